@@ -1,0 +1,61 @@
+# `make` alone lists the targets. Each one sets up what it needs, on a fresh machine too.
+
+VENV   := .venv
+BIN    := $(VENV)/bin
+EXTRAS := dev
+# The Python that .venv is made with; by default the first suitable one that is found.
+PYTHON ?=
+# One worker per core; JOBS=0 runs the tests in one process, for a debugger.
+JOBS   ?= auto
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help install run test unit lit lint format types wheel-check test-reference bench clean
+
+help:
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+install: $(BIN)/.installed ## create .venv and install sdy-opt with its development tools
+
+# Nobody's tests or tools run on an environment that was only half installed: the mark comes last.
+$(BIN)/.installed: pyproject.toml
+	@test -x $(BIN)/python || .ci/create-venv $(VENV) $(PYTHON)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]'
+	@touch $@
+
+run: install ## run a pipeline on the example program, a JAX training step
+	examples/run.sh $(BIN)/sdy-opt
+
+test: install ## run the unit and lit tests
+	$(BIN)/python -m pytest -n $(JOBS) tests
+
+unit: install ## run the unit tests
+	$(BIN)/python -m pytest -n $(JOBS) tests/unit
+
+lit: install ## run the lit tests
+	$(BIN)/python -m pytest -n $(JOBS) tests/lit
+
+lint: install ## check style and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: install ## mend format, and what style can be mended by a tool
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: install ## check types
+	$(BIN)/mypy
+
+wheel-check: install ## run sdy-opt from a fresh install of the wheel
+	.ci/wheel-check $(BIN)/python
+
+test-reference: install ## install the C++ passes too, and compare with them
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS),reference]'
+	$(BIN)/python -m pytest -n $(JOBS) -m reference tests
+
+bench: install ## time sdy-opt; REFERENCE_PYTHON=… also times the C++ passes that it imports
+	$(BIN)/python -m benchmarks $(if $(REFERENCE_PYTHON),--reference-python $(REFERENCE_PYTHON))
+
+clean: ## remove everything that can be made again, .venv included
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""Passes that come after propagation: from shardings to the data movement they imply."""

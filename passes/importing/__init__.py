@@ -1,0 +1,1 @@
+"""Passes that come before propagation: from what users write to what propagation expects."""

@@ -1,0 +1,1 @@
+"""Passes of MLIR's mesh dialect: propagate its shardings, then partition the program."""

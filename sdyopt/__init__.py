@@ -1,0 +1,10 @@
+"""sdyopt: everything a pass stands on, and the `sdy-opt` driver that runs passes.
+
+Nothing is imported here, so that `sdy-opt --version` costs no more than Python itself. The layers,
+each importing only those before it:
+
+    facts ‹ diagnostics ‹ ir ‹ syntax ‹ dialects ‹ sharding, interp ‹ pipeline ‹ registry ‹ passes
+                                                                 registry ‹ report ‹ driver ‹ cli
+"""
+
+__version__ = "0.1.0"
