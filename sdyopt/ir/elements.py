@@ -1,0 +1,108 @@
+"""Attributes that hold many numbers: dense, sparse and external tensors, and plain arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sdyopt.ir.attribute import Attribute, Type
+from sdyopt.ir.numbers import integer_width
+from sdyopt.ir.types import (
+    ComplexType,
+    FloatType,
+    IndexType,
+    IntegerType,
+    RankedTensor,
+    VectorType,
+)
+
+DenseShape = RankedTensor | VectorType
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DenseElements(Attribute):
+    """`dense<[1, 2]> : tensor<2xi32>`: the elements' bytes, little-endian, in row-major order.
+
+    Every element takes whole bytes (`i1`, `i4` and `f4E2M1FN` one, `tf32` three); a complex one is its
+    real and then its imaginary part. If all elements are equal there is just one of them in `data`.
+    Built with `dense(…)`, which sees to that.
+    """
+
+    type: DenseShape
+    data: bytes
+
+    @property
+    def is_splat(self) -> bool:
+        """Whether all elements are equal, and `data` therefore one element."""
+        return len(self.data) == element_size(self.type.element) and self.type.num_elements > 0
+
+    @property
+    def expanded(self) -> bytes:
+        """The bytes of all elements, even if they are equal."""
+        return self.data * self.type.num_elements if self.is_splat else self.data
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DenseStringElements(Attribute):
+    """`dense<["a", "b"]> : tensor<2x!x.string>`; one value if all are equal."""
+
+    type: DenseShape
+    values: tuple[str, ...]
+
+    @property
+    def is_splat(self) -> bool:
+        """Whether all elements are equal, and `values` therefore one value."""
+        return len(self.values) == 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DenseResource(Attribute):
+    """`dense_resource<key> : tensor<2xi32>`: the elements are a blob that stands elsewhere."""
+
+    type: Type
+    key: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DenseArray(Attribute):
+    """`array<i64: 1, 2>`: integers, or the bit patterns of floats."""
+
+    element: IntegerType | FloatType
+    values: tuple[int, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SparseElements(Attribute):
+    """`sparse<indices, values> : tensor<…>`: zero but for the values at the indices."""
+
+    type: DenseShape
+    indices: DenseElements
+    values: DenseElements | DenseStringElements
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StridedLayout(Attribute):
+    """`strided<[s0, s1], offset: o>`: how far apart the elements of a memref lie."""
+
+    strides: tuple[int, ...]
+    offset: int = 0
+
+
+def dense(type: DenseShape, data: bytes) -> DenseElements:
+    """The dense attribute of these bytes: those of all elements, or of one if they are equal."""
+    size = element_size(type.element)
+    if len(data) > size and data == data[:size] * (len(data) // size):
+        data = data[:size]
+    return DenseElements(type, data)
+
+
+def element_size(type: Type) -> int:
+    """How many bytes one element of this type takes in a `DenseElements`."""
+    if isinstance(type, ComplexType):
+        return 2 * element_size(type.element)
+    if isinstance(type, FloatType):
+        return (type.width + 7) // 8
+    assert isinstance(type, IntegerType | IndexType)
+    return (integer_width(type) + 7) // 8

@@ -1,0 +1,64 @@
+"""Attributes that hold one number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sdyopt.ir.attribute import Attribute, Type
+from sdyopt.ir.types import I1, INDEX_WIDTH, FloatType, IndexType, IntegerType
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IntegerAttr(Attribute):
+    """`3 : i64`, `true`: an integer of a type, index included.
+
+    One bit pattern is one value: negative where the top bit is set, but from 0 up for unsigned types
+    and for `i1`. `integer(…)` brings any number into that range.
+    """
+
+    value: int
+    type: IntegerType | IndexType
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FloatAttr(Attribute):
+    """`1.0 : f32`: a floating point number, held as its bit pattern."""
+
+    bits: int
+    type: FloatType
+
+
+def integer(value: int, type: Type) -> IntegerAttr:
+    """The attribute `value : type`, wrapped around as the type's width demands."""
+    assert isinstance(type, IntegerType | IndexType)
+    return IntegerAttr(wrapped(value, type), type)
+
+
+def boolean(value: bool) -> IntegerAttr:
+    """The attribute `true` or `false`."""
+    return TRUE if value else FALSE
+
+
+def integer_width(type: IntegerType | IndexType) -> int:
+    """The number of bits of an integer type in an attribute."""
+    return type.width if isinstance(type, IntegerType) else INDEX_WIDTH
+
+
+def wrapped(value: int, type: IntegerType | IndexType) -> int:
+    """The value `type` has room for whose low bits are those of `value`."""
+    width = integer_width(type)
+    value &= (1 << width) - 1
+    if not is_negative_possible(type) or not value >> (width - 1) & 1:
+        return value
+    return value - (1 << width)
+
+
+def is_negative_possible(type: IntegerType | IndexType) -> bool:
+    """Whether attributes of this type hold negative numbers: not those of `ui8`, `i1` and `i0`."""
+    if isinstance(type, IndexType):
+        return True
+    return type.width > 0 and not type.is_unsigned and type is not I1
+
+
+TRUE = IntegerAttr(1, I1)
+FALSE = IntegerAttr(0, I1)

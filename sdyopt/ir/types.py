@@ -1,0 +1,206 @@
+"""The builtin types: numbers, tensors, vectors, memory references, tuples, functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from math import prod
+
+from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.attribute import Type as Type
+from sdyopt.ir.floats import FLOAT_FORMATS, FloatFormat
+
+DYNAMIC = -(1 << 63)
+"""The size of a dimension that is only known when the program runs, written `?`."""
+
+INDEX_WIDTH = 64
+MAX_INTEGER_WIDTH = (1 << 24) - 1
+
+
+class Signedness(Enum):
+    """How an integer's bits are read; the value is the letter before the `i` of its type."""
+
+    SIGNLESS = ""
+    SIGNED = "s"
+    UNSIGNED = "u"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IntegerType(Type):
+    """`i32`, `si8`, `ui4`: an integer of `width` bits."""
+
+    width: int
+    signedness: Signedness = Signedness.SIGNLESS
+
+    @property
+    def is_signless(self) -> bool:
+        return self.signedness is Signedness.SIGNLESS
+
+    @property
+    def is_unsigned(self) -> bool:
+        return self.signedness is Signedness.UNSIGNED
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IndexType(Type):
+    """`index`: an integer as wide as the machine likes; 64 bits in attributes."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FloatType(Type):
+    """`f32`, `bf16`, `f8E4M3FN`: a floating point number."""
+
+    name: str
+
+    @property
+    def format(self) -> FloatFormat:
+        return FLOAT_FORMATS[self.name]
+
+    @property
+    def width(self) -> int:
+        return FLOAT_FORMATS[self.name].width
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComplexType(Type):
+    """`complex<f32>`: a real and an imaginary part."""
+
+    element: Type
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoneType(Type):
+    """`none`: the type with one value."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TupleType(Type):
+    """`tuple<i32, f32>`."""
+
+    types: tuple[Type, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FunctionType(Type):
+    """`(i32, f32) -> f32`."""
+
+    inputs: tuple[Type, ...] = ()
+    results: tuple[Type, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpaqueType(Type):
+    """A type of a dialect nobody knows: `!namespace<body>`, kept as its text."""
+
+    namespace: str
+    body: str
+
+
+class ShapedType(Type):
+    """Base of the types that hold many elements of one type."""
+
+    __slots__ = ()
+
+    element: Type
+
+    @property
+    def has_rank(self) -> bool:
+        return isinstance(self, RankedShape)
+
+
+class RankedShape(ShapedType):
+    """Base of the shaped types whose number of dimensions is known."""
+
+    __slots__ = ()
+
+    shape: tuple[int, ...]
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    @property
+    def has_static_shape(self) -> bool:
+        return DYNAMIC not in self.shape
+
+    @property
+    def num_elements(self) -> int:
+        """How many elements there are. The shape must be static."""
+        assert self.has_static_shape
+        return prod(self.shape)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankedTensor(RankedShape):
+    """`tensor<4x?xf32, encoding>`."""
+
+    shape: tuple[int, ...]
+    element: Type
+    encoding: Attribute | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnrankedTensor(ShapedType):
+    """`tensor<*xf32>`."""
+
+    element: Type
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VectorType(RankedShape):
+    """`vector<4x[8]xf32>`; `scalable` says of each dimension whether it is in brackets."""
+
+    shape: tuple[int, ...]
+    element: Type
+    scalable: tuple[bool, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MemRefType(RankedShape):
+    """`memref<4x?xf32, layout, space>`; the identity layout is None."""
+
+    shape: tuple[int, ...]
+    element: Type
+    layout: Attribute | None = None
+    memory_space: Attribute | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnrankedMemRef(ShapedType):
+    """`memref<*xf32, space>`."""
+
+    element: Type
+    memory_space: Attribute | None = None
+
+
+def tensor(shape: tuple[int, ...], element: Type) -> RankedTensor:
+    """The tensor type of this shape, without encoding."""
+    return RankedTensor(shape, element, None)
+
+
+def vector(shape: tuple[int, ...], element: Type) -> VectorType:
+    """The vector type of this shape, none of it scalable."""
+    return VectorType(shape, element, (False,) * len(shape))
+
+
+def element_of(type: Type) -> Type:
+    """The type of the elements of a shaped type, and any other type itself."""
+    return type.element if isinstance(type, ShapedType) else type
+
+
+I1 = IntegerType(1, Signedness.SIGNLESS)
+I4 = IntegerType(4, Signedness.SIGNLESS)
+I8 = IntegerType(8, Signedness.SIGNLESS)
+I16 = IntegerType(16, Signedness.SIGNLESS)
+I32 = IntegerType(32, Signedness.SIGNLESS)
+I64 = IntegerType(64, Signedness.SIGNLESS)
+UI8 = IntegerType(8, Signedness.UNSIGNED)
+UI16 = IntegerType(16, Signedness.UNSIGNED)
+UI32 = IntegerType(32, Signedness.UNSIGNED)
+UI64 = IntegerType(64, Signedness.UNSIGNED)
+INDEX = IndexType()
+BF16 = FloatType("bf16")
+F16 = FloatType("f16")
+F32 = FloatType("f32")
+F64 = FloatType("f64")
+NONE = NoneType()
