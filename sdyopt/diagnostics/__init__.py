@@ -1,0 +1,35 @@
+"""Diagnostics: places in the input, messages about them, and how both are shown and tested."""
+
+from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling
+from sdyopt.diagnostics.location import (
+    CallSite,
+    FileLoc,
+    FileRange,
+    FusedLoc,
+    Location,
+    NameLoc,
+    OpaqueLoc,
+    UnknownLoc,
+    call_stack,
+    resolve_file_location,
+)
+from sdyopt.diagnostics.source import Source
+
+__all__ = [
+    "CallSite",
+    "Diagnostic",
+    "DiagnosticError",
+    "FileLoc",
+    "FileRange",
+    "FusedLoc",
+    "Location",
+    "NameLoc",
+    "OpaqueLoc",
+    "Severity",
+    "Source",
+    "UnknownLoc",
+    "call_stack",
+    "emit",
+    "handling",
+    "resolve_file_location",
+]
