@@ -1,0 +1,134 @@
+"""What a declared operand, result, attribute or region must be, with MLIR's words for it.
+
+The description stands in the diagnostic: "operand #0 must be {description}, but got …" and
+"attribute 'x' failed to satisfy constraint: {description}".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from sdyopt.ir.attribute import (
+    ArrayAttr,
+    Attribute,
+    DenseArray,
+    DenseElements,
+    DictAttr,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    SymbolRef,
+    TypeAttr,
+    UnitAttr,
+)
+from sdyopt.ir.types import FunctionType, IntegerType, Signedness, Type
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class TypeConstraint:
+    """A set of types and its description."""
+
+    description: str
+    accepts: Callable[[Type], bool]
+
+
+@dataclass(frozen=True, eq=False)
+class AttrKind(Generic[T]):
+    """A set of attributes, its description, and the Python value that each stands for."""
+
+    description: str
+    accepts: Callable[[Attribute], bool]
+    value: Callable[[Any], T]
+
+
+@dataclass(frozen=True, eq=False)
+class RegionConstraint:
+    """A set of regions, as "region #0 ('body') failed to verify constraint: {description}"."""
+
+    description: str
+    accepts: Callable[[Any], bool]
+
+
+ANY_TYPE = TypeConstraint("any type", lambda type: True)
+ANY_REGION = RegionConstraint("any region", lambda region: True)
+ONE_BLOCK = RegionConstraint("region with 1 blocks", lambda region: len(region.blocks) == 1)
+AT_MOST_ONE_BLOCK = RegionConstraint("region with at most 1 blocks", lambda region: len(region.blocks) <= 1)
+
+
+def of_class(cls: type[T], description: str) -> AttrKind[T]:
+    """Attributes of one Python class, which stand for themselves."""
+    return AttrKind(description, lambda attribute: isinstance(attribute, cls), lambda attribute: attribute)
+
+
+def _is_integer(
+    width: int, signedness: Signedness = Signedness.SIGNLESS
+) -> Callable[[Attribute], bool]:
+    type = IntegerType(width, signedness)
+    return lambda attribute: isinstance(attribute, IntegerAttr) and attribute.type is type
+
+
+def _integer(width: int) -> AttrKind[int]:
+    return AttrKind(f"{width}-bit signless integer attribute", _is_integer(width), lambda a: a.value)
+
+
+I16_ATTR = _integer(16)
+I32_ATTR = _integer(32)
+I64_ATTR = _integer(64)
+BOOL_ATTR: AttrKind[bool] = AttrKind("bool attribute", _is_integer(1), lambda a: bool(a.value))
+UI32_ATTR: AttrKind[int] = AttrKind(
+    "32-bit unsigned integer attribute", _is_integer(32, Signedness.UNSIGNED), lambda a: a.value
+)
+STRING_ATTR: AttrKind[str] = AttrKind(
+    "string attribute", lambda a: isinstance(a, StringAttr), lambda a: a.value
+)
+UNIT_ATTR: AttrKind[bool] = AttrKind("unit attribute", lambda a: isinstance(a, UnitAttr), lambda a: True)
+F32_ATTR = of_class(FloatAttr, "32-bit float attribute")
+TYPE_ATTR: AttrKind[Type] = AttrKind("any type attribute", lambda a: isinstance(a, TypeAttr), lambda a: a.type)
+FUNCTION_TYPE_ATTR: AttrKind[FunctionType] = AttrKind(
+    "type attribute of function type",
+    lambda a: isinstance(a, TypeAttr) and isinstance(a.type, FunctionType),
+    lambda a: a.type,
+)
+ANY_ATTR = of_class(Attribute, "any attribute")
+ARRAY_ATTR = of_class(ArrayAttr, "array attribute")
+DICT_ATTR = of_class(DictAttr, "dictionary of named attribute values")
+DICT_ARRAY_ATTR = AttrKind[ArrayAttr](
+    "Array of dictionary attributes",
+    lambda a: isinstance(a, ArrayAttr) and all(isinstance(e, DictAttr) for e in a.elements),
+    lambda a: a,
+)
+STRING_ARRAY_ATTR = AttrKind[tuple[str, ...]](
+    "string array attribute",
+    lambda a: isinstance(a, ArrayAttr) and all(isinstance(e, StringAttr) for e in a.elements),
+    lambda a: tuple(e.value for e in a.elements),
+)
+FLAT_SYMBOL_ATTR: AttrKind[str] = AttrKind(
+    "flat symbol reference attribute",
+    lambda a: isinstance(a, SymbolRef) and not a.nested,
+    lambda a: a.root,
+)
+SYMBOL_ATTR = of_class(SymbolRef, "symbol reference attribute")
+ELEMENTS_ATTR = of_class(Attribute, "constant vector/tensor attribute")
+DENSE_ELEMENTS = of_class(DenseElements, "dense vector/tensor attribute")
+
+
+def _dense_array(width: int) -> AttrKind[tuple[int, ...]]:
+    type = IntegerType(width)
+    return AttrKind(
+        f"i{width} dense array attribute",
+        lambda a: isinstance(a, DenseArray) and a.element is type,
+        lambda a: a.values,
+    )
+
+
+I32_ARRAY = _dense_array(32)
+I64_ARRAY = _dense_array(64)
+BOOL_ARRAY: AttrKind[tuple[bool, ...]] = AttrKind(
+    "i1 dense array attribute",
+    lambda a: isinstance(a, DenseArray) and a.element is IntegerType(1),
+    lambda a: tuple(bool(v) for v in a.values),
+)

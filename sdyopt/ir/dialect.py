@@ -1,0 +1,133 @@
+"""Dialects: named sets of operations, attributes and types.
+
+    stablehlo = Dialect("stablehlo")
+
+    @stablehlo.op("add", PURE)
+    class AddOp(Op): ...
+
+A dialect's module is found by its namespace, so nobody keeps a list of dialects. How attributes
+and operations are written belongs to the syntax layer; the tables that it reads are kept here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from sdyopt.ir.attribute import Attribute, DictAttr
+from sdyopt.ir.fields import OPERAND_SEGMENTS, RESULT_SEGMENTS, AttrField, Field, RegionField
+from sdyopt.ir.operation import Op
+from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS, TERMINATOR, Trait
+from sdyopt.ir.types import Type
+
+O = TypeVar("O", bound=type[Op])
+F = TypeVar("F")
+
+# (op, attribute name, attribute) -> raises DiagnosticError
+VerifyOpAttribute = Callable[[Op, str, Attribute], None]
+# (op, index of region, index of argument, attribute name, attribute) -> raises DiagnosticError
+VerifyArgumentAttribute = Callable[[Op, int, str, Attribute], None]
+
+
+class Dialect:
+    """A namespace and its tables."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.ops: dict[str, type[Op]] = {}
+        # Mnemonic -> how to read the text behind it; class -> how to write it. Syntax uses them.
+        self.attribute_parsers: dict[str, Callable[..., Attribute]] = {}
+        self.type_parsers: dict[str, Callable[..., Type]] = {}
+        self.spellings: dict[type, Callable[..., str]] = {}
+        # Checks of discardable attributes whose name starts with `name.`.
+        self.verify_op_attribute: VerifyOpAttribute | None = None
+        self.verify_argument_attribute: VerifyArgumentAttribute | None = None
+        self.verify_result_attribute: VerifyArgumentAttribute | None = None
+        # (attribute, type, location) -> a detached constant operation, or None.
+        self.materialize_constant: Callable[..., Op | None] | None = None
+
+    def op(self, mnemonic: str, *traits: Trait) -> Callable[[O], O]:
+        """Class decorator: registers the class as operation `name.mnemonic`."""
+
+        def register(cls: O) -> O:
+            assert mnemonic not in self.ops, f"{self.name}.{mnemonic} is defined twice"
+            cls.name = f"{self.name}.{mnemonic}"
+            cls.traits = frozenset(traits)
+            cls.trait_order = traits
+            cls.is_terminator = TERMINATOR in traits
+            fields = {}
+            for base in reversed(cls.__mro__):
+                fields.update({n: f for n, f in vars(base).items() if isinstance(f, Field)})
+            cls.fields = fields
+            for index, field in enumerate(f for f in fields.values() if isinstance(f, RegionField)):
+                field.index = index
+            self.ops[mnemonic] = cls
+            return cls
+
+        return register
+
+    def attribute(self, mnemonic: str) -> Callable[[F], F]:
+        """Decorator of the function that reads `#name.mnemonic`, given a cursor behind it."""
+        return _adder(self.attribute_parsers, mnemonic, self.name)
+
+    def type(self, mnemonic: str) -> Callable[[F], F]:
+        """Decorator of the function that reads `!name.mnemonic`, given a cursor behind it."""
+        return _adder(self.type_parsers, mnemonic, self.name)
+
+    def spelling(self, cls: type) -> Callable[[F], F]:
+        """Decorator of the function that writes a fact of `cls`, mnemonic first, without `#` or `!`."""
+        return _adder(self.spellings, cls, self.name)
+
+
+def _adder(table: dict[Any, Any], key: Any, dialect: str) -> Callable[[F], F]:
+    assert key not in table, f"{dialect} defines {key} twice"
+
+    def add(function: F) -> F:
+        table[key] = function
+        return function
+
+    return add
+
+
+def complete_attributes(op_class: type[Op], attributes: DictAttr) -> DictAttr:
+    """The inherent attributes with the defaults of those that are missing."""
+    for field in op_class.fields.values():
+        if isinstance(field, AttrField) and field.default is not None and attributes.get(field.name) is None:
+            attributes = attributes.with_entry(field.name, field.default)
+    return attributes
+
+
+def inherent_names(op_class: type[Op]) -> frozenset[str]:
+    """The names of the attributes that belong to the form of this class."""
+    names = _inherent_names.get(op_class)
+    if names is None:
+        found = [field.name for field in op_class.fields.values() if isinstance(field, AttrField)]
+        found += [name for trait, name in _SEGMENTS.items() if trait in op_class.traits]
+        names = _inherent_names[op_class] = frozenset(found)
+    return names
+
+
+_SEGMENTS = {ATTR_SIZED_OPERANDS: OPERAND_SEGMENTS, ATTR_SIZED_RESULTS: RESULT_SEGMENTS}
+_inherent_names: dict[type[Op], frozenset[str]] = {}
+
+
+class DialectTable:
+    """The dialects of a run by namespace, each loaded when the program first names it."""
+
+    def __init__(self, load: Callable[[str], Dialect | None]) -> None:
+        self._load = load
+        self._loaded: dict[str, Dialect | None] = {}
+
+    def find(self, namespace: str) -> Dialect | None:
+        """The dialect of this namespace; None if there is none."""
+        try:
+            return self._loaded[namespace]
+        except KeyError:
+            dialect = self._loaded[namespace] = self._load(namespace)
+            return dialect
+
+    def op_class(self, name: str) -> type[Op] | None:
+        """The class of operation `dialect.mnemonic`; None if it is not registered."""
+        namespace, _, mnemonic = name.partition(".")
+        dialect = self.find(namespace)
+        return None if dialect is None else dialect.ops.get(mnemonic)

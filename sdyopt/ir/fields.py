@@ -1,0 +1,246 @@
+"""Fields: the operands, results, attributes and regions that an operation class declares.
+
+    @stablehlo.op("dot_general", PURE)
+    class DotGeneralOp(Op):
+        lhs = operand(TENSOR)
+        rhs = operand(TENSOR)
+        out = result(TENSOR)
+        dims = attr(DOT_DIMS, name="dot_dimension_numbers")
+        precision = optional_attr(PRECISION, name="precision_config")
+
+A field read from an operation gives its value: `op.lhs` a Value, `op.dims` what the attribute
+stands for. Read from a form, an operand or result gives its type: `form.lhs`, `form.dims`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
+
+from sdyopt.ir.attribute import Attribute, DenseArray
+from sdyopt.ir.block import Region
+from sdyopt.ir.constraints import ANY_REGION, ANY_TYPE, AttrKind, RegionConstraint, TypeConstraint
+from sdyopt.ir.form import Form
+from sdyopt.ir.types import Type
+from sdyopt.ir.value import OpResult, Value
+
+if TYPE_CHECKING:  # operations hold the table of their fields
+    from sdyopt.ir.operation import Op
+
+T = TypeVar("T")
+V = TypeVar("V")
+
+ONE, OPTIONAL, MANY = "one", "optional", "many"
+
+OPERAND_SEGMENTS = "operandSegmentSizes"
+RESULT_SEGMENTS = "resultSegmentSizes"
+
+
+class Field:
+    """A declared part of an operation class. `attribute_name` is its Python name."""
+
+    attribute_name: str
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.attribute_name = name
+
+    def of_form(self, form: Form) -> Any:
+        raise NotImplementedError
+
+
+class ValueField(Field, Generic[V]):
+    """A group of operands or results: exactly one, at most one, or any number."""
+
+    segments: str
+
+    def __init__(self, constraint: TypeConstraint, arity: str) -> None:
+        self.constraint = constraint
+        self.arity = arity
+
+    def range_of(self, form: Form) -> tuple[int, int]:
+        """First index and number of the values that belong to this field."""
+        raise NotImplementedError
+
+    def of_form(self, form: Form) -> Any:
+        start, count = self.range_of(form)
+        types = self.types_of(form)
+        if self.arity == ONE:
+            return types[start]
+        if self.arity == OPTIONAL:
+            return types[start] if count else None
+        return types[start : start + count]
+
+    def types_of(self, form: Form) -> tuple[Type, ...]:
+        raise NotImplementedError
+
+    def values_of(self, op: Op) -> Sequence[Any]:
+        raise NotImplementedError
+
+    @overload
+    def __get__(self, op: None, owner: type[Op]) -> ValueField[V]: ...
+    @overload
+    def __get__(self, op: Op, owner: type[Op]) -> V: ...
+    def __get__(self, op: Op | None, owner: type[Op]) -> ValueField[V] | V:
+        if op is None:
+            return self
+        start, count = self.range_of(op.form)
+        values = self.values_of(op)
+        if self.arity == ONE:
+            return cast(V, values[start])
+        if self.arity == OPTIONAL:
+            return cast(V, values[start] if count else None)
+        return cast(V, values[start : start + count])
+
+
+class OperandField(ValueField[V]):
+    segments = OPERAND_SEGMENTS
+
+    def range_of(self, form: Form) -> tuple[int, int]:
+        return form.remember(operand_ranges)[self.attribute_name]
+
+    def types_of(self, form: Form) -> tuple[Type, ...]:
+        return form.operand_types
+
+    def values_of(self, op: Op) -> Sequence[Value]:
+        return op.operands
+
+
+class ResultField(ValueField[V]):
+    segments = RESULT_SEGMENTS
+
+    def range_of(self, form: Form) -> tuple[int, int]:
+        return form.remember(result_ranges)[self.attribute_name]
+
+    def types_of(self, form: Form) -> tuple[Type, ...]:
+        return form.result_types
+
+    def values_of(self, op: Op) -> Sequence[OpResult]:
+        return op.results
+
+
+class AttrField(Field, Generic[T]):
+    """An inherent attribute: required, optional, or with a default that is filled in."""
+
+    def __init__(self, kind: AttrKind[Any], name: str | None, is_optional: bool, default: Attribute | None):
+        self.kind = kind
+        self.name = name or ""
+        self.is_optional = is_optional
+        self.default = default
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        super().__set_name__(owner, name)
+        self.name = self.name or name
+
+    def of_form(self, form: Form) -> T:
+        attribute = form.attributes.get(self.name)
+        if attribute is None:
+            attribute = self.default
+        return cast(T, None if attribute is None else self.kind.value(attribute))
+
+    @overload
+    def __get__(self, op: None, owner: type[Op]) -> AttrField[T]: ...
+    @overload
+    def __get__(self, op: Op, owner: type[Op]) -> T: ...
+    def __get__(self, op: Op | None, owner: type[Op]) -> AttrField[T] | T:
+        return self if op is None else self.of_form(op.form)
+
+
+class RegionField(Field, Generic[T]):
+    """One region, or (`is_variadic`) all from here to the last."""
+
+    index: int
+
+    def __init__(self, constraint: RegionConstraint, is_variadic: bool) -> None:
+        self.constraint = constraint
+        self.is_variadic = is_variadic
+
+    @overload
+    def __get__(self, op: None, owner: type[Op]) -> RegionField[T]: ...
+    @overload
+    def __get__(self, op: Op, owner: type[Op]) -> T: ...
+    def __get__(self, op: Op | None, owner: type[Op]) -> RegionField[T] | T:
+        if op is None:
+            return self
+        return cast(T, op.regions[self.index :] if self.is_variadic else op.regions[self.index])
+
+
+def operand(constraint: TypeConstraint = ANY_TYPE) -> OperandField[Value]:
+    """Exactly one operand."""
+    return OperandField(constraint, ONE)
+
+
+def optional_operand(constraint: TypeConstraint = ANY_TYPE) -> OperandField[Value | None]:
+    """An operand or none."""
+    return OperandField(constraint, OPTIONAL)
+
+
+def operands(constraint: TypeConstraint = ANY_TYPE) -> OperandField[list[Value]]:
+    """Any number of operands."""
+    return OperandField(constraint, MANY)
+
+
+def result(constraint: TypeConstraint = ANY_TYPE) -> ResultField[OpResult]:
+    """Exactly one result."""
+    return ResultField(constraint, ONE)
+
+
+def optional_result(constraint: TypeConstraint = ANY_TYPE) -> ResultField[OpResult | None]:
+    """A result or none."""
+    return ResultField(constraint, OPTIONAL)
+
+
+def results(constraint: TypeConstraint = ANY_TYPE) -> ResultField[tuple[OpResult, ...]]:
+    """Any number of results."""
+    return ResultField(constraint, MANY)
+
+
+def attr(kind: AttrKind[T], name: str | None = None, default: Attribute | None = None) -> AttrField[T]:
+    """An attribute that must be there; a missing one takes the default, if there is one."""
+    return AttrField(kind, name, is_optional=False, default=default)
+
+
+def optional_attr(kind: AttrKind[T], name: str | None = None) -> AttrField[T | None]:
+    """An attribute that may be missing, and then reads as None."""
+    return AttrField(kind, name, is_optional=True, default=None)
+
+
+def region(constraint: RegionConstraint = ANY_REGION) -> RegionField[Region]:
+    """Exactly one region."""
+    return RegionField(constraint, is_variadic=False)
+
+
+def regions(constraint: RegionConstraint = ANY_REGION) -> RegionField[tuple[Region, ...]]:
+    """Any number of regions, after the others."""
+    return RegionField(constraint, is_variadic=True)
+
+
+Ranges = dict[str, tuple[int, int]]
+
+
+def operand_ranges(form: Form) -> Ranges:
+    """(first index, number) of each operand field."""
+    fields = [f for f in form.op_class.fields.values() if isinstance(f, OperandField)]
+    return _ranges(form, fields, len(form.operand_types))
+
+
+def result_ranges(form: Form) -> Ranges:
+    """(first index, number) of each result field."""
+    fields = [f for f in form.op_class.fields.values() if isinstance(f, ResultField)]
+    return _ranges(form, fields, len(form.result_types))
+
+
+def _ranges(form: Form, fields: Sequence[ValueField[Any]], total: int) -> Ranges:
+    """Sizes come from the segments attribute, or the one group of unknown size takes the rest."""
+    segments = form.attributes.get(fields[0].segments) if fields else None
+    if isinstance(segments, DenseArray):
+        sizes = [int(size) for size in segments.values]
+    else:
+        groups = sum(field.arity != ONE for field in fields)
+        rest = max(total - (len(fields) - groups), 0)
+        # Where there are several groups, the class says that all have the same size.
+        sizes = [1 if field.arity == ONE else rest // groups for field in fields]
+    ranges, start = {}, 0
+    for field, size in zip(fields, sizes, strict=False):
+        ranges[field.attribute_name] = (start, size)
+        start += size
+    return ranges

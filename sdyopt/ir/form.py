@@ -1,0 +1,97 @@
+"""Forms: what an operation is, apart from where it stands.
+
+A form is the class, name, inherent attributes and the operand and result types of an operation.
+Equal forms are one object, so that what follows from the form alone (constraints, print template,
+sharding rule, cost) is worked out once per form and kept in its `memo`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import MISSING
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from sdyopt.facts import Fact
+from sdyopt.ir.attribute import Attribute, DictAttr
+from sdyopt.ir.types import Type
+
+if TYPE_CHECKING:  # an operation has a form and a form names its operation's class
+    from sdyopt.ir.operation import Op
+
+T = TypeVar("T")
+
+
+class FormError(Exception):
+    """A form breaks a constraint; the verifier adds the operation's location.
+
+    `prefixed` puts `'dialect.name' op ` before the message, as MLIR's emitOpError does.
+    """
+
+    def __init__(self, message: str, prefixed: bool) -> None:
+        super().__init__(message)
+        self.message = message
+        self.prefixed = prefixed
+        self.notes: list[str] = []
+
+    def note(self, message: str) -> FormError:
+        """Adds a note that stands at the operation, too."""
+        self.notes.append(message)
+        return self
+
+
+class Form(Fact):
+    """Class, name, inherent attributes, operand types and result types of an operation."""
+
+    __slots__ = ("attributes", "memo", "name", "op_class", "operand_types", "result_types")
+    _names = ("op_class", "name", "attributes", "operand_types", "result_types")
+    _defaults = (MISSING,) * 5
+
+    def __init__(
+        self,
+        op_class: type[Op],
+        name: str,
+        attributes: DictAttr,
+        operand_types: tuple[Type, ...],
+        result_types: tuple[Type, ...],
+    ) -> None:
+        self.op_class = op_class
+        self.name = name
+        self.attributes = attributes
+        self.operand_types = operand_types
+        self.result_types = result_types
+        self.memo: dict[Any, Any] = {}
+
+    def remember(self, function: Callable[[Form], T]) -> T:
+        """`function(self)`, computed once per form."""
+        try:
+            return cast(T, self.memo[function])
+        except KeyError:
+            value = self.memo[function] = function(self)
+            return value
+
+    def attribute(self, name: str) -> Attribute | None:
+        return self.attributes.get(name)
+
+    def with_attributes(self, attributes: DictAttr) -> Form:
+        return Form(self.op_class, self.name, attributes, self.operand_types, self.result_types)
+
+    def with_types(self, operand_types: tuple[Type, ...], result_types: tuple[Type, ...]) -> Form:
+        return Form(self.op_class, self.name, self.attributes, operand_types, result_types)
+
+    def error(self, message: str) -> FormError:
+        """An error worded as it stands."""
+        return FormError(message, prefixed=False)
+
+    def op_error(self, message: str) -> FormError:
+        """An error that names the operation first: `'dialect.name' op message`."""
+        return FormError(message, prefixed=True)
+
+    def __getattr__(self, name: str) -> Any:
+        """A declared attribute or type of the operation's class, such as `form.dims`."""
+        field = self.op_class.fields.get(name) if name[0] != "_" else None
+        if field is None:
+            raise AttributeError(f"{self.name} declares no {name!r}")
+        return field.of_form(self)
+
+    def __repr__(self) -> str:
+        return f"<form of {self.name}>"

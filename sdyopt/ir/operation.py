@@ -1,0 +1,244 @@
+"""Operations: a form plus its place.
+
+The place is operands, regions, successors, location and discardable attributes. Build operations
+with `build`, change them through `ir.rewrite.Rewriter`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit
+from sdyopt.diagnostics.location import Location, UnknownLoc
+from sdyopt.ir.attribute import Attribute, DictAttr
+from sdyopt.ir.block import Block, Region
+from sdyopt.ir.fields import Field
+from sdyopt.ir.form import Form
+from sdyopt.ir.traits import Trait
+from sdyopt.ir.types import Type
+from sdyopt.ir.value import LazyLocation, OpOperand, OpResult, Value
+
+NO_ATTRIBUTES = DictAttr(())
+UNKNOWN = UnknownLoc()
+
+
+class Op:
+    """Base of all operations. A class declares its parts as fields (see `ir.define`).
+
+    Class-level facts are filled in by the dialect's `op` decorator: `name` with its dialect,
+    `traits`, and `fields` by name in declaration order.
+    """
+
+    __slots__ = (
+        "_location",
+        "_operands",
+        "attributes",
+        "form",
+        "next",
+        "order",
+        "parent",
+        "prev",
+        "regions",
+        "results",
+        "successors",
+    )
+
+    name: ClassVar[str] = ""
+    traits: ClassVar[frozenset[Trait]] = frozenset()
+    trait_order: ClassVar[tuple[Trait, ...]] = ()
+    fields: ClassVar[Mapping[str, Field]] = {}
+    is_terminator: ClassVar[bool] = False
+    # How the operation is written; belongs to the syntax layer, which reads it.
+    assembly: ClassVar[Any] = None
+
+    # The hooks that a class may define. `None` says that there is nothing to do.
+    verify_form: ClassVar[Callable[[Form], None] | None] = None
+    verify_place: Callable[..., None] | None = None
+    verify_regions: Callable[..., None] | None = None
+    infer_result_types: ClassVar[Callable[..., Sequence[Type]] | None] = None
+    fold: Callable[..., Any] | None = None
+    canonicalizations: ClassVar[tuple[Any, ...]] = ()
+
+    form: Form
+    attributes: DictAttr
+    results: tuple[OpResult, ...]
+    regions: tuple[Region, ...]
+    successors: list[Block]
+    parent: Block | None
+    prev: Op | None
+    next: Op | None
+    order: int
+
+    # --- Parts ----------------------------------------------------------------------
+
+    @property
+    def operands(self) -> list[Value]:
+        return [use.value for use in self._operands]
+
+    @property
+    def operand_uses(self) -> list[OpOperand]:
+        """The operands as uses, which know their index."""
+        return self._operands
+
+    def operand_at(self, index: int) -> Value:
+        return self._operands[index].value
+
+    @property
+    def operand_types(self) -> tuple[Type, ...]:
+        return self.form.operand_types
+
+    @property
+    def result_types(self) -> tuple[Type, ...]:
+        return self.form.result_types
+
+    @property
+    def result(self) -> OpResult:
+        """The only result."""
+        (result,) = self.results
+        return result
+
+    @property
+    def location(self) -> Location:
+        location = self._location
+        if type(location) is tuple:
+            source, offset = location
+            location = self._location = source.location(offset)
+        return location  # type: ignore[return-value]  # the tuple was just resolved
+
+    @location.setter
+    def location(self, location: LazyLocation) -> None:
+        self._location: LazyLocation = location
+
+    @property
+    def dialect_name(self) -> str:
+        return self.form.name.partition(".")[0]
+
+    def attribute(self, name: str) -> Attribute | None:
+        """An attribute by name, inherent ones first."""
+        found = self.form.attributes.get(name)
+        return self.attributes.get(name) if found is None else found
+
+    def has_trait(self, trait: Trait) -> bool:
+        return trait in self.traits
+
+    # --- Place ----------------------------------------------------------------------
+
+    @property
+    def parent_op(self) -> Op | None:
+        block = self.parent
+        return block.parent.parent if block is not None and block.parent is not None else None
+
+    @property
+    def parent_region(self) -> Region | None:
+        return self.parent.parent if self.parent is not None else None
+
+    def ancestors(self) -> Iterator[Op]:
+        """The enclosing operations, innermost first, without this one."""
+        op = self.parent_op
+        while op is not None:
+            yield op
+            op = op.parent_op
+
+    def parent_of(self, *classes: type[Op]) -> Op | None:
+        """The innermost enclosing operation of one of these classes."""
+        return next((op for op in self.ancestors() if isinstance(op, classes)), None)
+
+    def is_ancestor(self, other: Op | None) -> bool:
+        """Whether `other` is this operation or lies inside it."""
+        while other is not None:
+            if other is self:
+                return True
+            other = other.parent_op
+        return False
+
+    def is_before(self, other: Op) -> bool:
+        """Whether this stands before `other` in the block of both."""
+        block = self.parent
+        assert block is not None and block is other.parent
+        if not block.is_ordered:
+            block.number()
+        return self.order < other.order
+
+    def walk(self) -> Iterator[Op]:
+        """This operation and all inside it, each before what it contains (pre-order)."""
+        yield self
+        for region in self.regions:
+            for block in region.blocks:
+                for op in block.ops:
+                    if op.regions:
+                        yield from op.walk()
+                    else:
+                        yield op
+
+    def walk_post_order(self) -> Iterator[Op]:
+        """All inside this operation and then itself: MLIR's default order.
+
+        The yielded operation may be erased.
+        """
+        for region in self.regions:
+            for block in region.blocks:
+                for op in block.ops:
+                    if op.regions:
+                        yield from op.walk_post_order()
+                    else:
+                        yield op
+        yield self
+
+    # --- Diagnostics ----------------------------------------------------------------
+
+    def error(self, message: str) -> DiagnosticError:
+        """An error at this operation, worded as it stands."""
+        return DiagnosticError(Diagnostic(Severity.ERROR, self.location, message))
+
+    def op_error(self, message: str) -> DiagnosticError:
+        """An error that names the operation first: `'dialect.name' op message`."""
+        return self.error(f"'{self.form.name}' op {message}")
+
+    def warn(self, message: str) -> None:
+        """Sends a warning at this operation."""
+        emit(Diagnostic(Severity.WARNING, self.location, message))
+
+    def __repr__(self) -> str:
+        return f"<{self.form.name} at {self._location!r}>"
+
+
+class UnregisteredOp(Op):
+    """An operation of a dialect that is not loaded, known only by its name."""
+
+    __slots__ = ()
+
+
+def build(
+    form: Form,
+    operands: Sequence[Value],
+    attributes: DictAttr = NO_ATTRIBUTES,
+    location: LazyLocation = UNKNOWN,
+    regions: tuple[Region, ...] = (),
+    successors: Sequence[Block] = (),
+) -> Op:
+    """Makes a detached operation. Parsing makes most of a program through here, so it is flat."""
+    op = object.__new__(form.op_class)
+    op.form = form
+    op.attributes = attributes
+    op._location = location
+    op.parent = op.prev = op.next = None
+    op.order = 0
+    uses = []
+    index = 0
+    for value in operands:
+        uses.append(OpOperand(op, index, value))
+        index += 1
+    op._operands = uses
+    types = form.result_types
+    if len(types) == 1:
+        op.results = (OpResult(op, 0, types[0]),)
+    elif types:
+        op.results = tuple([OpResult(op, i, type) for i, type in enumerate(types)])
+    else:
+        op.results = ()
+    op.regions = regions
+    for region in regions:
+        region.parent = op
+    op.successors = list(successors)
+    return op

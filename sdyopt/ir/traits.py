@@ -1,0 +1,61 @@
+"""Traits: what classes of operations have in common.
+
+A trait may check forms and places. The checks of an operation run in the order in which its class
+lists its traits, after the checks of the declared fields, as in MLIR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, eq=False)
+class Trait:
+    """A named property of an operation class. Compared by identity.
+
+    `verify_form(form)` raises FormError; `verify_place(op)` and, once its regions have been
+    verified, `verify_regions(op)` raise DiagnosticError.
+    """
+
+    name: str
+    verify_form: Callable[[Any], None] | None = None
+    verify_place: Callable[[Any], None] | None = None
+    verify_regions: Callable[[Any], None] | None = None
+
+
+# No memory effect, and safe to run at any time: may be removed when unused, merged, moved.
+PURE = Trait("pure")
+# No memory effect, but may be undefined for some inputs, so not to be hoisted.
+NO_MEMORY_EFFECT = Trait("no-memory-effect")
+# Has the effects of what its regions hold.
+RECURSIVE_EFFECTS = Trait("recursive-memory-effects")
+# A constant: no operands, one result, folds to its `value`.
+CONSTANT_LIKE = Trait("constant-like")
+# Operands commute; constants move to the right.
+COMMUTATIVE = Trait("commutative")
+# May be computed on each element alone.
+ELEMENTWISE = Trait("elementwise")
+# Regions hold no value from outside; SSA names start anew.
+ISOLATED = Trait("isolated-from-above")
+# Ends its block.
+TERMINATOR = Trait("terminator")
+# Blocks of its regions need no terminator.
+NO_TERMINATOR = Trait("no-terminator")
+# Regions may be graphs: uses before definitions are fine.
+GRAPH_REGION = Trait("graph-region")
+# Holds symbols; each of its regions is one scope.
+SYMBOL_TABLE = Trait("symbol-table")
+# Has a `sym_name` by which others refer to it.
+SYMBOL = Trait("symbol")
+# Is called, and holds a function's body.
+FUNCTION = Trait("function")
+# New locals and constants belong to it.
+AFFINE_SCOPE = Trait("affine-scope")
+# Several groups of operands (results) of unknown size; an attribute holds the sizes.
+ATTR_SIZED_OPERANDS = Trait("attr-sized-operand-segments")
+ATTR_SIZED_RESULTS = Trait("attr-sized-result-segments")
+# Several groups of operands (results) of unknown size, all of the same size.
+SAME_SIZE_OPERANDS = Trait("same-variadic-operand-size")
+SAME_SIZE_RESULTS = Trait("same-variadic-result-size")

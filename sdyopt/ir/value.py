@@ -1,0 +1,160 @@
+"""Values and their uses.
+
+The uses of a value are a linked list with the newest first, which is the order in which MLIR
+visits them; propagation and the canonicalizer depend on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from sdyopt.diagnostics.location import Location
+from sdyopt.diagnostics.source import Source
+from sdyopt.ir.types import Type
+
+if TYPE_CHECKING:  # values, operations and blocks refer to each other
+    from sdyopt.ir.block import Block
+    from sdyopt.ir.operation import Op
+
+# A location that the text does not spell out stays (source, offset) until somebody asks for it.
+LazyLocation = Location | tuple[Source, int]
+
+
+class OpOperand:
+    """One use of a value: operand number `index` of `owner`."""
+
+    __slots__ = ("index", "next_use", "owner", "prev_use", "value")
+
+    owner: Op
+    index: int
+    value: Value
+    next_use: OpOperand | None
+    prev_use: OpOperand | None
+
+    def __init__(self, owner: Op, index: int, value: Value) -> None:
+        self.owner = owner
+        self.index = index
+        self.link(value)
+
+    def link(self, value: Value) -> None:
+        """Makes this the newest use of `value`."""
+        self.value = value
+        self.prev_use = None
+        head = self.next_use = value.first_use
+        if head is not None:
+            head.prev_use = self
+        value.first_use = self
+
+    def unlink(self) -> None:
+        """Takes this out of its value's uses."""
+        following, before = self.next_use, self.prev_use
+        if following is not None:
+            following.prev_use = before
+        if before is not None:
+            before.next_use = following
+        else:
+            self.value.first_use = following
+
+
+class Value:
+    """Something an operation can take: a result or a block argument."""
+
+    __slots__ = ("first_use", "type")
+
+    type: Type
+    first_use: OpOperand | None
+
+    @property
+    def uses(self) -> Iterator[OpOperand]:
+        """The uses, newest first. The current one may be unlinked while iterating."""
+        use = self.first_use
+        while use is not None:
+            following = use.next_use
+            yield use
+            use = following
+
+    @property
+    def users(self) -> Iterator[Op]:
+        """The operation of each use, newest first; once per use."""
+        return (use.owner for use in self.uses)
+
+    @property
+    def has_uses(self) -> bool:
+        return self.first_use is not None
+
+    @property
+    def has_one_use(self) -> bool:
+        return self.first_use is not None and self.first_use.next_use is None
+
+    @property
+    def defining_op(self) -> Op | None:
+        """The operation whose result this is; None for a block argument."""
+        return None
+
+    @property
+    def block(self) -> Block | None:
+        """The block in which the value is defined."""
+        raise NotImplementedError
+
+    @property
+    def location(self) -> Location:
+        raise NotImplementedError
+
+
+class OpResult(Value):
+    """Result number `index` of `op`."""
+
+    __slots__ = ("index", "op")
+
+    op: Op
+    index: int
+
+    def __init__(self, op: Op, index: int, type: Type) -> None:
+        self.op = op
+        self.index = index
+        self.type = type
+        self.first_use = None
+
+    @property
+    def defining_op(self) -> Op:
+        return self.op
+
+    @property
+    def block(self) -> Block | None:
+        return self.op.parent
+
+    @property
+    def location(self) -> Location:
+        return self.op.location
+
+
+class BlockArgument(Value):
+    """Argument number `index` of `owner`."""
+
+    __slots__ = ("_location", "index", "owner")
+
+    owner: Block
+    index: int
+
+    def __init__(self, owner: Block, index: int, type: Type, location: LazyLocation) -> None:
+        self.owner = owner
+        self.index = index
+        self.type = type
+        self.first_use = None
+        self._location = location
+
+    @property
+    def block(self) -> Block:
+        return self.owner
+
+    @property
+    def location(self) -> Location:
+        if type(self._location) is tuple:
+            source, offset = self._location
+            self._location = source.location(offset)
+        return self._location  # type: ignore[return-value]  # the tuple was just resolved
+
+    @location.setter
+    def location(self, location: LazyLocation) -> None:
+        self._location = location

@@ -1,0 +1,249 @@
+"""A cursor over MLIR text: what dialects and assemblies read their syntax with.
+
+Each method skips white space and comments, then takes what it is asked for, or raises a located
+`DiagnosticError` in MLIR's words. Types, attributes and locations are handed to `pieces`, which
+remembers every spelling it has read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Protocol, TypeVar
+
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.diagnostics.location import Location
+from sdyopt.diagnostics.source import Source
+from sdyopt.ir.attribute import Attribute, DictAttr, SymbolRef
+from sdyopt.ir.types import Type
+from sdyopt.syntax.extents import attribute_extent, location_extent, type_extent
+from sdyopt.syntax.strings import unescape
+
+T = TypeVar("T")
+
+SPACE = r"(?:[ \t\r\n]|//[^\n]*)*+"
+BLANK = re.compile(SPACE)
+WORD = re.compile(SPACE + r"([A-Za-z_][\w$.]*)")
+INTEGER = re.compile(SPACE + r"(-?)(0x[0-9a-fA-F]+|\d+)")
+STRING = re.compile(SPACE + r'"((?:[^"\\\n]|\\.)*)"')
+SYMBOL = re.compile(SPACE + r'@(?:([A-Za-z_][\w$.]*)|"((?:[^"\\\n]|\\.)*)")')
+# Past this many digits a number is refused before it is converted.
+MAX_DIGITS = 100
+_MISPLACED = re.compile(r"[ \t]*$")
+
+
+class Pieces(Protocol):
+    """Text of one type, attribute or location → fact. `offset` is where the text stands."""
+
+    def type(self, text: str, offset: int) -> Type: ...
+    def attribute(self, text: str, offset: int, expected_type: Type | None = None) -> Attribute: ...
+    def dictionary(self, text: str, offset: int) -> DictAttr: ...
+    def location(self, text: str, offset: int) -> Location: ...
+
+
+class Cursor:
+    """A position in a source."""
+
+    __slots__ = ("pieces", "position", "source", "text")
+
+    def __init__(self, source: Source, pieces: Pieces, position: int = 0) -> None:
+        self.source = source
+        self.text = source.text
+        self.pieces = pieces
+        self.position = position
+
+    # --- Punctuation and words --------------------------------------------------------
+
+    def skip(self) -> int:
+        """Goes to the next token and returns its offset."""
+        match = BLANK.match(self.text, self.position)
+        assert match is not None
+        self.position = match.end()
+        return self.position
+
+    def looking_at(self, token: str) -> bool:
+        """Whether the next token is `token`: punctuation, or a whole word."""
+        return _token(token).match(self.text, self.position) is not None
+
+    def accept(self, token: str) -> bool:
+        """Takes `token` if it is next."""
+        match = _token(token).match(self.text, self.position)
+        if match is None:
+            return False
+        self.position = match.end()
+        return True
+
+    def expect(self, token: str, context: str = "") -> None:
+        """Takes `token`, or fails with "expected 'token'" and the context behind it."""
+        if not self.accept(token):
+            raise self.misplaced(f"expected '{token}'{context}")
+
+    @property
+    def at_end(self) -> bool:
+        return self.skip() >= len(self.text)
+
+    def accept_word(self) -> str | None:
+        """Takes a word: letters, digits, `_`, `$` and `.`, if one is next."""
+        match = WORD.match(self.text, self.position)
+        if match is None:
+            return None
+        self.position = match.end()
+        return match[1]
+
+    def word(self, context: str = "") -> str:
+        """Takes a word, or fails with "expected valid keyword"."""
+        found = self.accept_word()
+        if found is None:
+            raise self.misplaced(f"expected valid keyword{context}")
+        return found
+
+    # --- Literals -----------------------------------------------------------------------
+
+    def accept_integer(self) -> int | None:
+        """Takes a decimal or hexadecimal integer, if one is next."""
+        match = INTEGER.match(self.text, self.position)
+        if match is None:
+            return None
+        if len(match[2]) > MAX_DIGITS:
+            raise self.error("integer value too large", match.start(2))
+        self.position = match.end()
+        value = int(match[2], 0) if match[2][:2] == "0x" else int(match[2])
+        return -value if match[1] else value
+
+    def integer(self, bits: int = 64) -> int:
+        """Takes an integer of at most so many bits, or fails with "expected integer value"."""
+        offset = self.skip()
+        value = self.accept_integer()
+        if value is None:
+            raise self.misplaced("expected integer value")
+        if not -(1 << (bits - 1)) <= value < 1 << (bits - 1):
+            raise self.error("integer value too large", offset)
+        return value
+
+    def accept_string(self) -> str | None:
+        """Takes a string literal, if one is next, and returns what it stands for."""
+        match = STRING.match(self.text, self.position)
+        if match is None:
+            return None
+        self.position = match.end()
+        return unescape(match[1])
+
+    def string(self) -> str:
+        """Takes a string literal, or fails with "expected string"."""
+        found = self.accept_string()
+        if found is None:
+            raise self.misplaced("expected string")
+        return found
+
+    def accept_symbol(self) -> str | None:
+        """Takes `@name`, if one is next, and returns the name."""
+        match = SYMBOL.match(self.text, self.position)
+        if match is None:
+            return None
+        self.position = match.end()
+        return match[1] if match[1] is not None else unescape(match[2])
+
+    def symbol(self) -> str:
+        """Takes `@name`, or fails as MLIR does for a symbol name."""
+        found = self.accept_symbol()
+        if found is None:
+            raise self.misplaced("expected valid '@'-identifier for symbol name")
+        return found
+
+    def symbol_reference(self) -> SymbolRef:
+        """Takes `@root::@nested`."""
+        root, nested = self.symbol(), []
+        while self.accept("::"):
+            nested.append(self.symbol())
+        return SymbolRef(root, tuple(nested))
+
+    # --- Pieces -----------------------------------------------------------------------------
+
+    def type(self) -> Type:
+        """Takes a type."""
+        start = self.skip()
+        end = type_extent(self.text, start)
+        if end <= start:
+            raise self.misplaced("expected non-function type")
+        self.position = end
+        return self.pieces.type(self.text[start:end], start)
+
+    def attribute(self, expected_type: Type | None = None) -> Attribute:
+        """Takes an attribute; a number without a type gets `expected_type`."""
+        start = self.skip()
+        end = attribute_extent(self.text, start)
+        if end <= start:
+            raise self.misplaced("expected attribute value")
+        self.position = end
+        return self.pieces.attribute(self.text[start:end], start, expected_type)
+
+    def accept_dictionary(self) -> DictAttr | None:
+        """Takes `{name = value, …}`, if a brace is next."""
+        start = self.skip()
+        if not self.text.startswith("{", start):
+            return None
+        end = attribute_extent(self.text, start)
+        self.position = end
+        return self.pieces.dictionary(self.text[start:end], start)
+
+    def accept_location(self) -> Location | None:
+        """Takes `loc(…)`, if it is next."""
+        start = self.skip()
+        if not self.looking_at("loc"):
+            return None
+        end = self.position = location_extent(self.text, start)
+        return self.pieces.location(self.text[start:end], start)
+
+    # --- Lists ------------------------------------------------------------------------------
+
+    def comma_list(self, one: Callable[[], T], open: str = "", close: str = "", context: str = "") -> list[T]:
+        """Takes `open one, one, … close`, possibly empty; without brackets, at least one."""
+        items: list[T] = []
+        if open:
+            self.expect(open, context)
+            if self.accept(close):
+                return items
+        items.append(one())
+        while self.accept(","):
+            items.append(one())
+        if close:
+            self.expect(close, context)
+        return items
+
+    # --- Errors -----------------------------------------------------------------------------
+
+    def error(self, message: str, offset: int | None = None) -> DiagnosticError:
+        """An error at an offset, or at the next token."""
+        return DiagnosticError.at(self.source.location(self.skip() if offset is None else offset), message)
+
+    def misplaced(self, message: str) -> DiagnosticError:
+        """An error about the next token being another than expected.
+
+        As in MLIR it stands right behind what was read before: not at the token, which may be
+        lines away.
+        """
+        return self.error(message, end_of_previous(self.text, self.skip()))
+
+
+def end_of_previous(text: str, offset: int) -> int:
+    """Where the text before `offset` ends, without blanks and comments; `offset` if there is none."""
+    end = offset
+    while True:
+        while end > 0 and text[end - 1] in " \t":
+            end -= 1
+        if end == 0:
+            return offset
+        if text[end - 1] not in "\r\n":
+            return end
+        end -= 1
+        line_start = max(text.rfind("\n", 0, end), text.rfind("\r", 0, end)) + 1
+        comment = text.find("//", line_start, end)
+        if comment >= 0:
+            end = comment
+
+
+@cache
+def _token(token: str) -> re.Pattern[str]:
+    is_word = token[-1].isalnum() or token[-1] == "_"
+    return re.compile(SPACE + re.escape(token) + (r"(?![\w$.])" if is_word else ""))
