@@ -1,0 +1,179 @@
+"""`--verify-diagnostics`: holds what is diagnosed against the comments that expect it.
+
+    // expected-error @+1 {{dimension 3 is not sharded}}
+    // expected-note-re @below {{tensor {{.*}} defined here}}
+    // expected-warning @unknown {{no mesh}}
+
+The place is a line: this one, `@+N` or `@-N` from it, the nearest line without such a comment
+`@above` or `@below`, or none at all. The text has to occur in the message; in an `-re` comment,
+`{{…}}` within it encloses a regular expression. A diagnostic may come more than once, unless the
+comment gives a number of times: `expected-remark @above 2 {{…}}`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
+from sdyopt.diagnostics.location import FileLoc, FileRange, Location, UnknownLoc, resolve_file_location
+from sdyopt.diagnostics.source import Source
+
+COMMENT = re.compile(
+    r"expected-(?P<severity>error|note|remark|warning)(?P<regex>-re)? *"
+    r"(?:@(?P<place>[+-][0-9]+|above|below|unknown))?(?: +(?P<times>[0-9]+))? *"
+    r"\{\{(?P<text>.*)\}\}$"
+)
+NO_LINE = 0
+
+
+@dataclass(slots=True, eq=False)
+class Expectation:
+    """A diagnostic that a comment says will come, and how often it has come."""
+
+    severity: Severity
+    text: str
+    pattern: re.Pattern[str]
+    line: int
+    written: Location
+    times: int | None
+    met: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether one more such diagnostic would be as expected."""
+        return self.times is None or self.met < self.times
+
+    @property
+    def is_satisfied(self) -> bool:
+        return self.met >= (1 if self.times is None else self.times)
+
+
+class ExpectedDiagnostics:
+    """A diagnostic handler that checks instead of showing; what is amiss goes to `report`."""
+
+    def __init__(
+        self, source: Source, report: Callable[[Diagnostic], None], only_expected: bool = False
+    ) -> None:
+        self.failed = False
+        self._file = source.name
+        self._report = report
+        self._only_expected = only_expected
+        self._expectations = list(self._find_expectations(source))
+
+    def handle(self, diagnostic: Diagnostic) -> None:
+        """Checks a diagnostic and its notes off."""
+        for each in (diagnostic, *diagnostic.notes):
+            self._check(each)
+
+    def finish(self) -> bool:
+        """Reports what never came. Returns whether everything was as expected."""
+        for expectation in self._expectations:
+            if not expectation.is_satisfied:
+                self._fail(
+                    expectation.written,
+                    f'expected {expectation.severity} "{expectation.text}" was not produced',
+                )
+        return not self.failed
+
+    def _check(self, diagnostic: Diagnostic) -> None:
+        near_miss = None
+        for expectation in self._candidates(diagnostic.location):
+            if not expectation.pattern.search(diagnostic.message):
+                continue
+            if expectation.severity is not diagnostic.severity:
+                near_miss = expectation
+            elif expectation.is_open:
+                expectation.met += 1
+                return
+        if self._only_expected:
+            return
+        if near_miss is not None:
+            self._fail(
+                _start(near_miss.written),
+                f"'{diagnostic.severity}' diagnostic emitted when expecting a '{near_miss.severity}'",
+            )
+        else:
+            self._fail(diagnostic.location, f"unexpected {diagnostic.severity}: {diagnostic.message}")
+
+    def _candidates(self, location: Location) -> Iterator[Expectation]:
+        """The expectations about the line that a diagnostic is about."""
+        place = resolve_file_location(location)
+        if place is not None and place.file != self._file:
+            return
+        line = NO_LINE if place is None else place.line
+        for expectation in self._expectations:
+            if expectation.line == line:
+                yield expectation
+
+    def _fail(self, location: Location, message: str) -> None:
+        self.failed = True
+        self._report(Diagnostic(Severity.ERROR, location, message))
+
+    def _find_expectations(self, source: Source) -> Iterator[Expectation]:
+        line_above = 1
+        below: list[Expectation] = []
+        for line, text in enumerate(source.text.split("\n"), start=1):
+            comment = COMMENT.search(text.rstrip()) if "expected-" in text else None
+            if comment is None:
+                for waiting in below:
+                    waiting.line = line
+                below.clear()
+                line_above = line
+                continue
+            expectation = self._read_comment(comment, source, line)
+            if expectation is None:
+                continue
+            match comment["place"]:
+                case "above":
+                    expectation.line = line_above
+                case "below":
+                    below.append(expectation)
+                case "unknown":
+                    expectation.line, expectation.written = NO_LINE, UnknownLoc()
+                case str() as offset:
+                    expectation.line += int(offset)
+            yield expectation
+        for waiting in below:
+            waiting.line = source.line_count
+
+    def _read_comment(self, comment: re.Match[str], source: Source, line: int) -> Expectation | None:
+        start = len(comment.string[: comment.start()].encode()) + 1
+        written = FileRange(source.name, line, start, line, start + len(comment["text"].encode()))
+        try:
+            pattern = _compile_regex(comment["text"]) if comment["regex"] else re.escape(comment["text"])
+            compiled = re.compile(pattern, re.DOTALL)
+        except (re.error, ValueError) as problem:
+            message = f"invalid regex: {problem}" if isinstance(problem, re.error) else str(problem)
+            self._fail(written, message)
+            return None
+        return Expectation(
+            severity=Severity(comment["severity"]),
+            text=comment["text"],
+            pattern=compiled,
+            line=line,
+            written=written,
+            times=int(comment["times"]) if comment["times"] else None,
+        )
+
+
+def _start(location: Location) -> Location:
+    if isinstance(location, FileRange):
+        return FileLoc(location.file, location.line, location.column)
+    return location
+
+
+def _compile_regex(text: str) -> str:
+    """The pattern of an `-re` comment: literal text, but for what stands in `{{…}}`."""
+    pattern, rest = "", text
+    while rest:
+        literal, opened, rest = rest.partition("{{")
+        pattern += re.escape(literal)
+        if opened:
+            regex, closed, rest = rest.partition("}}")
+            if not closed:
+                raise ValueError("found start of regex with no end '}}'")
+            re.compile(regex)
+            pattern += f"({regex})"
+    return pattern

@@ -1,0 +1,109 @@
+"""`--verify-diagnostics`: every form of comment, and what is said about those that fail."""
+
+import pytest
+
+from sdyopt.diagnostics import Diagnostic, FileLoc, Location, Severity, Source, UnknownLoc
+from sdyopt.diagnostics.expected import ExpectedDiagnostics
+from sdyopt.diagnostics.render import render
+
+
+def verify(text: str, *diagnostics: Diagnostic, only_expected: bool = False) -> list[str]:
+    """What is reported for a text in which these diagnostics came."""
+    problems: list[Diagnostic] = []
+    verifier = ExpectedDiagnostics(Source("f", text), problems.append, only_expected)
+    for diagnostic in diagnostics:
+        verifier.handle(diagnostic)
+    assert verifier.finish() == (not problems)
+    return [render(problem).rstrip() for problem in problems]
+
+
+def error(line: int, message: str = "bad thing", severity: Severity = Severity.ERROR) -> Diagnostic:
+    return Diagnostic(severity, FileLoc("f", line, 1), message)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\nx // expected-error {{bad thing}}",
+        "// expected-error @+1 {{bad}}\nx",
+        "// expected-error@+1{{bad}}\nx",
+        "\n\n// expected-error @-1 {{thing}}",
+        "// expected-error @below {{bad}}\nx",
+        "\nx\n// expected-error @above {{bad}}",
+        "// expected-error-re @below {{b{{.}}d {{[a-z]+}}}}\nx",
+        "\n  // expected-error {{bad}}   ",
+        "// expected-error @+1 1 {{bad}}\nx",
+    ],
+)
+def test_forms(text: str) -> None:
+    assert verify(text, error(2)) == []
+
+
+def test_above_and_below_look_past_other_comments() -> None:
+    text = "x\n// expected-error @above {{a}}\n// expected-error @above {{b}}"
+    assert verify(text, error(1, "a"), error(1, "b")) == []
+    text = "// expected-error @below {{a}}\n// expected-error @below {{b}}\nx"
+    assert verify(text, error(3, "a"), error(3, "b")) == []
+
+
+@pytest.mark.parametrize("severity", Severity)
+def test_severities(severity: Severity) -> None:
+    assert verify(f"// expected-{severity} {{{{bad}}}}", error(1, severity=severity)) == []
+
+
+def test_unknown_place() -> None:
+    nowhere = Diagnostic(Severity.ERROR, UnknownLoc(), "bad")
+    assert verify("// expected-error @unknown {{bad}}", nowhere) == []
+    assert verify("// expected-error @unknown {{bad}}") == [
+        '<unknown>:0: error: expected error "bad" was not produced'
+    ]
+
+
+def test_notes_are_expected_too() -> None:
+    diagnostic = error(1)
+    diagnostic.notes.append(error(2, "because", Severity.NOTE))
+    assert verify("// expected-error {{bad}}\n// expected-note {{because}}", diagnostic) == []
+    assert verify("// expected-error {{bad}}", diagnostic) == ["f:2:1: error: unexpected note: because"]
+    assert verify("// expected-error {{bad}}", diagnostic, only_expected=True) == []
+
+
+def test_what_never_came() -> None:
+    assert verify("x // expected-error {{bad}}") == [
+        'f:1:6: error: expected error "bad" was not produced',
+    ]
+
+
+def test_wrong_severity() -> None:
+    assert verify("// expected-note {{bad}}", error(1)) == [
+        "f:1:4: error: 'error' diagnostic emitted when expecting a 'note'",
+        'f:1:4: error: expected note "bad" was not produced',
+    ]
+
+
+def test_one_comment_stands_for_any_number_of_diagnostics() -> None:
+    assert verify("// expected-error {{bad}}", error(1), error(1)) == []
+
+
+def test_counted_comments_are_exact() -> None:
+    assert verify("// expected-error 2 {{bad}}", error(1), error(1)) == []
+    assert verify("// expected-error 2 {{bad}}", error(1)) != []
+    assert verify("// expected-error 2 {{bad}}", error(1), error(1), error(1)) != []
+
+
+@pytest.mark.parametrize(
+    ("comment", "problem"),
+    [
+        ("{{a {{x} }}", "found start of regex with no end '}}'"),
+        ("{{a {{(}} }}", "invalid regex: missing ), unterminated subpattern at position 0"),
+    ],
+)
+def test_bad_regular_expressions(comment: str, problem: str) -> None:
+    assert verify(f"// expected-error-re {comment}") == [f"f:1:4: error: {problem}"]
+
+
+def test_other_files_expect_nothing() -> None:
+    elsewhere: Location = FileLoc("g", 1, 1)
+    assert verify("// expected-error {{bad}}", Diagnostic(Severity.ERROR, elsewhere, "bad")) == [
+        "g:1:1: error: unexpected error: bad",
+        'f:1:4: error: expected error "bad" was not produced',
+    ]

@@ -1,0 +1,57 @@
+"""Locations: interned, walked in MLIR's order, and what a diagnostic shows of them."""
+
+from sdyopt.diagnostics import (
+    CallSite,
+    FileLoc,
+    FileRange,
+    FusedLoc,
+    Location,
+    NameLoc,
+    OpaqueLoc,
+    UnknownLoc,
+    call_stack,
+    resolve_file_location,
+)
+
+A, B, C = FileLoc("a.py", 1, 2), FileLoc("b.py", 3, 4), FileLoc("c.py", 5, 6)
+
+
+def test_equal_locations_are_one_object() -> None:
+    assert FileLoc("a.py", 1, 2) is A
+    assert NameLoc("n") is NameLoc("n", UnknownLoc())
+
+
+def test_the_first_place_in_walking_order_is_shown() -> None:
+    assert resolve_file_location(FusedLoc((UnknownLoc(), NameLoc("n", CallSite(B, A)), C))) is B
+    assert resolve_file_location(OpaqueLoc("llvm", C)) is C
+    assert resolve_file_location(NameLoc("n")) is None
+
+
+def test_call_stack_goes_outwards() -> None:
+    assert call_stack(FusedLoc((A, CallSite(A, NameLoc("n", CallSite(B, C)))))) == [
+        NameLoc("n", CallSite(B, C)),
+        C,
+    ]
+    assert call_stack(NameLoc("n", A)) == []
+
+
+def test_call_stack_is_bounded() -> None:
+    location: Location = A
+    for _ in range(100):
+        location = CallSite(A, location)
+    assert len(call_stack(location)) == 10
+
+
+def test_spelling() -> None:
+    spelled = {
+        UnknownLoc(): "loc(unknown)",
+        A: 'loc("a.py":1:2)',
+        FileRange("a.py", 1, 2, 1, 4): 'loc("a.py":1:2 to :4)',
+        FileRange("a.py", 1, 2, 3, 4): 'loc("a.py":1:2 to 3:4)',
+        NameLoc("n"): 'loc("n")',
+        NameLoc("n", A): 'loc("n"("a.py":1:2))',
+        CallSite(A, B): 'loc(callsite("a.py":1:2 at "b.py":3:4))',
+        FusedLoc((A, B)): 'loc(fused["a.py":1:2, "b.py":3:4])',
+        NameLoc('é\t"\\'): 'loc("\\C3\\A9\\09\\22\\\\")',
+    }
+    assert {location: str(location) for location in spelled} == spelled

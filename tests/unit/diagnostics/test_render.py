@@ -1,0 +1,94 @@
+"""How diagnostics look: LLVM's layout, and what the reader's terminal is spared."""
+
+import subprocess
+import sys
+
+from sdyopt.diagnostics import (
+    CallSite,
+    Diagnostic,
+    DiagnosticError,
+    FileLoc,
+    FileRange,
+    Location,
+    NameLoc,
+    Severity,
+    Source,
+    UnknownLoc,
+)
+from sdyopt.diagnostics.paint import paint
+from sdyopt.diagnostics.render import render
+
+
+def show(text: str, location: Location, **more: str) -> str:
+    return render(Diagnostic(Severity.ERROR, location, "bad", **more), Source("f", text))  # type: ignore[arg-type]
+
+
+def test_line_and_caret() -> None:
+    assert show("one\n  two\n", FileLoc("f", 2, 3)) == "f:2:3: error: bad\n  two\n  ^\n"
+
+
+def test_caret_below_the_end_of_the_line() -> None:
+    assert show("one\n", FileLoc("f", 1, 4)) == "f:1:4: error: bad\none\n   ^\n"
+
+
+def test_tabs_become_spaces_in_both_lines() -> None:
+    assert show("\ta\tb", FileLoc("f", 1, 4)) == ("f:1:4: error: bad\n        a       b\n                ^\n")
+
+
+def test_range_is_underlined() -> None:
+    assert show("a word.", FileRange("f", 1, 3, 1, 7)) == "f:1:3: error: bad\na word.\n  ^~~~\n"
+
+
+def test_caret_is_below_its_character_however_wide_those_before() -> None:
+    # 日 is two columns wide and three bytes long; é, two bytes.
+    assert show("日é.x", FileLoc("f", 1, 6)) == "f:1:6: error: bad\n日é.x\n   ^\n"
+
+
+def test_long_lines_are_excerpted() -> None:
+    text = show("x" * 1000 + "!" + "y" * 1000, FileLoc("f", 1, 1001))
+    _, line, caret = text.splitlines()
+    assert len(line) < 200
+    assert line[caret.index("^")] == "!"
+    assert line.startswith("...x")
+    assert line.endswith("y...")
+
+
+def test_control_characters_are_not_passed_on() -> None:
+    assert "\x1b" not in show("a\x1b[31mb", FileLoc("f", 1, 1))
+
+
+def test_places_outside_the_text_show_no_line() -> None:
+    assert show("a", FileLoc("g", 1, 1)) == "g:1:1: error: bad\n"
+    assert show("a", FileLoc("f", 7, 1)) == "f:7:1: error: bad\n"
+    assert show("a", FileLoc("f", 0, 0)) == "f:0:0: error: bad\n"
+    assert show("a", UnknownLoc()) == "<unknown>:0: error: bad\n"
+    assert show("a", NameLoc("n")) == '<unknown>:0: error: loc("n"): bad\n'
+
+
+def test_inlined_code_says_who_called_it() -> None:
+    assert show("callee\ncaller", CallSite(FileLoc("f", 1, 1), FileLoc("f", 2, 1))) == (
+        "f:1:1: error: bad\ncallee\n^\nf:2:1: note: called from\ncaller\n^\n"
+    )
+
+
+def test_notes_about_one_place_show_its_line_once() -> None:
+    error = DiagnosticError.at(FileLoc("f", 1, 1), "bad").note("same").note("other", FileLoc("f", 1, 2))
+    assert render(error.diagnostic, Source("f", "ab")) == (
+        "f:1:1: error: bad\nab\n^\nf:1:1: note: same\nf:1:2: note: other\nab\n ^\n"
+    )
+
+
+def test_help_comes_last() -> None:
+    assert show("a", UnknownLoc(), help="write b") == "<unknown>:0: error: bad\nhelp: write b\n"
+
+
+def test_colours() -> None:
+    diagnostic = Diagnostic(Severity.ERROR, FileLoc("f", 1, 1), "bad [red]")
+    text = render(diagnostic, Source("f", "a"), paint)
+    assert "\x1b[1;31merror:\x1b[0m" in text
+    assert "bad [red]" in text
+
+
+def test_rich_is_not_imported_for_plain_text() -> None:
+    program = "import sys, sdyopt.diagnostics.render; sys.exit('rich' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -1,0 +1,35 @@
+"""Sources: offsets to lines and byte columns, and back."""
+
+import pytest
+
+from sdyopt.diagnostics import FileLoc, Source
+
+
+@pytest.mark.parametrize("text", ["", "abc", "a\n\nb\n", "aé\n日本x\n", "\r\nx\r\n"])
+def test_offsets_survive_the_way_there_and_back(text: str) -> None:
+    source = Source("f", text)
+    for offset in range(len(text) + 1):
+        if text[offset : offset + 1] == "\n" and text[offset - 1 : offset] == "\r":
+            continue  # inside a line end
+        assert source.offset_of(*source.line_column(offset)) == offset
+
+
+def test_columns_count_bytes() -> None:
+    source = Source("f", "x\né日.z")
+    assert source.location(5) is FileLoc("f", 2, 7)
+    assert source.offset_of(2, 7) == 5
+
+
+def test_chunks_know_where_they_are_in_the_file() -> None:
+    whole = Source("f", "one\ntwo // ---\nthree\n")
+    chunk = whole.chunk(14, 21)
+    assert chunk.text == "\nthree\n"
+    assert chunk.location(0) is FileLoc("f", 2, 11)
+    assert chunk.location(1) is FileLoc("f", 3, 1)
+    assert chunk.offset_of(3, 1) == 1
+
+
+def test_places_that_are_not_in_the_text() -> None:
+    source = Source("f", "ab\nc")
+    assert [source.offset_of(*place) for place in ((0, 0), (1, 4), (3, 1), (2, 0))] == [None] * 4
+    assert source.offset_of(1, 3) == 2
