@@ -1,0 +1,1 @@
+"""Tests: unit tests, lit cases, and the harness that runs the cases."""

@@ -1,0 +1,1 @@
+"""Runs lit cases without LLVM: RUN lines, a small shell, `not`, `split-file`."""

@@ -1,0 +1,19 @@
+"""What a lit case may require of the place where it runs."""
+
+import sys
+from functools import cache
+from importlib.util import find_spec
+
+from tests.harness.directives import MalformedCaseError
+
+SYSTEMS = ("linux", "darwin", "win32")
+
+
+@cache
+def has_feature(feature: str) -> bool:
+    """Whether a feature that a REQUIRES or UNSUPPORTED line names is there."""
+    if feature == "reference":
+        return find_spec("jaxlib") is not None
+    if feature in SYSTEMS:
+        return sys.platform == feature
+    raise MalformedCaseError(f"unknown feature {feature!r}; known are reference, {', '.join(SYSTEMS)}")

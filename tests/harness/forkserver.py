@@ -1,0 +1,129 @@
+"""A process that forks itself for every run of a tool, so that Python starts and imports once.
+
+Each run is a process of its own, with real file descriptors, exit status, environment and working
+directory: what one run leaves behind the next cannot see. The server has no threads, which is what
+makes forking it safe, and why pytest's own process is not forked.
+
+Client and server talk over a socket: a request is its length, the JSON text of the arguments and
+changes to the environment, and three file descriptors; the answer is the exit status.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import IO
+
+# What the server runs: a tool's name, and the module whose `main` reads sys.argv.
+TOOLS = {
+    "sdy-opt": "sdyopt.cli",
+    "filecheck": "filecheck.main",
+    "FileCheck": "filecheck.main",
+    "split-file": "tests.harness.split_file",
+}
+# Imported before the first fork. A module not listed here is imported by every run that needs it.
+PRELOADED = (*TOOLS.values(), "filecheck.matcher", "lark", "sdyopt.driver", "sdyopt.syntax")
+
+# A traceback counts as a crash, as an abort of a C++ tool would; `not` does not accept it.
+TRACEBACK_STATUS = 128 + signal.SIGABRT
+SECONDS_PER_RUN = 60
+
+_LENGTH = struct.Struct("!I")
+_STATUS = struct.Struct("!i")
+
+
+class ForkServer:
+    """The client's side: starts the server, and asks it to run tools."""
+
+    def __init__(self) -> None:
+        self._channel, theirs = socket.socketpair()
+        with theirs:
+            command = [sys.executable, "-m", __name__, str(theirs.fileno())]
+            self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()])
+
+    def run(
+        self,
+        words: Sequence[str],
+        environment: Mapping[str, str],
+        stdin: IO[bytes],
+        stdout: IO[bytes],
+        stderr: IO[bytes],
+    ) -> int:
+        """Runs a tool to its end; a negative status is the signal that ended it."""
+        request = json.dumps([list(words), dict(environment)]).encode()
+        descriptors = [stdin.fileno(), stdout.fileno(), stderr.fileno()]
+        socket.send_fds(self._channel, [_LENGTH.pack(len(request))], descriptors)
+        self._channel.sendall(request)
+        answer = self._channel.recv(_STATUS.size, socket.MSG_WAITALL)
+        if len(answer) != _STATUS.size:
+            raise RuntimeError("the fork server ended")
+        status: int = _STATUS.unpack(answer)[0]
+        return status
+
+    def close(self) -> None:
+        """Lets the server end."""
+        self._channel.close()
+        self._process.wait()
+
+
+def serve(channel: socket.socket) -> None:
+    """Answers requests until the client closes its end."""
+    for module in PRELOADED:
+        # The run that needs a module which cannot be imported fails, and says why.
+        with contextlib.suppress(Exception):
+            import_module(module)
+    while True:
+        header, descriptors, _, _ = socket.recv_fds(channel, _LENGTH.size, 3)
+        if not header:
+            return
+        request = channel.recv(_LENGTH.unpack(header)[0], socket.MSG_WAITALL)
+        words, environment = json.loads(request)
+        if (child := os.fork()) == 0:
+            _become(words, environment, descriptors)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        _, ending = os.waitpid(child, 0)
+        channel.sendall(_STATUS.pack(os.waitstatus_to_exitcode(ending)))
+
+
+def _become(words: list[str], environment: dict[str, str], descriptors: list[int]) -> None:
+    """Runs a tool in this process and ends with it; never returns."""
+    for stream, descriptor in enumerate(descriptors):
+        os.dup2(descriptor, stream)
+    os.environ.update(environment)
+    sys.argv = words
+    signal.alarm(SECONDS_PER_RUN)
+    status = TRACEBACK_STATUS
+    try:
+        status = _status_of(import_module(TOOLS[words[0]]).main())
+    except SystemExit as ending:
+        status = _status_of(ending.code)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        finally:
+            os._exit(status)
+
+
+def _status_of(value: object) -> int:
+    """The exit status that Python gives a process for what `main` returned or `sys.exit` was handed."""
+    if value is None:
+        return 0
+    if isinstance(value, int):
+        return value & 0xFF
+    print(value, file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    serve(socket.socket(fileno=int(sys.argv[1])))

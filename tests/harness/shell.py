@@ -1,0 +1,175 @@
+"""The part of shell that RUN lines use: words and quotes, `|`, `&&`, redirections, `not`, `env`.
+
+What it does not know it refuses, rather than to guess: a case that passes here means the same when
+its command is pasted into a real shell. The stages of a pipeline run one after the other.
+"""
+
+import contextlib
+import re
+import shlex
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Protocol
+
+from tests.harness.directives import MalformedCaseError
+
+TOKEN = re.compile(
+    r"""\s*(?:
+      (?P<redirect> 2>&1 | 1>&2 | >&2 | 2>> | 2> | >> | > | < )
+    | (?P<operator> \|\| | && | \| | & | ; | [(){}`] )
+    | (?P<word> (?: '[^']*' | "(?:[^"\\]|\\.)*" | \\. | [^\s|&;<>'"\\`(){}] )+ )
+    | (?P<rest> \S .* )
+    )""",
+    re.VERBOSE,
+)
+QUOTED = re.compile(r"""'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^'"\\]+)""", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One program of a pipeline, with what its streams are connected to."""
+
+    words: tuple[str, ...]
+    redirects: tuple[tuple[str, str], ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    negated: bool = False
+
+
+@dataclass(frozen=True)
+class Result:
+    """How one pipeline ended: it passed if every stage did."""
+
+    passed: bool
+    output: str
+    errors: str
+    ending: str
+
+
+class Runner(Protocol):
+    """Runs one program with open files as its streams, and gives its exit status."""
+
+    def __call__(
+        self,
+        words: tuple[str, ...],
+        environment: Mapping[str, str],
+        stdin: IO[bytes],
+        stdout: IO[bytes],
+        stderr: IO[bytes],
+    ) -> int: ...
+
+
+def parse(command: str) -> list[list[Stage]]:
+    """The pipelines of a command, in order: `a | b && c` is [[a, b], [c]]."""
+    pipelines: list[list[Stage]] = [[]]
+    words: list[str] = []
+    redirects: list[tuple[str, str]] = []
+
+    def finish_stage() -> None:
+        if not words:
+            raise MalformedCaseError(f"a command is missing in {command!r}")
+        pipelines[-1].append(_stage(words, tuple(redirects)))
+        words.clear()
+        redirects.clear()
+
+    tokens = [match for match in TOKEN.finditer(command) if match.lastgroup]
+    position = 0
+    while position < len(tokens):
+        kind, text = tokens[position].lastgroup, tokens[position][0].strip()
+        position += 1
+        if kind == "word":
+            words.append(_unquote(text))
+        elif kind == "redirect" and "&" in text:
+            redirects.append((text, ""))
+        elif kind == "redirect" and position < len(tokens) and tokens[position].lastgroup == "word":
+            redirects.append((text, _unquote(tokens[position][0].strip())))
+            position += 1
+        elif text == "|":
+            finish_stage()
+        elif text == "&&":
+            finish_stage()
+            pipelines.append([])
+        else:
+            raise MalformedCaseError(f"cannot run {text!r} in {command!r}; quote it if it is a word")
+    finish_stage()
+    return pipelines
+
+
+def render(pipelines: list[list[Stage]], shown: Callable[[str], str]) -> str:
+    """The command again, for a shell that lacks `not`; `shown` says what to call a program."""
+    return " && ".join(" | ".join(_render_stage(stage, shown) for stage in stages) for stages in pipelines)
+
+
+def run_pipeline(stages: list[Stage], run: Runner) -> Result:
+    """Runs the stages in turn, each reading what the one before wrote."""
+    endings: list[str] = []
+    with contextlib.ExitStack() as files:
+        errors, previous = (files.enter_context(tempfile.TemporaryFile()) for _ in range(2))
+        for stage in stages:
+            output = files.enter_context(tempfile.TemporaryFile())
+            status = _run_stage(stage, run, previous, output, errors)
+            if (status == 0) if stage.negated else (status != 0):
+                endings.append(f"`{stage.words[0]}` ended with {_describe(status)}")
+            elif stage.negated and not 0 < status < 128:
+                endings.append(f"`{stage.words[0]}` crashed with {_describe(status)}")
+            previous = output
+        return Result(not endings, _text(previous), _text(errors), ", ".join(endings))
+
+
+def _stage(words: list[str], redirects: tuple[tuple[str, str], ...]) -> Stage:
+    """A stage without its prefixes: any number of `not`, `!`, and `env NAME=VALUE …`."""
+    negated = False
+    environment: dict[str, str] = {}
+    rest = list(words)
+    while rest and rest[0] in ("not", "!", "env"):
+        prefix = rest.pop(0)
+        if prefix != "env":
+            negated = not negated
+            continue
+        while rest and re.match(r"\w+=", rest[0]):
+            name, _, value = rest.pop(0).partition("=")
+            environment[name] = value
+    if not rest or rest[0].startswith("-"):
+        raise MalformedCaseError(f"no program in {' '.join(words)!r}")
+    return Stage(tuple(rest), redirects, environment, negated)
+
+
+def _render_stage(stage: Stage, shown: Callable[[str], str]) -> str:
+    program, *arguments = stage.words
+    words = [f"{name}={shlex.quote(value)}" for name, value in stage.environment.items()]
+    words += [shown(program), *map(shlex.quote, arguments)]
+    words += [f"{kind} {shlex.quote(target)}" if target else kind for kind, target in stage.redirects]
+    return f"(! {' '.join(words)})" if stage.negated else " ".join(words)
+
+
+def _run_stage(stage: Stage, run: Runner, stdin: IO[bytes], stdout: IO[bytes], stderr: IO[bytes]) -> int:
+    streams = {"stdin": stdin, "stdout": stdout, "stderr": stderr}
+    stdin.seek(0)
+    with contextlib.ExitStack() as files:
+        for kind, target in stage.redirects:
+            stream = "stdin" if kind == "<" else "stderr" if kind.startswith("2") else "stdout"
+            if "&" in kind:
+                streams[stream] = streams["stdout" if kind.endswith("1") else "stderr"]
+            else:
+                mode = "rb" if kind == "<" else "ab" if kind.endswith(">>") else "wb"
+                streams[stream] = files.enter_context(Path(target).open(mode))
+        return run(stage.words, stage.environment, streams["stdin"], streams["stdout"], streams["stderr"])
+
+
+def _unquote(word: str) -> str:
+    if not any(mark in word for mark in "'\"\\"):
+        return word
+    pieces = []
+    for single, double, escaped, plain in QUOTED.findall(word):
+        pieces.append(single or re.sub(r'\\(["\\$`])', r"\1", double) or escaped or plain)
+    return "".join(pieces)
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode(errors="replace")
+
+
+def _describe(status: int) -> str:
+    return f"exit status {status}" if status >= 0 else f"signal {-status}"

@@ -1,0 +1,93 @@
+"""Makes a test of every .mlir file here: runs its RUN lines as LLVM's lit does.
+
+    // RUN: sdy-opt %s -canonicalize | filecheck %s
+
+Commands run at the root of the checkout, one after the other, until one fails. `%s` is the case's
+path, `%S` its folder, `%t` a path of its own for temporary files. Files in folders named `Inputs`
+are no cases. A failing case prints its command, to be pasted into a shell.
+"""
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.harness.directives import MalformedCaseError, read_case, substitute
+from tests.harness.features import has_feature
+from tests.harness.shell import Result, parse, render, run_pipeline
+from tests.harness.tools import Tools, shown
+
+TOOLS = pytest.StashKey[Tools]()
+SHOWN_CHARACTERS = 4000
+
+
+class CaseFailedError(Exception):
+    """A command of a case did not end as it should; says so as users want to read it."""
+
+
+class LitFile(pytest.File):
+    def collect(self) -> Iterator[pytest.Item]:
+        yield LitCase.from_parent(self, name=self.path.stem)
+
+
+class LitCase(pytest.Item):
+    def runtest(self) -> None:
+        case = read_case(self.path.read_text(encoding="utf-8", errors="replace"))
+        if reason := case.reason_to_skip(has_feature):
+            pytest.skip(reason)
+        with contextlib.chdir(self.config.rootpath):
+            source = self.path.relative_to(Path.cwd())
+            temporary = _clean_path(Path("build") / source.with_name(source.name + ".tmp"))
+            for command in case.commands:
+                _run(substitute(command, source, temporary), self._tools())
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        if isinstance(excinfo.value, CaseFailedError | MalformedCaseError):
+            return f"{self.path.relative_to(self.config.rootpath)}: {excinfo.value}"
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:
+        return self.path, None, str(self.path.relative_to(self.config.rootpath))
+
+    def _tools(self) -> Tools:
+        stash = self.config.stash
+        if TOOLS not in stash:
+            stash[TOOLS] = tools = Tools()
+            self.config.add_cleanup(tools.close)
+        return stash[TOOLS]
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> LitFile | None:
+    if file_path.suffix != ".mlir" or "Inputs" in file_path.parts:
+        return None
+    return LitFile.from_parent(parent, path=file_path)
+
+
+def _run(command: str, tools: Tools) -> None:
+    pipelines = parse(command)
+    for stages in pipelines:
+        result = run_pipeline(stages, tools.run)
+        if not result.passed:
+            raise CaseFailedError(_report(result, render(pipelines, shown)))
+
+
+def _report(result: Result, command: str) -> str:
+    parts = [f"{result.ending}; the command was\n", command]
+    for name, text in (("stderr", result.errors), ("stdout", result.output)):
+        if text:
+            cut = "\n[…]" if len(text) > SHOWN_CHARACTERS else ""
+            parts += ["", f"--- {name}", text[:SHOWN_CHARACTERS].rstrip("\n") + cut]
+    return "\n".join(parts)
+
+
+def _clean_path(path: Path) -> Path:
+    """The path, with nothing there, in a folder that exists."""
+    if path.is_dir():
+        shutil.rmtree(path)
+    path.unlink(missing_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path

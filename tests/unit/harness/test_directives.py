@@ -1,0 +1,50 @@
+"""Reading a lit case's comments."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.harness.directives import Case, MalformedCaseError, read_case, substitute
+
+
+def test_run_lines_are_read_in_order() -> None:
+    assert read_case("// RUN: first\nmodule {}\n// RUN: second  \n").commands == ("first", "second")
+
+
+def test_backslash_joins_lines() -> None:
+    text = "// RUN: sdy-opt %s \\\n// RUN:   -cse | \\\n// RUN: filecheck %s\n"
+    assert read_case(text).commands == ("sdy-opt %s -cse | filecheck %s",)
+
+
+def test_other_words_are_not_directives() -> None:
+    assert read_case("// RUN: one\n// NO-RUN: two\n// RERUN: three\n").commands == ("one",)
+
+
+@pytest.mark.parametrize("text", ["module {}", "// RUN: first \\\nmodule {}"])
+def test_case_without_complete_command_is_malformed(text: str) -> None:
+    with pytest.raises(MalformedCaseError):
+        read_case(text)
+
+
+@pytest.mark.parametrize(
+    ("case", "reason"),
+    [
+        (Case(("c",), (), ()), None),
+        (Case(("c",), ("here",), ()), None),
+        (Case(("c",), ("here", "absent"), ()), "requires absent"),
+        (Case(("c",), (), ("absent",)), None),
+        (Case(("c",), (), ("here",)), "unsupported with here"),
+    ],
+)
+def test_features_decide_whether_a_case_runs(case: Case, reason: str | None) -> None:
+    assert case.reason_to_skip(lambda feature: feature == "here") == reason
+
+
+def test_substitutions() -> None:
+    command = substitute("opt %s -o %t.mlir %S/Inputs/a 100%% '%0 %arg0'", Path("lit/a.mlir"), Path("tmp/a"))
+    assert command == "opt lit/a.mlir -o tmp/a.mlir lit/Inputs/a 100% '%0 %arg0'"
+
+
+def test_unknown_substitution_is_malformed() -> None:
+    with pytest.raises(MalformedCaseError, match="%q"):
+        substitute("opt %q", Path("a"), Path("b"))

@@ -1,0 +1,108 @@
+"""The shell of RUN lines: its grammar, and how it passes and fails."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from tests.harness.directives import MalformedCaseError
+from tests.harness.shell import Stage, parse, render, run_pipeline
+
+STATUSES = {"pass": 0, "fail": 1, "traceback": 134, "killed": -9}
+
+
+def play(
+    words: tuple[str, ...],
+    environment: Mapping[str, str],
+    stdin: IO[bytes],
+    stdout: IO[bytes],
+    stderr: IO[bytes],
+) -> int:
+    """A program that puts its name around its input, and says the same on stderr in capitals."""
+    stdout.write(b"<%s %s>" % (words[0].encode(), stdin.read()))
+    stdout.flush()
+    stderr.write(words[0].upper().encode())
+    stderr.flush()
+    return STATUSES[words[0]]
+
+
+def passes(command: str) -> bool:
+    return all(run_pipeline(stages, play).passed for stages in parse(command))
+
+
+def test_words_and_quotes() -> None:
+    command = """opt -a=b '-p={x=1 y="2"}' "--q=\\"|\\" %0" a\\ b"""
+    assert parse(command) == [[Stage(("opt", "-a=b", '-p={x=1 y="2"}', '--q="|" %0', "a b"))]]
+
+
+def test_pipelines_and_redirections() -> None:
+    assert parse("a <in 2>&1 | b > out && c 2>> err") == [
+        [Stage(("a",), (("<", "in"), ("2>&1", ""))), Stage(("b",), ((">", "out"),))],
+        [Stage(("c",), (("2>>", "err"),))],
+    ]
+
+
+def test_not_and_env_are_prefixes() -> None:
+    assert parse("not env A=1 B=2 opt x=3") == [
+        [Stage(("opt", "x=3"), environment={"A": "1", "B": "2"}, negated=True)]
+    ]
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["", "a |", "a && ", "a || b", "a; b", "a &", "$(a", "a `b`", "not", "a > | b", "not --crash a", "a 'b"],
+)
+def test_what_is_not_understood_is_refused(command: str) -> None:
+    with pytest.raises(MalformedCaseError):
+        parse(command)
+
+
+@pytest.mark.parametrize("command", ["pass", "not fail", "pass | not fail", "pass && pass", "not not pass"])
+def test_passing_commands(command: str) -> None:
+    assert passes(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "fail",
+        "fail | pass",
+        "pass | fail",
+        "not pass",
+        "pass && fail",
+        "not traceback",
+        "not killed",
+        "killed",
+    ],
+)
+def test_failing_commands(command: str) -> None:
+    assert not passes(command)
+
+
+def test_a_stage_reads_what_the_one_before_wrote() -> None:
+    [stages] = parse("pass | fail")
+    result = run_pipeline(stages, play)
+    assert result.output == "<fail <pass >>"
+    assert result.errors == "PASSFAIL"
+    assert result.ending == "`fail` ended with exit status 1"
+
+
+def test_standard_error_can_go_down_the_pipe() -> None:
+    [stages] = parse("pass 2>&1 | pass")
+    assert run_pipeline(stages, play).output == "<pass <pass >PASS>"
+
+
+def test_redirections_to_files(tmp_path: Path) -> None:
+    [stages] = parse(f"pass > {tmp_path / 'out'} 2> {tmp_path / 'err'}")
+    assert run_pipeline(stages, play).output == ""
+    assert (tmp_path / "out").read_text() == "<pass >"
+    assert (tmp_path / "err").read_text() == "PASS"
+
+
+def test_rendered_command_can_be_pasted() -> None:
+    command = "not env A='b c' opt '-p={x=1}' 2>&1 | check f > g && opt"
+    shown = {"opt": "python -m opt"}
+    assert render(parse(command), lambda program: shown.get(program, program)) == (
+        "(! A='b c' python -m opt '-p={x=1}' 2>&1) | check f > g && python -m opt"
+    )
