@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from sdyopt.diagnostics.location import Location
 from sdyopt.facts import Fact
 
 
@@ -136,6 +137,13 @@ class OpaqueAttr(Attribute):
     namespace: str
     body: str
     type: Type | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LocationAttr(Attribute):
+    """A location standing where an attribute is wanted."""
+
+    location: Location
 
 
 def dictionary(entries: Mapping[str, Attribute] | Iterable[tuple[str, Attribute]]) -> DictAttr:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sdyopt.ir.attribute import Attribute, Type
@@ -96,6 +97,11 @@ def dense(type: DenseShape, data: bytes) -> DenseElements:
     if len(data) > size and data == data[:size] * (len(data) // size):
         data = data[:size]
     return DenseElements(type, data)
+
+
+def dense_array(element: IntegerType | FloatType, values: Iterable[int]) -> DenseArray:
+    """The attribute `array<element: values>`."""
+    return DenseArray(element, tuple(values))
 
 
 def element_size(type: Type) -> int:

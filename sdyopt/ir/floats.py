@@ -1,7 +1,12 @@
-"""Floating point formats: what the bits of each of MLIR's float types mean."""
+"""Floating point formats: what the bits of MLIR's float types mean, exactly.
+
+All arithmetic is on integers. `encode` rounds to nearest, ties to even, and overflows the way each
+format does; `float_text` gives the decimal spelling that the reference prints.
+"""
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 from enum import Enum
 
@@ -34,6 +39,28 @@ class FloatFormat:
     def bias(self) -> int:
         return (1 << (self.exponent_bits - 1)) - 1 + self.bias_shift
 
+    @property
+    def precision(self) -> int:
+        """The number of significant bits."""
+        return self.mantissa_bits + 1
+
+    @property
+    def has_zero(self) -> bool:
+        """Whether exponent 0 means zero and subnormal numbers; in `f8E8M0FNU` it is like any other."""
+        return self.is_signed
+
+    @property
+    def smallest_exponent(self) -> int:
+        return self.has_zero - self.bias
+
+    @property
+    def overflow(self) -> int:
+        """The magnitude bits of the first number that is too large: infinity or NaN, if there is any."""
+        ones = (1 << (self.exponent_bits + self.mantissa_bits)) - 1
+        if self.specials is Specials.IEEE:
+            return ones ^ ((1 << self.mantissa_bits) - 1)
+        return ones if self.specials is Specials.NAN_ALL_ONES else ones + 1
+
 
 FLOAT_FORMATS: dict[str, FloatFormat] = {
     "f4E2M1FN": FloatFormat(2, 1, Specials.FINITE_ONLY),
@@ -55,3 +82,162 @@ FLOAT_FORMATS: dict[str, FloatFormat] = {
     "f80": FloatFormat(15, 63, has_explicit_one=True),
     "f128": FloatFormat(15, 112),
 }
+
+# The formats that the machine knows, by the letter `struct` has for them.
+_NATIVE = {FLOAT_FORMATS["f16"]: "<e", FLOAT_FORMATS["f32"]: "<f", FLOAT_FORMATS["f64"]: "<d"}
+
+
+@dataclass(frozen=True, slots=True)
+class Finite:
+    """The number `significand * 2**exponent`, negated if `is_negative`."""
+
+    is_negative: bool
+    significand: int
+    exponent: int
+
+
+def decode(bits: int, format: FloatFormat) -> Finite | None:
+    """The number these bits mean; None for infinities and NaNs."""
+    magnitude_bits = format.exponent_bits + format.mantissa_bits
+    # A sign that an unsigned format has no bit for is kept in the next higher one; see `encode`.
+    is_negative = bool(bits >> (magnitude_bits + format.has_explicit_one))
+    magnitude = bits & ((1 << magnitude_bits) - 1)
+    if format.has_explicit_one:
+        exponent = bits >> (format.mantissa_bits + 1) & ((1 << format.exponent_bits) - 1)
+        magnitude = exponent << format.mantissa_bits | bits & ((1 << format.mantissa_bits) - 1)
+    if magnitude >= format.overflow:
+        return None
+    if format.specials is Specials.NAN_NEGATIVE_ZERO and is_negative and not magnitude:
+        return None
+    exponent = magnitude >> format.mantissa_bits
+    significand = magnitude & ((1 << format.mantissa_bits) - 1)
+    if exponent or not format.has_zero:
+        significand |= 1 << format.mantissa_bits
+    exponent = max(exponent, int(format.has_zero)) - format.bias - format.mantissa_bits
+    return Finite(is_negative, significand, exponent)
+
+
+def encode(is_negative: bool, numerator: int, denominator: int, format: FloatFormat) -> int:
+    """The bits of the number of this format that is nearest to a fraction."""
+    magnitude = _nearest_magnitude(numerator, denominator, format) if numerator else 0
+    if magnitude >= format.overflow:
+        return _overflowed(is_negative, format)
+    if format.specials is Specials.NAN_NEGATIVE_ZERO and not magnitude:
+        return 0
+    if not format.has_zero and not numerator:
+        return 0
+    return _signed(is_negative, magnitude, format)
+
+
+def encode_double(value: float, format: FloatFormat) -> int:
+    """The bits of the number of this format that is nearest to a double, which is not NaN."""
+    if (letter := _NATIVE.get(format)) is not None:
+        try:
+            return int.from_bytes(struct.pack(letter, value), "little")
+        except OverflowError:
+            return _overflowed(value < 0, format)
+    sign, magnitude = struct.pack("<d", value)[7] >> 7, abs(value)
+    if magnitude == float("inf"):
+        return _overflowed(bool(sign), format)
+    return encode(bool(sign), *magnitude.as_integer_ratio(), format)
+
+
+def float_text(bits: int, format: FloatFormat) -> str:
+    """The spelling of a number: six digits if they are enough, else more, else its bits."""
+    number = decode(bits, format)
+    if number is None:
+        return f"0x{bits:X}"
+    sign = "-" if number.is_negative else ""
+    if not number.significand:
+        return sign + "0.000000e+00"
+    digits, exponent = _decimal(number, 6)
+    leading = exponent + len(digits) - 1
+    text = f"{sign}{digits[0]}.{digits[1:]:0<6}e{'-' if leading < 0 else '+'}{abs(leading):02}"
+    if _encode_decimal(number.is_negative, int(digits), exponent, format) == bits:
+        return text
+    digits, exponent = _decimal(number, 2 + format.precision * 59 // 196)
+    text = sign + _natural_text(digits, exponent, 2 + format.precision * 59 // 196)
+    return text if "." in text else f"0x{bits:X}"
+
+
+def _nearest_magnitude(numerator: int, denominator: int, format: FloatFormat) -> int:
+    """Exponent and mantissa bits of the nearest number, as if exponents had no upper limit."""
+    exponent = numerator.bit_length() - denominator.bit_length()
+    if numerator << max(-exponent, 0) < denominator << max(exponent, 0):
+        exponent -= 1
+    exponent = max(exponent, format.smallest_exponent)
+    shift = exponent - format.mantissa_bits
+    significand, rest = divmod(numerator << max(-shift, 0), denominator << max(shift, 0))
+    twice = 2 * rest - (denominator << max(shift, 0))
+    if twice > 0 or (twice == 0 and significand & 1):
+        significand += 1
+    biased = exponent + format.bias
+    if not format.has_zero:
+        return biased + significand - 1 if significand else 0
+    # The leading one of a normal number adds itself to the exponent, and so does a carry.
+    return ((biased - 1) << format.mantissa_bits) + significand
+
+
+def _overflowed(is_negative: bool, format: FloatFormat) -> int:
+    if format.specials is Specials.NAN_NEGATIVE_ZERO:
+        return 1 << (format.width - 1)
+    if format.specials is Specials.FINITE_ONLY:
+        return _signed(is_negative, format.overflow - 1, format)
+    if not format.is_signed:
+        return format.overflow
+    return _signed(is_negative, format.overflow, format)
+
+
+def _signed(is_negative: bool, magnitude: int, format: FloatFormat) -> int:
+    """The bits of a number with this sign.
+
+    The reference keeps the sign of a number in an unsigned format, though the format has no bit for it,
+    for as long as the number stands alone. So do we, in the bit above.
+    """
+    if format.has_explicit_one:
+        exponent = magnitude >> format.mantissa_bits
+        fraction = magnitude & ((1 << format.mantissa_bits) - 1)
+        magnitude = (exponent << 1 | (exponent > 0)) << format.mantissa_bits | fraction
+    sign_bit = format.exponent_bits + format.has_explicit_one + format.mantissa_bits
+    return is_negative << sign_bit | magnitude
+
+
+def _encode_decimal(is_negative: bool, digits: int, exponent: int, format: FloatFormat) -> int:
+    return encode(is_negative, digits * 10 ** max(exponent, 0), 10 ** max(-exponent, 0), format)
+
+
+def _decimal(number: Finite, precision: int) -> tuple[str, int]:
+    """The leading decimal digits of a number, and the power of ten of the last of them.
+
+    This rounds as LLVM does, which cuts most of the excess digits off before it rounds half up.
+    """
+    significand, exponent = number.significand, number.exponent
+    zeros = (significand & -significand).bit_length() - 1
+    significand, exponent = significand >> zeros, exponent + zeros
+    if exponent > 0:
+        significand, exponent = significand << exponent, 0
+    elif exponent < 0:
+        significand *= 5**-exponent
+    if (excess := significand.bit_length() - (precision * 196 + 58) // 59) > 0:
+        tens = excess * 59 // 196
+        significand, exponent = significand // 10**tens, exponent + tens
+    digits = str(significand)
+    if (excess := len(digits) - precision) > 0:
+        exponent += excess
+        rounded = int(digits[:precision]) + (digits[precision] >= "5")
+        digits = str(rounded)
+    shorter = digits.rstrip("0")
+    return shorter, exponent + len(digits) - len(shorter)
+
+
+def _natural_text(digits: str, exponent: int, precision: int) -> str:
+    """A number with at most three padding zeros, or else with an exponent."""
+    leading = exponent + len(digits) - 1
+    has_much_padding = -leading > 3 if exponent < 0 else exponent > 3 or len(digits) + exponent > precision
+    if has_much_padding:
+        return f"{digits[0]}.{digits[1:] or '0'}E{'-' if leading < 0 else '+'}{abs(leading)}"
+    if exponent >= 0:
+        return digits + "0" * exponent
+    if leading >= 0:
+        return f"{digits[: leading + 1]}.{digits[leading + 1 :]}"
+    return f"0.{'0' * (-leading - 1)}{digits}"

@@ -169,10 +169,15 @@ class Cursor:
         self.position = end
         return self.pieces.type(self.text[start:end], start)
 
+    def looking_at_type(self) -> bool:
+        """Whether what comes next can start a type."""
+        start = self.skip()
+        return self.text[start : start + 1] in ("!", "(") or WORD.match(self.text, start) is not None
+
     def attribute(self, expected_type: Type | None = None) -> Attribute:
         """Takes an attribute; a number without a type gets `expected_type`."""
         start = self.skip()
-        end = attribute_extent(self.text, start)
+        end = attribute_extent(self.text, start, takes_type=expected_type is None)
         if end <= start:
             raise self.misplaced("expected attribute value")
         self.position = end

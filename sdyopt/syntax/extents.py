@@ -1,0 +1,160 @@
+"""Where a type, an attribute or a location ends, without reading it.
+
+Text is looked up by its spelling before it is parsed, so its end has to be known first. The scan is
+linear and takes strings and comments for what they are. Brackets that do not match make the extent
+reach to the end of the text: the parser that is given it stops at the fault and names it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sdyopt.ir.floats import FLOAT_FORMATS
+
+SPACE = r"(?:[ \t\r\n]|//[^\n]*)*+"
+WORD = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
+PREFIXED = re.compile(r"[#!](?:\d+|[A-Za-z$._-][\w$.-]*)", re.ASCII)
+_SYMBOL_NAME = r'@(?:"(?:[^"\\\n]|\\.)*+"|[A-Za-z_][\w$.]*)'
+SYMBOL = re.compile(rf"{_SYMBOL_NAME}(?:{SPACE}::{SPACE}{_SYMBOL_NAME})*", re.ASCII)
+NUMBER = re.compile(rf"(?:-{SPACE})?+(?:0x[0-9a-fA-F]+|\d+(?:\.\d*(?:[eE][-+]?\d+)?+)?+)", re.ASCII)
+STRING = re.compile(r'"(?:[^"\\\n]|\\.)*+"')
+INTEGER_TYPE = re.compile(r"[su]?i\d+", re.ASCII)
+
+_OPEN = re.compile(SPACE + r"<")
+_PAREN = re.compile(SPACE + r"\(")
+_SQUARE = re.compile(SPACE + r"\[")
+_ARROW = re.compile(SPACE + r"->" + SPACE)
+_COLON = re.compile(SPACE + r":" + SPACE)
+# What matters inside brackets. Lists of numbers between `dense<` and `>` are passed over at once.
+_STOP = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*|->|dense<[^"<>/]*>|[][(){}<>]')
+_BODY_STOP = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|->|dense<[^"<>/]*>|[][(){}<>]')
+_CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
+
+BRACKETED_TYPES = frozenset({"tensor", "vector", "memref", "complex", "tuple"})
+SIMPLE_TYPES = frozenset({"index", "none", *FLOAT_FORMATS})
+_TYPED_LITERALS = frozenset({"dense", "dense_resource", "sparse"})
+_UNTYPED_LITERALS = frozenset({"array", "affine_map", "affine_set", "strided"})
+_PLAIN_WORDS = frozenset({"true", "false", "unit"})
+
+
+def bracket_extent(text: str, position: int) -> int:
+    """The end of the bracket that opens at `position`, or of the text if nothing matches it."""
+    end = _balanced(text, position, _STOP)
+    return len(text) if end < 0 else end
+
+
+def body_extent(text: str, position: int) -> int:
+    """The end of a dialect's `<…>`, in which `//` is not a comment; negative if it does not end."""
+    return _balanced(text, position, _BODY_STOP)
+
+
+def type_extent(text: str, position: int) -> int:
+    """The end of the type that starts at `position`; `position` itself if none starts there."""
+    while text.startswith("(", position):
+        end = bracket_extent(text, position)
+        arrow = _ARROW.match(text, end)
+        if arrow is None:
+            return end
+        position = arrow.end()
+        if text.startswith("(", position):
+            return bracket_extent(text, position)
+    if text.startswith("!", position):
+        return _prefixed_extent(text, position)
+    word = WORD.match(text, position)
+    if word is None:
+        return position
+    if word[0] in BRACKETED_TYPES:
+        return _bracket_behind(text, word.end())
+    return word.end() if is_simple_type(word[0]) else position
+
+
+def attribute_extent(text: str, position: int, takes_type: bool = True) -> int:
+    """The end of the attribute that starts at `position`; `position` itself if none starts there.
+
+    A type that follows a number, a string or the like is part of it, if `takes_type`.
+    """
+    end, may_have_type = _value_extent(text, position)
+    if may_have_type and takes_type and (colon := _COLON.match(text, end)) is not None:
+        return max(colon.end(), type_extent(text, colon.end()))
+    return end
+
+
+def location_extent(text: str, position: int) -> int:
+    """The end of `loc(…)`; just behind `loc` if no bracket follows."""
+    end = position + len("loc")
+    paren = _PAREN.match(text, end)
+    return end if paren is None else bracket_extent(text, paren.end() - 1)
+
+
+def is_simple_type(word: str) -> bool:
+    """Whether a word is the whole of a type."""
+    return word in SIMPLE_TYPES or INTEGER_TYPE.fullmatch(word) is not None
+
+
+def _value_extent(text: str, position: int) -> tuple[int, bool]:
+    """The end of an attribute without a type, and whether a type may follow."""
+    first = text[position : position + 1]
+    if first in ("[", "{"):
+        return bracket_extent(text, position), False
+    if first == '"':
+        return _match_end(STRING, text, position), True
+    if first == "@":
+        return _match_end(SYMBOL, text, position), False
+    if first == "#":
+        end = _prefixed_extent(text, position)
+        is_alias = "." not in text[position:end] and text[end - 1 : end] != ">"
+        return end, not is_alias
+    if first == "-" or first.isdigit():
+        return _match_end(NUMBER, text, position), True
+    word = WORD.match(text, position)
+    if word is None or first in "!(":
+        return type_extent(text, position), False
+    if word[0] in _PLAIN_WORDS:
+        return word.end(), False
+    if word[0] in _TYPED_LITERALS or word[0] in _UNTYPED_LITERALS:
+        return _bracket_behind(text, word.end()), word[0] in _TYPED_LITERALS
+    if word[0] == "loc":
+        return location_extent(text, position), False
+    if word[0] == "distinct":
+        square = _SQUARE.match(text, word.end())
+        end = word.end() if square is None else bracket_extent(text, square.end() - 1)
+        return _bracket_behind(text, end), False
+    return type_extent(text, position), False
+
+
+def _prefixed_extent(text: str, position: int) -> int:
+    """The end of `#name` or `!name`, with the `<…>` that touches it."""
+    name = PREFIXED.match(text, position)
+    if name is None:
+        return position + 1
+    if not text.startswith("<", name.end()):
+        return name.end()
+    end = body_extent(text, name.end())
+    return len(text) if end < 0 else end
+
+
+def _bracket_behind(text: str, position: int) -> int:
+    bracket = _OPEN.match(text, position)
+    return position if bracket is None else bracket_extent(text, bracket.end() - 1)
+
+
+def _match_end(pattern: re.Pattern[str], text: str, position: int) -> int:
+    """The end of the match; where there is none, that of the offending character."""
+    match = pattern.match(text, position)
+    return position + 1 if match is None else match.end()
+
+
+def _balanced(text: str, position: int, stop: re.Pattern[str]) -> int:
+    """The end of the bracket at `position`, or -1."""
+    expected: list[str] = []
+    for match in stop.finditer(text, position):
+        token = match[0]
+        closing = _CLOSING.get(token)
+        if closing is not None:
+            expected.append(closing)
+        elif len(token) == 1 and token != '"':
+            if expected.pop() != token:
+                return -1
+            if not expected:
+                return match.end()
+    return -1
