@@ -10,19 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from sdyopt.ir.attribute import (
-    ArrayAttr,
-    Attribute,
-    DenseArray,
-    DenseElements,
-    DictAttr,
-    FloatAttr,
-    IntegerAttr,
-    StringAttr,
-    SymbolRef,
-    TypeAttr,
-    UnitAttr,
-)
+from sdyopt.ir.attribute import ArrayAttr, Attribute, DictAttr, StringAttr, SymbolRef, TypeAttr, UnitAttr
+from sdyopt.ir.elements import DenseArray, DenseElements
+from sdyopt.ir.numbers import FloatAttr, IntegerAttr
 from sdyopt.ir.types import FunctionType, IntegerType, Signedness, Type
 
 T = TypeVar("T")

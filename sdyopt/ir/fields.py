@@ -17,9 +17,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
-from sdyopt.ir.attribute import Attribute, DenseArray
+from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import ANY_REGION, ANY_TYPE, AttrKind, RegionConstraint, TypeConstraint
+from sdyopt.ir.elements import DenseArray
 from sdyopt.ir.form import Form
 from sdyopt.ir.types import Type
 from sdyopt.ir.value import OpResult, Value

@@ -17,7 +17,7 @@ from sdyopt.ir.fields import Field
 from sdyopt.ir.form import Form
 from sdyopt.ir.traits import Trait
 from sdyopt.ir.types import Type
-from sdyopt.ir.value import LazyLocation, OpOperand, OpResult, Value
+from sdyopt.ir.value import BlockArgument, LazyLocation, OpOperand, OpResult, Value
 
 NO_ATTRIBUTES = DictAttr(())
 UNKNOWN = UnknownLoc()
@@ -49,6 +49,8 @@ class Op:
     trait_order: ClassVar[tuple[Trait, ...]] = ()
     fields: ClassVar[Mapping[str, Field]] = {}
     is_terminator: ClassVar[bool] = False
+    # Operations of this dialect are written without its name directly inside this one.
+    default_dialect: ClassVar[str] = ""
     # How the operation is written; belongs to the syntax layer, which reads it.
     assembly: ClassVar[Any] = None
 
@@ -59,6 +61,9 @@ class Op:
     infer_result_types: ClassVar[Callable[..., Sequence[Type]] | None] = None
     fold: Callable[..., Any] | None = None
     canonicalizations: ClassVar[tuple[Any, ...]] = ()
+    # Names that printed text should use: () -> (result index, name), … and (region) -> (argument, name), …
+    name_results: Callable[[], Sequence[tuple[int, str]]] | None = None
+    name_arguments: Callable[[Region], Sequence[tuple[BlockArgument, str]]] | None = None
 
     form: Form
     attributes: DictAttr

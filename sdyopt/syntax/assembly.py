@@ -1,0 +1,394 @@
+"""How an operation is written, declared once: a sequence of pieces that both read and write.
+
+    class SliceOp(Op):
+        assembly = assembly(Operands("input"), AttrDict(), ":", TypeOf("input"))
+
+A string stands for itself. Spaces follow the rules of MLIR's declarative format, so nobody writes
+them. Pieces that depend on the form alone make up a template that is cached per form; a piece that
+looks at the place (regions, arguments, names) is called whenever its operation is printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sdyopt.ir.attribute import Attribute, DictAttr, StringAttr, TypeAttr, UnitAttr
+from sdyopt.ir.constraints import AttrKind
+from sdyopt.ir.fields import MANY, ONE, OPTIONAL, AttrField, OperandField, RegionField, ResultField, ValueField
+from sdyopt.ir.form import Form
+from sdyopt.ir.operation import Op
+from sdyopt.ir.types import FunctionType, Type
+from sdyopt.syntax.statement import Statement
+from sdyopt.syntax.template import Template
+
+if TYPE_CHECKING:  # the printer prints with assemblies, some pieces of which call it back
+    from sdyopt.syntax.print import Printer
+
+
+class Piece:
+    """A part of an assembly.
+
+    `elides` names the attributes that it writes itself, which the attribute dictionary leaves out.
+    """
+
+    elides: tuple[str, ...] = ()
+
+    def parse(self, statement: Statement) -> None:
+        raise NotImplementedError
+
+    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
+        """Adds this piece to the template of a form with these discardable attributes."""
+        raise NotImplementedError
+
+    def is_written(self, form: Form, attributes: DictAttr) -> bool:
+        """Whether an optional group anchored here is written."""
+        return True
+
+
+class Assembly:
+    """The pieces of an operation's custom form, behind its name."""
+
+    def __init__(self, pieces: Sequence[Piece]) -> None:
+        self.pieces = tuple(pieces)
+        self.elided = frozenset(name for piece in pieces for name in piece.elides)
+
+    def parse(self, statement: Statement) -> None:
+        for piece in self.pieces:
+            piece.parse(statement)
+
+    def template(self, form: Form, attributes: DictAttr, spell: Any) -> Template:
+        """What is written behind the operation's name."""
+        out = Template(spell, self.elided)
+        for piece in self.pieces:
+            piece.write(out, form, attributes)
+        return out
+
+
+def assembly(*pieces: Piece | str) -> Assembly:
+    """The assembly made of these pieces; strings are literals."""
+    return Assembly(_pieces(pieces))
+
+
+def _pieces(pieces: Sequence[Piece | str]) -> list[Piece]:
+    return [Literal(piece) if isinstance(piece, str) else piece for piece in pieces]
+
+
+class Literal(Piece):
+    """Punctuation or a keyword."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def parse(self, statement: Statement) -> None:
+        statement.expect(self.text)
+
+    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
+        out.literal(self.text)
+
+
+class Optional(Piece):
+    """Pieces that are there together or not at all.
+
+    Read if the first one (a literal or an operand group) is next; written if `anchor` is not empty.
+    `otherwise` are pieces that stand there if the group does not.
+    """
+
+    def __init__(self, *pieces: Piece | str, anchor: str, otherwise: Sequence[Piece | str] = ()) -> None:
+        self.pieces = _pieces(pieces)
+        self.otherwise = _pieces(otherwise)
+        self.anchor = anchor
+        self.elides = tuple(n for piece in [*self.pieces, *self.otherwise] for n in piece.elides)
+
+    def parse(self, statement: Statement) -> None:
+        first = self.pieces[0]
+        if isinstance(first, Literal):
+            is_next = statement.looking_at(first.text)
+        else:
+            is_next = statement.looking_at_operand()
+        for piece in self.pieces if is_next else self.otherwise:
+            piece.parse(statement)
+
+    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
+        for piece in self.pieces if self._is_present(form) else self.otherwise:
+            piece.write(out, form, attributes)
+
+    def _is_present(self, form: Form) -> bool:
+        field = form.op_class.fields[self.anchor]
+        if isinstance(field, AttrField):
+            value = form.attributes.get(field.name)
+            return value is not None and value is not field.default
+        assert isinstance(field, ValueField)
+        return field.range_of(form)[1] > 0
+
+
+class Operand(Piece):
+    """One operand, an optional one, or a list with commas, as the field says."""
+
+    def __init__(self, field: str) -> None:
+        self.field = field
+
+    def parse(self, statement: Statement) -> None:
+        field = statement.op_class.fields[self.field]
+        assert isinstance(field, OperandField)
+        if field.arity == ONE:
+            names = [statement.operand()]
+        elif field.arity == OPTIONAL:
+            found = statement.accept_operand()
+            names = [] if found is None else [found]
+        else:
+            names = statement.operand_list()
+        statement.operand_names[self.field] = names
+
+    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
+        field = form.op_class.fields[self.field]
+        assert isinstance(field, OperandField)
+        start, count = field.range_of(form)
+        if count or field.arity == MANY:
+            out.operands(range(start, start + count))
+
+
+class TypeOf(Piece):
+    """The type of a field, or the types of a group with commas.
+
+    `same` are fields that have the same type (or the same types) and are not written.
+    """
+
+    def __init__(self, field: str, same: Sequence[str] = ()) -> None:
+        self.field = field
+        self.same = tuple(same)
+
+    def parse(self, statement: Statement) -> None:
+        field = statement.op_class.fields[self.field]
+        assert isinstance(field, ValueField)
+        if field.arity == MANY:
+            types = statement.comma_list(statement.type) if statement.looking_at_type() else []
+        else:
+            types = [statement.type()]
+        for name in (self.field, *self.same):
+            statement.types[name] = types
+
+    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
+        field = form.op_class.fields[self.field]
+        assert isinstance(field, ValueField)
+        start, count = field.range_of(form)
+        out.types(field.types_of(form)[start : start + count])
+
+
+class FunctionalType(Piece):
+    """`(operand types) -> result types` of all operands and results, or of single fields."""
+
+    def __init__(self, operands: str | None = None, results: str | None = None) -> None:
+        self.operands = operands
+        self.results = results
+
+    def parse(self, statement: Statement) -> None:
+        offset = statement.skip()
+        type = statement.type()
+        if not isinstance(type, FunctionType):
+            raise statement.error("invalid kind of type specified: expected builtin.function, but found "
+                                  f"'{statement.parser.spell_type(type)}'", offset)
+        _distribute(statement, OperandField, self.operands, type.inputs)
+        _distribute(statement, ResultField, self.results, type.results)
+
+    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
+        out.functional_type(
+            _types(form, self.operands, form.operand_types), _types(form, self.results, form.result_types)
+        )
+
+
+def _types(form: Form, field_name: str | None, all_types: tuple[Type, ...]) -> tuple[Type, ...]:
+    if field_name is None:
+        return all_types
+    field = form.op_class.fields[field_name]
+    assert isinstance(field, ValueField)
+    start, count = field.range_of(form)
+    return field.types_of(form)[start : start + count]
+
+
+def _distribute(
+    statement: Statement, kind: type[ValueField[Any]], only: str | None, types: Sequence[Type]
+) -> None:
+    """Gives types to the fields of a kind in order; a group takes as many as it has names."""
+    if only is not None:
+        statement.types[only] = list(types)
+        return
+    fields = [f for f in statement.op_class.fields.values() if isinstance(f, kind)]
+    sizes = [
+        1 if f.arity == ONE else len(statement.operand_names.get(f.attribute_name, ())) for f in fields
+    ]
+    if kind is ResultField:
+        rest = len(types) - sum(f.arity == ONE for f in fields)
+        sizes = [1 if f.arity == ONE else rest for f in fields]
+    position = 0
+    for index, (field, size) in enumerate(zip(fields, sizes, strict=True)):
+        end = len(types) if index == len(fields) - 1 else position + size
+        statement.types[field.attribute_name] = list(types[position:end])
+        position = end
+
+
+class SameType(Piece):
+    """One type for all operands and results, or a functional type where they differ."""
+
+    def parse(self, statement: Statement) -> None:
+        offset = statement.skip()
+        type = statement.type()
+        fields = [f for f in statement.op_class.fields.values() if isinstance(f, ValueField)]
+        if not isinstance(type, FunctionType):
+            for field in fields:
+                statement.types[field.attribute_name] = [type]
+            return
+        operands = [f for f in fields if isinstance(f, OperandField)]
+        if len(type.inputs) != len(operands):
+            raise statement.misplaced(f"expected {len(operands)} operand types but had {len(type.inputs)}")
+        if len(type.results) != 1:
+            raise statement.error("expected single output", offset)
+        for field, found in zip(fields, (*type.inputs, *type.results), strict=True):
+            statement.types[field.attribute_name] = [found]
+
+    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
+        types = (*form.operand_types, *form.result_types)
+        if all(type is types[0] for type in types):
+            out.types(types[:1])
+        else:
+            out.functional_type(form.operand_types, form.result_types)
+
+
+class AttrDict(Piece):
+    """The attributes that no other piece writes, and the discardable ones.
+
+    Attributes that have their default are left out, too.
+    """
+
+    def __init__(self, with_keyword: bool = False) -> None:
+        self.with_keyword = with_keyword
+
+    def parse(self, statement: Statement) -> None:
+        if self.with_keyword:
+            statement.attribute_dictionary_with_keyword()
+        else:
+            statement.attribute_dictionary()
+
+    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
+        out.attribute_dictionary(visible_attributes(form, attributes, out.elided), self.with_keyword)
+
+
+def visible_attributes(form: Form, attributes: DictAttr, elided: frozenset[str]) -> DictAttr:
+    """Inherent and discardable attributes together, without the elided and the default ones."""
+    if not form.attributes.entries:
+        return attributes if not elided else attributes.without(*elided)
+    defaults = {f.name: f.default for f in form.op_class.fields.values() if isinstance(f, AttrField)}
+    entries = [
+        (name, value)
+        for name, value in form.attributes.entries
+        if name not in elided and defaults.get(name) is not value and name not in SEGMENT_NAMES
+    ]
+    entries += [entry for entry in attributes.entries if entry[0] not in elided]
+    return DictAttr(tuple(sorted(entries, key=lambda entry: entry[0])))
+
+
+SEGMENT_NAMES = frozenset(["operandSegmentSizes", "resultSegmentSizes"])
+
+
+class Attr(Piece):
+    """One attribute, written in a way of its own.
+
+    `parse(statement)` reads the attribute; `spell(attribute, speller)` gives its text. Without them
+    the attribute is written in full, or by the rules of its kind (a bare number, a word).
+    """
+
+    def __init__(
+        self,
+        field: str,
+        parse: Callable[[Statement], Attribute | None] | None = None,
+        spell: Callable[[Any, Any], str] | None = None,
+    ) -> None:
+        self.field = field
+        self._parse = parse or (lambda statement: statement.attribute())
+        self._spell = spell or (lambda attribute, speller: speller.attribute(attribute))
+        self.elides = (field,)
+
+    def parse(self, statement: Statement) -> None:
+        field = statement.op_class.fields[self.field]
+        assert isinstance(field, AttrField)
+        found = self._parse(statement)
+        if found is not None:
+            statement.attributes[field.name] = found
+
+    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
+        field = form.op_class.fields[self.field]
+        assert isinstance(field, AttrField)
+        value = form.attributes.get(field.name)
+        if value is None:
+            value = field.default
+        out.word("" if value is None else self._spell(value, out.speller))
+
+
+class RegionPiece(Piece):
+    """A region in braces."""
+
+    def __init__(self, field: str, print_entry: bool = True) -> None:
+        self.field = field
+        self.print_entry = print_entry
+
+    def parse(self, statement: Statement) -> None:
+        statement.region()
+
+    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
+        field = form.op_class.fields[self.field]
+        assert isinstance(field, RegionField)
+        out.region(field.index)
+
+
+class Custom(Piece):
+    """A piece with functions of its own.
+
+    `parse(statement)`, and one of `write(out, form, attributes)`, which sees the form only, and
+    `print(op, printer)`, which sees the operation and writes with the printer, blanks included.
+    """
+
+    def __init__(
+        self,
+        parse: Callable[[Statement], None],
+        write: Callable[[Template, Form, DictAttr], None] | None = None,
+        print: Callable[[Any, Printer], None] | None = None,
+        elides: Sequence[str] = (),
+    ) -> None:
+        assert (write is None) != (print is None)
+        self._parse = parse
+        self._write = write
+        self._print = print
+        self.elides = tuple(elides)
+
+    def parse(self, statement: Statement) -> None:
+        self._parse(statement)
+
+    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
+        if self._write is not None:
+            self._write(out, form, attributes)
+        else:
+            assert self._print is not None
+            out.call(self._print)
+
+
+__all__ = [
+    "Assembly",
+    "Attr",
+    "AttrDict",
+    "AttrKind",
+    "Custom",
+    "FunctionalType",
+    "Literal",
+    "Op",
+    "Operand",
+    "Optional",
+    "Piece",
+    "RegionPiece",
+    "SameType",
+    "StringAttr",
+    "TypeAttr",
+    "TypeOf",
+    "UnitAttr",
+    "assembly",
+    "visible_attributes",
+]

@@ -1,0 +1,293 @@
+"""IR → text, as MLIR prints it.
+
+An operation without regions is one line, made from a template that is built once per form and
+discardable attributes. Everything else goes through `Printer`, which assemblies call back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sdyopt.diagnostics.location import Location
+from sdyopt.ir.attribute import Attribute, DictAttr
+from sdyopt.ir.block import Block, Region
+from sdyopt.ir.dialect import DialectTable
+from sdyopt.ir.form import Form
+from sdyopt.ir.operation import Op, UnregisteredOp
+from sdyopt.ir.traits import ISOLATED
+from sdyopt.ir.types import Type
+from sdyopt.ir.value import Value
+from sdyopt.syntax.assembly import Assembly, visible_attributes
+from sdyopt.syntax.generic import PROPERTIES
+from sdyopt.syntax.naming import Naming
+from sdyopt.syntax.spell import Speller
+from sdyopt.syntax.template import Template
+
+
+@dataclass(frozen=True)
+class PrintOptions:
+    """What the printed text looks like; the fields are named after mlir-opt's flags."""
+
+    generic: bool = False
+    debuginfo: bool = False
+    pretty_debuginfo: bool = False
+    local_scope: bool = False
+    elide_elements_larger_than: int | None = None
+    elide_resources_larger_than: int | None = None
+    hex_elements_larger_than: int | None = None
+    value_users: bool = False
+    unique_ssa_ids: bool = False
+    skip_regions: bool = False
+    names_from_locations: bool = False
+
+
+def print_op(op: Op, dialects: DialectTable, options: PrintOptions = PrintOptions()) -> str:
+    """The text of an operation and all inside it, ending in a newline."""
+    printer = Printer(op, dialects, options)
+    printer.root(op)
+    return "".join(printer.out)
+
+
+def print_for_note(op: Op, dialects: DialectTable) -> str:
+    """The generic text of an operation as diagnostics show it, names as in the whole program."""
+    scope = next((a for a in (op, *op.ancestors()) if ISOLATED in a.traits and a is not op), op)
+    printer = Printer(scope, dialects, PrintOptions(generic=True, local_scope=True))
+    printer.op(op, "")
+    return "".join(printer.out)
+
+
+class _Line:
+    """The template of an operation's line, ready to be filled in.
+
+    `format` takes the names of result and operands, in order, by `%`; None where parts must be
+    walked.
+    """
+
+    __slots__ = ("format", "parts")
+
+    def __init__(self, parts: list[str | int | Callable[[Op, Printer], None]], has_result: bool) -> None:
+        self.parts = parts
+        self.format: str | None = None
+        indices = [part for part in parts if isinstance(part, int)]
+        if indices == list(range(len(indices))) and all(isinstance(part, str | int) for part in parts):
+            text = "".join(part.replace("%", "%%") if isinstance(part, str) else "%s" for part in parts)
+            self.format = ("%s = " if has_result else "") + text
+
+
+class Printer:
+    """Writes operations to `out`, a list of texts."""
+
+    def __init__(self, root: Op, dialects: DialectTable, options: PrintOptions) -> None:
+        self.options = options
+        self.speller = Speller(
+            dialects,
+            elide_larger_than=options.elide_elements_larger_than,
+            hex_larger_than=options.hex_elements_larger_than,
+        )
+        self.naming = Naming(root, options.generic, options.unique_ssa_ids, options.names_from_locations)
+        self.names = self.naming.names
+        self.out: list[str] = []
+        self._indent = ""
+        self._lines: dict[tuple[Form, DictAttr, str], _Line] = {}
+
+    def root(self, op: Op) -> None:
+        self.op(op, "builtin")
+        self.out.append("\n")
+
+    # --- Operations -------------------------------------------------------------------
+
+    def op(self, op: Op, default_dialect: str) -> None:
+        """Writes an operation, without indentation and newline."""
+        out, form = self.out, op.form
+        key = (form, op.attributes, default_dialect)
+        line = self._lines.get(key)
+        if line is None:
+            line = self._lines[key] = self._line(op, default_dialect)
+        if line.format is not None:
+            names = self.names
+            values = [names[use.value] for use in op._operands]
+            if len(op.results) == 1:
+                out.append(line.format % (names[op.results[0]], *values))
+            else:
+                self._results(op)
+                out.append(line.format % tuple(values))
+        else:
+            self._results(op)
+            for part in line.parts:
+                if isinstance(part, str):
+                    out.append(part)
+                elif isinstance(part, int):
+                    out.append(self.names[op.operand_at(part)])
+                else:
+                    part(op, self)
+        if self.options.debuginfo:
+            self.location(op.location)
+
+    def _line(self, op: Op, default_dialect: str) -> _Line:
+        form = op.form
+        assembly = op.assembly
+        if self.options.generic or not isinstance(assembly, Assembly):
+            template = self._generic(op)
+        else:
+            template = assembly.template(form, op.attributes, self.speller)
+            name = form.name
+            if default_dialect and name.startswith(default_dialect + "."):
+                name = name[len(default_dialect) + 1 :]
+            template.parts.insert(0, name)
+        return _Line(template.parts, has_result=len(op.results) == 1)
+
+    def _results(self, op: Op) -> None:
+        """Writes `%0, %1:2 = `."""
+        results = op.results
+        if not results:
+            return
+        starts = self.naming.groups.get(op, [0])
+        written = []
+        for start, end in zip(starts, [*starts[1:], len(results)], strict=True):
+            name = self.names[results[start]]
+            written.append(name if end - start == 1 else f"{name[:-2]}:{end - start}")
+        self.out.append(", ".join(written) + " = ")
+
+    def _generic(self, op: Op) -> Template:
+        """`"name"(%operands)[^successors] <{properties}> ({regions}) {attributes} : type`."""
+        form, template = op.form, Template(self.speller)
+        template.text(f'"{form.name}"(')
+        for index in range(len(form.operand_types)):
+            if index:
+                template.text(", ")
+            template.parts.append(index)
+        template.text(")")
+        if op.successors:
+            template.call(lambda op, printer: printer.write(printer.successors(op)))
+        properties: Attribute | None = form.attributes
+        discardable = op.attributes
+        if op.form.op_class is UnregisteredOp:
+            properties = discardable.get(PROPERTIES)
+            discardable = discardable.without(PROPERTIES)
+        if properties is not None and not (isinstance(properties, DictAttr) and not properties.entries):
+            template.text(f" <{self.speller.attribute(properties)}>")
+        if op.regions:
+            template.text(" (")
+            for index in range(len(op.regions)):
+                if index:
+                    template.text(", ")
+                template.call(lambda op, printer, index=index: printer.region(op.regions[index], True))
+            template.text(")")
+        template.attribute_dictionary(discardable)
+        template.text(" : " + self.speller.function_type(form.operand_types, form.result_types))
+        return template
+
+    def successors(self, op: Op) -> str:
+        """`[^bb1, ^bb2]`."""
+        return f"[{', '.join(self.naming.blocks[block] for block in op.successors)}]"
+
+    # --- What assemblies call -----------------------------------------------------------
+
+    def write(self, text: str) -> None:
+        self.out.append(text)
+
+    def name(self, value: Value) -> str:
+        """`%name` of a value."""
+        return self.names[value]
+
+    def name_list(self, values: Sequence[Value]) -> str:
+        return ", ".join([self.names[value] for value in values])
+
+    def type(self, type: Type) -> str:
+        return self.speller.type(type)
+
+    def types(self, types: Sequence[Type]) -> str:
+        return ", ".join([self.speller.type(type) for type in types])
+
+    def attribute(self, attribute: Attribute) -> str:
+        return self.speller.attribute(attribute)
+
+    def attribute_dictionary(self, op: Op, *elided: str, with_keyword: bool = False) -> None:
+        """Writes ` {…}` with inherent and discardable attributes, unless nothing is left."""
+        shown = visible_attributes(op.form, op.attributes, frozenset(elided))
+        self.dictionary(shown, with_keyword)
+
+    def dictionary(self, attributes: DictAttr, with_keyword: bool = False) -> None:
+        """Writes ` {…}` unless it is empty."""
+        if attributes.entries:
+            keyword = " attributes " if with_keyword else " "
+            self.out.append(keyword + self.speller.attribute(attributes))
+
+    def argument(self, argument: Value, attributes: DictAttr | None = None) -> None:
+        """Writes `%arg0: type {attributes}`, with its location if locations are wanted."""
+        self.out.append(f"{self.names[argument]}: {self.speller.type(argument.type)}")
+        if attributes is not None:
+            self.dictionary(attributes)
+        if self.options.debuginfo:
+            self.location(argument.location)
+
+    def location(self, location: Location) -> None:
+        """Writes ` loc(…)`."""
+        self.out.append(" " + self.speller.location(location))
+
+    def region(
+        self,
+        region: Region,
+        print_arguments: bool = False,
+        print_terminator: bool = True,
+        print_empty: bool = False,
+    ) -> None:
+        """Writes `{ … }`. The first block has a label only if its arguments are wanted and there."""
+        if self.options.skip_regions:
+            self.out.append("{...}")
+            return
+        out, outer = self.out, self._indent
+        out.append("{\n")
+        self._indent = outer + "  "
+        default_dialect = region.parent.default_dialect if region.parent is not None else ""
+        for number, block in enumerate(region.blocks):
+            is_labelled = (
+                number > 0
+                or (print_arguments and bool(block.arguments))
+                or (print_empty and block.first is None)
+                or bool(block.predecessors)
+                if number or block.arguments or print_empty or len(region.blocks) > 1
+                else False
+            )
+            if is_labelled:
+                self._label(block, outer)
+            self._block(block, default_dialect, print_terminator)
+        self._indent = outer
+        out.append(outer + "}")
+
+    def _block(self, block: Block, default_dialect: str, print_terminator: bool) -> None:
+        out, indent, write = self.out, self._indent, self.op
+        op = block.first
+        while op is not None:
+            if op.next is None and not print_terminator and op.is_terminator:
+                break
+            out.append(indent)
+            write(op, default_dialect)
+            out.append("\n")
+            op = op.next
+
+    def _label(self, block: Block, indent: str) -> None:
+        """Writes `^bb1(%arg: type):  // pred: ^bb0`."""
+        out = self.out
+        out.append(indent + self.naming.blocks[block])
+        if block.arguments:
+            out.append("(")
+            for index, argument in enumerate(block.arguments):
+                if index:
+                    out.append(", ")
+                self.argument(argument)
+            out.append(")")
+        out.append(":")
+        is_entry = block.parent is not None and block.parent.blocks[0] is block
+        if not is_entry:
+            out.append(_predecessors([self.naming.blocks[p] for p in block.predecessors]))
+        out.append("\n")
+
+
+def _predecessors(names: list[str]) -> str:
+    if not names:
+        return "  // no predecessors"
+    if len(names) == 1:
+        return f"  // pred: {names[0]}"
+    return f"  // {len(names)} preds: {', '.join(sorted(set(names), key=names.index))}"

@@ -1,0 +1,121 @@
+"""SSA names in force while text is read, and values that are used before they are defined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.diagnostics.location import Location
+from sdyopt.diagnostics.source import Source
+from sdyopt.ir.types import Type
+from sdyopt.ir.value import OpResult, Value
+
+
+PrintType = Callable[[Type], str]
+
+
+class ForwardValue(Value):
+    """Stands for a value that has been used but not defined yet."""
+
+    __slots__ = ("_location",)
+
+    def __init__(self, type: Type, location: Location) -> None:
+        self.type = type
+        self.first_use = None
+        self._location = location
+
+    @property
+    def location(self) -> Location:
+        return self._location
+
+
+class Scope:
+    """The names of one isolated region.
+
+    `values` maps `%name` and `%name#k` to values, `places` to the offset of the definition, or of
+    the first use of a forward value. `forward` holds the names that wait for their definition.
+    Names of a nested region are the last ones added, and go when it ends.
+    """
+
+    __slots__ = ("forward", "places", "source", "values")
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.values: dict[str, Value] = {}
+        self.places: dict[str, int] = {}
+        self.forward: dict[str, ForwardValue] = {}
+
+    def mark(self) -> int:
+        """Where a nested region's names will start."""
+        return len(self.values)
+
+    def release(self, mark: int) -> None:
+        """Forgets the names added since `mark`. Forward values outlive the region."""
+        values, places = self.values, self.places
+        while len(values) > mark:
+            name, _ = values.popitem()
+            del places[name]
+
+    def use(self, name: str, offset: int, type: Type, print_type: PrintType) -> Value:
+        """The value called `name`, made up if it is not defined yet. It must have this type."""
+        value = self.values.get(name) or self.forward.get(name)
+        if value is None:
+            plain, _, number = name.partition("#")
+            if number == "0":
+                return self.use(plain, offset, type, print_type)
+            if number and plain in self.values:
+                raise DiagnosticError.at(self.source.location(offset), "reference to invalid result number")
+            value = self.forward[name] = ForwardValue(type, self.source.location(offset))
+            self.places.setdefault(name, offset)
+        if value.type is not type:
+            raise DiagnosticError.at(
+                self.source.location(offset),
+                f"use of value '{name}' expects different type than prior uses: "
+                f"'{print_type(type)}' vs '{print_type(value.type)}'",
+            ).note("prior use here", self.source.location(self.places[name]))
+        return value
+
+    def define(self, name: str, value: Value, offset: int, print_type: PrintType) -> None:
+        """Gives `value` a name, and to those who used the name before, the value."""
+        if name in self.values:
+            raise DiagnosticError.at(
+                self.source.location(offset), f"redefinition of SSA value '{name}'"
+            ).note("previously defined here", self.source.location(self.places[name]))
+        awaited = self.forward.get(name)
+        if awaited is not None:
+            if awaited.type is not value.type:
+                full = name if "#" in name else f"{name}#0"
+                raise DiagnosticError.at(
+                    self.source.location(offset),
+                    f"definition of SSA value '{full}' has type '{print_type(value.type)}'",
+                ).note(
+                    f"previously used here with type '{print_type(awaited.type)}'",
+                    self.source.location(self.places[name]),
+                )
+            replace_all_uses(awaited, value)
+            del self.forward[name], self.places[name]
+        self.values[name] = value
+        self.places[name] = offset
+
+    def define_results(
+        self, name: str, results: tuple[OpResult, ...], offset: int, print_type: PrintType
+    ) -> None:
+        """Names a group of results: `%name` is the first, `%name#k` the one after k others."""
+        self.define(name, results[0], offset, print_type)
+        for index in range(1, len(results)):
+            self.define(f"{name}#{index}", results[index], offset, print_type)
+
+    def undefined(self) -> list[DiagnosticError]:
+        """An error for each name that is used and never defined, in order of first use."""
+        waiting = sorted(self.places[name] for name in self.forward)
+        return [
+            DiagnosticError.at(self.source.location(offset), "use of undeclared SSA value name")
+            for offset in waiting
+        ]
+
+
+def replace_all_uses(old: Value, new: Value) -> None:
+    """Moves every use of `old` to `new`, newest first, as MLIR does."""
+    while (use := old.first_use) is not None:
+        use.unlink()
+        use.link(new)

@@ -1,0 +1,234 @@
+"""A statement: one operation while it is being read.
+
+An assembly fills it in, piece by piece; `finish` makes the operation. Operands and types are kept
+per declared field, so that the order in which they are written does not matter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.ir.attribute import Attribute, DictAttr, dictionary
+from sdyopt.ir.block import Block, Region
+from sdyopt.ir.dialect import complete_attributes, inherent_names
+from sdyopt.ir.elements import DenseArray
+from sdyopt.ir.fields import OPERAND_SEGMENTS, RESULT_SEGMENTS, OperandField, ResultField
+from sdyopt.ir.form import Form, FormError
+from sdyopt.ir.operation import Op, build
+from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS
+from sdyopt.ir.types import I32, Type
+from sdyopt.ir.value import LazyLocation, Value
+from sdyopt.syntax.cursor import SPACE, Cursor
+
+if TYPE_CHECKING:  # the parser reads statements, whose regions the parser reads
+    from sdyopt.syntax.parse import Parser
+
+SSA_NAME = re.compile(SPACE + r"(%[\w$.-]+(?:#\d+)?)")
+
+
+class OperandName(NamedTuple):
+    """`%name` or `%name#k` and where it stands."""
+
+    name: str
+    offset: int
+
+
+@dataclass(slots=True)
+class Argument:
+    """A named argument of a region, as `%arg0: tensor<4xf32> {…} loc(…)` gives it."""
+
+    name: str
+    offset: int
+    type: Type
+    attributes: DictAttr | None
+    location: LazyLocation
+
+
+class Statement(Cursor):
+    """The operation being read, and a cursor at what comes next of it.
+
+    - `operand_names`, `types`: by field name, of operands and results.
+    - `attributes`: inherent and discardable ones together, by name.
+    - `operands`: resolved ones, for assemblies that resolve operands themselves.
+    """
+
+    __slots__ = (
+        "attributes",
+        "name",
+        "offset",
+        "op_class",
+        "operand_names",
+        "operand_offsets",
+        "operands",
+        "parser",
+        "regions",
+        "result_types",
+        "successors",
+        "types",
+    )
+
+    def __init__(self, parser: Parser, position: int, name: str, op_class: type[Op], offset: int) -> None:
+        super().__init__(parser.source, parser.pieces, position)
+        self.parser = parser
+        self.name = name
+        self.op_class = op_class
+        self.offset = offset
+        self.attributes: dict[str, Attribute] = {}
+        self.operand_names: dict[str, list[OperandName]] = {}
+        self.types: dict[str, list[Type]] = {}
+        self.operands: list[Value] | None = None
+        self.operand_offsets: list[int] = []
+        self.result_types: list[Type] | None = None
+        self.regions: list[Region] = []
+        self.successors: list[Block] = []
+
+    # --- Operands -------------------------------------------------------------------
+
+    def accept_operand(self) -> OperandName | None:
+        """Takes `%name`, if one is next."""
+        match = SSA_NAME.match(self.text, self.position)
+        if match is None:
+            return None
+        self.position = match.end()
+        return OperandName(match[1], match.start(1))
+
+    def operand(self) -> OperandName:
+        """Takes `%name`, or fails with "expected SSA operand"."""
+        found = self.accept_operand()
+        if found is None:
+            raise self.misplaced("expected SSA operand")
+        return found
+
+    def operand_list(self) -> list[OperandName]:
+        """Takes `%a, %b, …`, possibly none."""
+        return self.comma_list(self.operand) if self.looking_at_operand() else []
+
+    def looking_at_operand(self) -> bool:
+        return SSA_NAME.match(self.text, self.position) is not None
+
+    def resolve(self, operand: OperandName, type: Type) -> Value:
+        """The value that a name stands for, which must have this type."""
+        self.operand_offsets.append(operand.offset)
+        return self.parser.scope.use(operand.name, operand.offset, type, self.parser.spell_type)
+
+    def resolve_all(self, operands: Sequence[OperandName], types: Sequence[Type], offset: int) -> list[Value]:
+        """The values of names and types that must be equally many."""
+        if len(operands) != len(types):
+            raise self.error(
+                f"number of operands and types do not match: got {len(operands)} operands and {len(types)} types",
+                offset,
+            )
+        return [self.resolve(operand, type) for operand, type in zip(operands, types, strict=True)]
+
+    # --- Attributes, regions ----------------------------------------------------------
+
+    def attribute_dictionary(self) -> None:
+        """Takes `{…}`, if it is next, into `attributes`."""
+        found = self.accept_dictionary()
+        if found is not None:
+            self.attributes.update(found.entries)
+
+    def attribute_dictionary_with_keyword(self) -> None:
+        """Takes `attributes {…}`, if the keyword is next."""
+        if self.accept("attributes"):
+            self.skip()
+            if not self.looking_at("{"):
+                raise self.misplaced("expected '{' in attribute dictionary")
+            self.attribute_dictionary()
+
+    def argument(self) -> Argument:
+        """Takes `%name: type {attributes} loc(…)`."""
+        name, offset = self.operand()
+        self.expect(":")
+        type = self.type()
+        attributes = self.accept_dictionary()
+        location = self.parser.trailing_location(self)
+        return Argument(name, offset, type, attributes, location or (self.source, offset))
+
+    def region(self, arguments: Sequence[Argument] | None = None) -> Region:
+        """Takes `{ … }`; `arguments` name those of the first block."""
+        region = self.parser.region(self, self.op_class, arguments)
+        self.regions.append(region)
+        return region
+
+    # --- The operation ------------------------------------------------------------------
+
+    def finish(self, location: LazyLocation) -> Op:
+        """Makes the operation, its operands resolved and result types inferred if need be."""
+        if self.operands is None:
+            self.operands = self._resolve_fields()
+        form = self._form(self.operands)
+        discardable = {n: a for n, a in self.attributes.items() if form.attributes.get(n) is not a}
+        return build(
+            form, self.operands, dictionary(discardable), location, tuple(self.regions), self.successors
+        )
+
+    def _resolve_fields(self) -> list[Value]:
+        values: list[Value] = []
+        sizes = []
+        for field in self.op_class.fields.values():
+            if isinstance(field, OperandField):
+                names = self.operand_names.get(field.attribute_name, [])
+                types = self.types.get(field.attribute_name, [])
+                if len(names) != len(types):
+                    raise self.error(
+                        f"{len(names)} operands present, but expected {len(types)}",
+                        names[0].offset if names else self.offset,
+                    )
+                values += [self.resolve(name, type) for name, type in zip(names, types, strict=True)]
+                sizes.append(len(names))
+        if ATTR_SIZED_OPERANDS in self.op_class.traits:
+            self.attributes.setdefault(OPERAND_SEGMENTS, segments(sizes))
+        return values
+
+    def _form(self, operands: Sequence[Value]) -> Form:
+        op_class = self.op_class
+        if self.result_types is None and any(
+            isinstance(f, ResultField) and f.attribute_name in self.types for f in op_class.fields.values()
+        ):
+            self.result_types = self._declared_result_types()
+        inherent = inherent_names(op_class)
+        attributes = dictionary({n: a for n, a in self.attributes.items() if n in inherent})
+        attributes = complete_attributes(op_class, attributes)
+        operand_types = tuple([value.type for value in operands])
+        if self.result_types is None:
+            form = Form(op_class, self.name, attributes, operand_types, ())
+            self.result_types = self._infer(form) if op_class.infer_result_types else []
+        return Form(op_class, self.name, attributes, operand_types, tuple(self.result_types))
+
+    def _declared_result_types(self) -> list[Type]:
+        types: list[Type] = []
+        sizes = []
+        for field in self.op_class.fields.values():
+            if isinstance(field, ResultField):
+                found = self.types.get(field.attribute_name, [])
+                types += found
+                sizes.append(len(found))
+        if ATTR_SIZED_RESULTS in self.op_class.traits:
+            self.attributes.setdefault(RESULT_SEGMENTS, segments(sizes))
+        return types
+
+    def _infer(self, form: Form) -> list[Type]:
+        infer = self.op_class.infer_result_types
+        assert infer is not None
+        try:
+            return list(infer(form, self.regions))
+        except FormError as problem:
+            raise self.form_error(problem) from None
+
+    def form_error(self, problem: FormError) -> DiagnosticError:
+        """A form's error, at this operation."""
+        prefix = f"'{self.name}' op " if problem.prefixed else ""
+        error = self.error(prefix + problem.message, self.offset)
+        for note in problem.notes:
+            error.note(note)
+        return error
+
+
+def segments(sizes: Sequence[int]) -> DenseArray:
+    """The attribute that says how many operands (or results) each group has."""
+    return DenseArray(I32, tuple(sizes))
