@@ -1,0 +1,200 @@
+"""Training steps of GPT-like models as text, of any size; made without JAX, the same every time.
+
+The mix of operations, the shardings and the length of the signature are like those of the programs that
+JAX lowers from such models: elementwise arithmetic of layer norms and of the optimizer, broadcasts and
+scalar constants, and between them the matrix products of attention and the hidden layers.
+"""
+
+from dataclasses import dataclass
+
+from benchmarks.tape import Tape, Tensor
+
+BATCH, LENGTH, WIDTH, HEADS, HIDDEN, VOCABULARY = 64, 1024, 768, 12, 3072, 50304
+HEAD = WIDTH // HEADS
+
+ACTIVATION = '{"data", "fsdp"}, {}, {}'
+SPLIT_HEADS = '{"data", "fsdp"}, {}, {"tensor"}, {}'
+SPLIT_HIDDEN = '{"data", "fsdp"}, {}, {"tensor"}'
+
+# The parameters of one layer: shape and sharding.
+LAYER = {
+    "norm1_scale": ((WIDTH,), "{}"),
+    "norm1_bias": ((WIDTH,), "{}"),
+    "qkv": ((WIDTH, 3, HEADS, HEAD), '{"fsdp"}, {}, {"tensor"}, {}'),
+    "qkv_bias": ((3, HEADS, HEAD), '{}, {"tensor"}, {}'),
+    "project": ((HEADS, HEAD, WIDTH), '{"tensor"}, {}, {"fsdp"}'),
+    "project_bias": ((WIDTH,), "{}"),
+    "norm2_scale": ((WIDTH,), "{}"),
+    "norm2_bias": ((WIDTH,), "{}"),
+    "up": ((WIDTH, HIDDEN), '{"fsdp"}, {"tensor"}'),
+    "up_bias": ((HIDDEN,), '{"tensor"}'),
+    "down": ((HIDDEN, WIDTH), '{"tensor"}, {"fsdp"}'),
+    "down_bias": ((WIDTH,), "{}"),
+}
+EMBEDDING = ((VOCABULARY, WIDTH), '{"tensor"}, {"fsdp"}')
+TOKENS = ((BATCH, LENGTH), '{"data", "fsdp"}, {}')
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A weight with its two moments, all three of one type and sharding."""
+
+    weight: Tensor
+    first: Tensor
+    second: Tensor
+    sharding: str
+
+
+def training_step(layers: int) -> str:
+    """The text of a module: forward and backward pass, and AdamW, of a model with so many layers."""
+    declared = [EMBEDDING, *(shape for _ in range(layers) for shape in LAYER.values())]
+    count = len(declared)
+    parameters = []
+    for index, (shape, sharding) in enumerate(declared):
+        weight, first, second = (Tensor(f"%arg{part * count + index}", shape) for part in range(3))
+        parameters.append(Parameter(weight, first, second, sharding))
+    tokens, targets = (Tensor(f"%arg{3 * count + index}", TOKENS[0], "i32") for index in range(2))
+
+    tape = Tape()
+    loss = _loss(tape, [parameter.weight for parameter in parameters], tokens, targets)
+    gradients = tape.gradients(loss)
+    updated = [_adamw(tape, each, gradients[each.weight]) for each in parameters]
+    results = [new[part] for part in range(3) for new in updated]
+    return _module(parameters, (tokens, targets), results, loss, tape.lines)
+
+
+def _loss(tape: Tape, weights: list[Tensor], tokens: Tensor, targets: Tensor) -> Tensor:
+    embedding = weights[0]
+    x = tape.constrain(tape.dot(_one_hot(tape, tokens), embedding, [], [2], [0]), ACTIVATION)
+    for start in range(1, len(weights), len(LAYER)):
+        layer = dict(zip(LAYER, weights[start : start + len(LAYER)], strict=True))
+        x = _block(tape, x, layer)
+    logits = tape.constrain(tape.dot(x, embedding, [], [2], [1]), SPLIT_HIDDEN)
+    shifted = tape.subtract(logits, _keep(tape, tape.reduce("maximum", logits, [2]), logits.shape))
+    total = tape.log(tape.reduce("add", tape.exponential(shifted), [2]))
+    scores = tape.subtract(shifted, _keep(tape, total, shifted.shape))
+    picked = tape.multiply(scores, _one_hot(tape, targets))
+    summed = tape.reduce("add", picked, [0, 1, 2])
+    return tape.divide(summed, tape.constant("-6.553600e+04"))
+
+
+def _block(tape: Tape, x: Tensor, layer: dict[str, Tensor]) -> Tensor:
+    normal = _layer_norm(tape, x, layer["norm1_scale"], layer["norm1_bias"])
+    x = tape.constrain(tape.add(x, _attention(tape, normal, layer)), ACTIVATION)
+    normal = _layer_norm(tape, x, layer["norm2_scale"], layer["norm2_bias"])
+    hidden = _biased(tape, tape.dot(normal, layer["up"], [], [2], [0]), layer["up_bias"])
+    hidden = tape.constrain(_gelu(tape, hidden), SPLIT_HIDDEN)
+    down = _biased(tape, tape.dot(hidden, layer["down"], [], [2], [0]), layer["down_bias"])
+    return tape.constrain(tape.add(x, down), ACTIVATION)
+
+
+def _attention(tape: Tape, x: Tensor, layer: dict[str, Tensor]) -> Tensor:
+    joined = tape.transpose(tape.dot(layer["qkv"], x, [], [0], [2]), [0, 3, 4, 1, 2])
+    bias = tape.broadcast(layer["qkv_bias"], joined.shape, [0, 3, 4])
+    joined = tape.add(joined, bias)
+    query, key, value = (
+        tape.constrain(tape.reshape(tape.slice(joined, part), joined.shape[1:]), SPLIT_HEADS)
+        for part in range(3)
+    )
+    query, key, value = (tape.transpose(each, [0, 2, 1, 3]) for each in (query, key, value))
+    scores = tape.dot(query, key, [0, 1], [3], [3])
+    scores = tape.divide(scores, tape.filled("8.000000e+00", scores))
+    rows, columns = (tape.iota((LENGTH, LENGTH), dimension) for dimension in (0, 1))
+    is_past = tape.broadcast(tape.compare("GE", rows, columns), scores.shape, [2, 3])
+    scores = tape.where(is_past, scores, tape.filled("-3.40282347E+38", scores))
+    stable = tape.subtract(scores, _keep(tape, tape.reduce("maximum", scores, [3]), scores.shape))
+    weights = tape.exponential(stable)
+    weights = tape.divide(weights, _keep(tape, tape.reduce("add", weights, [3]), weights.shape))
+    mixed = tape.transpose(tape.dot(weights, value, [0, 1], [3], [2]), [0, 2, 1, 3])
+    return _biased(tape, tape.dot(mixed, layer["project"], [], [2, 3], [0, 1]), layer["project_bias"])
+
+
+def _layer_norm(tape: Tape, x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
+    centred = tape.subtract(x, _keep(tape, _mean(tape, x), x.shape))
+    spread = _mean(tape, tape.multiply(centred, centred))
+    inverse = tape.rsqrt(tape.add(spread, tape.filled("9.99999974E-6", spread)))
+    normal = tape.multiply(centred, _keep(tape, inverse, x.shape))
+    return _biased(tape, tape.multiply(normal, tape.broadcast(scale, x.shape, [2])), bias)
+
+
+def _gelu(tape: Tape, x: Tensor) -> Tensor:
+    cubed = tape.multiply(tape.multiply(x, x), x)
+    inner = tape.add(x, tape.multiply(tape.filled("4.471500e-02", x), cubed))
+    curve = tape.tanh(tape.multiply(tape.filled("0.797884583", x), inner))
+    half = tape.multiply(tape.filled("5.000000e-01", x), tape.add(tape.filled("1.000000e+00", x), curve))
+    return tape.multiply(x, half)
+
+
+def _adamw(tape: Tape, parameter: Parameter, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def scaled(value: str, tensor: Tensor) -> Tensor:
+        return tape.multiply(tape.filled(value, tensor), tensor)
+
+    weight = parameter.weight
+    first = tape.add(scaled("0.899999976", parameter.first), scaled("1.000000e-01", gradient))
+    squared = tape.multiply(gradient, gradient)
+    second = tape.add(scaled("0.949999988", parameter.second), scaled("5.000000e-02", squared))
+    root = tape.add(tape.sqrt(second), tape.filled("9.99999993E-9", second))
+    decayed = tape.add(tape.divide(first, root), scaled("1.000000e-01", weight))
+    return tape.subtract(weight, scaled("3.000000e-04", decayed)), first, second
+
+
+def _one_hot(tape: Tape, tokens: Tensor) -> Tensor:
+    shape = (*tokens.shape, VOCABULARY)
+    kinds = tape.iota(shape, 2)
+    return tape.convert(tape.compare("EQ", tape.broadcast(tokens, shape, [0, 1]), kinds), "f32")
+
+
+def _mean(tape: Tape, x: Tensor) -> Tensor:
+    total = tape.reduce("add", x, [2])
+    return tape.divide(total, tape.filled("7.680000e+02", total))
+
+
+def _keep(tape: Tape, reduced: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """A reduced value along the last dimension again, by way of a dimension of size one."""
+    leading = list(range(len(shape) - 1))
+    single = tape.broadcast(reduced, (*reduced.shape, 1), leading)
+    return tape.broadcast(single, shape, [*leading, len(leading)])
+
+
+def _biased(tape: Tape, x: Tensor, bias: Tensor) -> Tensor:
+    single = tape.broadcast(bias, (1, 1, *bias.shape), [2])
+    return tape.add(x, tape.broadcast(single, x.shape, [0, 1, 2]))
+
+
+def _module(
+    parameters: list[Parameter],
+    inputs: tuple[Tensor, ...],
+    results: list[Tensor],
+    loss: Tensor,
+    body: list[str],
+) -> str:
+    held = [(each.weight, each.sharding) for each in parameters]
+    held += [(each.first, each.sharding) for each in parameters]
+    held += [(each.second, each.sharding) for each in parameters]
+    arguments = [
+        f"{tensor.name}: {tensor.type} {{sdy.sharding = #sdy.sharding<@mesh, [{sharding}]>, "
+        f"tf.aliasing_output = {index} : i32}}"
+        for index, (tensor, sharding) in enumerate(held)
+    ]
+    arguments += [
+        f"{each.name}: {each.type} {{sdy.sharding = #sdy.sharding<@mesh, [{TOKENS[1]}]>}}" for each in inputs
+    ]
+    types = [
+        f'{tensor.type} {{jax.result_info = "result[{index}]", '
+        f"sdy.sharding = #sdy.sharding<@mesh, [{sharding}]>}}"
+        for index, (tensor, sharding) in enumerate(held)
+    ]
+    types.append(f'{loss.type} {{jax.result_info = "result[{len(held)}]"}}')
+    returned = [*results, loss]
+    return "".join(
+        [
+            "module @jit_train_step attributes "
+            "{mhlo.num_partitions = 64 : i32, mhlo.num_replicas = 1 : i32} {\n",
+            '  sdy.mesh @mesh = <["data"=2, "fsdp"=8, "tensor"=4]>\n',
+            f"  func.func public @main({', '.join(arguments)}) -> ({', '.join(types)}) {{\n",
+            *body,
+            f"    return {', '.join(each.name for each in returned)} : "
+            f"{', '.join(each.type for each in returned)}\n",
+            "  }\n}\n",
+        ]
+    )
