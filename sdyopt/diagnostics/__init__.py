@@ -1,6 +1,6 @@
 """Diagnostics: places in the input, messages about them, and how both are shown and tested."""
 
-from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling
+from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling, watching
 from sdyopt.diagnostics.location import (
     CallSite,
     FileLoc,
@@ -32,4 +32,5 @@ __all__ = [
     "emit",
     "handling",
     "resolve_file_location",
+    "watching",
 ]

@@ -73,10 +73,7 @@ _handlers: list[Handler] = []
 
 def emit(diagnostic: Diagnostic) -> None:
     """Hands a diagnostic to the innermost handler; without one, an error is raised."""
-    if _handlers:
-        _handlers[-1](diagnostic)
-    elif diagnostic.severity is Severity.ERROR:
-        raise DiagnosticError(diagnostic)
+    _innermost_handler()(diagnostic)
 
 
 @contextmanager
@@ -87,3 +84,25 @@ def handling(handler: Handler) -> Iterator[None]:
         yield
     finally:
         _handlers.pop()
+
+
+@contextmanager
+def watching(watch: Handler) -> Iterator[None]:
+    """Lets `watch` see what is emitted within the `with` block, on its way to the handler outside."""
+    outside = _innermost_handler()
+
+    def see_and_pass_on(diagnostic: Diagnostic) -> None:
+        watch(diagnostic)
+        outside(diagnostic)
+
+    with handling(see_and_pass_on):
+        yield
+
+
+def _innermost_handler() -> Handler:
+    return _handlers[-1] if _handlers else _raise_error
+
+
+def _raise_error(diagnostic: Diagnostic) -> None:
+    if diagnostic.severity is Severity.ERROR:
+        raise DiagnosticError(diagnostic)

@@ -1,0 +1,22 @@
+"""Pipelines: passes, their options, their order and nesting, and running them."""
+
+from sdyopt.pipeline.base import FUNCTION, MODULE, Pass, Statistic
+from sdyopt.pipeline.option import Option, option
+from sdyopt.pipeline.run import Instrument, run_pipeline
+from sdyopt.pipeline.text import parse_pipeline
+from sdyopt.pipeline.tree import Pipeline
+from sdyopt.pipeline.usage import UsageError
+
+__all__ = [
+    "FUNCTION",
+    "MODULE",
+    "Instrument",
+    "Option",
+    "Pass",
+    "Pipeline",
+    "Statistic",
+    "UsageError",
+    "option",
+    "parse_pipeline",
+    "run_pipeline",
+]

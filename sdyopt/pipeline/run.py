@@ -1,0 +1,122 @@
+"""Running a pipeline on a program, watched by instruments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, watching
+from sdyopt.ir.operation import Op
+from sdyopt.ir.traits import ISOLATED
+from sdyopt.pipeline.base import Pass
+from sdyopt.pipeline.tree import ANY, Pipeline
+
+# Says whether an operation is valid, and emits why not.
+Verify = Callable[[Op], bool]
+
+
+class Instrument:
+    """Watches a pipeline run: base of IR printing, timing and the like. What is not needed stays empty."""
+
+    def before_pass(self, single: Pass, op: Op) -> None:
+        pass
+
+    def after_pass(self, single: Pass, op: Op, changed: bool) -> None:
+        pass
+
+    def after_pass_failed(self, single: Pass, op: Op) -> None:
+        pass
+
+    def before_pipeline(self, pipeline: Pipeline) -> None:
+        pass
+
+    def after_pipeline(self, pipeline: Pipeline) -> None:
+        pass
+
+
+class PipelineFailure(Exception):
+    """A pass failed, and has said why."""
+
+
+def run_pipeline(
+    pipeline: Pipeline, op: Op, verify: Verify | None = None, instruments: Sequence[Instrument] = ()
+) -> bool:
+    """Runs a pipeline on an operation. Returns whether it succeeded; if not, why has been emitted.
+
+    `verify` checks what a pass has changed.
+    """
+    try:
+        if pipeline.anchor not in (ANY, op.form.name):
+            raise op.error(f"can't run '{pipeline.anchor}' pass manager on '{op.form.name}' op")
+        _Runner(verify, instruments).run_on(pipeline.merged(), op)
+    except DiagnosticError as error:
+        emit(error.diagnostic)
+        return False
+    except PipelineFailure:
+        return False
+    return True
+
+
+class _Runner:
+    def __init__(self, verify: Verify | None, instruments: Sequence[Instrument]) -> None:
+        self._verify = verify
+        self._instruments = instruments
+        self._outermost_first = list(instruments)
+        self._innermost_first = list(reversed(instruments))
+
+    def run_on(self, pipeline: Pipeline, op: Op) -> None:
+        for element in pipeline.elements:
+            if isinstance(element, Pass):
+                self._run_pass(element, op)
+            else:
+                self._run_nested(element, op)
+
+    def _run_nested(self, pipeline: Pipeline, parent: Op) -> None:
+        for instrument in self._outermost_first:
+            instrument.before_pipeline(pipeline)
+        for child in [child for region in parent.regions for block in region.blocks for child in block.ops]:
+            if pipeline.anchor in (child.form.name, ANY):
+                self.run_on(pipeline, child)
+        for instrument in self._innermost_first:
+            instrument.after_pipeline(pipeline)
+
+    def _run_pass(self, single: Pass, op: Op) -> None:
+        _check_schedule(single, op)
+        for instrument in self._outermost_first:
+            instrument.before_pass(single, op)
+        try:
+            changed = _run_checked(single, op)
+            if changed and self._verify is not None and not self._verify(op):
+                raise PipelineFailure
+        except PipelineFailure:
+            for instrument in self._innermost_first:
+                instrument.after_pass_failed(single, op)
+            raise
+        for instrument in self._innermost_first:
+            instrument.after_pass(single, op, changed)
+
+
+def _check_schedule(single: Pass, op: Op) -> None:
+    """A pass may only change what is inside its operation, so nothing else may be in reach."""
+    if single.anchor not in (None, op.form.name):
+        raise op.op_error("trying to schedule a pass on an unsupported operation")
+    if not op.has_trait(ISOLATED):
+        raise op.op_error("trying to schedule a pass on an operation not marked as 'IsolatedFromAbove'")
+
+
+def _run_checked(single: Pass, op: Op) -> bool:
+    """Runs a pass. One that emits an error has failed, as one that raises it has."""
+    errors: list[Diagnostic] = []
+
+    def watch(diagnostic: Diagnostic) -> None:
+        if diagnostic.severity is Severity.ERROR:
+            errors.append(diagnostic)
+
+    changed = False
+    with watching(watch):
+        try:
+            changed = single.run(op)
+        except DiagnosticError as error:
+            emit(error.diagnostic)
+    if errors:
+        raise PipelineFailure
+    return changed

@@ -1,0 +1,169 @@
+"""The text form of pipelines: `builtin.module(func.func(a{x=1},b),c)`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.diagnostics.render import render
+from sdyopt.diagnostics.source import Source
+from sdyopt.pipeline.base import Pass
+from sdyopt.pipeline.tree import Pipeline
+from sdyopt.pipeline.usage import UsageError
+
+# What a pipeline's text is called in messages about it.
+TEXT_NAME = "MLIR Textual PassPipeline Parser"
+
+
+class Entry(Protocol):
+    """What a name in a pipeline stands for: a pass, or several in order."""
+
+    def build(self, option_text: str) -> Sequence[Pass | Pipeline]:
+        """The passes, with options set as the text says."""
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it is one pass, which then has to stand where it fits."""
+
+
+# Gives the entry of a name; raises UsageError, with help, for a name that has none.
+Lookup = Callable[[str], Entry]
+
+
+@dataclass(slots=True, eq=False)
+class _Element:
+    """A name in the text with its options, or with what stands in its parentheses."""
+
+    name: str
+    offset: int
+    options: str = ""
+    inner: list[_Element] = field(default_factory=list)
+
+
+def parse_pipeline(text: str, lookup: Lookup) -> Pipeline:
+    """The pipeline that a text stands for."""
+    text = text.strip()
+    if not re.fullmatch(r"[^(]+\(.*\)", text, re.DOTALL):
+        raise UsageError(
+            "expected pass pipeline to be wrapped with the anchor operation type, e.g. 'builtin.module(...)'",
+            f"write builtin.module({text})" if text else "",
+        )
+    (outer,) = _Reader(text).read()
+    pipeline = Pipeline(outer.name)
+    # `builtin.module()` is an empty pipeline; further in, nothing may be empty.
+    if [element.name for element in outer.inner] != [""]:
+        _add(outer.inner, pipeline, text, lookup)
+    return pipeline
+
+
+def add_entry(pipeline: Pipeline, entry: Entry, name: str, options: str) -> None:
+    """Appends what an entry builds; in a text, a pass has to stand where it fits."""
+    try:
+        built = entry.build(options)
+        if entry.is_single:
+            pipeline.add(built[0])
+        else:
+            pipeline.add_nested(built)
+    except UsageError as error:
+        raise failed_to_add(name, options, error) from None
+
+
+def failed_to_add(name: str, options: str, error: UsageError) -> UsageError:
+    return UsageError(f"{error.message}\nfailed to add `{name}` with options `{options}`", error.help)
+
+
+def _add(elements: Iterable[_Element], pipeline: Pipeline, text: str, lookup: Lookup) -> None:
+    for element in elements:
+        if element.inner:
+            nested = Pipeline(element.name)
+            _add(element.inner, nested, text, lookup)
+            pipeline.add(nested)
+            continue
+        try:
+            entry = lookup(element.name)
+        except UsageError as error:
+            raise _located(text, element.offset, error.message, error.help) from None
+        add_entry(pipeline, entry, element.name, element.options)
+
+
+def _located(text: str, offset: int, message: str, help: str = "") -> UsageError:
+    source = Source(TEXT_NAME, text)
+    diagnostic = DiagnosticError.at(source.location(offset), message).diagnostic
+    return UsageError(render(diagnostic, source).rstrip("\n"), help)
+
+
+class _Reader:
+    """Reads the structure of a pipeline's text, without asking what its names stand for."""
+
+    _SEPARATOR = re.compile(r"[,(){]")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+        self._stack: list[list[_Element]] = [[]]
+
+    def read(self) -> list[_Element]:
+        while True:
+            self._read_name()
+            if self._peek() == "(":
+                self._at += 1
+                self._stack.append(self._stack[-1][-1].inner)
+                continue
+            if self._peek() == "{":
+                self._read_options()
+            self._close()
+            if self._at == len(self._text):
+                break
+            if self._peek() != ",":
+                raise self._error(self._at, "expected ',' after parsing pipeline")
+            self._at += 1
+        if len(self._stack) > 1:
+            raise self._error(self._at, "encountered unbalanced parentheses while parsing pipeline")
+        (elements,) = self._stack
+        if len(elements) > 1:
+            raise self._error(elements[1].offset, "expected only one pipeline")
+        return elements
+
+    def _peek(self) -> str:
+        return self._text[self._at : self._at + 1]
+
+    def _read_name(self) -> None:
+        separator = self._SEPARATOR.search(self._text, self._at)
+        end = separator.start() if separator else len(self._text)
+        name = self._text[self._at : end]
+        offset = self._at + len(name) - len(name.lstrip())
+        self._stack[-1].append(_Element(name.strip(), offset))
+        self._at = end
+
+    def _read_options(self) -> None:
+        start, depth = self._at, 0
+        for at in range(start, len(self._text)):
+            depth += (self._text[at] == "{") - (self._text[at] == "}")
+            if depth == 0:
+                self._stack[-1][-1].options = self._text[start + 1 : at]
+                self._at = at + 1
+                self._skip_space()
+                return
+        raise self._error(start, "missing closing '}' while processing pass options")
+
+    def _close(self) -> None:
+        """Reads the parentheses that close here, all of them: nothing between them has a name."""
+        while self._peek() == ")":
+            if len(self._stack) == 1:
+                raise self._error(
+                    self._at,
+                    "encountered extra closing ')' creating unbalanced parentheses while parsing pipeline",
+                )
+            self._stack.pop()
+            self._at += 1
+            self._skip_space()
+
+    def _skip_space(self) -> None:
+        while self._peek().isspace():
+            self._at += 1
+
+    def _error(self, offset: int, message: str) -> UsageError:
+        return _located(self._text, offset, message)

@@ -1,0 +1,26 @@
+"""Names of passes, pipelines and dialects, and what they stand for."""
+
+from sdyopt.registry.discovery import (
+    add_dialect,
+    all_passes,
+    dialect_names,
+    find_dialect,
+    find_entry,
+    import_passes,
+    lookup,
+)
+from sdyopt.registry.table import PassEntry, PipelineEntry, register, register_pipeline
+
+__all__ = [
+    "PassEntry",
+    "PipelineEntry",
+    "add_dialect",
+    "all_passes",
+    "dialect_names",
+    "find_dialect",
+    "find_entry",
+    "import_passes",
+    "lookup",
+    "register",
+    "register_pipeline",
+]

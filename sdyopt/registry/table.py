@@ -1,0 +1,105 @@
+"""The table of passes and pipelines. Importing the file of one fills it in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import wraps
+from inspect import cleandoc
+from typing import Any, TypeVar
+
+from sdyopt.pipeline.base import Pass
+from sdyopt.pipeline.option import Option, declared_options, read_options
+from sdyopt.pipeline.tree import Pipeline
+from sdyopt.pipeline.usage import UsageError
+
+P = TypeVar("P", bound=type[Pass])
+Builder = Callable[..., Sequence[Pass | Pipeline]]
+
+
+@dataclass(frozen=True, slots=True)
+class PassEntry:
+    """A pass under its flag."""
+
+    flag: str
+    pass_class: type[Pass]
+    is_single: bool = field(default=True, init=False)
+
+    @property
+    def module(self) -> str:
+        return self.pass_class.__module__
+
+    @property
+    def manual(self) -> str:
+        return self.pass_class.manual()
+
+    def options(self) -> tuple[Option, ...]:
+        return self.pass_class.options()
+
+    def build(self, option_text: str) -> Sequence[Pass]:
+        return [self.pass_class(**read_options(self.options(), option_text))]
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineEntry:
+    """A named sequence of passes."""
+
+    flag: str
+    builder: Builder
+    is_single: bool = field(default=False, init=False)
+
+    @property
+    def module(self) -> str:
+        return self.builder.__module__
+
+    @property
+    def manual(self) -> str:
+        return cleandoc(self.builder.__doc__ or "")
+
+    def options(self) -> tuple[Option, ...]:
+        return declared_options(self.builder)
+
+    def build(self, option_text: str) -> Sequence[Pass | Pipeline]:
+        return self.builder(**read_options(self.options(), option_text))
+
+
+entries: dict[str, PassEntry | PipelineEntry] = {}
+
+
+def register(flag: str) -> Callable[[P], P]:
+    """Class decorator: makes a pass known by its flag, and a dataclass of its options."""
+
+    def add(cls: P) -> P:
+        cls.flag = flag
+        dataclass(frozen=True, eq=False)(cls)
+        _add(PassEntry(flag, cls))
+        return cls
+
+    return add
+
+
+def register_pipeline(flag: str) -> Callable[[Builder], Builder]:
+    """Decorator of a function that lists passes; its parameters, defaulting to `option(…)`, are options.
+
+    @register_pipeline("sdy-export-pipeline")
+    def export_pipeline(enable_insert_explicit_collectives: bool = option(default=False, help="…")):
+        return [SinkDataFlowEdges(), CloseShardings()]
+    """
+
+    def add(function: Builder) -> Builder:
+        @wraps(function)
+        def with_defaults(**given: Any) -> Sequence[Pass | Pipeline]:
+            defaults = {option.name: option.default for option in declared_options(function)}
+            return function(**defaults | given)
+
+        _add(PipelineEntry(flag, with_defaults))
+        return with_defaults
+
+    return add
+
+
+def _add(entry: PassEntry | PipelineEntry) -> None:
+    other = entries.get(entry.flag)
+    if other is not None:
+        raise UsageError(f"'{entry.flag}' is defined twice, by {other.module} and by {entry.module}")
+    entries[entry.flag] = entry

@@ -1,0 +1,82 @@
+"""Passes and operations for tests of pipelines, which care about neither."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+from sdyopt.diagnostics import DiagnosticError, FileLoc
+from sdyopt.ir.traits import ISOLATED, Trait
+from sdyopt.pipeline import FUNCTION, Pass, Pipeline, Statistic, UsageError, option
+from sdyopt.registry import PassEntry, PipelineEntry
+
+
+class FakeOp:
+    """As much of an operation as running a pipeline needs."""
+
+    def __init__(self, name: str, children: tuple[FakeOp, ...] = (), symbol: str = "") -> None:
+        self.form = SimpleNamespace(name=name)
+        self.symbol = symbol
+        self.location = FileLoc("f", 1, 1)
+        self.regions = [SimpleNamespace(blocks=[SimpleNamespace(ops=list(children))])]
+
+    def has_trait(self, trait: Trait) -> bool:
+        return trait is ISOLATED and self.form.name != "not.isolated"
+
+    def error(self, message: str) -> DiagnosticError:
+        return DiagnosticError.at(self.location, message)
+
+    def op_error(self, message: str) -> DiagnosticError:
+        return self.error(f"'{self.form.name}' op {message}")
+
+
+LOG: list[str] = []
+
+
+class Logging(Pass):
+    """Says what it runs on."""
+
+    def run(self, op: Any) -> bool:
+        LOG.append(f"{self.flag} {op.form.name}{op.symbol}")
+        return False
+
+
+def declare(flag: str, anchor: str | None) -> PassEntry:
+    """A pass that says what it runs on, known only to the test."""
+    cls = type(flag.title().replace("-", ""), (Logging,), {"anchor": anchor, "flag": flag})
+    return PassEntry(flag, cls)
+
+
+@dataclass(frozen=True, eq=False)
+class Counting(Pass):
+    """Counts what it sees, up to a limit."""
+
+    flag = "counting"
+    anchor = None
+    limit: int = option(default=3, help="when to stop")
+    seen = Statistic("seen", "operations seen")
+
+    def run(self, op: Any) -> bool:
+        self.count(self.seen)
+        return False
+
+
+def two_passes() -> list[Pass | Pipeline]:
+    """Two passes on different operations."""
+    return [*ENTRIES["on-module"].build(""), *ENTRIES["on-function"].build("")]
+
+
+ENTRIES: dict[str, PassEntry | PipelineEntry] = {
+    "on-module": declare("on-module", "builtin.module"),
+    "on-function": declare("on-function", FUNCTION),
+    "on-any": declare("on-any", None),
+    "counting": PassEntry("counting", Counting),
+    "two-passes": PipelineEntry("two-passes", two_passes),
+}
+
+
+def lookup(flag: str) -> PassEntry | PipelineEntry:
+    if flag not in ENTRIES:
+        raise UsageError(f"'{flag}' does not refer to a registered pass or pass pipeline")
+    return ENTRIES[flag]

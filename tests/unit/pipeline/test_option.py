@@ -1,0 +1,93 @@
+"""Options: every type, read from pipeline text and written back."""
+
+from enum import StrEnum
+from typing import Literal
+
+import pytest
+
+from sdyopt.pipeline import UsageError, option
+from sdyopt.pipeline.option import declared_options, read_options, split_list, write_options
+
+
+class Level(StrEnum):
+    LOW = "low"
+    HIGH = "high"
+
+
+def a_pipeline(
+    is_on: bool = option(default=False, help="a switch"),
+    count: int = option(default=10, help="a number"),
+    ratio: float = option(default=0.5, help="a fraction"),
+    name: str = option(default="", help="a text"),
+    level: Level = option(default=Level.LOW, help="an enumeration"),
+    mode: Literal["normal", "aggressive"] = option(default="normal", help="literals"),
+    labels: tuple[str, ...] = option(default=(), help="texts"),
+    sizes: tuple[int, ...] = option(default=(1,), help="numbers"),
+) -> None:
+    """Declares one option of every type."""
+
+
+OPTIONS = declared_options(a_pipeline)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("", {}),
+        ("is-on", {"is_on": True}),
+        ("is-on=false", {"is_on": False}),
+        ("  is-on=1   count=-3 ", {"is_on": True, "count": -3}),
+        ("count=0x10", {"count": 16}),
+        ("ratio=1e-3", {"ratio": 0.001}),
+        ("name='two words' count=1", {"name": "two words", "count": 1}),
+        ('name="a=b"', {"name": "a=b"}),
+        ("name={a b} count=1", {"name": "a b", "count": 1}),
+        ("name=", {"name": ""}),
+        ("level=high mode=aggressive", {"level": Level.HIGH, "mode": "aggressive"}),
+        ("labels=a,b", {"labels": ("a", "b")}),
+        ("labels={a,b}", {"labels": ("a", "b")}),
+        ("labels=a labels=b", {"labels": ("a", "b")}),
+        ("labels={x,y},{z}", {"labels": ("x,y", "z")}),
+        ("labels={}", {"labels": ()}),
+        ("sizes=1,2", {"sizes": (1, 2)}),
+        ("count=1 count=2", {"count": 2}),
+    ],
+)
+def test_reading(text: str, values: dict[str, object]) -> None:
+    assert read_options(OPTIONS, text) == values
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "help"),
+    [
+        (
+            "is-on=maybe",
+            "for the --is-on option: 'maybe' is invalid value for boolean argument! Try 0 or 1",
+            "",
+        ),
+        ("count=x", "for the --count option: 'x' value invalid for long argument!", ""),
+        ("count", "for the --count option: requires a value!", ""),
+        ("ratio=x", "for the --ratio option: 'x' value invalid for floating point argument!", ""),
+        ("level=hihg", "for the --level option: Cannot find option named 'hihg'!", "did you mean 'high'?"),
+        ("cuont=1", "<Pass-Options-Parser>: no such option cuont", "did you mean 'count'?"),
+    ],
+)
+def test_what_is_refused(text: str, message: str, help: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        read_options(OPTIONS, text)
+    assert (caught.value.message, caught.value.help) == (message, help)
+
+
+def test_writing_is_alphabetical_and_leaves_room_for_empty_lists() -> None:
+    class Values:
+        is_on, count, ratio, name, level, mode = True, 1, 0.5, "n", Level.HIGH, "normal"
+        labels, sizes = (), (1, 2)
+
+    assert write_options(OPTIONS, Values) == (
+        "{count=1 is-on=true  level=high mode=normal name=n ratio=0.5 sizes={1,2}}"
+    )
+    assert write_options((), Values) == ""
+
+
+def test_lists_split_at_outer_commas() -> None:
+    assert split_list("a, {b,c} ,'d,e',f(g,h)") == ["a", "b,c", "d,e", "f(g,h)"]

@@ -1,0 +1,150 @@
+"""Running pipelines: in which order, on what, and what ends it."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from sdyopt.diagnostics import Diagnostic, Severity, emit, handling
+from sdyopt.ir.operation import Op
+from sdyopt.pipeline import Instrument, Pass, Pipeline, parse_pipeline, run_pipeline
+from tests.unit.pipeline import fakes
+from tests.unit.pipeline.fakes import FakeOp, Logging, lookup
+
+
+def module() -> Op:
+    """A module of two functions and something that is none."""
+    functions = (FakeOp("func.func", symbol="@a"), FakeOp("func.func", symbol="@b"))
+    return cast(Op, FakeOp("builtin.module", (*functions, FakeOp("sdy.mesh"))))
+
+
+def run(pipeline: Pipeline, **more: Any) -> tuple[bool, list[str]]:
+    """Whether a pipeline succeeded, and the messages that came."""
+    fakes.LOG.clear()
+    messages: list[Diagnostic] = []
+    with handling(messages.append):
+        succeeded = run_pipeline(pipeline, module(), **more)
+    return succeeded, [f"{each.severity}: {each.message}" for each in messages]
+
+
+def pipeline_of(*elements: Pass | Pipeline) -> Pipeline:
+    return Pipeline(elements=list(elements))
+
+
+def test_all_passes_of_neighbouring_pipelines_run_on_one_function_before_the_next() -> None:
+    text = "builtin.module(on-module,func.func(on-function),func.func(on-any),on-any)"
+    assert run(parse_pipeline(text, lookup)) == (True, [])
+    assert fakes.LOG == [
+        "on-module builtin.module",
+        "on-function func.func@a",
+        "on-any func.func@a",
+        "on-function func.func@b",
+        "on-any func.func@b",
+        "on-any builtin.module",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("func.func(on-any)", "error: can't run 'func.func' pass manager on 'builtin.module' op"),
+        (
+            "any(on-function)",
+            "error: 'builtin.module' op trying to schedule a pass on an unsupported operation",
+        ),
+    ],
+)
+def test_pipelines_that_do_not_fit_the_program(text: str, message: str) -> None:
+    assert run(parse_pipeline(text, lookup)) == (False, [message])
+
+
+def test_passes_run_on_isolated_operations_only() -> None:
+    pipeline = parse_pipeline("not.isolated(on-any)", lookup)
+    messages: list[Diagnostic] = []
+    with handling(messages.append):
+        assert not run_pipeline(pipeline, cast(Op, FakeOp("not.isolated")))
+    assert "not marked as 'IsolatedFromAbove'" in messages[0].message
+
+
+class Raises(Logging):
+    """Raises an error."""
+
+    def run(self, op: Any) -> bool:
+        raise op.error("raised")
+
+
+class Emits(Logging):
+    """Emits errors and goes on."""
+
+    def run(self, op: Any) -> bool:
+        for severity in (Severity.ERROR, Severity.WARNING):
+            emit(Diagnostic(severity, op.location, "emitted"))
+        return True
+
+
+class Changes(Logging):
+    """Says that it changed something."""
+
+    def run(self, op: Any) -> bool:
+        super().run(op)
+        return True
+
+
+def test_a_pass_fails_by_raising_or_by_emitting_an_error() -> None:
+    assert run(pipeline_of(Raises(), Logging())) == (False, ["error: raised"])
+    assert run(pipeline_of(Emits(), Logging())) == (False, ["error: emitted", "warning: emitted"])
+    assert fakes.LOG == []
+
+
+def test_what_changed_is_verified() -> None:
+    verified: list[Op] = []
+
+    def refuse(op: Op) -> bool:
+        verified.append(op)
+        return False
+
+    assert run(pipeline_of(Logging()), verify=refuse)[0]
+    assert not verified
+    assert not run(pipeline_of(Changes(), Logging()), verify=refuse)[0]
+    assert len(verified) == 1
+    assert len(fakes.LOG) == 1
+
+
+class Watcher(Instrument):
+    """Writes down what it is told."""
+
+    def __init__(self, name: str, log: list[str]) -> None:
+        self.name, self.log = name, log
+
+    def before_pass(self, single: Pass, op: Op) -> None:
+        self.log.append(f"{self.name} before {type(single).__name__}")
+
+    def after_pass(self, single: Pass, op: Op, changed: bool) -> None:
+        self.log.append(f"{self.name} after {type(single).__name__} {changed}")
+
+    def after_pass_failed(self, single: Pass, op: Op) -> None:
+        self.log.append(f"{self.name} failed {type(single).__name__}")
+
+
+def test_instruments_enclose_each_other() -> None:
+    log: list[str] = []
+    watchers = [Watcher("outer", log), Watcher("inner", log)]
+    run(pipeline_of(Changes(), Raises()), instruments=watchers)
+    assert log == [
+        "outer before Changes",
+        "inner before Changes",
+        "inner after Changes True",
+        "outer after Changes True",
+        "outer before Raises",
+        "inner before Raises",
+        "inner failed Raises",
+        "outer failed Raises",
+    ]
+
+
+def test_statistics_are_counted_per_pass() -> None:
+    first, second = fakes.Counting(), fakes.Counting(limit=1)
+    assert run(pipeline_of(first, first, second))[0]
+    assert (first.counted(first.seen), second.counted(second.seen)) == (2, 1)
+    assert fakes.Counting.statistics() == (fakes.Counting.seen,)

@@ -1,0 +1,67 @@
+"""The text form of pipelines, and what is said about texts that are none."""
+
+import pytest
+
+from sdyopt.pipeline import UsageError, parse_pipeline
+from tests.unit.pipeline.fakes import lookup
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("builtin.module()", "builtin.module()"),
+        ("builtin.module(on-module)", "builtin.module(on-module)"),
+        (
+            " builtin.module( on-any , func.func( on-function ) ) ",
+            "builtin.module(on-any,func.func(on-function))",
+        ),
+        ("builtin.module(counting)", "builtin.module(counting{limit=3})"),
+        ("builtin.module(counting{limit=5} , on-any)", "builtin.module(counting{limit=5},on-any)"),
+        ("builtin.module(two-passes)", "builtin.module(on-module,func.func(on-function))"),
+        ("any(on-any,on-function)", "any(on-any,on-function)"),
+        ("func.func(on-function)", "func.func(on-function)"),
+        (
+            "builtin.module(func.func(builtin.module(on-any)),func.func(on-any))",
+            "builtin.module(func.func(builtin.module(on-any)),func.func(on-any))",
+        ),
+    ],
+)
+def test_parse_and_print(text: str, printed: str) -> None:
+    assert str(parse_pipeline(text, lookup)) == printed
+    assert str(parse_pipeline(printed, lookup)) == printed
+
+
+UNWRAPPED = "expected pass pipeline to be wrapped with the anchor operation type, e.g. 'builtin.module(...)'"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", UNWRAPPED),
+        ("on-any", UNWRAPPED),
+        ("(on-any)", UNWRAPPED),
+        ("builtin.module(on-any", UNWRAPPED),
+        ("builtin.module(nope)", "1:16: error: 'nope' does not refer to a registered pass or pass pipeline"),
+        ("builtin.module(on-any,)", "1:23: error: '' does not refer to a registered pass"),
+        ("builtin.module(func.func())", "1:26: error: '' does not refer to a registered pass"),
+        (
+            "builtin.module(counting{limit=1)",
+            "1:24: error: missing closing '}' while processing pass options",
+        ),
+        ("builtin.module(on-any))", "1:23: error: encountered extra closing ')' creating unbalanced"),
+        ("builtin.module(func.func(on-any)", "1:33: error: encountered unbalanced parentheses"),
+        ("builtin.module(func.func(on-any)x)", "1:33: error: expected ',' after parsing pipeline"),
+        ("any(on-any),any(on-any)", "1:13: error: expected only one pipeline"),
+        ("builtin.module(on-any{x=1})", "no such option x\nfailed to add `on-any` with options `x=1`"),
+        (
+            "builtin.module(on-function)",
+            "Can't add pass 'OnFunctionPass' restricted to 'func.func' on a PassManager intended to run "
+            "on 'builtin.module', did you intend to nest?\nfailed to add `on-function` with options ``",
+        ),
+        ("func.func(two-passes)", "Can't add pass 'OnModulePass' restricted to 'builtin.module'"),
+    ],
+)
+def test_what_is_refused(text: str, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_pipeline(text, lookup)
+    assert message in caught.value.message

@@ -1,0 +1,126 @@
+"""The table of passes: filled by what is imported, and importing no more than a name needs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint, EntryPoints
+from typing import Any
+
+import pytest
+
+from sdyopt import registry
+from sdyopt.ir.dialect import Dialect
+from sdyopt.pipeline import Pass, UsageError, option
+from sdyopt.registry import discovery, plugins, table
+
+
+@pytest.fixture(autouse=True)
+def _restore_tables() -> Iterator[None]:
+    entries, dialects = dict(table.entries), dict(discovery._added_dialects)
+    yield
+    for each, before in ((table.entries, entries), (discovery._added_dialects, dialects)):
+        each.clear()
+        each.update(before)  # type: ignore[arg-type]  # each gets back what was its own
+
+
+def test_registered_passes_are_dataclasses_of_their_options() -> None:
+    @registry.register("test-adds")
+    class Adds(Pass):
+        """test-adds: adds a number."""
+
+        how_much: int = option(default=1, help="the number")
+
+        def run(self, op: Any) -> bool:
+            return False
+
+    entry = registry.lookup("test-adds")
+    assert str(Adds(how_much=3)) == "test-adds{how-much=3}"
+    assert [str(built) for built in entry.build("how-much=4")] == ["test-adds{how-much=4}"]
+    assert entry.manual == "test-adds: adds a number."
+    with pytest.raises(AttributeError):
+        Adds().how_much = 2  # type: ignore[misc]  # that is what is tested
+
+
+def test_pipelines_get_the_defaults_of_their_options() -> None:
+    given = []
+
+    @registry.register_pipeline("test-pipeline")
+    def pipeline(deep: bool = option(default=False, help="deeper")) -> list[Pass]:
+        given.append(deep)
+        return []
+
+    pipeline()
+    pipeline(deep=True)
+    registry.lookup("test-pipeline").build("deep=true")
+    assert given == [False, True, True]
+
+
+def test_one_flag_has_one_pass() -> None:
+    registry.register("test-twice")(type("First", (Pass,), {}))
+    with pytest.raises(UsageError, match="'test-twice' is defined twice"):
+        registry.register("test-twice")(type("Second", (Pass,), {}))
+
+
+def test_unknown_names_get_the_nearest_known_one() -> None:
+    registry.register("test-some-pass")(type("Some", (Pass,), {}))
+    with pytest.raises(UsageError) as caught:
+        registry.lookup("test-smoe-pass")
+    assert caught.value.help == "did you mean 'test-some-pass'?"
+
+
+def test_every_pass_is_found_by_its_own_file() -> None:
+    """Finding one pass imports its file and what that needs, not the others."""
+    for entry in registry.all_passes():
+        if isinstance(entry, registry.PassEntry) and entry.module.split(".")[0] in ("passes", "sdyopt"):
+            name = entry.module.rpartition(".")[2]
+            assert entry.flag.replace("-", "_") in (name, f"{entry.flag.partition('-')[0]}_{name}")
+
+
+def test_passes_are_found_without_importing_the_others() -> None:
+    program = (
+        "import sys; from sdyopt import registry; registry.find_entry('symbol-dce');"
+        "print(*sorted(name for name in sys.modules if name.startswith('passes.')))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "passes.common.cse" not in done.stdout.split()
+
+
+def offer(monkeypatch: pytest.MonkeyPatch, group: str, value: str) -> None:
+    """Pretends that an installed package has an entry point named `mine`."""
+    found = EntryPoints([EntryPoint("mine", value, group)])
+    monkeypatch.setattr(plugins, "entry_points", lambda group: found.select(group=group))
+
+
+def test_pass_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    offer(monkeypatch, plugins.PASS_GROUP, "json")
+    plugins.load_pass_plugin("mine")
+    with pytest.raises(UsageError, match="Failed to load passes from 'mien'") as caught:
+        plugins.load_pass_plugin("mien")
+    assert caught.value.help == "did you mean 'mine'?"
+
+
+THEIRS = Dialect("theirs")
+NOT_A_DIALECT = 3
+
+
+def test_dialect_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert registry.find_dialect("theirs") is None
+    offer(monkeypatch, plugins.DIALECT_GROUP, f"{__name__}:THEIRS")
+    plugins.load_dialect_plugin("mine")
+    assert registry.find_dialect("theirs") is THEIRS
+    assert "theirs" in registry.dialect_names()
+
+
+def test_dialect_plugins_that_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    for value in (f"{__name__}:NOT_A_DIALECT", f"{__name__}:MISSING", "no.such.module"):
+        offer(monkeypatch, plugins.DIALECT_GROUP, value)
+        with pytest.raises(UsageError, match="Failed to load dialect plugin from 'mine'"):
+            plugins.load_dialect_plugin("mine")
+
+
+def test_dialects_clash(monkeypatch: pytest.MonkeyPatch) -> None:
+    registry.add_dialect(THEIRS)
+    with pytest.raises(UsageError, match="dialect 'theirs' is defined twice"):
+        registry.add_dialect(Dialect("theirs"))
