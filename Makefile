@@ -54,7 +54,7 @@ test-reference: install ## install the C++ passes too, and compare with them
 	$(BIN)/python -m pytest -n $(JOBS) -m reference tests
 
 bench: install ## time sdy-opt; REFERENCE_PYTHON=… also times the C++ passes that it imports
-	$(BIN)/python -m benchmarks $(if $(REFERENCE_PYTHON),--reference-python $(REFERENCE_PYTHON))
+	$(BIN)/python -m benchmarks.run $(if $(REFERENCE_PYTHON),--reference-python $(REFERENCE_PYTHON))
 
 clean: ## remove everything that can be made again, .venv included
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -5,7 +5,9 @@ JAX lowers from such models: elementwise arithmetic of layer norms and of the op
 scalar constants, and between them the matrix products of attention and the hidden layers.
 """
 
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 from benchmarks.tape import Tape, Tensor
 
@@ -198,3 +200,8 @@ def _module(
             "  }\n}\n",
         ]
     )
+
+
+if __name__ == "__main__":
+    layers, output = sys.argv[1:]
+    Path(output).write_text(training_step(int(layers)), encoding="utf-8")

@@ -196,7 +196,8 @@ class Tape:
         batching = f"batching_dims = {list(batch)} x {list(batch)}, " if batch else ""
         text = (
             f"stablehlo.dot_general {a.name}, {b.name}, {batching}"
-            f"contracting_dims = {list(left)} x {list(right)}, precision = [DEFAULT, DEFAULT] : ({a.type}, {b.type})"
+            f"contracting_dims = {list(left)} x {list(right)}, "
+            f"precision = [DEFAULT, DEFAULT] : ({a.type}, {b.type})"
         )
         shape = (*(a.shape[d] for d in (*batch, *left_free)), *(b.shape[d] for d in right_free))
         return self._record(self._emit(text, shape, arrow=True), backward)

@@ -1,0 +1,56 @@
+"""The C++ side: MLIR and Shardy as compiled into jaxlib. Run by the reference's own Python.
+
+reference.py FILE                       times each step in process; prints JSON
+reference.py --whole FILE [PIPELINE]    reads, transforms and prints, and nothing else
+"""
+
+import json
+import resource
+import sys
+import time
+from pathlib import Path
+
+from jaxlib.mlir import ir, passmanager
+from jaxlib.mlir._mlir_libs import _jax_mlir_ext
+from jaxlib.mlir.dialects import chlo, mhlo, sdy, stablehlo
+
+
+def new_context() -> ir.Context:
+    """A context that knows the dialects of programs that JAX lowers."""
+    registry = ir.DialectRegistry()
+    _jax_mlir_ext.register_dialects(registry)
+    context = ir.Context()
+    context.append_dialect_registry(registry)
+    context.load_all_available_dialects()
+    for register in (sdy.register_dialect, stablehlo.register_dialect, chlo.register_dialect):
+        register(context)
+    mhlo.register_mhlo_dialect(context)
+    return context
+
+
+def steps(path: str) -> dict[str, float]:
+    """Seconds of each step, and the peak of memory in bytes."""
+    text = Path(path).read_text(encoding="utf-8")
+    start = time.perf_counter()
+    module = ir.Module.parse(text, new_context())  # verifies as well
+    parsed = time.perf_counter()
+    module.operation.get_asm()
+    printed = time.perf_counter()
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return {"parse and verify": parsed - start, "print": printed - parsed, "memory": memory}
+
+
+def whole(path: str, pipeline: str | None) -> None:
+    """What a driver does from file to standard output."""
+    context = new_context()
+    module = ir.Module.parse(Path(path).read_text(encoding="utf-8"), context)
+    if pipeline:
+        passmanager.PassManager.parse(pipeline, context).run(module.operation)
+    sys.stdout.write(module.operation.get_asm())
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--whole":
+        whole(sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else None)
+    else:
+        json.dump(steps(sys.argv[1]), sys.stdout)

@@ -1,0 +1,204 @@
+"""Times sdy-opt, side by side with the C++ passes of a Python that has jaxlib, and prints tables.
+
+    python -m benchmarks.run
+    python -m benchmarks.run --reference-python ~/jax/bin/python --sizes 4k,36k,360k gpt_train.mlir
+
+Every figure is the median of some rounds. In a round each side runs once, in a process of its own, so
+that whatever else the machine does falls on both. README.md beside this file says what is measured.
+"""
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks.processes import BenchmarkFailed, run
+
+HERE = Path(__file__).parent
+OURS, THEIRS = "sdy-opt", "C++"
+
+# Layers of the generated program per name of a size; each layer has 666 operations.
+SIZES = {"4k": 6, "36k": 54, "360k": 540}
+
+# Passes that are cheap, so that what is timed around them shows.
+PIPELINE = "builtin.module(sdy-close-shardings)"
+
+# Figures by what they measure and by side, one per round.
+Figures = dict[str, dict[str, list[float]]]
+
+
+@dataclass
+class Program:
+    """A file, and what was measured on it."""
+
+    name: str
+    path: Path
+    is_generated: bool = False
+    operations: int = 0
+    figures: Figures = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
+
+    def __post_init__(self) -> None:
+        self.megabytes = self.path.stat().st_size / 1e6
+
+    def median(self, what: str, side: str) -> float | None:
+        values = self.figures[what][side]
+        return statistics.median(values) if values else None
+
+
+def main() -> None:
+    options = _options()
+    with tempfile.TemporaryDirectory() as folder:
+        programs = _programs(options, Path(options.keep or folder))
+        small = Program("20 lines", HERE / "small.mlir")
+        try:
+            for number in range(options.rounds):
+                _progress(f"round {number + 1} of {options.rounds}: starting up")
+                _measure_start(small, options.reference_python)
+                for program in programs:
+                    _progress(f"round {number + 1} of {options.rounds}: {program.name}")
+                    _measure(program, options)
+        except BenchmarkFailed as failure:
+            sys.exit(f"error: {failure}")
+    _progress("")
+    _print_start(small)
+    _print_programs(programs)
+    _print_growth(programs)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("programs", nargs="*", type=Path, help=".mlir files, or folders of such")
+    parser.add_argument("--reference-python", metavar="PYTHON", help="a Python with jaxlib, to compare with")
+    parser.add_argument(
+        "--sizes", default="4k,36k", help=f"generated programs, of {', '.join(SIZES)}, or none"
+    )
+    parser.add_argument("--rounds", type=int, default=5, help="runs of which the median is taken")
+    parser.add_argument(
+        "--pipeline", default=PIPELINE, help="for the row `with passes` (default: %(default)s)"
+    )
+    parser.add_argument("--keep", metavar="FOLDER", help="where generated programs go, to be kept")
+    options = parser.parse_args()
+    options.sizes = [] if options.sizes == "none" else options.sizes.split(",")
+    if unknown := [size for size in options.sizes if size not in SIZES]:
+        parser.error(f"unknown size {unknown[0]}; known are {', '.join(SIZES)}")
+    return options
+
+
+def _programs(options: argparse.Namespace, folder: Path) -> list[Program]:
+    folder.mkdir(parents=True, exist_ok=True)
+    programs = []
+    for size in options.sizes:
+        path = folder / f"training_step_{size}.mlir"
+        run([sys.executable, "-m", "benchmarks.programs", str(SIZES[size]), str(path)])
+        programs.append(Program(path.stem, path, is_generated=True))
+    for path in options.programs:
+        files = sorted(path.glob("*.mlir")) if path.is_dir() else [path]
+        programs += [Program(file.stem, file) for file in files]
+    return programs
+
+
+def _measure(program: Program, options: argparse.Namespace) -> None:
+    path = str(program.path)
+    sides = {OURS: [sys.executable, "-m", "benchmarks.ours", path]}
+    wholes = {OURS: [sys.executable, "-m", "sdyopt", path]}
+    passes = {OURS: [*wholes[OURS], f"--pass-pipeline={options.pipeline}"]}
+    if options.reference_python:
+        reference = [options.reference_python, str(HERE / "reference.py")]
+        sides[THEIRS] = [*reference, path]
+        wholes[THEIRS] = [*reference, "--whole", path]
+        passes[THEIRS] = [*wholes[THEIRS], options.pipeline]
+    for side, command in sides.items():
+        steps = json.loads(run(command, keeps_output=True).output)
+        program.operations = int(steps.pop("operations", program.operations))
+        program.figures["peak memory, in process"][side].append(steps.pop("memory"))
+        for step, seconds in steps.items():
+            program.figures[step][side].append(seconds)
+        program.figures["together"][side].append(sum(steps.values()))
+    for what, commands in (("whole process", wholes), ("with passes", passes)):
+        for side, command in commands.items():
+            done = run(command)
+            program.figures[what][side].append(done.seconds)
+            program.figures[f"peak memory, {what}"][side].append(done.memory)
+
+
+def _measure_start(small: Program, reference_python: str | None) -> None:
+    opt = [sys.executable, "-m", "sdyopt"]
+    commands = {
+        ("Python alone", OURS): [sys.executable, "-c", "pass"],
+        ("--version", OURS): [*opt, "--version"],
+        ("20-line file, one pass", OURS): [*opt, str(small.path), "-sdy-close-shardings"],
+    }
+    if reference_python:
+        whole = [reference_python, str(HERE / "reference.py"), "--whole", str(small.path), PIPELINE]
+        commands["20-line file, one pass", THEIRS] = whole
+    for (what, side), command in commands.items():
+        small.figures[what][side].append(run(command).seconds)
+
+
+def _print_start(small: Program) -> None:
+    rows = [[what, *_row(small, what, _seconds)] for what in small.figures]
+    _print_table("Start, whole process", ["", OURS, THEIRS, "ratio"], rows)
+
+
+def _print_programs(programs: list[Program]) -> None:
+    for program in programs:
+        rows = [
+            [what, *_row(program, what, _megabytes if what.startswith("peak") else _seconds)]
+            for what in program.figures
+        ]
+        title = f"{program.name}: {program.megabytes:.1f} MB, {program.operations} operations"
+        _print_table(title, ["", OURS, THEIRS, "ratio"], rows)
+
+
+def _print_growth(programs: list[Program]) -> None:
+    generated = [program for program in programs if program.is_generated]
+    rows = []
+    for what in ("parse and verify", "print", "together", "whole process", "with passes"):
+        for side in (OURS, THEIRS):
+            costs = [(program.median(what, side) or 0) / program.operations * 1e6 for program in generated]
+            if any(costs):
+                rows.append([what, side, *(f"{cost:.1f} ({cost / costs[0]:.2f})" for cost in costs)])
+    if len(generated) > 1:
+        header = ["", "", *(program.name for program in generated)]
+        _print_table("Growth: microseconds per operation (against the first)", header, rows)
+
+
+def _row(program: Program, what: str, text: Callable[[float], str]) -> list[str]:
+    ours, theirs = program.median(what, OURS), program.median(what, THEIRS)
+    ratio = f"{ours / theirs:.2f}" if ours and theirs else ""
+    return [text(figure) if figure is not None else "" for figure in (ours, theirs)] + [ratio]
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.3f} s"
+
+
+def _megabytes(value: float) -> str:
+    return f"{value / 1e6:.0f} MB"
+
+
+def _print_table(title: str, header: list[str], rows: list[list[str]]) -> None:
+    widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
+    print(f"\n{title}\n")
+    for row in [header, *rows]:
+        cells = [
+            row[0].ljust(widths[0]),
+            *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)),
+        ]
+        print("  " + "  ".join(cells).rstrip())
+
+
+def _progress(text: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()
