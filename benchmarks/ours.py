@@ -1,0 +1,38 @@
+"""The side of sdy-opt: `python -m benchmarks.ours FILE` times each step in process; prints JSON."""
+
+import json
+import resource
+import sys
+import time
+from pathlib import Path
+
+from sdyopt.diagnostics import Source
+from sdyopt.ir.dialect import DialectTable
+from sdyopt.ir.verify import verify
+from sdyopt.registry import find_dialect
+from sdyopt.syntax.parse import parse_module
+from sdyopt.syntax.print import print_op
+
+
+def steps(path: str) -> dict[str, float]:
+    """Seconds of each step, the peak of memory in bytes, and how many operations there are."""
+    text = Path(path).read_text(encoding="utf-8")
+    start = time.perf_counter()
+    dialects = DialectTable(find_dialect)
+    module, _ = parse_module(Source(path, text), dialects)
+    if not verify(module):
+        sys.exit(f"{path} is not valid")
+    parsed = time.perf_counter()
+    print_op(module, dialects)
+    printed = time.perf_counter()
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return {
+        "parse and verify": parsed - start,
+        "print": printed - parsed,
+        "memory": memory,
+        "operations": sum(1 for _ in module.walk()),
+    }
+
+
+if __name__ == "__main__":
+    json.dump(steps(sys.argv[1]), sys.stdout)

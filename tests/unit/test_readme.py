@@ -1,0 +1,45 @@
+"""What the README shows is what there is."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from docs.pass_table import END, START, with_table
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_table_of_passes_is_up_to_date() -> None:
+    assert START in README
+    assert END in README
+    assert with_table(README) == README, "run: python -m docs.pass_table"
+
+
+def test_input_of_the_first_example() -> None:
+    [(path, text)] = re.findall(r"<!-- input: (\S+) -->\n```mlir\n(.*?)```", README, re.DOTALL)
+    assert (ROOT / path).read_text(encoding="utf-8") == text
+
+
+def test_output_of_the_first_example() -> None:
+    [(command, text)] = re.findall(
+        r"<!-- output -->\n```console\n\$ sdy-opt (.*?)\n(.*?)```", README, re.DOTALL
+    )
+    arguments = [sys.executable, "-m", "sdyopt", *command.split()]
+    done = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.stderr, done.stdout.rstrip("\n")) == ("", text.rstrip("\n"))
+
+
+def test_make_targets_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z-]+):.*## ", makefile, re.MULTILINE))
+    shown = re.findall(r"(?:^ {4}|`)make ([a-z -]+?)(?=`| {2}|$)", README, re.MULTILINE)
+    assert {target for targets_shown in shown for target in targets_shown.split()} <= targets
+    assert {"run", "test"} <= targets
+
+
+def test_links_lead_somewhere() -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]+)\)", README)
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []
