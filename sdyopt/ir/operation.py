@@ -49,6 +49,7 @@ class Op:
     trait_order: ClassVar[tuple[Trait, ...]] = ()
     fields: ClassVar[Mapping[str, Field]] = {}
     is_terminator: ClassVar[bool] = False
+    op_class_has_regions: ClassVar[bool] = False
     # Operations of this dialect are written without its name directly inside this one.
     default_dialect: ClassVar[str] = ""
     # How the operation is written; belongs to the syntax layer, which reads it.
@@ -62,6 +63,10 @@ class Op:
     fold: Callable[..., Any] | None = None
     canonicalizations: ClassVar[tuple[Any, ...]] = ()
     # Names that printed text should use: () -> (result index, name), … and (region) -> (argument, name), …
+    # Inherent attributes that are kept outside the form, because they change often and one by one.
+    # `set_up` prepares the slots that hold them.
+    place_attributes: ClassVar[tuple[str, ...]] = ()
+    set_up: Callable[[], None] | None = None
     name_results: Callable[[], Sequence[tuple[int, str]]] | None = None
     name_arguments: Callable[[Region], Sequence[tuple[BlockArgument, str]]] | None = None
 
@@ -121,8 +126,27 @@ class Op:
 
     def attribute(self, name: str) -> Attribute | None:
         """An attribute by name, inherent ones first."""
+        if name in self.place_attributes:
+            return self.place_attribute(name)
         found = self.form.attributes.get(name)
         return self.attributes.get(name) if found is None else found
+
+    def inherent_attributes(self) -> DictAttr:
+        """All inherent attributes, those kept outside the form included."""
+        attributes = self.form.attributes
+        for name in self.place_attributes:
+            value = self.place_attribute(name)
+            if value is not None:
+                attributes = attributes.with_entry(name, value)
+        return attributes
+
+    def place_attribute(self, name: str) -> Attribute | None:
+        """One of `place_attributes`, None if it would be empty."""
+        raise NotImplementedError
+
+    def set_place_attribute(self, name: str, value: Attribute | None) -> None:
+        """Sets one of `place_attributes`. Only `build`, cloning and the rewriter do."""
+        raise NotImplementedError
 
     def has_trait(self, trait: Trait) -> bool:
         return trait in self.traits
@@ -194,7 +218,7 @@ class Op:
 
     def error(self, message: str) -> DiagnosticError:
         """An error at this operation, worded as it stands."""
-        return DiagnosticError(Diagnostic(Severity.ERROR, self.location, message))
+        return DiagnosticError(Diagnostic(Severity.ERROR, self.location, message, operation=self))
 
     def op_error(self, message: str) -> DiagnosticError:
         """An error that names the operation first: `'dialect.name' op message`."""
@@ -202,7 +226,7 @@ class Op:
 
     def warn(self, message: str) -> None:
         """Sends a warning at this operation."""
-        emit(Diagnostic(Severity.WARNING, self.location, message))
+        emit(Diagnostic(Severity.WARNING, self.location, message, operation=self))
 
     def __repr__(self) -> str:
         return f"<{self.form.name} at {self._location!r}>"
@@ -246,4 +270,6 @@ def build(
     for region in regions:
         region.parent = op
     op.successors = list(successors)
+    if op.set_up is not None:
+        op.set_up()
     return op

@@ -45,8 +45,6 @@ TERMINATOR = Trait("terminator")
 NO_TERMINATOR = Trait("no-terminator")
 # Regions may be graphs: uses before definitions are fine.
 GRAPH_REGION = Trait("graph-region")
-# Holds symbols; each of its regions is one scope.
-SYMBOL_TABLE = Trait("symbol-table")
 # Has a `sym_name` by which others refer to it.
 SYMBOL = Trait("symbol")
 # Is called, and holds a function's body.

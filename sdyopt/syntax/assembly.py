@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sdyopt.ir.attribute import Attribute, DictAttr, StringAttr, TypeAttr, UnitAttr
-from sdyopt.ir.constraints import AttrKind
+from sdyopt.ir.constraints import ONE_BLOCK, AttrKind
 from sdyopt.ir.fields import MANY, ONE, OPTIONAL, AttrField, OperandField, RegionField, ResultField, ValueField
 from sdyopt.ir.form import Form
 from sdyopt.ir.operation import Op
@@ -325,14 +325,17 @@ class Attr(Piece):
 
 
 class RegionPiece(Piece):
-    """A region in braces."""
+    """A region in braces. One that must have a block gets one, even if nothing is written in it."""
 
-    def __init__(self, field: str, print_entry: bool = True) -> None:
+    def __init__(self, field: str) -> None:
         self.field = field
-        self.print_entry = print_entry
 
     def parse(self, statement: Statement) -> None:
-        statement.region()
+        field = statement.op_class.fields[self.field]
+        region = statement.region()
+        assert isinstance(field, RegionField)
+        if field.constraint is ONE_BLOCK and region.is_empty:
+            region.add_block()
 
     def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
         field = form.op_class.fields[self.field]

@@ -129,6 +129,8 @@ class Printer:
         assembly = op.assembly
         if self.options.generic or not isinstance(assembly, Assembly):
             template = self._generic(op)
+            if op.place_attributes or op.successors:
+                return _Line(template.parts, has_result=False)
         else:
             template = assembly.template(form, op.attributes, self.speller)
             name = form.name

@@ -162,10 +162,14 @@ class Statement(Cursor):
         if self.operands is None:
             self.operands = self._resolve_fields()
         form = self._form(self.operands)
-        discardable = {n: a for n, a in self.attributes.items() if form.attributes.get(n) is not a}
-        return build(
-            form, self.operands, dictionary(discardable), location, tuple(self.regions), self.successors
+        outside = self.op_class.place_attributes
+        discardable = dictionary(
+            {n: a for n, a in self.attributes.items() if n not in form.attributes and n not in outside}
         )
+        op = build(form, self.operands, discardable, location, tuple(self.regions), self.successors)
+        for name in outside:
+            op.set_place_attribute(name, self.attributes.get(name))
+        return op
 
     def _resolve_fields(self) -> list[Value]:
         values: list[Value] = []

@@ -1,0 +1,65 @@
+"""The builtin dialect's operations: module and unrealized_conversion_cast."""
+
+from __future__ import annotations
+
+from sdyopt.ir.block import Block
+from sdyopt.ir.constraints import ONE_BLOCK, STRING_ATTR
+from sdyopt.ir.dialect import Dialect
+from sdyopt.ir.fields import operands, optional_attr, region, results
+from sdyopt.ir.operation import Op
+from sdyopt.ir.symbols import SYMBOL_TABLE, SymbolTableOp
+from sdyopt.ir.traits import AFFINE_SCOPE, GRAPH_REGION, ISOLATED, NO_TERMINATOR, PURE, SYMBOL
+from sdyopt.syntax.assembly import AttrDict, Operand, Optional, RegionPiece, TypeOf, assembly
+from sdyopt.syntax.names import symbol_name_piece
+
+builtin = DIALECT = Dialect("builtin")
+
+
+@builtin.op("module", AFFINE_SCOPE, ISOLATED, NO_TERMINATOR, SYMBOL_TABLE, SYMBOL, GRAPH_REGION)
+class ModuleOp(SymbolTableOp):
+    """A program, or a part of one: a list of functions and other symbols."""
+
+    __slots__ = ()
+
+    sym_name = optional_attr(STRING_ATTR)
+    sym_visibility = optional_attr(STRING_ATTR)
+    body = region(ONE_BLOCK)
+
+    default_dialect = "builtin"
+    assembly = assembly(symbol_name_piece(is_optional=True), AttrDict(with_keyword=True), RegionPiece("body"))
+
+    def verify_place(self) -> None:
+        for name, _ in self.attributes:
+            if "." not in name:
+                raise self.op_error(
+                    f"can only contain attributes with dialect-prefixed names, found: '{name}'"
+                )
+
+    @property
+    def functions(self) -> list[Op]:
+        """The operations directly inside that are functions."""
+        return [op for op in self.block.ops if op.form.name == "func.func"]
+
+    @property
+    def block(self) -> Block:
+        """The only block."""
+        return self.body.blocks[0]
+
+
+@builtin.op("unrealized_conversion_cast", PURE)
+class UnrealizedConversionCastOp(Op):
+    """Values of some types seen as values of others, until both ends agree."""
+
+    __slots__ = ()
+
+    inputs = operands()
+    outputs = results()
+
+    assembly = assembly(
+        Optional(Operand("inputs"), ":", TypeOf("inputs"), anchor="inputs"),
+        "to",
+        TypeOf("outputs"),
+        AttrDict(),
+    )
+
+

@@ -1,0 +1,260 @@
+"""The func dialect: functions, calls, references to functions, and return."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.ir.attribute import EMPTY_DICT, ArrayAttr, Attribute, DictAttr, SymbolRef
+from sdyopt.ir.block import Block
+from sdyopt.ir.constraints import (
+    DICT_ARRAY_ATTR,
+    FLAT_SYMBOL_ATTR,
+    FUNCTION_TYPE_ATTR,
+    STRING_ATTR,
+    UNIT_ATTR,
+    TypeConstraint,
+)
+from sdyopt.ir.dialect import Dialect
+from sdyopt.ir.fields import attr, operand, operands, optional_attr, region, result, results
+from sdyopt.ir.operation import Op
+from sdyopt.ir.symbols import lookup_symbol
+from sdyopt.ir.traits import (
+    AFFINE_SCOPE,
+    CONSTANT_LIKE,
+    FUNCTION,
+    ISOLATED,
+    PURE,
+    SYMBOL,
+    TERMINATOR,
+)
+from sdyopt.ir.types import FunctionType, Type
+from sdyopt.syntax.assembly import (
+    AttrDict,
+    Custom,
+    FunctionalType,
+    Operand,
+    Optional,
+    TypeOf,
+    assembly,
+)
+from sdyopt.syntax.function import parse_function, print_function
+from sdyopt.syntax.names import symbol_reference_piece
+from sdyopt.syntax.spell import plain_type
+
+func = DIALECT = Dialect("func")
+
+_FUNCTION = TypeConstraint("function type", lambda type: isinstance(type, FunctionType))
+
+
+@func.op("func", AFFINE_SCOPE, ISOLATED, SYMBOL, FUNCTION)
+class FuncOp(Op):
+    """A function: a name, a type, and a body unless it is only declared.
+
+    The attributes of arguments and results are kept one dictionary each, so that changing one of
+    many costs no more than changing one of few.
+    """
+
+    __slots__ = ("argument_attributes", "result_attributes")
+
+    sym_name = attr(STRING_ATTR)
+    function_type = attr(FUNCTION_TYPE_ATTR)
+    sym_visibility = optional_attr(STRING_ATTR)
+    arg_attrs = optional_attr(DICT_ARRAY_ATTR)
+    res_attrs = optional_attr(DICT_ARRAY_ATTR)
+    no_inline = optional_attr(UNIT_ATTR)
+    body = region()
+
+    default_dialect = "func"
+    place_attributes = ("arg_attrs", "res_attrs")
+    assembly = assembly(
+        Custom(
+            parse_function,
+            print=print_function,
+            elides=["sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs"],
+        )
+    )
+
+    argument_attributes: list[DictAttr]
+    result_attributes: list[DictAttr]
+
+    def set_up(self) -> None:
+        type = self.form.function_type
+        self.argument_attributes = [EMPTY_DICT] * len(type.inputs)
+        self.result_attributes = [EMPTY_DICT] * len(type.results)
+
+    def place_attribute(self, name: str) -> ArrayAttr | None:
+        held = self.argument_attributes if name == "arg_attrs" else self.result_attributes
+        return ArrayAttr(tuple(held)) if any(held) else None
+
+    def set_place_attribute(self, name: str, value: Attribute | None) -> None:
+        if value is None:
+            type = self.function_type
+            count = len(type.inputs) if name == "arg_attrs" else len(type.results)
+            held = [EMPTY_DICT] * count
+        else:
+            assert isinstance(value, ArrayAttr)
+            held = [e for e in value.elements if isinstance(e, DictAttr)]
+        if name == "arg_attrs":
+            self.argument_attributes = held
+        else:
+            self.result_attributes = held
+
+    @property
+    def is_declaration(self) -> bool:
+        return self.body.is_empty
+
+    @property
+    def entry(self) -> Block:
+        """The first block of a function that has a body."""
+        return self.body.blocks[0]
+
+    def verify_place(self) -> None:
+        type = self.function_type
+        for kind, held, count in (
+            ("argument", self.argument_attributes, len(type.inputs)),
+            ("result", self.result_attributes, len(type.results)),
+        ):
+            if len(held) != count:
+                raise self.op_error(
+                    f"expects {kind} attribute array to have the same number of elements as the number of "
+                    f"function {kind}s, got {len(held)}, but expected {count}"
+                )
+        if self.is_declaration:
+            return
+        arguments = self.entry.arguments
+        if len(arguments) != len(type.inputs):
+            raise self.op_error(
+                f"entry block must have {len(type.inputs)} arguments to match function signature"
+            )
+        for index, (argument, expected) in enumerate(zip(arguments, type.inputs, strict=True)):
+            if argument.type is not expected:
+                raise self.op_error(
+                    f"type of entry block argument #{index}({_text(argument.type)}) must match the type of "
+                    f"the corresponding argument in function signature({_text(expected)})"
+                )
+
+
+@func.op("return", PURE, TERMINATOR)
+class ReturnOp(Op):
+    """Ends a function and gives its results."""
+
+    __slots__ = ()
+
+    values = operands()
+
+    assembly = assembly(AttrDict(), Optional(Operand("values"), ":", TypeOf("values"), anchor="values"))
+
+    def verify_place(self) -> None:
+        function = self.parent_op
+        if not isinstance(function, FuncOp):
+            raise self.op_error("expects parent op 'func.func'")
+        expected = function.function_type.results
+        got = self.form.operand_types
+        if len(got) != len(expected):
+            raise self.op_error(
+                f"has {len(got)} operands, but enclosing function (@{function.sym_name}) returns {len(expected)}"
+            )
+        for index, (type, wanted) in enumerate(zip(got, expected, strict=True)):
+            if type is not wanted:
+                raise self.error(
+                    f"type of return operand {index} ({_text(type)}) doesn't match function result type "
+                    f"({_text(wanted)}) in function @{function.sym_name}"
+                )
+
+
+@func.op("call")
+class CallOp(Op):
+    """Calls a function by name."""
+
+    __slots__ = ()
+
+    callee = attr(FLAT_SYMBOL_ATTR)
+    inputs = operands()
+    outputs = results()
+    arg_attrs = optional_attr(DICT_ARRAY_ATTR)
+    res_attrs = optional_attr(DICT_ARRAY_ATTR)
+    no_inline = optional_attr(UNIT_ATTR)
+
+    assembly = assembly(
+        symbol_reference_piece("callee"), "(", Operand("inputs"), ")", AttrDict(), ":", FunctionalType()
+    )
+
+    def verify_place(self) -> None:
+        function = lookup_symbol(self, self.callee)
+        if not isinstance(function, FuncOp):
+            raise self.op_error(f"'{self.callee}' does not reference a valid function")
+        type = function.function_type
+        _check_operands(self, type.inputs, self.form.operand_types)
+        _check_results(self, type.results, self.form.result_types)
+
+
+def _check_operands(op: Op, expected: Sequence[Type], got: Sequence[Type]) -> None:
+    if len(expected) != len(got):
+        raise op.op_error("incorrect number of operands for callee")
+    for index, (wanted, type) in enumerate(zip(expected, got, strict=True)):
+        if wanted is not type:
+            raise op.op_error(
+                f"operand type mismatch: expected operand type {_text(wanted)}, but provided {_text(type)} "
+                f"for operand number {index}"
+            )
+
+
+def _check_results(op: Op, expected: Sequence[Type], got: Sequence[Type]) -> None:
+    if len(expected) != len(got):
+        raise op.op_error("incorrect number of results for callee")
+    for index, (wanted, type) in enumerate(zip(expected, got, strict=True)):
+        if wanted is not type:
+            raise (
+                op.op_error(f"result type mismatch at index {index}")
+                .note(f"      op result types: {_types(got)}")
+                .note(f"function result types: {_types(expected)}")
+            )
+
+
+@func.op("call_indirect")
+class CallIndirectOp(Op):
+    """Calls a function that is a value."""
+
+    __slots__ = ()
+
+    callee = operand(_FUNCTION)
+    inputs = operands()
+    outputs = results()
+    arg_attrs = optional_attr(DICT_ARRAY_ATTR)
+    res_attrs = optional_attr(DICT_ARRAY_ATTR)
+
+    assembly = assembly(
+        Operand("callee"), "(", Operand("inputs"), ")", AttrDict(), ":", TypeOf("callee")
+    )
+
+
+@func.op("constant", CONSTANT_LIKE, PURE)
+class ConstantOp(Op):
+    """A function as a value."""
+
+    __slots__ = ()
+
+    value = attr(FLAT_SYMBOL_ATTR)
+    out = result()
+
+    assembly = assembly(AttrDict(), symbol_reference_piece("value"), ":", TypeOf("out"))
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, "f")]
+
+    def verify_place(self) -> None:
+        function = lookup_symbol(self, SymbolRef(self.value))
+        if not isinstance(function, FuncOp):
+            raise self.op_error(f"reference to undefined function '{self.value}'")
+        if function.function_type is not self.form.result_types[0]:
+            raise self.op_error("reference to function with mismatched type")
+
+
+def _text(type: Type) -> str:
+    return f"'{plain_type(type)}'"
+
+
+def _types(types: Sequence[Type]) -> str:
+    return ", ".join(_text(type) for type in types)
+
+

@@ -1,0 +1,132 @@
+"""Symbols: operations with a name that others refer to, and the tables that hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sdyopt.ir.attribute import ArrayAttr, Attribute, DictAttr, StringAttr, SymbolRef
+from sdyopt.ir.operation import Op
+from sdyopt.ir.traits import Trait
+
+SYM_NAME = "sym_name"
+SYM_VISIBILITY = "sym_visibility"
+
+
+class SymbolTableOp(Op):
+    """An operation whose only block holds symbols.
+
+    The table is built when first asked and checked on every look-up, so that edits need not tell it.
+    """
+
+    __slots__ = ("_symbols",)
+
+    _symbols: dict[str, Op]
+
+    def set_up(self) -> None:
+        self._symbols = {}
+
+    def symbol(self, name: str) -> Op | None:
+        """The symbol of this name directly inside, if there is one."""
+        found = self._symbols.get(name)
+        if found is None or found.parent_op is not self or symbol_name(found) != name:
+            self._symbols = {n: op for op in self.symbols() if (n := symbol_name(op)) is not None}
+            found = self._symbols.get(name)
+        return found
+
+    def symbols(self) -> Iterator[Op]:
+        """The operations directly inside that have a symbol name, in reverse order.
+
+        Of two with one name, which is an error, a table made of this keeps the first.
+        """
+        for region in self.regions:
+            for block in region.blocks:
+                op = block.last
+                while op is not None:
+                    if symbol_name(op) is not None:
+                        yield op
+                    op = op.prev
+
+
+def symbol_name(op: Op) -> str | None:
+    """The name by which others refer to this operation."""
+    name = op.form.attributes.get(SYM_NAME) or op.attributes.get(SYM_NAME)
+    return name.value if isinstance(name, StringAttr) else None
+
+
+def is_private(op: Op) -> bool:
+    """Whether only the enclosing symbol table can refer to this symbol."""
+    visibility = op.form.attributes.get(SYM_VISIBILITY) or op.attributes.get(SYM_VISIBILITY)
+    return isinstance(visibility, StringAttr) and visibility.value == "private"
+
+
+def nearest_symbol_table(op: Op) -> SymbolTableOp | None:
+    """The innermost symbol table that holds this operation, or is it."""
+    here: Op | None = op
+    while here is not None:
+        if isinstance(here, SymbolTableOp):
+            return here
+        here = here.parent_op
+    return None
+
+
+def lookup_symbol(op: Op, reference: SymbolRef | str) -> Op | None:
+    """What a reference inside `op` stands for, seen from the nearest symbol table."""
+    table = nearest_symbol_table(op)
+    if table is None:
+        return None
+    if isinstance(reference, str):
+        return table.symbol(reference)
+    found = table.symbol(reference.root)
+    for name in reference.nested:
+        if not isinstance(found, SymbolTableOp):
+            return None
+        found = found.symbol(name)
+    return found
+
+
+def symbol_references(attribute: Attribute) -> Iterator[SymbolRef]:
+    """The symbol references inside an attribute, in order.
+
+    Dialect attributes that refer to symbols have a field of class SymbolRef.
+    """
+    if isinstance(attribute, SymbolRef):
+        yield attribute
+    elif isinstance(attribute, ArrayAttr):
+        for element in attribute.elements:
+            yield from symbol_references(element)
+    elif isinstance(attribute, DictAttr):
+        for _, value in attribute.entries:
+            yield from symbol_references(value)
+    else:
+        for name in getattr(attribute, "__slots__", ()):
+            yield from _field_references(getattr(attribute, name, None))
+
+
+def _field_references(value: object) -> Iterator[SymbolRef]:
+    if isinstance(value, Attribute):
+        yield from symbol_references(value)
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _field_references(item)
+
+
+def verify_symbol_table(op: Op) -> None:
+    """One region of one block, and no two symbols of one name."""
+    if len(op.regions) != 1:
+        raise op.op_error("Operations with a 'SymbolTable' must have exactly one region")
+    if len(op.regions[0].blocks) != 1:
+        raise op.op_error("Operations with a 'SymbolTable' must have exactly one block")
+    seen: dict[str, Op] = {}
+    for child in op.regions[0].blocks[0].ops:
+        name = symbol_name(child)
+        if name is None:
+            continue
+        if name in seen:
+            raise child.error(f"redefinition of symbol named '{name}'").note(
+                "see existing symbol definition here", seen[name].location
+            )
+        seen[name] = child
+
+
+# Holds symbols; its region is one scope.
+SYMBOL_TABLE = Trait("symbol-table", verify_regions=verify_symbol_table)

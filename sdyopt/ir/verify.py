@@ -1,0 +1,212 @@
+"""Verification, in MLIR's order: an operation, then what its regions hold, then its regions as a whole.
+
+An isolated operation (a function) is verified by itself: an error in one does not hide those in
+the next. Within one, the first error ends it. Errors are emitted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sdyopt.diagnostics.diagnostic import DiagnosticError, emit
+from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.block import Block
+from sdyopt.ir.dialect import DialectTable
+from sdyopt.ir.dominance import Dominance, has_ssa_dominance
+from sdyopt.ir.fields import RegionField
+from sdyopt.ir.operation import Op
+from sdyopt.ir.traits import ISOLATED, NO_TERMINATOR
+from sdyopt.ir.value import BlockArgument, OpResult
+from sdyopt.ir.verify_form import SpellType, form_problem
+
+
+@dataclass(frozen=True)
+class Verifier:
+    """Checks operations against their classes and the dialects of their discardable attributes."""
+
+    dialects: DialectTable
+    spell_type: SpellType
+
+    def verify(self, op: Op) -> bool:
+        """Whether `op` and all inside it is valid; errors go to the diagnostic handler."""
+        try:
+            is_valid = self._verify(op)
+            if is_valid:
+                self._dominance(op, Dominance())
+        except DiagnosticError as error:
+            error.diagnostic.operation = error.diagnostic.operation or op
+            emit(error.diagnostic)
+            return False
+        return is_valid
+
+    def _verify(self, op: Op) -> bool:
+        """Checks an operation and what it holds, isolated operations inside last."""
+        isolated: list[Op] = []
+        self._op(op)
+        self._regions(op, isolated)
+        is_valid = True
+        for inner in isolated:
+            is_valid = self.verify(inner) and is_valid
+        if is_valid:
+            self._whole(op)
+        return is_valid
+
+    # --- One operation ------------------------------------------------------------------
+
+    def _op(self, op: Op) -> None:
+        if op.attributes.entries:
+            self._discardable_attributes(op)
+        problem = form_problem(op.form, self.spell_type)
+        if problem is not None:
+            error = op.op_error(problem.message) if problem.prefixed else op.error(problem.message)
+            for note in problem.notes:
+                error.note(note)
+            raise error
+        if op.regions or op.op_class_has_regions:
+            _check_regions(op)
+        for trait in op.trait_order:
+            if trait.verify_place is not None:
+                trait.verify_place(op)
+        if op.verify_place is not None:
+            op.verify_place()
+
+    def _discardable_attributes(self, op: Op) -> None:
+        for name, attribute in op.attributes.entries:
+            self._discardable(op, name, attribute)
+
+    def _discardable(self, op: Op, name: str, attribute: Attribute) -> None:
+        namespace, dot, _ = name.partition(".")
+        if not dot:
+            return
+        dialect = self.dialects.find(namespace)
+        if dialect is not None and dialect.verify_op_attribute is not None:
+            dialect.verify_op_attribute(op, name, attribute)
+
+    # --- What it holds ------------------------------------------------------------------
+
+    def _regions(self, op: Op, isolated: list[Op]) -> None:
+        may_lack_terminator = NO_TERMINATOR in op.traits or not op.name
+        for region in op.regions:
+            for block in region.blocks:
+                self._block(op, block, may_lack_terminator, isolated)
+
+    def _block(self, op: Op, block: Block, may_lack_terminator: bool, isolated: list[Op]) -> None:
+        may_lack_terminator = may_lack_terminator and len(op.regions[0].blocks) <= 1
+        if block.first is None:
+            if not may_lack_terminator:
+                raise op.error("empty block: expect at least a terminator")
+            return
+        child: Op | None = block.first
+        while child is not None:
+            if child.successors and child.next is not None:
+                raise child.error("operation with block successors must terminate its parent block")
+            if child.regions and ISOLATED in child.traits:
+                isolated.append(child)
+            else:
+                self._op(child)
+                if child.regions:
+                    self._regions(child, isolated)
+                    self._whole(child)
+            child = child.next
+        last = block.last
+        if last is not None and not may_lack_terminator and last.name and not last.is_terminator:
+            raise last.error("block with no terminator")
+
+    def _whole(self, op: Op) -> None:
+        for trait in op.trait_order:
+            if trait.verify_regions is not None:
+                trait.verify_regions(op)
+        if op.verify_regions is not None:
+            op.verify_regions()
+
+    # --- Dominance ----------------------------------------------------------------------
+
+    def _dominance(self, op: Op, dominance: Dominance) -> None:
+        for region in op.regions:
+            if not has_ssa_dominance(region) and not any(child.regions for b in region.blocks for child in b.ops):
+                continue
+            for block in region.blocks:
+                if dominance.is_reachable(block):
+                    self._uses(block, dominance)
+                for child in block.ops:
+                    if child.regions and ISOLATED not in child.traits:
+                        self._dominance(child, dominance)
+
+    def _uses(self, block: Block, dominance: Dominance) -> None:
+        if not block.is_ordered:
+            block.number()
+        child = block.first
+        while child is not None:
+            for use in child._operands:
+                value = use.value
+                # The usual case first: defined above in the same block, or an argument of it.
+                if type(value) is OpResult:
+                    if value.op.parent is block and value.op.order < child.order:
+                        continue
+                elif type(value) is BlockArgument and value.owner is block:
+                    continue
+                if not dominance.value_dominates(value, child):
+                    raise _dominance_error(child, use.index)
+            child = child.next
+
+
+def _check_regions(op: Op) -> None:
+    fields = [f for f in op.fields.values() if isinstance(f, RegionField)]
+    count = len(op.regions)
+    if op.name:
+        needed = sum(not field.is_variadic for field in fields)
+        if not any(field.is_variadic for field in fields):
+            if count != needed:
+                raise op.op_error(
+                    {0: "requires zero regions", 1: "requires one region"}.get(needed, f"expected {needed} regions")
+                )
+        elif count < needed:
+            raise op.op_error(f"expected {needed} or more regions")
+        if op.successors and not op.is_terminator:
+            raise op.op_error(f"requires 0 successors but found {len(op.successors)}")
+    for field in fields:
+        regions = op.regions[field.index :] if field.is_variadic else op.regions[field.index : field.index + 1]
+        for index, region in enumerate(regions, field.index):
+            if not field.constraint.accepts(region):
+                raise op.op_error(
+                    f"region #{index} ('{field.attribute_name}') failed to verify constraint: "
+                    f"{field.constraint.description}"
+                )
+    for region in op.regions:
+        if len(region.blocks) > 1 and region.blocks[0].predecessors:
+            raise op.op_error("entry block of region may not have predecessors")
+
+
+def _dominance_error(op: Op, index: int) -> DiagnosticError:
+    error = op.error(f"operand #{index} does not dominate this use")
+    error.diagnostic.operation = op
+    value = op.operand_at(index)
+    block, other = op.parent, value.block
+    assert block is not None
+    definition = value.defining_op
+    if definition is not None:
+        if other is block:
+            where = "op in the same block"
+        else:
+            where = "op " + _relation(block, other, "is neither in a parent nor in a child region")
+        return error.note(f"operand defined here ({where})", definition.location)
+    assert other is not None and other.parent is not None
+    number = other.parent.blocks.index(other)
+    place = other.parent_op
+    where = _relation(block, other, "neither in a parent nor in a child region")
+    return error.note(
+        f"operand defined as a block argument (block #{number} {where})",
+        place.location if place is not None else op.location,
+    )
+
+
+def _relation(block: Block, other: Block | None, otherwise: str) -> str:
+    region, defining = block.parent, other.parent if other is not None else None
+    assert region is not None
+    if defining is region:
+        return "in the same region"
+    if defining is not None and defining.is_ancestor(region):
+        return "in a parent region"
+    if region.is_ancestor(defining):
+        return "in a child region"
+    return otherwise

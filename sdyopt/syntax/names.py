@@ -1,0 +1,45 @@
+"""How symbol names are written: `@name`, or `@"any text"` where it is no identifier."""
+
+from __future__ import annotations
+
+import re
+
+from sdyopt.ir.attribute import DictAttr, StringAttr, SymbolRef
+from sdyopt.ir.form import Form
+from sdyopt.ir.symbols import SYM_NAME
+from sdyopt.syntax.assembly import Attr, Custom
+from sdyopt.syntax.statement import Statement
+from sdyopt.syntax.strings import escape
+from sdyopt.syntax.template import Template
+
+_IDENTIFIER = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
+
+
+def symbol_text(name: str) -> str:
+    """`@name`, quoted if need be."""
+    return f"@{name}" if _IDENTIFIER.fullmatch(name) else f'@"{escape(name)}"'
+
+
+def symbol_name_piece(is_optional: bool = False) -> Custom:
+    """The operation's own symbol name."""
+
+    def parse(statement: Statement) -> None:
+        name = statement.accept_symbol() if is_optional else statement.symbol()
+        if name is not None:
+            statement.attributes[SYM_NAME] = StringAttr(name)
+
+    def write(out: Template, form: Form, attributes: DictAttr) -> None:
+        name = form.attributes.get(SYM_NAME)
+        if isinstance(name, StringAttr):
+            out.word(symbol_text(name.value))
+
+    return Custom(parse, write, elides=[SYM_NAME])
+
+
+def symbol_reference_piece(field: str) -> Attr:
+    """An attribute that refers to a symbol by its plain name."""
+    return Attr(
+        field,
+        lambda statement: SymbolRef(statement.symbol()),
+        lambda reference, speller: symbol_text(reference.root),
+    )
