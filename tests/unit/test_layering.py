@@ -41,7 +41,8 @@ USERS = {
     "rich": ("sdyopt/report", "sdyopt/diagnostics/render", "sdyopt/diagnostics/paint"),
 }
 
-# Users wait for the start of these two, so they import the rest when it is needed.
+# Users wait for the start of these two, so they import the rest when it is needed. Elsewhere only a
+# library may be imported late, where the linter is told why.
 IMPORT_LATE = ("sdyopt/cli", "sdyopt/driver")
 
 
@@ -68,7 +69,8 @@ def violations(path: str, source: str) -> list[str]:
 def _complaint(home: str, layer: str | None, each: Import) -> str | None:
     package, _, rest = each.name.partition(".")
     target = _layer(each.name)
-    if each.is_nested and not _is_under(home, IMPORT_LATE) and target != layer:
+    is_of_another_layer = target is not None and target != layer
+    if each.is_nested and is_of_another_layer and not _is_under(home, IMPORT_LATE):
         return f"imports {each.name} late, which hides a cycle; import it at the top"
     if package in USERS and not _is_under(home, USERS[package]):
         return f"uses {package}, which only {' and '.join(USERS[package])} may"
