@@ -1,0 +1,37 @@
+"""What users wait for when sdy-opt starts: the modules that a run imports."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+REPORT = """
+import runpy, sys
+sys.argv = ["sdy-opt", *sys.argv[1:]]
+try:
+    runpy.run_module("sdyopt", run_name="__main__")
+finally:
+    print(*sorted(sys.modules), sep="\\n", file=sys.stderr)
+"""
+
+
+def modules_imported_by(*arguments: str) -> set[str]:
+    command = [sys.executable, "-c", REPORT, *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return set(done.stderr.split())
+
+
+def test_version_needs_little() -> None:
+    modules = modules_imported_by("--version")
+    assert not modules & {"lark", "rich", "sdyopt.ir", "sdyopt.syntax", "sdyopt.driver"}
+
+
+@pytest.mark.parametrize("flag", ["-sdy-close-shardings"])
+def test_a_flag_imports_its_pass_alone(flag: str) -> None:
+    modules = modules_imported_by("benchmarks/small.mlir", flag)
+    passes = {name for name in modules if name.startswith("passes.") and name.count(".") == 2}
+    assert passes == {"passes.exporting.close_shardings"}
+    assert "rich" not in modules
