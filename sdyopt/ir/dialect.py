@@ -39,6 +39,9 @@ class Dialect:
         self.attribute_parsers: dict[str, Callable[..., Attribute]] = {}
         self.type_parsers: dict[str, Callable[..., Type]] = {}
         self.spellings: dict[type, Callable[..., str]] = {}
+        # What is said about a mnemonic that is in neither.
+        self.unknown_attribute = "unknown attribute `{mnemonic}` in dialect `{dialect}`"
+        self.unknown_type = "unknown type `{mnemonic}` in dialect `{dialect}`"
         # Checks of discardable attributes whose name starts with `name.`.
         self.verify_op_attribute: VerifyOpAttribute | None = None
         self.verify_argument_attribute: VerifyArgumentAttribute | None = None

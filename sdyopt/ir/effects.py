@@ -1,0 +1,32 @@
+"""Side effects, as far as removing and merging operations has to know them."""
+
+from __future__ import annotations
+
+from sdyopt.ir.operation import Op
+from sdyopt.ir.traits import NO_MEMORY_EFFECT, PURE, RECURSIVE_EFFECTS, SYMBOL, TERMINATOR
+
+
+def is_trivially_dead(op: Op) -> bool:
+    """Whether nobody uses the operation and nobody would notice if it went."""
+    for result in op.results:
+        if result.first_use is not None:
+            return False
+    return would_be_dead(op)
+
+
+def would_be_dead(op: Op) -> bool:
+    """Whether nobody would notice if the operation went, its results apart."""
+    traits = op.traits
+    if TERMINATOR in traits or (SYMBOL in traits and op.attribute("sym_name") is not None):
+        return False
+    return is_memory_effect_free(op)
+
+
+def is_memory_effect_free(op: Op) -> bool:
+    """Whether the operation and what its regions hold neither read nor write memory."""
+    traits = op.traits
+    if RECURSIVE_EFFECTS in traits:
+        return all(
+            is_memory_effect_free(child) for region in op.regions for block in region.blocks for child in block.ops
+        )
+    return PURE in traits or NO_MEMORY_EFFECT in traits

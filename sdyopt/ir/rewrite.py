@@ -1,0 +1,346 @@
+"""The rewriter: the only door for edits.
+
+It keeps uses, parents, forms and symbol tables right, tells a listener what happened, and knows
+whether anything did (`changed`).
+
+    rewriter = Rewriter()
+    for op in module.walk():
+        if is_redundant(op):
+            rewriter.replace(op, op.operands)
+    return rewriter.changed
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
+from sdyopt.ir.attribute import Attribute, DictAttr, dictionary
+from sdyopt.ir.block import Block, Region
+from sdyopt.ir.dialect import complete_attributes, inherent_names
+from sdyopt.ir.form import Form
+from sdyopt.ir.operation import UNKNOWN, Op, build
+from sdyopt.ir.types import Type
+from sdyopt.ir.value import BlockArgument, LazyLocation, OpOperand, OpResult, Value
+
+
+class Listener(Protocol):
+    """Hears of edits. `replaced` comes before the uses of the results move."""
+
+    def inserted(self, op: Op) -> None: ...
+    def erased(self, op: Op) -> None: ...
+    def modified(self, op: Op) -> None: ...
+    def replaced(self, op: Op, values: Sequence[Value]) -> None: ...
+
+
+class Rewriter:
+    """Edits operations, blocks and values."""
+
+    def __init__(self, listener: Listener | None = None) -> None:
+        self.changed = False
+        self._listener = listener
+
+    # --- Making -----------------------------------------------------------------------
+
+    def create(
+        self,
+        op_class: type[Op],
+        operands: Sequence[Value] = (),
+        result_types: Sequence[Type] = (),
+        attributes: Mapping[str, Attribute] | None = None,
+        *,
+        before: Op | None = None,
+        after: Op | None = None,
+        at_end_of: Block | None = None,
+        at_start_of: Block | None = None,
+        location: LazyLocation = UNKNOWN,
+        regions: Iterable[Region] = (),
+    ) -> Op:
+        """Makes an operation at one of the four places.
+
+        `attributes` may be inherent or discardable; defaults are filled in.
+        """
+        inherent = inherent_names(op_class)
+        given = dict(attributes or {})
+        outside = {n: given.pop(n) for n in op_class.place_attributes if n in given}
+        held = complete_attributes(op_class, dictionary({n: a for n, a in given.items() if n in inherent}))
+        discardable = dictionary({n: a for n, a in given.items() if n not in inherent})
+        types = tuple([value.type for value in operands])
+        form = Form(op_class, op_class.name, held, types, tuple(result_types))
+        op = build(form, operands, discardable, location, tuple(regions))
+        for name, value in outside.items():
+            op.set_place_attribute(name, value)
+        self.insert(op, before=before, after=after, at_end_of=at_end_of, at_start_of=at_start_of)
+        return op
+
+    def insert(
+        self,
+        op: Op,
+        *,
+        before: Op | None = None,
+        after: Op | None = None,
+        at_end_of: Block | None = None,
+        at_start_of: Block | None = None,
+    ) -> None:
+        """Puts a detached operation at one of the four places."""
+        _link(op, before, after, at_end_of, at_start_of)
+        self.changed = True
+        if self._listener is not None:
+            self._listener.inserted(op)
+            for region in op.regions:
+                for block in region.blocks:
+                    for child in block.ops:
+                        for inner in child.walk():
+                            self._listener.inserted(inner)
+
+    def clone(self, op: Op, mapping: dict[Value, Value] | None = None) -> Op:
+        """A detached copy of an operation and all inside it.
+
+        `mapping` says what to use in place of which value, and learns the copy's results and
+        arguments.
+        """
+        mapping = {} if mapping is None else mapping
+        return _clone(op, mapping, {})
+
+    # --- Moving and removing ------------------------------------------------------------
+
+    def move(
+        self,
+        op: Op,
+        *,
+        before: Op | None = None,
+        after: Op | None = None,
+        at_end_of: Block | None = None,
+        at_start_of: Block | None = None,
+    ) -> None:
+        """Moves an operation to one of the four places."""
+        assert op.parent is not None
+        op.parent.detach(op)
+        _link(op, before, after, at_end_of, at_start_of)
+        self.changed = True
+
+    def erase(self, op: Op) -> None:
+        """Removes an operation, whose results have no uses, and all inside it."""
+        assert not any(result.first_use is not None for result in op.results), f"{op} is still used"
+        self._drop(op)
+        assert op.parent is not None
+        op.parent.detach(op)
+        self.changed = True
+
+    def replace(self, op: Op, values: Sequence[Value] | Op) -> None:
+        """Puts other values in place of an operation's results, and removes it."""
+        new = values.results if isinstance(values, Op) else values
+        assert len(new) == len(op.results), f"{op} has another number of results"
+        if self._listener is not None:
+            self._listener.replaced(op, new)
+        for result, value in zip(op.results, new, strict=True):
+            self.replace_all_uses(result, value)
+        self.erase(op)
+
+    def replace_all_uses(self, old: Value, new: Value) -> None:
+        """Makes every user of `old` use `new`, newest use first."""
+        while (use := old.first_use) is not None:
+            self._relink(use, new)
+
+    def replace_uses_except(self, old: Value, new: Value, exception: Op) -> None:
+        """Makes every user of `old` but one use `new`."""
+        for use in list(old.uses):
+            if use.owner is not exception:
+                self._relink(use, new)
+
+    def erase_block(self, block: Block) -> None:
+        """Removes a block, whose operations nobody uses from outside."""
+        op = block.last
+        while op is not None:
+            before = op.prev
+            for result in op.results:
+                for use in list(result.uses):
+                    use.unlink()
+            self.erase(op)
+            op = before
+        region = block.parent
+        assert region is not None
+        region.blocks.remove(block)
+        block.parent = None
+        self.changed = True
+
+    def inline_block(self, block: Block, before: Op, values: Sequence[Value]) -> None:
+        """Moves the operations of a block before an operation, with values for its arguments."""
+        for argument, value in zip(block.arguments, values, strict=True):
+            self.replace_all_uses(argument, value)
+        for op in list(block.ops):
+            self.move(op, before=before)
+        if block.parent is not None:
+            self.erase_block(block)
+
+    def take_region(self, source: Region, target: Region) -> None:
+        """Moves all blocks of one region to the end of another."""
+        for block in source.blocks:
+            target.add_block(block)
+        source.blocks = []
+        self.changed = True
+
+    # --- Changing in place ----------------------------------------------------------------
+
+    def set_operand(self, use: OpOperand, value: Value) -> None:
+        """Makes an operand another value, of whatever type."""
+        if use.value is not value:
+            self._relink(use, value)
+
+    def set_operands(self, op: Op, values: Sequence[Value]) -> None:
+        """Gives an operation another list of operands."""
+        for use in op._operands:
+            use.unlink()
+        op._operands = [OpOperand(op, index, value) for index, value in enumerate(values)]
+        op.form = op.form.with_types(tuple([value.type for value in values]), op.form.result_types)
+        self._modified(op)
+
+    def set_attribute(self, op: Op, name: str, value: Attribute) -> None:
+        """Gives an attribute, inherent or discardable, a value."""
+        if op.attribute(name) is value:
+            return
+        if name in op.place_attributes:
+            op.set_place_attribute(name, value)
+        elif name in inherent_names(type(op)):
+            op.form = op.form.with_attributes(op.form.attributes.with_entry(name, value))
+        else:
+            op.attributes = op.attributes.with_entry(name, value)
+        self._modified(op)
+
+    def remove_attribute(self, op: Op, name: str) -> None:
+        """Takes an attribute away, if it is there."""
+        if op.attribute(name) is None:
+            return
+        if name in op.place_attributes:
+            op.set_place_attribute(name, None)
+        elif name in op.form.attributes:
+            op.form = op.form.with_attributes(op.form.attributes.without(name))
+        else:
+            op.attributes = op.attributes.without(name)
+        self._modified(op)
+
+    def set_attributes(self, op: Op, attributes: DictAttr) -> None:
+        """Replaces all discardable attributes."""
+        if op.attributes is not attributes:
+            op.attributes = attributes
+            self._modified(op)
+
+    def set_argument_attribute(self, function: Op, index: int, name: str, value: Attribute | None) -> None:
+        """Sets, or with None removes, an attribute of a function's argument."""
+        self._set_one(function, function.argument_attributes, index, name, value)  # type: ignore[attr-defined]
+
+    def set_result_attribute(self, function: Op, index: int, name: str, value: Attribute | None) -> None:
+        """Sets, or with None removes, an attribute of a function's result."""
+        self._set_one(function, function.result_attributes, index, name, value)  # type: ignore[attr-defined]
+
+    def set_type(self, value: Value, type: Type) -> None:
+        """Gives a value another type, which is in the forms of its owner and its users."""
+        if value.type is type:
+            return
+        value.type = type
+        if isinstance(value, OpResult):
+            op = value.op
+            types = tuple([result.type for result in op.results])
+            op.form = op.form.with_types(op.form.operand_types, types)
+            self._modified(op)
+        for use in value.uses:
+            _refresh_operand_types(use.owner)
+            self._modified(use.owner)
+
+    def set_location(self, op: Op, location: LazyLocation) -> None:
+        """Says where an operation comes from. No edit that a pass reports."""
+        op._location = location
+
+    def add_argument(self, block: Block, type: Type, location: LazyLocation = UNKNOWN) -> BlockArgument:
+        """Adds an argument behind the others of a block."""
+        self.changed = True
+        return block.add_argument(type, location)
+
+    def erase_argument(self, argument: BlockArgument) -> None:
+        """Removes an argument that nobody uses."""
+        assert not argument.has_uses
+        arguments = argument.owner.arguments
+        arguments.remove(argument)
+        for index, other in enumerate(arguments):
+            other.index = index
+        self.changed = True
+
+    # --- Helpers --------------------------------------------------------------------------
+
+    def _relink(self, use: OpOperand, value: Value) -> None:
+        use.unlink()
+        use.link(value)
+        if use.owner.form.operand_types[use.index] is not value.type:
+            _refresh_operand_types(use.owner)
+        self._modified(use.owner)
+
+    def _set_one(
+        self, op: Op, held: list[DictAttr], index: int, name: str, value: Attribute | None
+    ) -> None:
+        new = held[index].without(name) if value is None else held[index].with_entry(name, value)
+        if new is not held[index]:
+            held[index] = new
+            self._modified(op)
+
+    def _modified(self, op: Op) -> None:
+        self.changed = True
+        if self._listener is not None:
+            self._listener.modified(op)
+
+    def _drop(self, op: Op) -> None:
+        """Takes an operation and all inside it out of the uses of their operands."""
+        for region in op.regions:
+            for block in region.blocks:
+                for child in block.ops:
+                    self._drop(child)
+        if self._listener is not None:
+            self._listener.erased(op)
+        for use in op._operands:
+            use.unlink()
+
+
+def _link(
+    op: Op, before: Op | None, after: Op | None, at_end_of: Block | None, at_start_of: Block | None
+) -> None:
+    assert op.parent is None
+    if before is not None:
+        assert before.parent is not None
+        before.parent.insert_before(before, op)
+    elif after is not None:
+        assert after.parent is not None
+        after.parent.insert_before(after.next, op)
+    elif at_start_of is not None:
+        at_start_of.insert_before(at_start_of.first, op)
+    else:
+        assert at_end_of is not None, "no place is given"
+        at_end_of.append(op)
+
+
+def _refresh_operand_types(op: Op) -> None:
+    op.form = op.form.with_types(tuple([use.value.type for use in op._operands]), op.form.result_types)
+
+
+def _clone(op: Op, values: dict[Value, Value], blocks: dict[Block, Block]) -> Op:
+    regions = tuple([Region() for _ in op.regions])
+    copy = build(
+        op.form,
+        [values.get(use.value, use.value) for use in op._operands],
+        op.attributes,
+        op._location,
+        regions,
+        [blocks.get(block, block) for block in op.successors],
+    )
+    for name in op.place_attributes:
+        copy.set_place_attribute(name, op.place_attribute(name))
+    values.update(zip(op.results, copy.results, strict=True))
+    for region, new in zip(op.regions, regions, strict=True):
+        for block in region.blocks:
+            blocks[block] = new.add_block()
+            for argument in block.arguments:
+                values[argument] = blocks[block].add_argument(argument.type, argument._location)
+        for block in region.blocks:
+            for child in block.ops:
+                blocks[block].append(_clone(child, values, blocks))
+    return copy
+
+
