@@ -77,7 +77,9 @@ class Cursor:
     def expect(self, token: str, context: str = "") -> None:
         """Takes `token`, or fails with "expected 'token'" and the context behind it."""
         if not self.accept(token):
-            raise self.misplaced(f"expected '{token}'{context}")
+            is_word = token[0].isalpha() or token[0] == "_"
+            fail = self.unexpected if is_word else self.misplaced
+            raise fail(f"expected '{token}'{context}")
 
     @property
     def at_end(self) -> bool:
@@ -95,7 +97,7 @@ class Cursor:
         """Takes a word, or fails with "expected valid keyword"."""
         found = self.accept_word()
         if found is None:
-            raise self.misplaced(f"expected valid keyword{context}")
+            raise self.unexpected(f"expected valid keyword{context}")
         return found
 
     # --- Literals -----------------------------------------------------------------------
@@ -116,7 +118,7 @@ class Cursor:
         offset = self.skip()
         value = self.accept_integer()
         if value is None:
-            raise self.misplaced("expected integer value")
+            raise self.unexpected("expected integer value")
         if not -(1 << (bits - 1)) <= value < 1 << (bits - 1):
             raise self.error("integer value too large", offset)
         return value
@@ -133,7 +135,7 @@ class Cursor:
         """Takes a string literal, or fails with "expected string"."""
         found = self.accept_string()
         if found is None:
-            raise self.misplaced("expected string")
+            raise self.unexpected("expected string")
         return found
 
     def accept_symbol(self) -> str | None:
@@ -148,7 +150,7 @@ class Cursor:
         """Takes `@name`, or fails as MLIR does for a symbol name."""
         found = self.accept_symbol()
         if found is None:
-            raise self.misplaced("expected valid '@'-identifier for symbol name")
+            raise self.unexpected("expected valid '@'-identifier for symbol name")
         return found
 
     def symbol_reference(self) -> SymbolRef:
@@ -222,13 +224,17 @@ class Cursor:
         """An error at an offset, or at the next token."""
         return DiagnosticError.at(self.source.location(self.skip() if offset is None else offset), message)
 
+    def unexpected(self, message: str) -> DiagnosticError:
+        """An error about the next word or literal being another than expected."""
+        return self.error(message, self.skip())
+
     def misplaced(self, message: str) -> DiagnosticError:
         """An error about the next token being another than expected.
 
         As in MLIR it stands right behind what was read before: not at the token, which may be
         lines away.
         """
-        return self.error(message, end_of_previous(self.text, self.skip()))
+        return Cursor.error(self, message, end_of_previous(self.text, self.skip()))
 
 
 def end_of_previous(text: str, offset: int) -> int:

@@ -20,6 +20,7 @@ def parse_generic(parser: Parser, name: str, offset: int, position: int) -> Stat
     """Reads a generic statement behind its quoted name."""
     op_class = parser.dialects.op_class(name) or UnregisteredOp
     statement = Statement(parser, position, name, op_class, offset)
+    statement.is_generic = True
     if not name:
         raise statement.error("empty operation name is invalid", offset)
     if op_class is UnregisteredOp:

@@ -54,10 +54,12 @@ class Statement(Cursor):
     - `operand_names`, `types`: by field name, of operands and results.
     - `attributes`: inherent and discardable ones together, by name.
     - `operands`: resolved ones, for assemblies that resolve operands themselves.
+    - `is_generic`: whether it stands in the generic form, the errors of which do not name it.
     """
 
     __slots__ = (
         "attributes",
+        "is_generic",
         "name",
         "offset",
         "op_class",
@@ -85,6 +87,7 @@ class Statement(Cursor):
         self.result_types: list[Type] | None = None
         self.regions: list[Region] = []
         self.successors: list[Block] = []
+        self.is_generic = False
 
     # --- Operands -------------------------------------------------------------------
 
@@ -224,10 +227,15 @@ class Statement(Cursor):
         except FormError as problem:
             raise self.form_error(problem) from None
 
+    def error(self, message: str, offset: int | None = None) -> DiagnosticError:
+        """An error in how this operation is written, which names it first."""
+        prefix = "" if self.is_generic else f"custom op '{self.name}' "
+        return super().error(prefix + message, offset)
+
     def form_error(self, problem: FormError) -> DiagnosticError:
         """A form's error, at this operation."""
         prefix = f"'{self.name}' op " if problem.prefixed else ""
-        error = self.error(prefix + problem.message, self.offset)
+        error = Cursor.error(self, prefix + problem.message, self.offset)
         for note in problem.notes:
             error.note(note)
         return error
