@@ -31,6 +31,7 @@ class Diagnostic:
 
     `operation` is the operation that it is about, if any: the driver adds a note that shows it.
     `help` is rendered below the rest and is not a diagnostic: nobody has to expect it.
+    `followers` are errors that come of this one; each is told right after it.
     """
 
     severity: Severity
@@ -39,6 +40,7 @@ class Diagnostic:
     notes: list[Diagnostic] = field(default_factory=list)
     operation: Any = None
     help: str = ""
+    followers: list[Diagnostic] = field(default_factory=list)
 
 
 class DiagnosticError(Exception):
@@ -59,6 +61,13 @@ class DiagnosticError(Exception):
         self.diagnostic.notes.append(Diagnostic(Severity.NOTE, place, message))
         return self
 
+    def then(self, message: str, location: Location | None = None, operation: Any = None) -> Self:
+        """Adds an error that comes of this one, at the same place if no other is given."""
+        place = location or self.diagnostic.location
+        follower = Diagnostic(Severity.ERROR, place, message, operation=operation)
+        self.diagnostic.followers.append(follower)
+        return self
+
     def help(self, text: str) -> Self:
         """Says what would be right, in words that the reference does not have."""
         self.diagnostic.help = text
@@ -73,7 +82,10 @@ _handlers: list[Handler] = []
 
 def emit(diagnostic: Diagnostic) -> None:
     """Hands a diagnostic to the innermost handler; without one, an error is raised."""
-    _innermost_handler()(diagnostic)
+    handle = _innermost_handler()
+    handle(diagnostic)
+    for follower in diagnostic.followers:
+        handle(follower)
 
 
 @contextmanager

@@ -24,18 +24,27 @@ T = TypeVar("T")
 class FormError(Exception):
     """A form breaks a constraint; the verifier adds the operation's location.
 
-    `prefixed` puts `'dialect.name' op ` before the message, as MLIR's emitOpError does.
+    `prefixed` puts `'dialect.name' op ` before the message, as MLIR's emitOpError does. Where the
+    reference knows the location only, the error does not show the operation. `followers` are errors
+    that come of this one.
     """
 
-    def __init__(self, message: str, prefixed: bool) -> None:
+    def __init__(self, message: str, prefixed: bool, shows_operation: bool = True) -> None:
         super().__init__(message)
         self.message = message
         self.prefixed = prefixed
+        self.shows_operation = shows_operation
         self.notes: list[str] = []
+        self.followers: list[FormError] = []
 
     def note(self, message: str) -> FormError:
         """Adds a note that stands at the operation, too."""
         self.notes.append(message)
+        return self
+
+    def then(self, error: FormError) -> FormError:
+        """Adds an error that comes of this one."""
+        self.followers.append(error)
         return self
 
 
@@ -85,6 +94,10 @@ class Form(Fact):
     def op_error(self, message: str) -> FormError:
         """An error that names the operation first: `'dialect.name' op message`."""
         return FormError(message, prefixed=True)
+
+    def located_error(self, message: str) -> FormError:
+        """An error worded as it stands, with the operation's location but without the operation."""
+        return FormError(message, prefixed=False, shows_operation=False)
 
     def __getattr__(self, name: str) -> Any:
         """A declared attribute or type of the operation's class, such as `form.dims`."""

@@ -238,6 +238,7 @@ class Statement(Cursor):
         error = Cursor.error(self, prefix + problem.message, self.offset)
         for note in problem.notes:
             error.note(note)
+        error.diagnostic.followers = [self.form_error(follower).diagnostic for follower in problem.followers]
         return error
 
 
