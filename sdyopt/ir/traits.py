@@ -25,6 +25,13 @@ class Trait:
     verify_regions: Callable[[Any], None] | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class InfersTypes(Trait):
+    """The class's `infer_result_types` says what the results must be, up to `accepts(inferred, actual)`."""
+
+    accepts: Callable[[Any, Any], bool] = lambda inferred, actual: inferred is actual
+
+
 # No memory effect, and safe to run at any time: may be removed when unused, merged, moved.
 PURE = Trait("pure")
 # No memory effect, but may be undefined for some inputs, so not to be hoisted.
@@ -57,3 +64,5 @@ ATTR_SIZED_RESULTS = Trait("attr-sized-result-segments")
 # Several groups of operands (results) of unknown size, all of the same size.
 SAME_SIZE_OPERANDS = Trait("same-variadic-operand-size")
 SAME_SIZE_RESULTS = Trait("same-variadic-result-size")
+# Result types follow from the rest and are checked against it.
+INFERS_TYPES = InfersTypes("infer-type-op-interface")

@@ -14,10 +14,11 @@ from sdyopt.ir.block import Block
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.dominance import Dominance, has_ssa_dominance
 from sdyopt.ir.fields import RegionField
+from sdyopt.ir.form import FormError
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import ISOLATED, NO_TERMINATOR
 from sdyopt.ir.value import BlockArgument, OpResult
-from sdyopt.ir.verify_form import SpellType, form_problem
+from sdyopt.ir.verify_form import SpellType, check_inferred_types, form_problem
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,6 @@ class Verifier:
             if is_valid:
                 self._dominance(op, Dominance())
         except DiagnosticError as error:
-            error.diagnostic.operation = error.diagnostic.operation or op
             emit(error.diagnostic)
             return False
         return is_valid
@@ -58,10 +58,7 @@ class Verifier:
             self._discardable_attributes(op)
         problem = form_problem(op.form, self.spell_type)
         if problem is not None:
-            error = op.op_error(problem.message) if problem.prefixed else op.error(problem.message)
-            for note in problem.notes:
-                error.note(note)
-            raise error
+            raise _form_error(op, problem)
         if op.regions or op.op_class_has_regions:
             _check_regions(op)
         for trait in op.trait_order:
@@ -118,12 +115,18 @@ class Verifier:
                 trait.verify_regions(op)
         if op.verify_regions is not None:
             op.verify_regions()
+        try:
+            check_inferred_types(op.form, op.regions, self.spell_type)
+        except FormError as problem:
+            raise _form_error(op, problem) from None
 
     # --- Dominance ----------------------------------------------------------------------
 
     def _dominance(self, op: Op, dominance: Dominance) -> None:
         for region in op.regions:
-            if not has_ssa_dominance(region) and not any(child.regions for b in region.blocks for child in b.ops):
+            if not has_ssa_dominance(region) and not any(
+                child.regions for b in region.blocks for child in b.ops
+            ):
                 continue
             for block in region.blocks:
                 if dominance.is_reachable(block):
@@ -150,6 +153,17 @@ class Verifier:
             child = child.next
 
 
+def _form_error(op: Op, problem: FormError) -> DiagnosticError:
+    """A form's error, at an operation that has the form."""
+    error = op.op_error(problem.message) if problem.prefixed else op.error(problem.message)
+    if not problem.shows_operation:
+        error.diagnostic.operation = None
+    for note in problem.notes:
+        error.note(note)
+    error.diagnostic.followers = [_form_error(op, follower).diagnostic for follower in problem.followers]
+    return error
+
+
 def _check_regions(op: Op) -> None:
     fields = [f for f in op.fields.values() if isinstance(f, RegionField)]
     count = len(op.regions)
@@ -158,14 +172,18 @@ def _check_regions(op: Op) -> None:
         if not any(field.is_variadic for field in fields):
             if count != needed:
                 raise op.op_error(
-                    {0: "requires zero regions", 1: "requires one region"}.get(needed, f"expected {needed} regions")
+                    {0: "requires zero regions", 1: "requires one region"}.get(
+                        needed, f"expected {needed} regions"
+                    )
                 )
         elif count < needed:
             raise op.op_error(f"expected {needed} or more regions")
         if op.successors and not op.is_terminator:
             raise op.op_error(f"requires 0 successors but found {len(op.successors)}")
     for field in fields:
-        regions = op.regions[field.index :] if field.is_variadic else op.regions[field.index : field.index + 1]
+        regions = (
+            op.regions[field.index :] if field.is_variadic else op.regions[field.index : field.index + 1]
+        )
         for index, region in enumerate(regions, field.index):
             if not field.constraint.accepts(region):
                 raise op.op_error(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from sdyopt.ir.block import Region
 from sdyopt.ir.elements import DenseArray
 from sdyopt.ir.fields import (
     MANY,
@@ -15,11 +16,18 @@ from sdyopt.ir.fields import (
     OPTIONAL,
     AttrField,
     OperandField,
+    RegionField,
     ResultField,
     ValueField,
 )
 from sdyopt.ir.form import Form, FormError
-from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS, SAME_SIZE_OPERANDS, SAME_SIZE_RESULTS
+from sdyopt.ir.traits import (
+    ATTR_SIZED_OPERANDS,
+    ATTR_SIZED_RESULTS,
+    SAME_SIZE_OPERANDS,
+    SAME_SIZE_RESULTS,
+    InfersTypes,
+)
 from sdyopt.ir.types import Type
 
 SpellType = Callable[[Type], str]
@@ -46,10 +54,33 @@ def _find_problem(form: Form, spell_type: SpellType) -> FormError | None:
         check = form.op_class.verify_form
         if check is not None:
             check(form)
+        if not any(isinstance(field, RegionField) for field in form.op_class.fields.values()):
+            check_inferred_types(form, (), spell_type)
     except FormError as problem:
         problem.__traceback__ = None
         return problem
     return None
+
+
+def check_inferred_types(form: Form, regions: Sequence[Region], spell_type: SpellType) -> None:
+    """Compares the result types with what the class infers; comes last, after what regions hold."""
+    op_class = form.op_class
+    trait = next((t for t in op_class.trait_order if isinstance(t, InfersTypes)), None)
+    if trait is None:
+        return
+    assert op_class.infer_result_types is not None
+    failed = form.op_error("failed to infer returned types")
+    try:
+        inferred = tuple(op_class.infer_result_types(form, regions))
+    except FormError as problem:
+        raise problem.then(failed) from None
+    actual = form.result_types
+    if len(inferred) != len(actual) or not all(map(trait.accepts, inferred, actual)):
+        expected, found = (", ".join(f"'{spell_type(type)}'" for type in types) for types in (inferred, actual))
+        raise form.located_error(
+            f"'{form.name}' op inferred type(s) {expected} are incompatible with return type(s) of "
+            f"operation {found}"
+        ).then(failed)
 
 
 # --- Counts -------------------------------------------------------------------------------
