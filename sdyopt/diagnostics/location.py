@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from sdyopt.facts import Fact
@@ -114,6 +114,23 @@ class OpaqueLoc(Location):
     @property
     def children(self) -> tuple[Location, ...]:
         return (self.fallback,)
+
+
+def fused(locations: Iterable[Location], metadata: Fact | None = None) -> Location:
+    """The location that stands for several, simplified as MLIR does.
+
+    Equal ones are one, unknown ones say nothing, and those fused with the same metadata are taken
+    apart. A single location stands for itself if there is no metadata.
+    """
+    parts: dict[Location, None] = {}
+    for location in locations:
+        if isinstance(location, FusedLoc) and location.metadata is metadata:
+            parts.update(dict.fromkeys(location.locations))
+        elif not isinstance(location, UnknownLoc):
+            parts[location] = None
+    if metadata is None and len(parts) < 2:
+        return next(iter(parts), UnknownLoc())
+    return FusedLoc(tuple(parts) or (UnknownLoc(),), metadata)
 
 
 # A diagnostic shows no more callers of an inlined place than this.

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import Enum, EnumType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from sdyopt.pipeline.usage import UsageError, nearest
+from sdyopt.diagnostics.usage import UsageError, nearest
 
 
 def option(*, default: Any, help: str) -> Any:

@@ -27,7 +27,7 @@ class Instrument:
         pass
 
     def before_pipeline(self, pipeline: Pipeline) -> None:
-        pass
+        """A nested pipeline starts; its passes follow, on one operation after the other."""
 
     def after_pipeline(self, pipeline: Pipeline) -> None:
         pass

@@ -10,9 +10,9 @@ from typing import Protocol
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.render import render
 from sdyopt.diagnostics.source import Source
+from sdyopt.diagnostics.usage import UsageError
 from sdyopt.pipeline.base import Pass
 from sdyopt.pipeline.tree import Pipeline
-from sdyopt.pipeline.usage import UsageError
 
 # What a pipeline's text is called in messages about it.
 TEXT_NAME = "MLIR Textual PassPipeline Parser"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from sdyopt.diagnostics.usage import UsageError
 from sdyopt.pipeline.base import MODULE, Pass
-from sdyopt.pipeline.usage import UsageError
 
 ANY = "any"
 
@@ -53,19 +53,20 @@ class Pipeline:
 
         All passes of a joined pipeline run on one operation before any runs on the next.
         """
-        result = Pipeline(self.anchor)
+        elements: list[Pass | Pipeline] = []
         for element in self.elements:
-            previous = result.elements[-1] if result.elements else None
-            if isinstance(element, Pass):
-                result.elements.append(element)
-            elif isinstance(previous, Pipeline) and previous.anchor == element.anchor:
-                result.elements[-1] = Pipeline(previous.anchor, previous.elements + element.elements)
+            previous = elements[-1] if elements else None
+            if (
+                isinstance(element, Pipeline)
+                and isinstance(previous, Pipeline)
+                and previous.anchor == element.anchor
+            ):
+                elements[-1] = Pipeline(previous.anchor, previous.elements + element.elements)
             else:
-                result.elements.append(element)
-        result.elements = [
-            element if isinstance(element, Pass) else element.merged() for element in result.elements
-        ]
-        return result
+                elements.append(element)
+        joined = [element if isinstance(element, Pass) else element.merged() for element in elements]
+        # What needs no joining stays the same object, which instruments rely on from run to run.
+        return self if joined == self.elements else Pipeline(self.anchor, joined)
 
     def dump(self) -> str:
         """What `--dump-pass-pipeline` shows."""

@@ -2,8 +2,8 @@
 
 from sdyopt.registry.discovery import (
     add_dialect,
+    all_dialects,
     all_passes,
-    dialect_names,
     find_dialect,
     find_entry,
     import_passes,
@@ -15,8 +15,8 @@ __all__ = [
     "PassEntry",
     "PipelineEntry",
     "add_dialect",
+    "all_dialects",
     "all_passes",
-    "dialect_names",
     "find_dialect",
     "find_entry",
     "import_passes",

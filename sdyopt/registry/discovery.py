@@ -1,8 +1,7 @@
 """How a name finds the file that defines it, without a list of files.
 
 A pass's flag names its file: `sdy-close-shardings` is `passes/exporting/close_shardings.py`. So one
-pass is one import, and only help and unknown names import everything. A dialect's namespace names
-its module.
+pass is one import, and only help and unknown names import everything.
 """
 
 from __future__ import annotations
@@ -13,8 +12,9 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 
+from sdyopt.diagnostics.usage import UsageError, nearest
+from sdyopt.dialects import dialect_names, load_dialect
 from sdyopt.ir.dialect import Dialect
-from sdyopt.pipeline.usage import UsageError, nearest
 from sdyopt.registry.table import PassEntry, PipelineEntry, entries
 
 # Dialects of other packages, by namespace.
@@ -92,12 +92,7 @@ def _modules_in(folder: str, package: str) -> Iterator[str]:
 
 def find_dialect(namespace: str) -> Dialect | None:
     """The dialect of a namespace, imported when first asked for; None if there is none."""
-    if namespace in _added_dialects:
-        return _added_dialects[namespace]
-    if not namespace.isidentifier() or find_spec(f"sdyopt.dialects.{namespace}") is None:
-        return None
-    dialect = getattr(import_module(f"sdyopt.dialects.{namespace}"), namespace, None)
-    return dialect if isinstance(dialect, Dialect) else None
+    return _added_dialects.get(namespace) or load_dialect(namespace)
 
 
 def add_dialect(dialect: Dialect) -> None:
@@ -108,10 +103,6 @@ def add_dialect(dialect: Dialect) -> None:
     _added_dialects[dialect.name] = dialect
 
 
-def dialect_names() -> list[str]:
-    """The namespaces that `find_dialect` knows."""
-    spec = find_spec("sdyopt.dialects")
-    names = set(_added_dialects)
-    for folder in (spec and spec.submodule_search_locations) or ():
-        names.update(module.split(".")[2] for module in _modules_in(folder, "sdyopt.dialects"))
-    return sorted(name for name in names if find_dialect(name) is not None)
+def all_dialects() -> list[str]:
+    """The namespaces of the dialects there are."""
+    return sorted({*dialect_names(), *_added_dialects})

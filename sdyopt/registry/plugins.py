@@ -12,8 +12,8 @@ from __future__ import annotations
 from importlib.metadata import entry_points
 from typing import Any
 
+from sdyopt.diagnostics.usage import UsageError, nearest
 from sdyopt.ir.dialect import Dialect
-from sdyopt.pipeline.usage import UsageError, nearest
 from sdyopt.registry.discovery import add_dialect
 
 PASS_GROUP, DIALECT_GROUP = "sdyopt.passes", "sdyopt.dialects"

@@ -8,10 +8,10 @@ from functools import wraps
 from inspect import cleandoc
 from typing import Any, TypeVar
 
+from sdyopt.diagnostics.usage import UsageError
 from sdyopt.pipeline.base import Pass
 from sdyopt.pipeline.option import Option, declared_options, read_options
 from sdyopt.pipeline.tree import Pipeline
-from sdyopt.pipeline.usage import UsageError
 
 P = TypeVar("P", bound=type[Pass])
 Builder = Callable[..., Sequence[Pass | Pipeline]]

@@ -110,7 +110,7 @@ def test_dialect_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
     offer(monkeypatch, plugins.DIALECT_GROUP, f"{__name__}:THEIRS")
     plugins.load_dialect_plugin("mine")
     assert registry.find_dialect("theirs") is THEIRS
-    assert "theirs" in registry.dialect_names()
+    assert "theirs" in registry.all_dialects()
 
 
 def test_dialect_plugins_that_are_none(monkeypatch: pytest.MonkeyPatch) -> None:

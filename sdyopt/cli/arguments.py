@@ -1,0 +1,99 @@
+"""argv → what was asked for. Passes keep their order, which click's parser would not give back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sdyopt.cli.flags import ALIASES, FLAGS, Flag
+from sdyopt.diagnostics.usage import UsageError, nearest
+
+STDIN = "-"
+TRUE, FALSE = ("", "true", "TRUE", "True", "1"), ("false", "FALSE", "False", "0")
+
+
+@dataclass(slots=True)
+class Arguments:
+    """The input, the passes in order, each with the text of its options, and the values of flags."""
+
+    input: str = STDIN
+    passes: list[PassFlag] = field(default_factory=list)
+    values: dict[str, Any] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> Any:
+        """The value of a flag, its default if it was not given."""
+        flag = FLAGS[name]
+        return self.values.get(name, () if flag.is_list else flag.default)
+
+
+@dataclass(frozen=True, slots=True)
+class PassFlag:
+    """`-name=options` as it stood on the command line."""
+
+    name: str
+    options: str
+    spelling: str
+
+
+def read_arguments(argv: Sequence[str]) -> Arguments:
+    """Reads the arguments; whatever is no flag of the driver is taken for a pass."""
+    arguments = Arguments()
+    inputs: list[str] = []
+    pending = list(reversed(argv))
+    while pending:
+        argument = pending.pop()
+        if argument == "--":
+            inputs.extend(reversed(pending))
+            break
+        if not argument.startswith("-") or argument == STDIN:
+            inputs.append(argument)
+            continue
+        spelling, equals, value = argument.partition("=")
+        name = spelling.lstrip("-")
+        flag = FLAGS.get(ALIASES.get(name, name))
+        if flag is None:
+            arguments.passes.append(PassFlag(name, value, spelling))
+            continue
+        if not equals and flag.implied is None:
+            if not pending:
+                raise UsageError(f"for the {spelling} option: requires a value!")
+            value = pending.pop()
+        elif not equals:
+            value = flag.implied or ""
+        _set(arguments.values, flag, spelling, value)
+    if len(inputs) > 1:
+        raise UsageError(
+            "Too many positional arguments specified!\nCan specify at most 1 positional arguments",
+            f"'{inputs[1]}' is a second input",
+        )
+    if inputs:
+        arguments.input = inputs[0]
+    return arguments
+
+
+def _set(values: dict[str, Any], flag: Flag, spelling: str, text: str) -> None:
+    if flag.is_list:
+        values[flag.name] = values.get(flag.name, ()) + tuple(text.split(","))
+    elif flag.choices and text not in flag.choices:
+        message = f"for the {spelling} option: Cannot find option named '{text}'!"
+        raise UsageError(message, nearest(text, flag.choices) or f"choose from {', '.join(flag.choices)}")
+    else:
+        values[flag.name] = _read(flag, spelling, text)
+
+
+def _read(flag: Flag, spelling: str, text: str) -> bool | int | str:
+    if flag.kind is bool:
+        if text in TRUE or text in FALSE:
+            return text in TRUE
+        raise UsageError(
+            f"for the {spelling} option: '{text}' is invalid value for boolean argument! Try 0 or 1"
+        )
+    if flag.kind is int:
+        try:
+            return int(text, 0)
+        except ValueError:
+            raise UsageError(
+                f"for the {spelling} option: '{text}' value invalid for uint argument!"
+            ) from None
+    return text

@@ -1,0 +1,139 @@
+"""Arguments → Job: the pipeline that they ask for, and how the flags spell a job's settings."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from sdyopt.cli.arguments import Arguments, PassFlag
+from sdyopt.cli.files import STDIN, STDIN_NAME, write_file
+from sdyopt.cli.flags import FLAGS
+from sdyopt.diagnostics.render import Paint, leave_plain
+from sdyopt.diagnostics.usage import UsageError, nearest
+from sdyopt.driver.job import Job
+from sdyopt.pipeline.ir_printing import IRPrintingOptions
+from sdyopt.pipeline.text import failed_to_add, parse_pipeline
+from sdyopt.pipeline.tree import Pipeline
+from sdyopt.registry import all_passes, find_entry, lookup
+from sdyopt.syntax.print import PrintOptions
+
+
+def build_pipeline(arguments: Arguments) -> Pipeline:
+    """The pipeline that flags of passes, or the text of one, ask for."""
+    text = arguments["pass-pipeline"]
+    if text is not None:
+        if arguments.passes:
+            raise UsageError("'-pass-pipeline' option can't be used with individual pass options")
+        return parse_pipeline(text, lookup)
+    pipeline = Pipeline()
+    for flag in arguments.passes:
+        entry = find_entry(flag.name)
+        if entry is None:
+            raise _unknown(flag)
+        try:
+            pipeline.add_nested(entry.build(flag.options))
+        except UsageError as error:
+            raise failed_to_add(flag.name, flag.options, error) from None
+    return pipeline
+
+
+def _unknown(flag: PassFlag) -> UsageError:
+    message = f"Unknown command line argument '{flag.spelling}'.  Try: 'sdy-opt --help'"
+    entries = all_passes()
+    for entry in entries:
+        for option in entry.options():
+            if option.flag == flag.name:
+                value = flag.options or option.write(option.default).partition("=")[2]
+                return UsageError(
+                    message,
+                    f"'{option.flag}' is an option of a pass; write -{entry.flag}='{option.flag}={value}'",
+                )
+    help = nearest(flag.name, [*FLAGS, *(entry.flag for entry in entries)])
+    return UsageError(message, help.replace("'", "'--", 1))
+
+
+def build_job(arguments: Arguments, pipeline: Pipeline, data: bytes) -> Job:
+    """The job that the arguments ask for."""
+    return Job(
+        name=STDIN_NAME if arguments.input == STDIN else arguments.input,
+        data=data,
+        pipeline=pipeline,
+        report=_write_to_stderr,
+        write_file=write_file,
+        paint=choose_paint(arguments["color"]),
+        split_marker=arguments["split-input-file"],
+        output_split_marker=arguments["output-split-marker"],
+        allow_unregistered_dialects=arguments["allow-unregistered-dialect"],
+        verify_each=arguments["verify-each"],
+        verify_roundtrip=arguments["verify-roundtrip"],
+        verify_diagnostics=arguments["verify-diagnostics"],
+        print_op_on_diagnostic=arguments["mlir-print-op-on-diagnostic"],
+        print_options=_print_options(arguments),
+        ir_printing=_ir_printing_options(arguments),
+        timing=arguments["mlir-timing-display"] if arguments["mlir-timing"] else "",
+        timing_as_json=arguments["mlir-output-format"] == "json",
+        statistics=arguments["mlir-pass-statistics-display"] if arguments["mlir-pass-statistics"] else "",
+        run_reproducer=arguments["run-reproducer"],
+        crash_reproducer=arguments["mlir-pass-pipeline-crash-reproducer"],
+        reproducer=arguments["mlir-generate-reproducer"],
+    )
+
+
+def _print_options(arguments: Arguments) -> PrintOptions:
+    return PrintOptions(
+        generic=arguments["mlir-print-op-generic"],
+        debuginfo=arguments["mlir-print-debuginfo"],
+        pretty_debuginfo=arguments["mlir-pretty-debuginfo"],
+        local_scope=arguments["mlir-print-local-scope"],
+        elide_elements_larger_than=arguments["mlir-elide-elementsattrs-if-larger"],
+        elide_resources_larger_than=arguments["mlir-elide-resource-strings-if-larger"],
+        hex_elements_larger_than=arguments["mlir-print-elementsattrs-with-hex-if-larger"],
+        value_users=arguments["mlir-print-value-users"],
+        unique_ssa_ids=arguments["mlir-print-unique-ssa-ids"],
+        skip_regions=arguments["mlir-print-skip-regions"],
+        names_from_locations=arguments["mlir-use-nameloc-as-prefix"],
+    )
+
+
+def _ir_printing_options(arguments: Arguments) -> IRPrintingOptions:
+    only_on_change = arguments["mlir-print-ir-after-change"]
+    only_on_failure = arguments["mlir-print-ir-after-failure"]
+    after = _selected_passes(arguments, "mlir-print-ir-after")
+    if arguments["mlir-print-ir-after-all"] or (not after and (only_on_change or only_on_failure)):
+        after = None
+    return IRPrintingOptions(
+        before=None
+        if arguments["mlir-print-ir-before-all"]
+        else _selected_passes(arguments, "mlir-print-ir-before"),
+        after=after,
+        only_on_change=only_on_change,
+        only_on_failure=only_on_failure,
+        module_scope=arguments["mlir-print-ir-module-scope"],
+        tree_directory=arguments["mlir-print-ir-tree-dir"],
+    )
+
+
+def _selected_passes(arguments: Arguments, flag: str) -> frozenset[str] | None:
+    for name in arguments[flag]:
+        if find_entry(name) is None:
+            help = nearest(name, [entry.flag for entry in all_passes()])
+            raise UsageError(f"for the --{flag} option: Cannot find option named '{name}'!", help)
+    return frozenset(arguments[flag])
+
+
+def choose_paint(wish: str) -> Paint:
+    """How diagnostics are coloured: as wished, or as the environment and the terminal say."""
+    if wish in ("", "auto"):
+        if os.environ.get("NO_COLOR"):
+            return leave_plain
+        is_terminal = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        wish = "always" if is_terminal or os.environ.get("FORCE_COLOR") else "never"
+    if wish == "never":
+        return leave_plain
+    from sdyopt.diagnostics.paint import paint
+
+    return paint
+
+
+def _write_to_stderr(text: str) -> None:
+    sys.stderr.write(text)

@@ -1,0 +1,137 @@
+"""One chunk of a job's input: parsed, verified, put through the pipeline, printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+
+from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit
+from sdyopt.diagnostics.source import Source
+from sdyopt.driver.job import Job
+from sdyopt.driver.reproducer import (
+    SECTION,
+    Groups,
+    Reproducer,
+    detach_reproducer,
+    reproducer_group,
+    with_external_resources,
+)
+from sdyopt.driver.roundtrip import verify_roundtrip
+from sdyopt.ir.dialect import DialectTable
+from sdyopt.ir.operation import Op
+from sdyopt.ir.verify import Verifier
+from sdyopt.pipeline.base import Pass
+from sdyopt.pipeline.ir_printing import IRPrinter
+from sdyopt.pipeline.run import Instrument, run_pipeline
+from sdyopt.pipeline.text import parse_pipeline
+from sdyopt.pipeline.timing import TimingRecorder
+from sdyopt.pipeline.tree import Pipeline
+from sdyopt.registry import lookup
+from sdyopt.syntax.parse import ParseOptions, parse_module
+from sdyopt.syntax.print import print_op
+from sdyopt.syntax.spell import Speller
+
+
+class Failed(Exception):
+    """The chunk is not worth going on with; why has been emitted."""
+
+
+class ChunkRun:
+    """What is done with one chunk. Diagnostics are emitted; the handler is the caller's."""
+
+    def __init__(
+        self, job: Job, source: Source, dialects: DialectTable, timing: TimingRecorder | None
+    ) -> None:
+        self._job = job
+        self._source = source
+        self._dialects = dialects
+        self._timing = timing
+        self._parse_options = ParseOptions(allow_unregistered_dialects=job.allow_unregistered_dialects)
+        self._verify = Verifier(dialects, Speller(dialects).type).verify
+        self._external: Groups = {}
+
+    def output(self, pipeline: Pipeline) -> str:
+        """The printed result; raises `Failed` or DiagnosticError if there is none."""
+        job = self._job
+        with self._phase("Parser"):
+            op, reproducer = self._parse()
+        if job.verify_roundtrip:
+            verify_roundtrip(op, self._dialects, self._parse_options)
+        verify_each = job.verify_each
+        if reproducer.pipeline is not None:
+            pipeline = parse_pipeline(reproducer.pipeline, lookup).merged()
+        if reproducer.verify_each is not None:
+            verify_each = reproducer.verify_each
+        self._transform(op, pipeline, verify_each)
+        with self._phase("Output"):
+            return self._spell(op, self._external) + "\n"
+
+    def _parse(self) -> tuple[Op, Reproducer]:
+        op, resources = parse_module(self._source, self._dialects, self._parse_options)
+        if not self._verify(op):
+            raise Failed
+        reproducer = detach_reproducer(resources) if self._job.run_reproducer else Reproducer()
+        self._external = resources.sections.get(SECTION, {})
+        return op, reproducer
+
+    def _transform(self, op: Op, pipeline: Pipeline, verify_each: bool) -> None:
+        job = self._job
+        group = self._external | reproducer_group(pipeline, verify_each)
+        if job.reproducer:
+            job.write_file(job.reproducer, self._spell(op, group))
+        if not pipeline.elements:
+            return
+        before = self._spell(op, group) if job.crash_reproducer else ""
+        watch = _FailureWatch()
+        instruments = [watch, *self._instruments()]
+        succeeded = False
+        try:
+            succeeded = run_pipeline(pipeline, op, self._verify if verify_each else None, instruments)
+        finally:
+            # Also when a pass breaks down: that is what the reproducer is for.
+            if job.crash_reproducer and not succeeded:
+                job.write_file(job.crash_reproducer, before)
+                self._say_what_failed(op, watch)
+        if not succeeded:
+            raise Failed
+
+    def _instruments(self) -> Iterator[Instrument]:
+        job = self._job
+        if self._timing is not None:
+            yield self._timing
+        if job.ir_printing.is_needed:
+            yield IRPrinter(job.ir_printing, self._spell, job.report, job.write_file)
+
+    def _say_what_failed(self, op: Op, watch: _FailureWatch) -> None:
+        error = DiagnosticError.at(
+            op.location, "Failures have been detected while processing an MLIR pass pipeline"
+        )
+        error.note(
+            f"Pipeline failed while executing [{watch.description}]: "
+            f"reproducer generated at `{self._job.crash_reproducer}`"
+        )
+        emit(error.diagnostic)
+
+    def _spell(self, op: Op, external: Groups | None = None) -> str:
+        return with_external_resources(print_op(op, self._dialects, self._job.print_options), external or {})
+
+    def _phase(self, name: str) -> AbstractContextManager[None]:
+        return nullcontext() if self._timing is None else self._timing.phase(name)
+
+
+class _FailureWatch(Instrument):
+    """Remembers which pass ran last, and on what."""
+
+    def __init__(self) -> None:
+        self.description = ""
+
+    def before_pass(self, single: Pass, op: Op) -> None:
+        self.description = f"`{single.label()}` on '{op.form.name}' operation"
+
+
+def out_of_bounds(source: Source, problem: BaseException) -> Diagnostic:
+    """What to say when a program asks for more than the machine has."""
+    what = (
+        "is nested too deeply" if isinstance(problem, RecursionError) else "takes more memory than there is"
+    )
+    return Diagnostic(Severity.ERROR, source.location(0), f"the program {what}")

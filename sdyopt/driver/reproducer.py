@@ -1,0 +1,73 @@
+"""Reproducers: a program with the pipeline to run on it, in one file; and the section they are in.
+
+{-#
+  external_resources: {
+    mlir_reproducer: {
+      pipeline: "builtin.module(cse)",
+      disable_threading: true,
+      verify_each: true
+    }
+  }
+#-}
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sdyopt.diagnostics.location import quoted
+from sdyopt.pipeline.tree import Pipeline
+from sdyopt.syntax.resources import Resources
+
+SECTION, GROUP = "external_resources", "mlir_reproducer"
+END = "#-}\n"
+
+# Group → key → the value's text, as in the file.
+Groups = dict[str, dict[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Reproducer:
+    """How a program was being processed; None for what the file does not say."""
+
+    pipeline: str | None = None
+    verify_each: bool | None = None
+
+
+def detach_reproducer(resources: Resources) -> Reproducer:
+    """Takes the reproducer out of the resources of a program."""
+    groups = resources.sections.get(SECTION, {})
+    entries = groups.pop(GROUP, {})
+    pipeline, verify_each = entries.get("pipeline"), entries.get("verify_each")
+    return Reproducer(
+        None if pipeline is None else pipeline.strip().removeprefix('"').removesuffix('"'),
+        None if verify_each is None else verify_each.strip() == "true",
+    )
+
+
+def reproducer_group(pipeline: Pipeline, verify_each: bool) -> Groups:
+    """The group that says how a program is to be processed."""
+    entries = {
+        "pipeline": quoted(str(pipeline)),
+        "disable_threading": "true",
+        "verify_each": "true" if verify_each else "false",
+    }
+    return {GROUP: entries}
+
+
+def with_external_resources(text: str, groups: Groups) -> str:
+    """A printed program with these groups at its end, behind the resources of dialects if it has any."""
+    if not any(groups.values()):
+        return text
+    section = f"  {SECTION}: {{\n{_spell_groups(groups)}\n  }}\n{END}"
+    if text.endswith(END):
+        return f"{text.removesuffix(END).rstrip()},\n{section}"
+    return f"{text}\n{{-#\n{section}"
+
+
+def _spell_groups(groups: Groups) -> str:
+    return ",\n".join(
+        f"    {name}: {{\n" + ",\n".join(f"      {key}: {value}" for key, value in group.items()) + "\n    }"
+        for name, group in groups.items()
+        if group
+    )

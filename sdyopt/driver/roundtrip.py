@@ -1,0 +1,35 @@
+"""`--verify-roundtrip`: what is printed has to be read back as the same program."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.diagnostics.source import Source
+from sdyopt.ir.dialect import DialectTable
+from sdyopt.ir.operation import Op
+from sdyopt.syntax.parse import ParseOptions, parse_module
+from sdyopt.syntax.print import PrintOptions, print_op
+
+PRETTY = PrintOptions(debuginfo=True)
+GENERIC = PrintOptions(debuginfo=True, generic=True)
+
+
+def verify_roundtrip(op: Op, dialects: DialectTable, options: ParseOptions) -> None:
+    """Raises DiagnosticError, with the first line that is not as it was, unless the program survives."""
+    text = print_op(op, dialects, PRETTY)
+    try:
+        again, _ = parse_module(Source("<roundtrip>", text), dialects, options)
+    except DiagnosticError as error:
+        problem = error.diagnostic
+        raise op.op_error("failed to parse the printed program back, cannot verify round-trip").note(
+            problem.message, problem.location
+        ) from None
+    reference, roundtrip = (print_op(each, dialects, GENERIC) for each in (op, again))
+    if reference == roundtrip:
+        return
+    pairs = zip_longest(reference.splitlines(), roundtrip.splitlines(), fillvalue="")
+    number, (before, after) = next((i, pair) for i, pair in enumerate(pairs, 1) if pair[0] != pair[1])
+    raise op.op_error("roundTrip testing roundtripped module differs from reference").note(
+        f"line {number} of the generic form:\n{before.strip()}\n  became\n{after.strip()}"
+    )

@@ -1,0 +1,118 @@
+"""Running a job: each chunk by itself, its diagnostics shown, or checked, as they come."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling
+from sdyopt.diagnostics.expected import ExpectedDiagnostics
+from sdyopt.diagnostics.location import UnknownLoc
+from sdyopt.diagnostics.render import render
+from sdyopt.diagnostics.source import Source
+from sdyopt.diagnostics.usage import UsageError
+from sdyopt.driver.chunk import ChunkRun, Failed, out_of_bounds
+from sdyopt.driver.job import Job, Outcome
+from sdyopt.driver.split import decode, split
+from sdyopt.ir.dialect import DialectTable
+from sdyopt.pipeline.timing import TimingRecorder
+from sdyopt.registry import find_dialect
+from sdyopt.syntax.print import print_for_note
+
+# Enough for programs nested as deeply as the parser lets them be.
+RECURSION_LIMIT = 10_000
+
+
+def run_job(job: Job) -> Outcome:
+    """Does a job. Whatever is wrong with the input has been reported when it returns."""
+    with _interpreter_set_up():
+        return _JobRun(job).run()
+
+
+@contextmanager
+def _interpreter_set_up() -> Iterator[None]:
+    """A job makes millions of objects and drops few: looking for cycles among them only takes time."""
+    was_enabled, limit = gc.isenabled(), sys.getrecursionlimit()
+    gc.disable()
+    sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+        if was_enabled:
+            gc.enable()
+
+
+class _JobRun:
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._dialects = DialectTable(find_dialect)
+        self._pipeline = job.pipeline.merged()
+        self._timing = TimingRecorder() if job.timing else None
+        self._source = Source(job.name, "")
+
+    def run(self) -> Outcome:
+        job = self._job
+        with handling(self._show):
+            try:
+                self._source = decode(job.name, job.data)
+            except DiagnosticError as error:
+                emit(error.diagnostic)
+                return Outcome(False, "")
+            chunks = list(split(self._source, job.split_marker))
+        if job.verify_diagnostics:
+            expected = ExpectedDiagnostics(
+                self._source, self._show, job.verify_diagnostics == "only-expected"
+            )
+            with handling(expected.handle):
+                outputs = [self._run_chunk(chunk) for chunk in chunks]
+            # What counts is the diagnostics alone, not whether a pass failed.
+            succeeded = expected.finish()
+        else:
+            with handling(self._show_with_operation if job.print_op_on_diagnostic else self._show):
+                outputs = [self._run_chunk(chunk) for chunk in chunks]
+            succeeded = None not in outputs
+        self._report_figures()
+        return Outcome(succeeded, f"{job.output_split_marker}\n".join(output or "" for output in outputs))
+
+    def _run_chunk(self, chunk: Source) -> str | None:
+        """The output for a chunk; None if there is none, and why has been emitted."""
+        try:
+            return ChunkRun(self._job, chunk, self._dialects, self._timing).output(self._pipeline)
+        except Failed:
+            return None
+        except DiagnosticError as error:
+            problem = error.diagnostic
+        except UsageError as error:
+            problem = Diagnostic(Severity.ERROR, UnknownLoc(), error.message, help=error.help)
+        except (RecursionError, MemoryError) as error:
+            problem = out_of_bounds(chunk, error)
+        emit(problem)
+        return None
+
+    # --- What people see ------------------------------------------------------------------
+
+    def _show(self, diagnostic: Diagnostic) -> None:
+        self._job.report(render(diagnostic, self._source, self._job.paint))
+
+    def _show_with_operation(self, diagnostic: Diagnostic) -> None:
+        """Shows a diagnostic with the operation that it is about in its first note."""
+        if diagnostic.operation is not None:
+            text = print_for_note(diagnostic.operation, self._dialects)
+            gap = "\n" if "\n" in text else ""
+            message = f"see current operation: {gap}{text}"
+            diagnostic.notes.insert(0, Diagnostic(Severity.NOTE, diagnostic.location, message))
+        self._show(diagnostic)
+
+    def _report_figures(self) -> None:
+        job = self._job
+        if job.statistics:
+            from sdyopt.report.statistics import statistics_report
+
+            job.report(statistics_report(self._pipeline, job.statistics == "list"))
+        if self._timing is not None:
+            from sdyopt.report.timing import timing_report
+
+            job.report(timing_report(self._timing.finish(), job.timing == "list", job.timing_as_json))

@@ -1,0 +1,50 @@
+"""The input as text, and its division into chunks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit
+from sdyopt.diagnostics.source import Source
+
+BYTECODE_MAGIC = b"ML\xefR"
+
+
+def decode(name: str, data: bytes) -> Source:
+    """The text of an input that is text; DiagnosticError for one that is not."""
+    if data.startswith(BYTECODE_MAGIC):
+        error = DiagnosticError.at(Source(name, "").location(0), "this is MLIR bytecode, not text")
+        raise error.help("write it as text first, with mlir-opt or `print(module)` in Python")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as problem:
+        source = Source(name, data[: problem.start].decode())
+        message = f"invalid UTF-8: byte 0x{data[problem.start]:02x}"
+        raise DiagnosticError.at(source.location(len(source.text)), message) from None
+    source = Source(name, text)
+    if "\0" in text:
+        raise DiagnosticError.at(source.location(text.index("\0")), "unexpected NUL character")
+    return source
+
+
+def split(source: Source, marker: str) -> Iterator[Source]:
+    """The chunks of a source between markers; with an empty marker, all of it.
+
+    A line with a marker that is one or two characters short is warned about, as mlir-opt does.
+    """
+    if not marker:
+        yield source
+        return
+    start = 0
+    stem = marker[:-2] or marker
+    for match in re.finditer(re.escape(stem), source.text):
+        if match.start() < start:
+            continue
+        if source.text.startswith(marker, match.start()):
+            yield source.chunk(start, match.start())
+            start = match.start() + len(marker)
+        else:
+            place = source.location(match.end())
+            emit(Diagnostic(Severity.WARNING, place, "near miss with file split marker"))
+    yield source.chunk(start, len(source.text))

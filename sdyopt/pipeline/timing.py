@@ -1,0 +1,72 @@
+"""How long the parts of a run take: a tree of phases, passes within nested pipelines."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from sdyopt.ir.operation import Op
+from sdyopt.pipeline.base import Pass
+from sdyopt.pipeline.run import Instrument
+from sdyopt.pipeline.tree import Pipeline
+
+
+@dataclass(slots=True, eq=False)
+class Timer:
+    """The time that something took, all its runs together, and that of its parts."""
+
+    name: str
+    seconds: float = 0.0
+    children: dict[Hashable, Timer] = field(default_factory=dict)
+
+    def child(self, key: Hashable, name: str) -> Timer:
+        if key not in self.children:
+            self.children[key] = Timer(name)
+        return self.children[key]
+
+
+class TimingRecorder(Instrument):
+    """Times the phases it is told of, and every pass of the pipelines it watches."""
+
+    def __init__(self) -> None:
+        self.root = Timer("root")
+        self._active: list[tuple[Timer, float]] = []
+        self._start = perf_counter()
+
+    def finish(self) -> Timer:
+        """The whole tree, the time from the first moment to this one at its root."""
+        self.root.seconds = perf_counter() - self._start
+        return self.root
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        self._begin(name, name)
+        try:
+            yield
+        finally:
+            self._end()
+
+    def before_pass(self, single: Pass, op: Op) -> None:
+        self._begin(single, single.label())
+
+    def after_pass(self, single: Pass, op: Op, changed: bool) -> None:
+        self._end()
+
+    def after_pass_failed(self, single: Pass, op: Op) -> None:
+        self._end()
+
+    def before_pipeline(self, pipeline: Pipeline) -> None:
+        self._begin(pipeline, f"'{pipeline.anchor}' Pipeline")
+
+    def after_pipeline(self, pipeline: Pipeline) -> None:
+        self._end()
+
+    def _begin(self, key: Hashable, name: str) -> None:
+        parent = self._active[-1][0] if self._active else self.root
+        self._active.append((parent.child(key, name), perf_counter()))
+
+    def _end(self) -> None:
+        timer, start = self._active.pop()
+        timer.seconds += perf_counter() - start
