@@ -1,0 +1,91 @@
+"""Reading the command line: order kept, dashes free, and no file name taken for a value."""
+
+import pytest
+
+from sdyopt.cli.arguments import read_arguments
+from sdyopt.cli.flags import FLAGS, GROUPS
+from sdyopt.diagnostics.usage import UsageError
+
+
+def passes(*argv: str) -> list[tuple[str, str]]:
+    return [(flag.name, flag.options) for flag in read_arguments(argv).passes]
+
+
+def test_passes_keep_their_order_and_repeats() -> None:
+    assert passes("-a", "x.mlir", "--b=1", "-a", "-c=x=1 y=2") == [
+        ("a", ""),
+        ("b", "1"),
+        ("a", ""),
+        ("c", "x=1 y=2"),
+    ]
+
+
+def test_a_file_name_is_no_value_of_what_stands_before_it() -> None:
+    for flag in ("-some-pass", "--split-input-file", "--verify-diagnostics", "--verify-each", "--color"):
+        assert read_arguments([flag, "x.mlir"]).input == "x.mlir"
+
+
+def test_values_may_follow_flags_that_need_one() -> None:
+    arguments = read_arguments(
+        ["-o", "out", "--pass-pipeline", "builtin.module()", "-mlir-elide-elementsattrs-if-larger=0x10"]
+    )
+    assert arguments["o"] == "out"
+    assert arguments["pass-pipeline"] == "builtin.module()"
+    assert arguments["mlir-elide-elementsattrs-if-larger"] == 16
+    assert arguments.input == "-"
+
+
+def test_values_in_place() -> None:
+    arguments = read_arguments(
+        [
+            "--verify-each=false",
+            "-o=out",
+            "--split-input-file=// ----",
+            "--mlir-print-ir-after=a,b",
+            "--mlir-print-ir-after=c",
+        ]
+    )
+    assert not arguments["verify-each"]
+    assert arguments["o"] == "out"
+    assert arguments["split-input-file"] == "// ----"
+    assert arguments["mlir-print-ir-after"] == ("a", "b", "c")
+
+
+def test_defaults_and_implied_values() -> None:
+    arguments = read_arguments([])
+    assert arguments["verify-each"] is True
+    assert arguments["split-input-file"] == arguments["verify-diagnostics"] == ""
+    assert arguments["mlir-print-ir-after"] == ()
+    assert arguments["pass-pipeline"] is None
+    arguments = read_arguments(["-split-input-file", "-verify-diagnostics", "-color"])
+    assert [arguments[name] for name in ("split-input-file", "verify-diagnostics", "color")] == [
+        "// -----",
+        "all",
+        "always",
+    ]
+
+
+def test_double_dash_ends_flags() -> None:
+    assert read_arguments(["-a", "--", "-strange.mlir"]).input == "-strange.mlir"
+
+
+@pytest.mark.parametrize(
+    ("argv", "message", "help"),
+    [
+        (["a", "b"], "Too many positional arguments specified!", "'b' is a second input"),
+        (["-o"], "for the -o option: requires a value!", ""),
+        (["--verify-each=maybe"], "'maybe' is invalid value for boolean argument! Try 0 or 1", ""),
+        (["--mlir-timing-display=lsit"], "Cannot find option named 'lsit'!", "did you mean 'list'?"),
+        (["--color=pink"], "Cannot find option named 'pink'!", "choose from auto, always, never"),
+        (["--mlir-elide-elementsattrs-if-larger=x"], "'x' value invalid for uint argument!", ""),
+    ],
+)
+def test_what_is_refused(argv: list[str], message: str, help: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        read_arguments(argv)
+    assert message in caught.value.message
+    assert caught.value.help == help
+
+
+def test_every_flag_is_in_a_group_that_help_shows() -> None:
+    assert {flag.group for flag in FLAGS.values()} == set(GROUPS)

@@ -1,0 +1,61 @@
+"""Files: read whole, and written so that a failed run leaves the earlier result alone."""
+
+from pathlib import Path
+
+import pytest
+
+from sdyopt.cli.files import FileProblem, Output, read_input, write_file
+
+
+def test_reading(tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(b"\xff")
+    assert read_input(str(tmp_path / "in")) == b"\xff"
+    with pytest.raises(FileProblem, match=r"cannot open input file '.*missing': No such file or directory"):
+        read_input(str(tmp_path / "missing"))
+
+
+def test_a_result_appears_when_it_is_complete(tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    target.write_text("before")
+    target.chmod(0o640)
+    output = Output(str(target))
+    assert target.read_text() == "before"
+    output.write("after \udcff")
+    output.discard()
+    assert target.read_bytes() == b"after \xff"
+    assert target.stat().st_mode & 0o777 == 0o640
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_failed_run_leaves_no_trace(tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    target.write_text("before")
+    Output(str(target)).discard()
+    Output(str(tmp_path / "new")).discard()
+    assert target.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_links_stay_links(tmp_path: Path) -> None:
+    (tmp_path / "real").write_text("before")
+    (tmp_path / "link").symlink_to("real")
+    Output(str(tmp_path / "link")).write("after")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_text() == "after"
+
+
+def test_devices_are_written_to() -> None:
+    Output("/dev/null").write("x")
+    assert Path("/dev/null").is_char_device()
+
+
+def test_a_folder_that_is_missing_is_found_out_at_once(tmp_path: Path) -> None:
+    with pytest.raises(FileProblem, match=r"cannot open output file .*: No such file or directory"):
+        Output(str(tmp_path / "missing" / "out"))
+
+
+def test_other_files_get_the_folders_they_need(tmp_path: Path) -> None:
+    write_file(str(tmp_path / "a" / "b"), "x")
+    assert (tmp_path / "a" / "b").read_text() == "x"
+    with pytest.raises(FileProblem):
+        write_file(str(tmp_path / "a"), "x")

@@ -1,0 +1,55 @@
+"""The input as text, and its chunks."""
+
+import pytest
+
+from sdyopt.diagnostics import Diagnostic, DiagnosticError, FileLoc, Source, handling
+from sdyopt.driver.split import decode, split
+
+
+@pytest.mark.parametrize(
+    ("data", "message", "place"),
+    [
+        (b"ML\xefR\x01", "this is MLIR bytecode, not text", (1, 1)),
+        (b"ab\nc\xff", "invalid UTF-8: byte 0xff", (2, 2)),
+        ("é\0".encode(), "unexpected NUL character", (1, 3)),
+    ],
+)
+def test_what_is_no_text(data: bytes, message: str, place: tuple[int, int]) -> None:
+    with pytest.raises(DiagnosticError, match=message) as caught:
+        decode("f", data)
+    assert caught.value.diagnostic.location is FileLoc("f", *place)
+
+
+def pieces(text: str, marker: str = "// -----") -> tuple[list[str], list[tuple[int, int]]]:
+    """The chunks of a text, and where warnings came."""
+    warnings: list[Diagnostic] = []
+    source = Source("f", text)
+    with handling(warnings.append):
+        chunks = [chunk.text for chunk in split(source, marker)]
+    places = [warning.location for warning in warnings]
+    return chunks, [(place.line, place.column) for place in places if isinstance(place, FileLoc)]
+
+
+@pytest.mark.parametrize(
+    ("text", "chunks"),
+    [
+        ("", [""]),
+        ("a\n", ["a\n"]),
+        ("a\n// -----\nb\n", ["a\n", "\nb\n"]),
+        ("// -----\n", ["", "\n"]),
+        ("a // ------ b", ["a ", "- b"]),
+        ("a// -----// -----b", ["a", "", "b"]),
+    ],
+)
+def test_chunks(text: str, chunks: list[str]) -> None:
+    assert pieces(text) == (chunks, [])
+    assert [chunk.text for chunk in split(Source("f", text), "")] == [text]
+
+
+def test_other_markers() -> None:
+    assert pieces("a%%b", "%%") == (["a", "b"], [])
+    assert pieces("a%b", "%") == (["a", "b"], [])
+
+
+def test_near_misses_are_warned_about() -> None:
+    assert pieces("a\n// ----\nb\n// -----\nc") == (["a\n// ----\nb\n", "\nc"], [(2, 7)])

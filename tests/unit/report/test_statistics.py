@@ -1,0 +1,43 @@
+"""The statistics report, in MLIR's layout."""
+
+from dataclasses import dataclass
+
+from sdyopt.pipeline import Pass, Pipeline, Statistic
+from sdyopt.report.statistics import statistics_report
+
+
+@dataclass(frozen=True, eq=False)
+class Counts(Pass):
+    """Counts two things."""
+
+    merged = Statistic("num-merged", "merged operations")
+    erased = Statistic("num-dce'd", "erased operations")
+
+
+def a_pipeline() -> Pipeline:
+    first, second = Counts(), Counts()
+    first.count(first.merged, 12)
+    second.count(second.erased, 3)
+    return Pipeline(elements=[first, Pipeline("func.func", [second])])
+
+
+def test_in_the_shape_of_the_pipeline() -> None:
+    assert statistics_report(a_pipeline()).splitlines()[3:] == [
+        "CountsPass",
+        "  (S)  0 num-dce'd  - erased operations",
+        "  (S) 12 num-merged - merged operations",
+        "'func.func' Pipeline",
+        "  CountsPass",
+        "    (S) 3 num-dce'd  - erased operations",
+        "    (S) 0 num-merged - merged operations",
+        "",
+    ]
+
+
+def test_by_name() -> None:
+    assert statistics_report(a_pipeline(), as_list=True).splitlines()[3:] == [
+        "  CountsPass",
+        "    (S)  3 num-dce'd  - erased operations",
+        "    (S) 12 num-merged - merged operations",
+        "",
+    ]

@@ -1,0 +1,54 @@
+"""The timing report, in MLIR's layout."""
+
+import json
+
+from sdyopt.pipeline.timing import Timer
+from sdyopt.report.timing import timing_report
+
+
+def a_run() -> Timer:
+    """A run of a second: a parser, and a nested pipeline of two passes."""
+    root = Timer("root", 1.0)
+    root.child("p", "Parser").seconds = 0.5
+    nested = root.child("n", "'func.func' Pipeline")
+    nested.seconds = 0.25
+    nested.child("a", "CSEPass").seconds = 0.125
+    nested.child("b", "CSEPass").seconds = 0.0625
+    return root
+
+
+def test_tree() -> None:
+    assert timing_report(a_run()).splitlines()[3:] == [
+        "  Total Execution Time: 1.0000 seconds",
+        "",
+        "  ----Wall Time----  ----Name----",
+        "    0.5000 ( 50.0%)  Parser",
+        "    0.2500 ( 25.0%)  'func.func' Pipeline",
+        "    0.1250 ( 12.5%)    CSEPass",
+        "    0.0625 (  6.2%)    CSEPass",
+        "    0.2500 ( 25.0%)  Rest",
+        "    1.0000 (100.0%)  Total",
+    ]
+
+
+def test_list_adds_up_equal_names_and_starts_with_the_longest() -> None:
+    assert timing_report(a_run(), as_list=True).splitlines()[6:] == [
+        "    1.0000 (100.0%)  root",
+        "    0.5000 ( 50.0%)  Parser",
+        "    0.2500 ( 25.0%)  'func.func' Pipeline",
+        "    0.1875 ( 18.8%)  CSEPass",
+        "    0.2500 ( 25.0%)  Rest",
+        "    1.0000 (100.0%)  Total",
+    ]
+
+
+def test_json_can_be_read() -> None:
+    tree = json.loads(timing_report(a_run(), as_json=True))
+    assert [entry["name"] for entry in tree] == ["Parser", "'func.func' Pipeline", "Rest", "Total"]
+    assert [entry.get("name") for entry in tree[1]["passes"]] == ["CSEPass", "CSEPass", None]
+    names = [entry["name"] for entry in json.loads(timing_report(a_run(), as_list=True, as_json=True))]
+    assert names == ["root", "Parser", "'func.func' Pipeline", "CSEPass", "Rest", "Total"]
+
+
+def test_nothing_took_no_time() -> None:
+    assert "0.0000 (  0.0%)  Total" in timing_report(Timer("root"))
