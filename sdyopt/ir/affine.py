@@ -1,9 +1,14 @@
-"""Affine expressions, maps and integer sets, simplified as they are built."""
+"""Affine expressions, maps and integer sets.
+
+The functions below build expressions and simplify them on the way, by the rules of MLIR, so that two
+ways of writing the same thing are mostly the same object, and print alike.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
+from math import gcd
 
 from sdyopt.facts import Fact
 from sdyopt.ir.attribute import Attribute
@@ -20,9 +25,17 @@ class AffineOperator(Enum):
 
 
 class AffineExpr(Fact):
-    """Base of affine expressions."""
+    """Base of affine expressions.
+
+    `is_symbolic` says that no dimension is part of it, `divisor` is the largest number that is known to
+    divide it, `depth` how many operators are nested in it.
+    """
 
     __slots__ = ()
+
+    is_symbolic: bool
+    divisor: int
+    depth: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,6 +43,9 @@ class AffineDim(AffineExpr):
     """`d0`: a dimension."""
 
     position: int
+    is_symbolic: bool = field(default=False, init=False)
+    divisor: int = field(default=1, init=False)
+    depth: int = field(default=0, init=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,22 +53,45 @@ class AffineSymbol(AffineExpr):
     """`s0`: a symbol, unknown but fixed."""
 
     position: int
+    is_symbolic: bool = field(default=True, init=False)
+    divisor: int = field(default=1, init=False)
+    depth: int = field(default=0, init=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AffineConstant(AffineExpr):
-    """`42`."""
+    """`42`: a number of 64 bits."""
 
     value: int
+    is_symbolic: bool = field(default=True, init=False)
+    divisor: int = field(init=False)
+    depth: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "divisor", abs(self.value))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AffineBinary(AffineExpr):
-    """`lhs operator rhs`. Built with `affine_binary`, which simplifies."""
+    """`lhs operator rhs`. Built with `add`, `multiply` and the like, which simplify."""
 
     operator: AffineOperator
     lhs: AffineExpr
     rhs: AffineExpr
+    is_symbolic: bool = field(init=False)
+    divisor: int = field(init=False)
+    depth: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        lhs, rhs = self.lhs, self.rhs
+        divisor = 1
+        if self.operator is AffineOperator.MULTIPLY:
+            divisor = lhs.divisor * rhs.divisor
+        elif self.operator in (AffineOperator.ADD, AffineOperator.MODULO):
+            divisor = gcd(lhs.divisor, rhs.divisor)
+        object.__setattr__(self, "is_symbolic", lhs.is_symbolic and rhs.is_symbolic)
+        object.__setattr__(self, "divisor", divisor)
+        object.__setattr__(self, "depth", 1 + max(lhs.depth, rhs.depth))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,3 +117,151 @@ class IntegerSetAttr(Attribute):
     num_dims: int
     num_symbols: int
     constraints: tuple[tuple[AffineExpr, bool], ...]
+
+
+def constant(value: int) -> AffineConstant:
+    """The number, wrapped around to 64 bits."""
+    return AffineConstant(((value + (1 << 63)) & ((1 << 64) - 1)) - (1 << 63))
+
+
+def negate(expression: AffineExpr) -> AffineExpr:
+    """`-expression`."""
+    return multiply(expression, constant(-1))
+
+
+def subtract(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
+    """`lhs - rhs`."""
+    return add(lhs, negate(rhs))
+
+
+def add(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
+    """`lhs + rhs`."""
+    if isinstance(lhs, AffineConstant) and isinstance(rhs, AffineConstant):
+        return constant(lhs.value + rhs.value)
+    # Constants stand on the right, and otherwise symbols do.
+    if isinstance(lhs, AffineConstant) or (lhs.is_symbolic and not rhs.is_symbolic):
+        return add(rhs, lhs)
+    if isinstance(rhs, AffineConstant) and rhs.value == 0:
+        return lhs
+    addend = _constant_operand(lhs, AffineOperator.ADD)
+    if addend is not None and isinstance(rhs, AffineConstant):
+        return add(_lhs(lhs), constant(addend.value + rhs.value))
+    (lhs_factor, lhs_rest), (rhs_factor, rhs_rest) = _factored(lhs), _factored(rhs)
+    if lhs_rest is rhs_rest:
+        return multiply(lhs_rest, constant(lhs_factor + rhs_factor))
+    if addend is not None:
+        return add(add(_lhs(lhs), rhs), addend)
+    return _as_modulo(lhs, rhs) or AffineBinary(AffineOperator.ADD, lhs, rhs)
+
+
+def multiply(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
+    """`lhs * rhs`, one of which must be symbolic."""
+    if isinstance(lhs, AffineConstant) and isinstance(rhs, AffineConstant):
+        return constant(lhs.value * rhs.value)
+    assert lhs.is_symbolic or rhs.is_symbolic
+    if not rhs.is_symbolic or isinstance(lhs, AffineConstant):
+        return multiply(rhs, lhs)
+    if isinstance(rhs, AffineConstant) and rhs.value in (0, 1):
+        return lhs if rhs.value else rhs
+    factor = _constant_operand(lhs, AffineOperator.MULTIPLY)
+    if factor is not None and isinstance(rhs, AffineConstant):
+        return multiply(_lhs(lhs), constant(factor.value * rhs.value))
+    if factor is not None:
+        return multiply(multiply(_lhs(lhs), rhs), factor)
+    return AffineBinary(AffineOperator.MULTIPLY, lhs, rhs)
+
+
+def floor_divide(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
+    """`lhs floordiv rhs`. Division by anything but a positive number stays as it is."""
+    plain = AffineBinary(AffineOperator.FLOOR_DIVIDE, lhs, rhs)
+    if not isinstance(rhs, AffineConstant) or rhs.value < 1:
+        return plain
+    if isinstance(lhs, AffineConstant):
+        return constant(lhs.value // rhs.value)
+    if rhs.value == 1:
+        return lhs
+    factor = _constant_operand(lhs, AffineOperator.MULTIPLY)
+    if factor is not None and factor.value % rhs.value == 0:
+        return multiply(_lhs(lhs), constant(factor.value // rhs.value))
+    if isinstance(lhs, AffineBinary) and lhs.operator is AffineOperator.ADD:
+        if lhs.lhs.divisor % rhs.value == 0 or lhs.rhs.divisor % rhs.value == 0:
+            return add(floor_divide(lhs.lhs, rhs), floor_divide(lhs.rhs, rhs))
+    return plain
+
+
+def ceil_divide(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
+    """`lhs ceildiv rhs`. Division by anything but a positive number stays as it is."""
+    plain = AffineBinary(AffineOperator.CEIL_DIVIDE, lhs, rhs)
+    if not isinstance(rhs, AffineConstant) or rhs.value < 1:
+        return plain
+    if isinstance(lhs, AffineConstant):
+        return constant(-(-lhs.value // rhs.value))
+    if rhs.value == 1:
+        return lhs
+    factor = _constant_operand(lhs, AffineOperator.MULTIPLY)
+    if factor is not None and factor.value % rhs.value == 0:
+        return multiply(_lhs(lhs), constant(factor.value // rhs.value))
+    return plain
+
+
+def modulo(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
+    """`lhs mod rhs`. The remainder by anything but a positive number stays as it is."""
+    plain = AffineBinary(AffineOperator.MODULO, lhs, rhs)
+    if not isinstance(rhs, AffineConstant) or rhs.value < 1:
+        return plain
+    if isinstance(lhs, AffineConstant):
+        return constant(lhs.value % rhs.value)
+    if lhs.divisor % rhs.value == 0:
+        return constant(0)
+    if not isinstance(lhs, AffineBinary):
+        return plain
+    if lhs.operator is AffineOperator.ADD:
+        if lhs.lhs.divisor % rhs.value == 0:
+            return modulo(lhs.rhs, rhs)
+        if lhs.rhs.divisor % rhs.value == 0:
+            return modulo(lhs.lhs, rhs)
+    inner = _constant_operand(lhs, AffineOperator.MODULO)
+    if inner is not None and inner.value >= 1 and inner.value % rhs.value == 0:
+        return modulo(lhs.lhs, rhs)
+    return plain
+
+
+def _lhs(expression: AffineExpr) -> AffineExpr:
+    assert isinstance(expression, AffineBinary)
+    return expression.lhs
+
+
+def _constant_operand(expression: AffineExpr, operator: AffineOperator) -> AffineConstant | None:
+    """The constant on the right of an expression, if it is one of this operator and has one there."""
+    is_match = isinstance(expression, AffineBinary) and expression.operator is operator
+    if is_match and isinstance(expression, AffineBinary) and isinstance(expression.rhs, AffineConstant):
+        return expression.rhs
+    return None
+
+
+def _factored(expression: AffineExpr) -> tuple[int, AffineExpr]:
+    """The constant factor of a product, and the rest."""
+    factor = _constant_operand(expression, AffineOperator.MULTIPLY)
+    return (1, expression) if factor is None else (factor.value, _lhs(expression))
+
+
+def _as_modulo(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr | None:
+    """`lhs mod q` if the sum is `lhs + (lhs floordiv q) * -q`, or `… + (lhs floordiv q) * q * -1`."""
+    if not isinstance(rhs, AffineBinary):
+        return None
+    inner, factor = rhs.lhs, rhs.rhs
+    if (
+        isinstance(factor, AffineConstant)
+        and factor.value == -1
+        and isinstance(inner, AffineBinary)
+        and inner.operator is AffineOperator.MULTIPLY
+    ):
+        return _remainder(lhs, inner.lhs, inner.rhs)
+    return _remainder(lhs, inner, negate(factor))
+
+
+def _remainder(lhs: AffineExpr, quotient: AffineExpr, divisor: AffineExpr) -> AffineExpr | None:
+    is_quotient = isinstance(quotient, AffineBinary) and quotient.operator is AffineOperator.FLOOR_DIVIDE
+    if not is_quotient or not isinstance(quotient, AffineBinary):
+        return None
+    return modulo(lhs, divisor) if quotient.lhs is lhs and quotient.rhs is divisor else None

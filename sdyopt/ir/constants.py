@@ -36,6 +36,12 @@ def fold(op: Op) -> Sequence[Value | Attribute] | None:
     return None
 
 
+def materialize(op: Op, value: Attribute, result: Value) -> Op | None:
+    """A detached constant in place of a result of `op`, made by the dialect of `op` if it can."""
+    make = op.dialect.materialize_constant if op.dialect is not None else None
+    return None if make is None else cast("Op | None", make(value, result.type, op.location))
+
+
 def _moves_constants_right(op: Op) -> bool:
     """Puts constant operands of a commutative operation behind the others."""
     values = op.operands

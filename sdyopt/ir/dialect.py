@@ -55,6 +55,7 @@ class Dialect:
         def register(cls: O) -> O:
             assert mnemonic not in self.ops, f"{self.name}.{mnemonic} is defined twice"
             cls.name = f"{self.name}.{mnemonic}"
+            cls.dialect = self
             cls.traits = frozenset(traits)
             cls.trait_order = traits
             cls.is_terminator = TERMINATOR in traits

@@ -45,6 +45,7 @@ class Op:
     )
 
     name: ClassVar[str] = ""
+    dialect: ClassVar[Any] = None
     traits: ClassVar[frozenset[Trait]] = frozenset()
     trait_order: ClassVar[tuple[Trait, ...]] = ()
     fields: ClassVar[Mapping[str, Field]] = {}

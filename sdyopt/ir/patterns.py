@@ -7,14 +7,15 @@ what it touched. Rounds follow until nothing changes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from typing import Any
 
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.block import Region
-from sdyopt.ir.constants import ConstantPool, constant_value, fold
+from sdyopt.ir.constants import ConstantPool, constant_value, fold, materialize
 from sdyopt.ir.effects import is_trivially_dead
 from sdyopt.ir.operation import Op
 from sdyopt.ir.region_simplify import simplify_region
@@ -55,30 +56,17 @@ class GreedyOptions:
     merges_constants: bool = True
 
 
-PatternTable = dict[type[Op], list[Pattern]]
-Materialize = Callable[[Op, Attribute, Any], Op | None]
-
-
-def pattern_table(patterns: Iterable[tuple[type[Op], Pattern]]) -> PatternTable:
-    """Patterns by the class they apply to, those of most benefit first."""
-    table: PatternTable = {}
-    for op_class, pattern in patterns:
-        table.setdefault(op_class, []).append(pattern)
-    for found in table.values():
-        found.sort(key=lambda pattern: -pattern.benefit)
-    return table
+# The patterns of an operation class, those of most benefit first.
+PatternsOf = Callable[[type[Op]], Sequence[Pattern]]
 
 
 def apply_greedily(
-    root: Op, patterns: PatternTable, materialize: Materialize, options: GreedyOptions = GreedyOptions()
+    root: Op, patterns_of: PatternsOf, options: GreedyOptions = GreedyOptions()
 ) -> tuple[bool, bool]:
-    """Applies patterns and folds to what is inside `root`: (changed, reached a fixed point).
-
-    `materialize(op, attribute, type)` makes a detached constant of the dialect of `op`.
-    """
+    """Applies patterns and folds to what is inside `root`: (changed, reached a fixed point)."""
     changed = converged = False
     for region in root.regions:
-        driver = _Driver(region, patterns, materialize, options)
+        driver = _Driver(region, cache(patterns_of), options)
         converged = driver.run()
         changed |= driver.changed
     return changed, converged or not root.regions
@@ -87,13 +75,10 @@ def apply_greedily(
 class _Driver:
     """Works on one region. Listens to its own rewriter for what to visit again."""
 
-    def __init__(
-        self, region: Region, patterns: PatternTable, materialize: Materialize, options: GreedyOptions
-    ) -> None:
+    def __init__(self, region: Region, patterns_of: PatternsOf, options: GreedyOptions) -> None:
         self.changed = False
         self._region = region
-        self._patterns = patterns
-        self._materialize = materialize
+        self._patterns_of = patterns_of
         self._options = options
         self._rewriter = Rewriter(self)
         # A stack without duplicates: a dict keeps the order and finds members.
@@ -141,7 +126,7 @@ class _Driver:
                 changed = True
             elif self._options.folds and CONSTANT_LIKE not in op.traits and self._fold(op):
                 changed = True
-            elif any(pattern.rewrite(op, self._rewriter) for pattern in self._patterns.get(type(op), ())):
+            elif any(pattern.rewrite(op, self._rewriter) for pattern in self._patterns_of(type(op))):
                 changed = True
                 rewrites += 1
         return changed
@@ -157,7 +142,7 @@ class _Driver:
         values: list[Value] = []
         for value, result in zip(found, op.results, strict=True):
             if isinstance(value, Attribute):
-                constant = self._materialize(op, value, result.type)
+                constant = materialize(op, value, result)
                 if constant is None:
                     for extra in made:
                         self._rewriter.erase(extra)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sdyopt.ir.attribute import ArrayAttr, Attribute, DictAttr, StringAttr, SymbolRef
+from sdyopt.ir.attribute import Attribute, StringAttr, SymbolRef
+from sdyopt.ir.nested import nested_attributes
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import Trait
 
@@ -59,6 +60,12 @@ def is_private(op: Op) -> bool:
     return isinstance(visibility, StringAttr) and visibility.value == "private"
 
 
+def is_public(op: Op) -> bool:
+    """Whether anybody may refer to this symbol, which is so if nothing else is said."""
+    visibility = op.form.attributes.get(SYM_VISIBILITY) or op.attributes.get(SYM_VISIBILITY)
+    return not isinstance(visibility, StringAttr) or visibility.value not in ("private", "nested")
+
+
 def nearest_symbol_table(op: Op) -> SymbolTableOp | None:
     """The innermost symbol table that holds this operation, or is it."""
     here: Op | None = op
@@ -84,30 +91,32 @@ def lookup_symbol(op: Op, reference: SymbolRef | str) -> Op | None:
     return found
 
 
+def lookup_path(op: Op, reference: SymbolRef) -> list[Op]:
+    """The symbols that `@root::@nested` names on its way, seen from `op`; what is found of them."""
+    path = [SymbolRef(reference.root, reference.nested[:depth]) for depth in range(len(reference.nested) + 1)]
+    return [found for part in path if (found := lookup_symbol(op, part)) is not None]
+
+
+def symbol_uses(op: Op) -> Iterator[tuple[Op, SymbolRef]]:
+    """Each reference that `op` or an operation inside it holds, with the operation that holds it."""
+    seen: dict[Attribute, list[SymbolRef]] = {}
+    for inner in op.walk():
+        for attribute in (inner.inherent_attributes(), inner.attributes):
+            if not attribute.entries:
+                continue
+            found = seen.get(attribute)
+            if found is None:
+                found = seen[attribute] = list(symbol_references(attribute))
+            for reference in found:
+                yield inner, reference
+
+
 def symbol_references(attribute: Attribute) -> Iterator[SymbolRef]:
     """The symbol references inside an attribute, in order.
 
     Dialect attributes that refer to symbols have a field of class SymbolRef.
     """
-    if isinstance(attribute, SymbolRef):
-        yield attribute
-    elif isinstance(attribute, ArrayAttr):
-        for element in attribute.elements:
-            yield from symbol_references(element)
-    elif isinstance(attribute, DictAttr):
-        for _, value in attribute.entries:
-            yield from symbol_references(value)
-    else:
-        for name in getattr(attribute, "__slots__", ()):
-            yield from _field_references(getattr(attribute, name, None))
-
-
-def _field_references(value: object) -> Iterator[SymbolRef]:
-    if isinstance(value, Attribute):
-        yield from symbol_references(value)
-    elif isinstance(value, tuple):
-        for item in value:
-            yield from _field_references(item)
+    return (inner for inner in nested_attributes(attribute) if isinstance(inner, SymbolRef))
 
 
 def verify_symbol_table(op: Op) -> None:

@@ -1,0 +1,30 @@
+"""strip-debuginfo: forget where everything comes from.
+
+    %0 = stablehlo.add %a, %b : tensor<8xf32> loc("model.py":3:7)
+becomes
+    %0 = stablehlo.add %a, %b : tensor<8xf32> loc(unknown)
+
+Locations of operations and of block arguments become unknown.
+"""
+
+from __future__ import annotations
+
+from sdyopt.diagnostics.location import UnknownLoc
+from sdyopt.ir.operation import Op
+from sdyopt.pipeline import Pass
+from sdyopt.registry import register
+
+
+@register("strip-debuginfo")
+class StripDebugInfo(Pass):
+    anchor = None
+
+    def run(self, op: Op) -> bool:
+        unknown = UnknownLoc()
+        for inner in op.walk():
+            inner.location = unknown
+            for region in inner.regions:
+                for block in region.blocks:
+                    for argument in block.arguments:
+                        argument.location = unknown
+        return True
