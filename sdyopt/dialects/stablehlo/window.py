@@ -1,0 +1,114 @@
+"""Windows: what slides over a tensor in convolution, reduce_window and select_and_scatter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sdyopt.dialects.stablehlo.dimensions import Dimensions, listing
+from sdyopt.ir.elements import DenseElements, element_size
+from sdyopt.ir.form import Form
+from sdyopt.ir.types import DYNAMIC
+
+Padding = Sequence[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class WindowDimension:
+    """One dimension of a window: its size, its steps, and what surrounds and spreads the tensor."""
+
+    size: int
+    stride: int = 1
+    low: int = 0
+    high: int = 0
+    base_dilation: int = 1
+    window_dilation: int = 1
+
+    def positions(self, base: int) -> int:
+        """In how many places the window fits along a dimension of size `base`."""
+        if DYNAMIC in (base, self.size):
+            return DYNAMIC
+        padded = self.low + _dilated(base, self.base_dilation) + self.high
+        window = _dilated(self.size, self.window_dilation)
+        return 0 if padded == 0 or window > padded else (padded - window) // self.stride + 1
+
+
+def padding_pairs(form: Form, padding: DenseElements | None) -> Padding:
+    """The (low, high) pairs of a padding attribute, which has to be N x 2."""
+    if padding is None:
+        return ()
+    shape = padding.type.shape
+    if len(shape) != 2 or shape[1] != 2:
+        raise form.located_error(
+            f"expects the shape of padding-attribute to be {{N, 2}}, but got {{{listing(shape)}}}."
+        )
+    return pairs_of(padding)
+
+
+def pairs_of(padding: DenseElements) -> Padding:
+    """The elements of an integer attribute, two by two."""
+    data, size = padding.expanded, element_size(padding.type.element)
+    values = [int.from_bytes(data[at : at + size], "little", signed=True) for at in range(0, len(data), size)]
+    return list(zip(values[::2], values[1::2], strict=True))
+
+
+def check_window(
+    form: Form,
+    sizes: Dimensions,
+    strides: Dimensions | None,
+    padding: Padding,
+    base_dilations: Dimensions | None = None,
+    window_dilations: Dimensions | None = None,
+    reversal: Sequence[bool] | None = None,
+) -> list[WindowDimension]:
+    """The window that the attributes describe; lists that are missing or empty mean the defaults."""
+    for values, name in (
+        (strides, "window-strides"),
+        (base_dilations, "base-dilation factors"),
+        (window_dilations, "window-dilation factors"),
+        (padding, "padding-entries"),
+        (reversal, "window-reversal"),
+    ):
+        if values and len(values) != len(sizes):
+            raise form.located_error(
+                f"expects {name} to have same dimension-size as size of window dimensions ({len(sizes)}), "
+                f"but got: {len(values)}."
+            )
+    return [
+        _dimension(
+            form,
+            index,
+            WindowDimension(
+                size,
+                strides[index] if strides else 1,
+                *(padding[index] if padding else (0, 0)),
+                base_dilations[index] if base_dilations else 1,
+                window_dilations[index] if window_dilations else 1,
+            ),
+        )
+        for index, size in enumerate(sizes)
+    ]
+
+
+def window_result_shape(base: Dimensions, window: Sequence[WindowDimension]) -> list[int]:
+    """In how many places the window fits, along each dimension of a tensor."""
+    return [dimension.positions(size) for size, dimension in zip(base, window, strict=True)]
+
+
+def _dimension(form: Form, index: int, window: WindowDimension) -> WindowDimension:
+    for value, what in (
+        (1 if window.size == DYNAMIC else window.size, "value"),
+        (window.stride, "stride"),
+        (window.base_dilation, "base dilation factor"),
+        (window.window_dilation, "window dilation factor"),
+    ):
+        if value <= 0:
+            raise form.located_error(
+                f"expects window to have positive {what} for {index}-th window dimension, but got {value}."
+            )
+    return window
+
+
+def _dilated(size: int, dilation: int) -> int:
+    """How far `size` elements reach if each is `dilation` from the next."""
+    return (size - 1) * dilation + 1 if size else 0
