@@ -29,7 +29,16 @@ TOOLS = {
     "split-file": "tests.harness.split_file",
 }
 # Imported before the first fork. A module not listed here is imported by every run that needs it.
-PRELOADED = (*TOOLS.values(), "filecheck.matcher", "lark", "sdyopt.driver", "sdyopt.syntax")
+USUAL = (
+    "sdyopt.cli.files",
+    "sdyopt.cli.request",
+    "sdyopt.dialects.builtin",
+    "sdyopt.dialects.func",
+    "sdyopt.dialects.sdy",
+    "sdyopt.dialects.stablehlo",
+    "sdyopt.driver.run",
+)
+PRELOADED = (*TOOLS.values(), "filecheck.matcher", *USUAL)
 
 # A traceback counts as a crash, as an abort of a C++ tool would; `not` does not accept it.
 TRACEBACK_STATUS = 128 + signal.SIGABRT

@@ -22,6 +22,8 @@ MODULES = {
     "FileCheck": "filecheck",
     "split-file": "tests.harness.split_file",
 }
+# An internal error of sdy-opt must not pass for one that a case expects with `not`.
+SHOW_TRACEBACKS = {"SDY_OPT_DEBUG": "1"}
 
 
 class Tools:
@@ -40,6 +42,7 @@ class Tools:
         stderr: IO[bytes],
     ) -> int:
         """The exit status of one program; negative if a signal ended it."""
+        environment = {**SHOW_TRACEBACKS, **environment}
         # Python reads its own variables when it starts, so such a run cannot be a fork.
         starts_afresh = any(name.startswith("PYTHON") for name in environment)
         if words[0] in TOOLS and self._server and not starts_afresh:

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from docs.pass_table import END, START, with_table
+from docs.readme import END, START, with_table
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -14,7 +14,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 def test_table_of_passes_is_up_to_date() -> None:
     assert START in README
     assert END in README
-    assert with_table(README) == README, "run: python -m docs.pass_table"
+    assert with_table(README) == README, "run: python -m docs.readme"
 
 
 def test_input_of_the_first_example() -> None:
