@@ -42,8 +42,6 @@ RECURSIVE_EFFECTS = Trait("recursive-memory-effects")
 CONSTANT_LIKE = Trait("constant-like")
 # Operands commute; constants move to the right.
 COMMUTATIVE = Trait("commutative")
-# May be computed on each element alone.
-ELEMENTWISE = Trait("elementwise")
 # Regions hold no value from outside; SSA names start anew.
 ISOLATED = Trait("isolated-from-above")
 # Ends its block.

@@ -3,9 +3,9 @@
 from importlib import import_module
 from pkgutil import iter_modules
 
-from sdyopt.dialects.stablehlo.dialect import stablehlo as DIALECT
+from sdyopt.dialects.stablehlo.dialect import stablehlo
+
+DIALECT = stablehlo
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")
-
-__all__ = ["DIALECT"]

@@ -1,0 +1,68 @@
+"""Bounded dynamism: `tensor<?x4xf32, #stablehlo.bounds<8, ?>>` has at most eight rows.
+
+A bound belongs to a dimension of unknown size. `DYNAMIC` stands for a missing bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sdyopt.dialects.stablehlo.dialect import stablehlo
+from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.types import DYNAMIC, RankedTensor, Type
+from sdyopt.syntax.cursor import Cursor
+from sdyopt.syntax.spell import Speller
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bounds(Attribute):
+    """`#stablehlo.bounds<8, ?>`: the encoding of a tensor type whose dimensions have bounds."""
+
+    bounds: tuple[int, ...]
+    dialect = "stablehlo"
+
+
+def bounds_of(type: Type) -> tuple[int, ...]:
+    """The bounds that a tensor type carries; empty if it carries none."""
+    encoding = type.encoding if isinstance(type, RankedTensor) else None
+    return encoding.bounds if isinstance(encoding, Bounds) else ()
+
+
+def encoding_with(encoding: Attribute | None, bounds: Sequence[int]) -> Attribute | None:
+    """The encoding of a result made from operands with `encoding`.
+
+    No bounds at all say that nothing was bounded, and the encoding stays; bounds that all are
+    missing leave none.
+    """
+    if not bounds:
+        return encoding
+    if all(bound == DYNAMIC for bound in bounds):
+        return None
+    return Bounds(tuple(bounds))
+
+
+def has_one_bounded_dimension(type: RankedTensor) -> bool:
+    """Whether just one dimension is of unknown size, and that one has a bound."""
+    bounded = sum(bound != DYNAMIC for bound in bounds_of(type))
+    return bounded == 1 and type.shape.count(DYNAMIC) == 1
+
+
+def dimension_size(cursor: Cursor) -> int:
+    """Reads a size or `?`."""
+    return DYNAMIC if cursor.accept("?") else cursor.integer()
+
+
+def spell_size(size: int) -> str:
+    """A size, or `?` where it is not known."""
+    return "?" if size == DYNAMIC else str(size)
+
+
+@stablehlo.attribute("bounds")
+def _parse(cursor: Cursor) -> Attribute:
+    return Bounds(tuple(cursor.comma_list(lambda: dimension_size(cursor), "<", ">")))
+
+
+@stablehlo.spelling(Bounds)
+def _spell(attribute: Bounds, speller: Speller) -> str:
+    return f"bounds<{', '.join(map(spell_size, attribute.bounds))}>"

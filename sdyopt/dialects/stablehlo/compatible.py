@@ -1,0 +1,166 @@
+"""Which types go together: where a size is unknown, an operand or result may have another type.
+
+Types are merged in two ways. The most specific one knows what any of them knows: operands of an
+elementwise operation must agree. The least specific one knows what all of them know: it is the
+type of what comes out of one of several branches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from sdyopt.dialects.quant import QuantizedType, UniformQuantizedPerAxis
+from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
+from sdyopt.ir.form import Form, FormError
+from sdyopt.ir.shape_traits import are_compatible_shapes, are_compatible_sizes
+from sdyopt.ir.types import DYNAMIC, RankedTensor, ShapedType, TupleType, Type, element_of
+
+
+def are_compatible_elements(left: Type, right: Type) -> bool:
+    """Whether elements are the same type, or quantised in the same way with other parameters."""
+    left, right = element_of(left), element_of(right)
+    if not isinstance(left, QuantizedType) or not isinstance(right, QuantizedType):
+        return left is right
+    return (
+        left.storage is right.storage
+        and left.minimum == right.minimum
+        and left.maximum == right.maximum
+        and left.expressed is right.expressed
+        and isinstance(left, UniformQuantizedPerAxis) == isinstance(right, UniformQuantizedPerAxis)
+    )
+
+
+def are_compatible(left: Type, right: Type) -> bool:
+    """Whether two types may stand for one, as far as they are known."""
+    if left is right:
+        return True
+    if not isinstance(left, ShapedType) or not isinstance(right, ShapedType):
+        return are_compatible_elements(left, right)
+    return (
+        are_compatible_shapes([left, right])
+        and _is_within(left, right)
+        and _is_within(right, left)
+        and are_compatible_elements(left, right)
+    )
+
+
+def are_all_compatible(lefts: Sequence[Type], rights: Sequence[Type]) -> bool:
+    """Whether two lists of types may stand for one."""
+    return len(lefts) == len(rights) and all(map(are_compatible, lefts, rights))
+
+
+def is_compatible_shape(sizes: Sequence[int], type: Type) -> bool:
+    """Whether a value of this type can have the shape that a program computes."""
+    if not isinstance(type, ShapedType) or any(size < 0 for size in sizes):
+        return False
+    return are_compatible(RankedTensor(tuple(sizes), type.element, None), type)
+
+
+def _is_within(type: ShapedType, bounded: ShapedType) -> bool:
+    """Whether no size of `type` is above the bound that `bounded` has for it."""
+    if not isinstance(type, RankedTensor):
+        return True
+    return all(
+        bound == DYNAMIC or size == DYNAMIC or size <= bound
+        for size, bound in zip(type.shape, bounds_of(bounded), strict=False)
+    )
+
+
+# --- Merging ----------------------------------------------------------------------------
+
+# A size and a bound, at most one of them known.
+Dimension = tuple[int, int]
+Merge = Callable[[Form, int, Dimension, Dimension], Dimension]
+
+
+def most_specific_type(form: Form, types: Sequence[Type]) -> Type:
+    """The type that knows whatever any of `types` knows. Tuples are merged by element."""
+    return _merge_all(form, types, _most_specific)
+
+
+def least_specific_type(form: Form, types: Sequence[Type]) -> Type:
+    """The type that knows what all `types` know. Tuples are merged by element."""
+    return _merge_all(form, types, _least_specific)
+
+
+def _merge_all(form: Form, types: Sequence[Type], merge: Merge) -> Type:
+    tuples = [type for type in types if isinstance(type, TupleType)]
+    if not tuples:
+        return _merge_shaped(form, types, merge)
+    if len(tuples) != len(types):
+        raise form.located_error(
+            "Mismatched type kinds: either all types must be tuples, or no types must be tuples"
+        )
+    if len({len(type.types) for type in tuples}) > 1:
+        raise form.located_error("Mismatched tuple sizes: all tuple sizes must be the same")
+    columns = zip(*(type.types for type in tuples), strict=True)
+    return TupleType(tuple(_merge_shaped(form, column, merge) for column in columns))
+
+
+def _merge_shaped(form: Form, types: Sequence[Type], merge: Merge) -> Type:
+    if all(type is types[0] for type in types):
+        return types[0]
+    ranked = [type for type in types if isinstance(type, RankedTensor)]
+    if merge is _least_specific and len(ranked) != len(types):
+        return next(type for type in types if not isinstance(type, RankedTensor))
+    if not ranked:
+        return types[0]
+    first = ranked[0]
+    for type in ranked:
+        if type.rank != first.rank:
+            raise form.located_error(f"Mismatched ranks of types{first.rank} vs {type.rank}")
+    merged = _dimensions(first)
+    for type in ranked[1:]:
+        merged = [
+            merge(form, index, left, right)
+            for index, (left, right) in enumerate(zip(merged, _dimensions(type), strict=True))
+        ]
+    # The reference keeps bounds only where the first type has some.
+    bounds = [bound for _, bound in merged] if bounds_of(first) else []
+    shape = tuple(size for size, _ in merged)
+    return RankedTensor(shape, first.element, encoding_with(first.encoding, bounds))
+
+
+def _dimensions(type: RankedTensor) -> list[Dimension]:
+    bounds = bounds_of(type) or (DYNAMIC,) * type.rank
+    return list(zip(type.shape, bounds, strict=True))
+
+
+def _most_specific(form: Form, index: int, left: Dimension, right: Dimension) -> Dimension:
+    (left_size, left_bound), (right_size, right_bound) = left, right
+    bounds = [bound for bound in (left_bound, right_bound) if bound != DYNAMIC]
+    size = right_size if left_size == DYNAMIC else left_size
+    if size == DYNAMIC:
+        return DYNAMIC, min(bounds, default=DYNAMIC)
+    _check_sizes(form, index, left_size, right_size)
+    if bounds and size > bounds[0]:
+        raise form.located_error(
+            f"Mismatched dimension size {size} and bound {bounds[0]} in dimension {index}"
+        )
+    return size, DYNAMIC
+
+
+def _least_specific(form: Form, index: int, left: Dimension, right: Dimension) -> Dimension:
+    _check_sizes(form, index, left[0], right[0])
+    if left[0] != DYNAMIC and right[0] != DYNAMIC:
+        return left
+    limits = [bound if size == DYNAMIC else size for size, bound in (left, right)]
+    return DYNAMIC, DYNAMIC if DYNAMIC in limits else max(limits)
+
+
+def _check_sizes(form: Form, index: int, left: int, right: int) -> None:
+    if not are_compatible_sizes(left, right):
+        raise mismatched_sizes(form, index, left, right)
+
+
+def mismatched_sizes(form: Form, index: int, left: int, right: int) -> FormError:
+    """The error about two sizes of one dimension."""
+    return form.located_error(f"Mismatched dimension sizes {left} and {right} in dimension {index}")
+
+
+def concatenated(left: Dimension, right: Dimension) -> Dimension:
+    """The dimension that two make one after the other."""
+    if left[0] != DYNAMIC and right[0] != DYNAMIC:
+        return left[0] + right[0], DYNAMIC
+    limits = [bound if size == DYNAMIC else size for size, bound in (left, right)]
+    return DYNAMIC, DYNAMIC if DYNAMIC in limits else sum(limits)

@@ -1,0 +1,64 @@
+"""What stablehlo's operations have in common, with the checks that come with it."""
+
+from __future__ import annotations
+
+from sdyopt.dialects.stablehlo.compatible import are_compatible, are_compatible_elements
+from sdyopt.ir.form import Form
+from sdyopt.ir.traits import InfersTypes, Trait
+from sdyopt.ir.types import Type, element_of
+
+# The result types follow from the rest, up to what is not known before the program runs.
+INFERS_COMPATIBLE_TYPES = InfersTypes("hlo-infer-type", accepts=are_compatible)
+
+
+def _check_compatible_types(form: Form) -> None:
+    types = form.operand_types + form.result_types
+    if not all(are_compatible(type, types[0]) for type in types):
+        raise form.op_error("requires compatible types for all operands and results")
+
+
+def _check_compatible_elements(form: Form) -> None:
+    types = form.operand_types + form.result_types
+    if not all(are_compatible_elements(type, types[0]) for type in types):
+        raise form.op_error("requires compatible element types for all operands and results")
+
+
+def _check_compatible_operand_elements(form: Form) -> None:
+    types = form.operand_types
+    if not all(are_compatible_elements(type, types[0]) for type in types):
+        raise form.op_error("requires compatible element types for all operands")
+
+
+def _check_pairwise_types(form: Form) -> None:
+    _check_pairs(form, form.operand_types, form.result_types, "requires the same type for operand and result")
+
+
+def _check_pairwise_elements(form: Form) -> None:
+    operands = tuple(map(element_of, form.operand_types))
+    results = tuple(map(element_of, form.result_types))
+    _check_pairs(form, operands, results, "requires the same element type for operand and result")
+
+
+def _check_pairs(form: Form, lefts: tuple[Type, ...], rights: tuple[Type, ...], message: str) -> None:
+    if len(lefts) != len(rights):
+        raise form.op_error("requires the same number of operands and results")
+    for index, (left, right) in enumerate(zip(lefts, rights, strict=True)):
+        if left is not right:
+            raise form.op_error(f"{message} at index {index}")
+
+
+# Works on each element alone, but takes scalars in place of some tensors.
+BROADCASTING_ELEMENTWISE = Trait("hlo-broadcasting-elementwise")
+# Operands commute. Unlike MLIR's trait this one does not make anybody reorder them.
+HLO_COMMUTATIVE = Trait("hlo-commutative")
+COMPATIBLE_TYPES = Trait("hlo-compatible-operands-and-result-type", _check_compatible_types)
+COMPATIBLE_ELEMENT_TYPES = Trait(
+    "hlo-compatible-operands-and-result-element-type", _check_compatible_elements
+)
+COMPATIBLE_OPERAND_ELEMENT_TYPES = Trait(
+    "hlo-compatible-operands-element-type", _check_compatible_operand_elements
+)
+PAIRWISE_SAME_TYPE = Trait("hlo-pairwise-same-operand-and-result-type", _check_pairwise_types)
+PAIRWISE_SAME_ELEMENT_TYPE = Trait(
+    "hlo-pairwise-same-operand-and-result-element-type", _check_pairwise_elements
+)

@@ -1,0 +1,281 @@
+"""stablehlo's types, and the sets of types that its operations take and give.
+
+A set is named after its elements; its description is the reference's, put together as the
+reference does: "ranked tensor of bool or 2/4/8/16/32/64-bit integer values".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sdyopt.dialects.quant import QuantizedType, UniformQuantized, UniformQuantizedPerAxis
+from sdyopt.dialects.stablehlo.bounds import has_one_bounded_dimension
+from sdyopt.dialects.stablehlo.dialect import stablehlo
+from sdyopt.ir.constraints import TypeConstraint
+from sdyopt.ir.types import (
+    DYNAMIC,
+    F32,
+    F64,
+    I1,
+    I32,
+    INDEX,
+    ComplexType,
+    FloatType,
+    IntegerType,
+    MemRefType,
+    RankedTensor,
+    ShapedType,
+    Signedness,
+    TupleType,
+    Type,
+    UnrankedTensor,
+)
+from sdyopt.syntax.cursor import Cursor
+from sdyopt.syntax.spell import Speller
+
+# --- Types ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenType(Type):
+    """`!stablehlo.token`: orders side effects."""
+
+    dialect = "stablehlo"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FutureType(Type):
+    """`!stablehlo.future<…>`: what an asynchronous operation will give."""
+
+    types: tuple[Type, ...]
+    dialect = "stablehlo"
+
+
+TOKEN_TYPE = TokenType()
+
+
+@stablehlo.type("token")
+def _parse_token(cursor: Cursor) -> Type:
+    return TOKEN_TYPE
+
+
+@stablehlo.spelling(TokenType)
+def _spell_token(type: TokenType, speller: Speller) -> str:
+    return "token"
+
+
+@stablehlo.type("future")
+def _parse_future(cursor: Cursor) -> Type:
+    offset = cursor.skip()
+    types = cursor.comma_list(cursor.type, "<", ">")
+    for type in types:
+        if not isinstance(type, RankedTensor):
+            raise cursor.error("future element type must be a ranked tensor", offset)
+    return FutureType(tuple(types))
+
+
+@stablehlo.spelling(FutureType)
+def _spell_future(type: FutureType, speller: Speller) -> str:
+    return f"future<{', '.join(speller.type(t) for t in type.types)}>"
+
+
+# --- Elements ---------------------------------------------------------------------------
+
+Accepts = Callable[[Type], bool]
+
+_INTEGER_WIDTHS = (2, 4, 8, 16, 32, 64)
+_QUANTIZED_WIDTHS = (2, 4, 8, 16, 32)
+_FLOAT_NAMES = (
+    *("f4E2M1FN", "f6E2M3FN", "f6E3M2FN", "f8E3M4", "f8E4M3", "f8E4M3FN", "f8E4M3FNUZ"),
+    *("f8E4M3B11FNUZ", "f8E5M2", "f8E5M2FNUZ", "f8E8M0FNU", "f16", "f32", "f64", "bf16"),
+)
+_SIGNED = frozenset(IntegerType(width, Signedness.SIGNLESS) for width in _INTEGER_WIDTHS)
+_UNSIGNED = frozenset(IntegerType(width, Signedness.UNSIGNED) for width in _INTEGER_WIDTHS)
+_INTEGERS = _SIGNED | _UNSIGNED
+_FLOATS = frozenset(FloatType(name) for name in _FLOAT_NAMES)
+_COMPLEX = frozenset((ComplexType(F32), ComplexType(F64)))
+
+
+def _quantized(cls: type[QuantizedType]) -> Accepts:
+    """Types of `cls` whose numbers are kept in signless integers, and whose zeros are among them."""
+
+    def accepts(type: Type) -> bool:
+        return (
+            isinstance(type, cls)
+            and isinstance(type.storage, IntegerType)
+            and type.storage.is_signless
+            and type.storage.width in _QUANTIZED_WIDTHS
+            and all(type.minimum <= zero <= type.maximum for zero in type.zeros)
+        )
+
+    return accepts
+
+
+SIGNED = TypeConstraint("2/4/8/16/32/64-bit signless integer", _SIGNED.__contains__)
+INT = TypeConstraint("2/4/8/16/32/64-bit integer", _INTEGERS.__contains__)
+PRED = TypeConstraint("bool", lambda type: type is I1)
+FLOAT = TypeConstraint("4/6/8/16/32/64-bit float", _FLOATS.__contains__)
+FLOAT_32_64 = TypeConstraint("32/64-bit float", lambda type: type is F32 or type is F64)
+COMPLEX = TypeConstraint("complex type with 32/64-bit float elements", _COMPLEX.__contains__)
+QUANTIZED = TypeConstraint("per-tensor integer quantized", _quantized(UniformQuantized))
+PER_AXIS = TypeConstraint("per-axis integer quantized", _quantized(UniformQuantizedPerAxis))
+DIMENSION = TypeConstraint(
+    "index or 2/4/8/16/32/64-bit integer", lambda type: type is INDEX or type in _INTEGERS
+)
+I32_ELEMENT = TypeConstraint("32-bit signless integer", lambda type: type is I32)
+ANY_INTEGER = TypeConstraint("integer", lambda type: isinstance(type, IntegerType))
+INDEX_ELEMENT = TypeConstraint("index", lambda type: type is INDEX)
+
+
+# --- Sets of tensors ----------------------------------------------------------------------
+
+
+def any_of(*constraints: TypeConstraint) -> TypeConstraint:
+    """The types in any of these sets."""
+    accepts = [constraint.accepts for constraint in constraints]
+    return TypeConstraint(
+        " or ".join(constraint.description for constraint in constraints),
+        lambda type: any(accept(type) for accept in accepts),
+    )
+
+
+def tensor_of(
+    *elements: TypeConstraint, kind: str = "ranked tensor", also: Accepts | None = None
+) -> TypeConstraint:
+    """Ranked tensors with such elements, which fulfil `also`; `kind` says so in words."""
+    element = any_of(*elements)
+    has_element = element.accepts
+
+    def accepts(type: Type) -> bool:
+        return isinstance(type, RankedTensor) and has_element(type.element) and (also is None or also(type))
+
+    return TypeConstraint(f"{kind} of {element.description} values", accepts)
+
+
+def _shaped_of(kind: str, classes: type | tuple[type, ...], element: TypeConstraint) -> TypeConstraint:
+    def accepts(type: Type) -> bool:
+        return (
+            isinstance(type, classes)
+            and isinstance(type, ShapedType)
+            and element.accepts(type.element)
+            and has_valid_quantized_dimension(type)
+        )
+
+    return TypeConstraint(f"{kind} of {element.description} values", accepts)
+
+
+def _nested_tuple_of(*leaves: TypeConstraint) -> TypeConstraint:
+    leaf = any_of(*leaves)
+
+    def are_leaves(type: Type) -> bool:
+        return all(map(are_leaves, type.types)) if isinstance(type, TupleType) else leaf.accepts(type)
+
+    return TypeConstraint(
+        f"nested tuple with any combination of {leaf.description} values",
+        lambda type: isinstance(type, TupleType) and are_leaves(type),
+    )
+
+
+def has_valid_quantized_dimension(type: Type) -> bool:
+    """Whether per-axis quantised elements have as many scales as the tensor's axis needs."""
+    element = type.element if isinstance(type, RankedTensor) else None
+    if not isinstance(element, UniformQuantizedPerAxis):
+        return True
+    assert isinstance(type, RankedTensor)
+    axis = element.axis
+    return axis < type.rank and type.shape[axis] in (DYNAMIC, len(element.scales))
+
+
+def _is_static(type: RankedTensor) -> bool:
+    return DYNAMIC not in type.shape
+
+
+def _is_static_and_valid(type: RankedTensor) -> bool:
+    return DYNAMIC not in type.shape and has_valid_quantized_dimension(type)
+
+
+def _is_static_or_bounded(type: RankedTensor) -> bool:
+    is_sized = DYNAMIC not in type.shape or has_one_bounded_dimension(type)
+    return is_sized and has_valid_quantized_dimension(type)
+
+
+def _has_rank(rank: int) -> Accepts:
+    return lambda type: len(type.shape) == rank  # type: ignore[attr-defined]  # asked of tensors only
+
+
+def _is_static_with_rank(rank: int) -> Accepts:
+    return lambda type: len(type.shape) == rank and DYNAMIC not in type.shape  # type: ignore[attr-defined]
+
+
+_PLAIN = (FLOAT, PRED, INT, COMPLEX)
+_ALL = (*_PLAIN, QUANTIZED)
+_ALL_OR_PER_AXIS = (*_ALL, PER_AXIS)
+
+TENSOR = tensor_of(*_ALL)
+TENSOR_OR_PER_AXIS = tensor_of(*_ALL_OR_PER_AXIS, also=has_valid_quantized_dimension)
+NON_QUANTIZED_TENSOR = tensor_of(*_PLAIN)
+INT_TENSOR = tensor_of(INT)
+FLOAT_TENSOR = tensor_of(FLOAT)
+FLOAT_32_64_TENSOR = tensor_of(FLOAT_32_64)
+PRED_TENSOR = tensor_of(PRED)
+COMPLEX_TENSOR = tensor_of(COMPLEX)
+PRED_OR_INT_TENSOR = tensor_of(PRED, INT)
+INT_OR_FLOAT_TENSOR = tensor_of(INT, FLOAT)
+PRED_INT_OR_FLOAT_TENSOR = tensor_of(PRED, INT, FLOAT)
+FLOAT_OR_COMPLEX_TENSOR = tensor_of(FLOAT, COMPLEX)
+FLOAT_OR_QUANTIZED_TENSOR = tensor_of(FLOAT, QUANTIZED)
+FLOAT_COMPLEX_OR_QUANTIZED_TENSOR = tensor_of(FLOAT, COMPLEX, QUANTIZED)
+INT_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR = tensor_of(INT, FLOAT, COMPLEX, QUANTIZED)
+SIGNED_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR = tensor_of(SIGNED, FLOAT, COMPLEX, QUANTIZED)
+SIGNED_FLOAT_OR_QUANTIZED_TENSOR = tensor_of(SIGNED, FLOAT, QUANTIZED)
+FLOAT_QUANTIZED_OR_PER_AXIS_TENSOR = tensor_of(FLOAT, QUANTIZED, PER_AXIS, also=has_valid_quantized_dimension)
+QUANTIZED_OR_PER_AXIS_TENSOR = tensor_of(QUANTIZED, PER_AXIS, also=has_valid_quantized_dimension)
+PER_AXIS_TENSOR = tensor_of(PER_AXIS, also=has_valid_quantized_dimension)
+I32_TENSOR = tensor_of(I32_ELEMENT)
+INTEGER_OR_INDEX_TENSOR = tensor_of(ANY_INTEGER, INDEX_ELEMENT)
+
+_0D = _has_rank(0)
+SCALAR_TENSOR = tensor_of(*_ALL, kind="0D tensor", also=_0D)
+SCALAR_INT_TENSOR = tensor_of(INT, kind="0D tensor", also=_0D)
+SCALAR_PRED_INT_OR_FLOAT_TENSOR = tensor_of(PRED, INT, FLOAT, kind="0D tensor", also=_0D)
+FLOAT_OR_QUANTIZED_VECTOR = tensor_of(FLOAT, QUANTIZED, kind="1D tensor", also=_has_rank(1))
+DIMENSION_TENSOR = tensor_of(DIMENSION, kind="1D tensor", also=_has_rank(1))
+STATIC_DIMENSION_TENSOR = tensor_of(
+    DIMENSION, kind="statically shaped 1-dimensional tensor", also=_is_static_with_rank(1)
+)
+STATIC_1D_INT_TENSOR = tensor_of(
+    INT, kind="statically shaped 1-dimensional integer tensor", also=_is_static_with_rank(1)
+)
+STATIC_2D_INT_TENSOR = tensor_of(
+    INT, kind="statically shaped 2-dimensional integer tensor", also=_is_static_with_rank(2)
+)
+
+_STATIC = "statically shaped tensor"
+STATIC_TENSOR = tensor_of(*_ALL, kind=_STATIC, also=_is_static)
+STATIC_TENSOR_OR_PER_AXIS = tensor_of(*_ALL_OR_PER_AXIS, kind=_STATIC, also=_is_static_and_valid)
+STATIC_INT_OR_FLOAT_TENSOR = tensor_of(INT, FLOAT, kind=_STATIC, also=_is_static)
+STATIC_INT_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR = tensor_of(
+    INT, FLOAT, COMPLEX, QUANTIZED, kind=_STATIC, also=_is_static
+)
+STATIC_OR_BOUNDED_TENSOR = tensor_of(
+    *_ALL_OR_PER_AXIS,
+    kind="statically shaped or single bounded dimension tensor",
+    also=_is_static_or_bounded,
+)
+
+# --- Tokens, tuples, buffers --------------------------------------------------------------
+
+TOKEN = TypeConstraint("token", lambda type: isinstance(type, TokenType))
+FUTURE = TypeConstraint("future", lambda type: isinstance(type, FutureType))
+BUFFER = _shaped_of("memref", MemRefType, any_of(*_ALL))
+ANY_TENSOR = _shaped_of("tensor", (RankedTensor, UnrankedTensor), any_of(*_ALL_OR_PER_AXIS))
+TUPLE = _nested_tuple_of(TENSOR, BUFFER, PER_AXIS_TENSOR, TOKEN)
+TENSOR_OR_TOKEN = any_of(TENSOR, TOKEN)
+TENSOR_OR_PER_AXIS_OR_TOKEN = any_of(TENSOR, PER_AXIS_TENSOR, TOKEN)
+TENSOR_OR_PER_AXIS_OR_TOKEN_OR_BUFFER = any_of(TENSOR_OR_PER_AXIS_OR_TOKEN, BUFFER)
+TENSOR_OR_PER_AXIS_OR_TOKEN_OR_TUPLE = any_of(TENSOR, PER_AXIS_TENSOR, TOKEN, TUPLE)
+TENSOR_OR_PER_AXIS_OR_TOKEN_OR_TUPLE_OR_BUFFER = any_of(TENSOR_OR_PER_AXIS_OR_TOKEN_OR_TUPLE, BUFFER)
+STATIC_TENSOR_OR_PER_AXIS_OR_TOKEN = any_of(STATIC_TENSOR, STATIC_TENSOR_OR_PER_AXIS, TOKEN)
+CUSTOM_CALL_TUPLE = _nested_tuple_of(ANY_TENSOR, BUFFER, TOKEN)
+CUSTOM_CALL_VALUE = any_of(ANY_TENSOR, BUFFER, TOKEN, CUSTOM_CALL_TUPLE, FUTURE)

@@ -1,0 +1,119 @@
+"""Traits about shapes and element types, with MLIR's checks and words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from sdyopt.ir.form import Form
+from sdyopt.ir.traits import Trait
+from sdyopt.ir.types import (
+    DYNAMIC,
+    RankedShape,
+    RankedTensor,
+    ShapedType,
+    Type,
+    UnrankedTensor,
+    VectorType,
+    element_of,
+)
+
+_MAPPABLE = (RankedTensor, UnrankedTensor, VectorType)
+
+
+def are_compatible_sizes(*sizes: int) -> bool:
+    """Whether all the sizes that are known are the same."""
+    return len({size for size in sizes if size != DYNAMIC}) <= 1
+
+
+def are_compatible_shapes(types: Iterable[Type]) -> bool:
+    """Whether types can have the same shape: none of them is shaped, or their dimensions agree."""
+    types = list(types)
+    shaped = [type for type in types if isinstance(type, ShapedType)]
+    if len(shaped) != len(types):
+        return not shaped
+    shapes = [type.shape for type in shaped if isinstance(type, RankedShape)]
+    if len(set(map(len, shapes))) > 1:
+        return False
+    return all(are_compatible_sizes(*sizes) for sizes in zip(*shapes, strict=True))
+
+
+def _all_types(form: Form) -> tuple[Type, ...]:
+    return form.operand_types + form.result_types
+
+
+def _check_elementwise(form: Form) -> None:
+    operands = [type for type in form.operand_types if isinstance(type, _MAPPABLE)]
+    results = [type for type in form.result_types if isinstance(type, _MAPPABLE)]
+    if not operands and not results:
+        return
+    if not operands:
+        raise form.op_error("if a result is non-scalar, then at least one operand must be non-scalar")
+    if not results:
+        raise form.op_error("if an operand is non-scalar, then there must be at least one non-scalar result")
+    if len(results) != len(form.result_types):
+        raise form.op_error("if an operand is non-scalar, then all results must be non-scalar")
+    types = operands + results
+    if len(set(map(type, types))) > 1 or not are_compatible_shapes(types):
+        raise form.op_error("all non-scalar operands/results must have the same shape and base type")
+
+
+def _check_same_shape(form: Form) -> None:
+    if not form.operand_types:
+        raise form.op_error("expected 1 or more operands, but found 0")
+    if not are_compatible_shapes(_all_types(form)):
+        raise form.op_error("requires the same shape for all operands and results")
+
+
+def _check_same_elements(form: Form) -> None:
+    if not form.operand_types:
+        raise form.op_error("expected 1 or more operands, but found 0")
+    if len({element_of(type) for type in _all_types(form)}) > 1:
+        raise form.op_error("requires the same element type for all operands and results")
+
+
+def _check_same_operand_elements(form: Form) -> None:
+    if not form.operand_types:
+        raise form.op_error("expected 1 or more operands, but found 0")
+    if len({element_of(type) for type in form.operand_types}) > 1:
+        raise form.op_error("requires the same element type for all operands")
+
+
+# Works on each element alone: operands and results have one shape.
+ELEMENTWISE = Trait("elementwise", _check_elementwise)
+SAME_SHAPE = Trait("same-operands-and-result-shape", _check_same_shape)
+SAME_ELEMENT_TYPE = Trait("same-operands-and-result-element-type", _check_same_elements)
+SAME_OPERAND_ELEMENT_TYPE = Trait("same-operands-element-type", _check_same_operand_elements)
+
+# --- Fields that have something in common --------------------------------------------------
+
+
+def same_types(*fields: str) -> Trait:
+    """All these fields have the same type."""
+    return _same(fields, "type", lambda type: type)
+
+
+def same_element_types(*fields: str) -> Trait:
+    """All these fields have the same element type."""
+    return _same(fields, "element type", element_of)
+
+
+def same_ranks(*fields: str) -> Trait:
+    """All these fields have the same rank."""
+    return _same(fields, "rank", lambda type: type.rank)
+
+
+def same_attribute_sizes(*fields: str) -> Trait:
+    """All these attributes, which are lists, have the same length."""
+    return _same(fields, "size", len)
+
+
+def _same(fields: tuple[str, ...], what: str, measure: Callable[[Any], Any]) -> Trait:
+    names = ", ".join(fields)
+
+    def check(form: Form) -> None:
+        values = [measure(getattr(form, field)) for field in fields]
+        if any(value != values[0] for value in values):
+            raise form.op_error(f"failed to verify that all of {{{names}}} have same {what}")
+
+    return Trait(f"same {what} of {names}", check)
