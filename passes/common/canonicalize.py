@@ -45,7 +45,8 @@ class Canonicalizer(Pass):
         default=(), help="Labels of patterns that should be filtered out during application"
     )
     enable_patterns: tuple[str, ...] = option(
-        default=(), help="Labels of patterns that should be used during application, all other patterns are filtered out"
+        default=(),
+        help="Labels of patterns that should be used during application, all other patterns are filtered out",
     )
 
     def run(self, op: Op) -> bool:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from sdyopt.diagnostics.location import UnknownLoc
 from sdyopt.ir.block import Block, Region
 from sdyopt.ir.dominance import Dominance
 from sdyopt.ir.effects import is_memory_effect_free, is_trivially_dead
@@ -23,7 +24,6 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.traits import COMMUTATIVE, ISOLATED
 from sdyopt.ir.value import Value
-from sdyopt.diagnostics.location import UnknownLoc
 from sdyopt.pipeline import Pass, Statistic
 from sdyopt.registry import register
 

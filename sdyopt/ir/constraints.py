@@ -54,9 +54,7 @@ def of_class(cls: type[T], description: str) -> AttrKind[T]:
     return AttrKind(description, lambda attribute: isinstance(attribute, cls), lambda attribute: attribute)
 
 
-def _is_integer(
-    width: int, signedness: Signedness = Signedness.SIGNLESS
-) -> Callable[[Attribute], bool]:
+def _is_integer(width: int, signedness: Signedness = Signedness.SIGNLESS) -> Callable[[Attribute], bool]:
     type = IntegerType(width, signedness)
     return lambda attribute: isinstance(attribute, IntegerAttr) and attribute.type is type
 
@@ -77,7 +75,9 @@ STRING_ATTR: AttrKind[str] = AttrKind(
 )
 UNIT_ATTR: AttrKind[bool] = AttrKind("unit attribute", lambda a: isinstance(a, UnitAttr), lambda a: True)
 F32_ATTR = of_class(FloatAttr, "32-bit float attribute")
-TYPE_ATTR: AttrKind[Type] = AttrKind("any type attribute", lambda a: isinstance(a, TypeAttr), lambda a: a.type)
+TYPE_ATTR: AttrKind[Type] = AttrKind(
+    "any type attribute", lambda a: isinstance(a, TypeAttr), lambda a: a.type
+)
 FUNCTION_TYPE_ATTR: AttrKind[FunctionType] = AttrKind(
     "type attribute of function type",
     lambda a: isinstance(a, TypeAttr) and isinstance(a.type, FunctionType),

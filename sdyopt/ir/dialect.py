@@ -20,8 +20,9 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS, TERMINATOR, Trait
 from sdyopt.ir.types import Type
 
-O = TypeVar("O", bound=type[Op])
+C = TypeVar("C", bound=type[Op])
 F = TypeVar("F")
+FactClass = type[Any]
 
 # (op, attribute name, attribute) -> raises DiagnosticError
 VerifyOpAttribute = Callable[[Op, str, Attribute], None]
@@ -49,10 +50,10 @@ class Dialect:
         # (attribute, type, location) -> a detached constant operation, or None.
         self.materialize_constant: Callable[..., Op | None] | None = None
 
-    def op(self, mnemonic: str, *traits: Trait) -> Callable[[O], O]:
+    def op(self, mnemonic: str, *traits: Trait) -> Callable[[C], C]:
         """Class decorator: registers the class as operation `name.mnemonic`."""
 
-        def register(cls: O) -> O:
+        def register(cls: C) -> C:
             assert mnemonic not in self.ops, f"{self.name}.{mnemonic} is defined twice"
             cls.name = f"{self.name}.{mnemonic}"
             cls.dialect = self
@@ -79,7 +80,7 @@ class Dialect:
         """Decorator of the function that reads `!name.mnemonic`, given a cursor behind it."""
         return _adder(self.type_parsers, mnemonic, self.name)
 
-    def spelling(self, cls: type) -> Callable[[F], F]:
+    def spelling(self, cls: FactClass) -> Callable[[F], F]:
         """Decorator of the function that writes a fact of `cls`, mnemonic first, without `#` or `!`."""
         return _adder(self.spellings, cls, self.name)
 

@@ -27,6 +27,9 @@ def is_memory_effect_free(op: Op) -> bool:
     traits = op.traits
     if RECURSIVE_EFFECTS in traits:
         return all(
-            is_memory_effect_free(child) for region in op.regions for block in region.blocks for child in block.ops
+            is_memory_effect_free(child)
+            for region in op.regions
+            for block in region.blocks
+            for child in block.ops
         )
     return PURE in traits or NO_MEMORY_EFFECT in traits

@@ -73,6 +73,8 @@ class Op:
 
     form: Form
     attributes: DictAttr
+    _location: LazyLocation
+    _operands: list[OpOperand]
     results: tuple[OpResult, ...]
     regions: tuple[Region, ...]
     successors: list[Block]
@@ -112,14 +114,15 @@ class Op:
     @property
     def location(self) -> Location:
         location = self._location
-        if type(location) is tuple:
+        if isinstance(location, tuple):
             source, offset = location
-            location = self._location = source.location(offset)
-        return location  # type: ignore[return-value]  # the tuple was just resolved
+            self._location = resolved = source.location(offset)
+            return resolved
+        return location
 
     @location.setter
     def location(self, location: LazyLocation) -> None:
-        self._location: LazyLocation = location
+        self._location = location
 
     @property
     def dialect_name(self) -> str:
@@ -254,12 +257,7 @@ def build(
     op._location = location
     op.parent = op.prev = op.next = None
     op.order = 0
-    uses = []
-    index = 0
-    for value in operands:
-        uses.append(OpOperand(op, index, value))
-        index += 1
-    op._operands = uses
+    op._operands = [OpOperand(op, index, value) for index, value in enumerate(operands)]
     types = form.result_types
     if len(types) == 1:
         op.results = (OpResult(op, 0, types[0]),)

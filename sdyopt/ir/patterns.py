@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
 from typing import Any
 
 from sdyopt.ir.attribute import Attribute
@@ -66,7 +65,7 @@ def apply_greedily(
     """Applies patterns and folds to what is inside `root`: (changed, reached a fixed point)."""
     changed = converged = False
     for region in root.regions:
-        driver = _Driver(region, cache(patterns_of), options)
+        driver = _Driver(region, patterns_of, options)
         converged = driver.run()
         changed |= driver.changed
     return changed, converged or not root.regions
@@ -79,6 +78,7 @@ class _Driver:
         self.changed = False
         self._region = region
         self._patterns_of = patterns_of
+        self._known: dict[type[Op], Sequence[Pattern]] = {}
         self._options = options
         self._rewriter = Rewriter(self)
         # A stack without duplicates: a dict keeps the order and finds members.
@@ -126,10 +126,16 @@ class _Driver:
                 changed = True
             elif self._options.folds and CONSTANT_LIKE not in op.traits and self._fold(op):
                 changed = True
-            elif any(pattern.rewrite(op, self._rewriter) for pattern in self._patterns_of(type(op))):
+            elif any(pattern.rewrite(op, self._rewriter) for pattern in self._patterns(type(op))):
                 changed = True
                 rewrites += 1
         return changed
+
+    def _patterns(self, op_class: type[Op]) -> Sequence[Pattern]:
+        found = self._known.get(op_class)
+        if found is None:
+            found = self._known[op_class] = self._patterns_of(op_class)
+        return found
 
     def _fold(self, op: Op) -> bool:
         found = fold(op)

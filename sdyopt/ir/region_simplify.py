@@ -67,5 +67,3 @@ def _ops(region: Region) -> Iterator[Op]:
 def _all_ops(region: Region) -> Iterator[Op]:
     for op in _ops(region):
         yield from op.walk()
-
-

@@ -274,9 +274,7 @@ class Rewriter:
             _refresh_operand_types(use.owner)
         self._modified(use.owner)
 
-    def _set_one(
-        self, op: Op, held: list[DictAttr], index: int, name: str, value: Attribute | None
-    ) -> None:
+    def _set_one(self, op: Op, held: list[DictAttr], index: int, name: str, value: Attribute | None) -> None:
         new = held[index].without(name) if value is None else held[index].with_entry(name, value)
         if new is not held[index]:
             held[index] = new
@@ -342,5 +340,3 @@ def _clone(op: Op, values: dict[Value, Value], blocks: dict[Block, Block]) -> Op
             for child in block.ops:
                 blocks[block].append(_clone(child, values, blocks))
     return copy
-
-

@@ -136,6 +136,7 @@ class BlockArgument(Value):
 
     owner: Block
     index: int
+    _location: LazyLocation
 
     def __init__(self, owner: Block, index: int, type: Type, location: LazyLocation) -> None:
         self.owner = owner
@@ -150,10 +151,12 @@ class BlockArgument(Value):
 
     @property
     def location(self) -> Location:
-        if type(self._location) is tuple:
-            source, offset = self._location
-            self._location = source.location(offset)
-        return self._location  # type: ignore[return-value]  # the tuple was just resolved
+        location = self._location
+        if isinstance(location, tuple):
+            source, offset = location
+            self._location = resolved = source.location(offset)
+            return resolved
+        return location
 
     @location.setter
     def location(self, location: LazyLocation) -> None:

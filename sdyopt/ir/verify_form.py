@@ -76,7 +76,9 @@ def check_inferred_types(form: Form, regions: Sequence[Region], spell_type: Spel
         raise problem.then(failed) from None
     actual = form.result_types
     if len(inferred) != len(actual) or not all(map(trait.accepts, inferred, actual)):
-        expected, found = (", ".join(f"'{spell_type(type)}'" for type in types) for types in (inferred, actual))
+        expected, found = (
+            ", ".join(f"'{spell_type(type)}'" for type in types) for types in (inferred, actual)
+        )
         raise form.located_error(
             f"'{form.name}' op inferred type(s) {expected} are incompatible with return type(s) of "
             f"operation {found}"
@@ -148,7 +150,9 @@ def _check_same_size(form: Form, fields: Sequence[ValueField[Any]], count: int) 
     groups = sum(field.arity == MANY for field in fields)
     rest = count - sum(field.arity == ONE for field in fields)
     if groups > 1 and rest % groups:
-        raise form.op_error(f"expected {groups} groups of operands of the same size, but found {rest} operands")
+        raise form.op_error(
+            f"expected {groups} groups of operands of the same size, but found {rest} operands"
+        )
 
 
 # --- Attributes and types -----------------------------------------------------------------

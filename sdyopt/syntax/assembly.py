@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 from sdyopt.ir.attribute import Attribute, DictAttr, StringAttr, TypeAttr, UnitAttr
 from sdyopt.ir.constraints import ONE_BLOCK, AttrKind
-from sdyopt.ir.fields import MANY, ONE, OPTIONAL, AttrField, OperandField, RegionField, ResultField, ValueField
+from sdyopt.ir.fields import (
+    MANY,
+    ONE,
+    OPTIONAL,
+    AttrField,
+    OperandField,
+    RegionField,
+    ResultField,
+    ValueField,
+)
 from sdyopt.ir.form import Form
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import FunctionType, Type
@@ -186,8 +195,11 @@ class FunctionalType(Piece):
         offset = statement.skip()
         type = statement.type()
         if not isinstance(type, FunctionType):
-            raise statement.error("invalid kind of type specified: expected builtin.function, but found "
-                                  f"'{statement.parser.spell_type(type)}'", offset)
+            raise statement.error(
+                "invalid kind of type specified: expected builtin.function, but found "
+                f"'{statement.parser.spell_type(type)}'",
+                offset,
+            )
         _distribute(statement, OperandField, self.operands, type.inputs)
         _distribute(statement, ResultField, self.results, type.results)
 
@@ -214,9 +226,7 @@ def _distribute(
         statement.types[only] = list(types)
         return
     fields = [f for f in statement.op_class.fields.values() if isinstance(f, kind)]
-    sizes = [
-        1 if f.arity == ONE else len(statement.operand_names.get(f.attribute_name, ())) for f in fields
-    ]
+    sizes = [1 if f.arity == ONE else len(statement.operand_names.get(f.attribute_name, ())) for f in fields]
     if kind is ResultField:
         rest = len(types) - sum(f.arity == ONE for f in fields)
         sizes = [1 if f.arity == ONE else rest for f in fields]

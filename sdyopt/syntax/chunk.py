@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.location import Location
 from sdyopt.diagnostics.source import Source
-from sdyopt.ir.attribute import Attribute, OpaqueAttr
+from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.operation import Op
-from sdyopt.ir.types import OpaqueType, Type
-from sdyopt.ir.value import BlockArgument, LazyLocation
+from sdyopt.ir.types import Type
+from sdyopt.ir.value import BlockArgument
 from sdyopt.syntax.cursor import Cursor
 from sdyopt.syntax.pieces import Pieces
 from sdyopt.syntax.resources import Resources, parse_resources
@@ -20,6 +22,9 @@ from sdyopt.syntax.spell import Speller
 
 _ALIAS_DEFINITION = re.compile(r"([#!])([A-Za-z_][\w$.-]*|\d+)\s*=\s*")
 _LOCATION_ALIAS = re.compile(r"loc\(\s*#([\w$-]+)\s*\)")
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,13 +68,13 @@ class Chunk:
             return True
         return False
 
-    def _define(self, table, kind, name, start, cursor, read) -> None:  # type: ignore[no-untyped-def]
+    def _define(
+        self, table: dict[str, T], kind: str, name: str, start: int, cursor: Cursor, read: Callable[[], T]
+    ) -> None:
         if name in table:
             raise cursor.error(f"redefinition of {kind} alias id '{name}'", start)
         if "." in name:
-            raise cursor.error(
-                f"{kind} names with a '.' are reserved for dialect-defined names", start
-            )
+            raise cursor.error(f"{kind} names with a '.' are reserved for dialect-defined names", start)
         table[name] = read()
 
     def finish(self) -> None:

@@ -60,7 +60,9 @@ def _check_alike(statement: Statement, inputs: list[Argument]) -> None:
     """Either all inputs have names, or none has."""
     for one in inputs[1:]:
         if bool(one.name) is not bool(inputs[0].name):
-            expected = "expected SSA identifier" if inputs[0].name else "expected type instead of SSA identifier"
+            expected = (
+                "expected SSA identifier" if inputs[0].name else "expected type instead of SSA identifier"
+            )
             raise statement.error(expected, one.offset)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.operation import UnregisteredOp
 from sdyopt.ir.types import FunctionType
-from sdyopt.syntax.statement import Statement
+from sdyopt.syntax.statement import OperandName, Statement
 
 if TYPE_CHECKING:  # the parser reads generic statements, whose regions the parser reads
     from sdyopt.syntax.parse import Parser
@@ -43,18 +43,11 @@ def parse_generic(parser: Parser, name: str, offset: int, position: int) -> Stat
 
 
 def _check_unregistered(parser: Parser, statement: Statement) -> None:
-    namespace = statement.name.partition(".")[0]
-    if parser.chunk.allow_unregistered:
-        return
-    if parser.dialects.find(namespace) is not None:
+    if not parser.chunk.allow_unregistered:
         raise statement.error(
-            f"operation being parsed with an unregistered dialect. If this is intended, please use "
-            f"-allow-unregistered-dialect with the MLIR tool used"
+            "operation being parsed with an unregistered dialect. If this is intended, please use "
+            "-allow-unregistered-dialect with the MLIR tool used"
         )
-    raise statement.error(
-        "operation being parsed with an unregistered dialect. If this is intended, please use "
-        "-allow-unregistered-dialect with the MLIR tool used"
-    )
 
 
 def _properties(statement: Statement) -> None:
@@ -71,7 +64,7 @@ def _properties(statement: Statement) -> None:
         raise statement.error("expected DictionaryAttr to set properties", offset)
 
 
-def _signature(statement: Statement, names: list[tuple[str, int]]) -> None:
+def _signature(statement: Statement, names: list[OperandName]) -> None:
     """Reads `: (operand types) -> result types` and resolves the operands."""
     statement.expect(":", " followed by operation type")
     end = statement.position
@@ -85,7 +78,6 @@ def _signature(statement: Statement, names: list[tuple[str, int]]) -> None:
             f"expected {len(names)} operand type{s} but had {len(type.inputs)}", statement.position
         )
     statement.operands = [
-        statement.resolve(name, operand_type)  # type: ignore[arg-type]
-        for name, operand_type in zip(names, type.inputs, strict=True)
+        statement.resolve(name, operand_type) for name, operand_type in zip(names, type.inputs, strict=True)
     ]
     statement.result_types = list(type.results)

@@ -147,7 +147,7 @@ def _sanitized(name: str) -> str:
     """A name made of characters that an SSA name may have."""
     if _PLAIN_NAME.fullmatch(name):
         return name if not name.isdigit() else f"_{name}"
-    clean = "".join(c if c.isalnum() and c.isascii() or c in "$._-" else _hex(c) for c in name)
+    clean = "".join(c if (c.isalnum() and c.isascii()) or c in "$._-" else _hex(c) for c in name)
     return f"_{clean}" if clean[0].isdigit() else clean
 
 

@@ -19,9 +19,10 @@ from sdyopt.ir.form import Form
 from sdyopt.ir.operation import Op, UnregisteredOp, build
 from sdyopt.ir.traits import ISOLATED
 from sdyopt.ir.value import LazyLocation
-from sdyopt.syntax.chunk import Chunk, Resources, UnresolvedLocation
+from sdyopt.syntax.chunk import Chunk, UnresolvedLocation
 from sdyopt.syntax.cursor import Cursor
 from sdyopt.syntax.generic import parse_generic
+from sdyopt.syntax.resources import Resources
 from sdyopt.syntax.scope import Scope
 from sdyopt.syntax.spelling import NAMES, Recipe, build_by_recipe, recipe_of, split_location
 from sdyopt.syntax.statement import Argument, Statement
@@ -269,7 +270,10 @@ class Parser:
                 for index in range(1, len(op.results)):
                     scope.define(f"{name}#{index}", op.results[index], start, self.spell_type)
         else:
-            op._location = location or (self.source, start + len("".join(parts[: 2 * count])) + recipe.name_at)
+            op._location = location or (
+                self.source,
+                start + len("".join(parts[: 2 * count])) + recipe.name_at,
+            )
             self._define_groups(op, list(zip(names, recipe.groups, strict=False)), start)
         block.append(op)
         if type(location) is UnresolvedLocation:

@@ -174,7 +174,7 @@ class Printer:
             for index in range(len(op.regions)):
                 if index:
                     template.text(", ")
-                template.call(lambda op, printer, index=index: printer.region(op.regions[index], True))
+                template.call(_region_writer(index))
             template.text(")")
         template.attribute_dictionary(discardable)
         template.text(" : " + self.speller.function_type(form.operand_types, form.result_types))
@@ -244,15 +244,8 @@ class Printer:
         self._indent = outer + "  "
         default_dialect = region.parent.default_dialect if region.parent is not None else ""
         for number, block in enumerate(region.blocks):
-            is_labelled = (
-                number > 0
-                or (print_arguments and bool(block.arguments))
-                or (print_empty and block.first is None)
-                or bool(block.predecessors)
-                if number or block.arguments or print_empty or len(region.blocks) > 1
-                else False
-            )
-            if is_labelled:
+            is_shown_empty = print_empty and block.first is None
+            if number or (print_arguments and block.arguments) or is_shown_empty:
                 self._label(block, outer)
             self._block(block, default_dialect, print_terminator)
         self._indent = outer
@@ -285,6 +278,10 @@ class Printer:
         if not is_entry:
             out.append(_predecessors([self.naming.blocks[p] for p in block.predecessors]))
         out.append("\n")
+
+
+def _region_writer(index: int) -> Callable[[Op, Printer], None]:
+    return lambda op, printer: printer.region(op.regions[index], print_arguments=True)
 
 
 def _predecessors(names: list[str]) -> str:

@@ -10,7 +10,6 @@ from sdyopt.diagnostics.source import Source
 from sdyopt.ir.types import Type
 from sdyopt.ir.value import OpResult, Value
 
-
 PrintType = Callable[[Type], str]
 
 

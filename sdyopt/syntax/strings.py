@@ -22,7 +22,11 @@ def escape(value: str) -> str:
     if _SPECIAL.search(value) is None:
         return value
     return "".join(
-        chr(byte) if 0x20 <= byte <= 0x7E and byte not in b'"\\' else f"\\{byte:02X}" if byte != 0x5C else "\\\\"
+        chr(byte)
+        if 0x20 <= byte <= 0x7E and byte not in b'"\\'
+        else f"\\{byte:02X}"
+        if byte != 0x5C
+        else "\\\\"
         for byte in value.encode("utf-8", "surrogateescape")
     )
 
