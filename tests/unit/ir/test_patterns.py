@@ -1,0 +1,70 @@
+"""The greedy driver: folding, patterns, constants made one, dead code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.ir.numbers import integer
+from sdyopt.ir.operation import Op
+from sdyopt.ir.patterns import GreedyOptions, Pattern, apply_greedily
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.types import I32
+
+from .toy import add, constant, negate, scope, use
+
+
+def _all(op_class: type[Op]) -> Sequence[Pattern]:
+    return op_class.canonicalizations
+
+
+def test_what_nobody_uses_goes() -> None:
+    rewriter, (root, block) = Rewriter(), scope()
+    one = constant(rewriter, block, integer(1, I32))
+    negate(rewriter, block, one.result)
+    assert apply_greedily(root, _all) == (True, True)
+    assert list(block.ops) == []
+
+
+def test_patterns_are_applied() -> None:
+    rewriter, (root, block) = Rewriter(), scope()
+    one = constant(rewriter, block, integer(1, I32)).result
+    user = use(rewriter, block, negate(rewriter, block, negate(rewriter, block, one).result).result)
+    apply_greedily(root, _all)
+    assert user.operands == [one]
+
+
+def test_equal_constants_become_one_at_the_top() -> None:
+    rewriter, (root, block) = Rewriter(), scope()
+    first = constant(rewriter, block, integer(1, I32))
+    use(rewriter, block, first.result)
+    second = constant(rewriter, block, integer(1, I32))
+    user = use(rewriter, block, second.result)
+    apply_greedily(root, _all)
+    assert user.operands == [first.result]
+    assert block.first is first
+
+
+def test_constant_operands_of_commutative_operations_move_right() -> None:
+    rewriter, (root, block) = Rewriter(), scope()
+    argument = rewriter.add_argument(block, I32)
+    one = constant(rewriter, block, integer(1, I32)).result
+    total = add(rewriter, block, one, argument)
+    use(rewriter, block, total.result)
+    apply_greedily(root, _all)
+    assert total.operands == [argument, one]
+
+
+def test_nothing_to_do_is_no_change() -> None:
+    rewriter, (root, block) = Rewriter(), scope()
+    use(rewriter, block, constant(rewriter, block, integer(1, I32)).result)
+    assert apply_greedily(root, _all) == (False, True)
+
+
+def test_the_number_of_rewrites_can_be_bounded() -> None:
+    rewriter, (root, block) = Rewriter(), scope()
+    value = constant(rewriter, block, integer(1, I32)).result
+    for _ in range(8):
+        value = negate(rewriter, block, value).result
+    use(rewriter, block, value)
+    apply_greedily(root, _all, GreedyOptions(max_iterations=1, max_rewrites=1))
+    assert sum(op.name == "toy.negate" for op in block.ops) == 6

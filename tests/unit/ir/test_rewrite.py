@@ -1,0 +1,87 @@
+"""The rewriter keeps uses, forms and order right."""
+
+from __future__ import annotations
+
+from sdyopt.ir.attribute import UNIT
+from sdyopt.ir.block import Region
+from sdyopt.ir.numbers import integer
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.types import I32, I64
+from sdyopt.ir.value import Value
+
+from .toy import LoopOp, add, constant, negate, scope, use
+
+
+def test_uses_are_visited_newest_first() -> None:
+    rewriter, (_, block) = Rewriter(), scope()
+    one = constant(rewriter, block, integer(1, I32)).result
+    first, second = use(rewriter, block, one), use(rewriter, block, one)
+    assert list(one.users) == [second, first]
+
+
+def test_replacing_moves_the_newest_use_first_so_their_order_turns_round() -> None:
+    rewriter, (_, block) = Rewriter(), scope()
+    one = constant(rewriter, block, integer(1, I32))
+    two = constant(rewriter, block, integer(2, I32))
+    first, second = use(rewriter, block, one.result), use(rewriter, block, one.result)
+    rewriter.replace(one, two)
+    assert list(two.result.users) == [first, second]
+    assert one.parent is None
+
+
+def test_a_new_type_is_in_the_forms_of_owner_and_users() -> None:
+    rewriter, (_, block) = Rewriter(), scope()
+    one = constant(rewriter, block, integer(1, I32))
+    user = use(rewriter, block, one.result)
+    rewriter.set_type(one.result, I64)
+    assert one.result_types == (I64,)
+    assert user.operand_types == (I64,)
+
+
+def test_inherent_attributes_are_in_the_form_and_others_are_not() -> None:
+    rewriter, (_, block) = Rewriter(), scope()
+    one = constant(rewriter, block, integer(1, I32))
+    form = one.form
+    rewriter.set_attribute(one, "my.note", UNIT)
+    assert one.form is form and one.attributes.get("my.note") is UNIT
+    rewriter.set_attribute(one, "value", integer(2, I32))
+    assert one.form is not form and one.attribute("value") is integer(2, I32)
+
+
+def test_changed_says_whether_anything_did() -> None:
+    setup, (_, block) = Rewriter(), scope()
+    one = constant(setup, block, integer(1, I32))
+    rewriter = Rewriter()
+    rewriter.set_attribute(one, "value", integer(1, I32))
+    rewriter.remove_attribute(one, "my.note")
+    assert not rewriter.changed
+    rewriter.set_attribute(one, "value", integer(2, I32))
+    assert rewriter.changed
+
+
+def test_positions_are_compared_after_inserting_between() -> None:
+    rewriter, (_, block) = Rewriter(), scope()
+    one = constant(rewriter, block, integer(1, I32))
+    last = use(rewriter, block, one.result)
+    assert one.is_before(last)
+    middle = negate(rewriter, block, one.result)
+    rewriter.move(middle, before=last)
+    assert one.is_before(middle) and middle.is_before(last)
+
+
+def test_a_clone_uses_its_own_values_inside() -> None:
+    rewriter, (_, block) = Rewriter(), scope()
+    outside = constant(rewriter, block, integer(1, I32)).result
+    loop = rewriter.create(LoopOp, at_end_of=block, regions=[_region_with_sum(rewriter, outside)])
+    copy = rewriter.clone(loop)
+    inner, total = copy.regions[0].blocks[0].ops
+    assert total.operands == [inner.result, outside]
+    assert inner.parent_op is copy
+
+
+def _region_with_sum(rewriter: Rewriter, outside: Value) -> Region:
+    region = Region()
+    block = region.add_block()
+    inner = constant(rewriter, block, integer(2, I32))
+    add(rewriter, block, inner.result, outside)
+    return region

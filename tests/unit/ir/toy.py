@@ -1,0 +1,108 @@
+"""A small dialect for testing the IR core by itself."""
+
+from __future__ import annotations
+
+from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.block import Block, Region
+from sdyopt.ir.constraints import ANY_ATTR, TypeConstraint
+from sdyopt.ir.dialect import Dialect
+from sdyopt.ir.fields import attr, operand, operands, region, result, results
+from sdyopt.ir.form import Form
+from sdyopt.ir.operation import Op
+from sdyopt.ir.patterns import Pattern
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.symbols import SYMBOL_TABLE, SymbolTableOp
+from sdyopt.ir.traits import COMMUTATIVE, CONSTANT_LIKE, ISOLATED, NO_TERMINATOR, PURE, TERMINATOR
+from sdyopt.ir.types import I32, IntegerType, Type
+from sdyopt.ir.value import Value
+
+toy = Dialect("toy")
+
+INTEGER = TypeConstraint("integer", lambda type: isinstance(type, IntegerType))
+
+
+@toy.op("constant", CONSTANT_LIKE, PURE)
+class ConstantOp(Op):
+    __slots__ = ()
+    value = attr(ANY_ATTR)
+    out = result()
+
+
+@toy.op("add", COMMUTATIVE, PURE)
+class AddOp(Op):
+    __slots__ = ()
+    lhs = operand(INTEGER)
+    rhs = operand(INTEGER)
+    out = result(INTEGER)
+
+    @staticmethod
+    def verify_form(form: Form) -> None:
+        if form.lhs is not form.rhs:
+            raise form.op_error("requires equal operand types")
+
+
+def _drop_twice(op: NegateOp, rewriter: Rewriter) -> bool:
+    inner = op.input.defining_op
+    if not isinstance(inner, NegateOp):
+        return False
+    rewriter.replace(op, [inner.input])
+    return True
+
+
+@toy.op("negate", PURE)
+class NegateOp(Op):
+    __slots__ = ()
+    input = operand()
+    out = result()
+    canonicalizations = (Pattern(_drop_twice, "negate-twice", labels=("toy",)),)
+
+
+@toy.op("use")
+class UseOp(Op):
+    """Has effects, so it stays."""
+
+    __slots__ = ()
+    inputs = operands()
+
+
+@toy.op("scope", ISOLATED, NO_TERMINATOR, SYMBOL_TABLE)
+class ScopeOp(SymbolTableOp):
+    __slots__ = ()
+    body = region()
+
+
+@toy.op("loop", NO_TERMINATOR)
+class LoopOp(Op):
+    __slots__ = ()
+    body = region()
+
+
+@toy.op("end", TERMINATOR)
+class EndOp(Op):
+    __slots__ = ()
+    inputs = operands()
+    outs = results()
+
+
+def scope() -> tuple[Op, Block]:
+    """A scope with one empty block."""
+    body = Region()
+    block = body.add_block()
+    holder = Block()
+    return Rewriter().create(ScopeOp, at_end_of=holder, regions=[body]), block
+
+
+def constant(rewriter: Rewriter, block: Block, value: Attribute, type: Type = I32) -> Op:
+    return rewriter.create(ConstantOp, result_types=[type], attributes={"value": value}, at_end_of=block)
+
+
+def add(rewriter: Rewriter, block: Block, lhs: Value, rhs: Value) -> Op:
+    return rewriter.create(AddOp, [lhs, rhs], [lhs.type], at_end_of=block)
+
+
+def negate(rewriter: Rewriter, block: Block, value: Value) -> Op:
+    return rewriter.create(NegateOp, [value], [value.type], at_end_of=block)
+
+
+def use(rewriter: Rewriter, block: Block, *values: Value) -> Op:
+    return rewriter.create(UseOp, values, at_end_of=block)
