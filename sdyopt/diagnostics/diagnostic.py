@@ -61,11 +61,9 @@ class DiagnosticError(Exception):
         self.diagnostic.notes.append(Diagnostic(Severity.NOTE, place, message))
         return self
 
-    def then(self, message: str, location: Location | None = None, operation: Any = None) -> Self:
-        """Adds an error that comes of this one, at the same place if no other is given."""
-        place = location or self.diagnostic.location
-        follower = Diagnostic(Severity.ERROR, place, message, operation=operation)
-        self.diagnostic.followers.append(follower)
+    def then(self, error: DiagnosticError) -> Self:
+        """Adds an error that comes of this one."""
+        self.diagnostic.followers.append(error.diagnostic)
         return self
 
     def help(self, text: str) -> Self:

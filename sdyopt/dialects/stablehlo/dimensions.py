@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from sdyopt.dialects.stablehlo.compatible import are_compatible_sizes
 from sdyopt.ir.form import Form
-from sdyopt.ir.types import DYNAMIC
 
 Dimensions = Sequence[int]
 
@@ -24,14 +24,9 @@ def is_sorted(dimensions: Dimensions) -> bool:
     return all(a <= b for a, b in pairwise(dimensions))
 
 
-def are_sizes_compatible(a: int, b: int) -> bool:
-    """Whether two dimensions may have the same size when the program runs."""
-    return a == b or DYNAMIC in (a, b)
-
-
 def are_shapes_compatible(a: Dimensions, b: Dimensions) -> bool:
     """Whether two tensors may have the same shape when the program runs."""
-    return len(a) == len(b) and all(map(are_sizes_compatible, a, b))
+    return len(a) == len(b) and all(map(are_compatible_sizes, a, b))
 
 
 def listing(values: Sequence[int]) -> str:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sdyopt.dialects.stablehlo.bounds import dimension_size
 from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.dialects.stablehlo.bounds import dimension_size
 from sdyopt.syntax.cursor import Cursor
 
 Read = Callable[[Cursor], Any]
