@@ -63,6 +63,24 @@ def _integer(width: int) -> AttrKind[int]:
     return AttrKind(f"{width}-bit signless integer attribute", _is_integer(width), lambda a: a.value)
 
 
+def non_negative(kind: AttrKind[int]) -> AttrKind[int]:
+    """The integers of a kind that are 0 or above."""
+    return AttrKind(
+        f"{kind.description} whose value is non-negative",
+        lambda a: kind.accepts(a) and kind.value(a) >= 0,
+        kind.value,
+    )
+
+
+def positive(kind: AttrKind[int]) -> AttrKind[int]:
+    """The integers of a kind that are above 0."""
+    return AttrKind(
+        f"{kind.description} whose value is positive",
+        lambda a: kind.accepts(a) and kind.value(a) > 0,
+        kind.value,
+    )
+
+
 I16_ATTR = _integer(16)
 I32_ATTR = _integer(32)
 I64_ATTR = _integer(64)
