@@ -98,7 +98,9 @@ def _adder(table: dict[Any, Any], key: Any, dialect: str) -> Callable[[F], F]:
 def complete_attributes(op_class: type[Op], attributes: DictAttr) -> DictAttr:
     """The inherent attributes with the defaults of those that are missing."""
     for field in op_class.fields.values():
-        if isinstance(field, AttrField) and field.default is not None and attributes.get(field.name) is None:
+        if not isinstance(field, AttrField) or field.is_optional or field.default is None:
+            continue
+        if attributes.get(field.name) is None:
             attributes = attributes.with_entry(field.name, field.default)
     return attributes
 

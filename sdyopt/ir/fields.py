@@ -120,7 +120,11 @@ class ResultField(ValueField[V]):
 
 
 class AttrField(Field, Generic[T]):
-    """An inherent attribute: required, optional, or with a default that is filled in."""
+    """An inherent attribute: required or optional, with or without a default.
+
+    A required one that is missing is filled in with its default; an optional one stays missing, and
+    reads as its default.
+    """
 
     def __init__(self, kind: AttrKind[Any], name: str | None, is_optional: bool, default: Attribute | None):
         self.kind = kind
@@ -203,6 +207,11 @@ def attr(kind: AttrKind[T], name: str | None = None, default: Attribute | None =
 def optional_attr(kind: AttrKind[T], name: str | None = None) -> AttrField[T | None]:
     """An attribute that may be missing, and then reads as None."""
     return AttrField(kind, name, is_optional=True, default=None)
+
+
+def defaulted_attr(kind: AttrKind[T], default: Attribute, name: str | None = None) -> AttrField[T]:
+    """An attribute that may be missing, and then reads as the default."""
+    return AttrField(kind, name, is_optional=True, default=default)
 
 
 def region(constraint: RegionConstraint = ANY_REGION) -> RegionField[Region]:
