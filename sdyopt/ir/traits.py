@@ -16,13 +16,15 @@ class Trait:
     """A named property of an operation class. Compared by identity.
 
     `verify_form(form)` raises FormError; `verify_place(op)` and, once its regions have been
-    verified, `verify_regions(op)` raise DiagnosticError.
+    verified, `verify_regions(op)` raise DiagnosticError. `verify_structure(op)` comes before all
+    others, and is asked of operations with regions only.
     """
 
     name: str
     verify_form: Callable[[Any], None] | None = None
     verify_place: Callable[[Any], None] | None = None
     verify_regions: Callable[[Any], None] | None = None
+    verify_structure: Callable[[Any], None] | None = None
 
 
 @dataclass(frozen=True, eq=False)

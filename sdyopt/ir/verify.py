@@ -56,16 +56,23 @@ class Verifier:
     def _op(self, op: Op) -> None:
         if op.attributes.entries:
             self._discardable_attributes(op)
+        if op.regions:
+            for trait in op.trait_order:
+                if trait.verify_structure is not None:
+                    trait.verify_structure(op)
         problem = form_problem(op.form, self.spell_type)
         if problem is not None:
             raise _form_error(op, problem)
         if op.regions or op.op_class_has_regions:
             _check_regions(op)
-        for trait in op.trait_order:
-            if trait.verify_place is not None:
-                trait.verify_place(op)
-        if op.verify_place is not None:
-            op.verify_place()
+        try:
+            for trait in op.trait_order:
+                if trait.verify_place is not None:
+                    trait.verify_place(op)
+            if op.verify_place is not None:
+                op.verify_place()
+        except FormError as place_problem:
+            raise _form_error(op, place_problem) from None
 
     def _discardable_attributes(self, op: Op) -> None:
         for name, attribute in op.attributes.entries:
