@@ -23,7 +23,7 @@ def steps(path: str) -> dict[str, float]:
     start = time.perf_counter()
     dialects = DialectTable(find_dialect)
     module, _ = parse_module(Source(path, text), dialects)
-    if not Verifier(dialects, Speller(dialects).type).verify(module):
+    if not Verifier(dialects, Speller().type).verify(module):
         sys.exit(f"{path} is not valid")
     parsed = time.perf_counter()
     print_op(module, dialects)

@@ -47,7 +47,7 @@ class ChunkRun:
         self._dialects = dialects
         self._timing = timing
         self._parse_options = ParseOptions(allow_unregistered_dialects=job.allow_unregistered_dialects)
-        self._verify = Verifier(dialects, Speller(dialects).type).verify
+        self._verify = Verifier(dialects, Speller().type).verify
         self._external: Groups = {}
 
     def output(self, pipeline: Pipeline) -> str:

@@ -30,16 +30,19 @@ VerifyOpAttribute = Callable[[Op, str, Attribute], None]
 VerifyArgumentAttribute = Callable[[Op, int, str, Attribute], None]
 
 
+# How the facts of dialects are written, by class: (fact, speller) -> text, mnemonic first.
+SPELLINGS: dict[type, Callable[..., str]] = {}
+
+
 class Dialect:
     """A namespace and its tables."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.ops: dict[str, type[Op]] = {}
-        # Mnemonic -> how to read the text behind it; class -> how to write it. Syntax uses them.
+        # Mnemonic -> how to read the text behind it.
         self.attribute_parsers: dict[str, Callable[..., Attribute]] = {}
         self.type_parsers: dict[str, Callable[..., Type]] = {}
-        self.spellings: dict[type, Callable[..., str]] = {}
         # What is said about a mnemonic that is in neither.
         self.unknown_attribute = "unknown attribute `{mnemonic}` in dialect `{dialect}`"
         self.unknown_type = "unknown type `{mnemonic}` in dialect `{dialect}`"
@@ -82,7 +85,7 @@ class Dialect:
 
     def spelling(self, cls: FactClass) -> Callable[[F], F]:
         """Decorator of the function that writes a fact of `cls`, mnemonic first, without `#` or `!`."""
-        return _adder(self.spellings, cls, self.name)
+        return _adder(SPELLINGS, cls, self.name)
 
 
 def _adder(table: dict[Any, Any], key: Any, dialect: str) -> Callable[[F], F]:

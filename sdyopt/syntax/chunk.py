@@ -44,7 +44,7 @@ class Chunk:
         self.allow_unregistered = allow_unregistered
         self.pieces = Pieces(source, self)
         self.resources = Resources()
-        self.spell_type = Speller(dialects).type
+        self.spell_type = Speller().type
         self._attributes: dict[str, Attribute] = {}
         self._types: dict[str, Type] = {}
         self._locations: dict[str, Location] = {}
@@ -122,6 +122,8 @@ class Chunk:
         return UnresolvedLocation(name, offset) if found is None else self._as_location(found, offset)
 
     def _as_location(self, found: Attribute | Location, offset: int) -> Location:
+        if isinstance(found, LocationAttr):
+            return found.location
         if not isinstance(found, Location):
             raise DiagnosticError.at(self.source.location(offset), "expected location, but found attribute")
         return found

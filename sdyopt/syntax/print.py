@@ -81,7 +81,6 @@ class Printer:
     def __init__(self, root: Op, dialects: DialectTable, options: PrintOptions) -> None:
         self.options = options
         self.speller = Speller(
-            dialects,
             elide_larger_than=options.elide_elements_larger_than,
             hex_larger_than=options.hex_elements_larger_than,
         )
