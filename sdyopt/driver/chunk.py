@@ -9,7 +9,6 @@ from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity,
 from sdyopt.diagnostics.source import Source
 from sdyopt.driver.job import Job
 from sdyopt.driver.reproducer import (
-    SECTION,
     Groups,
     Reproducer,
     detach_reproducer,
@@ -29,6 +28,7 @@ from sdyopt.pipeline.tree import Pipeline
 from sdyopt.registry import lookup
 from sdyopt.syntax.parse import ParseOptions, parse_module
 from sdyopt.syntax.print import print_op
+from sdyopt.syntax.resources import Resources, resource_section
 from sdyopt.syntax.spell import Speller
 
 
@@ -48,7 +48,7 @@ class ChunkRun:
         self._timing = timing
         self._parse_options = ParseOptions(allow_unregistered_dialects=job.allow_unregistered_dialects)
         self._verify = Verifier(dialects, Speller().type).verify
-        self._external: Groups = {}
+        self._resources = Resources()
 
     def output(self, pipeline: Pipeline) -> str:
         """The printed result; raises `Failed` or DiagnosticError if there is none."""
@@ -64,19 +64,19 @@ class ChunkRun:
             verify_each = reproducer.verify_each
         self._transform(op, pipeline, verify_each)
         with self._phase("Output"):
-            return self._spell(op, self._external) + "\n"
+            return self._spell(op, self._resources.external) + "\n"
 
     def _parse(self) -> tuple[Op, Reproducer]:
         op, resources = parse_module(self._source, self._dialects, self._parse_options)
         if not self._verify(op):
             raise Failed
         reproducer = detach_reproducer(resources) if self._job.run_reproducer else Reproducer()
-        self._external = resources.sections.get(SECTION, {})
+        self._resources = resources
         return op, reproducer
 
     def _transform(self, op: Op, pipeline: Pipeline, verify_each: bool) -> None:
         job = self._job
-        group = self._external | reproducer_group(pipeline, verify_each)
+        group = self._resources.external | reproducer_group(pipeline, verify_each)
         if job.reproducer:
             job.write_file(job.reproducer, self._spell(op, group))
         if not pipeline.elements:
@@ -113,7 +113,10 @@ class ChunkRun:
         emit(error.diagnostic)
 
     def _spell(self, op: Op, external: Groups | None = None) -> str:
-        return with_external_resources(print_op(op, self._dialects, self._job.print_options), external or {})
+        options = self._job.print_options
+        text = print_op(op, self._dialects, options)
+        text += resource_section(op, self._resources, options.elide_resources_larger_than)
+        return with_external_resources(text, external or {})
 
     def _phase(self, name: str) -> AbstractContextManager[None]:
         return nullcontext() if self._timing is None else self._timing.phase(name)

@@ -36,8 +36,7 @@ class Reproducer:
 
 def detach_reproducer(resources: Resources) -> Reproducer:
     """Takes the reproducer out of the resources of a program."""
-    groups = resources.sections.get(SECTION, {})
-    entries = groups.pop(GROUP, {})
+    entries = resources.external.pop(GROUP, {})
     pipeline, verify_each = entries.get("pipeline"), entries.get("verify_each")
     return Reproducer(
         None if pipeline is None else pipeline.strip().removeprefix('"').removesuffix('"'),

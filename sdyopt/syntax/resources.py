@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
 from sdyopt.ir.elements import DenseResource
 from sdyopt.ir.nested import nested_attributes
 from sdyopt.ir.operation import Op
@@ -20,9 +18,13 @@ _ALIGNMENT_DIGITS = 8
 
 @dataclass
 class Resources:
-    """Blobs by key, as the hex text that a program holds: a blob of megabytes is never decoded."""
+    """What a resource section holds, as text: a blob of megabytes is never decoded.
+
+    `blobs` are hex texts by key. `external` is what tools keep there: group → key → the value's text.
+    """
 
     blobs: dict[str, str] = field(default_factory=dict)
+    external: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 def parse_resources(cursor: Cursor, resources: Resources) -> None:
@@ -37,7 +39,7 @@ def parse_resources(cursor: Cursor, resources: Resources) -> None:
         if section == "dialect_resources":
             cursor.comma_list(lambda: _dialect_group(cursor, resources), "{", "}")
         elif section == "external_resources":
-            cursor.comma_list(lambda: _external_group(cursor), "{", "}")
+            cursor.comma_list(lambda: _external_group(cursor, resources), "{", "}")
         else:
             raise cursor.error(f"unknown key '{section}' in file metadata dictionary", offset)
         cursor.accept(",")
@@ -64,20 +66,18 @@ def _blob(cursor: Cursor, resources: Resources) -> None:
     resources.blobs[key] = "0x" + match[1][2:].upper()
 
 
-def _external_group(cursor: Cursor) -> None:
-    """Data of tools that this program does not know: named in a warning, and skipped."""
-    offset = cursor.skip()
-    name = _key(cursor)
-    if name != "mlir_reproducer":
-        place = cursor.source.location(offset)
-        emit(Diagnostic(Severity.WARNING, place, f"ignoring unknown external resources for '{name}'"))
+def _external_group(cursor: Cursor, resources: Resources) -> None:
+    """Data of a tool, which is kept as it is."""
+    group = resources.external.setdefault(_key(cursor), {})
     cursor.expect(":")
 
     def entry() -> None:
-        _key(cursor)
+        key = _key(cursor)
         cursor.expect(":")
+        start = cursor.skip()
         if cursor.accept_string() is None and cursor.accept_word() is None:
             cursor.integer()
+        group[key] = cursor.text[start : cursor.position]
 
     cursor.comma_list(entry, "{", "}")
 
@@ -91,10 +91,19 @@ def _key(cursor: Cursor) -> str:
     return found
 
 
-def resource_section(keys: Iterable[str], resources: Resources, is_elided: Callable[[str], bool]) -> str:
-    """The section with the blobs of these keys, a blank line before it; empty if there are none."""
-    shown = [(key, resources.blobs[key]) for key in keys if key in resources.blobs]
-    entries = [f'      {_key_text(key)}: "{blob}"' for key, blob in shown if not is_elided(blob)]
+def resource_section(root: Op, resources: Resources, elide_larger_than: int | None = None) -> str:
+    """The section with the blobs that a program refers to, a blank line before it; empty if none.
+
+    Blobs of more hex digits than `elide_larger_than` are left out.
+    """
+    if not resources.blobs:
+        return ""
+    entries = [
+        f'      {_key_text(key)}: "{blob}"'
+        for key in resource_keys(root)
+        if (blob := resources.blobs.get(key)) is not None
+        and (elide_larger_than is None or len(blob) + 2 <= elide_larger_than)
+    ]
     if not entries:
         return ""
     inside = ",\n".join(entries)
