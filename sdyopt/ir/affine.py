@@ -183,10 +183,12 @@ def floor_divide(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
     factor = _constant_operand(lhs, AffineOperator.MULTIPLY)
     if factor is not None and factor.value % rhs.value == 0:
         return multiply(_lhs(lhs), constant(factor.value // rhs.value))
-    if isinstance(lhs, AffineBinary) and lhs.operator is AffineOperator.ADD:
-        if lhs.lhs.divisor % rhs.value == 0 or lhs.rhs.divisor % rhs.value == 0:
-            return add(floor_divide(lhs.lhs, rhs), floor_divide(lhs.rhs, rhs))
-    return plain
+    is_sum = isinstance(lhs, AffineBinary) and lhs.operator is AffineOperator.ADD
+    if not is_sum or not isinstance(lhs, AffineBinary):
+        return plain
+    if lhs.lhs.divisor % rhs.value and lhs.rhs.divisor % rhs.value:
+        return plain
+    return add(floor_divide(lhs.lhs, rhs), floor_divide(lhs.rhs, rhs))
 
 
 def ceil_divide(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:

@@ -12,11 +12,10 @@ from sdyopt.ir.types import (
     FloatType,
     IndexType,
     IntegerType,
-    RankedTensor,
-    VectorType,
+    RankedShape,
 )
 
-DenseShape = RankedTensor | VectorType
+DenseShape = RankedShape
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +33,7 @@ class DenseElements(Attribute):
     @property
     def is_splat(self) -> bool:
         """Whether all elements are equal, and `data` therefore one element."""
-        return len(self.data) == element_size(self.type.element) and self.type.num_elements > 0
+        return len(self.data) == element_size(self.type.element)
 
     @property
     def expanded(self) -> bytes:
@@ -111,4 +110,4 @@ def element_size(type: Type) -> int:
     if isinstance(type, FloatType):
         return (type.width + 7) // 8
     assert isinstance(type, IntegerType | IndexType)
-    return (integer_width(type) + 7) // 8
+    return max(1, (integer_width(type) + 7) // 8)

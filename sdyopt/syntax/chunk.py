@@ -10,7 +10,7 @@ from typing import TypeVar
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.location import Location
 from sdyopt.diagnostics.source import Source
-from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.attribute import Attribute, LocationAttr
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import Type

@@ -1,0 +1,164 @@
+"""Lists of numbers, as they stand between the brackets of `dense<…>` and `array<…>`.
+
+A list that has the very shape its type asks for is decoded in bulk. Any other is read token by token,
+which finds out what is wrong with it, and where.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sdyopt.syntax.extents import SPACE
+from sdyopt.syntax.pieces.driver import MAX_DEPTH
+from sdyopt.syntax.pieces.reader import Reader
+
+_COMMENT = re.compile(r"//[^\n]*")
+_NUMBER = re.compile(r"(-?)[ \t\r\n]*(0x[0-9a-fA-F]+|\d+(?:\.\d*(?:[eE][-+]?\d+)?)?|true|false)")
+_BLANKS = str.maketrans("", "", " \t\r\n")
+_TOKEN = re.compile(
+    SPACE
+    + r"(?:(0x[0-9a-fA-F]+|\d+(?:\.\d*(?:[eE][-+]?\d+)?)?|(?:true|false)\b"
+    + r'|"(?:[^"\\\n]|\\.)*")|([][(),-])|(\S))?',
+    re.ASCII,
+)
+
+
+@dataclass(slots=True)
+class ElementList:
+    """What was read: its shape, None for a single element, and the elements in order.
+
+    `texts` are the elements as they are written, without the minus of those in `negative`.
+    """
+
+    shape: tuple[int, ...] | None = None
+    texts: list[str] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)
+    negative: list[bool] = field(default_factory=list)
+
+
+def bulk_numbers(text: str, shape: Sequence[int], is_complex: bool) -> list[str] | None:
+    """The numbers of a list of exactly this shape, each with its minus; None if it is anything else."""
+    if '"' in text or 0 in shape:
+        return None
+    if "//" in text:
+        text = _COMMENT.sub("", text)
+    skeleton = "(x,x)" if is_complex else "x"
+    for size in reversed(shape):
+        if size * (len(skeleton) + 1) > len(text) + 1:
+            return None
+        skeleton = f"[{','.join([skeleton] * size)}]"
+    if _NUMBER.sub("x", text).translate(_BLANKS) != skeleton:
+        return None
+    text = text.translate(_BLANKS)
+    for bracket in "[]()":
+        text = text.replace(bracket, "")
+    return text.split(",")
+
+
+def read_elements(reader: Reader, text: str, place: int, end: str = "expected '>'") -> ElementList:
+    """Reads a list of elements, or a single one, that must take up the whole text."""
+    scanner = Scanner(reader, text, place)
+    found = scanner.elements()
+    scanner.expect_end(end)
+    return found
+
+
+class Scanner:
+    """Reads elements token by token."""
+
+    def __init__(self, reader: Reader, text: str, place: int) -> None:
+        self._reader = reader
+        self._text = text
+        self._place = place
+        self._position = 0
+        self._found = ElementList()
+        self._advance()
+
+    def elements(self) -> ElementList:
+        """The list, or the single element, that comes next."""
+        found = self._found = ElementList()
+        if self._token == "[":
+            found.shape = self._list(1)
+        else:
+            self._element(1)
+        return found
+
+    def accept(self, token: str) -> bool:
+        if self._token != token:
+            return False
+        self._advance()
+        return True
+
+    def expect(self, token: str, message: str) -> None:
+        if not self.accept(token):
+            raise self._reader.misplaced(message, self._start)
+
+    def expect_end(self, message: str) -> None:
+        if self._token:
+            raise self._reader.misplaced(message, self._start)
+
+    def error(self, message: str) -> Exception:
+        return self._reader.error(message, self._start)
+
+    @property
+    def token(self) -> str:
+        return self._token
+
+    @property
+    def start(self) -> int:
+        return self._start
+
+    def _advance(self) -> None:
+        match = _TOKEN.match(self._text, self._position)
+        assert match is not None
+        group = match.lastindex
+        self._token = match[group] if group else ""
+        self._start = self._place + (match.start(group) if group else match.end())
+        self._position = match.end()
+        self._is_literal = group == 1
+        if group == 3 and not (self._token.isalpha() or self._token in "_:+*?=.@%|"):
+            raise self.error("unexpected character")
+
+    def _list(self, depth: int) -> tuple[int, ...]:
+        if depth > MAX_DEPTH:
+            raise self.error("nesting is too deep")
+        self._advance()
+        size = 0
+        inner: tuple[int, ...] = ()
+        if self.accept("]"):
+            return (0,)
+        while True:
+            found: tuple[int, ...] = ()
+            if self._token == "[":
+                found = self._list(depth + 1)
+            else:
+                self._element(depth + 1)
+            if size and found != inner:
+                raise self.error("tensor literal is invalid; ranks are not consistent between elements")
+            size, inner = size + 1, found
+            if not self.accept(","):
+                break
+        self.expect("]", "expected ']'")
+        return (size, *inner)
+
+    def _element(self, depth: int) -> None:
+        if self._token == "(":
+            if depth > MAX_DEPTH:
+                raise self.error("nesting is too deep")
+            self._advance()
+            self._element(depth + 1)
+            self.expect(",", "expected ',' between complex elements")
+            self._element(depth + 1)
+            self.expect(")", "expected ')' after complex elements")
+            return
+        is_negative = self.accept("-")
+        if is_negative and not (self._is_literal and self._token[0].isdigit()):
+            raise self.error("expected integer or floating point literal")
+        if not self._is_literal:
+            raise self.error("expected element literal of primitive type")
+        self._found.texts.append(self._token)
+        self._found.places.append(self._start)
+        self._found.negative.append(is_negative)
+        self._advance()

@@ -1,0 +1,380 @@
+"""Reading attributes that hold many numbers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.ir.attribute import ArrayAttr, Attribute
+from sdyopt.ir.elements import (
+    DenseArray,
+    DenseElements,
+    DenseShape,
+    DenseStringElements,
+    SparseElements,
+    dense,
+    element_size,
+)
+from sdyopt.ir.numbers import FloatAttr, IntegerAttr, wrapped
+from sdyopt.ir.types import (
+    I1,
+    I64,
+    ComplexType,
+    FloatType,
+    IndexType,
+    IntegerType,
+    RankedShape,
+    RankedTensor,
+    ShapedType,
+    Type,
+    tensor,
+)
+from sdyopt.syntax.pieces.element_list import ElementList, Scanner, bulk_numbers, read_elements
+from sdyopt.syntax.pieces.numbers import float_bits, integer_value, pack_floats, pack_integers
+from sdyopt.syntax.pieces.reader import Reader, action
+from sdyopt.syntax.strings import unescape
+
+_HEXADECIMAL = re.compile(r'"0x((?:[0-9a-fA-F]{2})*)"')
+_FLOATS = re.compile(r"(?:-?\d+\.\d*(?:[eE][-+]?\d+)?,)*", re.ASCII)
+_DECIMALS = re.compile(r"(?:-?\d{1,18},)*", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class DenseLiteral:
+    """`dense<text>`."""
+
+    text: str
+    place: int
+    text_place: int
+
+    def attribute_of(self, reader: Reader, type: Type | None) -> Attribute:
+        if type is None:
+            read_elements(reader, self.text, self.text_place)
+            raise reader.misplaced("expected ':'", reader.following)
+        shaped = _static_shape(reader, type, self.place)
+        found = bulk_elements(self.text, shaped)
+        if found is not None:
+            return found
+        elements = ElementList((), [], [], [])
+        if self.text.strip():
+            elements = read_elements(reader, self.text, self.text_place)
+        return _of_list(reader, elements, shaped, self.place)
+
+
+@action("dense")
+def _dense(_reader: Reader, parts: list[Any], places: list[int]) -> DenseLiteral:
+    return DenseLiteral(parts[2], places[0], places[2])
+
+
+def _of_list(reader: Reader, found: ElementList, type: DenseShape, place: int) -> Attribute:
+    element = type.element
+    is_number = isinstance(element, IntegerType | IndexType | FloatType | ComplexType)
+    if found.shape is None and found.texts[0].startswith('"') and is_number:
+        return _of_hexadecimal(reader, found.texts[0], found.places[0], type, place)
+    if found.shape and found.shape != type.shape:
+        raise _shape_mismatch(reader, found.shape, type, place)
+    if not found.texts and type.num_elements:
+        shown = reader.speller.type(type)
+        raise reader.error(f"parsed zero elements, but type ('{shown}') expected at least 1", place)
+    if isinstance(element, ComplexType):
+        _check_complex_count(reader, found, type, place)
+        element = element.element
+    if isinstance(element, IntegerType | IndexType):
+        return dense(type, pack_integers(_integers(reader, found, element), element))
+    if isinstance(element, FloatType):
+        return dense(type, _float_bytes(reader, found, element))
+    return _strings(reader, found, type, place)
+
+
+def bulk_elements(text: str, type: DenseShape) -> DenseElements | None:
+    """The elements of a text that is laid out just as the type says; None for all others."""
+    element = type.element
+    is_complex = isinstance(element, ComplexType)
+    if isinstance(element, ComplexType):
+        element = element.element
+    if not isinstance(element, IntegerType | IndexType | FloatType):
+        return None
+    if text.startswith('"'):
+        return _bulk_hexadecimal(text, type)
+    is_list = text.lstrip().startswith("[")
+    numbers = bulk_numbers(text, type.shape if is_list else (), is_complex)
+    if numbers is None:
+        return None
+    joined = ",".join(numbers) + ","
+    if isinstance(element, FloatType):
+        return dense(type, pack_floats(numbers, element)) if _FLOATS.fullmatch(joined) else None
+    if element is I1 and not joined.replace("true,", "").replace("false,", ""):
+        return dense(type, bytes([number == "true" for number in numbers]))
+    if not _DECIMALS.fullmatch(joined):
+        return None
+    values = list(map(int, numbers))
+    if wrapped(low := min(values), element) != low or wrapped(high := max(values), element) != high:
+        return None
+    return dense(type, pack_integers(values, element))
+
+
+def _bulk_hexadecimal(text: str, type: DenseShape) -> DenseElements | None:
+    match = _HEXADECIMAL.fullmatch(text.rstrip())
+    if match is None:
+        return None
+    data = bytes.fromhex(match[1])
+    return dense(type, data) if _fits(data, type) else None
+
+
+def _of_hexadecimal(
+    reader: Reader, literal: str, literal_place: int, type: DenseShape, place: int
+) -> Attribute:
+    match = _HEXADECIMAL.fullmatch(literal)
+    if match is None:
+        message = "expected string containing hex digits starting with `0x`"
+        raise reader.error(message, literal_place)
+    data = bytes.fromhex(match[1])
+    if not _fits(data, type):
+        message = "elements hex data size is invalid for provided type: "
+        raise reader.error_with_type(message, type, place)
+    return dense(type, data)
+
+
+def _fits(data: bytes, type: DenseShape) -> bool:
+    """Whether these bytes are those of all elements, or of one for all."""
+    size = element_size(type.element)
+    return len(data) == size * type.num_elements or len(data) == size
+
+
+def _shape_mismatch(reader: Reader, shape: tuple[int, ...], type: DenseShape, place: int) -> DiagnosticError:
+    found, wanted = (", ".join(map(str, sizes)) for sizes in (shape, type.shape))
+    message = f"inferred shape of elements literal ([{found}]) does not match type ([{wanted}])"
+    return reader.error(message, place)
+
+
+def _check_complex_count(reader: Reader, found: ElementList, type: DenseShape, place: int) -> None:
+    count = len(found.texts)
+    if not found.shape and type.num_elements and count != 2:
+        shown, wanted = reader.speller.type(type.element), 2
+    elif found.shape and count != 2 * type.num_elements:
+        shown, wanted = reader.speller.type(type), 2 * type.num_elements
+    else:
+        return
+    message = f"parsed {count} elements, but type ('{shown}') expected {wanted} elements"
+    raise reader.error(message, place)
+
+
+def _integers(reader: Reader, found: ElementList, type: IntegerType | IndexType) -> list[int]:
+    values = []
+    for text, place, is_negative in zip(found.texts, found.places, found.negative, strict=True):
+        if is_negative and isinstance(type, IntegerType) and type.is_unsigned:
+            message = "expected unsigned integer elements, but parsed negative value"
+            raise reader.error(message, place)
+        if text in ("true", "false"):
+            if type is not I1:
+                raise reader.error("expected i1 type for 'true' or 'false' values", place)
+            values.append(int(text == "true"))
+            continue
+        if not text.isalnum():
+            raise reader.error("expected integer elements, but parsed floating-point", place)
+        value = integer_value(text, is_negative, type)
+        if value is None:
+            raise reader.error("integer constant out of range for type", place)
+        values.append(value)
+    return values
+
+
+def _float_bytes(reader: Reader, found: ElementList, type: FloatType) -> bytes:
+    size = element_size(type)
+    mask = (1 << 8 * size) - 1
+    packed = []
+    for text, place, is_negative in zip(found.texts, found.places, found.negative, strict=True):
+        if not text[0].isdigit():
+            raise reader.error("expected floating point literal", place)
+        bits = float_bits(reader, text, is_negative, type, place)
+        packed.append((bits & mask).to_bytes(size, "little"))
+    return b"".join(packed)
+
+
+def _strings(reader: Reader, found: ElementList, type: DenseShape, place: int) -> DenseStringElements:
+    for text in found.texts:
+        if not text.startswith('"'):
+            raise reader.error(f"expected string token, got {text}", place)
+    values = tuple(unescape(text[1:-1]) for text in found.texts)
+    return DenseStringElements(type, values[:1] if len(set(values)) == 1 else values)
+
+
+def _static_shape(reader: Reader, type: Type, place: int) -> DenseShape:
+    if not isinstance(type, ShapedType):
+        raise reader.error("elements literal must be a shaped type", place)
+    if not isinstance(type, RankedShape) or not type.has_static_shape:
+        raise reader.error("elements literal type must have static shape", place)
+    return type
+
+
+# --- dense<type : attributes> --------------------------------------------------------------------
+
+
+@action("dense_by_type")
+def _dense_by_type(reader: Reader, parts: list[Any], places: list[int]) -> Attribute:
+    type, attribute = parts[2], parts[4]
+    if not isinstance(type, ShapedType):
+        raise reader.error("expected a shaped type for dense elements", places[2])
+    if not isinstance(type, RankedShape) or not type.has_static_shape:
+        raise reader.error("dense elements type must have static shape", places[2])
+    element = type.element
+    if not isinstance(element, IntegerType | IndexType | FloatType | ComplexType):
+        message = "element type must implement DenseElementTypeInterface for type-first dense syntax"
+        raise reader.error(message, places[2])
+    is_list = isinstance(attribute, ArrayAttr) and not (isinstance(element, ComplexType) and not type.shape)
+    if is_list and not type.shape:
+        raise reader.error("expected single element for scalar type, got list", places[0])
+    leaves = _leaves(reader, attribute, type.shape if is_list else ())
+    parts_of_leaves = [part for leaf in leaves for part in _numbers_of(reader, leaf, element)]
+    return dense(type, b"".join(parts_of_leaves))
+
+
+def _leaves(reader: Reader, attribute: Attribute, shape: tuple[int, ...]) -> list[Attribute]:
+    level = [attribute]
+    for size in shape:
+        for array in level:
+            found = len(array) if isinstance(array, ArrayAttr) else 0
+            if found != size:
+                raise reader.error_ahead(f"expected {size} elements in dimension, got {found}")
+        level = [inner for array in level if isinstance(array, ArrayAttr) for inner in array]
+    return level
+
+
+def _numbers_of(reader: Reader, leaf: Attribute, element: Type) -> list[bytes]:
+    if isinstance(element, ComplexType) and isinstance(leaf, ArrayAttr) and len(leaf) == 2:
+        return [data for part in leaf for data in _numbers_of(reader, part, element.element)]
+    if isinstance(leaf, IntegerAttr) and leaf.type is element:
+        return [pack_integers([leaf.value], leaf.type)]
+    if isinstance(leaf, FloatAttr) and leaf.type is element:
+        return [leaf.bits.to_bytes(element_size(element), "little")]
+    raise reader.error_ahead("incompatible attribute for element type")
+
+
+# --- array<type: …> and sparse<…> ----------------------------------------------------------------
+
+
+@action("dense_array")
+def _dense_array(reader: Reader, parts: list[Any], places: list[int]) -> DenseArray:
+    element = parts[2]
+    if not isinstance(element, IntegerType | FloatType):
+        raise reader.error_with_type("expected integer or float type, got: ", element, places[2])
+    if element is not I1 and element.width % 8:
+        raise reader.error("element type bitwidth must be a multiple of 8", places[2])
+    if len(parts) == 4:
+        return DenseArray(element, ())
+    text = parts[4]
+    numbers = text.replace(" ", "") + ","
+    if isinstance(element, IntegerType) and element.is_signless and _DECIMALS.fullmatch(numbers):
+        values = tuple(map(int, numbers[:-1].split(",")))
+        if element is not I1 and all(wrapped(value, element) == value for value in values):
+            return DenseArray(element, values)
+    return DenseArray(element, tuple(_array_values(reader, text, places[4], element)))
+
+
+def _array_values(reader: Reader, text: str, place: int, type: IntegerType | FloatType) -> list[int]:
+    scanner = Scanner(reader, text, place)
+    values = []
+    while True:
+        is_negative = scanner.accept("-")
+        token, start = scanner.token, scanner.start
+        if isinstance(type, FloatType):
+            if not token[:1].isdigit():
+                raise scanner.error("expected floating point literal")
+            values.append(float_bits(reader, token, is_negative, type, start))
+            scanner.accept(token)
+        else:
+            values.append(_array_integer(scanner, is_negative, type))
+        if not scanner.accept(","):
+            break
+    scanner.expect_end("expected '>' to close an array attribute")
+    return values
+
+
+def _array_integer(scanner: Scanner, is_negative: bool, type: IntegerType) -> int:
+    token = scanner.token
+    if token in ("true", "false"):
+        if type is not I1:
+            raise scanner.error("expected i1 type for 'true' or 'false' values")
+        scanner.accept(token)
+        return int(token == "true")
+    if not token[:1].isdigit() or not token.isalnum():
+        raise scanner.error("expected integer literal")
+    scanner.accept(token)
+    if type is I1:
+        raise scanner.error("expected 'true' or 'false' values for i1 type")
+    if is_negative and type.is_unsigned:
+        signed = integer_value(token, True, IntegerType(type.width))
+        value = None if signed is None else wrapped(signed, type)
+    else:
+        value = integer_value(token, is_negative, type)
+    if value is None:
+        raise scanner.error("integer constant out of range")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class SparseLiteral:
+    """`sparse<text>`."""
+
+    text: str
+    place: int
+    text_place: int
+
+    def attribute_of(self, reader: Reader, type: Type | None) -> Attribute:
+        if not self.text.strip():
+            indices = values = ElementList((0,))
+        else:
+            scanner = Scanner(reader, self.text, self.text_place)
+            indices = scanner.elements()
+            scanner.expect(",", "expected ','")
+            values = scanner.elements()
+            scanner.expect_end("expected '>'")
+        if type is None:
+            raise reader.misplaced("expected ':'", reader.following)
+        shaped = _static_shape(reader, type, self.place)
+        return self._of_lists(reader, indices, values, shaped)
+
+    def _of_lists(
+        self, reader: Reader, indices: ElementList, values: ElementList, type: DenseShape
+    ) -> SparseElements:
+        if not indices.texts:
+            indices = ElementList((0, type.rank))
+        indices_type = tensor(indices.shape or (1, type.rank), I64)
+        values_type = tensor(values.shape or (indices_type.shape[0],), type.element)
+        index_elements = _of_list(reader, indices, indices_type, self.text_place)
+        value_elements = _of_list(reader, values, values_type, self.text_place)
+        assert isinstance(index_elements, DenseElements)
+        assert isinstance(value_elements, DenseElements | DenseStringElements)
+        self._check_shapes(reader, indices_type, values_type, type)
+        self._check_indices(reader, index_elements, type)
+        return SparseElements(type, index_elements, value_elements)
+
+    def _check_shapes(
+        self, reader: Reader, indices: RankedTensor, values: RankedTensor, type: DenseShape
+    ) -> None:
+        is_vector = indices.rank == 1 and type.rank == 1
+        is_matrix = indices.rank == 2 and indices.shape[1] == type.rank
+        if (is_vector or is_matrix) and values.rank == 1 and values.shape[0] == indices.shape[0]:
+            return
+        shapes = [", ".join(map(str, shaped.shape)) for shaped in (type, indices, values)]
+        raise reader.error(
+            f"expected shape ([{shapes[0]}]); inferred shape of indices literal ([{shapes[1]}]); "
+            f"inferred shape of values literal ([{shapes[2]}])",
+            self.place,
+        )
+
+    def _check_indices(self, reader: Reader, indices: DenseElements, type: DenseShape) -> None:
+        numbers = memoryview(indices.expanded).cast("q").tolist()
+        for row in range(indices.type.shape[0]):
+            index = numbers[row * type.rank : (row + 1) * type.rank]
+            if any(not 0 <= number < size for number, size in zip(index, type.shape, strict=False)):
+                shown = ", ".join(map(str, index))
+                where = f"sparse index #{row} is not contained within the value shape"
+                raise reader.error_with_type(f"{where}, with index=[{shown}], and type=", type, self.place)
+
+
+@action("sparse")
+def _sparse(_reader: Reader, parts: list[Any], places: list[int]) -> SparseLiteral:
+    return SparseLiteral(parts[2], places[0], places[2])

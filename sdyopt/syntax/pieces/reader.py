@@ -1,0 +1,125 @@
+"""Builds facts of the parts that the driver reads; the functions that do it register here.
+
+    @action("complex")
+    def complex_type(reader, parts, places): ...
+
+builds what the grammar calls `-> complex`. It is given the parts, tokens as their text, and where each
+of them stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.diagnostics.source import Source
+from sdyopt.ir.affine import AffineExpr
+from sdyopt.ir.attribute import Attribute, DistinctAttr
+from sdyopt.ir.dialect import DialectTable
+from sdyopt.ir.types import Type
+from sdyopt.syntax.cursor import Pieces, end_of_previous
+from sdyopt.syntax.spell import Speller
+
+Action = Callable[["Reader", list[Any], list[int]], Any]
+A = TypeVar("A", bound=Action)
+
+_actions: dict[str, Action] = {}
+
+
+def action(name: str) -> Callable[[A], A]:
+    """Decorator of the function that builds what the grammar calls `-> name`."""
+    assert name not in _actions, f"two actions for {name}"
+
+    def register(function: A) -> A:
+        _actions[name] = function
+        return function
+
+    return register
+
+
+class Surroundings(Protocol):
+    """What the pieces of a source may refer to."""
+
+    dialects: DialectTable
+    allow_unregistered: bool
+
+    def attribute_alias(self, name: str, offset: int) -> Attribute: ...
+    def type_alias(self, name: str, offset: int) -> Type: ...
+
+
+class Reader:
+    """What building needs to know beside the parts."""
+
+    def __init__(self, source: Source, surroundings: Surroundings, pieces: Pieces) -> None:
+        self.source = source
+        self.surroundings = surroundings
+        self.pieces = pieces
+        self.speller = Speller()
+        self.distinct: dict[int, DistinctAttr] = {}
+        # Where the token behind the parts stands.
+        self.following = 0
+        # Where the colon before the type of a literal stands.
+        self.colon = 0
+        # The type of the whole attribute, if the text around it says so.
+        self.expected_type: Type | None = None
+        # The names that the affine map or set being read gives to its dimensions and symbols.
+        self.affine_names: dict[str, AffineExpr] = {}
+
+    def build(self, action: str, parts: list[Any], places: list[int]) -> Any:
+        return _actions[action](self, parts, places)
+
+    def error(self, message: str, offset: int) -> DiagnosticError:
+        """An error about what stands at an offset; at the end of the text, about its last character."""
+        last = max(0, len(self.source.text) - 1)
+        return DiagnosticError.at(self.source.location(min(offset, last)), message)
+
+    def error_ahead(self, message: str) -> DiagnosticError:
+        """An error that MLIR reports at the token it has not read yet."""
+        return self.error(message, self.following)
+
+    def error_with_type(self, message: str, type: Type, offset: int) -> DiagnosticError:
+        """An error whose message ends in a type."""
+        return self.error(f"{message}'{self.speller.type(type)}'", offset)
+
+    def misplaced(self, message: str, offset: int) -> DiagnosticError:
+        """An error about the token at an offset being another than expected."""
+        last = max(0, len(self.source.text) - 1)
+        return self.error(message, end_of_previous(self.source.text, min(offset, last)))
+
+
+# --- Lists ---------------------------------------------------------------------------------------
+
+
+@action("empty_list")
+def _empty_list(_reader: Reader, _parts: list[Any], _places: list[int]) -> list[Any]:
+    return []
+
+
+@action("first")
+def _first(_reader: Reader, parts: list[Any], _places: list[int]) -> list[Any]:
+    return [parts[0]]
+
+
+@action("more")
+def _more(_reader: Reader, parts: list[Any], _places: list[int]) -> list[Any]:
+    elements: list[Any] = parts[0]
+    elements.append(parts[2])
+    return elements
+
+
+@action("bracketed")
+def _bracketed(_reader: Reader, parts: list[Any], _places: list[int]) -> Any:
+    return parts[1]
+
+
+@action("first_place")
+def _first_place(_reader: Reader, parts: list[Any], places: list[int]) -> list[Any]:
+    return [(parts[0], places[0])]
+
+
+@action("more_places")
+def _more_places(_reader: Reader, parts: list[Any], places: list[int]) -> list[Any]:
+    elements: list[Any] = parts[0]
+    elements.append((parts[2], places[2]))
+    return elements

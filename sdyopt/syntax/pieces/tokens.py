@@ -1,0 +1,144 @@
+"""The tokens of types, attributes and locations."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from sdyopt.ir.floats import FLOAT_FORMATS
+from sdyopt.syntax.extents import INTEGER_TYPE, SPACE, body_extent
+
+
+class Token(NamedTuple):
+    """A kind (for punctuation and keywords the text itself), the text, and where it stands."""
+
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+class LexError(Exception):
+    """No token can be made of the text at an offset."""
+
+    def __init__(self, message: str, offset: int) -> None:
+        super().__init__(message)
+        self.message = message
+        self.offset = offset
+
+
+END = "end"
+# Kinds that are only looked for where the grammar asks for them.
+ON_DEMAND = ("SHAPE", "VECTOR_SHAPE", "ELEMENTS", "BODY")
+
+_STRING = r'"(?:[^"\\\n\v\f]|\\(?:[nt"\\]|[0-9a-fA-F]{2}))*+"'
+_TOKEN = re.compile(
+    SPACE
+    + r"(?:(?P<WORD>[A-Za-z_][\w$.]*)"
+    + r"|(?P<FLOAT>\d+\.\d*(?:[eE][-+]?\d+)?)"
+    + r"|(?P<INTEGER>0x[0-9a-fA-F]+|\d+)"
+    + rf"|(?P<STRING>{_STRING})"
+    + r"|(?P<HASH>\#(?:\d+|[A-Za-z$._-][\w$.-]*))"
+    + r"|(?P<BANG>!(?:\d+|[A-Za-z$._-][\w$.-]*))"
+    + rf"|(?P<SYMBOL>@(?:[A-Za-z_][\w$.]*|{_STRING}))"
+    + r"|(?P<PUNCTUATION>->|::|[][(){}<>,:=?*+-])"
+    + r"|(?P<OTHER>[\s\S]))",
+    re.ASCII,
+)
+_DIMENSION = rf"(?:\?|\d+){SPACE}x{SPACE}"
+_PATTERNS = {
+    "SHAPE": re.compile(rf"{SPACE}(?:\*{SPACE}x{SPACE}|(?:{_DIMENSION})*(?:\?|\d+)?)", re.ASCII),
+    "VECTOR_SHAPE": re.compile(
+        rf"{SPACE}(?:(?:\[{SPACE}\d+{SPACE}\]|\d+){SPACE}x{SPACE})*(?:\[{SPACE}\d*{SPACE}\]?|\d+)?", re.ASCII
+    ),
+    # A type comes first if it stands before a colon: `dense<tensor<2xi32> : …>`.
+    "ELEMENTS": re.compile(
+        SPACE + r'(?!(?:tensor|vector|memref)\b|!)(?:[^<>"/!#{};]|"(?:[^"\\\n]|\\.)*+"|//[^\n]*)*+', re.ASCII
+    ),
+}
+_LEX_ERRORS = {
+    '"': "expected '\"' in string literal",
+    "@": "@ identifier expected to start with letter or '_'",
+    "#": "invalid attribute name",
+    "!": "invalid type identifier",
+    "%": "invalid SSA name",
+    "^": "invalid block name",
+    ".": "expected three consecutive dots for an ellipsis",
+}
+
+
+def next_token(text: str, position: int, end: int, keywords: frozenset[str]) -> Token:
+    """The token at `position`, behind white space and comments."""
+    match = _TOKEN.match(text, position, end)
+    if match is None:
+        return Token(END, "", *_span_of_end(text, end))
+    kind = match.lastgroup
+    assert kind is not None
+    spelling = match[kind]
+    start = match.start(kind)
+    if kind == "WORD":
+        kind = _word_kind(spelling, keywords)
+    elif kind == "PUNCTUATION":
+        kind = spelling
+    elif kind == "OTHER":
+        raise _lex_error(text, start)
+    return Token(kind, spelling, start, match.end())
+
+
+def demanded_token(kind: str, text: str, position: int, end: int) -> Token | None:
+    """The token of a kind that the grammar asks for, if there is one at `position`."""
+    if kind == "BODY":
+        if not text.startswith("<", position, end):
+            return None
+        stop = body_extent(text, position)
+        if not position < stop <= end:
+            raise LexError(_unbalanced(text, position), position)
+        return Token(kind, text[position + 1 : stop - 1], position, stop)
+    match = _PATTERNS[kind].match(text, position, end)
+    return None if match is None else Token(kind, match[0], position, match.end())
+
+
+def _word_kind(word: str, keywords: frozenset[str]) -> str:
+    if word in keywords:
+        return word
+    if word in FLOAT_FORMATS:
+        return "FLOAT_TYPE"
+    return "INTEGER_TYPE" if INTEGER_TYPE.fullmatch(word) else "WORD"
+
+
+def _span_of_end(text: str, end: int) -> tuple[int, int]:
+    """Where the token behind the end of a piece starts; twice."""
+    match = re.compile(SPACE).match(text, end)
+    start = end if match is None else match.end()
+    return start, start
+
+
+def _lex_error(text: str, start: int) -> LexError:
+    character = text[start]
+    if character == '"' or text.startswith('@"', start):
+        return _string_error(text, start + (character == "@"))
+    message = _LEX_ERRORS.get(character, "unexpected character")
+    return LexError(message, start + (character in "@."))
+
+
+def _string_error(text: str, start: int) -> LexError:
+    """What is wrong with the string literal that starts at a quote."""
+    good = re.compile(_STRING[:-1]).match(text, start)
+    offset = len(text) if good is None else good.end()
+    if text.startswith("\\", offset):
+        return LexError("unknown escape in string literal", offset)
+    return LexError("expected '\"' in string literal", offset)
+
+
+def _unbalanced(text: str, position: int) -> str:
+    """Names the bracket that does not match in a dialect's `<…>`."""
+    pairs, open_brackets = {")": "(", "]": "[", "}": "{", ">": "<"}, []
+    for match in re.finditer(r'"(?:[^"\\\n]|\\.)*+"|->|[][(){}<>]', text[position:]):
+        bracket = match[0]
+        if bracket in "([{<":
+            open_brackets.append(bracket)
+        elif bracket in pairs:
+            if open_brackets[-1] != pairs[bracket]:
+                break
+            open_brackets.pop()
+    return f"unbalanced '{open_brackets[-1]}' character in pretty dialect name"

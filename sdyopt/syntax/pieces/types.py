@@ -1,0 +1,213 @@
+"""Reading the builtin types."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.ir.affine import AffineMapAttr
+from sdyopt.ir.attribute import Attribute, DictAttr, StringAttr
+from sdyopt.ir.elements import StridedLayout
+from sdyopt.ir.numbers import IntegerAttr
+from sdyopt.ir.types import (
+    DYNAMIC,
+    INDEX,
+    MAX_INTEGER_WIDTH,
+    NONE,
+    ComplexType,
+    FloatType,
+    FunctionType,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    NoneType,
+    RankedTensor,
+    Signedness,
+    TupleType,
+    UnrankedMemRef,
+    UnrankedTensor,
+    VectorType,
+)
+from sdyopt.syntax.extents import SPACE
+from sdyopt.syntax.pieces.reader import Reader, action
+
+_LARGEST_DIMENSION = (1 << 63) - 1
+_DIMENSION = re.compile(r"\?|\d+")
+_ENDS_IN_DIMENSION = re.compile(rf"[?\d\]]{SPACE}$")
+_VECTOR_DIMENSION = re.compile(r"(\[?)[^\d\[]*?(\d+)")
+
+
+@action("integer_type")
+def _integer_type(reader: Reader, parts: list[Any], places: list[int]) -> IntegerType:
+    return integer_type(parts[0]) or _raise_width(reader, parts[0], places[0])
+
+
+def integer_type(word: str) -> IntegerType | None:
+    """The type that `i32`, `si8` or `ui4` is; None if it is too wide for MLIR."""
+    signedness, _, digits = word.partition("i")
+    if len(digits) > 8 or int(digits) > MAX_INTEGER_WIDTH:
+        return None
+    return IntegerType(int(digits), Signedness(signedness))
+
+
+def _raise_width(reader: Reader, word: str, place: int) -> IntegerType:
+    digits = word.partition("i")[2].lstrip("0")
+    if len(digits) > 10 or int(digits) >= 1 << 32:
+        raise reader.error("invalid integer width", place)
+    raise reader.error(f"integer bitwidth is limited to {MAX_INTEGER_WIDTH} bits", place)
+
+
+@action("float_type")
+def _float_type(_reader: Reader, parts: list[Any], _places: list[int]) -> FloatType:
+    return FloatType(parts[0])
+
+
+@action("index_type")
+def _index_type(_reader: Reader, _parts: list[Any], _places: list[int]) -> IndexType:
+    return INDEX
+
+
+@action("none_type")
+def _none_type(_reader: Reader, _parts: list[Any], _places: list[int]) -> NoneType:
+    return NONE
+
+
+@action("complex")
+def _complex(reader: Reader, parts: list[Any], places: list[int]) -> ComplexType:
+    if not isinstance(parts[2], IntegerType | FloatType):
+        raise reader.error("invalid element type for complex", places[2])
+    return ComplexType(parts[2])
+
+
+@action("tuple")
+def _tuple(_reader: Reader, parts: list[Any], _places: list[int]) -> TupleType:
+    return TupleType(tuple(parts[2]) if len(parts) == 4 else ())
+
+
+@action("function")
+def _function(_reader: Reader, parts: list[Any], _places: list[int]) -> FunctionType:
+    return FunctionType(tuple(parts[0]), tuple(parts[2]))
+
+
+@action("tensor")
+def _tensor(reader: Reader, parts: list[Any], places: list[int]) -> RankedTensor | UnrankedTensor:
+    shape: tuple[int, ...] | None = parts[2]
+    element, encoding = parts[3], parts[5] if len(parts) == 7 else None
+    if isinstance(element, _NO_TENSOR_ELEMENTS):
+        raise reader.error("invalid tensor element type", places[3])
+    if shape is not None:
+        return RankedTensor(shape, element, encoding)
+    if encoding is not None:
+        raise reader.error_ahead("cannot apply encoding to unranked tensor")
+    return UnrankedTensor(element)
+
+
+@action("shape")
+def _shape(reader: Reader, parts: list[Any], places: list[int]) -> tuple[int, ...] | None:
+    """The sizes in `4x?x`; None for `*x`."""
+    if "*" in parts[0]:
+        return None
+    _check_dimensions_end(reader, parts[0], places[0])
+    return tuple(_dimension(reader, size, places[0]) for size in _DIMENSION.findall(parts[0]))
+
+
+@action("vector_shape")
+def _vector_shape(reader: Reader, parts: list[Any], places: list[int]) -> tuple[tuple[int, bool], ...]:
+    """The sizes in `4x[8]x`, and whether each is in brackets."""
+    for bracket in re.finditer(r"\[[^\]]*", parts[0]):
+        if not bracket[0][-1].isdigit() or parts[0][bracket.end() : bracket.end() + 1] != "]":
+            raise reader.misplaced("missing ']' closing scalable dimension", places[0] + bracket.end())
+    _check_dimensions_end(reader, parts[0], places[0])
+    sizes = _VECTOR_DIMENSION.findall(parts[0])
+    return tuple((_dimension(reader, digits, places[0]), bracket == "[") for bracket, digits in sizes)
+
+
+@action("vector")
+def _vector(reader: Reader, parts: list[Any], places: list[int]) -> VectorType:
+    shape = tuple(size for size, _ in parts[2])
+    if 0 in shape:
+        found = ", ".join(map(str, shape))
+        message = f"vector types must have positive constant sizes but got {found}"
+        raise reader.error(message, places[0])
+    if not isinstance(parts[3], IntegerType | FloatType | IndexType):
+        message = "failed to verify 'elementType': VectorElementTypeInterface instance"
+        raise reader.error(message, places[0])
+    return VectorType(shape, parts[3], tuple(is_scalable for _, is_scalable in parts[2]))
+
+
+@action("memref")
+def _memref(reader: Reader, parts: list[Any], places: list[int]) -> MemRefType | UnrankedMemRef:
+    shape: tuple[int, ...] | None = parts[2]
+    element = parts[3]
+    if isinstance(element, _NO_MEMREF_ELEMENTS):
+        raise reader.error("invalid memref element type", places[3])
+    layout, space = _layout_and_space(reader, parts[5] if len(parts) == 7 else [], shape is None)
+    if space is not None and not isinstance(space, IntegerAttr | StringAttr | DictAttr):
+        raise reader.error("unsupported memory space Attribute", places[0])
+    if isinstance(space, IntegerAttr) and space.value == 0:
+        space = None
+    if shape is None:
+        return UnrankedMemRef(element, space)
+    if (problem := _layout_problem(layout, len(shape))) is not None:
+        raise reader.error(problem, places[0])
+    if isinstance(layout, AffineMapAttr) and layout.is_identity:
+        layout = None
+    return MemRefType(shape, element, layout, space)
+
+
+def _layout_and_space(
+    reader: Reader, attributes: list[Attribute], is_unranked: bool
+) -> tuple[Attribute | None, Attribute | None]:
+    layout: Attribute | None = None
+    space: Attribute | None = None
+    for attribute in attributes:
+        if isinstance(attribute, AffineMapAttr | StridedLayout):
+            layout = attribute
+            if is_unranked:
+                raise reader.error_ahead("cannot have affine map for unranked memref type")
+            if space is not None:
+                raise reader.error_ahead("expected memory space to be last in memref type")
+        elif space is not None:
+            raise reader.error_ahead("multiple memory spaces specified in memref type")
+        else:
+            space = attribute
+    return layout, space
+
+
+def _layout_problem(layout: Attribute | None, rank: int) -> str | None:
+    if isinstance(layout, StridedLayout) and len(layout.strides) != rank:
+        return "expected the number of strides to match the rank"
+    if isinstance(layout, AffineMapAttr) and layout.num_dims != rank:
+        return f"memref layout mismatch between rank and affine map: {rank} != {layout.num_dims}"
+    return None
+
+
+def _check_dimensions_end(reader: Reader, text: str, place: int) -> None:
+    if _ENDS_IN_DIMENSION.search(text):
+        raise reader.misplaced("expected 'x' in dimension list", place + len(text))
+
+
+def _dimension(reader: Reader, text: str, place: int) -> int:
+    if text == "?":
+        return DYNAMIC
+    if len(text) > 30 or int(text) > _LARGEST_DIMENSION:
+        # Sizes that large do not repeat, so the first that looks like this one is this one.
+        raise _invalid_dimension(reader, text, place)
+    return int(text)
+
+
+def _invalid_dimension(reader: Reader, text: str, place: int) -> DiagnosticError:
+    return reader.error("invalid dimension", reader.source.text.index(text, place))
+
+
+_NO_TENSOR_ELEMENTS = (
+    NoneType,
+    TupleType,
+    FunctionType,
+    RankedTensor,
+    UnrankedTensor,
+    MemRefType,
+    UnrankedMemRef,
+)
+_NO_MEMREF_ELEMENTS = (NoneType, TupleType, FunctionType, RankedTensor, UnrankedTensor)
