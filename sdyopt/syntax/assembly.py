@@ -200,6 +200,9 @@ class FunctionalType(Piece):
                 f"'{statement.parser.spell_type(type)}'",
                 offset,
             )
+        if self.operands is None:
+            names = [name for found in statement.operand_names.values() for name in found]
+            statement.check_operand_count(names, type.inputs, statement.offset)
         _distribute(statement, OperandField, self.operands, type.inputs)
         _distribute(statement, ResultField, self.results, type.results)
 

@@ -7,7 +7,7 @@ statement's spelling has been read before (see `spelling`), else by the assembly
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError, emit
@@ -263,7 +263,7 @@ class Parser:
         count = len(recipe.groups)
         if count == 1:
             name = names[0]
-            op._location = location or (self.source, start + len(name) + recipe.name_at)
+            op._location = location or (self.source, start + len(name) + recipe.place)
             scope.values[name] = op.results[0]
             scope.places[name] = start
             if len(op.results) > 1:
@@ -272,14 +272,28 @@ class Parser:
         else:
             op._location = location or (
                 self.source,
-                start + len("".join(parts[: 2 * count])) + recipe.name_at,
+                start + len("".join(parts[: 2 * count])) + recipe.place,
             )
             self._define_groups(op, list(zip(names, recipe.groups, strict=False)), start)
         block.append(op)
         if type(location) is UnresolvedLocation:
             self.chunk.defer(op)
+        if recipe.complete is not None:
+            self._complete(op, recipe.complete)
         self._position = end
         return True
+
+    def _complete(self, op: Op, complete: Callable[[Op], None]) -> None:
+        """Adds to an operation the regions that its text implies, which stand where it stands."""
+        complete(op)
+        if type(op._location) is not UnresolvedLocation:
+            return
+        for region in op.regions:
+            for block in region.blocks:
+                for argument in block.arguments:
+                    self.chunk.defer(argument)
+                for inner in block.ops:
+                    self.chunk.defer(inner)
 
     def _define_groups(self, op: Op, groups: list[tuple[str, int]], offset: int) -> None:
         position = 0
@@ -293,19 +307,21 @@ class Parser:
         """Reads a statement properly, and leaves a recipe for its spelling if it has one."""
         start = self._skip()
         groups = self._result_groups()
-        name_at = self._skip()
+        self._skip()
         scope = self.scope
         statement = self._operation()
         end_of_body = statement.position
         location = self.trailing_location(statement)
         self._position = statement.position
-        op = statement.finish(location or (self.source, name_at))
+        op = statement.finish(location or (self.source, statement.place))
         self._name_results(op, groups, start)
         block.append(op)
         self.chunk.defer(op)
+        if statement.complete is not None:
+            self._complete(op, statement.complete)
         assert scope is self.scope
         if self.options.uses_spellings and _REST_OF_LINE.match(self.text, self._position):
-            self._remember(op, statement, groups, start, name_at, end_of_body, location is not None)
+            self._remember(op, statement, groups, start, end_of_body, location is not None)
 
     def _remember(
         self,
@@ -313,7 +329,6 @@ class Parser:
         statement: Statement,
         groups: list[tuple[str, int, int]],
         start: int,
-        name_at: int,
         end_of_body: int,
         has_location: bool,
     ) -> None:
@@ -324,7 +339,9 @@ class Parser:
         if self._position > start + len(line) or not is_split_right:
             return
         sizes = tuple(size for _, size, _ in groups)
-        recipe = recipe_of(op, body, start, sizes, statement.operand_offsets, name_at)
+        recipe = recipe_of(
+            op, body, start, sizes, statement.operand_offsets, statement.place, statement.complete
+        )
         if recipe is not None:
             recipes = self._recipes.setdefault(self._default_dialect, {})
             recipes["%".join(NAMES.split(body)[::2])] = recipe

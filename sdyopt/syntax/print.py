@@ -188,6 +188,10 @@ class Printer:
     def write(self, text: str) -> None:
         self.out.append(text)
 
+    def newline(self) -> None:
+        """Begins a line, indented as the operation is."""
+        self.out.append("\n" + self._indent)
+
     def name(self, value: Value) -> str:
         """`%name` of a value."""
         return self.names[value]

@@ -9,6 +9,7 @@ its line and each name in the line is one result or one operand, so the short wa
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sdyopt.ir.attribute import DictAttr
@@ -26,14 +27,16 @@ class Recipe:
 
     `groups` is the number of results that each name left of `=` stands for. `order` gives for each
     operand the position of its name among those right of `=`; None if that is the written order.
-    `name_at` is how far behind the last name left of `=` the operation's own name stands.
+    `place` is how far behind the last name left of `=` the operation is said to stand. `complete`
+    adds the regions that the text implies.
     """
 
     form: Form
     attributes: DictAttr
     groups: tuple[int, ...]
     order: tuple[int, ...] | None
-    name_at: int
+    place: int
+    complete: Callable[[Op], None] | None
 
 
 def split_location(line: str) -> tuple[str, str]:
@@ -51,14 +54,15 @@ def recipe_of(
     line_offset: int,
     groups: tuple[int, ...],
     operand_offsets: list[int],
-    name_offset: int,
+    place: int,
+    complete: Callable[[Op], None] | None,
 ) -> Recipe | None:
     """The recipe that a parsed statement leaves, if its line allows one.
 
     `line` is the statement without its location; `operand_offsets` are where the operands were read,
-    `name_offset` is where the operation's name stands.
+    `place` is where the operation is said to stand.
     """
-    if op.regions or op.successors or len(operand_offsets) != len(op.operand_uses):
+    if (op.regions and complete is None) or op.successors or len(operand_offsets) != len(op.operand_uses):
         return None
     names = [match.span() for match in NAMES.finditer(line)]
     offsets = [start + line_offset for start, _ in names[len(groups) :]]
@@ -66,8 +70,8 @@ def recipe_of(
         return None
     order = tuple(offsets.index(offset) for offset in operand_offsets)
     is_in_order = order == tuple(range(len(order)))
-    name_at = name_offset - line_offset - (names[len(groups) - 1][1] if groups else 0)
-    return Recipe(op.form, op.attributes, groups, None if is_in_order else order, name_at)
+    behind = place - line_offset - (names[len(groups) - 1][1] if groups else 0)
+    return Recipe(op.form, op.attributes, groups, None if is_in_order else order, behind, complete)
 
 
 def build_by_recipe(recipe: Recipe, names: list[str], values: dict[str, Value]) -> Op | None:

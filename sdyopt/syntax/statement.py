@@ -7,7 +7,7 @@ per declared field, so that the order in which they are written does not matter.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -54,11 +54,14 @@ class Statement(Cursor):
     - `operand_names`, `types`: by field name, of operands and results.
     - `attributes`: inherent and discardable ones together, by name.
     - `operands`: resolved ones, for assemblies that resolve operands themselves.
+    - `place`: where the operation is said to stand, if that is not at its name.
+    - `complete`: adds to the operation the regions that the text implies.
     - `is_generic`: whether it stands in the generic form, the errors of which do not name it.
     """
 
     __slots__ = (
         "attributes",
+        "complete",
         "is_generic",
         "name",
         "offset",
@@ -67,6 +70,7 @@ class Statement(Cursor):
         "operand_offsets",
         "operands",
         "parser",
+        "place",
         "regions",
         "result_types",
         "successors",
@@ -88,6 +92,8 @@ class Statement(Cursor):
         self.regions: list[Region] = []
         self.successors: list[Block] = []
         self.is_generic = False
+        self.place = offset
+        self.complete: Callable[[Op], None] | None = None
 
     # --- Operands -------------------------------------------------------------------
 
@@ -120,12 +126,18 @@ class Statement(Cursor):
 
     def resolve_all(self, operands: Sequence[OperandName], types: Sequence[Type], offset: int) -> list[Value]:
         """The values of names and types that must be equally many."""
+        self.check_operand_count(operands, types, offset)
+        return [self.resolve(operand, type) for operand, type in zip(operands, types, strict=True)]
+
+    def check_operand_count(
+        self, operands: Sequence[OperandName], types: Sequence[Type], offset: int
+    ) -> None:
+        """Fails at `offset` unless there are as many types as operands."""
         if len(operands) != len(types):
             raise self.error(
                 f"number of operands and types do not match: got {len(operands)} operands and {len(types)} types",
                 offset,
             )
-        return [self.resolve(operand, type) for operand, type in zip(operands, types, strict=True)]
 
     # --- Attributes, regions ----------------------------------------------------------
 
@@ -181,12 +193,7 @@ class Statement(Cursor):
             if isinstance(field, OperandField):
                 names = self.operand_names.get(field.attribute_name, [])
                 types = self.types.get(field.attribute_name, [])
-                if len(names) != len(types):
-                    raise self.error(
-                        f"{len(names)} operands present, but expected {len(types)}",
-                        names[0].offset if names else self.offset,
-                    )
-                values += [self.resolve(name, type) for name, type in zip(names, types, strict=True)]
+                values += self.resolve_all(names, types, names[0].offset if names else self.offset)
                 sizes.append(len(names))
         if ATTR_SIZED_OPERANDS in self.op_class.traits:
             self.attributes.setdefault(OPERAND_SEGMENTS, segments(sizes))
