@@ -18,7 +18,7 @@ from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.fields import OPERAND_SEGMENTS, RESULT_SEGMENTS, AttrField, Field, RegionField
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS, TERMINATOR, Trait
-from sdyopt.ir.types import Type
+from sdyopt.ir.types import RankedTensor, Type
 
 C = TypeVar("C", bound=type[Op])
 F = TypeVar("F")
@@ -50,6 +50,9 @@ class Dialect:
         self.verify_op_attribute: VerifyOpAttribute | None = None
         self.verify_argument_attribute: VerifyArgumentAttribute | None = None
         self.verify_result_attribute: VerifyArgumentAttribute | None = None
+        # (encoding, tensor type without it) -> what is wrong with them together, in words that end in
+        # that type; None if nothing is.
+        self.verify_encoding: Callable[[Attribute, RankedTensor], str | None] | None = None
         # (attribute, type, location) -> a detached constant operation, or None.
         self.materialize_constant: Callable[..., Op | None] | None = None
 

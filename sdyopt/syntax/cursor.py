@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import Protocol, TypeVar
+from struct import unpack
+from typing import Protocol, TypeVar, cast
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.location import Location
@@ -26,6 +27,7 @@ SPACE = r"(?:[ \t\r\n]|//[^\n]*)*+"
 BLANK = re.compile(SPACE)
 WORD = re.compile(SPACE + r"([A-Za-z_][\w$.]*)")
 INTEGER = re.compile(SPACE + r"(-?)(0x[0-9a-fA-F]+|\d+)")
+FLOAT = re.compile(SPACE + r"(-?\d+\.\d*(?:[eE][-+]?\d+)?)")
 STRING = re.compile(SPACE + r'"((?:[^"\\\n]|\\.)*)"')
 SYMBOL = re.compile(SPACE + r'@(?:([A-Za-z_][\w$.]*)|"((?:[^"\\\n]|\\.)*)")')
 # Past this many digits a number is refused before it is converted.
@@ -122,6 +124,26 @@ class Cursor:
         if not -(1 << (bits - 1)) <= value < 1 << (bits - 1):
             raise self.error("integer value too large", offset)
         return value
+
+    def floating(self) -> float:
+        """Takes a floating point literal, or the bit pattern of an `f64` number."""
+        match = FLOAT.match(self.text, self.position)
+        if match is not None:
+            self.position = match.end()
+            return float(match[1])
+        match = INTEGER.match(self.text, self.position)
+        if match is None:
+            raise self.unexpected("expected floating point literal")
+        if match[2][:2] != "0x":
+            error = self.unexpected("unexpected decimal integer literal for a floating point value")
+            raise error.note("add a trailing dot to make the literal a float")
+        if match[1]:
+            raise self.unexpected("hexadecimal float literal should not have a leading minus")
+        if len(match[2]) > 18:
+            raise self.unexpected("hexadecimal float constant out of range for type")
+        self.position = match.end()
+        (value,) = unpack("<d", int(match[2], 16).to_bytes(8, "little"))
+        return cast(float, value)
 
     def accept_string(self) -> str | None:
         """Takes a string literal, if one is next, and returns what it stands for."""

@@ -97,10 +97,20 @@ def _tensor(reader: Reader, parts: list[Any], places: list[int]) -> RankedTensor
     if isinstance(element, _NO_TENSOR_ELEMENTS):
         raise reader.error("invalid tensor element type", places[3])
     if shape is not None:
+        if encoding is not None:
+            _check_encoding(reader, encoding, RankedTensor(shape, element, None), places[6])
         return RankedTensor(shape, element, encoding)
     if encoding is not None:
         raise reader.error_ahead("cannot apply encoding to unranked tensor")
     return UnrankedTensor(element)
+
+
+def _check_encoding(reader: Reader, encoding: Attribute, type: RankedTensor, offset: int) -> None:
+    dialect = reader.surroundings.dialects.find(encoding.dialect)
+    if dialect is not None and dialect.verify_encoding is not None:
+        problem = dialect.verify_encoding(encoding, type)
+        if problem is not None:
+            raise reader.error_with_type(problem, type, offset)
 
 
 @action("shape")
