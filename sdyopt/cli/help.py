@@ -58,7 +58,7 @@ def _dashes(name: str) -> str:
 
 def _spelling(flag: Flag) -> str:
     if not flag.placeholder:
-        return _dashes(flag.name)
+        return _dashes(flag.name) + ("[=false]" if flag.default else "")
     if flag.implied is not None:
         return f"{_dashes(flag.name)}[={flag.placeholder}]"
     return (
@@ -70,7 +70,7 @@ def _spelling(flag: Flag) -> str:
 
 def _default(flag: Flag) -> str:
     if flag.kind is bool:
-        return " (default: on)" if flag.default else ""
+        return ", the default" if flag.default else ""
     return f" (default: {flag.default})" if flag.default and flag.implied is None else ""
 
 

@@ -1,0 +1,184 @@
+"""The command as a whole: exit codes, and that nothing it says is a traceback."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sdyopt import __version__, cli
+from sdyopt.cli import main
+from sdyopt.cli.request import choose_paint
+from sdyopt.diagnostics.paint import paint
+from sdyopt.diagnostics.render import leave_plain
+
+MODULE = "module {\n}\n\n"
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> str:
+    path = tmp_path / "in.mlir"
+    path.write_text("module {}")
+    return str(path)
+
+
+def test_version(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capfd.readouterr() == (f"sdy-opt {__version__}\n", "")
+
+
+def test_a_program_comes_out_as_it_went_in(program: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main([program]) == 0
+    assert capfd.readouterr() == (MODULE, "")
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["-cannonicalize"], "Unknown command line argument '-cannonicalize'.  Try: 'sdy-opt --help'"),
+        (["-cannonicalize"], "help: did you mean '--canonicalize'?"),
+        (["--verify-eahc"], "help: did you mean '--verify-each'?"),
+        (
+            ["-max-iterations=3"],
+            "help: 'max-iterations' is an option of a pass; write -canonicalize='max-iterations=3'",
+        ),
+        (["-cse=x=1"], "<Pass-Options-Parser>: no such option x\nfailed to add `cse` with options `x=1`"),
+        (
+            ["--pass-pipeline=builtin.module(csee)"],
+            "'csee' does not refer to a registered pass or pass pipeline",
+        ),
+        (["--pass-pipeline=cse"], "help: write builtin.module(cse)"),
+        (
+            ["--pass-pipeline=any(cse)", "-cse"],
+            "'-pass-pipeline' option can't be used with individual pass options",
+        ),
+        (
+            ["--mlir-print-ir-after=csee"],
+            "for the --mlir-print-ir-after option: Cannot find option named 'csee'!",
+        ),
+        (
+            ["--load-pass-plugin=none-such"],
+            "Failed to load passes from 'none-such': no installed package offers it",
+        ),
+        (["--help-pass=csee"], "help: did you mean 'cse'?"),
+    ],
+)
+def test_wrong_usage(argv: list[str], message: str, program: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main([*argv, program]) == 2
+    out, error = capfd.readouterr()
+    assert not out
+    assert message in error
+
+
+def test_files_that_cannot_be_used(program: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main([str(tmp_path / "missing")]) == 1
+    assert main([program, "-o", str(tmp_path / "missing" / "out")]) == 1
+    assert "cannot open input file" in (error := capfd.readouterr().err)
+    assert "cannot open output file" in error
+
+
+def test_a_failed_run_keeps_the_earlier_result(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    bad, result = tmp_path / "bad.mlir", tmp_path / "out"
+    bad.write_text("module {")
+    result.write_text("before")
+    assert main([str(bad), "-o", str(result)]) == 1
+    assert result.read_text() == "before"
+    assert f"{bad}:1:" in capfd.readouterr().err
+    assert sorted(tmp_path.iterdir()) == [bad, result]
+
+
+def test_pipelines_are_shown(program: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main([program, "-cse", "-symbol-dce", "--cse", "--dump-pass-pipeline"]) == 0
+    assert capfd.readouterr().err == "Pass Manager with 3 passes:\nbuiltin.module(cse,symbol-dce,cse)\n\n"
+
+
+def test_our_own_faults_are_no_traceback(
+    program: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def fail(_: object) -> int:
+        raise ZeroDivisionError("oops")
+
+    monkeypatch.setattr(cli, "_process", fail)
+    assert main([program]) == 1
+    error = capfd.readouterr().err
+    assert error.startswith("sdy-opt: internal error: ZeroDivisionError: oops\nhelp: ")
+    monkeypatch.setenv("SDY_OPT_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        main([program])
+
+
+def test_interrupts_are_quiet(
+    program: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "_process", interrupt)
+    assert main([program]) == 130
+    assert capfd.readouterr() == ("", "")
+
+
+def run(
+    *argv: str, data: bytes = b"", stdout: int = subprocess.PIPE, environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """The command in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "sdyopt", *argv],
+        input=data,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        env=environment,
+        check=False,
+    )
+
+
+def test_readers_that_go_away_are_not_complained_about(program: str) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = run(program, stdout=writer)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
+def test_stdin(tmp_path: Path) -> None:
+    assert run(data=b"module {}").stdout.decode() == MODULE
+    done = run("-", data=b"module {")
+    assert done.returncode == 1
+    assert done.stderr.startswith(b"<stdin>:1:")
+
+
+def test_completion() -> None:
+    environment = {
+        **os.environ,
+        "_SDY_OPT_COMPLETE": "bash_complete",
+        "COMP_WORDS": "sdy-opt --can",
+        "COMP_CWORD": "1",
+    }
+    done = run(env=environment)
+    assert done.stdout.decode().split() == ["plain,--canonicalize"]
+
+
+@pytest.mark.parametrize(
+    ("environment", "wish", "is_painted"),
+    [
+        ({}, "", False),
+        ({}, "auto", False),
+        ({}, "always", True),
+        ({"FORCE_COLOR": "1"}, "", True),
+        ({"FORCE_COLOR": "1"}, "never", False),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, "", False),
+        ({"NO_COLOR": "1"}, "always", True),
+        ({"NO_COLOR": "", "FORCE_COLOR": ""}, "", False),
+    ],
+)
+def test_when_there_are_colours(
+    environment: dict[str, str], wish: str, is_painted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert choose_paint(wish) is (paint if is_painted else leave_plain)
