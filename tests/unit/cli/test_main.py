@@ -157,7 +157,7 @@ def test_completion() -> None:
         "COMP_WORDS": "sdy-opt --can",
         "COMP_CWORD": "1",
     }
-    done = run(env=environment)
+    done = run(environment=environment)
     assert done.stdout.decode().split() == ["plain,--canonicalize"]
 
 
