@@ -29,6 +29,27 @@ def bounds_of(type: Type) -> tuple[int, ...]:
     return encoding.bounds if isinstance(encoding, Bounds) else ()
 
 
+def check_bounds(encoding: Attribute, type: RankedTensor) -> str | None:
+    """What is wrong with a tensor type's bounds, if anything."""
+    if not isinstance(encoding, Bounds):
+        return None
+    bounds = encoding.bounds
+    if len(bounds) != type.rank:
+        return (
+            f"Bounds length is {len(bounds)}, expected to be equal to rank({type.rank}) of the tensor "
+        )
+    for index, (bound, size) in enumerate(zip(bounds, type.shape, strict=True)):
+        if bound != DYNAMIC and size != DYNAMIC:
+            return (
+                f"Static dimension {index} cannot have a bound, use ShapedType::kDynamic to indicate a "
+                "missing bound in tensor "
+            )
+    return None
+
+
+stablehlo.verify_encoding = check_bounds
+
+
 def encoding_with(encoding: Attribute | None, bounds: Sequence[int]) -> Attribute | None:
     """The encoding of a result made from operands with `encoding`.
 

@@ -3,3 +3,5 @@
 from sdyopt.ir.dialect import Dialect
 
 stablehlo = Dialect("stablehlo")
+stablehlo.unknown_attribute = "unknown StableHLO attribute"
+stablehlo.unknown_type = "unknown stablehlo type: {mnemonic}"

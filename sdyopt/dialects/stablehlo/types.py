@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.quant import QuantizedType, UniformQuantized, UniformQuantizedPerAxis
 from sdyopt.dialects.stablehlo.bounds import has_one_bounded_dimension
 from sdyopt.dialects.stablehlo.dialect import stablehlo
@@ -32,7 +33,7 @@ from sdyopt.ir.types import (
     UnrankedTensor,
 )
 from sdyopt.syntax.cursor import Cursor
-from sdyopt.syntax.spell import Speller
+from sdyopt.syntax.spell import Speller, plain_type
 
 # --- Types ------------------------------------------------------------------------------
 
@@ -67,11 +68,18 @@ def _spell_token(type: TokenType, speller: Speller) -> str:
 
 @stablehlo.type("future")
 def _parse_future(cursor: Cursor) -> Type:
+    cursor.expect("<")
+    try:
+        types = cursor.comma_list(cursor.type)
+    except DiagnosticError as error:
+        owner = "StableHLO_Future parameter 'types' which is to be a `::llvm::ArrayRef<::mlir::Type>`"
+        raise error.then(cursor.error(f"failed to parse {owner}")) from None
     offset = cursor.skip()
-    types = cursor.comma_list(cursor.type, "<", ">")
+    cursor.expect(">")
     for type in types:
         if not isinstance(type, RankedTensor):
-            raise cursor.error("future element type must be a ranked tensor", offset)
+            got = plain_type(type)
+            raise cursor.error(f"future element type must be a ranked tensor, but got '{got}'", offset)
     return FutureType(tuple(types))
 
 

@@ -1,0 +1,23 @@
+"""The dialect quant: types of numbers that are stored as integers and stand for others."""
+
+from sdyopt.dialects.quant.text import quant
+from sdyopt.dialects.quant.types import (
+    AnyQuantized,
+    CalibratedQuantized,
+    QuantizedType,
+    UniformQuantized,
+    UniformQuantizedPerAxis,
+    UniformQuantizedSubChannel,
+)
+
+DIALECT = quant
+
+__all__ = [
+    "DIALECT",
+    "AnyQuantized",
+    "CalibratedQuantized",
+    "QuantizedType",
+    "UniformQuantized",
+    "UniformQuantizedPerAxis",
+    "UniformQuantizedSubChannel",
+]
