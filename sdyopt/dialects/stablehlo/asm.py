@@ -6,12 +6,23 @@ from collections.abc import Sequence
 from typing import Any
 
 from sdyopt.dialects.stablehlo.enums import EnumAttr
+from sdyopt.dialects.stablehlo.records import integer_list
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.elements import DenseArray
 from sdyopt.ir.fields import ONE, OperandField, ResultField, ValueField
 from sdyopt.ir.form import Form
 from sdyopt.ir.numbers import IntegerAttr
-from sdyopt.ir.types import I64, ComplexType, FunctionType, RankedTensor, ShapedType, TupleType, Type
+from sdyopt.ir.types import (
+    I1,
+    I64,
+    NONE,
+    ComplexType,
+    FunctionType,
+    RankedTensor,
+    ShapedType,
+    TupleType,
+    Type,
+)
 from sdyopt.syntax.assembly import Attr, Piece
 from sdyopt.syntax.statement import Statement
 from sdyopt.syntax.template import Template
@@ -207,12 +218,26 @@ def enum_attr(field: str, cls: type[EnumAttr]) -> Attr:
     return Attr(field, parse, lambda attribute, speller: str(attribute.value))
 
 
+def bool_attr(field: str) -> Attr:
+    """`true` or `false`."""
+    return Attr(
+        field,
+        lambda statement: statement.attribute(I1),
+        lambda attribute, speller: str(bool(attribute.value)).lower(),
+    )
+
+
+def string_attr(field: str) -> Attr:
+    """A string."""
+    return Attr(field, lambda statement: statement.attribute(NONE))
+
+
 def i64_list_attr(field: str) -> Attr:
     """`[1, 2]`: a list of 64-bit integers."""
 
     def parse(statement: Statement) -> Attribute:
         if not is_in_full(statement):
-            return DenseArray(I64, tuple(statement.comma_list(statement.integer, "[", "]")))
+            return DenseArray(I64, integer_list(statement))
         offset = statement.skip()
         found = statement.attribute()
         if not isinstance(found, DenseArray):

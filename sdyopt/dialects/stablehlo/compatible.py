@@ -75,7 +75,7 @@ Merge = Callable[[Form, int, Dimension, Dimension], Dimension]
 
 def most_specific_type(form: Form, types: Sequence[Type]) -> Type:
     """The type that knows whatever any of `types` knows. Tuples are merged by element."""
-    return _merge_all(form, types, _most_specific)
+    return _merge_all(form, types, most_specific_dimension)
 
 
 def least_specific_type(form: Form, types: Sequence[Type]) -> Type:
@@ -109,11 +109,11 @@ def _merge_shaped(form: Form, types: Sequence[Type], merge: Merge) -> Type:
     for type in ranked:
         if type.rank != first.rank:
             raise form.located_error(f"Mismatched ranks of types{first.rank} vs {type.rank}")
-    merged = _dimensions(first)
+    merged = dimensions_of(first)
     for type in ranked[1:]:
         merged = [
             merge(form, index, left, right)
-            for index, (left, right) in enumerate(zip(merged, _dimensions(type), strict=True))
+            for index, (left, right) in enumerate(zip(merged, dimensions_of(type), strict=True))
         ]
     # The reference keeps bounds only where the first type has some.
     bounds = [bound for _, bound in merged] if bounds_of(first) else []
@@ -121,12 +121,14 @@ def _merge_shaped(form: Form, types: Sequence[Type], merge: Merge) -> Type:
     return RankedTensor(shape, first.element, encoding_with(first.encoding, bounds))
 
 
-def _dimensions(type: RankedTensor) -> list[Dimension]:
+def dimensions_of(type: RankedTensor) -> list[Dimension]:
+    """The size and the bound of each dimension."""
     bounds = bounds_of(type) or (DYNAMIC,) * type.rank
     return list(zip(type.shape, bounds, strict=True))
 
 
-def _most_specific(form: Form, index: int, left: Dimension, right: Dimension) -> Dimension:
+def most_specific_dimension(form: Form, index: int, left: Dimension, right: Dimension) -> Dimension:
+    """The dimension that knows what either knows; number `index` of an operation's operands."""
     (left_size, left_bound), (right_size, right_bound) = left, right
     bounds = [bound for bound in (left_bound, right_bound) if bound != DYNAMIC]
     size = right_size if left_size == DYNAMIC else left_size

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from sdyopt.dialects.stablehlo.compatible import are_compatible_sizes
+from sdyopt.ir.shape_traits import are_compatible_sizes
 from sdyopt.ir.form import Form
 
 Dimensions = Sequence[int]

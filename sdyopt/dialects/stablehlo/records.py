@@ -59,3 +59,18 @@ def spell_record(mnemonic: str, entries: Mapping[str, tuple[int, ...] | int]) ->
         if value
     ]
     return f"{mnemonic}<{', '.join(written)}>"
+
+
+def integer_list(cursor: Cursor) -> tuple[int, ...]:
+    """Reads `[0, 1]`, integers only, as where a list of integers is an attribute by itself."""
+    cursor.expect("[")
+    if cursor.accept("]"):
+        return ()
+    try:
+        values = tuple(cursor.comma_list(cursor.integer))
+    except DiagnosticError as error:
+        if not cursor.accept("]"):
+            error.then(cursor.misplaced("expected ']'"))
+        raise
+    cursor.expect("]")
+    return values

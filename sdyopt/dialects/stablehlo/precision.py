@@ -1,0 +1,227 @@
+"""How exactly operations multiply and add: precision and algorithm, and the pieces that write them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.dialects.stablehlo.asm import spell_list
+from sdyopt.dialects.stablehlo.dialect import stablehlo
+from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
+from sdyopt.ir.attribute import ArrayAttr, Attribute, DictAttr
+from sdyopt.ir.constraints import AttrKind, of_class
+from sdyopt.ir.form import Form
+from sdyopt.ir.types import BF16, F16, F32, F64, FloatType, Type
+from sdyopt.syntax.assembly import Custom
+from sdyopt.syntax.cursor import Cursor
+from sdyopt.syntax.spell import Speller, plain_type
+from sdyopt.syntax.statement import Statement
+from sdyopt.syntax.template import Template
+
+
+@enumeration(stablehlo, "precision", "DEFAULT", "HIGH", "HIGHEST")
+class Precision(EnumAttr):
+    """How exact one operand is taken; what that means is up to the backend."""
+
+    __slots__ = ()
+
+
+PRECISION_CONFIG: AttrKind[tuple[Precision, ...]] = AttrKind(
+    "Precision Config attribute",
+    lambda a: isinstance(a, ArrayAttr) and all(isinstance(e, Precision) for e in a.elements),
+    lambda a: a.elements,
+)
+
+
+def check_precision(form: Form) -> None:
+    """There is at most one precision for each operand."""
+    config = form.precision_config
+    if config is not None and len(config) > 2:
+        raise form.located_error(
+            f"expects precision config to be empty or have <= 2 elements, got {len(config)}"
+        )
+
+
+# --- Algorithms -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DotAlgorithm(Attribute):
+    """The types that a product is computed in, and into how many parts it is taken."""
+
+    lhs_precision_type: Type
+    rhs_precision_type: Type
+    accumulation_type: Type
+    lhs_component_count: int
+    rhs_component_count: int
+    num_primitive_operations: int
+    allow_imprecise_accumulation: bool
+    dialect = "stablehlo"
+
+
+DOT_ALGORITHM = of_class(
+    DotAlgorithm,
+    "Attribute that models the algorithm constraints to use for computing dot.",
+)
+
+_TF32 = FloatType("tf32")
+_F8 = frozenset(
+    FloatType(name)
+    for name in ("f8E3M4", "f8E4M3", "f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E4M3B11FNUZ", "f8E5M2FNUZ")
+)
+# Operand type, accumulation type, number of operations.
+_KNOWN_ALGORITHMS = frozenset(
+    [
+        *((F16, F16, 1), (F16, F32, 1), (BF16, BF16, 1), (BF16, F32, 1), (BF16, F32, 3), (BF16, F32, 6)),
+        *((BF16, F32, 9), (_TF32, F32, 1), (_TF32, F32, 3), (F32, F32, 1), (F64, F64, 1)),
+    ]
+)
+
+
+def algorithm_problem(algorithm: DotAlgorithm) -> str | None:
+    """What is wrong with an algorithm; None if it is one that some machine may have."""
+    for count, what in (
+        (algorithm.lhs_component_count, "lhs component count"),
+        (algorithm.rhs_component_count, "rhs component count"),
+        (algorithm.num_primitive_operations, "num primitive operations"),
+    ):
+        if count < 1:
+            return f"{what} must be positive"
+    if _is_known(algorithm):
+        return None
+    return (
+        "dot algorithm not known to be supported on any hardware: "
+        f"{{lhs:'{plain_type(algorithm.lhs_precision_type)}', "
+        f"rhs:'{plain_type(algorithm.rhs_precision_type)}', "
+        f"accum:'{plain_type(algorithm.accumulation_type)}', "
+        f"lhs_components:{algorithm.lhs_component_count}, "
+        f"rhs_components:{algorithm.rhs_component_count}, "
+        f"primitive_ops:{algorithm.num_primitive_operations}, "
+        f"imprecise:{algorithm.allow_imprecise_accumulation:d}}}"
+    )
+
+
+def _is_known(algorithm: DotAlgorithm) -> bool:
+    lhs, rhs = algorithm.lhs_precision_type, algorithm.rhs_precision_type
+    accumulation, count = algorithm.accumulation_type, algorithm.num_primitive_operations
+    if algorithm.lhs_component_count != 1 or algorithm.rhs_component_count != 1:
+        return False
+    if lhs in _F8 and rhs in _F8:
+        return accumulation is F32 and count == 1
+    if algorithm.allow_imprecise_accumulation or lhs is not rhs:
+        return False
+    return (lhs, accumulation, count) in _KNOWN_ALGORITHMS
+
+
+# --- Text -----------------------------------------------------------------------------------
+
+_ENTRIES = (
+    ("lhs_precision_type", "lhsPrecisionType", "Type"),
+    ("rhs_precision_type", "rhsPrecisionType", "Type"),
+    ("accumulation_type", "accumulationType", "Type"),
+    ("lhs_component_count", "lhsComponentCount", "int64_t"),
+    ("rhs_component_count", "rhsComponentCount", "int64_t"),
+    ("num_primitive_operations", "numPrimitiveOperations", "int64_t"),
+    ("allow_imprecise_accumulation", "allowImpreciseAccumulation", "bool"),
+)
+
+
+@stablehlo.attribute("dot_algorithm")
+def read_algorithm(cursor: Cursor) -> DotAlgorithm:
+    """Reads `<lhs_precision_type = tf32, …>`."""
+    offset = cursor.skip()
+    cursor.expect("<")
+    values = []
+    for index, (name, cpp_name, cpp_type) in enumerate(_ENTRIES):
+        if index:
+            cursor.expect(",")
+        cursor.expect(name)
+        cursor.expect("=")
+        try:
+            values.append(_READ[cpp_type](cursor))
+        except DiagnosticError as error:
+            raise error.then(
+                cursor.error(
+                    f"failed to parse StableHLO_DotAlgorithm parameter '{cpp_name}' which is to be a "
+                    f"`{cpp_type}`"
+                )
+            ) from None
+    cursor.expect(">")
+    algorithm = DotAlgorithm(*values)
+    problem = algorithm_problem(algorithm)
+    if problem is not None:
+        raise cursor.error(problem, offset)
+    return algorithm
+
+
+def _truth(cursor: Cursor) -> bool:
+    for word in ("true", "false"):
+        if cursor.accept(word):
+            return word == "true"
+    return bool(cursor.integer(1))
+
+
+_READ = {"Type": lambda cursor: cursor.type(), "int64_t": lambda cursor: cursor.integer(), "bool": _truth}
+
+
+@stablehlo.spelling(DotAlgorithm)
+def _spell_algorithm(algorithm: DotAlgorithm, speller: Speller) -> str:
+    written = []
+    for name, _, cpp_type in _ENTRIES:
+        value = getattr(algorithm, name)
+        text = speller.type(value) if cpp_type == "Type" else str(value).lower()
+        written.append(f"{name} = {text}")
+    return f"dot_algorithm<{', '.join(written)}>"
+
+
+def _parse_precision(statement: Statement) -> None:
+    """Reads `precision = [HIGH, DEFAULT]`."""
+    statement.expect("precision")
+    statement.expect("=")
+    words = statement.comma_list(lambda: Precision.read(statement), "[", "]")
+    statement.attributes["precision_config"] = ArrayAttr(tuple(words))
+
+
+def _parse_optional_precision(statement: Statement) -> None:
+    if statement.accept(","):
+        _parse_precision(statement)
+
+
+def _parse_precision_and_algorithm(statement: Statement) -> None:
+    if not statement.accept(","):
+        return
+    if not statement.looking_at("algorithm"):
+        _parse_precision(statement)
+        if not statement.accept(","):
+            return
+    statement.expect("algorithm")
+    statement.expect("=")
+    statement.attributes["algorithm"] = read_algorithm(statement)
+
+
+def _write_precision(out: Template, form: Form, attributes: DictAttr) -> None:
+    config = form.precision_config
+    if config is not None:
+        out.text(f", precision = {spell_list([precision.value for precision in config])}")
+
+
+def _write_precision_and_algorithm(out: Template, form: Form, attributes: DictAttr) -> None:
+    _write_precision(out, form, attributes)
+    algorithm = form.algorithm
+    if algorithm is not None:
+        text = _spell_algorithm(algorithm, out.speller)
+        out.text(f", algorithm = {text.removeprefix('dot_algorithm')}")
+
+
+def precision_piece() -> Custom:
+    """`, precision = […]`, if there is one."""
+    return Custom(_parse_optional_precision, _write_precision, elides=["precision_config"])
+
+
+def precision_and_algorithm_piece() -> Custom:
+    """`, precision = […], algorithm = <…>`, each if it is there."""
+    return Custom(
+        _parse_precision_and_algorithm,
+        _write_precision_and_algorithm,
+        elides=["precision_config", "algorithm"],
+    )
