@@ -25,8 +25,8 @@ _PAREN = re.compile(SPACE + r"\(")
 _SQUARE = re.compile(SPACE + r"\[")
 _ARROW = re.compile(SPACE + r"->" + SPACE)
 _COLON = re.compile(SPACE + r":" + SPACE)
-# What matters inside brackets. Lists of numbers between `dense<` and `>` are passed over at once.
-_STOP = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*|->|dense<[^"<>/]*>|[][(){}<>]')
+# What matters inside brackets; arrows and comparisons (in an affine set) are none. Lists of numbers between `dense<` and `>` are passed over at once.
+_STOP = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*|->|>=|dense<[^"<>/]*>|[][(){}<>]')
 _BODY_STOP = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|->|dense<[^"<>/]*>|[][(){}<>]')
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 

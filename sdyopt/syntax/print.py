@@ -18,6 +18,7 @@ from sdyopt.ir.operation import Op, UnregisteredOp
 from sdyopt.ir.traits import ISOLATED
 from sdyopt.ir.types import Type
 from sdyopt.ir.value import Value
+from sdyopt.syntax.aliases import Aliases, find_aliases
 from sdyopt.syntax.assembly import Assembly, visible_attributes
 from sdyopt.syntax.generic import PROPERTIES
 from sdyopt.syntax.naming import Naming
@@ -44,15 +45,19 @@ class PrintOptions:
 
 def print_op(op: Op, dialects: DialectTable, options: PrintOptions = PrintOptions()) -> str:
     """The text of an operation and all inside it, ending in a newline."""
-    printer = Printer(op, dialects, options)
-    printer.root(op)
+    aliases = Aliases() if options.local_scope else find_aliases(op, options.debuginfo)
+    printer = Printer(op, options, aliases)
+    printer.definitions(aliases.above)
+    printer.op(op, "builtin")
+    printer.write("\n")
+    printer.definitions(aliases.below)
     return "".join(printer.out)
 
 
 def print_for_note(op: Op, dialects: DialectTable) -> str:
     """The generic text of an operation as diagnostics show it, names as in the whole program."""
     scope = next((a for a in (op, *op.ancestors()) if ISOLATED in a.traits and a is not op), op)
-    printer = Printer(scope, dialects, PrintOptions(generic=True, local_scope=True))
+    printer = Printer(scope, PrintOptions(generic=True, local_scope=True), Aliases())
     printer.op(op, "")
     return "".join(printer.out)
 
@@ -78,11 +83,14 @@ class _Line:
 class Printer:
     """Writes operations to `out`, a list of texts."""
 
-    def __init__(self, root: Op, dialects: DialectTable, options: PrintOptions) -> None:
+    def __init__(self, root: Op, options: PrintOptions, aliases: Aliases) -> None:
         self.options = options
+        self._aliases = aliases
         self.speller = Speller(
             elide_larger_than=options.elide_elements_larger_than,
             hex_larger_than=options.hex_elements_larger_than,
+            aliases=aliases.texts,
+            is_pretty=options.pretty_debuginfo,
         )
         self.naming = Naming(root, options.generic, options.unique_ssa_ids, options.names_from_locations)
         self.names = self.naming.names
@@ -90,9 +98,12 @@ class Printer:
         self._indent = ""
         self._lines: dict[tuple[Form, DictAttr, str], _Line] = {}
 
-    def root(self, op: Op) -> None:
-        self.op(op, "builtin")
-        self.out.append("\n")
+    def definitions(self, facts: Sequence[Attribute | Location]) -> None:
+        """Writes a line `#alias = fact` for each."""
+        for fact in facts:
+            body = self.speller.body(fact)
+            text = f"loc({body})" if isinstance(fact, Location) else body
+            self.out.append(f"{self._aliases.texts[fact]} = {text}\n")
 
     # --- Operations -------------------------------------------------------------------
 
@@ -225,7 +236,8 @@ class Printer:
         if attributes is not None:
             self.dictionary(attributes)
         if self.options.debuginfo:
-            self.location(argument.location)
+            # MLIR has no aliases here.
+            self.out.append(f" loc({self.speller.body(argument.location)})")
 
     def location(self, location: Location) -> None:
         """Writes ` loc(…)`."""

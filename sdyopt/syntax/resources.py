@@ -96,16 +96,15 @@ def resource_section(root: Op, resources: Resources, elide_larger_than: int | No
 
     Blobs of more hex digits than `elide_larger_than` are left out.
     """
-    if not resources.blobs:
+    keys = [key for key in resource_keys(root) if key in resources.blobs] if resources.blobs else []
+    if not keys:
         return ""
-    entries = [
-        f'      {_key_text(key)}: "{blob}"'
-        for key in resource_keys(root)
-        if (blob := resources.blobs.get(key)) is not None
-        and (elide_larger_than is None or len(blob) + 2 <= elide_larger_than)
-    ]
+    shown = [(key, resources.blobs[key]) for key in keys]
+    # The limit counts the quotes, as MLIR's does; a section without entries is MLIR's, too.
+    limit = elide_larger_than
+    entries = [f'      {_key_text(key)}: "{blob}"' for key, blob in shown if limit is None or len(blob) + 2 <= limit]
     if not entries:
-        return ""
+        return "\n{-#\n\n#-}\n"
     inside = ",\n".join(entries)
     return f"\n{{-#\n  dialect_resources: {{\n    builtin: {{\n{inside}\n    }}\n  }}\n#-}}\n"
 
