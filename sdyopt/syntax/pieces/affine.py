@@ -29,17 +29,24 @@ _LARGEST_CONSTANT = (1 << 63) - 1
 
 
 @action("affine_map")
-def _affine_map(reader: Reader, parts: list[Any], places: list[int]) -> AffineMapAttr:
-    if not isinstance(parts[2], AffineMapAttr):
-        raise reader.error("expected AffineMap, but got IntegerSet", places[2])
-    return parts[2]
-
-
 @action("affine_set")
-def _affine_set(reader: Reader, parts: list[Any], places: list[int]) -> IntegerSetAttr:
-    if not isinstance(parts[2], IntegerSetAttr):
-        raise reader.error("expected IntegerSet, but got AffineMap", places[2])
-    return parts[2]
+def _affine(_reader: Reader, parts: list[Any], _places: list[int]) -> AffineMapAttr | IntegerSetAttr:
+    found: AffineMapAttr | IntegerSetAttr = parts[2]
+    return found
+
+
+@action("only_map")
+def _only_map(reader: Reader, parts: list[Any], places: list[int]) -> AffineMapAttr:
+    if not isinstance(parts[0], AffineMapAttr):
+        raise reader.error("expected AffineMap, but got IntegerSet", places[0])
+    return parts[0]
+
+
+@action("only_set")
+def _only_set(reader: Reader, parts: list[Any], places: list[int]) -> IntegerSetAttr:
+    if not isinstance(parts[0], IntegerSetAttr):
+        raise reader.error("expected IntegerSet, but got AffineMap", places[0])
+    return parts[0]
 
 
 @action("affine_space")

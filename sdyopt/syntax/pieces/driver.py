@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.syntax.pieces.tables import Tables
-from sdyopt.syntax.pieces.tokens import ON_DEMAND, LexError, Token, demanded_token, next_token
+from sdyopt.syntax.pieces.tokens import END, ON_DEMAND, LexError, Token, demanded_token, next_token
 from sdyopt.syntax.pieces.wordings import AT_TOKEN, WRONG_TOKENS
 
 # Brackets in brackets deeper than this are refused: recursion over what is built stays shallow.
@@ -23,6 +23,7 @@ class Builder(Protocol):
 
     def build(self, action: str, parts: list[Any], places: list[int]) -> Any: ...
     def error(self, message: str, offset: int) -> DiagnosticError: ...
+    def token_error(self, message: str, offset: int) -> DiagnosticError: ...
     def misplaced(self, message: str, offset: int) -> DiagnosticError: ...
 
 
@@ -57,6 +58,8 @@ def run(tables: Tables, start: str, text: str, position: int, end: int, builder:
             if rule < 0:
                 if len(states) == 2 and tables.gotos[states[0]].get(start) == state:
                     return parts[0]
+                if token.kind == END:  # the fault may be that no token can be made of what follows
+                    next_token(text, token.start, len(text), keywords)
                 message = tables.messages[state]
                 message = WRONG_TOKENS.get((message, token.kind), message)
                 blame = builder.error if message in AT_TOKEN else builder.misplaced
@@ -68,7 +71,7 @@ def run(tables: Tables, start: str, text: str, position: int, end: int, builder:
             places.append(place[0])
             states.append(tables.gotos[states[-1]][origin])
     except LexError as error:
-        raise builder.error(error.message, error.offset) from None
+        raise builder.token_error(error.message, error.offset) from None
 
 
 _OPENING = frozenset("([{<")

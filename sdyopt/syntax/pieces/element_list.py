@@ -7,7 +7,6 @@ which finds out what is wrong with it, and where.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sdyopt.syntax.extents import SPACE
@@ -38,30 +37,54 @@ class ElementList:
     negative: list[bool] = field(default_factory=list)
 
 
-def bulk_numbers(text: str, shape: Sequence[int], is_complex: bool) -> list[str] | None:
-    """The numbers of a list of exactly this shape, each with its minus; None if it is anything else."""
-    if '"' in text or 0 in shape:
+@dataclass(frozen=True, slots=True)
+class NumberList:
+    """Numbers, each with its minus, in a list of a shape, or a single one without."""
+
+    shape: tuple[int, ...] | None
+    numbers: list[str]
+    is_complex: bool
+
+
+def bulk_numbers(text: str) -> NumberList | None:
+    """The numbers of a text that is nothing but a well-formed list of them; None if it is anything else."""
+    if '"' in text:
         return None
     if "//" in text:
         text = _COMMENT.sub("", text)
-    skeleton = "(x,x)" if is_complex else "x"
-    for size in reversed(shape):
-        if size * (len(skeleton) + 1) > len(text) + 1:
-            return None
-        skeleton = f"[{','.join([skeleton] * size)}]"
-    if _NUMBER.sub("x", text).translate(_BLANKS) != skeleton:
+    skeleton = _NUMBER.sub("x", text).translate(_BLANKS)
+    element = "(x,x)" if "(" in skeleton else "x"
+    shape = _shape(skeleton, element)
+    if shape is None and skeleton != element:
         return None
     text = text.translate(_BLANKS)
     for bracket in "[]()":
         text = text.replace(bracket, "")
-    return text.split(",")
+    return NumberList(shape, text.split(","), element != "x")
 
 
-def read_elements(reader: Reader, text: str, place: int, end: str = "expected '>'") -> ElementList:
+def _shape(skeleton: str, element: str) -> tuple[int, ...] | None:
+    """The shape of a nested list, in which all lists of one depth are equal; None if they are not."""
+    depth = len(skeleton) - len(skeleton.lstrip("["))
+    if not depth:
+        return None
+    shape: list[int] = []
+    for level in range(depth):
+        # The first list of this level ends where so many close for the first time.
+        end = skeleton.find("]" * (level + 1), depth) + level
+        size = (end - (depth - level) + 1) // (len(element) + 1)
+        if size < 1:
+            return None
+        element = f"[{','.join([element] * size)}]"
+        shape.insert(0, size)
+    return tuple(shape) if element == skeleton else None
+
+
+def read_elements(reader: Reader, text: str, place: int) -> ElementList:
     """Reads a list of elements, or a single one, that must take up the whole text."""
     scanner = Scanner(reader, text, place)
     found = scanner.elements()
-    scanner.expect_end(end)
+    scanner.expect_end("expected '>'")
     return found
 
 
@@ -118,7 +141,10 @@ class Scanner:
         self._start = self._place + (match.start(group) if group else match.end())
         self._position = match.end()
         self._is_literal = group == 1
-        if group == 3 and not (self._token.isalpha() or self._token in "_:+*?=.@%|"):
+        if group == 3 and self._token == ".":
+            message = "expected three consecutive dots for an ellipsis"
+            raise self._reader.error(message, self._start + 1)
+        if group == 3 and not (self._token.isalpha() or self._token in "_:+*?=@%|"):
             raise self.error("unexpected character")
 
     def _list(self, depth: int) -> tuple[int, ...]:

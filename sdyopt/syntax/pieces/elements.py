@@ -31,7 +31,7 @@ from sdyopt.ir.types import (
     Type,
     tensor,
 )
-from sdyopt.syntax.pieces.element_list import ElementList, Scanner, bulk_numbers, read_elements
+from sdyopt.syntax.pieces.element_list import ElementList, NumberList, Scanner, bulk_numbers, read_elements
 from sdyopt.syntax.pieces.numbers import float_bits, integer_value, pack_floats, pack_integers
 from sdyopt.syntax.pieces.reader import Reader, action
 from sdyopt.syntax.strings import unescape
@@ -43,18 +43,18 @@ _DECIMALS = re.compile(r"(?:-?\d{1,18},)*", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class DenseLiteral:
-    """`dense<text>`."""
+    """`dense<elements>`; the elements in bulk, if they are a plain list of numbers."""
 
     text: str
+    bulk: NumberList | None
     place: int
     text_place: int
 
     def attribute_of(self, reader: Reader, type: Type | None) -> Attribute:
         if type is None:
-            read_elements(reader, self.text, self.text_place)
             raise reader.misplaced("expected ':'", reader.following)
         shaped = _static_shape(reader, type, self.place)
-        found = bulk_elements(self.text, shaped)
+        found = bulk_elements(self.text, self.bulk, shaped)
         if found is not None:
             return found
         elements = ElementList((), [], [], [])
@@ -63,9 +63,22 @@ class DenseLiteral:
         return _of_list(reader, elements, shaped, self.place)
 
 
+@action("elements")
+def _elements(reader: Reader, parts: list[Any], places: list[int]) -> tuple[str, NumberList | None]:
+    """Sees to it that the text is a list of elements, whatever their type."""
+    text = parts[0]
+    if not text.strip() and not reader.source.text.startswith(">", reader.following):
+        raise reader.error_ahead("expected element literal of primitive type")
+    bulk = bulk_numbers(text)
+    if bulk is None and text.strip() and not _HEXADECIMAL.fullmatch(text):
+        read_elements(reader, text, places[0])
+    return text, bulk
+
+
 @action("dense")
 def _dense(_reader: Reader, parts: list[Any], places: list[int]) -> DenseLiteral:
-    return DenseLiteral(parts[2], places[0], places[2])
+    text, bulk = parts[2]
+    return DenseLiteral(text, bulk, places[0], places[2])
 
 
 def _of_list(reader: Reader, found: ElementList, type: DenseShape, place: int) -> Attribute:
@@ -88,7 +101,7 @@ def _of_list(reader: Reader, found: ElementList, type: DenseShape, place: int) -
     return _strings(reader, found, type, place)
 
 
-def bulk_elements(text: str, type: DenseShape) -> DenseElements | None:
+def bulk_elements(text: str, bulk: NumberList | None, type: DenseShape) -> DenseElements | None:
     """The elements of a text that is laid out just as the type says; None for all others."""
     element = type.element
     is_complex = isinstance(element, ComplexType)
@@ -98,10 +111,9 @@ def bulk_elements(text: str, type: DenseShape) -> DenseElements | None:
         return None
     if text.startswith('"'):
         return _bulk_hexadecimal(text, type)
-    is_list = text.lstrip().startswith("[")
-    numbers = bulk_numbers(text, type.shape if is_list else (), is_complex)
-    if numbers is None:
+    if bulk is None or bulk.is_complex is not is_complex or bulk.shape not in (None, type.shape):
         return None
+    numbers = bulk.numbers
     joined = ",".join(numbers) + ","
     if isinstance(element, FloatType):
         return dense(type, pack_floats(numbers, element)) if _FLOATS.fullmatch(joined) else None
@@ -212,17 +224,23 @@ def _static_shape(reader: Reader, type: Type, place: int) -> DenseShape:
 # --- dense<type : attributes> --------------------------------------------------------------------
 
 
+@action("dense_type")
+def _dense_type(reader: Reader, parts: list[Any], places: list[int]) -> RankedShape:
+    type = parts[0]
+    if not isinstance(type, ShapedType):
+        raise reader.error("expected a shaped type for dense elements", places[0])
+    if not isinstance(type, RankedShape) or not type.has_static_shape:
+        raise reader.error("dense elements type must have static shape", places[0])
+    if not isinstance(type.element, IntegerType | IndexType | FloatType | ComplexType):
+        message = "element type must implement DenseElementTypeInterface for type-first dense syntax"
+        raise reader.error(message, places[0])
+    return type
+
+
 @action("dense_by_type")
 def _dense_by_type(reader: Reader, parts: list[Any], places: list[int]) -> Attribute:
     type, attribute = parts[2], parts[4]
-    if not isinstance(type, ShapedType):
-        raise reader.error("expected a shaped type for dense elements", places[2])
-    if not isinstance(type, RankedShape) or not type.has_static_shape:
-        raise reader.error("dense elements type must have static shape", places[2])
     element = type.element
-    if not isinstance(element, IntegerType | IndexType | FloatType | ComplexType):
-        message = "element type must implement DenseElementTypeInterface for type-first dense syntax"
-        raise reader.error(message, places[2])
     is_list = isinstance(attribute, ArrayAttr) and not (isinstance(element, ComplexType) and not type.shape)
     if is_list and not type.shape:
         raise reader.error("expected single element for scalar type, got list", places[0])
@@ -255,22 +273,32 @@ def _numbers_of(reader: Reader, leaf: Attribute, element: Type) -> list[bytes]:
 # --- array<type: …> and sparse<…> ----------------------------------------------------------------
 
 
-@action("dense_array")
-def _dense_array(reader: Reader, parts: list[Any], places: list[int]) -> DenseArray:
-    element = parts[2]
+@action("array_type")
+def _array_type(reader: Reader, parts: list[Any], places: list[int]) -> IntegerType | FloatType:
+    element = parts[0]
     if not isinstance(element, IntegerType | FloatType):
-        raise reader.error_with_type("expected integer or float type, got: ", element, places[2])
+        raise reader.error_with_type("expected integer or float type, got: ", element, places[0])
     if element is not I1 and element.width % 8:
-        raise reader.error("element type bitwidth must be a multiple of 8", places[2])
-    if len(parts) == 4:
-        return DenseArray(element, ())
-    text = parts[4]
+        raise reader.error("element type bitwidth must be a multiple of 8", places[0])
+    reader.array_type = element
+    return element
+
+
+@action("array_values")
+def _array_elements(reader: Reader, parts: list[Any], places: list[int]) -> tuple[int, ...]:
+    text, type = parts[0], reader.array_type
     numbers = text.replace(" ", "") + ","
-    if isinstance(element, IntegerType) and element.is_signless and _DECIMALS.fullmatch(numbers):
+    if isinstance(type, IntegerType) and type.is_signless and type is not I1 and _DECIMALS.fullmatch(numbers):
         values = tuple(map(int, numbers[:-1].split(",")))
-        if element is not I1 and all(wrapped(value, element) == value for value in values):
-            return DenseArray(element, values)
-    return DenseArray(element, tuple(_array_values(reader, text, places[4], element)))
+        if all(wrapped(value, type) == value for value in values):
+            return values
+    assert isinstance(type, IntegerType | FloatType)
+    return tuple(_array_values(reader, text, places[0], type))
+
+
+@action("dense_array")
+def _dense_array(_reader: Reader, parts: list[Any], _places: list[int]) -> DenseArray:
+    return DenseArray(parts[2], parts[4] if len(parts) == 6 else ())
 
 
 def _array_values(reader: Reader, text: str, place: int, type: IntegerType | FloatType) -> list[int]:
@@ -316,25 +344,18 @@ def _array_integer(scanner: Scanner, is_negative: bool, type: IntegerType) -> in
 
 @dataclass(frozen=True, slots=True)
 class SparseLiteral:
-    """`sparse<text>`."""
+    """`sparse<indices, values>`."""
 
-    text: str
+    indices: ElementList
+    values: ElementList
     place: int
     text_place: int
 
     def attribute_of(self, reader: Reader, type: Type | None) -> Attribute:
-        if not self.text.strip():
-            indices = values = ElementList((0,))
-        else:
-            scanner = Scanner(reader, self.text, self.text_place)
-            indices = scanner.elements()
-            scanner.expect(",", "expected ','")
-            values = scanner.elements()
-            scanner.expect_end("expected '>'")
         if type is None:
             raise reader.misplaced("expected ':'", reader.following)
         shaped = _static_shape(reader, type, self.place)
-        return self._of_lists(reader, indices, values, shaped)
+        return self._of_lists(reader, self.indices, self.values, shaped)
 
     def _of_lists(
         self, reader: Reader, indices: ElementList, values: ElementList, type: DenseShape
@@ -375,6 +396,19 @@ class SparseLiteral:
                 raise reader.error_with_type(f"{where}, with index=[{shown}], and type=", type, self.place)
 
 
+@action("sparse_elements")
+def _sparse_elements(reader: Reader, parts: list[Any], places: list[int]) -> tuple[ElementList, ElementList]:
+    if not parts[0].strip():
+        return ElementList((0,)), ElementList((0,))
+    scanner = Scanner(reader, parts[0], places[0])
+    indices = scanner.elements()
+    scanner.expect(",", "expected ','")
+    values = scanner.elements()
+    scanner.expect_end("expected '>'")
+    return indices, values
+
+
 @action("sparse")
 def _sparse(_reader: Reader, parts: list[Any], places: list[int]) -> SparseLiteral:
-    return SparseLiteral(parts[2], places[0], places[2])
+    indices, values = parts[2]
+    return SparseLiteral(indices, values, places[0], places[2])

@@ -41,20 +41,20 @@ def _name_location(_reader: Reader, parts: list[Any], _places: list[int]) -> Loc
 def _file_location(reader: Reader, parts: list[Any], places: list[int]) -> Location:
     line = _line(reader, parts[2], places[2])
     column = _column(reader, parts[4], places[4]) if len(parts) == 5 else 0
-    return FileLoc(_text(parts[0]), line, column)
+    return FileLoc(_file(parts[0]), line, column)
 
 
 @action("file_line_range")
 def _file_line_range(reader: Reader, parts: list[Any], places: list[int]) -> Location:
     line, column = _line(reader, parts[2], places[2]), _column(reader, parts[4], places[4])
-    return _file_range(_text(parts[0]), line, column, line, _column(reader, parts[7], places[7]))
+    return _file_range(_file(parts[0]), line, column, line, _column(reader, parts[7], places[7]))
 
 
 @action("file_range")
 def _whole_file_range(reader: Reader, parts: list[Any], places: list[int]) -> Location:
     line, column = _line(reader, parts[2], places[2]), _column(reader, parts[4], places[4])
     end = _line(reader, parts[6], places[6]), _column(reader, parts[8], places[8])
-    return _file_range(_text(parts[0]), line, column, *end)
+    return _file_range(_file(parts[0]), line, column, *end)
 
 
 def _file_range(file: str, line: int, column: int, end_line: int, end_column: int) -> Location:
@@ -90,6 +90,11 @@ def _location_alias(reader: Reader, parts: list[Any], places: list[int]) -> Loca
 
 def _text(literal: str) -> str:
     return unescape(literal[1:-1])
+
+
+def _file(literal: str) -> str:
+    # A place in no file is one in what is read from the standard input.
+    return _text(literal) or "-"
 
 
 def _line(reader: Reader, digits: str, place: int) -> int:

@@ -25,6 +25,7 @@ from sdyopt.ir.types import (
     RankedTensor,
     Type,
 )
+from sdyopt.syntax.pieces.element_list import bulk_numbers
 from sdyopt.syntax.pieces.elements import bulk_elements
 from sdyopt.syntax.pieces.types import integer_type
 
@@ -109,7 +110,7 @@ def _dense(text: str) -> Attribute | None:
     type = quick_type(match[2])
     if not isinstance(type, RankedShape) or not type.has_static_shape:
         return None
-    return bulk_elements(match[1], type)
+    return bulk_elements(match[1], bulk_numbers(match[1]), type)
 
 
 def _array(element: str, numbers: str) -> DenseArray:

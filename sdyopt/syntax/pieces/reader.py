@@ -17,7 +17,7 @@ from sdyopt.diagnostics.source import Source
 from sdyopt.ir.affine import AffineExpr
 from sdyopt.ir.attribute import Attribute, DistinctAttr
 from sdyopt.ir.dialect import DialectTable
-from sdyopt.ir.types import Type
+from sdyopt.ir.types import NONE, Type
 from sdyopt.syntax.cursor import Pieces, end_of_previous
 from sdyopt.syntax.spell import Speller
 
@@ -61,6 +61,8 @@ class Reader:
         self.following = 0
         # Where the colon before the type of a literal stands.
         self.colon = 0
+        # The type of the `array<type: …>` being read.
+        self.array_type: Type = NONE
         # The type of the whole attribute, if the text around it says so.
         self.expected_type: Type | None = None
         # The names that the affine map or set being read gives to its dimensions and symbols.
@@ -73,6 +75,10 @@ class Reader:
         """An error about what stands at an offset; at the end of the text, about its last character."""
         last = max(0, len(self.source.text) - 1)
         return DiagnosticError.at(self.source.location(min(offset, last)), message)
+
+    def token_error(self, message: str, offset: int) -> DiagnosticError:
+        """An error about what stands at an offset being no token."""
+        return DiagnosticError.at(self.source.location(offset), message)
 
     def error_ahead(self, message: str) -> DiagnosticError:
         """An error that MLIR reports at the token it has not read yet."""

@@ -38,16 +38,18 @@ _TOKEN = re.compile(
     + r"|(?P<FLOAT>\d+\.\d*(?:[eE][-+]?\d+)?)"
     + r"|(?P<INTEGER>0x[0-9a-fA-F]+|\d+)"
     + rf"|(?P<STRING>{_STRING})"
-    + r"|(?P<HASH>\#(?:\d+|[A-Za-z$._-][\w$.-]*))"
+    + r"|(?P<HASH>\#(?!-\})(?:\d+|[A-Za-z$._-][\w$.-]*))"
     + r"|(?P<BANG>!(?:\d+|[A-Za-z$._-][\w$.-]*))"
     + rf"|(?P<SYMBOL>@(?:[A-Za-z_][\w$.]*|{_STRING}))"
-    + r"|(?P<PUNCTUATION>->|::|[][(){}<>,:=?*+-])"
+    + r"|(?P<PUNCTUATION>->|::|\.\.\.|\{-\#|\#-\}|[][(){}<>,:=?*+|-])"
+    + r"|(?P<VALUE>%(?:\d+|[A-Za-z$._-][\w$.-]*))"
+    + r"|(?P<BLOCK>\^(?:\d+|[A-Za-z$._-][\w$.-]*))"
     + r"|(?P<OTHER>[\s\S]))",
     re.ASCII,
 )
 _DIMENSION = rf"(?:\?|\d+){SPACE}x{SPACE}"
 _PATTERNS = {
-    "SHAPE": re.compile(rf"{SPACE}(?:\*{SPACE}x{SPACE}|(?:{_DIMENSION})*(?:\?|\d+)?)", re.ASCII),
+    "SHAPE": re.compile(rf"{SPACE}(?:\*(?:{SPACE}x{SPACE})?|(?:{_DIMENSION})*(?:\?|\d+)?)", re.ASCII),
     "VECTOR_SHAPE": re.compile(
         rf"{SPACE}(?:(?:\[{SPACE}\d+{SPACE}\]|\d+){SPACE}x{SPACE})*(?:\[{SPACE}\d*{SPACE}\]?|\d+)?", re.ASCII
     ),

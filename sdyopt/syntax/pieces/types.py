@@ -117,6 +117,8 @@ def _check_encoding(reader: Reader, encoding: Attribute, type: RankedTensor, off
 def _shape(reader: Reader, parts: list[Any], places: list[int]) -> tuple[int, ...] | None:
     """The sizes in `4x?x`; None for `*x`."""
     if "*" in parts[0]:
+        if "x" not in parts[0]:
+            raise reader.misplaced("expected 'x' in dimension list", places[0] + len(parts[0]))
         return None
     _check_dimensions_end(reader, parts[0], places[0])
     return tuple(_dimension(reader, size, places[0]) for size in _DIMENSION.findall(parts[0]))
@@ -166,20 +168,25 @@ def _memref(reader: Reader, parts: list[Any], places: list[int]) -> MemRefType |
     return MemRefType(shape, element, layout, space)
 
 
+@action("layout")
+def _layout(reader: Reader, parts: list[Any], _places: list[int]) -> tuple[Attribute, int]:
+    return parts[0], reader.following
+
+
 def _layout_and_space(
-    reader: Reader, attributes: list[Attribute], is_unranked: bool
+    reader: Reader, attributes: list[tuple[Attribute, int]], is_unranked: bool
 ) -> tuple[Attribute | None, Attribute | None]:
     layout: Attribute | None = None
     space: Attribute | None = None
-    for attribute in attributes:
+    for attribute, following in attributes:
         if isinstance(attribute, AffineMapAttr | StridedLayout):
             layout = attribute
             if is_unranked:
-                raise reader.error_ahead("cannot have affine map for unranked memref type")
+                raise reader.error("cannot have affine map for unranked memref type", following)
             if space is not None:
-                raise reader.error_ahead("expected memory space to be last in memref type")
+                raise reader.error("expected memory space to be last in memref type", following)
         elif space is not None:
-            raise reader.error_ahead("multiple memory spaces specified in memref type")
+            raise reader.error("multiple memory spaces specified in memref type", following)
         else:
             space = attribute
     return layout, space
