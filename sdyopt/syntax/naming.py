@@ -36,14 +36,22 @@ class Naming:
     """
 
     def __init__(
-        self, root: Op, is_generic: bool = False, are_unique: bool = False, from_locations: bool = False
+        self,
+        root: Op,
+        is_generic: bool = False,
+        are_unique: bool = False,
+        from_locations: bool = False,
+        with_ids: bool = False,
     ) -> None:
         self.names: dict[Value, str] = {}
+        # Names for operations without results, so that comments can refer to them.
+        self.ids: dict[Op, str] = {}
         self.blocks: dict[Block, str] = {}
         self.groups: dict[Op, list[int]] = {}
         self._is_generic = is_generic
         self._are_unique = are_unique
         self._from_locations = from_locations
+        self._with_ids = with_ids
         self._used: set[str] = set()
         self._added: list[str] = []
         self._counters = _Counters()
@@ -84,6 +92,8 @@ class Naming:
                         counters.value += 1
                     else:
                         self._op(child)
+                elif self._with_ids:
+                    self._op(child)
                 if child.regions:
                     inner.append(child)
                 child = child.next
@@ -101,6 +111,9 @@ class Naming:
 
     def _op(self, op: Op) -> None:
         if not op.results:
+            if self._with_ids:
+                self.ids[op] = f"%{self._counters.value}"
+                self._counters.value += 1
             return
         starts = [0]
         suggested = () if self._is_generic or op.name_results is None else op.name_results()
@@ -122,9 +135,9 @@ class Naming:
 
     def _location_name(self, value: Value) -> str:
         """The name that the value's location suggests, if locations are to name values."""
-        if not self._from_locations or not isinstance(value.location, NameLoc):
+        if not self._from_locations:
             return ""
-        return value.location.name
+        return next((inner.name for inner in value.location.walk() if isinstance(inner, NameLoc)), "")
 
     def _set(self, value: Value, name: str) -> None:
         if not name:

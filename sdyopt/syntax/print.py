@@ -24,6 +24,7 @@ from sdyopt.syntax.generic import PROPERTIES
 from sdyopt.syntax.naming import Naming
 from sdyopt.syntax.spell import Speller
 from sdyopt.syntax.template import Template
+from sdyopt.syntax.users import argument_comments, users_comment
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,13 @@ class Printer:
             aliases=aliases.texts,
             is_pretty=options.pretty_debuginfo,
         )
-        self.naming = Naming(root, options.generic, options.unique_ssa_ids, options.names_from_locations)
+        self.naming = Naming(
+            root,
+            options.generic,
+            options.unique_ssa_ids,
+            options.names_from_locations,
+            with_ids=options.value_users,
+        )
         self.names = self.naming.names
         self.out: list[str] = []
         self._indent = ""
@@ -133,6 +140,8 @@ class Printer:
                     part(op, self)
         if self.options.debuginfo:
             self.location(op.location)
+        if self.options.value_users:
+            self.out.append(users_comment(op, self.naming))
 
     def _line(self, op: Op, default_dialect: str) -> _Line:
         form = op.form
@@ -262,6 +271,8 @@ class Printer:
             is_shown_empty = print_empty and block.first is None
             if number or (print_arguments and block.arguments) or is_shown_empty:
                 self._label(block, outer)
+            if self.options.value_users:
+                self.out += [f"{self._indent}{line}\n" for line in argument_comments(block, self.naming)]
             self._block(block, default_dialect, print_terminator)
         self._indent = outer
         out.append(outer + "}")

@@ -102,7 +102,9 @@ def resource_section(root: Op, resources: Resources, elide_larger_than: int | No
     shown = [(key, resources.blobs[key]) for key in keys]
     # The limit counts the quotes, as MLIR's does; a section without entries is MLIR's, too.
     limit = elide_larger_than
-    entries = [f'      {_key_text(key)}: "{blob}"' for key, blob in shown if limit is None or len(blob) + 2 <= limit]
+    entries = [
+        f'      {_key_text(key)}: "{blob}"' for key, blob in shown if limit is None or len(blob) + 2 <= limit
+    ]
     if not entries:
         return "\n{-#\n\n#-}\n"
     inside = ",\n".join(entries)

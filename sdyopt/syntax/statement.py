@@ -135,7 +135,8 @@ class Statement(Cursor):
         """Fails at `offset` unless there are as many types as operands."""
         if len(operands) != len(types):
             raise self.error(
-                f"number of operands and types do not match: got {len(operands)} operands and {len(types)} types",
+                f"number of operands and types do not match: got {len(operands)} operands and "
+                f"{len(types)} types",
                 offset,
             )
 
