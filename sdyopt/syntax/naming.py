@@ -55,7 +55,8 @@ class Naming:
         self._used: set[str] = set()
         self._added: list[str] = []
         self._counters = _Counters()
-        self._op(root)
+        if root.results:
+            self._op(root)
         self._regions([root])
 
     def _regions(self, ops: Sequence[Op]) -> None:

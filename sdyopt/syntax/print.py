@@ -108,8 +108,9 @@ class Printer:
     def definitions(self, facts: Sequence[Attribute | Location]) -> None:
         """Writes a line `#alias = fact` for each."""
         for fact in facts:
-            body = self.speller.body(fact)
-            text = f"loc({body})" if isinstance(fact, Location) else body
+            text = self.speller.body(fact)
+            if isinstance(fact, Location):
+                text = self._location_text(text)
             self.out.append(f"{self._aliases.texts[fact]} = {text}\n")
 
     # --- Operations -------------------------------------------------------------------
@@ -246,7 +247,10 @@ class Printer:
             self.dictionary(attributes)
         if self.options.debuginfo:
             # MLIR has no aliases here.
-            self.out.append(f" loc({self.speller.body(argument.location)})")
+            self.out.append(" " + self._location_text(self.speller.body(argument.location)))
+
+    def _location_text(self, body: str) -> str:
+        return body if self.options.pretty_debuginfo else f"loc({body})"
 
     def location(self, location: Location) -> None:
         """Writes ` loc(…)`."""
