@@ -254,7 +254,10 @@ class Printer:
 
     def location(self, location: Location) -> None:
         """Writes ` loc(…)`."""
-        self.out.append(" " + self.speller.location(location))
+        if self.options.pretty_debuginfo:
+            self.out.append(" " + self.speller.body(location))
+        else:
+            self.out.append(" " + self.speller.location(location))
 
     def region(
         self,
