@@ -1,0 +1,23 @@
+"""Kinds of builtin attributes that stablehlo's operations ask for."""
+
+from __future__ import annotations
+
+from sdyopt.ir.constraints import I64_ATTR, AttrKind
+from sdyopt.ir.elements import DenseElements
+from sdyopt.ir.types import I64
+
+POSITIVE_I64: AttrKind[int] = AttrKind(
+    f"{I64_ATTR.description} whose value is positive",
+    lambda a: I64_ATTR.accepts(a) and I64_ATTR.value(a) > 0,
+    I64_ATTR.value,
+)
+NON_NEGATIVE_I64: AttrKind[int] = AttrKind(
+    f"{I64_ATTR.description} whose value is non-negative",
+    lambda a: I64_ATTR.accepts(a) and I64_ATTR.value(a) >= 0,
+    I64_ATTR.value,
+)
+I64_ELEMENTS: AttrKind[DenseElements] = AttrKind(
+    "64-bit signless integer elements attribute",
+    lambda a: isinstance(a, DenseElements) and a.type.element is I64,
+    lambda a: a,
+)
