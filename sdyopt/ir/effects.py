@@ -32,4 +32,7 @@ def is_memory_effect_free(op: Op) -> bool:
             for block in region.blocks
             for child in block.ops
         )
+    check = type(op).is_effect_free
+    if check is not None:
+        return check(op.form)
     return PURE in traits or NO_MEMORY_EFFECT in traits

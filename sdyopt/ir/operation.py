@@ -62,6 +62,8 @@ class Op:
     verify_regions: Callable[..., None] | None = None
     infer_result_types: ClassVar[Callable[..., Sequence[Type]] | None] = None
     fold: Callable[..., Any] | None = None
+    # Whether operations of a form leave memory alone, if the traits do not say so.
+    is_effect_free: ClassVar[Callable[[Form], bool] | None] = None
     canonicalizations: ClassVar[tuple[Any, ...]] = ()
     # Names that printed text should use: () -> (result index, name), … and (region) -> (argument, name), …
     # Inherent attributes that are kept outside the form, because they change often and one by one.
