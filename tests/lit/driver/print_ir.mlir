@@ -1,0 +1,39 @@
+// RUN: sdy-opt %s --pass-pipeline="builtin.module(func.func(cse,canonicalize),symbol-dce)" -o /dev/null \
+// RUN:   --mlir-print-ir-after-all 2>&1 | filecheck %s --check-prefix=ALL
+// RUN: sdy-opt %s -cse -symbol-dce -o /dev/null --mlir-print-ir-after-change 2>&1 | filecheck %s --check-prefix=CHANGE
+// RUN: sdy-opt %s -cse -symbol-dce -o /dev/null --mlir-print-ir-before=symbol-dce 2>&1 | filecheck %s --check-prefix=BEFORE
+// RUN: sdy-opt %s --pass-pipeline="builtin.module(func.func(cse))" -o /dev/null --mlir-print-ir-after=cse \
+// RUN:   --mlir-print-ir-module-scope 2>&1 | filecheck %s --check-prefix=SCOPE
+// RUN: sdy-opt %s --pass-pipeline="builtin.module(func.func(cse),symbol-dce)" -o /dev/null --mlir-print-ir-after-all \
+// RUN:   --mlir-print-ir-tree-dir=%t
+// RUN: filecheck %s --check-prefix=ALL --input-file %t/builtin_module_no-symbol-name/func_func_main/0_0_cse.mlir
+// RUN: filecheck %s --check-prefix=AFTER-DCE --input-file %t/builtin_module_no-symbol-name/1_symbol-dce.mlir
+
+// All passes on one function come before those on the next.
+// ALL:      // -----// IR Dump After CSEPass: cse //----- //
+// ALL-NEXT: func.func @main() {
+// ALL-NEXT:   return
+// ALL-NEXT: }
+
+// Only what changed the program shows it.
+// CHANGE-NOT: CSEPass
+// CHANGE:     // -----// IR Dump After SymbolDCEPass: symbol-dce //----- //
+// CHANGE-NOT: @unused
+
+// BEFORE-NOT:  CSEPass
+// BEFORE:      // -----// IR Dump Before SymbolDCEPass: symbol-dce //----- //
+// BEFORE:      @unused
+
+// SCOPE:      // -----// IR Dump After CSEPass: cse ('func.func' operation: @main) //----- //
+// SCOPE-NEXT: module {
+// SCOPE:      // -----// IR Dump After CSEPass: cse ('func.func' operation: @unused) //----- //
+
+// A file in the tree is named for what it shows.
+// AFTER-DCE:     IR Dump After SymbolDCEPass
+// AFTER-DCE-NOT: @unused
+func.func @main() {
+  return
+}
+func.func private @unused() {
+  return
+}

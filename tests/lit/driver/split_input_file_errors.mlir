@@ -1,0 +1,30 @@
+// RUN: not sdy-opt %s --split-input-file 2> %t | filecheck %s
+// RUN: filecheck %s --check-prefix=ERROR --input-file %t
+// RUN: filecheck %s --check-prefix=NEAR --input-file %t
+
+// A piece that fails does not keep the others from their turn, and its errors name lines of the file.
+// CHECK:      @before
+// CHECK:      {{//}} -----
+// CHECK-NEXT: {{//}} -----
+// CHECK-NEXT: module
+// CHECK:      @after
+func.func @before() {
+  return
+}
+
+// -----
+
+// ERROR: split_input_file_errors.mlir:20:17: error: use of undeclared SSA value name
+// ERROR-NEXT: "func.return"(%missing)
+func.func @fails() {
+  "func.return"(%missing) : (i32) -> ()
+}
+
+// -----
+
+// A marker that is a little short is no marker, and warned about.
+// NEAR: split_input_file_errors.mlir:27:7: warning: near miss with file split marker
+// ----
+func.func @after() {
+  return
+}

@@ -1,0 +1,13 @@
+// RUN: sdy-opt %s -split-input-file="// ==""==" --output-split-marker="// next" | filecheck %s
+
+// CHECK:      @before
+// CHECK:      // next
+// CHECK-NEXT: module {
+// CHECK-NEXT:   func.func @behind
+func.func @before() {
+  return
+}
+// ====
+func.func @behind() {
+  return
+}
