@@ -14,10 +14,11 @@ from sdyopt.ir.floats import FLOAT_FORMATS
 SPACE = r"(?:[ \t\r\n]|//[^\n]*)*+"
 WORD = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
 PREFIXED = re.compile(r"[#!](?:\d+|[A-Za-z$._-][\w$.-]*)", re.ASCII)
-_SYMBOL_NAME = r'@(?:"(?:[^"\\\n]|\\.)*+"|[A-Za-z_][\w$.]*)'
+STRING_TEXT = r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"'
+_SYMBOL_NAME = rf"@(?:{STRING_TEXT}|[A-Za-z_][\w$.]*)"
 SYMBOL = re.compile(rf"{_SYMBOL_NAME}(?:{SPACE}::{SPACE}{_SYMBOL_NAME})*", re.ASCII)
 NUMBER = re.compile(rf"(?:-{SPACE})?+(?:0x[0-9a-fA-F]+|\d+(?:\.\d*(?:[eE][-+]?\d+)?+)?+)", re.ASCII)
-STRING = re.compile(r'"(?:[^"\\\n]|\\.)*+"')
+STRING = re.compile(STRING_TEXT)
 INTEGER_TYPE = re.compile(r"[su]?i\d+", re.ASCII)
 
 _OPEN = re.compile(SPACE + r"<")
@@ -25,9 +26,10 @@ _PAREN = re.compile(SPACE + r"\(")
 _SQUARE = re.compile(SPACE + r"\[")
 _ARROW = re.compile(SPACE + r"->" + SPACE)
 _COLON = re.compile(SPACE + r":" + SPACE)
-# What matters inside brackets; arrows and comparisons (in an affine set) are none. Lists of numbers between `dense<` and `>` are passed over at once.
-_STOP = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*|->|>=|dense<[^"<>/]*>|[][(){}<>]')
-_BODY_STOP = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|->|dense<[^"<>/]*>|[][(){}<>]')
+# What matters inside brackets. Arrows, and comparisons as in an affine set, are no brackets. Lists of
+# numbers between `dense<` and `>` are passed over at once.
+_STOP = re.compile(rf'{STRING_TEXT}?|//[^\n]*|->|[<>]=|dense<[^"<>/]*>|[][(){{}}<>]')
+_BODY_STOP = re.compile(rf'{STRING_TEXT}?|->|[<>]=|dense<[^"<>/]*>|[][(){{}}<>]')
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
 BRACKETED_TYPES = frozenset({"tensor", "vector", "memref", "complex", "tuple"})

@@ -58,7 +58,7 @@ def _texts(data: bytes, type: Type) -> list[str]:
         return [float_text(bits & mask, format) for bits in _integers(data, size, is_signed=False)]
     assert isinstance(type, IntegerType | IndexType)
     if type is I1:
-        return ["true" if value & 1 else "false" for value in data]
+        return ["true" if value else "false" for value in data]
     return list(map(str, _integers(data, size, is_negative_possible(type))))
 
 

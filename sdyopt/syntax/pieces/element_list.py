@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from sdyopt.syntax.extents import SPACE
+from sdyopt.syntax.extents import SPACE, STRING_TEXT
 from sdyopt.syntax.pieces.driver import MAX_DEPTH
 from sdyopt.syntax.pieces.reader import Reader
 
@@ -19,7 +19,7 @@ _BLANKS = str.maketrans("", "", " \t\r\n")
 _TOKEN = re.compile(
     SPACE
     + r"(?:(0x[0-9a-fA-F]+|\d+(?:\.\d*(?:[eE][-+]?\d+)?)?|(?:true|false)\b"
-    + r'|"(?:[^"\\\n]|\\.)*")|([][(),-])|(\S))?',
+    + rf"|{STRING_TEXT})|([][(),-])|(\S))?",
     re.ASCII,
 )
 

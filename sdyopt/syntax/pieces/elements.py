@@ -36,7 +36,6 @@ from sdyopt.syntax.pieces.numbers import float_bits, integer_value, pack_floats,
 from sdyopt.syntax.pieces.reader import Reader, action
 from sdyopt.syntax.strings import unescape
 
-_HEXADECIMAL = re.compile(r'"0x((?:[0-9a-fA-F]{2})*)"')
 _FLOATS = re.compile(r"(?:-?\d+\.\d*(?:[eE][-+]?\d+)?,)*", re.ASCII)
 _DECIMALS = re.compile(r"(?:-?\d{1,18},)*", re.ASCII)
 
@@ -70,7 +69,7 @@ def _elements(reader: Reader, parts: list[Any], places: list[int]) -> tuple[str,
     if not text.strip() and not reader.source.text.startswith(">", reader.following):
         raise reader.error_ahead("expected element literal of primitive type")
     bulk = bulk_numbers(text)
-    if bulk is None and text.strip() and not _HEXADECIMAL.fullmatch(text):
+    if bulk is None and text.strip():
         read_elements(reader, text, places[0])
     return text, bulk
 
@@ -128,21 +127,28 @@ def bulk_elements(text: str, bulk: NumberList | None, type: DenseShape) -> Dense
 
 
 def _bulk_hexadecimal(text: str, type: DenseShape) -> DenseElements | None:
-    match = _HEXADECIMAL.fullmatch(text.rstrip())
-    if match is None:
+    data = _decoded(text.rstrip())
+    return dense(type, data) if data is not None and _fits(data, type) else None
+
+
+def _decoded(literal: str) -> bytes | None:
+    """The bytes that a string literal `"0x…"` gives in hexadecimal; None if it does not."""
+    digits = literal[3:-1]
+    if not literal.startswith('"0x') or (digits and not digits.isalnum()):
         return None
-    data = bytes.fromhex(match[1])
-    return dense(type, data) if _fits(data, type) else None
+    try:
+        return bytes.fromhex(digits)
+    except ValueError:
+        return None
 
 
 def _of_hexadecimal(
     reader: Reader, literal: str, literal_place: int, type: DenseShape, place: int
 ) -> Attribute:
-    match = _HEXADECIMAL.fullmatch(literal)
-    if match is None:
+    data = _decoded(literal)
+    if data is None:
         message = "expected string containing hex digits starting with `0x`"
         raise reader.error(message, literal_place)
-    data = bytes.fromhex(match[1])
     if not _fits(data, type):
         message = "elements hex data size is invalid for provided type: "
         raise reader.error_with_type(message, type, place)

@@ -36,7 +36,7 @@ _INTEGER = re.compile(r"(-?\d{1,18})(?: : (i8|i16|i32|i64))?", re.ASCII)
 _FLOAT = re.compile(r"(-?\d{1,30}\.\d{0,30}(?:e[-+]?\d{1,5})?)(?: : (f32|f64|bf16|f16))?", re.ASCII)
 _STRING = re.compile(r'"([^"\\\n\v\f]*)"')
 _SYMBOL = re.compile(r"@([A-Za-z_][\w$.]*)", re.ASCII)
-_DENSE = re.compile(r'dense<((?:[^"<>/]|"0x[0-9a-fA-F]*")*)> : (tensor<[^<>]*(?:<[a-z0-9]*>)?>)')
+_DENSE = re.compile(r'dense<((?:[^"<>/]++|"0x[0-9a-fA-F]*+")*+)> : (tensor<[^<>]*(?:<[a-z0-9]*>)?>)')
 _ARRAY = re.compile(r"array<(i32|i64): (-?\d{1,9}(?:, -?\d{1,9})*)>", re.ASCII)
 
 _WORDS: dict[str, Attribute] = {"true": TRUE, "false": FALSE, "unit": UNIT}

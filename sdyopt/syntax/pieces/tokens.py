@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from sdyopt.ir.floats import FLOAT_FORMATS
-from sdyopt.syntax.extents import INTEGER_TYPE, SPACE, body_extent
+from sdyopt.syntax.extents import INTEGER_TYPE, SPACE, STRING_TEXT, body_extent
 
 
 class Token(NamedTuple):
@@ -31,7 +31,7 @@ END = "end"
 # Kinds that are only looked for where the grammar asks for them.
 ON_DEMAND = ("SHAPE", "VECTOR_SHAPE", "ELEMENTS", "BODY")
 
-_STRING = r'"(?:[^"\\\n\v\f]|\\(?:[nt"\\]|[0-9a-fA-F]{2}))*+"'
+_STRING = r'"[^"\\\n\v\f]*+(?:\\(?:[nt"\\]|[0-9a-fA-F]{2})[^"\\\n\v\f]*+)*+"'
 _TOKEN = re.compile(
     SPACE
     + r"(?:(?P<WORD>[A-Za-z_][\w$.]*)"
@@ -55,7 +55,7 @@ _PATTERNS = {
     ),
     # A type comes first if it stands before a colon: `dense<tensor<2xi32> : …>`.
     "ELEMENTS": re.compile(
-        SPACE + r'(?!(?:tensor|vector|memref)\b|!)(?:[^<>"/!#{};]|"(?:[^"\\\n]|\\.)*+"|//[^\n]*)*+', re.ASCII
+        SPACE + rf'(?!(?:tensor|vector|memref)\b|!)(?:[^<>"/!#{{}};]++|{STRING_TEXT}|//[^\n]*)*+', re.ASCII
     ),
 }
 _LEX_ERRORS = {
@@ -135,7 +135,7 @@ def _string_error(text: str, start: int) -> LexError:
 def _unbalanced(text: str, position: int) -> str:
     """Names the bracket that does not match in a dialect's `<…>`."""
     pairs, open_brackets = {")": "(", "]": "[", "}": "{", ">": "<"}, []
-    for match in re.finditer(r'"(?:[^"\\\n]|\\.)*+"|->|[][(){}<>]', text[position:]):
+    for match in re.finditer(r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|->|[][(){}<>]', text[position:]):
         bracket = match[0]
         if bracket in "([{<":
             open_brackets.append(bracket)
