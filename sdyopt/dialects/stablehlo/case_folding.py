@@ -1,0 +1,31 @@
+"""Canonicalization of case: one whose number is known becomes its branch."""
+
+from __future__ import annotations
+
+from sdyopt.ir.constants import constant_value
+from sdyopt.ir.elements import DenseElements, element_size
+from sdyopt.ir.operation import Op
+from sdyopt.ir.patterns import Pattern
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.value import Value
+
+
+def _fold_constant_case(op: Op, rewriter: Rewriter) -> bool:
+    number = constant_value(op.operand_at(0).defining_op)
+    if not isinstance(number, DenseElements):
+        return False
+    index = int.from_bytes(number.data[: element_size(number.type.element)], "little", signed=True)
+    if not 0 <= index < len(op.regions):
+        return False
+    block = op.regions[index].blocks[-1]
+    terminator = block.last
+    assert terminator is not None
+    mapping: dict[Value, Value] = {}
+    for inner in block.ops:
+        if inner is not terminator:
+            rewriter.insert(rewriter.clone(inner, mapping), before=op)
+    rewriter.replace(op, [mapping.get(value, value) for value in terminator.operands])
+    return True
+
+
+FOLD_CONSTANT_CASE = Pattern(_fold_constant_case, name="mlir::stablehlo::FoldConstantCaseOp")

@@ -1,0 +1,248 @@
+"""stablehlo operations that say when others run: while, if, case, map, return, optimization_barrier."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.dialects.stablehlo.asm import PairwiseOpType
+from sdyopt.dialects.stablehlo.bodies import (
+    SINGLE_BLOCK,
+    Bodies,
+    BodyOp,
+    body_of,
+    quoted,
+    quoted_all,
+)
+from sdyopt.dialects.stablehlo.case_folding import FOLD_CONSTANT_CASE
+from sdyopt.dialects.stablehlo.compatible import are_all_compatible, least_specific_type
+from sdyopt.dialects.stablehlo.dialect import stablehlo
+from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES, PAIRWISE_SAME_TYPE
+from sdyopt.dialects.stablehlo.types import (
+    I32_TENSOR,
+    PRED_TENSOR,
+    TENSOR,
+    TENSOR_OR_PER_AXIS_OR_TOKEN,
+    TENSOR_OR_PER_AXIS_OR_TOKEN_OR_BUFFER,
+    TENSOR_OR_TOKEN,
+)
+from sdyopt.dialects.stablehlo.while_syntax import parse_while, print_while
+from sdyopt.ir import fields
+from sdyopt.ir.block import Region
+from sdyopt.ir.constraints import I64_ARRAY, ONE_BLOCK
+from sdyopt.ir.form import Form
+from sdyopt.ir.operation import Op
+from sdyopt.ir.shape_traits import SAME_SHAPE
+from sdyopt.ir.traits import PURE, RECURSIVE_EFFECTS, TERMINATOR
+from sdyopt.ir.types import I1, RankedTensor, Type, element_of
+from sdyopt.ir.value import BlockArgument
+from sdyopt.syntax.assembly import AttrDict, Custom, Operand, Optional, TypeOf, assembly
+
+
+@stablehlo.op("return", PURE, TERMINATOR)
+class ReturnOp(Op):
+    """Ends a body and gives its results."""
+
+    __slots__ = ()
+
+    values = fields.operands(TENSOR_OR_PER_AXIS_OR_TOKEN_OR_BUFFER)
+
+    assembly = assembly(Operand("values"), AttrDict(), Optional(":", TypeOf("values"), anchor="values"))
+
+
+@stablehlo.op("optimization_barrier", PURE, PAIRWISE_SAME_TYPE, INFERS_COMPATIBLE_TYPES)
+class OptimizationBarrierOp(Op):
+    """Gives its operands, of which none may be used before all are there."""
+
+    __slots__ = ()
+
+    values = fields.operands(TENSOR_OR_TOKEN)
+    out = fields.results(TENSOR_OR_TOKEN)
+
+    assembly = assembly(
+        AttrDict(),
+        Optional(Operand("values"), ":", PairwiseOpType(), anchor="values", otherwise=("(", ")")),
+    )
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> Sequence[Type]:
+        return form.operand_types
+
+
+# --- Branches --------------------------------------------------------------------------------
+
+
+class ConditionalOp(Op):
+    """Runs one of several branches, and gives what it returns."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> Sequence[Type]:
+        selector = form.operand_types[0]
+        assert isinstance(selector, RankedTensor)
+        if selector.rank != 0:  # case_i1, if_i1
+            raise form.located_error(f"operand should be rank 0 tensor but got rank {selector.rank}")
+        if not regions:  # case_c1
+            raise form.located_error("expect at least one branch")
+        branches = [body_of(region) for region in regions]
+        first = branches[0].returned
+        for index, branch in enumerate(branches):
+            if branch.arguments:  # case_c2, if_c1
+                raise form.located_error(
+                    f"branch {index} must have 0 arguments, but found {len(branch.arguments)}"
+                )
+            if not are_all_compatible(first, branch.returned):  # case_c3, if_c2
+                raise form.located_error(
+                    f"branch 0 and branch {index} have mismatched return types: {quoted_all(first)} vs "
+                    f"{quoted_all(branch.returned)}"
+                )
+        returned = zip(*(branch.returned for branch in branches), strict=True)
+        return [least_specific_type(form, column) for column in returned]
+
+
+@stablehlo.op("if", RECURSIVE_EFFECTS, SINGLE_BLOCK, INFERS_COMPATIBLE_TYPES)
+class IfOp(ConditionalOp):
+    """Runs one of two branches."""
+
+    __slots__ = ()
+
+    predicate = fields.operand(PRED_TENSOR)
+    out = fields.results(TENSOR_OR_PER_AXIS_OR_TOKEN)
+    true_branch = fields.region(ONE_BLOCK)
+    false_branch = fields.region(ONE_BLOCK)
+
+
+@stablehlo.op("case", RECURSIVE_EFFECTS, SINGLE_BLOCK, INFERS_COMPATIBLE_TYPES)
+class CaseOp(ConditionalOp):
+    """Runs the branch of a number; the last one if there is none of that number."""
+
+    __slots__ = ()
+
+    index = fields.operand(I32_TENSOR)
+    out = fields.results(TENSOR_OR_PER_AXIS_OR_TOKEN)
+    branches = fields.regions(ONE_BLOCK)
+
+    canonicalizations = (FOLD_CONSTANT_CASE,)
+
+
+# --- Loops -----------------------------------------------------------------------------------
+
+
+@stablehlo.op("while", RECURSIVE_EFFECTS, SINGLE_BLOCK, INFERS_COMPATIBLE_TYPES)
+class WhileOp(BodyOp):
+    """Runs its body on what it returned before, as long as the condition says so."""
+
+    __slots__ = ()
+
+    values = fields.operands(TENSOR_OR_PER_AXIS_OR_TOKEN_OR_BUFFER)
+    out = fields.results(TENSOR_OR_PER_AXIS_OR_TOKEN_OR_BUFFER)
+    cond = fields.region(ONE_BLOCK)
+    body = fields.region(ONE_BLOCK)
+
+    assembly = assembly(Custom(parse_while, print=print_while))
+
+    def name_arguments(self, region: Region) -> list[tuple[BlockArgument, str]]:
+        return [(argument, "iterArg") for block in region.blocks[:1] for argument in block.arguments]
+
+    @staticmethod
+    def verify_bodies(form: Form, bodies: Bodies) -> None:
+        cond, body = bodies
+        operands = form.operand_types
+        _check_loop_types(form, cond.arguments, "condition block arguments")  # while_c1
+        _check_loop_types(form, body.arguments, "body block arguments")  # while_c2
+        if not body.has_terminator:
+            raise form.located_error("The while body-region expected to have a terminator")
+        if not are_all_compatible(operands, body.returned):  # while_c2
+            raise form.located_error(
+                "expect operands to be compatible with body block return types but got "
+                f"{quoted_all(operands)} vs {quoted_all(body.returned)}"
+            )
+        if len(cond.returned) != 1:  # while_c1
+            raise form.located_error(
+                f"expect condition body returns a single value but got {len(cond.returned)}"
+            )
+        if not is_boolean_scalar(cond.returned[0]):  # while_c1
+            raise form.located_error(
+                f"expect condition block return a zero-ranked tensor of i1 but got {quoted(cond.returned[0])}"
+            )
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> Sequence[Type]:
+        return form.operand_types  # while_c3
+
+
+def _check_loop_types(form: Form, arguments: Sequence[Type], what: str) -> None:
+    if not are_all_compatible(form.operand_types, arguments):
+        raise form.located_error(
+            f"expect operands to be compatible with {what} but got "
+            f"{quoted_all(form.operand_types)} vs {quoted_all(arguments)}"
+        )
+
+
+def is_boolean_scalar(type: Type) -> bool:
+    """Whether this is `tensor<i1>`, of whatever encoding."""
+    return isinstance(type, RankedTensor) and type.rank == 0 and type.element is I1
+
+
+# --- Elements --------------------------------------------------------------------------------
+
+
+@stablehlo.op("map", RECURSIVE_EFFECTS, SAME_SHAPE, SINGLE_BLOCK, INFERS_COMPATIBLE_TYPES)
+class MapOp(Op):
+    """Runs its computation on the elements at each position of the operands."""
+
+    __slots__ = ()
+
+    inputs = fields.operands(TENSOR)
+    dimensions = fields.attr(I64_ARRAY)
+    out = fields.result(TENSOR)
+    computation = fields.region(ONE_BLOCK)
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> Sequence[Type]:
+        body = body_of(regions[0])
+        inputs = form.operand_types
+        if len(inputs) != len(body.arguments):  # map_c4
+            raise form.located_error(
+                "expects number of operands to match the arity of map computation, but got: "
+                f"{len(inputs)} and {len(body.arguments)}"
+            )
+        for index, (argument, input) in enumerate(zip(body.arguments, inputs, strict=True)):
+            _check_scalar_argument(form, index, argument, input)
+        if len(body.returned) != 1:  # map_c4
+            raise form.located_error(f"computation must return single output, but got: {len(body.returned)}")
+        (returned,) = body.returned
+        if not isinstance(returned, RankedTensor) or returned.rank != 0:  # map_c4
+            raise form.located_error(f"computation must return 0-rank tensor, but got: {quoted(returned)}")
+        return [RankedTensor(_mapped_shape(form), returned.element, None)]
+
+
+def _check_scalar_argument(form: Form, index: int, argument: Type, input: Type) -> None:
+    if not isinstance(argument, RankedTensor) or argument.rank != 0:  # map_c4
+        raise form.located_error(
+            f"computation arguments must be 0-rank tensor, but got: arg #{index} of type {quoted(argument)}"
+        )
+    if argument.element is not element_of(input):  # map_c4
+        raise form.located_error(
+            "element type of operands and computation arguments must match, but got: "
+            f"{quoted(element_of(input))} and {quoted(argument.element)}"
+        )
+
+
+def _mapped_shape(form: Form) -> tuple[int, ...]:
+    """The shape of the operands, all of whose dimensions are mapped, in order."""
+    dimensions: tuple[int, ...] = form.dimensions
+    if dimensions != tuple(range(len(dimensions))):  # map_c3
+        raise form.located_error(
+            f"requires monotonically increasing dimension numbers, but got: {', '.join(map(str, dimensions))}"
+        )
+    shape: tuple[int, ...] = ()
+    for input in form.operand_types:
+        assert isinstance(input, RankedTensor)
+        shape = input.shape
+        if len(dimensions) != len(shape):  # map_c3
+            raise form.located_error(
+                "applied to a subset of dimensions currently not supported: operand dimensions = "
+                f"{len(shape)}, requested map dimensions size = {len(dimensions)}"
+            )
+    return shape

@@ -1,0 +1,215 @@
+"""How reductions are written.
+
+    stablehlo.reduce(%0 init: %1) applies stablehlo.add across dimensions = [0] : types
+    stablehlo.reduce(%0 init: %1) across dimensions = [0] : types
+     reducer(%arg0: tensor<f32>, %arg1: tensor<f32>)  { … }
+
+The short form stands for a body that is just one commutative operation, which text does not spell
+out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sdyopt.dialects.stablehlo.traits import HLO_COMMUTATIVE
+from sdyopt.ir.attribute import EMPTY_DICT
+from sdyopt.ir.block import Region
+from sdyopt.ir.elements import DenseArray
+from sdyopt.ir.fields import ONE, OperandField, RegionField
+from sdyopt.ir.form import Form
+from sdyopt.ir.operation import Op, build
+from sdyopt.ir.traits import COMMUTATIVE
+from sdyopt.ir.types import I64, FunctionType, ShapedType, Type, element_of, tensor
+from sdyopt.syntax.cursor import Cursor
+from sdyopt.syntax.statement import Argument, OperandName, Statement
+
+if TYPE_CHECKING:  # the printer prints with assemblies, of which this is one
+    from sdyopt.syntax.print import Printer
+
+
+# --- Reading -----------------------------------------------------------------------------------
+
+
+def parse_reduce(statement: Statement) -> None:
+    """Reads a reduction behind the operation's name."""
+    statement.place = statement.skip()
+    inputs, init_values = _parse_operands(statement)
+    operands = inputs + init_values
+    if statement.accept("applies"):
+        op_class = _parse_inner_op(statement)
+        type = _parse_dimensions_and_type(statement)
+        _check_inputs(statement, type)
+        statement.operands = statement.resolve_all(operands, type.inputs, statement.place)
+        statement.complete = _ImpliedBody(op_class, tensor((), element_of(type.inputs[0])))
+    else:
+        type = _parse_dimensions_and_type(statement)
+        statement.expect("reducer")
+        arguments = _parse_arguments(statement)
+        statement.operands = statement.resolve_all(operands, type.inputs, statement.place)
+        statement.region(arguments)
+    statement.result_types = list(type.results)
+
+
+def _parse_operands(statement: Statement) -> tuple[list[OperandName], list[OperandName]]:
+    """Reads `(%0 init: %1), (%2 init: %3)`: inputs and initial values."""
+    inputs, init_values = [], []
+    while True:
+        if statement.accept("("):
+            inputs.append(statement.operand())
+            statement.expect("init")
+            statement.expect(":")
+            init_values.append(statement.operand())
+            statement.expect(")")
+        if not statement.accept(","):
+            return inputs, init_values
+
+
+def _parse_inner_op(statement: Statement) -> type[Op]:
+    """Reads the name of the operation that puts two elements together."""
+    name = statement.accept_word()
+    if name is None:
+        raise Cursor.error(statement, "expected bare identifier or keyword")
+    dialect = statement.name.partition(".")[0]
+    op_class = statement.parser.dialects.op_class(name)
+    if op_class is None or not name.startswith(dialect + ".") or not _is_commutative(op_class):
+        raise statement.error(
+            "expected the inner-op to be a commutative binary-op from the "
+            f"{dialect} dialect, with zero region, producing single result",
+            statement.place,
+        )
+    return op_class
+
+
+def _parse_dimensions_and_type(statement: Statement) -> FunctionType:
+    """Reads `across dimensions = [0] {…} : (types) -> types`."""
+    statement.expect("across")
+    statement.expect("dimensions")
+    statement.expect("=")
+    dimensions = statement.comma_list(statement.integer, "[", "]")
+    statement.attribute_dictionary()
+    if "dimensions" in statement.attributes:
+        raise statement.error(
+            "attribute 'dimensions' occurs more than once in the attribute list", statement.offset
+        )
+    statement.attributes["dimensions"] = DenseArray(I64, tuple(dimensions))
+    statement.expect(":")
+    offset = statement.skip()
+    type = statement.type()
+    if not isinstance(type, FunctionType):
+        raise statement.error(
+            "invalid kind of type specified: expected builtin.function, but found "
+            f"'{statement.parser.spell_type(type)}'",
+            offset,
+        )
+    return type
+
+
+def _check_inputs(statement: Statement, type: FunctionType) -> None:
+    if not type.inputs:
+        raise statement.error("input types missing in reduce-op function type", statement.place)
+
+
+def _parse_arguments(statement: Statement) -> list[Argument]:
+    """Reads `(%a: type, %b: type) (%c: type, %d: type)`: first all elements, then all accumulators."""
+    elements, accumulators = [], []
+    while statement.accept("("):
+        elements.append(_parse_argument(statement))
+        statement.expect(",")
+        accumulators.append(_parse_argument(statement))
+        statement.expect(")")
+    return elements + accumulators
+
+
+def _parse_argument(statement: Statement) -> Argument:
+    name, offset = statement.operand()
+    statement.expect(":")
+    type = statement.type()
+    location = statement.parser.trailing_location(statement)
+    return Argument(name, offset, type, None, location or (statement.source, offset))
+
+
+class _ImpliedBody:
+    """Gives an operation the body that applies one operation to two scalars."""
+
+    def __init__(self, op_class: type[Op], type: Type) -> None:
+        self._type = type
+        self._inner = Form(op_class, op_class.name, EMPTY_DICT, (type, type), (type,))
+        return_class = op_class.dialect.ops["return"] if op_class.dialect is not None else Op
+        self._returned = Form(return_class, return_class.name, EMPTY_DICT, (type,), ())
+
+    def __call__(self, op: Op) -> None:
+        location = op._location
+        region = Region()
+        region.parent = op
+        block = region.add_block()
+        arguments = [block.add_argument(self._type, location) for _ in range(2)]
+        inner = build(self._inner, arguments, location=location)
+        block.append(inner)
+        block.append(build(self._returned, inner.results, location=location))
+        op.regions = (region,)
+
+
+# --- Writing -----------------------------------------------------------------------------------
+
+
+def print_reduce(op, printer: Printer) -> None:  # type: ignore[no-untyped-def]
+    """Writes what stands behind the name of a reduction."""
+    names = [printer.name(value) for value in op.operands]
+    half = len(names) // 2
+    pairs = zip(names[:half], names[half:], strict=False)
+    printer.write(", ".join(f"({value} init: {init_value})" for value, init_value in pairs))
+    inner = applied_op(op)
+    if inner is not None:
+        printer.write(f" applies {inner.form.name}")
+    dimensions = ", ".join(map(str, op.form.dimensions))
+    printer.write(f" across dimensions = [{dimensions}]")
+    printer.attribute_dictionary(op, "dimensions")
+    printer.write(f" : {printer.speller.function_type(op.operand_types, op.result_types)}")
+    if inner is None:
+        _print_reducer(op, half, printer)
+
+
+def _print_reducer(op, half: int, printer: Printer) -> None:  # type: ignore[no-untyped-def]
+    arguments = op.body.blocks[0].arguments
+    printer.newline()
+    printer.write(" reducer")
+    for element, accumulator in zip(arguments[:half], arguments[half:], strict=False):
+        printer.write("(")
+        printer.argument(element)
+        printer.write(", ")
+        printer.argument(accumulator)
+        printer.write(") ")
+    printer.write(" ")
+    printer.region(op.body)
+
+
+def applied_op(op: Op) -> Op | None:
+    """The operation that the body consists of, if the short form says all there is to say."""
+    block = op.regions[0].blocks[0]
+    inner, last = block.first, block.last
+    if inner is None or last is None or inner.next is not last or not last.is_terminator:
+        return None
+    if inner.dialect_name != op.dialect_name or not _is_commutative(type(inner)):
+        return None
+    types = {*inner.operand_types, *inner.result_types}
+    inputs = op.operand_types[: len(op.operand_types) // 2]
+    if not inputs or not isinstance(inputs[0], ShapedType) or types != {tensor((), inputs[0].element)}:
+        return None
+    is_forwarded = (
+        inner.operands == block.arguments
+        and last.form.name.endswith(".return")
+        and last.operands == list(inner.results)
+    )
+    return inner if is_forwarded else None
+
+
+def _is_commutative(op_class: type[Op]) -> bool:
+    """Whether this is a class of commutative operations with two operands and no region."""
+    parts = op_class.fields.values()
+    operands = [field for field in parts if isinstance(field, OperandField)]
+    return (
+        (HLO_COMMUTATIVE in op_class.traits or COMMUTATIVE in op_class.traits)
+        and [field.arity for field in operands] == [ONE, ONE]
+        and not any(isinstance(field, RegionField) for field in parts)
+    )
