@@ -57,7 +57,7 @@ class Op:
     assembly: ClassVar[Any] = None
 
     # The hooks that a class may define. `None` says that there is nothing to do.
-    verify_form: ClassVar[Callable[[Form], None] | None] = None
+    verify_form: ClassVar[Callable[..., None] | None] = None
     verify_place: Callable[..., None] | None = None
     verify_regions: Callable[..., None] | None = None
     infer_result_types: ClassVar[Callable[..., Sequence[Type]] | None] = None

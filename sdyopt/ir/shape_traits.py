@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from sdyopt.ir.form import Form
@@ -88,31 +88,33 @@ SAME_OPERAND_ELEMENT_TYPE = Trait("same-operands-element-type", _check_same_oper
 # --- Fields that have something in common --------------------------------------------------
 
 
-def same_types(*fields: str) -> Trait:
-    """All these fields have the same type."""
-    return _same(fields, "type", lambda type: type)
+def same_types(*fields: str, **renamed: str) -> Trait:
+    """All these fields have the same type; messages call a `renamed` one by its given name."""
+    return _same(fields, renamed, "type", lambda type: type)
 
 
-def same_element_types(*fields: str) -> Trait:
+def same_element_types(*fields: str, **renamed: str) -> Trait:
     """All these fields have the same element type."""
-    return _same(fields, "element type", element_of)
+    return _same(fields, renamed, "element type", element_of)
 
 
-def same_ranks(*fields: str) -> Trait:
+def same_ranks(*fields: str, **renamed: str) -> Trait:
     """All these fields have the same rank."""
-    return _same(fields, "rank", lambda type: type.rank)
+    return _same(fields, renamed, "rank", lambda type: type.rank)
 
 
-def same_attribute_sizes(*fields: str) -> Trait:
+def same_attribute_sizes(*fields: str, **renamed: str) -> Trait:
     """All these attributes, which are lists, have the same length."""
-    return _same(fields, "size", len)
+    return _same(fields, renamed, "size", len)
 
 
-def _same(fields: tuple[str, ...], what: str, measure: Callable[[Any], Any]) -> Trait:
-    names = ", ".join(fields)
+def _same(
+    fields: tuple[str, ...], renamed: Mapping[str, str], what: str, measure: Callable[[Any], Any]
+) -> Trait:
+    names = ", ".join((*fields, *renamed.values()))
 
     def check(form: Form) -> None:
-        values = [measure(getattr(form, field)) for field in fields]
+        values = [measure(getattr(form, field)) for field in (*fields, *renamed)]
         if any(value != values[0] for value in values):
             raise form.op_error(f"failed to verify that all of {{{names}}} have same {what}")
 

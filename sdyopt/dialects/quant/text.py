@@ -133,7 +133,8 @@ def _storage(cursor: Cursor) -> _Storage:
         if not word[1:].isdigit():
             raise cursor.error("expected storage type width", place)
         width: int | None = int(word[1:10])
-        is_signed, type = False, IntegerType(width or 0)
+        is_signed = False
+        type: Type = IntegerType(width or 0)
     else:
         type = _storage_type(cursor, word, place)
         width = storage_width(type)
@@ -260,8 +261,10 @@ def _bits(value: float) -> int:
 
 def _storage_text(type: QuantizedType, speller: Speller) -> str:
     storage = type.storage
-    is_plain_unsigned = isinstance(storage, IntegerType) and storage.is_signless and not type.is_signed
-    name = f"u{storage.width}" if is_plain_unsigned else speller.type(storage)
+    if isinstance(storage, IntegerType) and storage.is_signless and not type.is_signed:
+        name = f"u{storage.width}"
+    else:
+        name = speller.type(storage)
     if (type.minimum, type.maximum) == default_range(storage, type.is_signed):
         return name
     return f"{name}<{type.minimum}:{type.maximum}>"

@@ -35,9 +35,7 @@ def check_bounds(encoding: Attribute, type: RankedTensor) -> str | None:
         return None
     bounds = encoding.bounds
     if len(bounds) != type.rank:
-        return (
-            f"Bounds length is {len(bounds)}, expected to be equal to rank({type.rank}) of the tensor "
-        )
+        return f"Bounds length is {len(bounds)}, expected to be equal to rank({type.rank}) of the tensor "
     for index, (bound, size) in enumerate(zip(bounds, type.shape, strict=True)):
         if bound != DYNAMIC and size != DYNAMIC:
             return (
@@ -82,6 +80,17 @@ def spell_size(size: int) -> str:
 @stablehlo.attribute("bounds")
 def _parse(cursor: Cursor) -> Attribute:
     return Bounds(tuple(cursor.comma_list(lambda: dimension_size(cursor), "<", ">")))
+
+
+@stablehlo.attribute("type_extensions")
+def _parse_long_form(cursor: Cursor) -> Attribute:
+    """Reads `<bounds = [8, ?]>`, which nobody writes."""
+    cursor.expect("<")
+    cursor.expect("bounds")
+    cursor.expect("=")
+    bounds = cursor.comma_list(lambda: dimension_size(cursor), "[", "]")
+    cursor.expect(">")
+    return Bounds(tuple(bounds))
 
 
 @stablehlo.spelling(Bounds)

@@ -149,7 +149,7 @@ def any_of(*constraints: TypeConstraint) -> TypeConstraint:
 
 
 def tensor_of(
-    *elements: TypeConstraint, kind: str = "ranked tensor", also: Accepts | None = None
+    *elements: TypeConstraint, kind: str = "ranked tensor", also: Callable[[RankedTensor], bool] | None = None
 ) -> TypeConstraint:
     """Ranked tensors with such elements, which fulfil `also`; `kind` says so in words."""
     element = any_of(*elements)
@@ -208,12 +208,12 @@ def _is_static_or_bounded(type: RankedTensor) -> bool:
     return is_sized and has_valid_quantized_dimension(type)
 
 
-def _has_rank(rank: int) -> Accepts:
-    return lambda type: len(type.shape) == rank  # type: ignore[attr-defined]  # asked of tensors only
+def _has_rank(rank: int) -> Callable[[RankedTensor], bool]:
+    return lambda type: len(type.shape) == rank
 
 
-def _is_static_with_rank(rank: int) -> Accepts:
-    return lambda type: len(type.shape) == rank and DYNAMIC not in type.shape  # type: ignore[attr-defined]
+def _is_static_with_rank(rank: int) -> Callable[[RankedTensor], bool]:
+    return lambda type: len(type.shape) == rank and DYNAMIC not in type.shape
 
 
 _PLAIN = (FLOAT, PRED, INT, COMPLEX)

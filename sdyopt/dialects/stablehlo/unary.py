@@ -1,0 +1,339 @@
+"""stablehlo operations that compute each element of the result from one element."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.dialects.quant import QuantizedType
+from sdyopt.dialects.stablehlo import types
+from sdyopt.dialects.stablehlo.accuracy import DEFAULT_ACCURACY, RESULT_ACCURACY
+from sdyopt.dialects.stablehlo.asm import SameOperandsAndResultType, real_type
+from sdyopt.dialects.stablehlo.compatible import most_specific_type
+from sdyopt.dialects.stablehlo.dialect import stablehlo
+from sdyopt.dialects.stablehlo.traits import COMPATIBLE_TYPES, INFERS_COMPATIBLE_TYPES
+from sdyopt.ir.block import Region
+from sdyopt.ir.fields import defaulted_attr, operand, result
+from sdyopt.ir.form import Form
+from sdyopt.ir.operation import Op
+from sdyopt.ir.shape_traits import ELEMENTWISE, SAME_SHAPE
+from sdyopt.ir.traits import NO_MEMORY_EFFECT
+from sdyopt.ir.types import I1, RankedTensor, Type
+from sdyopt.syntax.assembly import AttrDict, FunctionalType, Operand, assembly
+from sdyopt.syntax.spell import plain_type
+
+_MAPS = (ELEMENTWISE, SAME_SHAPE, NO_MEMORY_EFFECT)
+_INFERRED = (INFERS_COMPATIBLE_TYPES, *_MAPS)
+_SAME = (COMPATIBLE_TYPES, *_INFERRED)
+
+
+class UnaryOp(Op):
+    """Base of the operations with one operand, that they name `operand`."""
+
+    __slots__ = ()
+
+    assembly = assembly(Operand("operand"), AttrDict(), ":", SameOperandsAndResultType())
+
+
+class SameUnaryOp(UnaryOp):
+    """Base of those whose result is of the operand's type."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        return [most_specific_type(form, form.operand_types)]
+
+
+class FloatOp(SameUnaryOp):
+    """Base of those on floats."""
+
+    __slots__ = ()
+
+    operand = operand(types.FLOAT_OR_QUANTIZED_TENSOR)
+    out = result(types.FLOAT_OR_QUANTIZED_TENSOR)
+
+
+class TranscendentalOp(SameUnaryOp):
+    """Base of those that cannot be computed exactly."""
+
+    __slots__ = ()
+
+    operand = operand(types.FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
+    out = result(types.FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
+    result_accuracy = defaulted_attr(RESULT_ACCURACY, DEFAULT_ACCURACY)
+
+
+class IntegerOp(SameUnaryOp):
+    """Base of those on the bits of integers."""
+
+    __slots__ = ()
+
+    operand = operand(types.INT_TENSOR)
+    out = result(types.INT_TENSOR)
+
+
+# --- Transcendental functions ---------------------------------------------------------------
+
+
+@stablehlo.op("cbrt", *_SAME)
+class CbrtOp(TranscendentalOp):
+    """The cube root."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("cosine", *_SAME)
+class CosineOp(TranscendentalOp):
+    """cos(x)."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("exponential", *_SAME)
+class ExpOp(TranscendentalOp):
+    """e to the power of x."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("exponential_minus_one", *_SAME)
+class Expm1Op(TranscendentalOp):
+    """e to the power of x, less 1: exact for small x."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("log", *_SAME)
+class LogOp(TranscendentalOp):
+    """The natural logarithm."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("log_plus_one", *_SAME)
+class Log1pOp(TranscendentalOp):
+    """The natural logarithm of 1 + x: exact for small x."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("logistic", *_SAME)
+class LogisticOp(TranscendentalOp):
+    """1 / (1 + exp(-x))."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("rsqrt", *_SAME)
+class RsqrtOp(TranscendentalOp):
+    """1 / sqrt(x)."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("sine", *_SAME)
+class SineOp(TranscendentalOp):
+    """sin(x)."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("sqrt", *_SAME)
+class SqrtOp(TranscendentalOp):
+    """The square root."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("tan", *_SAME)
+class TanOp(TranscendentalOp):
+    """tan(x)."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("tanh", *_SAME)
+class TanhOp(TranscendentalOp):
+    """The hyperbolic tangent."""
+
+    __slots__ = ()
+
+
+# --- Rounding, bits, signs ------------------------------------------------------------------
+
+
+@stablehlo.op("ceil", *_SAME)
+class CeilOp(FloatOp):
+    """The least whole number that is not below x."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("floor", *_SAME)
+class FloorOp(FloatOp):
+    """The greatest whole number that is not above x."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("round_nearest_afz", *_SAME)
+class RoundOp(FloatOp):
+    """The nearest whole number, halves away from zero."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("round_nearest_even", *_SAME)
+class RoundNearestEvenOp(FloatOp):
+    """The nearest whole number, halves to the even one."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("count_leading_zeros", *_SAME)
+class ClzOp(IntegerOp):
+    """How many zero bits stand before the first one bit."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("popcnt", *_SAME)
+class PopulationCountOp(IntegerOp):
+    """How many bits are one."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("not", *_SAME)
+class NotOp(SameUnaryOp):
+    """Each bit is the other one."""
+
+    __slots__ = ()
+
+    operand = operand(types.PRED_OR_INT_TENSOR)
+    out = result(types.PRED_OR_INT_TENSOR)
+
+
+@stablehlo.op("negate", *_SAME)
+class NegOp(SameUnaryOp):
+    """0 - x."""
+
+    __slots__ = ()
+
+    operand = operand(types.INT_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
+    out = result(types.INT_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
+
+
+@stablehlo.op("sign", *_SAME)
+class SignOp(SameUnaryOp):
+    """-1, 0 or 1; for complex numbers the direction."""
+
+    __slots__ = ()
+
+    operand = operand(types.SIGNED_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
+    out = result(types.SIGNED_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
+
+
+# --- Other types come out -------------------------------------------------------------------
+
+
+class RealPartOp(UnaryOp):
+    """Base of those that give real numbers for complex ones."""
+
+    __slots__ = ()
+
+    operand = operand(types.FLOAT_OR_COMPLEX_TENSOR)
+    out = result(types.FLOAT_TENSOR)
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        return [real_type(form.operand)]
+
+
+@stablehlo.op("abs", *_INFERRED)
+class AbsOp(UnaryOp):
+    """The absolute value."""
+
+    __slots__ = ()
+
+    operand = operand(types.SIGNED_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
+    out = result(types.SIGNED_FLOAT_OR_QUANTIZED_TENSOR)
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        return [real_type(form.operand)]
+
+
+@stablehlo.op("real", *_INFERRED)
+class RealOp(RealPartOp):
+    """The real part."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("imag", *_INFERRED)
+class ImagOp(RealPartOp):
+    """The imaginary part."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("is_finite", *_INFERRED)
+class IsFiniteOp(Op):
+    """Whether a number is neither infinite nor NaN."""
+
+    __slots__ = ()
+
+    x = operand(types.FLOAT_OR_QUANTIZED_TENSOR)
+    y = result(types.PRED_TENSOR)
+
+    assembly = assembly(Operand("x"), AttrDict(), ":", FunctionalType())
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        return [RankedTensor(form.x.shape, I1, form.x.encoding)]
+
+
+@stablehlo.op("convert", SAME_SHAPE, *_MAPS)
+class ConvertOp(UnaryOp):
+    """The same number, as near as another element type can tell."""
+
+    __slots__ = ()
+
+    operand = operand(types.NON_QUANTIZED_TENSOR)
+    out = result(types.NON_QUANTIZED_TENSOR)
+
+
+@stablehlo.op("uniform_quantize", *_MAPS)
+class UniformQuantizeOp(UnaryOp):
+    """The stored number for a float, or for a number that was quantised otherwise."""
+
+    __slots__ = ()
+
+    operand = operand(types.FLOAT_QUANTIZED_OR_PER_AXIS_TENSOR)
+    out = result(types.QUANTIZED_OR_PER_AXIS_TENSOR)
+
+    @staticmethod
+    def verify_form(form: Form) -> None:
+        element, expressed = form.operand.element, form.out.element.expressed
+        expected = element.expressed if isinstance(element, QuantizedType) else element
+        assert expected is not None
+        if expressed is not expected:  # uniform_quantize_c2
+            raise form.located_error(
+                f"Expressed type of result expected to be '{plain_type(expected)}', but got "
+                f"'{plain_type(expressed)}'"
+            )
+
+
+@stablehlo.op("uniform_dequantize", *_INFERRED)
+class UniformDequantizeOp(UnaryOp):
+    """The float that a stored number stands for."""
+
+    __slots__ = ()
+
+    operand = operand(types.QUANTIZED_OR_PER_AXIS_TENSOR)
+    out = result(types.FLOAT_TENSOR)
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        return [RankedTensor(form.operand.shape, form.operand.element.expressed, None)]
