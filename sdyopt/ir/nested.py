@@ -11,22 +11,37 @@ from sdyopt.ir.attribute import Attribute, DictAttr
 
 
 def nested_attributes(attribute: Attribute) -> Iterator[Attribute]:
-    """The attribute itself and all inside it, each before what it contains."""
-    yield attribute
+    """The attribute itself and all inside it, each before what it contains, and each once.
+
+    Parts may be shared so often that visiting every occurrence would never end.
+    """
+    seen: set[Attribute] = set()
+    pending = [attribute]
+    while pending:
+        top = pending.pop()
+        if top in seen:
+            continue
+        seen.add(top)
+        yield top
+        pending.extend(reversed(_inside(top)))
+
+
+def _inside(attribute: Attribute) -> list[Attribute]:
+    """The attributes directly inside, in order."""
+    found: list[Attribute] = []
     if isinstance(attribute, DictAttr):
-        for _, value in attribute.entries:
-            yield from nested_attributes(value)
-        return
+        return [value for _, value in attribute.entries]
     for name in _field_names(type(attribute)):
-        yield from _nested_in(getattr(attribute, name))
+        _collect(getattr(attribute, name), found)
+    return found
 
 
-def _nested_in(value: Any) -> Iterator[Attribute]:
+def _collect(value: Any, found: list[Attribute]) -> None:
     if isinstance(value, Attribute):
-        yield from nested_attributes(value)
+        found.append(value)
     elif isinstance(value, tuple):
         for item in value:
-            yield from _nested_in(item)
+            _collect(item, found)
 
 
 @cache

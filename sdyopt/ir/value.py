@@ -35,7 +35,13 @@ class OpOperand:
     def __init__(self, owner: Op, index: int, value: Value) -> None:
         self.owner = owner
         self.index = index
-        self.link(value)
+        # As `link`, which is not called because a program has very many operands.
+        self.value = value
+        self.prev_use = None
+        head = self.next_use = value.first_use
+        if head is not None:
+            head.prev_use = self
+        value.first_use = self
 
     def link(self, value: Value) -> None:
         """Makes this the newest use of `value`."""

@@ -82,8 +82,9 @@ def build_by_recipe(recipe: Recipe, names: list[str], values: dict[str, Value]) 
     form, groups = recipe.form, recipe.groups
     if groups:
         count = len(groups)
-        if any([name in values for name in names[:count]]):
-            return None
+        for name in names[:count]:
+            if name in values:
+                return None
         names = names[count:]
     if recipe.order is not None:
         names = [names[i] for i in recipe.order]
@@ -91,7 +92,7 @@ def build_by_recipe(recipe: Recipe, names: list[str], values: dict[str, Value]) 
         operands = [values[name] for name in names]
     except KeyError:
         return None
-    for operand, type in zip(operands, form.operand_types, strict=True):
-        if operand.type is not type:
-            return None
+    # Facts are compared by identity, so this compares lists of pointers.
+    if tuple([operand.type for operand in operands]) != form.operand_types:
+        return None
     return build(form, operands, recipe.attributes)
