@@ -68,14 +68,25 @@ def check_inferred_types(form: Form, regions: Sequence[Region], spell_type: Spel
     trait = next((t for t in op_class.trait_order if isinstance(t, InfersTypes)), None)
     if trait is None:
         return
-    assert op_class.infer_result_types is not None
+    infer = op_class.infer_result_types
+    assert infer is not None
+    compare_types(form, lambda: infer(form, regions), trait.accepts, spell_type)
+
+
+def compare_types(
+    form: Form,
+    infer: Callable[[], Sequence[Type]],
+    accepts: Callable[[Type, Type], bool],
+    spell_type: SpellType,
+) -> None:
+    """Compares the result types with those that `infer` gives, pair by pair."""
     failed = form.op_error("failed to infer returned types")
     try:
-        inferred = tuple(op_class.infer_result_types(form, regions))
+        inferred = infer()
     except FormError as problem:
         raise problem.then(failed) from None
     actual = form.result_types
-    if len(inferred) != len(actual) or not all(map(trait.accepts, inferred, actual)):
+    if len(inferred) != len(actual) or not all(map(accepts, inferred, actual)):
         expected, found = (
             ", ".join(f"'{spell_type(type)}'" for type in types) for types in (inferred, actual)
         )

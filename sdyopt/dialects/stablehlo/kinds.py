@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sdyopt.ir.constraints import I64_ATTR, AttrKind
-from sdyopt.ir.elements import DenseElements
+from sdyopt.ir.elements import DenseElements, element_size
 from sdyopt.ir.types import I64
 
 POSITIVE_I64: AttrKind[int] = AttrKind(
@@ -21,3 +21,9 @@ I64_ELEMENTS: AttrKind[DenseElements] = AttrKind(
     lambda a: isinstance(a, DenseElements) and a.type.element is I64,
     lambda a: a,
 )
+
+
+def integers_of(elements: DenseElements) -> list[int]:
+    """The integers that an attribute holds, all of them, as signed numbers."""
+    data, size = elements.expanded, element_size(elements.type.element)
+    return [int.from_bytes(data[at : at + size], "little", signed=True) for at in range(0, len(data), size)]

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sdyopt.dialects.stablehlo.dimensions import Dimensions, listing
-from sdyopt.ir.elements import DenseElements, element_size
+from sdyopt.dialects.stablehlo.kinds import integers_of
+from sdyopt.ir.elements import DenseElements
 from sdyopt.ir.form import Form
 from sdyopt.ir.types import DYNAMIC
 
@@ -47,8 +48,7 @@ def padding_pairs(form: Form, padding: DenseElements | None) -> Padding:
 
 def pairs_of(padding: DenseElements) -> Padding:
     """The elements of an integer attribute, two by two."""
-    data, size = padding.expanded, element_size(padding.type.element)
-    values = [int.from_bytes(data[at : at + size], "little", signed=True) for at in range(0, len(data), size)]
+    values = integers_of(padding)
     return list(zip(values[::2], values[1::2], strict=True))
 
 

@@ -1,0 +1,83 @@
+"""Which dimensions gather and scatter take from their operand, their indices, and what they move."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sdyopt.dialects.stablehlo.dialect import stablehlo
+from sdyopt.dialects.stablehlo.records import dimension_list, number, read_record, spell_record
+from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.constraints import of_class
+from sdyopt.syntax.cursor import Cursor
+from sdyopt.syntax.spell import Speller
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GatherDimensions(Attribute):
+    """`#stablehlo.gather<…>`; the fields are named after its entries."""
+
+    offset_dims: tuple[int, ...] = ()
+    collapsed_slice_dims: tuple[int, ...] = ()
+    operand_batching_dims: tuple[int, ...] = ()
+    start_indices_batching_dims: tuple[int, ...] = ()
+    start_index_map: tuple[int, ...] = ()
+    index_vector_dim: int = 0
+    dialect = "stablehlo"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScatterDimensions(Attribute):
+    """`#stablehlo.scatter<…>`; the fields are named after its entries."""
+
+    update_window_dims: tuple[int, ...] = ()
+    inserted_window_dims: tuple[int, ...] = ()
+    input_batching_dims: tuple[int, ...] = ()
+    scatter_indices_batching_dims: tuple[int, ...] = ()
+    scatter_dims_to_operand_dims: tuple[int, ...] = ()
+    index_vector_dim: int = 0
+    dialect = "stablehlo"
+
+
+GATHER_DIMENSIONS = of_class(GatherDimensions, "Attribute that models the dimension information for gather")
+SCATTER_DIMENSIONS = of_class(
+    ScatterDimensions, "Attribute that models the dimension information for scatter"
+)
+
+_GATHER_ENTRIES = {
+    "offset_dims": dimension_list,
+    "collapsed_slice_dims": dimension_list,
+    "operand_batching_dims": dimension_list,
+    "start_indices_batching_dims": dimension_list,
+    "start_index_map": dimension_list,
+    "index_vector_dim": number,
+}
+_SCATTER_ENTRIES = {
+    "update_window_dims": dimension_list,
+    "inserted_window_dims": dimension_list,
+    "input_batching_dims": dimension_list,
+    "scatter_indices_batching_dims": dimension_list,
+    "scatter_dims_to_operand_dims": dimension_list,
+    "index_vector_dim": number,
+}
+
+
+@stablehlo.attribute("gather")
+def _parse_gather(cursor: Cursor) -> Attribute:
+    cursor.expect("<")
+    return GatherDimensions(**read_record(cursor, "gather dimension numbers", _GATHER_ENTRIES))
+
+
+@stablehlo.spelling(GatherDimensions)
+def _spell_gather(dims: GatherDimensions, speller: Speller) -> str:
+    return spell_record("gather", {name: getattr(dims, name) for name in _GATHER_ENTRIES})
+
+
+@stablehlo.attribute("scatter")
+def _parse_scatter(cursor: Cursor) -> Attribute:
+    cursor.expect("<")
+    return ScatterDimensions(**read_record(cursor, "scatter dimension numbers", _SCATTER_ENTRIES))
+
+
+@stablehlo.spelling(ScatterDimensions)
+def _spell_scatter(dims: ScatterDimensions, speller: Speller) -> str:
+    return spell_record("scatter", {name: getattr(dims, name) for name in _SCATTER_ENTRIES})
