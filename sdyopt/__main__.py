@@ -1,7 +1,5 @@
 """`python -m sdyopt` is `sdy-opt`."""
 
-import sys
+from sdyopt.cli import run_process
 
-from sdyopt.cli import main
-
-sys.exit(main())
+run_process()

@@ -5,9 +5,12 @@ Users wait for the start, so what only some runs need is imported when they do.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from typing import NoReturn
 
 from sdyopt import __version__
 from sdyopt.cli.arguments import Arguments, read_arguments
@@ -20,6 +23,21 @@ SUCCESS, FAILURE, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 COMPLETION_VARIABLE = "_SDY_OPT_COMPLETE"
 # Set by people who look for the cause of an internal error.
 DEBUG_VARIABLE = "SDY_OPT_DEBUG"
+
+
+def run_process() -> NoReturn:
+    """The command as a process of its own: what it leaves behind is for the system to clear away.
+
+    Looking for cycles and taking a big program apart, object by object, would take a good part of
+    a run's time.
+    """
+    gc.disable()
+    code = main()
+    if sys.getprofile() is not None or sys.gettrace() is not None:
+        sys.exit(code)
+    with suppress(OSError):
+        sys.stderr.flush()
+    os._exit(code)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
