@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 from sdyopt.ir.attribute import ArrayAttr, Attribute, DictAttr, StringAttr, SymbolRef, TypeAttr, UnitAttr
 from sdyopt.ir.elements import DenseArray, DenseElements
 from sdyopt.ir.numbers import FloatAttr, IntegerAttr
-from sdyopt.ir.types import FunctionType, IntegerType, Signedness, Type
+from sdyopt.ir.types import F32, FunctionType, IntegerType, Signedness, Type
 
 T = TypeVar("T")
 
@@ -92,7 +92,9 @@ STRING_ATTR: AttrKind[str] = AttrKind(
     "string attribute", lambda a: isinstance(a, StringAttr), lambda a: a.value
 )
 UNIT_ATTR: AttrKind[bool] = AttrKind("unit attribute", lambda a: isinstance(a, UnitAttr), lambda a: True)
-F32_ATTR = of_class(FloatAttr, "32-bit float attribute")
+F32_ATTR: AttrKind[FloatAttr] = AttrKind(
+    "32-bit float attribute", lambda a: isinstance(a, FloatAttr) and a.type is F32, lambda a: a
+)
 TYPE_ATTR: AttrKind[Type] = AttrKind(
     "any type attribute", lambda a: isinstance(a, TypeAttr), lambda a: a.type
 )

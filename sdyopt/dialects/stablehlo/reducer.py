@@ -54,7 +54,7 @@ def _check_types(form: Form, body: Body, index: int, input: Type, init_value: Ty
     other = len(body.returned) + index
     for number, ignores_precision in ((index, False), (other, True)):
         parameter = body.arguments[number]
-        if not _is_alike(result, parameter, ignores_precision):
+        if not is_alike(result, parameter, ignores_precision):
             raise form.located_error(
                 f"The type of reduction-region's parameter at index {number} is different than the "
                 f"corresponding result type: {quoted(parameter)} vs {quoted(result)}"
@@ -98,7 +98,7 @@ def _check_shape(form: Form, body: Body, index: int, allowed_shape: Sequence[int
         )
 
 
-def _is_alike(left: Type, right: Type, ignores_precision: bool) -> bool:
+def is_alike(left: Type, right: Type, ignores_precision: bool) -> bool:
     """Whether two tensors have compatible shapes and the same elements."""
     if not isinstance(right, ShapedType) or not are_compatible_shapes([left, right]):
         return False

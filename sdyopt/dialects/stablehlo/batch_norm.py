@@ -1,0 +1,119 @@
+"""stablehlo operations that normalise batches, in training and inference, and their gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with, spell_size
+from sdyopt.dialects.stablehlo.dialect import stablehlo
+from sdyopt.dialects.stablehlo.dimensions import are_shapes_compatible
+from sdyopt.dialects.stablehlo.kinds import NON_NEGATIVE_I64
+from sdyopt.dialects.stablehlo.traits import COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES
+from sdyopt.dialects.stablehlo.types import FLOAT_OR_QUANTIZED_TENSOR, FLOAT_OR_QUANTIZED_VECTOR
+from sdyopt.ir import fields
+from sdyopt.ir.block import Region
+from sdyopt.ir.constraints import F32_ATTR
+from sdyopt.ir.form import Form
+from sdyopt.ir.operation import Op
+from sdyopt.ir.shape_traits import are_compatible_sizes
+from sdyopt.ir.traits import NO_MEMORY_EFFECT
+from sdyopt.ir.types import RankedTensor, Type
+
+_TRAITS = (NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES)
+
+
+@stablehlo.op("batch_norm_training", *_TRAITS)
+class BatchNormTrainingOp(Op):
+    """The operand normalised per feature, with the mean and variance that it has."""
+
+    __slots__ = ()
+
+    operand = fields.operand(FLOAT_OR_QUANTIZED_TENSOR)
+    scale = fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
+    offset = fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
+    epsilon = fields.attr(F32_ATTR)
+    feature_index = fields.attr(NON_NEGATIVE_I64)
+    output = fields.result(FLOAT_OR_QUANTIZED_TENSOR)
+    batch_mean = fields.result(FLOAT_OR_QUANTIZED_VECTOR)
+    batch_var = fields.result(FLOAT_OR_QUANTIZED_VECTOR)
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        return _infer(form, [form.operand], [form.scale, form.offset])
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, "output"), (1, "batch_mean"), (2, "batch_var")]
+
+
+@stablehlo.op("batch_norm_inference", *_TRAITS)
+class BatchNormInferenceOp(Op):
+    """The operand normalised per feature, with a mean and variance from elsewhere."""
+
+    __slots__ = ()
+
+    operand = fields.operand(FLOAT_OR_QUANTIZED_TENSOR)
+    scale = fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
+    offset = fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
+    mean = fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
+    variance = fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
+    epsilon = fields.attr(F32_ATTR)
+    feature_index = fields.attr(NON_NEGATIVE_I64)
+    out = fields.result(FLOAT_OR_QUANTIZED_TENSOR)
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        return _infer(form, [form.operand], [form.scale, form.offset, form.mean, form.variance])[:1]
+
+
+@stablehlo.op("batch_norm_grad", *_TRAITS)
+class BatchNormGradOp(Op):
+    """The gradients of a normalisation by operand, scale and offset."""
+
+    __slots__ = ()
+
+    operand = fields.operand(FLOAT_OR_QUANTIZED_TENSOR)
+    scale = fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
+    mean = fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
+    variance = fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
+    grad_output = fields.operand(FLOAT_OR_QUANTIZED_TENSOR)
+    epsilon = fields.attr(F32_ATTR)
+    feature_index = fields.attr(NON_NEGATIVE_I64)
+    grad_operand = fields.result(FLOAT_OR_QUANTIZED_TENSOR)
+    grad_scale = fields.result(FLOAT_OR_QUANTIZED_VECTOR)
+    grad_offset = fields.result(FLOAT_OR_QUANTIZED_VECTOR)
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        tensors = [form.operand, form.grad_output]
+        return _infer(form, tensors, [form.scale, form.mean, form.variance])
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, "grad_operand"), (1, "grad_scale"), (2, "grad_offset")]
+
+
+def _infer(form: Form, tensors: Sequence[RankedTensor], vectors: Sequence[RankedTensor]) -> list[Type]:
+    """The type of the first tensor, and twice that of one number per feature."""
+    _check(form, tensors, vectors)
+    first, feature = tensors[0], form.feature_index
+    bounds = bounds_of(first)[feature : feature + 1]
+    vector = RankedTensor((first.shape[feature],), first.element, encoding_with(first.encoding, bounds))
+    return [first, vector, vector]
+
+
+def _check(form: Form, tensors: Sequence[RankedTensor], vectors: Sequence[RankedTensor]) -> None:
+    for types, kind in ((tensors, "multi"), (vectors, "single")):
+        if not all(are_shapes_compatible(a.shape, b.shape) for a in types for b in types):
+            raise form.located_error(f"expects {kind}-dimensional operands to have compatible shapes.")
+    first, feature = tensors[0], form.feature_index
+    if feature >= first.rank:  # batch_norm_grad_c1
+        raise form.located_error(
+            "expects featureIndex to be smaller than the rank of multi-dimensional operands; got "
+            f"featureIndex {feature}, and rank {first.rank}."
+        )
+    size, count = vectors[0].shape[0], first.shape[feature]
+    if not are_compatible_sizes(size, count):  # batch_norm_grad_c5
+        raise form.located_error(
+            "expects the size of single-dimensional operands to be compatible with feature count, but the "
+            f"size of single-dimensional operands is {spell_size(size)} and the feature count is "
+            f"{spell_size(count)}."
+        )

@@ -1,0 +1,185 @@
+"""stablehlo operations of linear algebra and signals: cholesky, triangular_solve, fft."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.dialects.stablehlo.asm import (
+    SameOperandsAndResultType,
+    bool_attr,
+    enum_attr,
+    i64_list_attr,
+)
+from sdyopt.dialects.stablehlo.bodies import quoted
+from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
+from sdyopt.dialects.stablehlo.dialect import stablehlo
+from sdyopt.dialects.stablehlo.dimensions import are_shapes_compatible, listing
+from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
+from sdyopt.dialects.stablehlo.traits import COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES
+from sdyopt.dialects.stablehlo.types import FLOAT_COMPLEX_OR_QUANTIZED_TENSOR, FLOAT_OR_COMPLEX_TENSOR
+from sdyopt.ir import fields
+from sdyopt.ir.block import Region
+from sdyopt.ir.constraints import BOOL_ATTR, I64_ARRAY, of_class
+from sdyopt.ir.form import Form
+from sdyopt.ir.numbers import FALSE
+from sdyopt.ir.operation import Op
+from sdyopt.ir.shape_traits import are_compatible_sizes
+from sdyopt.ir.traits import NO_MEMORY_EFFECT
+from sdyopt.ir.types import DYNAMIC, F32, F64, ComplexType, RankedTensor, Type
+from sdyopt.syntax.assembly import AttrDict, FunctionalType, Operand, Optional, assembly
+
+
+@stablehlo.op("cholesky", NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES)
+class CholeskyOp(Op):
+    """The triangular factor of each matrix: a = l * l^T, or u^T * u."""
+
+    __slots__ = ()
+
+    a = fields.operand(FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
+    lower = fields.attr(BOOL_ATTR, default=FALSE)
+    out = fields.result(FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
+
+    assembly = assembly(
+        Operand("a"),
+        Optional(",", "lower", "=", bool_attr("lower"), anchor="lower"),
+        *(AttrDict(), ":", SameOperandsAndResultType()),
+    )
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        a = form.a
+        if a.rank < 2:  # cholesky_c2
+            raise form.located_error(f"argument 'a' must have rank >= 2, got shape {listing(a.shape)}.")
+        if not are_compatible_sizes(*a.shape[-2:]):  # cholesky_c3
+            raise form.located_error(
+                f"minor dimensions of 'a' must have equal size, got shape {listing(a.shape)}."
+            )
+        return [a]
+
+
+@enumeration(stablehlo, "transpose", "TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
+class Transpose(EnumAttr):
+    """What is done to a matrix before it is used."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("triangular_solve", NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES)
+class TriangularSolveOp(Op):
+    """Solves a * x = b, or x * a = b, for triangular a."""
+
+    __slots__ = ()
+
+    a = fields.operand(FLOAT_OR_COMPLEX_TENSOR)
+    b = fields.operand(FLOAT_OR_COMPLEX_TENSOR)
+    left_side = fields.attr(BOOL_ATTR)
+    lower = fields.attr(BOOL_ATTR)
+    unit_diagonal = fields.attr(BOOL_ATTR)
+    transpose_a = fields.attr(of_class(Transpose, "Transpose options"))
+    out = fields.result(FLOAT_OR_COMPLEX_TENSOR)
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        a, b = form.a, form.b
+        if a.rank < 2:
+            raise form.located_error(f"operand 'a' must have rank >= 2, but got {quoted(a)}")
+        if not are_compatible_sizes(*a.shape[-2:]):
+            raise form.located_error(
+                f"two minor dimensions of operand 'a' must be compatible, but got {quoted(a)}"
+            )
+        both = f"but got {quoted(a)} and {quoted(b)}"
+        if a.rank != b.rank:
+            raise form.located_error(f"operands must have equal rank, {both}")
+        if not are_compatible_sizes(a.shape[-1], b.shape[-2 if form.left_side else -1]):
+            raise form.located_error(f"shared dimension of operands 'a' and 'b' must be compatible, {both}")
+        if not are_shapes_compatible(a.shape[:-2], b.shape[:-2]):
+            raise form.located_error(f"batch dimensions of the operands must be compatible, {both}")
+        if form.transpose_a.value == "TRANSPOSE_INVALID":
+            raise form.located_error("Invalid transpose option value for triangular solve")
+        return [b]
+
+
+@enumeration(stablehlo, "fft_type", "FFT", "IFFT", "RFFT", "IRFFT")
+class FftType(EnumAttr):
+    """Which way a transform goes, and between which numbers."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("fft", NO_MEMORY_EFFECT, INFERS_COMPATIBLE_TYPES)
+class FftOp(Op):
+    """The discrete Fourier transform of the last dimensions."""
+
+    __slots__ = ()
+
+    operand = fields.operand(FLOAT_OR_COMPLEX_TENSOR)
+    fft_type = fields.attr(of_class(FftType, "XLA fast fourier transform type."))
+    fft_length = fields.attr(I64_ARRAY)
+    out = fields.result(FLOAT_OR_COMPLEX_TENSOR)
+
+    assembly = assembly(
+        *(Operand("operand"), ",", "type", "=", enum_attr("fft_type", FftType)),
+        *(",", "length", "=", i64_list_attr("fft_length"), AttrDict(), ":", FunctionalType()),
+    )
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        operand, lengths, kind = form.operand, form.fft_length, form.fft_type.value
+        rank = len(lengths)
+        if not 1 <= rank <= 3:
+            raise form.located_error(f"rank must be between 1 and 3, but got {rank}.")
+        element = _fft_element(form, operand, kind)
+        if operand.rank < rank:
+            raise form.located_error(
+                f"operand rank must not be less than fft rank of {rank} for operand of type "
+                f"{quoted(operand)}."
+            )
+        shape, bounds = list(operand.shape), list(bounds_of(operand))
+        if kind == "RFFT":
+            _check_rfft(form, operand, lengths)
+            if lengths[-1] != 0:
+                shape[-1] = lengths[-1] // 2 + 1
+        if kind == "IRFFT":
+            _check_irfft(form, operand, lengths)
+            shape[-1] = lengths[-1]
+        if kind in ("RFFT", "IRFFT") and bounds:
+            bounds[-1] = DYNAMIC
+        return [RankedTensor(tuple(shape), element, encoding_with(operand.encoding, bounds))]
+
+
+def _fft_element(form: Form, operand: RankedTensor, kind: str) -> Type:
+    """The elements of the result: complex, but for the inverse of a real transform."""
+    element = operand.element
+    if kind == "RFFT":
+        if element is not F32 and element is not F64:
+            raise form.located_error(f"RFFT requires f32 or f64 input type, but is given {quoted(element)}.")
+        return ComplexType(element)
+    if not isinstance(element, ComplexType):
+        raise form.located_error(
+            f"FFT/IFFT/IRFFT take a complex tensor as input, but is given {quoted(operand)}."
+        )
+    return element.element if kind == "IRFFT" else element
+
+
+def _check_rfft(form: Form, operand: RankedTensor, lengths: Sequence[int]) -> None:
+    if not are_shapes_compatible(operand.shape[-len(lengths) :], lengths):
+        raise form.located_error(
+            "RFFT requires innermost dimensions to be compatible with fft_length. "
+            f"Got: {listing(operand.shape)} but wanted {listing(lengths)}."
+        )
+
+
+def _check_irfft(form: Form, operand: RankedTensor, lengths: Sequence[int]) -> None:
+    *outer, inner = operand.shape[-len(lengths) :]
+    for size, length in zip(outer, lengths, strict=False):
+        if not are_compatible_sizes(size, length):
+            raise form.located_error(
+                "IRFFT requires non-final dimensions to be compatible with fft_length. "
+                f"Got: {listing(operand.shape)} but wanted {listing(lengths)}, and {size} != {length}."
+            )
+    is_empty = are_compatible_sizes(inner, 0) and lengths[-1] == 0
+    if not is_empty and not are_compatible_sizes(inner, lengths[-1] // 2 + 1):
+        raise form.located_error(
+            "IRFFT requires innermost dimension to be compatible with fft_length[-1]/2+1. "
+            f"Got: {inner} but fft_length is {listing(lengths)}."
+        )
