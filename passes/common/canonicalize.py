@@ -49,6 +49,10 @@ class Canonicalizer(Pass):
         help="Labels of patterns that should be used during application, all other patterns are filtered out",
     )
 
+    filter_dialects: tuple[str, ...] = option(
+        default=(), help="Dialects whose canonicalization patterns are applied; all if none is given"
+    )
+
     def run(self, op: Op) -> bool:
         options = GreedyOptions(
             top_down=self.top_down,
@@ -62,6 +66,8 @@ class Canonicalizer(Pass):
         return changed
 
     def _patterns_of(self, op_class: type[Op]) -> Sequence[Pattern]:
+        if self.filter_dialects and op_class.name.partition(".")[0] not in self.filter_dialects:
+            return ()
         chosen = [pattern for pattern in op_class.canonicalizations if self._is_enabled(pattern)]
         return sorted(chosen, key=lambda pattern: -pattern.benefit)
 
