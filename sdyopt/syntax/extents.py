@@ -29,7 +29,7 @@ _COLON = re.compile(SPACE + r":" + SPACE)
 # What matters inside brackets. Arrows, and comparisons as in an affine set, are no brackets. Lists of
 # numbers between `dense<` and `>` are passed over at once.
 _STOP = re.compile(rf'{STRING_TEXT}?|//[^\n]*|->|[<>]=|dense<[^"<>/]*>|[][(){{}}<>]')
-_BODY_STOP = re.compile(rf'{STRING_TEXT}?|->|[<>]=|dense<[^"<>/]*>|[][(){{}}<>]')
+_BODY_STOP = re.compile(rf'{STRING_TEXT}?|->|dense<[^"<>/]*>|[][(){{}}<>]')
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
 BRACKETED_TYPES = frozenset({"tensor", "vector", "memref", "complex", "tuple"})

@@ -1,7 +1,7 @@
 """Types, attributes and locations → text, as MLIR prints them.
 
-Each fact is written once per speller. What is nested in it is written first, from a list of what is
-still to do, so that deep nesting does not reach Python's stack.
+Each fact that is asked for is written once per speller. What is nested in it is written from a list of
+what is still to do, so that deep nesting does not reach Python's stack.
 """
 
 from __future__ import annotations
@@ -73,8 +73,10 @@ from sdyopt.syntax.strings import escape
 
 # Lists with more elements than this are written in hexadecimal, if nobody says otherwise.
 HEX_LARGER_THAN = 100
-# Facts that share parts can be exponentially longer as text; nobody wants to read that.
+# Facts that share parts can be exponentially longer as text. Past so many characters, or so many parts,
+# a fact is refused.
 MAX_TEXT = 1 << 28
+MAX_PARTS = 1 << 22
 
 IDENTIFIER = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
 _PRETTY_SYMBOL = re.compile(r"[A-Za-z][\w.]*(?:<[\s\S]*>)?", re.ASCII)
@@ -130,35 +132,32 @@ class Speller:
 
     def body(self, fact: Attribute | Location) -> str:
         """The text of a fact itself, even if there is an alias for it."""
-        return self._joined(
-            [part if isinstance(part, str) else self._text(part) for part in self._parts(fact)]
-        )
+        return self._joined(self._parts(fact))
 
     def distinct_number(self, attribute: DistinctAttr) -> int:
         """The number that an attribute is told from others by: they count from 0 as they are written."""
         return self._distinct.setdefault(attribute, len(self._distinct))
 
     def _text(self, fact: Fact) -> str:
-        texts, pending = self._texts, [fact]
-        written: dict[Fact, Parts] = {}
-        while pending:
-            top = pending[-1]
-            parts = written.get(top)
-            if parts is None:
-                parts = written[top] = self._parts(top)
-                inner = [part for part in parts if not isinstance(part, str) and part not in texts]
-                if inner:
-                    pending.extend(reversed(inner))
-                    continue
-            pending.pop()
-            if top not in texts:
-                texts[top] = self._joined([part if isinstance(part, str) else texts[part] for part in parts])
-        return texts[fact]
+        text = self._texts[fact] = self._joined(self._parts(fact))
+        return text
 
-    def _joined(self, texts: list[str]) -> str:
-        if sum(map(len, texts)) > MAX_TEXT:
-            raise DiagnosticError.at(UnknownLoc(), "attribute is too long to be written out")
-        return "".join(texts)
+    def _joined(self, parts: Parts) -> str:
+        """The parts, and what they are made of, as one text."""
+        texts, pending = self._texts, parts[::-1]
+        written: list[str] = []
+        size = 0
+        while pending:
+            part = pending.pop()
+            text = part if isinstance(part, str) else texts.get(part)
+            if text is None:
+                pending.extend(reversed(self._parts(part)))  # type: ignore[arg-type]
+                continue
+            written.append(text)
+            size += len(text)
+            if size > MAX_TEXT or len(written) > MAX_PARTS:
+                raise DiagnosticError.at(UnknownLoc(), "attribute is too long to be written out")
+        return "".join(written)
 
     def _parts(self, fact: Fact) -> Parts:
         writer = _writers.get(type(fact))

@@ -155,8 +155,11 @@ def _key() -> str:
 def _read(path: Path, key: str) -> Tables | None:
     try:
         content = json.loads(path.read_text())
-        return Tables(**content) if content.get("key") == key else None
-    except (OSError, ValueError, TypeError, AttributeError):
+        if content["key"] != key:
+            return None
+        content["rules"] = [(origin, length, action) for origin, length, action in content["rules"]]
+        return Tables(**content)
+    except (OSError, ValueError, TypeError, LookupError):
         return None
 
 
