@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import UnionType
 from typing import Any, Generic, TypeVar
 
 from sdyopt.ir.attribute import ArrayAttr, Attribute, DictAttr, StringAttr, SymbolRef, TypeAttr, UnitAttr
@@ -28,11 +29,21 @@ class TypeConstraint:
 
 @dataclass(frozen=True, eq=False)
 class AttrKind(Generic[T]):
-    """A set of attributes, its description, and the Python value that each stands for."""
+    """A set of attributes, its description, and the Python value that each stands for.
+
+    Generic text that gives an operation an attribute of another class than this kind is made of is
+    refused before anything else is looked at; `is_held` says which classes that are, if more than
+    what is accepted.
+    """
 
     description: str
     accepts: Callable[[Attribute], bool]
     value: Callable[[Any], T]
+    is_held: Callable[[Attribute], bool] | None = None
+
+    def holds(self, attribute: Attribute) -> bool:
+        """Whether an operation can have this attribute at all, be it valid or not."""
+        return self.accepts(attribute) if self.is_held is None else self.is_held(attribute)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +60,10 @@ ONE_BLOCK = RegionConstraint("region with 1 blocks", lambda region: len(region.b
 AT_MOST_ONE_BLOCK = RegionConstraint("region with at most 1 blocks", lambda region: len(region.blocks) <= 1)
 
 
+def _is_a(cls: type | UnionType) -> Callable[[Attribute], bool]:
+    return lambda attribute: isinstance(attribute, cls)
+
+
 def of_class(cls: type[T], description: str) -> AttrKind[T]:
     """Attributes of one Python class, which stand for themselves."""
     return AttrKind(description, lambda attribute: isinstance(attribute, cls), lambda attribute: attribute)
@@ -60,7 +75,9 @@ def _is_integer(width: int, signedness: Signedness = Signedness.SIGNLESS) -> Cal
 
 
 def _integer(width: int) -> AttrKind[int]:
-    return AttrKind(f"{width}-bit signless integer attribute", _is_integer(width), lambda a: a.value)
+    return AttrKind(
+        f"{width}-bit signless integer attribute", _is_integer(width), lambda a: a.value, _is_a(IntegerAttr)
+    )
 
 
 def non_negative(kind: AttrKind[int]) -> AttrKind[int]:
@@ -69,6 +86,7 @@ def non_negative(kind: AttrKind[int]) -> AttrKind[int]:
         f"{kind.description} whose value is non-negative",
         lambda a: kind.accepts(a) and kind.value(a) >= 0,
         kind.value,
+        kind.holds,
     )
 
 
@@ -78,6 +96,7 @@ def positive(kind: AttrKind[int]) -> AttrKind[int]:
         f"{kind.description} whose value is positive",
         lambda a: kind.accepts(a) and kind.value(a) > 0,
         kind.value,
+        kind.holds,
     )
 
 
@@ -86,14 +105,20 @@ I32_ATTR = _integer(32)
 I64_ATTR = _integer(64)
 BOOL_ATTR: AttrKind[bool] = AttrKind("bool attribute", _is_integer(1), lambda a: bool(a.value))
 UI32_ATTR: AttrKind[int] = AttrKind(
-    "32-bit unsigned integer attribute", _is_integer(32, Signedness.UNSIGNED), lambda a: a.value
+    "32-bit unsigned integer attribute",
+    _is_integer(32, Signedness.UNSIGNED),
+    lambda a: a.value,
+    _is_a(IntegerAttr),
 )
 STRING_ATTR: AttrKind[str] = AttrKind(
     "string attribute", lambda a: isinstance(a, StringAttr), lambda a: a.value
 )
 UNIT_ATTR: AttrKind[bool] = AttrKind("unit attribute", lambda a: isinstance(a, UnitAttr), lambda a: True)
 F32_ATTR: AttrKind[FloatAttr] = AttrKind(
-    "32-bit float attribute", lambda a: isinstance(a, FloatAttr) and a.type is F32, lambda a: a
+    "32-bit float attribute",
+    lambda a: isinstance(a, FloatAttr) and a.type is F32,
+    lambda a: a,
+    _is_a(FloatAttr),
 )
 TYPE_ATTR: AttrKind[Type] = AttrKind(
     "any type attribute", lambda a: isinstance(a, TypeAttr), lambda a: a.type
@@ -102,6 +127,7 @@ FUNCTION_TYPE_ATTR: AttrKind[FunctionType] = AttrKind(
     "type attribute of function type",
     lambda a: isinstance(a, TypeAttr) and isinstance(a.type, FunctionType),
     lambda a: a.type,
+    _is_a(TypeAttr),
 )
 ANY_ATTR = of_class(Attribute, "any attribute")
 ARRAY_ATTR = of_class(ArrayAttr, "array attribute")
@@ -110,11 +136,13 @@ DICT_ARRAY_ATTR = AttrKind[ArrayAttr](
     "Array of dictionary attributes",
     lambda a: isinstance(a, ArrayAttr) and all(isinstance(e, DictAttr) for e in a.elements),
     lambda a: a,
+    _is_a(ArrayAttr),
 )
 STRING_ARRAY_ATTR = AttrKind[tuple[str, ...]](
     "string array attribute",
     lambda a: isinstance(a, ArrayAttr) and all(isinstance(e, StringAttr) for e in a.elements),
     lambda a: tuple(e.value for e in a.elements),
+    _is_a(ArrayAttr),
 )
 FLAT_SYMBOL_ATTR: AttrKind[str] = AttrKind(
     "flat symbol reference attribute",
