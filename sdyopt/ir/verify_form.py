@@ -5,9 +5,10 @@ The verdict is kept with the form, so an operation like one seen before costs a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.block import Region
 from sdyopt.ir.elements import DenseArray
 from sdyopt.ir.fields import (
@@ -21,6 +22,7 @@ from sdyopt.ir.fields import (
     ValueField,
 )
 from sdyopt.ir.form import Form, FormError
+from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import (
     ATTR_SIZED_OPERANDS,
     ATTR_SIZED_RESULTS,
@@ -80,20 +82,28 @@ def compare_types(
     spell_type: SpellType,
 ) -> None:
     """Compares the result types with those that `infer` gives, pair by pair."""
-    failed = form.op_error("failed to infer returned types")
     try:
         inferred = infer()
     except FormError as problem:
-        raise problem.then(failed) from None
+        raise problem.then(form.op_error(_NOT_INFERRED)) from None
+    compare_inferred_types(form, inferred, accepts, spell_type)
+
+
+def compare_inferred_types(
+    form: Form, inferred: Sequence[Type], accepts: Callable[[Type, Type], bool], spell_type: SpellType
+) -> None:
+    """Fails unless the result types are acceptable where these have been inferred."""
     actual = form.result_types
-    if len(inferred) != len(actual) or not all(map(accepts, inferred, actual)):
-        expected, found = (
-            ", ".join(f"'{spell_type(type)}'" for type in types) for types in (inferred, actual)
-        )
-        raise form.located_error(
-            f"'{form.name}' op inferred type(s) {expected} are incompatible with return type(s) of "
-            f"operation {found}"
-        ).then(failed)
+    if len(inferred) == len(actual) and all(map(accepts, inferred, actual)):
+        return
+    expected, found = (", ".join(f"'{spell_type(type)}'" for type in types) for types in (inferred, actual))
+    error = form.located_error(
+        f"'{form.name}' op inferred type(s) {expected} are incompatible with return type(s) of operation {found}"
+    )
+    raise error.then(form.op_error(_NOT_INFERRED))
+
+
+_NOT_INFERRED = "failed to infer returned types"
 
 
 # --- Counts -------------------------------------------------------------------------------
@@ -170,16 +180,27 @@ def _check_same_size(form: Form, fields: Sequence[ValueField[Any]], count: int) 
 
 
 def _check_attributes(form: Form) -> None:
-    fields = [f for f in form.op_class.fields.values() if isinstance(f, AttrField)]
-    for field in fields:
+    for field in _attribute_fields(form.op_class):
         if not field.is_optional and field.default is None and field.name not in form.attributes:
             raise form.op_error(f"requires attribute '{field.name}'")
-    for field in fields:
-        value = form.attributes.get(field.name)
+    problem = attribute_problem(form.op_class, dict(form.attributes.entries))
+    if problem is not None:
+        raise form.op_error(problem)
+
+
+def attribute_problem(op_class: type[Op], attributes: Mapping[str, Attribute]) -> str | None:
+    """What is wrong with the first inherent attribute that is not of its kind; None if all are."""
+    for field in _attribute_fields(op_class):
+        value = attributes.get(field.name)
         if value is not None and not field.kind.accepts(value):
-            raise form.op_error(
-                f"attribute '{field.name}' failed to satisfy constraint: {field.kind.description}"
-            )
+            return f"attribute '{field.name}' failed to satisfy constraint: {field.kind.description}"
+    return None
+
+
+def _attribute_fields(op_class: type[Op]) -> list[AttrField[Any]]:
+    """In the order in which MLIR looks at them."""
+    fields = [f for f in op_class.fields.values() if isinstance(f, AttrField)]
+    return sorted(fields, key=lambda field: field.name)
 
 
 def _check_types(form: Form, spell_type: SpellType) -> None:

@@ -277,10 +277,12 @@ class AttrDict(Piece):
         self.with_keyword = with_keyword
 
     def parse(self, statement: Statement) -> None:
+        offset = statement.skip()
         if self.with_keyword:
-            statement.attribute_dictionary_with_keyword()
+            found = statement.attribute_dictionary_with_keyword()
         else:
-            statement.attribute_dictionary()
+            found = statement.attribute_dictionary()
+        statement.check_attributes(found, offset)
 
     def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
         out.attribute_dictionary(visible_attributes(form, attributes, out.elided), self.with_keyword)

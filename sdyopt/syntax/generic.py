@@ -5,8 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sdyopt.ir.attribute import DictAttr
+from sdyopt.ir.dialect import inherent_names
+from sdyopt.ir.fields import AttrField
+from sdyopt.ir.dialect import inherent_names
 from sdyopt.ir.operation import UnregisteredOp
 from sdyopt.ir.types import FunctionType
+from sdyopt.syntax.spell import plain_attribute
+from sdyopt.syntax.spell import plain_attribute
 from sdyopt.syntax.statement import OperandName, Statement
 
 if TYPE_CHECKING:  # the parser reads generic statements, whose regions the parser reads
@@ -31,14 +36,17 @@ def parse_generic(parser: Parser, name: str, offset: int, position: int) -> Stat
     if statement.accept("["):
         statement.successors = statement.comma_list(lambda: parser.successor(statement))
         statement.expect("]")
-    _properties(statement)
+    properties(statement)
+    given = dict(statement.attributes)
     if statement.accept("("):
         statement.region()
         while statement.accept(","):
             statement.region()
         statement.expect(")", " to end region list")
-    statement.attribute_dictionary()
+    found = statement.attribute_dictionary()
+    statement.attributes.update(given)  # what stands in both is a property
     _signature(statement, names)
+    statement.check_attributes(found, offset)
     return statement
 
 
@@ -50,18 +58,49 @@ def _check_unregistered(parser: Parser, statement: Statement) -> None:
         )
 
 
-def _properties(statement: Statement) -> None:
+def properties(statement: Statement) -> bool:
+    """Reads `<{…}>`, if it is next; says whether it was."""
     if not statement.accept("<"):
-        return
+        return False
     offset = statement.skip()
     found = statement.attribute()
     statement.expect(">")
     if statement.op_class is UnregisteredOp:
         statement.attributes[PROPERTIES] = found
     elif isinstance(found, DictAttr):
-        statement.attributes.update(found.entries)
+        _check_are_held(statement, found)
+        inherent = inherent_names(statement.op_class)
+        statement.attributes.update(entry for entry in found.entries if entry[0] in inherent)
     else:
         raise statement.error("expected DictionaryAttr to set properties", offset)
+    return True
+
+
+def _check_are_held(statement: Statement, found: DictAttr) -> None:
+    """Each inherent attribute is of a class that its operation can hold."""
+    for field in statement.op_class.fields.values():
+        if not isinstance(field, AttrField):
+            continue
+        value = found.get(field.name)
+        if value is not None and not field.kind.holds(value):
+            raise statement.error(
+                f"invalid properties {plain_attribute(found)} for op {statement.name}: Invalid attribute "
+                f"`{field.name}` in property conversion: {plain_attribute(value)}",
+                statement.offset,
+            )
+
+
+def _overriding_attributes(statement: Statement) -> None:
+    """Reads `{…}` behind properties: inherent attributes in it take the place of those."""
+    found = statement.accept_dictionary()
+    if found is None:
+        return
+    kinds = {f.name: f.kind for f in statement.op_class.fields.values() if isinstance(f, AttrField)}
+    for name, value in found.entries:
+        if name in kinds and not kinds[name].holds(value):
+            statement.attributes.pop(name, None)
+        else:
+            statement.attributes[name] = value
 
 
 def _signature(statement: Statement, names: list[OperandName]) -> None:

@@ -7,12 +7,12 @@ per declared field, so that the order in which they are written does not matter.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.ir.attribute import Attribute, DictAttr, dictionary
+from sdyopt.ir.attribute import EMPTY_DICT, Attribute, DictAttr, dictionary
 from sdyopt.ir.block import Block, Region
 from sdyopt.ir.dialect import complete_attributes, inherent_names
 from sdyopt.ir.elements import DenseArray
@@ -22,6 +22,7 @@ from sdyopt.ir.operation import Op, build
 from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS
 from sdyopt.ir.types import I32, Type
 from sdyopt.ir.value import LazyLocation, Value
+from sdyopt.ir.verify_form import attribute_problem
 from sdyopt.syntax.cursor import SPACE, Cursor
 
 if TYPE_CHECKING:  # the parser reads statements, whose regions the parser reads
@@ -142,19 +143,26 @@ class Statement(Cursor):
 
     # --- Attributes, regions ----------------------------------------------------------
 
-    def attribute_dictionary(self) -> None:
+    def attribute_dictionary(self) -> DictAttr:
         """Takes `{…}`, if it is next, into `attributes`."""
-        found = self.accept_dictionary()
-        if found is not None:
-            self.attributes.update(found.entries)
+        found = self.accept_dictionary() or EMPTY_DICT
+        self.attributes.update(found.entries)
+        return found
 
-    def attribute_dictionary_with_keyword(self) -> None:
+    def attribute_dictionary_with_keyword(self) -> DictAttr:
         """Takes `attributes {…}`, if the keyword is next."""
-        if self.accept("attributes"):
-            self.skip()
-            if not self.looking_at("{"):
-                raise self.misplaced("expected '{' in attribute dictionary")
-            self.attribute_dictionary()
+        if not self.accept("attributes"):
+            return EMPTY_DICT
+        self.skip()
+        if not self.looking_at("{"):
+            raise self.misplaced("expected '{' in attribute dictionary")
+        return self.attribute_dictionary()
+
+    def check_attributes(self, attributes: DictAttr, offset: int) -> None:
+        """Refuses inherent attributes that are not of their kind, as MLIR does while it reads."""
+        problem = attribute_problem(self.op_class, dict(attributes.entries)) if attributes.entries else None
+        if problem is not None:
+            raise self.error(f"'{self.name}' op {problem}", offset)
 
     def argument(self) -> Argument:
         """Takes `%name: type {attributes} loc(…)`."""

@@ -45,7 +45,7 @@ class GatherOp(Op):
     start_indices = fields.operand(INT_TENSOR)
     dimension_numbers = fields.attr(GATHER_DIMENSIONS)
     slice_sizes = fields.attr(I64_ARRAY)
-    indices_are_sorted = fields.attr(BOOL_ATTR, default=FALSE)
+    indices_are_sorted = fields.defaulted_attr(BOOL_ATTR, FALSE)
     result = fields.result(TENSOR)
 
     @staticmethod
@@ -66,7 +66,7 @@ class DynamicGatherOp(Op):
     start_indices = fields.operand(INT_TENSOR)
     slice_sizes = fields.operand(STATIC_1D_INT_TENSOR)
     dimension_numbers = fields.attr(GATHER_DIMENSIONS)
-    indices_are_sorted = fields.attr(BOOL_ATTR, default=FALSE)
+    indices_are_sorted = fields.defaulted_attr(BOOL_ATTR, FALSE)
     out = fields.result(TENSOR)
 
     def verify_place(self) -> None:

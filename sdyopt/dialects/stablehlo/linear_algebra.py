@@ -36,7 +36,7 @@ class CholeskyOp(Op):
     __slots__ = ()
 
     a = fields.operand(FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
-    lower = fields.attr(BOOL_ATTR, default=FALSE)
+    lower = fields.defaulted_attr(BOOL_ATTR, FALSE)
     out = fields.result(FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
 
     assembly = assembly(

@@ -42,8 +42,8 @@ class ScatterOp(BodyOp):
     scatter_indices = fields.operand(INTEGER_OR_INDEX_TENSOR)
     updates = fields.operands(TENSOR)
     scatter_dimension_numbers = fields.attr(SCATTER_DIMENSIONS)
-    indices_are_sorted = fields.attr(BOOL_ATTR, default=FALSE)
-    unique_indices = fields.attr(BOOL_ATTR, default=FALSE)
+    indices_are_sorted = fields.defaulted_attr(BOOL_ATTR, FALSE)
+    unique_indices = fields.defaulted_attr(BOOL_ATTR, FALSE)
     outs = fields.results(TENSOR)
     update_computation = fields.region(ONE_BLOCK)
 
