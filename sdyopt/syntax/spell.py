@@ -298,11 +298,15 @@ def _space(space: Attribute | None) -> Parts:
 
 
 def _short_text(attribute: Attribute) -> str | None:
-    """The text of an integer or float of 64 bits without its type; None for all other attributes."""
+    """The text of an integer or float of 64 bits without its type; None where the type is needed.
+
+    It is for a float that is written by its bits, which would be read as an integer.
+    """
     if isinstance(attribute, IntegerAttr) and attribute.type is I64:
         return str(attribute.value)
     if isinstance(attribute, FloatAttr) and attribute.type is F64:
-        return float_text(attribute.bits, F64.format)
+        text = float_text(attribute.bits, F64.format)
+        return None if text.startswith("0x") else text
     return None
 
 

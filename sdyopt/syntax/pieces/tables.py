@@ -7,11 +7,10 @@ own: as JSON, which can do no harm when read, and under a name that says which g
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import stat
-import tempfile
+import zlib
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -83,10 +82,10 @@ def build_tables(key: str = "") -> Tables:
 
 def write_tables(tables: Tables, path: Path) -> None:
     """Keeps the tables in a file, all or nothing. Where that cannot be, nothing is kept."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
     with suppress(OSError):
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
-            json.dump(asdict(tables), file, separators=(",", ":"))
-        Path(file.name).replace(path)
+        draft.write_text(json.dumps(asdict(tables), separators=(",", ":")))
+        draft.replace(path)
 
 
 def _exported(table: Any, literals: dict[str, str], key: str) -> Tables:
@@ -149,7 +148,7 @@ def _message(state: Any, literals: dict[str, str]) -> str:
 def _key() -> str:
     """What the tables are for. Lark's version has no part in it, as it has none in running them."""
     content = GRAMMAR.read_text() + repr((_FORM, sorted(WORDINGS.items()), sorted(NEXT_PART.items()), STARTS))
-    return hashlib.sha256(content.encode()).hexdigest()[:32]
+    return f"{len(content)}-{zlib.crc32(content.encode()):08x}"
 
 
 def _read(path: Path, key: str) -> Tables | None:

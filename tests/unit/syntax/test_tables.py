@@ -24,7 +24,7 @@ def test_what_is_kept_is_what_was_built(home: Path) -> None:
     built = tables.load_tables()
     (file,) = home.iterdir()
     assert file.name == f"pieces-{built.key}.json"
-    assert file.stat().st_mode & 0o077 == 0
+    assert home.stat().st_mode & 0o077 == 0
     assert tables.load_tables() == built
 
 
