@@ -26,8 +26,6 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import (
     ATTR_SIZED_OPERANDS,
     ATTR_SIZED_RESULTS,
-    SAME_SIZE_OPERANDS,
-    SAME_SIZE_RESULTS,
     InfersTypes,
 )
 from sdyopt.ir.types import Type
@@ -98,7 +96,8 @@ def compare_inferred_types(
         return
     expected, found = (", ".join(f"'{spell_type(type)}'" for type in types) for types in (inferred, actual))
     error = form.located_error(
-        f"'{form.name}' op inferred type(s) {expected} are incompatible with return type(s) of operation {found}"
+        f"'{form.name}' op inferred type(s) {expected} are incompatible with return type(s) of operation "
+        f"{found}"
     )
     raise error.then(form.op_error(_NOT_INFERRED))
 
@@ -119,8 +118,6 @@ def _check_counts(form: Form) -> None:
         _check_segments(form, operands, "operand", len(form.operand_types))
     if ATTR_SIZED_RESULTS in form.op_class.traits:
         _check_segments(form, results, "result", len(form.result_types))
-    if SAME_SIZE_OPERANDS in form.op_class.traits or SAME_SIZE_RESULTS in form.op_class.traits:
-        _check_same_size(form, operands, len(form.operand_types))
 
 
 def _check_operand_count(form: Form, fields: Sequence[ValueField[Any]], count: int) -> None:
@@ -164,15 +161,6 @@ def _check_segments(form: Form, fields: Sequence[ValueField[Any]], word: str, co
         raise form.op_error(
             f"'{name}' attribute for specifying {word} segments must have {len(fields)} elements, but got "
             f"{len(sizes.values)}"
-        )
-
-
-def _check_same_size(form: Form, fields: Sequence[ValueField[Any]], count: int) -> None:
-    groups = sum(field.arity == MANY for field in fields)
-    rest = count - sum(field.arity == ONE for field in fields)
-    if groups > 1 and rest % groups:
-        raise form.op_error(
-            f"expected {groups} groups of operands of the same size, but found {rest} operands"
         )
 
 

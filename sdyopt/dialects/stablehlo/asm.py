@@ -7,7 +7,7 @@ from typing import Any
 
 from sdyopt.dialects.stablehlo.enums import EnumAttr
 from sdyopt.dialects.stablehlo.records import integer_list
-from sdyopt.ir.attribute import Attribute, DictAttr
+from sdyopt.ir.attribute import Attribute, DictAttr, StringAttr
 from sdyopt.ir.elements import DenseArray
 from sdyopt.ir.fields import ONE, OperandField, ResultField, ValueField
 from sdyopt.ir.form import Form
@@ -167,6 +167,22 @@ def real_type(type: Type) -> Type:
 # --- Operands -----------------------------------------------------------------------------
 
 
+class AllOperands(Piece):
+    """All operands, with commas between them. Only the check of the operation asks how many there are."""
+
+    def parse(self, statement: Statement) -> None:
+        statement.place = statement.skip()
+        names = statement.operand_list()
+        fields = [f for f in statement.op_class.fields.values() if isinstance(f, OperandField)]
+        for field in fields:
+            is_last = field is fields[-1]
+            count = len(names) if is_last or field.arity != ONE else 1
+            statement.operand_names[field.attribute_name], names = names[:count], names[count:]
+
+    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
+        out.operands(range(len(form.operand_types)))
+
+
 class OperandsWithCommas(Piece):
     """Operands that each have a comma behind them, for an attribute follows."""
 
@@ -229,7 +245,15 @@ def bool_attr(field: str) -> Attr:
 
 def string_attr(field: str) -> Attr:
     """A string."""
-    return Attr(field, lambda statement: statement.attribute(NONE))
+
+    def parse(statement: Statement) -> Attribute:
+        offset = statement.skip()
+        found = statement.attribute(NONE)
+        if not isinstance(found, StringAttr):
+            raise statement.error("invalid kind of attribute specified", offset)
+        return StringAttr(found.value)
+
+    return Attr(field, parse)
 
 
 def i64_list_attr(field: str) -> Attr:
