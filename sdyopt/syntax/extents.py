@@ -155,7 +155,7 @@ def _balanced(text: str, position: int, stop: re.Pattern[str]) -> int:
         if closing is not None:
             expected.append(closing)
         elif len(token) == 1 and token != '"':
-            if expected.pop() != token:
+            if not expected or expected.pop() != token:
                 return -1
             if not expected:
                 return match.end()

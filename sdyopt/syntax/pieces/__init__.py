@@ -15,10 +15,12 @@ from sdyopt.ir.types import Type
 
 # Importing these registers what they read.
 from sdyopt.syntax.pieces import affine as _affine
+from sdyopt.syntax.pieces import arrays as _arrays
 from sdyopt.syntax.pieces import attributes as _attributes
 from sdyopt.syntax.pieces import dialects as _dialects
 from sdyopt.syntax.pieces import elements as _elements
 from sdyopt.syntax.pieces import locations as _locations
+from sdyopt.syntax.pieces import sparse as _sparse
 from sdyopt.syntax.pieces import types as _types
 from sdyopt.syntax.pieces.driver import run
 from sdyopt.syntax.pieces.quick import quick_attribute, quick_type
@@ -27,7 +29,7 @@ from sdyopt.syntax.pieces.tables import load_tables
 
 __all__ = ["Pieces"]
 
-_READERS = (_affine, _attributes, _dialects, _elements, _locations, _types)
+_READERS = (_affine, _arrays, _attributes, _dialects, _elements, _locations, _sparse, _types)
 
 
 class Pieces:

@@ -1,4 +1,4 @@
-"""Reading attributes that hold many numbers."""
+"""Reading `dense<…>`."""
 
 from __future__ import annotations
 
@@ -9,29 +9,24 @@ from typing import Any
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.ir.attribute import ArrayAttr, Attribute
 from sdyopt.ir.elements import (
-    DenseArray,
     DenseElements,
     DenseShape,
     DenseStringElements,
-    SparseElements,
     dense,
     element_size,
 )
 from sdyopt.ir.numbers import FloatAttr, IntegerAttr, wrapped
 from sdyopt.ir.types import (
     I1,
-    I64,
     ComplexType,
     FloatType,
     IndexType,
     IntegerType,
     RankedShape,
-    RankedTensor,
     ShapedType,
     Type,
-    tensor,
 )
-from sdyopt.syntax.pieces.element_list import ElementList, NumberList, Scanner, bulk_numbers, read_elements
+from sdyopt.syntax.pieces.element_list import ElementList, NumberList, bulk_numbers, read_elements
 from sdyopt.syntax.pieces.numbers import float_bits, integer_value, pack_floats, pack_integers
 from sdyopt.syntax.pieces.reader import Reader, action
 from sdyopt.syntax.strings import unescape
@@ -52,14 +47,14 @@ class DenseLiteral:
     def attribute_of(self, reader: Reader, type: Type | None) -> Attribute:
         if type is None:
             raise reader.misplaced("expected ':'", reader.following)
-        shaped = _static_shape(reader, type, self.place)
+        shaped = static_shape(reader, type, self.place)
         found = bulk_elements(self.text, self.bulk, shaped)
         if found is not None:
             return found
         elements = ElementList((), [], [], [])
         if self.text.strip():
             elements = read_elements(reader, self.text, self.text_place)
-        return _of_list(reader, elements, shaped, self.place)
+        return elements_of(reader, elements, shaped, self.place)
 
 
 @action("elements")
@@ -80,7 +75,8 @@ def _dense(_reader: Reader, parts: list[Any], places: list[int]) -> DenseLiteral
     return DenseLiteral(text, bulk, places[0], places[2])
 
 
-def _of_list(reader: Reader, found: ElementList, type: DenseShape, place: int) -> Attribute:
+def elements_of(reader: Reader, found: ElementList, type: DenseShape, place: int) -> Attribute:
+    """The elements that were read token by token, as elements of a type."""
     element = type.element
     is_number = isinstance(element, IntegerType | IndexType | FloatType | ComplexType)
     if found.shape is None and found.texts[0].startswith('"') and is_number:
@@ -219,7 +215,8 @@ def _strings(reader: Reader, found: ElementList, type: DenseShape, place: int) -
     return DenseStringElements(type, values[:1] if len(set(values)) == 1 else values)
 
 
-def _static_shape(reader: Reader, type: Type, place: int) -> DenseShape:
+def static_shape(reader: Reader, type: Type, place: int) -> DenseShape:
+    """The type of a list of elements; an error if it can have none."""
     if not isinstance(type, ShapedType):
         raise reader.error("elements literal must be a shaped type", place)
     if not isinstance(type, RankedShape) or not type.has_static_shape:
@@ -274,147 +271,3 @@ def _numbers_of(reader: Reader, leaf: Attribute, element: Type) -> list[bytes]:
     if isinstance(leaf, FloatAttr) and leaf.type is element:
         return [leaf.bits.to_bytes(element_size(element), "little")]
     raise reader.error_ahead("incompatible attribute for element type")
-
-
-# --- array<type: …> and sparse<…> ----------------------------------------------------------------
-
-
-@action("array_type")
-def _array_type(reader: Reader, parts: list[Any], places: list[int]) -> IntegerType | FloatType:
-    element = parts[0]
-    if not isinstance(element, IntegerType | FloatType):
-        raise reader.error_with_type("expected integer or float type, got: ", element, places[0])
-    if element is not I1 and element.width % 8:
-        raise reader.error("element type bitwidth must be a multiple of 8", places[0])
-    reader.array_type = element
-    return element
-
-
-@action("array_values")
-def _array_elements(reader: Reader, parts: list[Any], places: list[int]) -> tuple[int, ...]:
-    text, type = parts[0], reader.array_type
-    numbers = text.replace(" ", "") + ","
-    if isinstance(type, IntegerType) and type.is_signless and type is not I1 and _DECIMALS.fullmatch(numbers):
-        values = tuple(map(int, numbers[:-1].split(",")))
-        if all(wrapped(value, type) == value for value in values):
-            return values
-    assert isinstance(type, IntegerType | FloatType)
-    return tuple(_array_values(reader, text, places[0], type))
-
-
-@action("dense_array")
-def _dense_array(_reader: Reader, parts: list[Any], _places: list[int]) -> DenseArray:
-    return DenseArray(parts[2], parts[4] if len(parts) == 6 else ())
-
-
-def _array_values(reader: Reader, text: str, place: int, type: IntegerType | FloatType) -> list[int]:
-    scanner = Scanner(reader, text, place)
-    values = []
-    while True:
-        is_negative = scanner.accept("-")
-        token, start = scanner.token, scanner.start
-        if isinstance(type, FloatType):
-            if not token[:1].isdigit():
-                raise scanner.error("expected floating point literal")
-            values.append(float_bits(reader, token, is_negative, type, start))
-            scanner.accept(token)
-        else:
-            values.append(_array_integer(scanner, is_negative, type))
-        if not scanner.accept(","):
-            break
-    scanner.expect_end("expected '>' to close an array attribute")
-    return values
-
-
-def _array_integer(scanner: Scanner, is_negative: bool, type: IntegerType) -> int:
-    token = scanner.token
-    if token in ("true", "false"):
-        if type is not I1:
-            raise scanner.error("expected i1 type for 'true' or 'false' values")
-        scanner.accept(token)
-        return int(token == "true")
-    if not token[:1].isdigit() or not token.isalnum():
-        raise scanner.error("expected integer literal")
-    scanner.accept(token)
-    if type is I1:
-        raise scanner.error("expected 'true' or 'false' values for i1 type")
-    if is_negative and type.is_unsigned:
-        signed = integer_value(token, True, IntegerType(type.width))
-        value = None if signed is None else wrapped(signed, type)
-    else:
-        value = integer_value(token, is_negative, type)
-    if value is None:
-        raise scanner.error("integer constant out of range")
-    return value
-
-
-@dataclass(frozen=True, slots=True)
-class SparseLiteral:
-    """`sparse<indices, values>`."""
-
-    indices: ElementList
-    values: ElementList
-    place: int
-    text_place: int
-
-    def attribute_of(self, reader: Reader, type: Type | None) -> Attribute:
-        if type is None:
-            raise reader.misplaced("expected ':'", reader.following)
-        shaped = _static_shape(reader, type, self.place)
-        return self._of_lists(reader, self.indices, self.values, shaped)
-
-    def _of_lists(
-        self, reader: Reader, indices: ElementList, values: ElementList, type: DenseShape
-    ) -> SparseElements:
-        if not indices.texts:
-            indices = ElementList((0, type.rank))
-        indices_type = tensor(indices.shape or (1, type.rank), I64)
-        values_type = tensor(values.shape or (indices_type.shape[0],), type.element)
-        index_elements = _of_list(reader, indices, indices_type, self.text_place)
-        value_elements = _of_list(reader, values, values_type, self.text_place)
-        assert isinstance(index_elements, DenseElements)
-        assert isinstance(value_elements, DenseElements | DenseStringElements)
-        self._check_shapes(reader, indices_type, values_type, type)
-        self._check_indices(reader, index_elements, type)
-        return SparseElements(type, index_elements, value_elements)
-
-    def _check_shapes(
-        self, reader: Reader, indices: RankedTensor, values: RankedTensor, type: DenseShape
-    ) -> None:
-        is_vector = indices.rank == 1 and type.rank == 1
-        is_matrix = indices.rank == 2 and indices.shape[1] == type.rank
-        if (is_vector or is_matrix) and values.rank == 1 and values.shape[0] == indices.shape[0]:
-            return
-        shapes = [", ".join(map(str, shaped.shape)) for shaped in (type, indices, values)]
-        raise reader.error(
-            f"expected shape ([{shapes[0]}]); inferred shape of indices literal ([{shapes[1]}]); "
-            f"inferred shape of values literal ([{shapes[2]}])",
-            self.place,
-        )
-
-    def _check_indices(self, reader: Reader, indices: DenseElements, type: DenseShape) -> None:
-        numbers = memoryview(indices.expanded).cast("q").tolist()
-        for row in range(indices.type.shape[0]):
-            index = numbers[row * type.rank : (row + 1) * type.rank]
-            if any(not 0 <= number < size for number, size in zip(index, type.shape, strict=False)):
-                shown = ", ".join(map(str, index))
-                where = f"sparse index #{row} is not contained within the value shape"
-                raise reader.error_with_type(f"{where}, with index=[{shown}], and type=", type, self.place)
-
-
-@action("sparse_elements")
-def _sparse_elements(reader: Reader, parts: list[Any], places: list[int]) -> tuple[ElementList, ElementList]:
-    if not parts[0].strip():
-        return ElementList((0,)), ElementList((0,))
-    scanner = Scanner(reader, parts[0], places[0])
-    indices = scanner.elements()
-    scanner.expect(",", "expected ','")
-    values = scanner.elements()
-    scanner.expect_end("expected '>'")
-    return indices, values
-
-
-@action("sparse")
-def _sparse(_reader: Reader, parts: list[Any], places: list[int]) -> SparseLiteral:
-    indices, values = parts[2]
-    return SparseLiteral(indices, values, places[0], places[2])
