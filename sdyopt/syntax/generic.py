@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.dialect import inherent_names
 from sdyopt.ir.fields import AttrField
-from sdyopt.ir.dialect import inherent_names
 from sdyopt.ir.operation import UnregisteredOp
 from sdyopt.ir.types import FunctionType
-from sdyopt.syntax.spell import plain_attribute
 from sdyopt.syntax.spell import plain_attribute
 from sdyopt.syntax.statement import OperandName, Statement
 
@@ -36,17 +34,15 @@ def parse_generic(parser: Parser, name: str, offset: int, position: int) -> Stat
     if statement.accept("["):
         statement.successors = statement.comma_list(lambda: parser.successor(statement))
         statement.expect("]")
-    properties(statement)
-    given = dict(statement.attributes)
+    given = properties(statement)
     if statement.accept("("):
         statement.region()
         while statement.accept(","):
             statement.region()
         statement.expect(")", " to end region list")
     found = statement.attribute_dictionary()
-    statement.attributes.update(given)  # what stands in both is a property
     _signature(statement, names)
-    statement.check_attributes(found, offset)
+    settle_attributes(statement, given, found)
     return statement
 
 
@@ -58,49 +54,45 @@ def _check_unregistered(parser: Parser, statement: Statement) -> None:
         )
 
 
-def properties(statement: Statement) -> bool:
-    """Reads `<{…}>`, if it is next; says whether it was."""
+def properties(statement: Statement) -> DictAttr | None:
+    """Reads `<{…}>`, if it is next."""
     if not statement.accept("<"):
-        return False
+        return None
     offset = statement.skip()
     found = statement.attribute()
     statement.expect(">")
     if statement.op_class is UnregisteredOp:
         statement.attributes[PROPERTIES] = found
-    elif isinstance(found, DictAttr):
-        _check_are_held(statement, found)
-        inherent = inherent_names(statement.op_class)
-        statement.attributes.update(entry for entry in found.entries if entry[0] in inherent)
-    else:
+        return None
+    if not isinstance(found, DictAttr):
         raise statement.error("expected DictionaryAttr to set properties", offset)
-    return True
+    return found
 
 
-def _check_are_held(statement: Statement, found: DictAttr) -> None:
-    """Each inherent attribute is of a class that its operation can hold."""
+def settle_attributes(statement: Statement, given: DictAttr | None, found: DictAttr) -> None:
+    """Puts together the properties that were given, and the attributes found behind them.
+
+    Properties must be of a class that the operation can hold, and go before attributes. Without
+    properties, inherent attributes must be valid.
+    """
+    if given is None:
+        statement.check_attributes(found, statement.offset)
+        return
     for field in statement.op_class.fields.values():
         if not isinstance(field, AttrField):
             continue
-        value = found.get(field.name)
+        value = given.get(field.name)
         if value is not None and not field.kind.holds(value):
             raise statement.error(
-                f"invalid properties {plain_attribute(found)} for op {statement.name}: Invalid attribute "
+                f"invalid properties {plain_attribute(given)} for op {statement.name}: Invalid attribute "
                 f"`{field.name}` in property conversion: {plain_attribute(value)}",
                 statement.offset,
             )
-
-
-def _overriding_attributes(statement: Statement) -> None:
-    """Reads `{…}` behind properties: inherent attributes in it take the place of those."""
-    found = statement.accept_dictionary()
-    if found is None:
-        return
-    kinds = {f.name: f.kind for f in statement.op_class.fields.values() if isinstance(f, AttrField)}
-    for name, value in found.entries:
-        if name in kinds and not kinds[name].holds(value):
-            statement.attributes.pop(name, None)
-        else:
-            statement.attributes[name] = value
+        other = found.get(field.name)
+        if other is not None and not field.kind.holds(other):
+            del statement.attributes[field.name]
+    inherent = inherent_names(statement.op_class)
+    statement.attributes.update(entry for entry in given.entries if entry[0] in inherent)
 
 
 def _signature(statement: Statement, names: list[OperandName]) -> None:

@@ -7,7 +7,7 @@ per declared field, so that the order in which they are written does not matter.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -55,6 +55,7 @@ class Statement(Cursor):
     - `operand_names`, `types`: by field name, of operands and results.
     - `attributes`: inherent and discardable ones together, by name.
     - `operands`: resolved ones, for assemblies that resolve operands themselves.
+    - `operands_place`: where too many or too few operands are said to stand.
     - `place`: where the operation is said to stand, if that is not at its name.
     - `complete`: adds to the operation the regions that the text implies.
     - `is_generic`: whether it stands in the generic form, the errors of which do not name it.
@@ -70,6 +71,7 @@ class Statement(Cursor):
         "operand_names",
         "operand_offsets",
         "operands",
+        "operands_place",
         "parser",
         "place",
         "regions",
@@ -89,6 +91,7 @@ class Statement(Cursor):
         self.types: dict[str, list[Type]] = {}
         self.operands: list[Value] | None = None
         self.operand_offsets: list[int] = []
+        self.operands_place = offset
         self.result_types: list[Type] | None = None
         self.regions: list[Region] = []
         self.successors: list[Block] = []

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from sdyopt.ir.constraints import I64_ATTR, AttrKind
 from sdyopt.ir.elements import DenseElements, element_size
-from sdyopt.ir.types import I64
+from sdyopt.ir.types import I64, IndexType, IntegerType
 
 POSITIVE_I64: AttrKind[int] = AttrKind(
     f"{I64_ATTR.description} whose value is positive",
     lambda a: I64_ATTR.accepts(a) and I64_ATTR.value(a) > 0,
     I64_ATTR.value,
+    I64_ATTR.holds,
 )
 NON_NEGATIVE_I64: AttrKind[int] = AttrKind(
     f"{I64_ATTR.description} whose value is non-negative",
     lambda a: I64_ATTR.accepts(a) and I64_ATTR.value(a) >= 0,
     I64_ATTR.value,
+    I64_ATTR.holds,
 )
 I64_ELEMENTS: AttrKind[DenseElements] = AttrKind(
     "64-bit signless integer elements attribute",
     lambda a: isinstance(a, DenseElements) and a.type.element is I64,
     lambda a: a,
+    lambda a: isinstance(a, DenseElements) and isinstance(a.type.element, IntegerType | IndexType),
 )
 
 
