@@ -1,0 +1,319 @@
+"""stablehlo operations in which several processes take part: all_gather, all_reduce and their kin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.dialects.stablehlo.bodies import SINGLE_BLOCK, Bodies, BodyOp, body_of, quoted
+from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
+from sdyopt.dialects.stablehlo.channel import CHANNEL_HANDLE
+from sdyopt.dialects.stablehlo.compatible import most_specific_type
+from sdyopt.dialects.stablehlo.dialect import stablehlo
+from sdyopt.dialects.stablehlo.kinds import I64_ELEMENTS, NON_NEGATIVE_I64, POSITIVE_I64, integers_of
+from sdyopt.dialects.stablehlo.reducer import check_reducer
+from sdyopt.dialects.stablehlo.replica_groups import (
+    REPLICA_GROUPS,
+    USES_REPLICA_GROUPS,
+    channel_id,
+    check_replica_groups,
+)
+from sdyopt.dialects.stablehlo.traits import (
+    COMPATIBLE_TYPES,
+    INFERS_COMPATIBLE_TYPES,
+    PAIRWISE_SAME_ELEMENT_TYPE,
+)
+from sdyopt.dialects.stablehlo.types import TENSOR
+from sdyopt.ir import fields
+from sdyopt.ir.block import Region
+from sdyopt.ir.constraints import ONE_BLOCK, UNIT_ATTR
+from sdyopt.ir.elements import DenseElements
+from sdyopt.ir.form import Form
+from sdyopt.ir.operation import Op
+from sdyopt.ir.shape_traits import SAME_ELEMENT_TYPE, are_compatible_sizes
+from sdyopt.ir.traits import PURE
+from sdyopt.ir.types import DYNAMIC, RankedTensor, ShapedType, Type, element_of, tensor
+
+# --- Gathering and exchanging ------------------------------------------------------------------
+
+
+@stablehlo.op("all_gather", PAIRWISE_SAME_ELEMENT_TYPE, USES_REPLICA_GROUPS)
+class AllGatherOp(Op):
+    """Puts the operands of all processes of a group one after the other."""
+
+    __slots__ = ()
+
+    inputs = fields.operands(TENSOR)
+    all_gather_dim = fields.attr(NON_NEGATIVE_I64)
+    replica_groups = fields.attr(REPLICA_GROUPS)
+    channel_handle = fields.optional_attr(CHANNEL_HANDLE)
+    use_global_device_ids = fields.optional_attr(UNIT_ATTR)
+    out = fields.results(TENSOR)
+
+    @staticmethod
+    def verify_form(form: Form) -> None:
+        check_replica_groups(form, True, bool(form.use_global_device_ids))
+        if form.use_global_device_ids and channel_id(form) < 0:  # all_gather_c5
+            raise form.located_error("channel_id cannot be negative when useGlobalDeviceIds is set")
+        for input, result in zip(form.operand_types, form.result_types, strict=True):
+            assert isinstance(input, RankedTensor) and isinstance(result, RankedTensor)
+            _check_gathered(form, input, result)
+            if DYNAMIC in (input.shape[form.all_gather_dim], result.shape[form.all_gather_dim]):
+                return  # as the reference, which leaves the operands behind this one unchecked
+
+
+def _check_gathered(form: Form, input: RankedTensor, result: RankedTensor) -> None:
+    dimension: int = form.all_gather_dim
+    if dimension >= input.rank:  # all_gather_c1
+        raise form.located_error("all_gather_dim must be a valid index of operand")
+    if input.shape[dimension] == 0:
+        raise form.located_error("dimension size of operand at 'all_gather_dim' cannot be zero")
+    if result.rank != input.rank:  # all_gather_c6
+        raise form.located_error("operand and result must have the same rank")
+    for index, (before, after) in enumerate(zip(input.shape, result.shape, strict=True)):
+        if index != dimension and not are_compatible_sizes(before, after):  # all_gather_c6
+            raise form.located_error(
+                "operand and result should have the same shape except for the dimension size at "
+                "'all_gather_dim'"
+            )
+    before, after = input.shape[dimension], result.shape[dimension]
+    if DYNAMIC not in (before, after) and after % before:  # all_gather_c6
+        raise form.located_error(
+            f"result gather dimension has size {after}, expected to be a multiple of operand gather "
+            f"dimension size {before}"
+        )
+
+
+@stablehlo.op("all_to_all", PAIRWISE_SAME_ELEMENT_TYPE, INFERS_COMPATIBLE_TYPES, USES_REPLICA_GROUPS)
+class AllToAllOp(Op):
+    """Splits the operand, sends each process of the group one part, and joins what comes in."""
+
+    __slots__ = ()
+
+    inputs = fields.operands(TENSOR)
+    split_dimension = fields.attr(NON_NEGATIVE_I64)
+    concat_dimension = fields.attr(NON_NEGATIVE_I64)
+    split_count = fields.attr(POSITIVE_I64)
+    replica_groups = fields.attr(REPLICA_GROUPS)
+    channel_handle = fields.optional_attr(CHANNEL_HANDLE)
+    out = fields.results(TENSOR)
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> Sequence[Type]:
+        check_replica_groups(form, True, group_size=form.split_count)
+        return [_exchanged_type(form, input) for input in form.inputs]
+
+
+def _exchanged_type(form: Form, input: RankedTensor) -> Type:
+    split, concat, count = form.split_dimension, form.concat_dimension, form.split_count
+    for dimension, name in ((split, "split_dimension"), (concat, "concat_dimension")):
+        if dimension >= input.rank:  # all_to_all_c1, all_to_all_c3
+            raise form.located_error(
+                f"AllToAll {name} {dimension} is out-of-bounds for input rank {input.rank}"
+            )
+    size = input.shape[split]
+    if size != DYNAMIC and size % count:  # all_to_all_c2
+        raise form.located_error(
+            f"split dimension has size {size}, expected to be a multiple of split_count {count}"
+        )
+    shape = _exchanged(input.shape, split, concat, count)
+    bounds = bounds_of(input)
+    encoding = encoding_with(input.encoding, _exchanged(bounds, split, concat, count) if bounds else ())
+    return RankedTensor(tuple(shape), input.element, encoding)
+
+
+def _exchanged(sizes: Sequence[int], split: int, concat: int, count: int) -> list[int]:
+    result = list(sizes)
+    if result[split] != DYNAMIC:
+        result[split] //= count
+    if result[concat] != DYNAMIC:
+        result[concat] *= count
+    return result
+
+
+# --- Reducing ----------------------------------------------------------------------------------
+
+
+@stablehlo.op("all_reduce", INFERS_COMPATIBLE_TYPES, SINGLE_BLOCK, USES_REPLICA_GROUPS)
+class AllReduceOp(BodyOp):
+    """Puts the operands of all processes of a group together, element by element."""
+
+    __slots__ = ()
+
+    inputs = fields.operands(TENSOR)
+    replica_groups = fields.attr(REPLICA_GROUPS)
+    channel_handle = fields.optional_attr(CHANNEL_HANDLE)
+    use_global_device_ids = fields.optional_attr(UNIT_ATTR)
+    out = fields.results(TENSOR)
+    computation = fields.region(ONE_BLOCK)
+
+    @staticmethod
+    def verify_bodies(form: Form, bodies: Bodies) -> None:
+        check_replica_groups(form, False, bool(form.use_global_device_ids))
+        _check_channel(form)  # all_reduce_c4
+        for input in form.operand_types:  # all_reduce_c5
+            check_reducer(form, bodies[0], [input], [tensor((), element_of(input))], ())
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> Sequence[Type]:
+        element = element_of(body_of(regions[0]).returned[0]) if form.operand_types else None
+        return [
+            RankedTensor(input.shape, element, input.encoding)  # all_reduce_c6, all_reduce_c7
+            for input in form.operand_types
+            if isinstance(input, RankedTensor) and element is not None
+        ]
+
+
+def _check_channel(form: Form) -> None:
+    if form.use_global_device_ids and channel_id(form) <= 0:
+        raise form.located_error(
+            f"channel_id must be positive when useGlobalDeviceIds is set but got: {channel_id(form)}"
+        )
+
+
+@stablehlo.op("reduce_scatter", USES_REPLICA_GROUPS)
+class ReduceScatterOp(BodyOp):
+    """Puts the operands of all processes of a group together, and gives each process a part."""
+
+    __slots__ = ()
+
+    value = fields.operand(TENSOR)
+    scatter_dimension = fields.attr(NON_NEGATIVE_I64)
+    replica_groups = fields.attr(REPLICA_GROUPS)
+    channel_handle = fields.optional_attr(CHANNEL_HANDLE)
+    use_global_device_ids = fields.optional_attr(UNIT_ATTR)
+    out = fields.result(TENSOR)
+    computation = fields.region(ONE_BLOCK)
+
+    @staticmethod
+    def verify_bodies(form: Form, bodies: Bodies) -> None:
+        input, result = form.value, form.out
+        check_replica_groups(form, True, bool(form.use_global_device_ids))
+        # reduce_scatter_c7
+        check_reducer(form, bodies[0], [input], [tensor((), input.element)], ())
+        if input.rank != result.rank:  # reduce_scatter_c8
+            raise form.located_error("operand and result should have same rank")
+        if form.scatter_dimension >= input.rank:  # reduce_scatter_c2
+            raise form.located_error("scatter dim should be less than operand/result rank")
+        _check_channel(form)  # reduce_scatter_c6
+        if DYNAMIC in (input.shape[form.scatter_dimension], result.shape[form.scatter_dimension]):
+            return
+        _check_scattered(form, input, result)
+        accumulated = bodies[0].returned[0]
+        if isinstance(accumulated, ShapedType) and accumulated.element is not result.element:
+            raise form.located_error(  # reduce_scatter_c9
+                f"result element-type is expected to be {quoted(accumulated.element)}, but got "
+                f"{quoted(result.element)}"
+            )
+
+
+def _check_scattered(form: Form, input: RankedTensor, result: RankedTensor) -> None:
+    dimension: int = form.scatter_dimension
+    before, after = input.shape[dimension], result.shape[dimension]
+    for size, what in ((after, "result"), (before, "operand")):
+        if size == 0:
+            raise form.located_error(f"{what} dimension size at scatter_dimension cannot be zero")
+    if before % after:  # reduce_scatter_c8
+        raise form.located_error(
+            f"operand scatter dimension has size {before}, expected to be a multiple of result scatter "
+            f"dimension size {after}"
+        )
+    for index, (before, after) in enumerate(zip(input.shape, result.shape, strict=True)):
+        if index != dimension and not are_compatible_sizes(before, after):  # reduce_scatter_c8
+            raise form.located_error(
+                f"non scatter dimensions should be same for operand ({before}) and result ({after})"
+            )
+
+
+@stablehlo.op("cross-replica-sum", PURE, INFERS_COMPATIBLE_TYPES, COMPATIBLE_TYPES)
+class CrossReplicaSumOp(Op):
+    """Adds the operands of all processes of a group."""
+
+    __slots__ = ()
+
+    value = fields.operand(TENSOR)
+    replica_groups = fields.attr(I64_ELEMENTS)
+    out = fields.result(TENSOR)
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> Sequence[Type]:
+        return [most_specific_type(form, form.operand_types)]
+
+
+# --- Sending around ----------------------------------------------------------------------------
+
+
+@stablehlo.op("collective_broadcast", SAME_ELEMENT_TYPE, INFERS_COMPATIBLE_TYPES, USES_REPLICA_GROUPS)
+class CollectiveBroadcastOp(Op):
+    """Gives all processes of a group the operand of the first one."""
+
+    __slots__ = ()
+
+    value = fields.operand(TENSOR)
+    replica_groups = fields.attr(REPLICA_GROUPS)
+    channel_handle = fields.optional_attr(CHANNEL_HANDLE)
+    out = fields.result(TENSOR)
+
+    @staticmethod
+    def verify_form(form: Form) -> None:
+        groups = form.replica_groups
+        if not isinstance(groups, DenseElements):
+            return
+        rank = len(groups.type.shape)
+        if rank != 2:
+            raise form.located_error(
+                f"replica groups should be a rank 2 tensor,but instead it is of rank {rank}"
+            )
+        seen = set()
+        for replica in integers_of(groups):
+            if replica < 0:  # collective_broadcast_c2
+                raise form.located_error(f"replica_groups values must be positive, but was given {replica}")
+            if replica in seen:  # collective_broadcast_c1
+                raise form.located_error(f"replica id #{replica} seen more than once")
+            seen.add(replica)
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> Sequence[Type]:
+        return form.operand_types
+
+
+@stablehlo.op("collective_permute", SAME_ELEMENT_TYPE, INFERS_COMPATIBLE_TYPES)
+class CollectivePermuteOp(Op):
+    """Sends each process's operand to another process."""
+
+    __slots__ = ()
+
+    value = fields.operand(TENSOR)
+    source_target_pairs = fields.attr(I64_ELEMENTS)
+    channel_handle = fields.optional_attr(CHANNEL_HANDLE)
+    out = fields.result(TENSOR)
+
+    @staticmethod
+    def verify_form(form: Form) -> None:
+        pairs: DenseElements = form.source_target_pairs
+        shape = pairs.type.shape
+        if len(shape) != 2:
+            raise form.located_error(
+                f"expect source_target_pairs attribute to be of rank 2, but got rank {len(shape)}"
+            )
+        if shape[1] != 2:  # collective_permute_c1
+            raise form.located_error(
+                "expect source_target_pairs attribute of shape (N, 2), but got "
+                f"({', '.join(map(str, shape))})"
+            )
+        _check_pairs(form, integers_of(pairs))
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> Sequence[Type]:
+        return form.operand_types
+
+
+def _check_pairs(form: Form, replicas: Sequence[int]) -> None:
+    sources: set[int] = set()
+    targets: set[int] = set()
+    for index, replica in enumerate(replicas):
+        if replica < 0:  # collective_permute_c4
+            raise form.located_error("replica ids in source_target_pairs must be >= 0.")
+        seen, what = (targets, "targets") if index % 2 else (sources, "sources")
+        if replica in seen:  # collective_permute_c2, collective_permute_c3
+            raise form.located_error(f"duplicate {what} not allowed.")
+        seen.add(replica)

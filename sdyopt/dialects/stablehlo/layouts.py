@@ -1,0 +1,72 @@
+"""Layouts of a custom_call: in which order the dimensions of operands and results lie in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.dialects.stablehlo.bodies import quoted
+from sdyopt.dialects.stablehlo.kinds import integers_of
+from sdyopt.ir.attribute import ArrayAttr, Attribute
+from sdyopt.ir.constraints import AttrKind
+from sdyopt.ir.elements import DenseElements
+from sdyopt.ir.form import Form
+from sdyopt.ir.types import INDEX, RankedShape, ShapedType, TupleType, Type
+from sdyopt.syntax.spell import plain_attribute
+
+
+def _is_layout(attribute: Attribute) -> bool:
+    return (
+        isinstance(attribute, DenseElements)
+        and attribute.type.element is INDEX
+        and len(attribute.type.shape) == 1
+    )
+
+
+LAYOUTS: AttrKind[tuple[DenseElements, ...]] = AttrKind(
+    "Array of layout (1D tensor of index type) attributes",
+    lambda a: isinstance(a, ArrayAttr) and all(map(_is_layout, a)),
+    lambda a: a.elements,
+    lambda a: isinstance(a, ArrayAttr),
+)
+
+
+def check_layouts(form: Form) -> None:
+    """Operands and results all have a layout that fits, or none has one."""
+    operands, results = form.operand_layouts, form.result_layouts
+    if operands is None and results is None:
+        return
+    if operands is None or results is None:
+        raise form.op_error(
+            "Layout attributes should be specified for either both operands and results or none."
+        )
+    types = form.result_types
+    if len(types) == 1 and isinstance(types[0], TupleType):
+        types = types[0].types
+    _check_each(form, form.operand_types, operands, "operand")
+    _check_each(form, types, results, "result")
+
+
+def _check_each(form: Form, types: Sequence[Type], layouts: Sequence[DenseElements], what: str) -> None:
+    if len(types) != len(layouts):
+        raise form.op_error(
+            f"Number of {what}s must match the number of {what} layouts, {len(types)} != {len(layouts)}"
+        )
+    for index, (type, layout) in enumerate(zip(types, layouts, strict=True)):
+        _check_layout(form, type, layout, f"{what} #{index}")
+
+
+def _check_layout(form: Form, type: Type, layout: DenseElements, what: str) -> None:
+    if isinstance(type, TupleType):
+        raise form.op_error("Tuple types are not fully supported with layout constraints yet")
+    order = integers_of(layout)
+    if not isinstance(type, ShapedType):
+        if order:
+            raise form.op_error(
+                f"Only tensor types can have non-empty layout: {what} of type {quoted(type)} has layout "
+                f"{plain_attribute(layout)}"
+            )
+    elif isinstance(type, RankedShape) and sorted(order) != list(range(type.rank)):
+        raise form.op_error(
+            f"incorrect layout {plain_attribute(layout)} for type {quoted(type)}, layout must be a "
+            f"permutation of [0, {type.rank})"
+        )
