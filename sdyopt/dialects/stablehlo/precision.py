@@ -155,10 +155,11 @@ def read_algorithm(cursor: Cursor) -> DotAlgorithm:
 
 
 def _truth(cursor: Cursor) -> bool:
-    for word in ("true", "false"):
-        if cursor.accept(word):
-            return word == "true"
-    return bool(cursor.integer(1))
+    offset = cursor.skip()
+    value = cursor.integer()
+    if value not in (0, 1):
+        raise cursor.error("integer value too large", offset)
+    return value == 1
 
 
 _READ = {"Type": lambda cursor: cursor.type(), "int64_t": lambda cursor: cursor.integer(), "bool": _truth}
