@@ -202,7 +202,7 @@ class FunctionalType(Piece):
             )
         if self.operands is None:
             names = [name for found in statement.operand_names.values() for name in found]
-            statement.check_operand_count(names, type.inputs, statement.offset)
+            statement.check_operand_count(names, type.inputs, statement.operands_place)
         _distribute(statement, OperandField, self.operands, type.inputs)
         _distribute(statement, ResultField, self.results, type.results)
 

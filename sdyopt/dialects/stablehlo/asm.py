@@ -23,7 +23,8 @@ from sdyopt.ir.types import (
     TupleType,
     Type,
 )
-from sdyopt.syntax.assembly import Attr, Piece
+from sdyopt.syntax.assembly import Attr, Piece, TypeOf
+from sdyopt.syntax.spell import plain_type
 from sdyopt.syntax.statement import Statement
 from sdyopt.syntax.template import Template
 
@@ -50,6 +51,20 @@ class SameOperandsAndResultType(Piece):
             out.types([result])
         else:
             out.functional_type(form.operand_types, form.result_types)
+
+
+class TensorTypeOf(TypeOf):
+    """The type of a field, which must be a ranked tensor."""
+
+    def parse(self, statement: Statement) -> None:
+        offset = statement.skip()
+        super().parse(statement)
+        (type,) = statement.types[self.field]
+        if not isinstance(type, RankedTensor):
+            raise statement.error(
+                f"invalid kind of type specified: expected builtin.tensor, but found '{plain_type(type)}'",
+                offset,
+            )
 
 
 class ComplexOpType(Piece):
@@ -171,7 +186,7 @@ class AllOperands(Piece):
     """All operands, with commas between them. Only the check of the operation asks how many there are."""
 
     def parse(self, statement: Statement) -> None:
-        statement.place = statement.skip()
+        statement.operands_place = statement.skip()
         names = statement.operand_list()
         fields = [f for f in statement.op_class.fields.values() if isinstance(f, OperandField)]
         for field in fields:

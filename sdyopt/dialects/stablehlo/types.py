@@ -21,6 +21,7 @@ from sdyopt.ir.types import (
     I1,
     I32,
     INDEX,
+    UI32,
     ComplexType,
     FloatType,
     IntegerType,
@@ -132,6 +133,7 @@ DIMENSION = TypeConstraint(
     "index or 2/4/8/16/32/64-bit integer", lambda type: type is INDEX or type in _INTEGERS
 )
 I32_ELEMENT = TypeConstraint("32-bit signless integer", lambda type: type is I32)
+UI32_ELEMENT = TypeConstraint("32-bit unsigned integer", lambda type: type is UI32)
 ANY_INTEGER = TypeConstraint("integer", lambda type: isinstance(type, IntegerType))
 INDEX_ELEMENT = TypeConstraint("index", lambda type: type is INDEX)
 
@@ -240,6 +242,7 @@ SIGNED_FLOAT_OR_QUANTIZED_TENSOR = tensor_of(SIGNED, FLOAT, QUANTIZED)
 FLOAT_QUANTIZED_OR_PER_AXIS_TENSOR = tensor_of(FLOAT, QUANTIZED, PER_AXIS, also=has_valid_quantized_dimension)
 QUANTIZED_OR_PER_AXIS_TENSOR = tensor_of(QUANTIZED, PER_AXIS, also=has_valid_quantized_dimension)
 PER_AXIS_TENSOR = tensor_of(PER_AXIS, also=has_valid_quantized_dimension)
+UI32_TENSOR = tensor_of(UI32_ELEMENT)
 I32_TENSOR = tensor_of(I32_ELEMENT)
 INTEGER_OR_INDEX_TENSOR = tensor_of(ANY_INTEGER, INDEX_ELEMENT)
 

@@ -1,0 +1,144 @@
+"""stablehlo operations that make several values one, or several operations: tuple, composite."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sdyopt.dialects.stablehlo import types
+from sdyopt.dialects.stablehlo.asm import AllOperands, TupleOpType, integer_attr, string_attr
+from sdyopt.dialects.stablehlo.dialect import stablehlo
+from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
+from sdyopt.ir.attribute import EMPTY_DICT
+from sdyopt.ir.block import Region
+from sdyopt.ir.constraints import DICT_ATTR, FLAT_SYMBOL_ATTR, I32_ATTR, STRING_ATTR, non_negative
+from sdyopt.ir.fields import attr, defaulted_attr, operand, operands, regions, result, results
+from sdyopt.ir.form import Form
+from sdyopt.ir.numbers import integer
+from sdyopt.ir.operation import Op
+from sdyopt.ir.symbols import lookup_symbol
+from sdyopt.ir.traits import FUNCTION, PURE
+from sdyopt.ir.types import I32, FunctionType, TupleType, Type
+from sdyopt.syntax.assembly import AttrDict, Custom, FunctionalType, Operand, assembly
+from sdyopt.syntax.print import Printer
+from sdyopt.syntax.spell import plain_type
+from sdyopt.syntax.statement import Statement
+
+# --- Tuples ---------------------------------------------------------------------------------
+
+
+@stablehlo.op("tuple", PURE, INFERS_COMPATIBLE_TYPES)
+class TupleOp(Op):
+    """Values made one."""
+
+    __slots__ = ()
+
+    val = operands(types.TENSOR_OR_PER_AXIS_OR_TOKEN_OR_TUPLE_OR_BUFFER)
+    out = result(types.TUPLE)
+
+    assembly = assembly(Operand("val"), AttrDict(), ":", TupleOpType())
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        return [TupleType(form.operand_types)]
+
+
+@stablehlo.op("get_tuple_element", PURE, INFERS_COMPATIBLE_TYPES)
+class GetTupleElementOp(Op):
+    """One of the values that have been made one."""
+
+    __slots__ = ()
+
+    operand = operand(types.TUPLE)
+    index = attr(non_negative(I32_ATTR))
+    out = result(types.TENSOR_OR_PER_AXIS_OR_TOKEN_OR_TUPLE_OR_BUFFER)
+
+    assembly = assembly(
+        Operand("operand"), "[", integer_attr("index", I32), "]", AttrDict(), ":", FunctionalType()
+    )
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        elements = form.operand.types
+        if form.index >= len(elements):  # get_tuple_element_c1
+            raise form.located_error(
+                f"index {form.index} is out of bounds of operand with size {len(elements)}"
+            )
+        return [elements[form.index]]
+
+
+# --- Composites -----------------------------------------------------------------------------
+
+_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*([.][a-zA-Z0-9_$]+)+")
+
+
+def _parse_regions(statement: Statement) -> None:
+    """Reads `({ … }, { … })`, if a parenthesis is next."""
+    if not statement.accept("("):
+        return
+    while statement.looking_at("{"):
+        statement.region()
+        if not statement.accept(","):
+            break
+    statement.expect(")")
+
+
+def _print_regions(op: CompositeOp, printer: Printer) -> None:
+    if not op.regions:
+        return
+    separator = " ("
+    for region in op.regions:
+        printer.write(separator)
+        printer.region(region, print_arguments=True)
+        separator = ", "
+    printer.write(")")
+
+
+@stablehlo.op("composite")
+class CompositeOp(Op):
+    """An operation that the dialect does not have, with a function that says what it does."""
+
+    __slots__ = ()
+
+    inputs = operands(types.TENSOR_OR_PER_AXIS_OR_TOKEN_OR_TUPLE)
+    op_name = attr(STRING_ATTR, name="name")
+    composite_attributes = defaulted_attr(DICT_ATTR, EMPTY_DICT)
+    decomposition = attr(FLAT_SYMBOL_ATTR)
+    version = defaulted_attr(I32_ATTR, integer(0, I32))
+    composite_regions = regions()
+    outputs = results(types.TENSOR_OR_PER_AXIS_OR_TOKEN_OR_TUPLE)
+
+    assembly = assembly(
+        string_attr("op_name"),
+        AllOperands(),
+        Custom(_parse_regions, print=_print_regions),
+        AttrDict(),
+        ":",
+        FunctionalType(),
+    )
+
+    def verify_symbol_uses(self) -> None:
+        form = self.form
+        if not _NAME.fullmatch(form.op_name):  # composite_c1
+            raise form.located_error(
+                "name must be a valid namespaced op name, i.e. it must match the following regular "
+                f'expression: ^{_NAME.pattern}$ e.g. "my_namespace.my_op"'
+            )
+        function = lookup_symbol(self, form.decomposition)
+        if function is None or FUNCTION not in function.traits:  # composite_c2
+            raise form.located_error(f"'{form.decomposition}' does not reference a valid function")
+        type = function.form.function_type
+        assert isinstance(type, FunctionType)
+        _check_alike(form, "operand", form.operand_types, type.inputs)  # composite_c3
+        _check_alike(form, "result", form.result_types, type.results)  # composite_c4
+
+
+def _check_alike(form: Form, what: str, types: Sequence[Type], expected: Sequence[Type]) -> None:
+    if len(types) != len(expected):
+        raise form.located_error(f"has {len(types)} {what}(s), but decomposition has {len(expected)}")
+    for index, (type, wanted) in enumerate(zip(types, expected, strict=True)):
+        if type is not wanted:
+            raise form.located_error(
+                f"{what} at index {index} has type '{plain_type(type)}', but decomposition has type "
+                f"'{plain_type(wanted)}'"
+            )

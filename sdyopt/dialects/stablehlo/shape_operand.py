@@ -1,0 +1,32 @@
+"""Operands that hold a shape: where they are constants, their values are checked."""
+
+from __future__ import annotations
+
+from sdyopt.dialects.stablehlo.compatible import is_compatible_shape
+from sdyopt.dialects.stablehlo.kinds import integers_of
+from sdyopt.ir.constants import constant_value
+from sdyopt.ir.elements import DenseElements
+from sdyopt.ir.operation import Op
+from sdyopt.ir.types import IndexType, IntegerType, Type
+from sdyopt.ir.value import Value
+from sdyopt.syntax.spell import plain_type
+
+
+def constant_integers(value: Value) -> list[int] | None:
+    """The elements of a constant tensor of integers, as signed numbers; None if it is none."""
+    elements = constant_value(value.defining_op)
+    if not isinstance(elements, DenseElements) or not isinstance(
+        elements.type.element, IntegerType | IndexType
+    ):
+        return None
+    return integers_of(elements)
+
+
+def check_shape_operand(op: Op, shape: Value, type: Type) -> None:
+    """If the shape is known, the result must be able to have it."""
+    sizes = constant_integers(shape)
+    if sizes is not None and not is_compatible_shape(sizes, type):
+        raise op.form.located_error(
+            f"output shape [{', '.join(map(str, sizes))}] is incompatible with return type of operation "
+            f"'{plain_type(type)}'"
+        )
