@@ -60,15 +60,19 @@ class Op:
     verify_form: ClassVar[Callable[..., None] | None] = None
     verify_place: Callable[..., None] | None = None
     verify_regions: Callable[..., None] | None = None
+    # Comes when all inside the symbol table has been verified.
+    verify_symbol_uses: Callable[..., None] | None = None
     infer_result_types: ClassVar[Callable[..., Sequence[Type]] | None] = None
     fold: Callable[..., Any] | None = None
     # Whether operations of a form leave memory alone, if the traits do not say so.
-    is_effect_free: ClassVar[Callable[[Form], bool] | None] = None
+    is_effect_free: ClassVar[Callable[..., bool] | None] = None
     canonicalizations: ClassVar[tuple[Any, ...]] = ()
     # Names that printed text should use: () -> (result index, name), … and (region) -> (argument, name), …
     # Inherent attributes that are kept outside the form, because they change often and one by one.
     # `set_up` prepares the slots that hold them.
     place_attributes: ClassVar[tuple[str, ...]] = ()
+    # Which values are the same data, as a `data_flow.DataFlow`; None for operations that make new data.
+    data_flow: ClassVar[Any] = None
     set_up: Callable[[], None] | None = None
     name_results: Callable[[], Sequence[tuple[int, str]]] | None = None
     name_arguments: Callable[[Region], Sequence[tuple[BlockArgument, str]]] | None = None

@@ -69,7 +69,8 @@ def _check_buffers(form: Form) -> None:
             )
         if operand in operands:
             raise form.op_error(
-                f"buffer operand {operand[0]}{list(operand[1:])} is used in output_operand_alias more than once"
+                f"buffer operand {operand[0]}{list(operand[1:])} is used in output_operand_alias more than "
+                "once"
             )
         outputs.add(output)
         operands.add(operand)
