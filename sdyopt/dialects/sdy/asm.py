@@ -1,0 +1,84 @@
+"""Reading and writing the text of sdy's attributes.
+
+An attribute inside another one is written without `#sdy.` and mnemonic; in full, or as an alias, it
+is read as well. Where a part of an attribute cannot be read, each attribute around it says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.ir.attribute import Attribute
+from sdyopt.syntax.cursor import Cursor
+from sdyopt.syntax.strings import escape
+
+T = TypeVar("T")
+A = TypeVar("A", bound=Attribute)
+
+Parse = Callable[[Cursor], A]
+
+
+def parameter(cursor: Cursor, owner: str, name: str, kind: str, read: Callable[[], T]) -> T:
+    """Reads parameter `name` of attribute `owner`; a failure is told of both.
+
+    `kind` is what the reference calls the parameter's type.
+    """
+    try:
+        return read()
+    except DiagnosticError as error:
+        message = f"failed to parse Sdy_{owner} parameter '{name}' which is to be a `{kind}`"
+        raise also(cursor, error, message) from None
+
+
+def also(cursor: Cursor, error: DiagnosticError, message: str) -> DiagnosticError:
+    """An error, followed by one about the next token that comes of it."""
+    return error.then(cursor.error(message))
+
+
+def integer(cursor: Cursor, owner: str, name: str) -> int:
+    """Reads a parameter that is a number."""
+    return parameter(cursor, owner, name, "int64_t", cursor.integer)
+
+
+def quoted(cursor: Cursor, owner: str, name: str) -> str:
+    """Reads a parameter that is a string."""
+    return parameter(cursor, owner, name, "::llvm::StringRef", cursor.string)
+
+
+def attributes(cursor: Cursor, owner: str, name: str, kind: type[A], parse: Parse[A]) -> tuple[A, ...]:
+    """Reads a parameter that is a list of attributes, at least one."""
+    cpp = f"::llvm::ArrayRef<{CPP_NAMES[kind]}>"
+    read = lambda: cursor.comma_list(lambda: nested(cursor, kind, parse))  # noqa: E731
+    return tuple(parameter(cursor, owner, name, cpp, read))
+
+
+def nested(cursor: Cursor, kind: type[A], parse: Parse[A]) -> A:
+    """Reads an attribute of class `kind` inside another one or an operation: bare, in full, or an alias."""
+    start = cursor.skip()
+    if not cursor.text.startswith("#", start):
+        return parse(cursor)
+    found = cursor.attribute()
+    if not isinstance(found, kind):
+        raise cursor.error("invalid kind of attribute specified", start)
+    return found
+
+
+def quote(name: str) -> str:
+    """A string as a literal."""
+    return f'"{escape(name)}"'
+
+
+# What error messages call the classes of attributes.
+CPP_NAMES: dict[type[Attribute], str] = {}
+
+
+def called(cpp_name: str) -> Callable[[type[A]], type[A]]:
+    """Class decorator: the name that error messages have for an attribute."""
+
+    def register(kind: type[A]) -> type[A]:
+        CPP_NAMES[kind] = cpp_name
+        return kind
+
+    return register

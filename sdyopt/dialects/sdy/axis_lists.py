@@ -1,0 +1,215 @@
+"""Lists of axes: what a collective works along, and what a manual computation is manual on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sdyopt.dialects.sdy.asm import attributes, called, integer, parameter, quote
+from sdyopt.dialects.sdy.axes import AxisRef, axis_refs_text, parse_axis_refs
+from sdyopt.dialects.sdy.dialect import sdy
+from sdyopt.ir.attribute import Attribute, StringAttr
+from sdyopt.syntax.cursor import Cursor
+from sdyopt.syntax.spell import Speller
+
+
+class ManualAxes(Attribute):
+    """`{"x", "y"}`: the whole axes that a computation handles by itself."""
+
+    names: tuple[str, ...] = ()
+    dialect = "sdy"
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+@called("AxisRefListAttr")
+class AxisRefList(Attribute):
+    """`{"x", "y":(1)2}`."""
+
+    axes: tuple[AxisRef, ...] = ()
+    dialect = "sdy"
+
+    def __iter__(self) -> Iterator[AxisRef]:
+        return iter(self.axes)
+
+    def __len__(self) -> int:
+        return len(self.axes)
+
+
+class AxesPerDim(Attribute):
+    """`[{"x"}, {}, {"y"}]`: for each dimension of a tensor, the axes to work along."""
+
+    dims: tuple[AxisRefList, ...] = ()
+    dialect = "sdy"
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are no axes in any dimension."""
+        return not any(self.dims)
+
+    @property
+    def axes(self) -> Iterator[AxisRef]:
+        """The axes of all dimensions."""
+        return (axis for dim in self.dims for axis in dim)
+
+    def __iter__(self) -> Iterator[AxisRefList]:
+        return iter(self.dims)
+
+    def __len__(self) -> int:
+        return len(self.dims)
+
+
+@called("AllToAllParamAttr")
+class AllToAllParam(Attribute):
+    """`{"x"}: 0->1`: axes that move from sharding one dimension to sharding another."""
+
+    axes: tuple[AxisRef, ...]
+    source: int
+    target: int
+    dialect = "sdy"
+
+
+class AllToAllParams(Attribute):
+    """`[{"x"}: 0->1, {"y"}: 2->3]`."""
+
+    moves: tuple[AllToAllParam, ...] = ()
+    dialect = "sdy"
+
+    @property
+    def touched_dims(self) -> list[int]:
+        """Source and target of every move, in order."""
+        return [dim for move in self.moves for dim in (move.source, move.target)]
+
+    def __iter__(self) -> Iterator[AllToAllParam]:
+        return iter(self.moves)
+
+    def __len__(self) -> int:
+        return len(self.moves)
+
+
+# --- Reading ------------------------------------------------------------------------------------
+
+
+@sdy.attribute("manual_axes")
+def parse_manual_axes(cursor: Cursor) -> ManualAxes:
+    cursor.expect("{")
+    if cursor.accept("}"):
+        return ManualAxes()
+    kind = "::llvm::ArrayRef<StringAttr>"
+    read = lambda: cursor.comma_list(lambda: _manual_axis(cursor))  # noqa: E731
+    names = parameter(cursor, "ManualAxes", "value", kind, read)
+    cursor.expect("}")
+    return ManualAxes(tuple(names))
+
+
+def _manual_axis(cursor: Cursor) -> str:
+    start = cursor.skip()
+    name = cursor.accept_string()
+    if name is not None and not cursor.looking_at(":"):
+        return name
+    cursor.position = start
+    found = cursor.attribute()
+    if not isinstance(found, StringAttr):
+        raise cursor.error("invalid kind of attribute specified", start)
+    return found.value
+
+
+@sdy.attribute("axis_ref_list")
+def parse_axis_ref_list(cursor: Cursor) -> AxisRefList:
+    cursor.expect("{")
+    if cursor.accept("}"):
+        return AxisRefList()
+    axes = parse_axis_refs(cursor, "AxisRefList", "value")
+    cursor.expect("}")
+    return AxisRefList(axes)
+
+
+@sdy.attribute("list_of_axis_ref_lists")
+def parse_axes_per_dim(cursor: Cursor) -> AxesPerDim:
+    cursor.expect("[")
+    if cursor.accept("]"):
+        return AxesPerDim()
+    dims = attributes(cursor, "ListOfAxisRefLists", "value", AxisRefList, parse_axis_ref_list)
+    cursor.expect("]")
+    return AxesPerDim(dims)
+
+
+@sdy.attribute("all_to_all_param")
+def parse_all_to_all_param(cursor: Cursor) -> AllToAllParam:
+    owner = "AllToAllParamAttr"
+    cursor.expect("{")
+    axes = parse_axis_refs(cursor, owner, "axes")
+    cursor.expect("}")
+    cursor.expect(":")
+    source = integer(cursor, owner, "src_dim")
+    cursor.expect("->")
+    return AllToAllParam(axes, source, integer(cursor, owner, "tgt_dim"))
+
+
+@sdy.attribute("all_to_all_param_list")
+def parse_all_to_all_params(cursor: Cursor) -> AllToAllParams:
+    cursor.expect("[")
+    if cursor.accept("]"):
+        return AllToAllParams()
+    moves = attributes(cursor, "AllToAllParamList", "value", AllToAllParam, parse_all_to_all_param)
+    cursor.expect("]")
+    return AllToAllParams(moves)
+
+
+# --- Writing ------------------------------------------------------------------------------------
+
+
+def manual_axes_text(axes: ManualAxes) -> str:
+    """`{"x", "y"}`."""
+    return f"{{{', '.join(map(quote, axes.names))}}}"
+
+
+def axis_ref_list_text(axes: AxisRefList) -> str:
+    """`{"x", "y":(1)2}`."""
+    return f"{{{axis_refs_text(axes.axes)}}}"
+
+
+def axes_per_dim_text(axes: AxesPerDim) -> str:
+    """`[{"x"}, {}, {"y"}]`."""
+    return f"[{', '.join(map(axis_ref_list_text, axes.dims))}]"
+
+
+def all_to_all_param_text(move: AllToAllParam) -> str:
+    """`{"x"}: 0->1`."""
+    return f"{{{axis_refs_text(move.axes)}}}: {move.source}->{move.target}"
+
+
+def all_to_all_params_text(params: AllToAllParams) -> str:
+    """`[{"x"}: 0->1, {"y"}: 2->3]`."""
+    return f"[{', '.join(map(all_to_all_param_text, params.moves))}]"
+
+
+@sdy.spelling(ManualAxes)
+def _spell_manual_axes(axes: ManualAxes, speller: Speller) -> str:
+    return "manual_axes" + manual_axes_text(axes)
+
+
+@sdy.spelling(AxisRefList)
+def _spell_axis_ref_list(axes: AxisRefList, speller: Speller) -> str:
+    return "axis_ref_list" + axis_ref_list_text(axes)
+
+
+@sdy.spelling(AxesPerDim)
+def _spell_axes_per_dim(axes: AxesPerDim, speller: Speller) -> str:
+    return "list_of_axis_ref_lists" + axes_per_dim_text(axes)
+
+
+@sdy.spelling(AllToAllParam)
+def _spell_all_to_all_param(move: AllToAllParam, speller: Speller) -> str:
+    return "all_to_all_param" + all_to_all_param_text(move)
+
+
+@sdy.spelling(AllToAllParams)
+def _spell_all_to_all_params(params: AllToAllParams, speller: Speller) -> str:
+    return "all_to_all_param_list" + all_to_all_params_text(params)

@@ -1,0 +1,5 @@
+"""The dialect sdy: its table, which the modules beside this one fill."""
+
+from sdyopt.ir.dialect import Dialect
+
+sdy = Dialect("sdy")

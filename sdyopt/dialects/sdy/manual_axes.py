@@ -1,0 +1,29 @@
+"""Taking manual axes out of shardings: what is left is how the body sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import dropwhile
+
+from sdyopt.dialects.sdy.axes import AxisRef
+from sdyopt.dialects.sdy.axis_lists import ManualAxes
+from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
+
+
+def without_manual_axes(sharding: TensorSharding, manual: ManualAxes) -> TensorSharding:
+    """The sharding along free axes only. In each dimension the manual axes come first."""
+    if not manual:
+        return sharding
+
+    def free(axes: Iterable[AxisRef]) -> tuple[AxisRef, ...]:
+        return tuple(axis for axis in axes if axis.name not in manual)
+
+    dims = tuple(
+        DimensionSharding(
+            tuple(dropwhile(lambda axis: axis.name in manual, dim.axes)), dim.is_closed, dim.priority
+        )
+        for dim in sharding.dims
+    )
+    return TensorSharding(
+        sharding.mesh_or_ref, dims, free(sharding.replicated_axes), free(sharding.unreduced_axes)
+    )

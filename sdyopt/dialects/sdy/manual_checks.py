@@ -1,0 +1,106 @@
+"""What has to hold for a manual computation: shardings, and local shapes that follow from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import prod
+from typing import Any
+
+from sdyopt.dialects.sdy.axes import AxisRef, axis_ref_text
+from sdyopt.dialects.sdy.axis_lists import ManualAxes
+from sdyopt.dialects.sdy.mesh_op import common_mesh, mesh_of
+from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding
+from sdyopt.dialects.sdy.sharding_checks import check_shardings
+from sdyopt.ir.operation import Op
+from sdyopt.ir.region_traits import terminator_of
+from sdyopt.ir.types import DYNAMIC, RankedShape, ShapedType, Type, tensor
+from sdyopt.syntax.spell import plain_type
+
+
+def check_manual_computation(op: Any) -> None:
+    """Checks what a `sdy.manual_computation` says about its operands, its results and its axes."""
+    arguments = [argument.type for argument in op.block.arguments]
+    _Values(op, "operand", op.in_shardings).check(op.form.operand_types, arguments)
+    returned = terminator_of(op.body).form.operand_types
+    _Values(op, "result", op.out_shardings).check(op.form.result_types, returned)
+    shardings = [*op.in_shardings, *op.out_shardings]
+    if not shardings:
+        return
+    # Now every mesh is known.
+    mesh = common_mesh(shardings, op)
+    if mesh is None:
+        if op.manual_axes:
+            raise op.op_error("all in and out shardings must be bound to the same mesh or an empty mesh.")
+        return
+    for name in op.manual_axes:
+        if not mesh.has_axis(name):
+            raise op.op_error(f'unknown manual axis: "{name}"')
+
+
+class _Values:
+    """The operands, or the results, of a manual computation."""
+
+    def __init__(self, op: Any, word: str, shardings: ShardingPerValue) -> None:
+        self._op: Op = op
+        self._manual: ManualAxes = op.manual_axes
+        self._word = word
+        self._shardings = shardings
+
+    def check(self, outside: Sequence[Type], inside: Sequence[Type]) -> None:
+        """Compares the types outside and inside the body by the shardings."""
+        op, word = self._op, self._word
+        if not outside and not inside and not len(self._shardings):
+            return
+        check_shardings(op, self._shardings, outside, lambda message: op.op_error(f"{word} {message}"))
+        if len(outside) != len(inside):
+            raise op.op_error(
+                f"number of op {word}s and region {word}s must match. Op has {len(outside)} op {word}s and "
+                f"{len(inside)} region {word}s"
+            )
+        for index, values in enumerate(zip(outside, inside, self._shardings, strict=False)):
+            self._check_value(index, *values)
+
+    def _check_value(self, index: int, outside: Type, inside: Type, sharding: TensorSharding) -> None:
+        op, word = self._op, self._word
+        for number, dim in enumerate(sharding.dims):
+            late = self._manual_after_free(dim.axes)
+            if late is not None:
+                free, manual = map(axis_ref_text, late)
+                raise op.op_error(
+                    f"{word} sharding at index {index} must have all manual axes come before free axes in "
+                    f"its dimension sharding at index {number}. Saw manual axis {manual} after free axis "
+                    f"{free}"
+                )
+        if not isinstance(outside, ShapedType):
+            return  # such as a token
+        assert isinstance(outside, RankedShape)
+        expected = tensor(self._local_shape(outside, sharding), outside.element)
+        if inside is not expected:
+            raise op.op_error(
+                f"{word} shape, corresponding sharding, and region {word} shape at index {index} must match. "
+                f"Expected local shape '{plain_type(expected)}', actual local shape '{plain_type(inside)}'"
+            )
+
+    def _manual_after_free(self, axes: Sequence[AxisRef]) -> tuple[AxisRef, AxisRef] | None:
+        """A manual axis that follows a free one, and what stands before it: (free, manual)."""
+        for before, axis in pairwise(axes):
+            if axis.name in self._manual and before.name not in self._manual:
+                return before, axis
+        return None
+
+    def _local_shape(self, type: RankedShape, sharding: TensorSharding) -> tuple[int, ...]:
+        mesh = mesh_of(sharding, self._op)
+        assert mesh is not None
+        shape = []
+        for size, dim in zip(type.shape, sharding.dims, strict=False):
+            parts = prod(axis.size(mesh) for axis in dim.axes if axis.name in self._manual)
+            if size == DYNAMIC:
+                shape.append(size)
+                continue
+            if size % parts:
+                raise self._op.op_error(
+                    f"{self._word} dimension size {size} is not divisible by the manual axes size {parts}"
+                )
+            shape.append(size // parts)
+        return tuple(shape)

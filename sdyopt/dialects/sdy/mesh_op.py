@@ -1,0 +1,70 @@
+"""sdy.mesh: a mesh with a name, and how shardings find it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.sdy.dialect import sdy
+from sdyopt.dialects.sdy.mesh import Mesh, mesh_text, parse_mesh
+from sdyopt.dialects.sdy.pieces import bare, bare_attr, kind_of
+from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding
+from sdyopt.ir.constraints import STRING_ATTR, AttrKind
+from sdyopt.ir.fields import attr
+from sdyopt.ir.operation import Op
+from sdyopt.ir.region_traits import has_parent
+from sdyopt.ir.traits import SYMBOL
+from sdyopt.syntax.assembly import AttrDict, assembly
+from sdyopt.syntax.names import symbol_name_piece
+
+_MESH: AttrKind[Mesh] = kind_of(Mesh, "Mesh of axes and a list of devices")
+
+
+@sdy.op("mesh", SYMBOL, has_parent("builtin.module"))
+class MeshOp(Op):
+    """A named mesh, to which shardings refer."""
+
+    __slots__ = ()
+
+    sym_name = attr(STRING_ATTR)
+    mesh = attr(_MESH)
+
+    assembly = assembly(
+        symbol_name_piece(), "=", bare_attr("mesh", bare(Mesh, parse_mesh), mesh_text), AttrDict()
+    )
+
+
+def enclosing_module(op: Op) -> ModuleOp | None:
+    """The innermost module around an operation; a module that nothing is around stands for itself."""
+    here = op if op.parent is None else op.parent_op
+    while here is not None and not isinstance(here, ModuleOp):
+        here = here.parent_op
+    return here
+
+
+def mesh_of(sharding: TensorSharding, op: Op) -> Mesh | None:
+    """The mesh that a sharding at an operation speaks of; None if there is none of that name."""
+    return find_mesh(sharding.mesh_or_ref, op)
+
+
+def find_mesh(mesh_or_ref: MeshOrRef, op: Op) -> Mesh | None:
+    """A mesh, or the one of this name in the module around an operation."""
+    if isinstance(mesh_or_ref, Mesh):
+        return mesh_or_ref
+    module = enclosing_module(op)
+    found = None if module is None else module.symbol(mesh_or_ref.root)
+    return found.mesh if isinstance(found, MeshOp) else None
+
+
+def common_mesh(shardings: Iterable[TensorSharding], op: Op) -> Mesh | None:
+    """The mesh that all shardings speak of, empty meshes not counted; None if they disagree."""
+    common: Mesh | None = None
+    for sharding in shardings:
+        mesh = mesh_of(sharding, op)
+        if mesh is None:
+            return None
+        if common is None or common.is_empty:
+            common = mesh
+        elif not mesh.is_empty and mesh is not common:
+            return None
+    return common

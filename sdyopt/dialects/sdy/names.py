@@ -1,0 +1,10 @@
+"""Names of the attributes by which sdy speaks about operations of any dialect."""
+
+# How the results of an operation, or one argument or result of a function, are sharded.
+SHARDING = "sdy.sharding"
+# How an operation can be partitioned.
+SHARDING_RULE = "sdy.sharding_rule"
+# Which sharding of an operation came from which, step by step.
+PROPAGATION_EDGES = "sdy.propagation_edges"
+RESULT_PROPAGATION_EDGES = "sdy.result_propagation_edges"
+BLOCK_ARGUMENT_PROPAGATION_EDGES = "sdy.block_arg_propagation_edges"

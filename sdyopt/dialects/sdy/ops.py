@@ -1,0 +1,278 @@
+"""sdy's operations that say something about one value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import Any
+
+from sdyopt.dialects.func import CallOp
+from sdyopt.dialects.sdy.canonicalize_reshard import RESHARD_OF_RESHARD, REUSE_RESHARD
+from sdyopt.dialects.sdy.dialect import sdy
+from sdyopt.dialects.sdy.interfaces import ShardingOwner
+from sdyopt.dialects.sdy.pieces import (
+    ANY_RANKED_TENSOR,
+    ANY_SHAPED,
+    ANY_STATIC_TENSOR,
+    SHARDING_ATTR,
+    KnownType,
+    NamedAttr,
+    named_sharding,
+    sharding_attr,
+)
+from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.dialects.sdy.sharding_checks import check_sharding
+from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.constraints import ELEMENTS_ATTR, I64_ATTR, AttrKind
+from sdyopt.ir.fields import attr, operand, operands, optional_attr, result
+from sdyopt.ir.form import Form
+from sdyopt.ir.numbers import IntegerAttr
+from sdyopt.ir.operation import Op
+from sdyopt.ir.shape_traits import SAME_TYPE
+from sdyopt.ir.traits import FUNCTION, INFERS_TYPES, PURE, TERMINATOR
+from sdyopt.ir.types import I32, I64, RankedShape, Type
+from sdyopt.ir.value import BlockArgument
+from sdyopt.syntax.assembly import AttrDict, Operand, Optional, TypeOf, assembly
+from sdyopt.syntax.constant import constant_assembly
+from sdyopt.syntax.spell import plain_type
+from sdyopt.syntax.statement import Statement
+
+
+def operand_type(form: Form, regions: Sequence[Any]) -> Sequence[Type]:
+    """The result types of an operation whose result is like its operand."""
+    return form.operand_types
+
+
+# --- Shardings ------------------------------------------------------------------------------------
+
+
+class _ShardingSetter(ShardingOwner):
+    """An operation whose result is its input with a sharding."""
+
+    __slots__ = ()
+
+    input = operand()
+    sharding = attr(SHARDING_ATTR)
+    output = result()
+
+    assembly = assembly(
+        Operand("input"), sharding_attr("sharding"), AttrDict(), ":", TypeOf("output", same=["input"])
+    )
+    infer_result_types = staticmethod(operand_type)
+
+    def verify_symbol_uses(self) -> None:
+        check_sharding(self, self.sharding, self.form.result_types[0], self.op_error)
+
+    def result_sharding(self, index: int) -> TensorSharding:
+        return self.sharding
+
+
+@sdy.op("sharding_constraint", SAME_TYPE, INFERS_TYPES)
+class ShardingConstraintOp(_ShardingSetter):
+    """How a value, or what is made of it further on, should be sharded. Written by users."""
+
+    __slots__ = ()
+
+
+@sdy.op("reshard", PURE, SAME_TYPE, INFERS_TYPES)
+class ReshardOp(_ShardingSetter):
+    """The same value with another sharding: the partitioner has to move data here."""
+
+    __slots__ = ()
+
+    canonicalizations = (RESHARD_OF_RESHARD, REUSE_RESHARD)
+
+
+@sdy.op("sharding_group", INFERS_TYPES)
+class ShardingGroupOp(Op):
+    """Puts a value into a group, all of which are sharded alike."""
+
+    __slots__ = ()
+
+    input = operand(ANY_RANKED_TENSOR)
+    group_id = attr(I64_ATTR)
+
+    assembly = assembly(
+        Operand("input"),
+        NamedAttr("group_id", lambda statement: _integer(statement), lambda attribute: str(attribute.value)),
+        AttrDict(),
+        ":",
+        KnownType("input", ANY_RANKED_TENSOR),
+    )
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Any]) -> Sequence[Type]:
+        return ()
+
+
+def _integer(statement: Statement) -> Attribute:
+    start = statement.skip()
+    found = statement.attribute(I64)
+    if not isinstance(found, IntegerAttr):
+        raise statement.error("invalid kind of attribute specified", start)
+    return found
+
+
+# --- Propagation ----------------------------------------------------------------------------------
+
+
+class PropagationDirection(IntEnum):
+    """Which way shardings may go."""
+
+    NONE = 0
+    FORWARD = 1
+    BACKWARD = 2
+    BOTH = 3
+
+
+_DIRECTION = AttrKind[PropagationDirection](
+    "propagation direction enum",
+    lambda a: isinstance(a, IntegerAttr) and a.type is I32 and 0 <= a.value <= 3,
+    lambda a: PropagationDirection(a.value),
+)
+
+
+def _parse_direction(statement: Statement) -> Attribute:
+    start = statement.skip()
+    word = next((name for name in PropagationDirection.__members__ if statement.accept(name)), None)
+    if word is None:
+        word = statement.accept_string()
+    if word is None:
+        names = ", ".join(PropagationDirection.__members__)
+        raise statement.error(
+            "expected string or keyword containing one of the following enum values for attribute "
+            f"'allowed_direction' [{names}]",
+            start,
+        )
+    if word not in PropagationDirection.__members__:
+        raise statement.error(f'invalid allowed_direction attribute specification: "{word}"', start)
+    return IntegerAttr(PropagationDirection[word], I32)
+
+
+@sdy.op("propagation_barrier", PURE, SAME_TYPE, INFERS_TYPES)
+class PropagationBarrierOp(Op):
+    """The same value, through which shardings go one way only, or not at all."""
+
+    __slots__ = ()
+
+    input = operand(ANY_RANKED_TENSOR)
+    allowed_direction = attr(_DIRECTION)
+    output = result(ANY_RANKED_TENSOR)
+
+    assembly = assembly(
+        Operand("input"),
+        NamedAttr(
+            "allowed_direction",
+            _parse_direction,
+            lambda attribute: PropagationDirection(attribute.value).name,
+        ),
+        AttrDict(),
+        ":",
+        KnownType("input", ANY_RANKED_TENSOR, same=["output"]),
+    )
+    infer_result_types = staticmethod(operand_type)
+
+    @staticmethod
+    def verify_form(form: Form) -> None:
+        if form.allowed_direction is PropagationDirection.BOTH:
+            raise form.op_error(
+                "cannot specify `BOTH` as the direction. Not blocking propagation direction makes the op "
+                "redundant."
+            )
+
+
+@sdy.op("data_flow_edge", SAME_TYPE)
+class DataFlowEdgeOp(ShardingOwner):
+    """Stands behind the owner of a data-flow edge, and holds the sharding of the whole edge."""
+
+    __slots__ = ()
+
+    input = operand(ANY_SHAPED)
+    sharding = optional_attr(SHARDING_ATTR)
+    output = result(ANY_SHAPED)
+
+    assembly = assembly(
+        Operand("input"),
+        named_sharding("sharding"),
+        AttrDict(),
+        ":",
+        KnownType("output", ANY_SHAPED, same=["input"]),
+    )
+
+    def result_sharding(self, index: int) -> TensorSharding | None:
+        return self.sharding
+
+    def verify_symbol_uses(self) -> None:
+        _check_static(self)
+        if not self.input.has_one_use:
+            raise self.op_error("expected input of sdy.data_flow_edge to have a single user")
+        definition = self.input.defining_op
+        if definition is not None and definition.dialect_name == "sdy" and definition.data_flow is None:
+            raise self.op_error(
+                "expected input of sdy.data_flow_edge to not be defined by an SdyDialect op (other than an "
+                "sdy.named_computation)."
+            ).note("sdy op defining the input of the sdy.data_flow_edge", definition.location)
+        if self.sharding is not None:
+            check_sharding(self, self.sharding, self.form.result_types[0], self.op_error)
+
+
+@sdy.op("func_data_flow_edge", SAME_TYPE)
+class FuncDataFlowEdgeOp(Op):
+    """Stands behind an argument of a function, or a result of a call, over which shardings go."""
+
+    __slots__ = ()
+
+    input = operand(ANY_SHAPED)
+    output = result(ANY_SHAPED)
+
+    assembly = assembly(Operand("input"), AttrDict(), ":", KnownType("output", ANY_SHAPED, same=["input"]))
+
+    def verify_symbol_uses(self) -> None:
+        _check_static(self)
+        value = self.input
+        if not value.has_one_use:
+            raise self.op_error("expected operand of sdy.func_data_flow_edge to have a single user")
+        if isinstance(value, BlockArgument):
+            holder = value.owner.parent_op
+            if holder is None or FUNCTION not in holder.traits:
+                raise self.op_error(
+                    "expected operand of sdy.func_data_flow_edge to be a block argument of a func op."
+                )
+        elif not isinstance(value.defining_op, CallOp):
+            raise self.op_error("expected operand of sdy.func_data_flow_edge to be a result of call op.")
+
+
+def _check_static(op: Op) -> None:
+    (type,) = op.form.result_types
+    if not isinstance(type, RankedShape) or not type.has_static_shape:
+        raise op.op_error(f"expected {op.name} to have a static-shaped result. type: '{plain_type(type)}'")
+
+
+# --- The rest -------------------------------------------------------------------------------------
+
+
+@sdy.op("constant", PURE, INFERS_TYPES)
+class ConstantOp(Op):
+    """A constant that nobody folds or merges, so that every use can have its own, sharded its own way."""
+
+    __slots__ = ()
+
+    value = attr(ELEMENTS_ATTR)
+    output = result(ANY_STATIC_TENSOR)
+
+    assembly = constant_assembly()
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Any]) -> Sequence[Type]:
+        return (form.value.type,)
+
+
+@sdy.op("return", PURE, TERMINATOR)
+class ReturnOp(Op):
+    """Ends the body of an operation of sdy, and gives its results."""
+
+    __slots__ = ()
+
+    values = operands()
+
+    assembly = assembly(AttrDict(), Optional(Operand("values"), ":", TypeOf("values"), anchor="values"))

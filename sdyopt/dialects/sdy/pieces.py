@@ -1,0 +1,156 @@
+"""Pieces of assembly, and kinds of types and attributes, that sdy's operations share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sdyopt.dialects.sdy.asm import nested
+from sdyopt.dialects.sdy.sharding import (
+    ShardingPerValue,
+    TensorSharding,
+    parse_sharding,
+    sharding_text,
+    shardings_text,
+)
+from sdyopt.ir.attribute import Attribute, DictAttr
+from sdyopt.ir.constraints import AttrKind, TypeConstraint
+from sdyopt.ir.fields import AttrField
+from sdyopt.ir.form import Form
+from sdyopt.ir.types import RankedTensor, ShapedType
+from sdyopt.syntax.assembly import Attr, Custom, Piece, TypeOf
+from sdyopt.syntax.cursor import Cursor
+from sdyopt.syntax.statement import Statement
+from sdyopt.syntax.template import Template
+
+if TYPE_CHECKING:  # the printer prints with assemblies, some pieces of which call it back
+    from sdyopt.syntax.print import Printer
+
+# --- Types --------------------------------------------------------------------------------------
+
+ANY_SHAPED = TypeConstraint("shaped of any non-token type values", lambda type: isinstance(type, ShapedType))
+ANY_RANKED_TENSOR = TypeConstraint(
+    "ranked tensor of any non-token type values", lambda type: isinstance(type, RankedTensor)
+)
+ANY_STATIC_TENSOR = TypeConstraint(
+    "statically shaped tensor of any non-token type values",
+    lambda type: isinstance(type, RankedTensor) and type.has_static_shape,
+)
+
+# What the reference adds to "invalid kind of type specified", by the kind that is wanted.
+_EXPECTED: dict[TypeConstraint, str] = {
+    ANY_SHAPED: "",
+    ANY_RANKED_TENSOR: ": expected builtin.tensor, but found '{}'",
+}
+
+
+class KnownType(TypeOf):
+    """The type of a field, refused while it is read if it is of the wrong kind."""
+
+    def __init__(self, field: str, constraint: TypeConstraint, same: Sequence[str] = ()) -> None:
+        super().__init__(field, same)
+        self.constraint = constraint
+
+    def parse(self, statement: Statement) -> None:
+        start = statement.skip()
+        super().parse(statement)
+        (type,) = statement.types[self.field]
+        if not self.constraint.accepts(type):
+            expected = _EXPECTED[self.constraint].format(statement.parser.spell_type(type))
+            raise statement.error("invalid kind of type specified" + expected, start)
+
+
+# --- Attributes ---------------------------------------------------------------------------------
+
+
+def kind_of(cls: type[Attribute], summary: str) -> AttrKind[Any]:
+    """Attributes of one class, which stand for themselves; `summary` describes them in errors."""
+    return AttrKind(summary, lambda attribute: isinstance(attribute, cls), lambda attribute: attribute)
+
+
+SHARDING_ATTR: AttrKind[TensorSharding] = kind_of(TensorSharding, "Tensor sharding")
+SHARDINGS_ATTR: AttrKind[ShardingPerValue] = kind_of(
+    ShardingPerValue, "Tensor sharding per operand/result of an op"
+)
+
+ParseAttribute = Callable[[Statement], Attribute]
+SpellAttribute = Callable[[Any], str]
+
+
+def bare(cls: type[Attribute], parse: Callable[[Cursor], Any]) -> ParseAttribute:
+    """Reads an attribute without `#sdy.` and mnemonic."""
+    return lambda statement: nested(statement, cls, parse)
+
+
+def bare_attr(field: str, parse: ParseAttribute, spell: SpellAttribute) -> Attr:
+    """An attribute by itself."""
+    return Attr(field, parse, lambda attribute, speller: spell(attribute))
+
+
+class NamedAttr(Piece):
+    """`field=value`; an optional attribute may be missing."""
+
+    def __init__(self, field: str, parse: ParseAttribute, spell: SpellAttribute) -> None:
+        self.field = field
+        self._parse = parse
+        self._spell = spell
+        self.elides = (field,)
+
+    def parse(self, statement: Statement) -> None:
+        field = statement.op_class.fields[self.field]
+        assert isinstance(field, AttrField)
+        if field.is_optional and not statement.looking_at(self.field):
+            return
+        statement.expect(self.field)
+        statement.expect("=")
+        statement.attributes[self.field] = self._parse(statement)
+
+    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
+        value = form.attributes.get(self.field)
+        if value is not None:
+            out.word(f"{self.field}={self._spell(value)}")
+
+
+def sharding_attr(field: str) -> Attr:
+    """`<@mesh, [{"x"}]>`."""
+    return bare_attr(field, bare(TensorSharding, parse_sharding), sharding_text)
+
+
+def named_sharding(field: str) -> NamedAttr:
+    """`field=<@mesh, [{"x"}]>`."""
+    return NamedAttr(field, bare(TensorSharding, parse_sharding), sharding_text)
+
+
+def named_shardings(field: str) -> NamedAttr:
+    """`field=[<@mesh, [{"x"}]>, …]`."""
+
+    def one(statement: Statement) -> TensorSharding:
+        return nested(statement, TensorSharding, parse_sharding)
+
+    def parse(statement: Statement) -> Attribute:
+        return ShardingPerValue(tuple(statement.comma_list(lambda: one(statement), "[", "]")))
+
+    return NamedAttr(field, parse, shardings_text)
+
+
+# --- Regions ------------------------------------------------------------------------------------
+
+
+def body_with_arguments() -> Custom:
+    """`(%arg0: type, …) { … }`: the only block of the only region, without a label."""
+
+    def parse(statement: Statement) -> None:
+        arguments = statement.comma_list(statement.argument, "(", ")", " in argument list")
+        statement.region(arguments)
+
+    def print(op: Any, printer: Printer) -> None:
+        region = op.regions[0]
+        printer.write(" (")
+        for index, argument in enumerate(region.blocks[0].arguments):
+            if index:
+                printer.write(", ")
+            printer.argument(argument)
+        printer.write(") ")
+        printer.region(region)
+
+    return Custom(parse, print=print)

@@ -1,0 +1,169 @@
+"""sdy's operations with a body: manual_computation and named_computation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sdyopt.dialects.sdy.axis_lists import ManualAxes, manual_axes_text, parse_manual_axes
+from sdyopt.dialects.sdy.canonicalize_manual import DROP_UNUSED_INPUTS, INLINE_REDUNDANT
+from sdyopt.dialects.sdy.dialect import sdy
+from sdyopt.dialects.sdy.interfaces import AxisBinder, ShardingOwner
+from sdyopt.dialects.sdy.manual_axes import without_manual_axes
+from sdyopt.dialects.sdy.manual_checks import check_manual_computation
+from sdyopt.dialects.sdy.pieces import (
+    SHARDINGS_ATTR,
+    NamedAttr,
+    bare,
+    body_with_arguments,
+    named_shardings,
+)
+from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.dialects.sdy.sharding_checks import bound_axes, bound_axis_error, check_shardings
+from sdyopt.ir.attribute import DictAttr
+from sdyopt.ir.block import Block
+from sdyopt.ir.constraints import ONE_BLOCK, STRING_ATTR
+from sdyopt.ir.data_flow import INLINED
+from sdyopt.ir.fields import attr, operands, optional_attr, region, results
+from sdyopt.ir.form import Form
+from sdyopt.ir.region_traits import ends_with, terminator_of
+from sdyopt.ir.traits import INFERS_TYPES, ISOLATED, RECURSIVE_EFFECTS
+from sdyopt.ir.types import Type
+from sdyopt.syntax.assembly import AttrDict, Custom, FunctionalType, Operand, assembly
+from sdyopt.syntax.spell import plain_type
+from sdyopt.syntax.statement import Statement
+from sdyopt.syntax.template import Template
+
+_ENDS_WITH_RETURN = ends_with("sdy.return")
+
+
+@sdy.op("manual_computation", RECURSIVE_EFFECTS, _ENDS_WITH_RETURN, ISOLATED)
+class ManualComputationOp(AxisBinder, ShardingOwner):
+    """A body written for each device along the manual axes, with collectives of its own.
+
+    Inside, tensors have their local shapes with respect to the manual axes.
+    """
+
+    __slots__ = ()
+
+    tensors = operands()
+    in_shardings = attr(SHARDINGS_ATTR)
+    out_shardings = attr(SHARDINGS_ATTR)
+    outputs = results()
+    body = region(ONE_BLOCK)
+
+    assembly = assembly(
+        "(",
+        Operand("tensors"),
+        ")",
+        named_shardings("in_shardings"),
+        named_shardings("out_shardings"),
+        NamedAttr("manual_axes", bare(ManualAxes, parse_manual_axes), manual_axes_text),
+        body_with_arguments(),
+        AttrDict(),
+        ":",
+        FunctionalType(),
+    )
+    data_flow = INLINED
+    canonicalizations = (DROP_UNUSED_INPUTS, INLINE_REDUNDANT)
+
+    @property
+    def block(self) -> Block:
+        """The only block."""
+        return self.body.blocks[0]
+
+    def verify_place(self) -> None:
+        binders = bound_axes(self)
+        for name in self.manual_axes:
+            if name in binders:
+                raise bound_axis_error(name, binders[name], self.op_error)
+
+    def verify_symbol_uses(self) -> None:
+        check_manual_computation(self)
+
+    def result_sharding(self, index: int) -> TensorSharding | None:
+        return self.out_shardings.at(index)
+
+    def argument_sharding(self, index: int) -> TensorSharding | None:
+        outside = self.in_shardings.at(index)
+        return None if outside is None else without_manual_axes(outside, self.manual_axes)
+
+
+def _parse_name(statement: Statement) -> None:
+    statement.expect("<")
+    statement.attributes["name"] = statement.attribute()
+    statement.expect(">")
+
+
+def _write_name(out: Template, form: Form, attributes: DictAttr) -> None:
+    out.text(f"<{out.speller.attribute(form.attributes['name'])}>")
+
+
+@sdy.op("named_computation", RECURSIVE_EFFECTS, _ENDS_WITH_RETURN, ISOLATED, INFERS_TYPES)
+class NamedComputationOp(ShardingOwner):
+    """A body with a name, through which shardings go as if it were not there."""
+
+    __slots__ = ()
+
+    computation_name = attr(STRING_ATTR, name="name")
+    inputs = operands()
+    in_shardings = optional_attr(SHARDINGS_ATTR)
+    out_shardings = optional_attr(SHARDINGS_ATTR)
+    outputs = results()
+    body = region(ONE_BLOCK)
+
+    assembly = assembly(
+        Custom(_parse_name, _write_name, elides=["name"]),
+        "(",
+        Operand("inputs"),
+        ")",
+        named_shardings("in_shardings"),
+        named_shardings("out_shardings"),
+        body_with_arguments(),
+        AttrDict(),
+        ":",
+        FunctionalType(),
+    )
+    data_flow = INLINED
+
+    @property
+    def block(self) -> Block:
+        """The only block."""
+        return self.body.blocks[0]
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Any]) -> Sequence[Type]:
+        return terminator_of(regions[0]).form.operand_types
+
+    def verify_symbol_uses(self) -> None:
+        self._check_arguments()
+        if self.in_shardings is not None:
+            types = self.form.operand_types
+            check_shardings(
+                self, self.in_shardings, types, lambda message: self.op_error("in_shardings " + message)
+            )
+        if self.out_shardings is not None:
+            types = self.form.result_types
+            check_shardings(
+                self, self.out_shardings, types, lambda message: self.op_error("out_shardings " + message)
+            )
+
+    def _check_arguments(self) -> None:
+        arguments, types = self.block.arguments, self.form.operand_types
+        if len(arguments) != len(types):
+            raise self.error(
+                "number of block arguments must match the number of operands: "
+                f"{len(arguments)} != {len(types)}"
+            )
+        for index, (argument, type) in enumerate(zip(arguments, types, strict=True)):
+            if argument.type is not type:
+                raise self.error(
+                    f"expected the type of the {index}'th block argument to match the type of the "
+                    f"corresponding operand: '{plain_type(argument.type)}' vs '{plain_type(type)}'"
+                )
+
+    def result_sharding(self, index: int) -> TensorSharding | None:
+        return None if self.out_shardings is None else self.out_shardings.at(index)
+
+    def argument_sharding(self, index: int) -> TensorSharding | None:
+        return None if self.in_shardings is None else self.in_shardings.at(index)

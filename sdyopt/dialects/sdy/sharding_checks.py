@@ -1,0 +1,204 @@
+"""What has to hold for a sharding of a tensor.
+
+Whether a sharding fits a type and a mesh is asked again and again, so the answer is remembered.
+Which axes enclosing operations have taken depends on the place, and is looked at each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, partial
+
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.dialects.sdy.axes import AxisRef, axis_ref_text, is_sorted, mesh_order
+from sdyopt.dialects.sdy.interfaces import AxisBinder
+from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.mesh_op import mesh_of
+from sdyopt.dialects.sdy.sharding import DimensionSharding, ShardingPerValue, TensorSharding
+from sdyopt.ir.operation import Op
+from sdyopt.ir.types import DYNAMIC, RankedShape, ShapedType, TupleType, Type
+from sdyopt.syntax.names import symbol_text
+from sdyopt.syntax.spell import plain_attribute, plain_type
+
+# Makes an error of a message, saying first what it is about.
+ErrorMaker = Callable[[str], DiagnosticError]
+
+_ONLY_RANK_0 = "can only have a sharding with rank 0 and no replicated or unreduced axes."
+
+
+# --- At a place -----------------------------------------------------------------------------------
+
+
+def check_sharding(op: Op, sharding: TensorSharding, type: Type | None, error: ErrorMaker) -> Mesh:
+    """Checks a sharding that stands at an operation, for a value of this type; gives its mesh."""
+    mesh = mesh_of(sharding, op)
+    if mesh is None:
+        assert sharding.mesh_name is not None
+        raise error(f"unknown mesh: {symbol_text(sharding.mesh_name)}")
+    problem = sharding_problem(sharding, type, mesh)
+    if problem is not None:
+        raise error(problem)
+    binders = bound_axes(op)
+    if binders:
+        for axis in sharding.axis_refs:
+            if axis.name in binders:
+                raise bound_axis_error(axis.name, binders[axis.name], error)
+    return mesh
+
+
+def check_shardings(op: Op, shardings: ShardingPerValue, types: Sequence[Type], error: ErrorMaker) -> None:
+    """Checks a list of shardings, one for each value."""
+    if not types and len(shardings) == 1:
+        (only,) = shardings
+        mesh = mesh_of(only, op)
+        if (mesh is not None and mesh.is_maximal) or only.is_fully_replicated:
+            check_sharding(op, only, None, _error_of_value(error, 0, 0))
+            return
+    if len(shardings) != len(types):
+        raise error(
+            f"shardings don't match number of values: {len(shardings)} shardings vs {len(types)} values"
+        )
+    for index, (sharding, type) in enumerate(zip(shardings, types, strict=True)):
+        check_sharding(op, sharding, type, _error_of_value(error, len(types), index))
+
+
+def _error_of_value(error: ErrorMaker, count: int, index: int) -> ErrorMaker:
+    """Errors that say which of several values they are about."""
+    which = "- " if count == 1 else f"{index} - "
+    return lambda message: error(which + message)
+
+
+def bound_axes(op: Op) -> dict[str, Op]:
+    """The axes that operations around this one have taken, and which has."""
+    return {
+        name: outer for outer in op.ancestors() if isinstance(outer, AxisBinder) for name in outer.manual_axes
+    }
+
+
+def bound_axis_error(axis: str, binder: Op, error: ErrorMaker) -> DiagnosticError:
+    """The error about an axis that has been taken."""
+    return error(
+        f'operates on axis "{axis}" which is already bound by a parent sdy.manual_computation op'
+    ).note("parent bounding this axis as manual", binder.location)
+
+
+# --- Anywhere -------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def sharding_problem(
+    sharding: TensorSharding, type: Type | None, mesh: Mesh, must_divide: bool = False
+) -> str | None:
+    """Why a sharding over a mesh is not one for values of a type (None if it is)."""
+    has_axes_or_rank = bool(sharding.dims or sharding.replicated_axes or sharding.unreduced_axes)
+    if mesh.is_maximal or (type is None and sharding.is_fully_replicated):
+        return f"a maximal sharding {_ONLY_RANK_0}" if has_axes_or_rank else None
+    if isinstance(type, TupleType):
+        if len(type.types) != 1:
+            return f"ops can only have a sharding for a tuple of size 1: '{plain_type(type)}'"
+        (type,) = type.types
+    if not isinstance(type, ShapedType):
+        if not has_axes_or_rank:
+            return None
+        assert type is not None
+        return (
+            f"non-shaped tensors {_ONLY_RANK_0} type: '{plain_type(type)}', "
+            f"sharding: {plain_attribute(sharding)}"
+        )
+    if not isinstance(type, RankedShape):
+        return f"only ranked tensors can have a sharding. type: '{plain_type(type)}'"
+    if sharding.rank != type.rank:
+        return f"sharding doesn't match tensor rank: {sharding.rank} != {type.rank}"
+    return _axes_problem(sharding, type, mesh, must_divide)
+
+
+def _axes_problem(sharding: TensorSharding, type: RankedShape, mesh: Mesh, must_divide: bool) -> str | None:
+    seen = SeenAxes(mesh)
+    for index, (dim, size) in enumerate(zip(sharding.dims, type.shape, strict=True)):
+        problem = _dimension_problem(index, dim, seen)
+        if problem is not None:
+            return problem
+        if must_divide and size != DYNAMIC and size % dim.sharded_size(mesh):
+            return (
+                f"dim {index} with size {size} is not divisible by its sharded size {dim.sharded_size(mesh)}"
+            )
+    return (
+        seen.sorted_list_problem(sharding.replicated_axes, "replicated")
+        or seen.sorted_list_problem(sharding.unreduced_axes, "unreduced")
+        or seen.sub_axes_problem()
+    )
+
+
+def _dimension_problem(index: int, dim: DimensionSharding, seen: SeenAxes) -> str | None:
+    if dim.priority is not None:
+        if dim.priority < 0:
+            return f"dim {index} has a negative priority"
+        if dim.is_closed and not dim.axes:
+            return f"dim {index} is empty and closed but has a priority"
+    return seen.list_problem(dim.axes)
+
+
+class SeenAxes:
+    """The references in several lists, which must not say the same axis twice."""
+
+    def __init__(self, mesh: Mesh) -> None:
+        self._mesh = mesh
+        self._seen: set[AxisRef] = set()
+
+    def list_problem(self, axes: Iterable[AxisRef]) -> str | None:
+        """What is wrong with one more list, None if nothing is: a strange axis, or one that was there."""
+        previous: AxisRef | None = None
+        for axis in axes:
+            if not self._mesh.has_axis(axis.name):
+                return f'unknown axis name: "{axis.name}"'
+            if axis in self._seen:
+                return f"duplicate axis ref: {axis_ref_text(axis)}"
+            self._seen.add(axis)
+            if previous is not None and previous.can_merge(axis):
+                return (
+                    "two consecutive sub-axes can be merged: "
+                    f"{axis_ref_text(previous)}, {axis_ref_text(axis)}"
+                )
+            previous = axis
+        return None
+
+    def sorted_list_problem(self, axes: Sequence[AxisRef], word: str) -> str | None:
+        """What is wrong with one more list, which must be in the order of the mesh."""
+        if not is_sorted(axes, self._mesh):
+            return f"{word} axes are not ordered w.r.t. mesh"
+        return self.list_problem(axes)
+
+    def sub_axes_problem(self) -> str | None:
+        """What is wrong with the sub-axes in all lists: bad sizes, or overlaps."""
+        by_order = partial(mesh_order, mesh=self._mesh)
+        sub_axes = sorted((axis for axis in self._seen if axis.sub_axis is not None), key=by_order)
+        previous: AxisRef | None = None
+        for axis in sub_axes:
+            is_first = previous is None or previous.name != axis.name
+            if is_first and AxisRef(axis.name) in self._seen:
+                return f'both sub-axis and full-axis are used for axis name: "{axis.name}"'
+            problem = _sub_axis_problem(axis, self._mesh.axis_size(axis.name))
+            if problem is not None:
+                return problem
+            if not is_first and previous is not None and previous.reach > axis.pre_size:
+                return f"overlapping sub-axes: {axis_ref_text(previous)}, {axis_ref_text(axis)}"
+            previous = axis
+        return None
+
+
+def _sub_axis_problem(axis: AxisRef, full_size: int) -> str | None:
+    part = axis.sub_axis
+    assert part is not None
+    text = axis_ref_text(axis)
+    if part.pre_size < 1:
+        return f"sub-axis pre-size must be at least 1: {text}"
+    if part.size <= 1:
+        return f"sub-axis sizes must be greater than 1: {text}"
+    if full_size % part.next_pre_size:
+        return (
+            f"sub-axis next pre-size {part.next_pre_size} doesn't divide the size of the full axis "
+            f"{full_size}: {text}"
+        )
+    if part.size == full_size:
+        return f"sub-axis size is equal to the full axis size: {text}"
+    return None

@@ -1,0 +1,70 @@
+"""The sharding of a value, wherever it is kept."""
+
+from __future__ import annotations
+
+from sdyopt.dialects.sdy.interfaces import ShardingOwner
+from sdyopt.dialects.sdy.names import SHARDING
+from sdyopt.dialects.sdy.ops import DataFlowEdgeOp
+from sdyopt.dialects.sdy.sharding import MeshOrRef, ShardingPerValue, TensorSharding, fully_replicated
+from sdyopt.ir.operation import Op
+from sdyopt.ir.traits import FUNCTION
+from sdyopt.ir.types import RankedShape, Type
+from sdyopt.ir.value import BlockArgument, OpResult, Value
+
+
+def sharding_of(value: Value) -> TensorSharding | None:
+    """The sharding of a value, if it has one."""
+    held = shardable_value(value)
+    if held is None:
+        return None
+    op, index = owning_op(held), held.index
+    if isinstance(held, OpResult):
+        if isinstance(op, ShardingOwner):
+            return op.result_sharding(index)
+        shardings = op.attributes.get(SHARDING)
+        return shardings.at(index) if isinstance(shardings, ShardingPerValue) else None
+    if FUNCTION in op.traits:
+        found = op.argument_attributes[index].get(SHARDING)  # type: ignore[attr-defined]  # of functions
+        return found if isinstance(found, TensorSharding) else None
+    assert isinstance(op, ShardingOwner)
+    return op.argument_sharding(index)
+
+
+def sharding_or_replicated(value: Value, mesh_or_ref: MeshOrRef, is_closed: bool = False) -> TensorSharding:
+    """The sharding of a value; one that splits nothing if it has none."""
+    return sharding_of(value) or fully_replicated(rank_of(value.type), mesh_or_ref, is_closed)
+
+
+def shardable_value(value: Value) -> OpResult | BlockArgument | None:
+    """The value that keeps the sharding for `value`; None if there is none that could.
+
+    On a data-flow edge that is the operation put there for it, or else the edge's owner.
+    """
+    assert isinstance(value, OpResult | BlockArgument)
+    op = owning_op(value)
+    if op.data_flow is not None:
+        owner = op.data_flow.owner_of_target(op, value)
+        assert isinstance(owner, OpResult | BlockArgument)
+        edge = edge_behind(owner)
+        return owner if edge is None else edge.results[0]
+    if isinstance(value, OpResult) or FUNCTION in op.traits:
+        return value
+    return None
+
+
+def edge_behind(owner: Value) -> DataFlowEdgeOp | None:
+    """The data-flow edge operation behind the owner of an edge, if there is one."""
+    user = owner.first_use.owner if owner.first_use is not None and owner.has_one_use else None
+    return user if isinstance(user, DataFlowEdgeOp) else None
+
+
+def owning_op(value: OpResult | BlockArgument) -> Op:
+    """The operation that gives a result, or in whose region an argument stands."""
+    op = value.op if isinstance(value, OpResult) else value.owner.parent_op
+    assert op is not None
+    return op
+
+
+def rank_of(type: Type) -> int:
+    """The number of dimensions; 0 for what has none."""
+    return type.rank if isinstance(type, RankedShape) else 0

@@ -1,0 +1,53 @@
+"""Traits about where an operation stands and how its regions end, with MLIR's checks and words."""
+
+from __future__ import annotations
+
+from sdyopt.ir.block import Region
+from sdyopt.ir.operation import Op
+from sdyopt.ir.traits import NO_TERMINATOR, Trait
+
+
+def terminator_of(region: Region) -> Op:
+    """The operation that ends the only block of a region."""
+    last = region.blocks[0].last
+    assert last is not None
+    return last
+
+
+def has_parent(name: str) -> Trait:
+    """Stands directly inside operations of this name."""
+
+    def check(op: Op) -> None:
+        parent = op.parent_op
+        if parent is None or parent.form.name != name:
+            raise op.op_error(f"expects parent op '{name}'")
+
+    return Trait(f"has parent {name}", verify_place=check)
+
+
+def ends_with(name: str) -> Trait:
+    """Each region is one block, which ends with an operation of this name."""
+
+    def check(op: Op) -> None:
+        for region in op.regions:
+            last = region.blocks[0].last if region.blocks else None
+            if last is not None and last.form.name != name:
+                raise op.op_error(f"expects regions to end with '{name}', found '{last.form.name}'").note(
+                    f"in custom textual format, the absence of terminator implies '{name}'"
+                )
+
+    return Trait(f"ends with {name}", verify_regions=check, verify_structure=_check_single_block)
+
+
+def _check_single_block(op: Op) -> None:
+    for index, region in enumerate(op.regions):
+        if not region.blocks:
+            continue
+        if len(region.blocks) > 1:
+            raise op.op_error(f"expects region #{index} to have 0 or 1 blocks")
+        if region.blocks[0].first is None and NO_TERMINATOR not in op.traits:
+            raise op.op_error("expects a non-empty block")
+
+
+# Each region is one block, or empty.
+SINGLE_BLOCK = Trait("single-block", verify_structure=_check_single_block)
