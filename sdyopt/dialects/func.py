@@ -179,7 +179,7 @@ class CallOp(Op):
         symbol_reference_piece("callee"), "(", Operand("inputs"), ")", AttrDict(), ":", FunctionalType()
     )
 
-    def verify_place(self) -> None:
+    def verify_symbol_uses(self) -> None:
         function = lookup_symbol(self, self.callee)
         if not isinstance(function, FuncOp):
             raise self.op_error(f"'{self.callee}' does not reference a valid function")
@@ -223,9 +223,7 @@ class CallIndirectOp(Op):
     arg_attrs = optional_attr(DICT_ARRAY_ATTR)
     res_attrs = optional_attr(DICT_ARRAY_ATTR)
 
-    assembly = assembly(
-        Operand("callee"), "(", Operand("inputs"), ")", AttrDict(), ":", TypeOf("callee")
-    )
+    assembly = assembly(Operand("callee"), "(", Operand("inputs"), ")", AttrDict(), ":", TypeOf("callee"))
 
 
 @func.op("constant", CONSTANT_LIKE, PURE)
@@ -242,7 +240,7 @@ class ConstantOp(Op):
     def name_results(self) -> list[tuple[int, str]]:
         return [(0, "f")]
 
-    def verify_place(self) -> None:
+    def verify_symbol_uses(self) -> None:
         function = lookup_symbol(self, SymbolRef(self.value))
         if not isinstance(function, FuncOp):
             raise self.op_error(f"reference to undefined function '{self.value}'")
@@ -256,5 +254,3 @@ def _text(type: Type) -> str:
 
 def _types(types: Sequence[Type]) -> str:
     return ", ".join(_text(type) for type in types)
-
-

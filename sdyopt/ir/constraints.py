@@ -12,7 +12,13 @@ from types import UnionType
 from typing import Any, Generic, TypeVar
 
 from sdyopt.ir.attribute import ArrayAttr, Attribute, DictAttr, StringAttr, SymbolRef, TypeAttr, UnitAttr
-from sdyopt.ir.elements import DenseArray, DenseElements
+from sdyopt.ir.elements import (
+    DenseArray,
+    DenseElements,
+    DenseResource,
+    DenseStringElements,
+    SparseElements,
+)
 from sdyopt.ir.numbers import FloatAttr, IntegerAttr
 from sdyopt.ir.types import F32, FunctionType, IntegerType, Signedness, Type
 
@@ -150,7 +156,10 @@ FLAT_SYMBOL_ATTR: AttrKind[str] = AttrKind(
     lambda a: a.root,
 )
 SYMBOL_ATTR = of_class(SymbolRef, "symbol reference attribute")
-ELEMENTS_ATTR = of_class(Attribute, "constant vector/tensor attribute")
+Elements = DenseElements | DenseStringElements | DenseResource | SparseElements
+ELEMENTS_ATTR: AttrKind[Elements] = AttrKind(
+    "constant vector/tensor attribute", lambda a: isinstance(a, Elements), lambda a: a
+)
 DENSE_ELEMENTS = of_class(DenseElements, "dense vector/tensor attribute")
 
 

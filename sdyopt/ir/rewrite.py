@@ -12,7 +12,7 @@ whether anything did (`changed`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from sdyopt.ir.attribute import Attribute, DictAttr, dictionary
@@ -193,6 +193,18 @@ class Rewriter:
             use.unlink()
         op._operands = [OpOperand(op, index, value) for index, value in enumerate(values)]
         op.form = op.form.with_types(tuple([value.type for value in values]), op.form.result_types)
+        self._modified(op)
+
+    def erase_operands(self, op: Op, indices: Collection[int]) -> None:
+        """Takes operands away; those behind the first of them count as new uses, as in MLIR."""
+        first = min(indices)
+        kept = op._operands[:first]
+        for use in op._operands[first:]:
+            use.unlink()
+            if use.index not in indices:
+                kept.append(OpOperand(op, len(kept), use.value))
+        op._operands = kept
+        _refresh_operand_types(op)
         self._modified(op)
 
     def set_attribute(self, op: Op, name: str, value: Attribute) -> None:

@@ -79,8 +79,17 @@ def _check_same_operand_elements(form: Form) -> None:
         raise form.op_error("requires the same element type for all operands")
 
 
+def _check_same_types(form: Form) -> None:
+    if not form.operand_types:
+        raise form.op_error("expected 1 or more operands, but found 0")
+    types = _all_types(form)
+    if len({element_of(type) for type in types}) > 1 or not are_compatible_shapes(types):
+        raise form.op_error("requires the same type for all operands and results")
+
+
 # Works on each element alone: operands and results have one shape.
 ELEMENTWISE = Trait("elementwise", _check_elementwise)
+SAME_TYPE = Trait("same-operands-and-result-type", _check_same_types)
 SAME_SHAPE = Trait("same-operands-and-result-shape", _check_same_shape)
 SAME_ELEMENT_TYPE = Trait("same-operands-and-result-element-type", _check_same_elements)
 SAME_OPERAND_ELEMENT_TYPE = Trait("same-operands-element-type", _check_same_operand_elements)

@@ -120,7 +120,7 @@ def symbol_references(attribute: Attribute) -> Iterator[SymbolRef]:
 
 
 def verify_symbol_table(op: Op) -> None:
-    """One region of one block, and no two symbols of one name."""
+    """One region of one block, no two symbols of one name, and all that refers to symbols is right."""
     if len(op.regions) != 1:
         raise op.op_error("Operations with a 'SymbolTable' must have exactly one region")
     if len(op.regions[0].blocks) != 1:
@@ -135,6 +135,22 @@ def verify_symbol_table(op: Op) -> None:
                 "see existing symbol definition here", seen[name].location
             )
         seen[name] = child
+    for user in _in_scope(op):
+        if user.verify_symbol_uses is not None:
+            user.verify_symbol_uses()
+
+
+def _in_scope(table: Op) -> Iterator[Op]:
+    """The operations that look symbols up in a table, in MLIR's order: the last region comes first."""
+    pending = list(table.regions)
+    while pending:
+        for block in pending.pop().blocks:
+            op = block.first
+            while op is not None:
+                yield op
+                if op.regions and not isinstance(op, SymbolTableOp):
+                    pending.extend(op.regions)
+                op = op.next
 
 
 # Holds symbols; its region is one scope.

@@ -34,6 +34,11 @@ class InfersTypes(Trait):
     accepts: Callable[[Any, Any], bool] = lambda inferred, actual: inferred is actual
 
 
+def _check_is_last(op: Any) -> None:
+    if op.parent is None or op.parent.last is not op:
+        raise op.op_error("must be the last operation in the parent block")
+
+
 # No memory effect, and safe to run at any time: may be removed when unused, merged, moved.
 PURE = Trait("pure")
 # No memory effect, but may be undefined for some inputs, so not to be hoisted.
@@ -47,7 +52,7 @@ COMMUTATIVE = Trait("commutative")
 # Regions hold no value from outside; SSA names start anew.
 ISOLATED = Trait("isolated-from-above")
 # Ends its block.
-TERMINATOR = Trait("terminator")
+TERMINATOR = Trait("terminator", verify_place=_check_is_last)
 # Blocks of its regions need no terminator.
 NO_TERMINATOR = Trait("no-terminator")
 # Regions may be graphs: uses before definitions are fine.
