@@ -103,7 +103,7 @@ class Printer:
         self.names = self.naming.names
         self.out: list[str] = []
         self._indent = ""
-        self._lines: dict[tuple[Form, DictAttr, str], _Line] = {}
+        self._lines: dict[tuple[Form, DictAttr, str, int], _Line] = {}
 
     def definitions(self, facts: Sequence[Attribute | Location]) -> None:
         """Writes a line `#alias = fact` for each."""
@@ -118,7 +118,8 @@ class Printer:
     def op(self, op: Op, default_dialect: str) -> None:
         """Writes an operation, without indentation and newline."""
         out, form = self.out, op.form
-        key = (form, op.attributes, default_dialect)
+        # Operations of one form may have different numbers of regions.
+        key = (form, op.attributes, default_dialect, len(op.regions))
         line = self._lines.get(key)
         if line is None:
             line = self._lines[key] = self._line(op, default_dialect)
