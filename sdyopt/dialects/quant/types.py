@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 
 from sdyopt.ir.types import FloatType, IntegerType, Type
 
@@ -34,7 +33,6 @@ class QuantizedType(Type):
         return ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class AnyQuantized(QuantizedType):
     """`!quant.any<i8<-8:7>:f32>`: how numbers are stored, not what they stand for."""
 
@@ -45,7 +43,6 @@ class AnyQuantized(QuantizedType):
     maximum: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class UniformQuantized(QuantizedType):
     """`!quant.uniform<i8:f32, 2.0:3>`: a stored number x stands for (x - zero) * scale."""
 
@@ -62,7 +59,6 @@ class UniformQuantized(QuantizedType):
         return (self.zero,)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class UniformQuantizedPerAxis(QuantizedType):
     """`!quant.uniform<i8:f32:1, {2.0:3, 4.0}>`: a scale and a zero for each index of an axis."""
 
@@ -80,7 +76,6 @@ class UniformQuantizedPerAxis(QuantizedType):
         return self.zero_points
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class UniformQuantizedSubChannel(QuantizedType):
     """`!quant.uniform<i8:f32:{0:2}, {{2.0:3}}>`: a scale and a zero for each block of a tensor.
 
@@ -99,7 +94,6 @@ class UniformQuantizedSubChannel(QuantizedType):
     zero_points: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class CalibratedQuantized(Type):
     """`!quant.calibrated<f32<-1.0:1.0>>`: the range in which numbers were seen, as `f64` bit patterns."""
 

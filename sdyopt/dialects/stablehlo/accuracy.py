@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from struct import pack, unpack
 
 from sdyopt.dialects.stablehlo.dialect import stablehlo
@@ -22,7 +21,6 @@ class ResultAccuracyMode(EnumAttr):
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class ResultAccuracy(Attribute):
     """`#stablehlo.result_accuracy<atol = 1.0e-5, ulps = 2, mode = …>`; floats are `f64` bit patterns."""
 

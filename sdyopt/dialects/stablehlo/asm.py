@@ -258,8 +258,8 @@ def bool_attr(field: str) -> Attr:
     )
 
 
-def string_attr(field: str) -> Attr:
-    """A string."""
+def string_attr(field: str, name: str = "") -> Attr:
+    """A string. `name` is the attribute's, if the field has another one."""
 
     def parse(statement: Statement) -> Attribute:
         offset = statement.skip()
@@ -268,7 +268,9 @@ def string_attr(field: str) -> Attr:
             raise statement.error("invalid kind of attribute specified", offset)
         return StringAttr(found.value)
 
-    return Attr(field, parse)
+    piece = Attr(field, parse)
+    piece.elides = (name or field,)
+    return piece
 
 
 def i64_list_attr(field: str) -> Attr:

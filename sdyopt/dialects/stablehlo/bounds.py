@@ -6,7 +6,6 @@ A bound belongs to a dimension of unknown size. `DYNAMIC` stands for a missing b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.ir.attribute import Attribute
@@ -15,7 +14,6 @@ from sdyopt.syntax.cursor import Cursor
 from sdyopt.syntax.spell import Speller
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Bounds(Attribute):
     """`#stablehlo.bounds<8, ?>`: the encoding of a tensor type whose dimensions have bounds."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.stablehlo import types
 from sdyopt.dialects.stablehlo.asm import AllOperands, TupleOpType, integer_attr, string_attr
 from sdyopt.dialects.stablehlo.dialect import stablehlo
@@ -109,7 +110,7 @@ class CompositeOp(Op):
     outputs = results(types.TENSOR_OR_PER_AXIS_OR_TOKEN_OR_TUPLE)
 
     assembly = assembly(
-        string_attr("op_name"),
+        string_attr("op_name", name="name"),
         AllOperands(),
         Custom(_parse_regions, print=_print_regions),
         AttrDict(),
@@ -120,25 +121,31 @@ class CompositeOp(Op):
     def verify_symbol_uses(self) -> None:
         form = self.form
         if not _NAME.fullmatch(form.op_name):  # composite_c1
-            raise form.located_error(
+            raise _error(
+                self,
                 "name must be a valid namespaced op name, i.e. it must match the following regular "
-                f'expression: ^{_NAME.pattern}$ e.g. "my_namespace.my_op"'
+                f'expression: ^{_NAME.pattern}$ e.g. "my_namespace.my_op"',
             )
         function = lookup_symbol(self, form.decomposition)
         if function is None or FUNCTION not in function.traits:  # composite_c2
-            raise form.located_error(f"'{form.decomposition}' does not reference a valid function")
+            raise _error(self, f"'{form.decomposition}' does not reference a valid function")
         type = function.form.function_type
         assert isinstance(type, FunctionType)
-        _check_alike(form, "operand", form.operand_types, type.inputs)  # composite_c3
-        _check_alike(form, "result", form.result_types, type.results)  # composite_c4
+        _check_alike(self, "operand", form.operand_types, type.inputs)  # composite_c3
+        _check_alike(self, "result", form.result_types, type.results)  # composite_c4
 
 
-def _check_alike(form: Form, what: str, types: Sequence[Type], expected: Sequence[Type]) -> None:
+def _error(op: Op, message: str) -> DiagnosticError:
+    return DiagnosticError.at(op.location, message)
+
+
+def _check_alike(op: Op, what: str, types: Sequence[Type], expected: Sequence[Type]) -> None:
     if len(types) != len(expected):
-        raise form.located_error(f"has {len(types)} {what}(s), but decomposition has {len(expected)}")
+        raise _error(op, f"has {len(types)} {what}(s), but decomposition has {len(expected)}")
     for index, (type, wanted) in enumerate(zip(types, expected, strict=True)):
         if type is not wanted:
-            raise form.located_error(
+            raise _error(
+                op,
                 f"{what} at index {index} has type '{plain_type(type)}', but decomposition has type "
-                f"'{plain_type(wanted)}'"
+                f"'{plain_type(wanted)}'",
             )

@@ -47,7 +47,12 @@ def _parse_ranges(statement: Statement) -> None:
         limit = statement.integer()
         return start, limit, statement.integer() if statement.accept(":") else 1
 
-    ranges = statement.comma_list(one, "[", "]")
+    ranges: list[tuple[int, int, int]] = []
+    statement.expect("[")
+    while not statement.accept("]"):
+        if ranges:
+            statement.expect(",")
+        ranges.append(one())
     for index, field in enumerate(_RANGE_FIELDS):
         statement.attributes[field] = DenseArray(I64, tuple(r[index] for r in ranges))
 

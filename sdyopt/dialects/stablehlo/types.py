@@ -7,7 +7,6 @@ reference does: "ranked tensor of bool or 2/4/8/16/32/64-bit integer values".
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.quant import QuantizedType, UniformQuantized, UniformQuantizedPerAxis
@@ -39,14 +38,12 @@ from sdyopt.syntax.spell import Speller, plain_type
 # --- Types ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class TokenType(Type):
     """`!stablehlo.token`: orders side effects."""
 
     dialect = "stablehlo"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class FutureType(Type):
     """`!stablehlo.future<…>`: what an asynchronous operation will give."""
 
@@ -69,13 +66,13 @@ def _spell_token(type: TokenType, speller: Speller) -> str:
 
 @stablehlo.type("future")
 def _parse_future(cursor: Cursor) -> Type:
+    offset = cursor.skip()
     cursor.expect("<")
     try:
         types = cursor.comma_list(cursor.type)
     except DiagnosticError as error:
         owner = "StableHLO_Future parameter 'types' which is to be a `::llvm::ArrayRef<::mlir::Type>`"
         raise error.then(cursor.error(f"failed to parse {owner}")) from None
-    offset = cursor.skip()
     cursor.expect(">")
     for type in types:
         if not isinstance(type, RankedTensor):
