@@ -5,12 +5,16 @@ gives the living object, so `is` compares facts, their hash is their identity, a
 facts can be memoised in a dict. A fact lives as long as somebody holds it: nothing here outlives
 the run that made it.
 
-    @dataclass(frozen=True, slots=True, eq=False)
     class AxisRef(Fact):
         name: str
         sub_axis: SubAxis | None = None
 
     assert AxisRef("x") is AxisRef("x", None) is AxisRef(name="x")
+
+A class's annotations are its fields, as in a dataclass; but nothing is generated for it, because
+the program declares a few hundred of them and users wait for its start. `derived()` declares a field
+that `__post_init__` works out from the others. A class with `__slots__ = ()` has no
+fields of its own; what all its subclasses have it declares as a property.
 
 Fields must be hashable. Fields of one class must not mix `1`, `1.0` and `True`, which Python takes
 for equal: floats are therefore kept as bit patterns.
@@ -19,17 +23,50 @@ for equal: floats are therefore kept as bit patterns.
 from __future__ import annotations
 
 import weakref
-from dataclasses import MISSING, fields
-from typing import Any, cast
+from typing import Any, ClassVar, Literal, NoReturn, cast, dataclass_transform
 
 _living: dict[tuple[Any, ...], weakref.ref[Any]] = {}
+_MISSING = object()
+_DERIVED = object()
+_set = object.__setattr__
 
 
+def derived(*, init: Literal[False] = False) -> Any:
+    """Declares a field that is no part of the fact's identity: `__post_init__` sets it with `derive`."""
+    return _DERIVED
+
+
+def derive(fact: Fact, **fields: Any) -> None:
+    """Sets derived fields, from `__post_init__`."""
+    for name, value in fields.items():
+        _set(fact, name, value)
+
+
+@dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(derived,))
 class FactMeta(type):
-    """Makes calling a fact's class look the fact up before building it."""
+    """Gives a fact's class slots, and makes calling it look the fact up before building it."""
 
-    _defaults: tuple[Any, ...] | None
+    # The fields in order, and their defaults.
     _names: tuple[str, ...]
+    _defaults: tuple[Any, ...]
+    _is_finished: bool
+
+    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> FactMeta:
+        own: dict[str, Any] = {}
+        if "__slots__" not in namespace:
+            annotations = namespace.get("__annotations__", {})
+            names = [field for field, type_ in annotations.items() if not str(type_).startswith("ClassVar")]
+            own = {field: namespace.pop(field, _MISSING) for field in names}
+            namespace["__slots__"] = tuple(own)
+        base = bases[0] if bases else None
+        fields = dict(zip(base._names, base._defaults, strict=True)) if isinstance(base, FactMeta) else {}
+        fields.update({field: default for field, default in own.items() if default is not _DERIVED})
+        namespace["__match_args__"] = tuple(fields)
+        made = super().__new__(cls, name, bases, namespace)
+        made._names = tuple(fields)
+        made._defaults = tuple(fields.values())
+        made._is_finished = not hasattr(made, "__post_init__")
+        return made
 
     def __call__(cls, *args: Any, **named: Any) -> Any:
         key = (cls, *args)
@@ -37,45 +74,60 @@ class FactMeta(type):
             reference = _living.get(key)
             if reference is not None and (fact := reference()) is not None:
                 return fact
-        complete = cls._complete(args, named)
-        key = (cls, *complete)
-        reference = _living.get(key)
-        if reference is not None and (fact := reference()) is not None:
-            return fact
-        fact = super().__call__(*complete)
+        if named or len(args) != len(cls._names):
+            args = cls._complete(args, named)
+            key = (cls, *args)
+            reference = _living.get(key)
+            if reference is not None and (fact := reference()) is not None:
+                return fact
+        fact = object.__new__(cast(Any, cls))
+        for name, value in zip(cls._names, args, strict=True):
+            _set(fact, name, value)
+        if not cls._is_finished:
+            fact.__post_init__()
         _living[key] = weakref.ref(fact, lambda gone: _forget(key, gone))
         return fact
 
     def _complete(cls, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
         """The value of every field, defaults included, in declaration order."""
-        if "_defaults" not in cls.__dict__:
-            declared = [field for field in fields(cast(Any, cls)) if field.init]
-            cls._names = tuple(field.name for field in declared)
-            cls._defaults = tuple(field.default for field in declared)
-        defaults = cast("tuple[Any, ...]", cls._defaults)
-        if len(args) == len(defaults) and not named:
-            return args
         values = list(args)
-        for name, default in zip(cls._names[len(args) :], defaults[len(args) :], strict=True):
+        for name, default in zip(cls._names[len(args) :], cls._defaults[len(args) :], strict=True):
             value = named.pop(name, default)
-            if value is MISSING:
+            if value is _MISSING:
                 raise TypeError(f"{cls.__name__} is missing its field {name!r}")
             values.append(value)
-        if named or len(values) != len(defaults):
+        if named or len(values) != len(cls._names):
             raise TypeError(f"{cls.__name__} does not take {sorted(named) or args}")
         return tuple(values)
 
 
 class Fact(metaclass=FactMeta):
-    """Base of all facts. Subclasses are `@dataclass(frozen=True, slots=True, eq=False)`."""
+    """Base of all facts."""
 
     __slots__ = ("__weakref__",)
+
+    # The names of the fields, in order.
+    _names: ClassVar[tuple[str, ...]]
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} is a fact: its {name!r} cannot change")
+
+    __delattr__ = __setattr__  # type: ignore[assignment]  # refuses, whatever it is given
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._names)
+        return f"{type(self).__name__}({fields})"
 
     def __copy__(self) -> Fact:
         return self
 
     def __deepcopy__(self, memo: Any) -> Fact:
         return self
+
+
+def field_names(fact_class: type[Fact]) -> tuple[str, ...]:
+    """The names of the fields of a fact's class, in order, without derived ones."""
+    return fact_class._names
 
 
 def _forget(key: tuple[Any, ...], gone: weakref.ref[Any]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from sdyopt.facts import Fact
 
@@ -29,14 +28,12 @@ class Location(Fact):
         return f"loc({describe(self)})"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class UnknownLoc(Location):
     """Nobody knows."""
 
     __str__ = Location.__str__
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class FileLoc(Location):
     """A point in a file. Lines and columns count from 1, columns in bytes; 0 is not known."""
 
@@ -47,7 +44,6 @@ class FileLoc(Location):
     __str__ = Location.__str__
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class FileRange(Location):
     """A stretch of a file, `"file":1:2 to 3:4`; the end is the first column that is not part of it."""
 
@@ -60,7 +56,6 @@ class FileRange(Location):
     __str__ = Location.__str__
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class NameLoc(Location):
     """A name that somebody gave, with the place that it was given to."""
 
@@ -74,7 +69,6 @@ class NameLoc(Location):
         return (self.child,)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class CallSite(Location):
     """A place inside a function that was inlined, and where the call stood."""
 
@@ -88,7 +82,6 @@ class CallSite(Location):
         return (self.callee, self.caller)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class FusedLoc(Location):
     """Several places that became one operation; `metadata` is an attribute saying how."""
 
@@ -102,7 +95,6 @@ class FusedLoc(Location):
         return self.locations
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class OpaqueLoc(Location):
     """A place only another tool understands, and a stand-in for everybody else."""
 

@@ -6,11 +6,10 @@ ways of writing the same thing are mostly the same object, and print alike.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
 from math import gcd
 
-from sdyopt.facts import Fact
+from sdyopt.facts import Fact, derive, derived
 from sdyopt.ir.attribute import Attribute
 
 
@@ -33,54 +32,58 @@ class AffineExpr(Fact):
 
     __slots__ = ()
 
-    is_symbolic: bool
-    divisor: int
-    depth: int
+    @property
+    def is_symbolic(self) -> bool:
+        raise NotImplementedError
+
+    @property
+    def divisor(self) -> int:
+        raise NotImplementedError
+
+    @property
+    def depth(self) -> int:
+        raise NotImplementedError
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class AffineDim(AffineExpr):
     """`d0`: a dimension."""
 
     position: int
-    is_symbolic: bool = field(default=False, init=False)
-    divisor: int = field(default=1, init=False)
-    depth: int = field(default=0, init=False)
+    is_symbolic = False
+    divisor = 1
+    depth = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class AffineSymbol(AffineExpr):
     """`s0`: a symbol, unknown but fixed."""
 
     position: int
-    is_symbolic: bool = field(default=True, init=False)
-    divisor: int = field(default=1, init=False)
-    depth: int = field(default=0, init=False)
+    is_symbolic = True
+    divisor = 1
+    depth = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class AffineConstant(AffineExpr):
     """`42`: a number of 64 bits."""
 
     value: int
-    is_symbolic: bool = field(default=True, init=False)
-    divisor: int = field(init=False)
-    depth: int = field(default=0, init=False)
+    is_symbolic = True
+    divisor: int = derived()
+    depth = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "divisor", abs(self.value))
+        derive(self, divisor=abs(self.value))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class AffineBinary(AffineExpr):
     """`lhs operator rhs`. Built with `add`, `multiply` and the like, which simplify."""
 
     operator: AffineOperator
     lhs: AffineExpr
     rhs: AffineExpr
-    is_symbolic: bool = field(init=False)
-    divisor: int = field(init=False)
-    depth: int = field(init=False)
+    is_symbolic: bool = derived()
+    divisor: int = derived()
+    depth: int = derived()
 
     def __post_init__(self) -> None:
         lhs, rhs = self.lhs, self.rhs
@@ -89,12 +92,14 @@ class AffineBinary(AffineExpr):
             divisor = lhs.divisor * rhs.divisor
         elif self.operator in (AffineOperator.ADD, AffineOperator.MODULO):
             divisor = gcd(lhs.divisor, rhs.divisor)
-        object.__setattr__(self, "is_symbolic", lhs.is_symbolic and rhs.is_symbolic)
-        object.__setattr__(self, "divisor", divisor)
-        object.__setattr__(self, "depth", 1 + max(lhs.depth, rhs.depth))
+        derive(
+            self,
+            is_symbolic=lhs.is_symbolic and rhs.is_symbolic,
+            divisor=divisor,
+            depth=1 + max(lhs.depth, rhs.depth),
+        )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class AffineMapAttr(Attribute):
     """`affine_map<(d0, d1)[s0] -> (d0 + s0, d1)>`."""
 
@@ -110,7 +115,6 @@ class AffineMapAttr(Attribute):
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class IntegerSetAttr(Attribute):
     """`affine_set<(d0)[s0] : (d0 - s0 >= 0, d0 == 0)>`; each constraint with whether it is `==`."""
 

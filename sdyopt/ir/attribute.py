@@ -8,11 +8,10 @@ numbers in `elements.py`, affine maps in `affine.py`, the builtin types in `type
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import ClassVar
 
 from sdyopt.diagnostics.location import Location
-from sdyopt.facts import Fact
+from sdyopt.facts import Fact, derive, derived
 
 
 class Attribute(Fact):
@@ -29,19 +28,16 @@ class Type(Attribute):
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class UnitAttr(Attribute):
     """Says something by being there at all."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class TypeAttr(Attribute):
     """A type standing where an attribute is wanted."""
 
     type: Type
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class StringAttr(Attribute):
     """A string of bytes, held as UTF-8 text; bytes that are not UTF-8 are surrogate escapes."""
 
@@ -49,7 +45,6 @@ class StringAttr(Attribute):
     type: Type | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class SymbolRef(Attribute):
     """`@root::@nested`: the name of an operation, looked up from where it is used."""
 
@@ -62,7 +57,6 @@ class SymbolRef(Attribute):
         return self.nested[-1] if self.nested else self.root
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class ArrayAttr(Attribute):
     """`[a, b]`: a list of attributes of any kind."""
 
@@ -75,7 +69,6 @@ class ArrayAttr(Attribute):
         return len(self.elements)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class DictAttr(Attribute):
     """`{a = x, b = y}`: attributes by name, the names sorted and different from each other.
 
@@ -83,10 +76,10 @@ class DictAttr(Attribute):
     """
 
     entries: tuple[tuple[str, Attribute], ...] = ()
-    _table: dict[str, Attribute] = field(init=False, repr=False)
+    _table: dict[str, Attribute] = derived()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_table", dict(self.entries))
+        derive(self, _table=dict(self.entries))
 
     def get(self, name: str) -> Attribute | None:
         """The attribute called `name`, if there is one."""
@@ -122,7 +115,6 @@ class DictAttr(Attribute):
         return len(self.entries)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class DistinctAttr(Attribute):
     """`distinct[id]<attribute>`: equal only to what was written with the same id."""
 
@@ -130,7 +122,6 @@ class DistinctAttr(Attribute):
     attribute: Attribute
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class OpaqueAttr(Attribute):
     """An attribute of a dialect nobody knows: `#namespace<body>`, kept as its text."""
 
@@ -139,7 +130,6 @@ class OpaqueAttr(Attribute):
     type: Type | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class LocationAttr(Attribute):
     """A location standing where an attribute is wanted."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from sdyopt.ir.attribute import Attribute, Type
 from sdyopt.ir.numbers import integer_width
@@ -18,7 +17,6 @@ from sdyopt.ir.types import (
 DenseShape = RankedShape
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class DenseElements(Attribute):
     """`dense<[1, 2]> : tensor<2xi32>`: the elements' bytes, little-endian, in row-major order.
 
@@ -41,7 +39,6 @@ class DenseElements(Attribute):
         return self.data * self.type.num_elements if self.is_splat else self.data
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class DenseStringElements(Attribute):
     """`dense<["a", "b"]> : tensor<2x!x.string>`; one value if all are equal."""
 
@@ -54,7 +51,6 @@ class DenseStringElements(Attribute):
         return len(self.values) == 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class DenseResource(Attribute):
     """`dense_resource<key> : tensor<2xi32>`: the elements are a blob that stands elsewhere."""
 
@@ -62,7 +58,6 @@ class DenseResource(Attribute):
     key: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class DenseArray(Attribute):
     """`array<i64: 1, 2>`: integers, or the bit patterns of floats."""
 
@@ -73,7 +68,6 @@ class DenseArray(Attribute):
         return len(self.values)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class SparseElements(Attribute):
     """`sparse<indices, values> : tensor<…>`: zero but for the values at the indices."""
 
@@ -82,7 +76,6 @@ class SparseElements(Attribute):
     values: DenseElements | DenseStringElements
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class StridedLayout(Attribute):
     """`strided<[s0, s1], offset: o>`: how far apart the elements of a memref lie."""
 

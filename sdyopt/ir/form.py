@@ -8,10 +8,9 @@ sharding rule, cost) is worked out once per form and kept in its `memo`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from sdyopt.facts import Fact
+from sdyopt.facts import Fact, derive, derived
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.types import Type
 
@@ -51,24 +50,15 @@ class FormError(Exception):
 class Form(Fact):
     """Class, name, inherent attributes, operand types and result types of an operation."""
 
-    __slots__ = ("attributes", "memo", "name", "op_class", "operand_types", "result_types")
-    _names = ("op_class", "name", "attributes", "operand_types", "result_types")
-    _defaults = (MISSING,) * 5
+    op_class: type[Op]
+    name: str
+    attributes: DictAttr
+    operand_types: tuple[Type, ...]
+    result_types: tuple[Type, ...]
+    memo: dict[Any, Any] = derived()
 
-    def __init__(
-        self,
-        op_class: type[Op],
-        name: str,
-        attributes: DictAttr,
-        operand_types: tuple[Type, ...],
-        result_types: tuple[Type, ...],
-    ) -> None:
-        self.op_class = op_class
-        self.name = name
-        self.attributes = attributes
-        self.operand_types = operand_types
-        self.result_types = result_types
-        self.memo: dict[Any, Any] = {}
+    def __post_init__(self) -> None:
+        derive(self, memo={})
 
     def remember(self, function: Callable[[Form], T]) -> T:
         """`function(self)`, computed once per form."""

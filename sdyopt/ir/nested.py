@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
-from functools import cache
 from typing import Any
 
+from sdyopt.facts import field_names
 from sdyopt.ir.attribute import Attribute, DictAttr
 
 
@@ -31,7 +30,7 @@ def _inside(attribute: Attribute) -> list[Attribute]:
     found: list[Attribute] = []
     if isinstance(attribute, DictAttr):
         return [value for _, value in attribute.entries]
-    for name in _field_names(type(attribute)):
+    for name in field_names(type(attribute)):
         _collect(getattr(attribute, name), found)
     return found
 
@@ -42,8 +41,3 @@ def _collect(value: Any, found: list[Attribute]) -> None:
     elif isinstance(value, tuple):
         for item in value:
             _collect(item, found)
-
-
-@cache
-def _field_names(attribute_class: type[Any]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(attribute_class) if field.init)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 
 from sdyopt.ir.attribute import Attribute, Type
 from sdyopt.ir.types import I1, INDEX_WIDTH, FloatType, IndexType, IntegerType
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class IntegerAttr(Attribute):
     """`3 : i64`, `true`: an integer of a type, index included.
 
@@ -20,7 +18,6 @@ class IntegerAttr(Attribute):
     type: IntegerType | IndexType
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class FloatAttr(Attribute):
     """`1.0 : f32`: a floating point number, held as its bit pattern."""
 

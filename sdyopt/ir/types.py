@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from math import prod
 
@@ -25,7 +24,6 @@ class Signedness(Enum):
     UNSIGNED = "u"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class IntegerType(Type):
     """`i32`, `si8`, `ui4`: an integer of `width` bits."""
 
@@ -41,12 +39,10 @@ class IntegerType(Type):
         return self.signedness is Signedness.UNSIGNED
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class IndexType(Type):
     """`index`: an integer as wide as the machine likes; 64 bits in attributes."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class FloatType(Type):
     """`f32`, `bf16`, `f8E4M3FN`: a floating point number."""
 
@@ -61,26 +57,22 @@ class FloatType(Type):
         return FLOAT_FORMATS[self.name].width
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class ComplexType(Type):
     """`complex<f32>`: a real and an imaginary part."""
 
     element: Type
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class NoneType(Type):
     """`none`: the type with one value."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class TupleType(Type):
     """`tuple<i32, f32>`."""
 
     types: tuple[Type, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class FunctionType(Type):
     """`(i32, f32) -> f32`."""
 
@@ -88,7 +80,6 @@ class FunctionType(Type):
     results: tuple[Type, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class OpaqueType(Type):
     """A type of a dialect nobody knows: `!namespace<body>`, kept as its text."""
 
@@ -101,7 +92,9 @@ class ShapedType(Type):
 
     __slots__ = ()
 
-    element: Type
+    @property
+    def element(self) -> Type:
+        raise NotImplementedError
 
     @property
     def has_rank(self) -> bool:
@@ -113,7 +106,9 @@ class RankedShape(ShapedType):
 
     __slots__ = ()
 
-    shape: tuple[int, ...]
+    @property
+    def shape(self) -> tuple[int, ...]:
+        raise NotImplementedError
 
     @property
     def rank(self) -> int:
@@ -130,7 +125,6 @@ class RankedShape(ShapedType):
         return prod(self.shape)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class RankedTensor(RankedShape):
     """`tensor<4x?xf32, encoding>`."""
 
@@ -139,14 +133,12 @@ class RankedTensor(RankedShape):
     encoding: Attribute | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class UnrankedTensor(ShapedType):
     """`tensor<*xf32>`."""
 
     element: Type
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class VectorType(RankedShape):
     """`vector<4x[8]xf32>`; `scalable` says of each dimension whether it is in brackets."""
 
@@ -155,7 +147,6 @@ class VectorType(RankedShape):
     scalable: tuple[bool, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class MemRefType(RankedShape):
     """`memref<4x?xf32, layout, space>`; the identity layout is None."""
 
@@ -165,7 +156,6 @@ class MemRefType(RankedShape):
     memory_space: Attribute | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class UnrankedMemRef(ShapedType):
     """`memref<*xf32, space>`."""
 

@@ -18,6 +18,7 @@ from sdyopt.diagnostics.location import (
     OpaqueLoc,
     UnknownLoc,
 )
+from sdyopt.facts import Fact
 from sdyopt.ir.affine import AffineMapAttr, IntegerSetAttr
 from sdyopt.ir.attribute import Attribute, DictAttr, LocationAttr
 from sdyopt.ir.nested import nested_attributes
@@ -40,7 +41,7 @@ class _Met:
 class Aliases:
     """The alias of each fact, and the facts defined above and below the program, in order."""
 
-    texts: dict[Attribute | Location, str] = field(default_factory=dict)
+    texts: dict[Fact, str] = field(default_factory=dict)
     above: list[Attribute | Location] = field(default_factory=list)
     below: list[Attribute | Location] = field(default_factory=list)
 

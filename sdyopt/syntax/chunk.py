@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError
@@ -27,7 +26,6 @@ _LOCATION_ALIAS = re.compile(r"loc\(\s*#([\w$-]+)\s*\)")
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class UnresolvedLocation(Location):
     """`loc(#name)` where the alias has not been defined yet."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.structs import Parameter, integer, read_struct
@@ -14,7 +13,6 @@ from sdyopt.syntax.spell import Speller
 DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE = 1, 2, 3
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class ChannelHandle(Attribute):
     """A channel's number, and between what it runs. A number that is not positive stands for none."""
 

@@ -7,7 +7,6 @@ the spatial dimensions, in their order.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.stablehlo.asm import spell_list
@@ -20,7 +19,6 @@ from sdyopt.syntax.cursor import Cursor
 from sdyopt.syntax.spell import Speller
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class ConvDimensions(Attribute):
     """`#stablehlo.conv<…>`: the dimension that each letter and number stands for."""
 

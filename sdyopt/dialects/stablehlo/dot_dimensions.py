@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from sdyopt.dialects.stablehlo.asm import spell_list
@@ -22,7 +21,6 @@ from sdyopt.syntax.statement import Statement
 from sdyopt.syntax.template import Template
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class DotDimensions(Attribute):
     """`#stablehlo.dot<…>`: dimensions that are matched up (batching) and summed over (contracting)."""
 

@@ -9,7 +9,6 @@ The class's name is the reference's, which its messages mention.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self, TypeVar
 
 from sdyopt.ir.attribute import Attribute
@@ -18,7 +17,6 @@ from sdyopt.syntax.cursor import Cursor
 from sdyopt.syntax.spell import Speller
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class EnumAttr(Attribute):
     """One word of those in `cases`."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.records import dimension_list, number, read_record, spell_record
@@ -12,7 +11,6 @@ from sdyopt.syntax.cursor import Cursor
 from sdyopt.syntax.spell import Speller
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class GatherDimensions(Attribute):
     """`#stablehlo.gather<…>`; the fields are named after its entries."""
 
@@ -25,7 +23,6 @@ class GatherDimensions(Attribute):
     dialect = "stablehlo"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class ScatterDimensions(Attribute):
     """`#stablehlo.scatter<…>`; the fields are named after its entries."""
 

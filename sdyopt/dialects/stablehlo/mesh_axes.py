@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from sdyopt.dialects.stablehlo.dialect import stablehlo
@@ -20,7 +19,6 @@ from sdyopt.syntax.spell import Speller
 from sdyopt.syntax.strings import escape
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class SubAxisInfo(Attribute):
     """`(1)2`: which part of an axis a sub-axis is."""
 
@@ -29,7 +27,6 @@ class SubAxisInfo(Attribute):
     dialect = "stablehlo"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class AxisRef(Attribute):
     """An axis by name, or a sub-axis of it."""
 
@@ -38,7 +35,6 @@ class AxisRef(Attribute):
     dialect = "stablehlo"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class MeshAxis(Attribute):
     """An axis of a mesh."""
 
@@ -47,7 +43,6 @@ class MeshAxis(Attribute):
     dialect = "stablehlo"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Mesh(Attribute):
     """Axes, and the devices along them if they do not simply count up."""
 
@@ -56,7 +51,6 @@ class Mesh(Attribute):
     dialect = "stablehlo"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class ReplicaGroupMeshAxes(Attribute):
     """Groups of the devices along some axes of a mesh, which is given here or by name."""
 

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sdyopt.dialects.stablehlo.bounds import spell_size
 from sdyopt.dialects.stablehlo.dialect import stablehlo
@@ -19,7 +18,6 @@ from sdyopt.syntax.cursor import Cursor
 from sdyopt.syntax.spell import Speller
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class OutputOperandAlias(Attribute):
     """A part of the results, and the part of an operand that it shares memory with."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.stablehlo.asm import spell_list
@@ -45,7 +44,6 @@ def check_precision(form: Form) -> None:
 # --- Algorithms -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class DotAlgorithm(Attribute):
     """The types that a product is computed in, and into how many parts it is taken."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 
 import pytest
 
@@ -10,7 +9,6 @@ from sdyopt import facts
 from sdyopt.facts import Fact
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Axis(Fact):
     name: str
     part: Axis | None = None
