@@ -1,7 +1,7 @@
 """SSA names: what a printed program calls its values and blocks.
 
 Values of a region are named before those of the regions inside it, which all go on from the same
-counters, so sibling regions use the same names. An operation may suggest names (`%cst`, `%iterArg`);
+counters, so sibling regions use the same names, but for the generic form. An operation may suggest names (`%cst`, `%iterArg`);
 a taken one gets `_0`, `_1`, … behind it.
 """
 
@@ -49,7 +49,7 @@ class Naming:
         self.blocks: dict[Block, str] = {}
         self.groups: dict[Op, list[int]] = {}
         self._is_generic = is_generic
-        self._are_unique = are_unique
+        self._are_unique = are_unique or is_generic
         self._from_locations = from_locations
         self._with_ids = with_ids
         self._used: set[str] = set()
