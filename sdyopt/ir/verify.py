@@ -56,14 +56,16 @@ class Verifier:
     def _op(self, op: Op) -> None:
         if op.attributes.entries:
             self._discardable_attributes(op)
-        if op.regions:
+        has_regions = op.regions or op.op_class_has_regions
+        if has_regions:
+            _check_region_count(op)
             for trait in op.trait_order:
                 if trait.verify_structure is not None:
                     trait.verify_structure(op)
         problem = form_problem(op.form, self.spell_type)
         if problem is not None:
             raise _form_error(op, problem)
-        if op.regions or op.op_class_has_regions:
+        if has_regions:
             _check_regions(op)
         try:
             for trait in op.trait_order:
@@ -108,7 +110,7 @@ class Verifier:
                 isolated.append(child)
             else:
                 self._op(child)
-                if child.regions:
+                if child.regions or child.op_class_has_regions:
                     self._regions(child, isolated)
                     self._whole(child)
             child = child.next
@@ -171,23 +173,29 @@ def _form_error(op: Op, problem: FormError) -> DiagnosticError:
     return error
 
 
-def _check_regions(op: Op) -> None:
+def _check_region_count(op: Op) -> None:
+    if not op.name:
+        return
     fields = [f for f in op.fields.values() if isinstance(f, RegionField)]
     count = len(op.regions)
-    if op.name:
-        needed = sum(not field.is_variadic for field in fields)
-        if not any(field.is_variadic for field in fields):
-            if count != needed:
-                raise op.op_error(
-                    {0: "requires zero regions", 1: "requires one region"}.get(
-                        needed, f"expected {needed} regions"
-                    )
+    needed = sum(not field.is_variadic for field in fields)
+    if not any(field.is_variadic for field in fields):
+        if count != needed:
+            raise op.op_error(
+                {0: "requires zero regions", 1: "requires one region"}.get(
+                    needed, f"expected {needed} regions"
                 )
-        elif count < needed:
-            raise op.op_error(f"expected {needed} or more regions")
-        if op.successors and not op.is_terminator:
-            raise op.op_error(f"requires 0 successors but found {len(op.successors)}")
-    for field in fields:
+            )
+    elif count < needed:
+        raise op.op_error(f"expected {needed} or more regions")
+    if op.successors and not op.is_terminator:
+        raise op.op_error(f"requires 0 successors but found {len(op.successors)}")
+
+
+def _check_regions(op: Op) -> None:
+    for field in op.fields.values():
+        if not isinstance(field, RegionField):
+            continue
         regions = (
             op.regions[field.index :] if field.is_variadic else op.regions[field.index : field.index + 1]
         )

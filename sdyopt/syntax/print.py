@@ -315,7 +315,7 @@ class Printer:
 
 
 def _region_writer(index: int) -> Callable[[Op, Printer], None]:
-    return lambda op, printer: printer.region(op.regions[index], print_arguments=True)
+    return lambda op, printer: printer.region(op.regions[index], print_arguments=True, print_empty=True)
 
 
 def _predecessors(names: list[str]) -> str:
