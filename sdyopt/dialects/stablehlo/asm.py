@@ -24,7 +24,7 @@ from sdyopt.ir.types import (
     Type,
 )
 from sdyopt.syntax.assembly import Attr, Piece, TypeOf
-from sdyopt.syntax.spell import plain_type
+from sdyopt.syntax.spell import Speller, plain_type
 from sdyopt.syntax.statement import Statement
 from sdyopt.syntax.template import Template
 
@@ -222,7 +222,7 @@ class OperandsWithCommas(Piece):
 
 
 def integer_attr(field: str, type: Type = I64) -> Attr:
-    """An integer, without its type."""
+    """An integer, without its type; one of type `i1` is `true` or `false`."""
 
     def parse(statement: Statement) -> Attribute:
         offset = statement.skip()
@@ -231,7 +231,10 @@ def integer_attr(field: str, type: Type = I64) -> Attr:
             raise statement.error("invalid kind of attribute specified", offset)
         return found
 
-    return Attr(field, parse, lambda attribute, speller: str(attribute.value))
+    def spell(attribute: Any, speller: Speller) -> str:
+        return str(bool(attribute.value)).lower() if type is I1 else str(attribute.value)
+
+    return Attr(field, parse, spell)
 
 
 def enum_attr(field: str, cls: type[EnumAttr]) -> Attr:
@@ -247,15 +250,6 @@ def enum_attr(field: str, cls: type[EnumAttr]) -> Attr:
         return found
 
     return Attr(field, parse, lambda attribute, speller: str(attribute.value))
-
-
-def bool_attr(field: str) -> Attr:
-    """`true` or `false`."""
-    return Attr(
-        field,
-        lambda statement: statement.attribute(I1),
-        lambda attribute, speller: str(bool(attribute.value)).lower(),
-    )
 
 
 def string_attr(field: str, name: str = "") -> Attr:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from sdyopt.dialects.stablehlo.asm import (
     SameOperandsAndResultType,
-    bool_attr,
     enum_attr,
     i64_list_attr,
+    integer_attr,
 )
 from sdyopt.dialects.stablehlo.bodies import quoted
 from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
@@ -25,7 +25,7 @@ from sdyopt.ir.numbers import FALSE
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import are_compatible_sizes
 from sdyopt.ir.traits import NO_MEMORY_EFFECT
-from sdyopt.ir.types import DYNAMIC, F32, F64, ComplexType, RankedTensor, Type
+from sdyopt.ir.types import DYNAMIC, F32, F64, I1, ComplexType, RankedTensor, Type
 from sdyopt.syntax.assembly import AttrDict, FunctionalType, Operand, Optional, assembly
 
 
@@ -41,7 +41,7 @@ class CholeskyOp(Op):
 
     assembly = assembly(
         Operand("a"),
-        Optional(",", "lower", "=", bool_attr("lower"), anchor="lower"),
+        Optional(",", "lower", "=", integer_attr("lower", I1), anchor="lower"),
         *(AttrDict(), ":", SameOperandsAndResultType()),
     )
 
