@@ -1,296 +1,169 @@
-"""Pieces of assembly that stablehlo's operations share."""
+"""SSA names: what a printed program calls its values and blocks.
+
+Values of a region are named before those of the regions inside it, which all go on from the same
+counters, so sibling regions use the same names, but for the generic form. An operation may suggest names (`%cst`, `%iterArg`);
+a taken one gets `_0`, `_1`, … behind it.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
-from sdyopt.dialects.stablehlo.enums import EnumAttr
-from sdyopt.dialects.stablehlo.records import integer_list
-from sdyopt.ir.attribute import Attribute, DictAttr, StringAttr
-from sdyopt.ir.elements import DenseArray
-from sdyopt.ir.fields import ONE, OperandField, ResultField, ValueField
-from sdyopt.ir.form import Form
-from sdyopt.ir.numbers import IntegerAttr
-from sdyopt.ir.types import (
-    I1,
-    I64,
-    NONE,
-    ComplexType,
-    FunctionType,
-    RankedTensor,
-    ShapedType,
-    TupleType,
-    Type,
-)
-from sdyopt.syntax.assembly import Attr, Piece, TypeOf
-from sdyopt.syntax.spell import plain_type
-from sdyopt.syntax.statement import Statement
-from sdyopt.syntax.template import Template
+from sdyopt.diagnostics.location import NameLoc
+from sdyopt.ir.block import Block, Region
+from sdyopt.ir.operation import Op
+from sdyopt.ir.value import Value
 
-# --- Types --------------------------------------------------------------------------------
+_PLAIN_NAME = re.compile(r"[A-Za-z_$.-][\w$.-]*|\d+")
 
 
-class SameOperandsAndResultType(Piece):
-    """One type for all operands and the result, or a function type where they differ."""
+@dataclass
+class _Counters:
+    """The next number for a value, an entry argument, and a clash of names."""
 
-    def parse(self, statement: Statement) -> None:
-        offset = statement.skip()
-        type = statement.type()
-        names = operand_counts(statement)
-        if isinstance(type, FunctionType):
-            assign_function_type(statement, type, offset)
+    value: int = 0
+    argument: int = 0
+    conflict: int = 0
+
+
+class Naming:
+    """Names of all values and blocks inside an operation.
+
+    `names` has every value with its `%`; a later result of a group is `%3#1`. `groups` lists, for
+    operations whose results have several names, the index at which each group starts.
+    """
+
+    def __init__(
+        self,
+        root: Op,
+        is_generic: bool = False,
+        are_unique: bool = False,
+        from_locations: bool = False,
+        with_ids: bool = False,
+    ) -> None:
+        self.names: dict[Value, str] = {}
+        # Names for operations without results, so that comments can refer to them.
+        self.ids: dict[Op, str] = {}
+        self.blocks: dict[Block, str] = {}
+        self.groups: dict[Op, list[int]] = {}
+        self._is_generic = is_generic
+        self._are_unique = are_unique or is_generic
+        self._from_locations = from_locations
+        self._with_ids = with_ids
+        self._used: set[str] = set()
+        self._added: list[str] = []
+        self._counters = _Counters()
+        if root.results:
+            self._op(root)
+        self._regions([root])
+
+    def _regions(self, ops: Sequence[Op]) -> None:
+        """Names what is inside the regions of these operations, each going on from the same counters."""
+        for op in reversed(ops):
+            for region in reversed(op.regions):
+                outer = self._counters
+                if not self._are_unique:
+                    self._counters = _Counters(outer.value, outer.argument, outer.conflict)
+                outer_added, self._added = self._added, []
+                self._regions(self._region(region))
+                self._used.difference_update(self._added)
+                self._added = outer_added
+                self._counters = outer
+
+    def _region(self, region: Region) -> list[Op]:
+        """Names arguments and results in a region; returns its operations that have regions."""
+        op = region.parent
+        if op is not None and not self._is_generic and op.name_arguments is not None:
+            for argument, name in op.name_arguments(region):
+                self._set(argument, name)
+        inner = []
+        names, counters = self.names, self._counters
+        is_plain = not self._from_locations
+        for number, block in enumerate(region.blocks):
+            self.blocks[block] = f"^bb{number}"
+            self._arguments(block, is_entry=number == 0)
+            child = block.first
+            while child is not None:
+                results = child.results
+                if results:
+                    if is_plain and len(results) == 1 and (self._is_generic or child.name_results is None):
+                        names[results[0]] = f"%{counters.value}"
+                        counters.value += 1
+                    else:
+                        self._op(child)
+                elif self._with_ids:
+                    self._op(child)
+                if child.regions:
+                    inner.append(child)
+                child = child.next
+        return inner
+
+    def _arguments(self, block: Block, is_entry: bool) -> None:
+        for argument in block.arguments:
+            if argument in self.names:
+                continue
+            name = self._location_name(argument)
+            if not name and is_entry:
+                name = f"arg{self._counters.argument}"
+                self._counters.argument += 1
+            self._set(argument, name)
+
+    def _op(self, op: Op) -> None:
+        if not op.results:
+            if self._with_ids:
+                self.ids[op] = f"%{self._counters.value}"
+                self._counters.value += 1
             return
-        for field, count in names.items():
-            statement.types[field] = [type] * count
-        statement.types[result_field(statement)] = [type]
+        starts = [0]
+        suggested = () if self._is_generic or op.name_results is None else op.name_results()
+        for index, name in suggested:
+            self._set(op.results[index], name)
+            if index:
+                starts.append(index)
+        if op.results[0] not in self.names:
+            self._set(op.results[0], self._location_name(op.results[0]))
+        starts.sort()
+        if len(starts) > 1:
+            self.groups[op] = starts
+        for start, end in zip(starts, [*starts[1:], len(op.results)], strict=True):
+            base = self.names[op.results[start]]
+            for index in range(start + 1, end):
+                self.names[op.results[index]] = f"{base}#{index - start}"
+            if end - start > 1:
+                self.names[op.results[start]] = f"{base}#0"
 
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
-        (result,) = form.result_types
-        if all(type is result for type in form.operand_types):
-            out.types([result])
-        else:
-            out.functional_type(form.operand_types, form.result_types)
+    def _location_name(self, value: Value) -> str:
+        """The name that the value's location suggests, if locations are to name values."""
+        if not self._from_locations:
+            return ""
+        return next((inner.name for inner in value.location.walk() if isinstance(inner, NameLoc)), "")
 
-
-class TensorTypeOf(TypeOf):
-    """The type of a field, which must be a ranked tensor."""
-
-    def parse(self, statement: Statement) -> None:
-        offset = statement.skip()
-        super().parse(statement)
-        (type,) = statement.types[self.field]
-        if not isinstance(type, RankedTensor):
-            raise statement.error(
-                f"invalid kind of type specified: expected builtin.tensor, but found '{plain_type(type)}'",
-                offset,
-            )
-
-
-class ComplexOpType(Piece):
-    """The complex result type, from which the operands' follow, or a function type."""
-
-    def parse(self, statement: Statement) -> None:
-        offset = statement.skip()
-        type = statement.type()
-        if isinstance(type, FunctionType):
-            assign_function_type(statement, type, offset)
+    def _set(self, value: Value, name: str) -> None:
+        if not name:
+            self.names[value] = f"%{self._counters.value}"
+            self._counters.value += 1
             return
-        if not isinstance(type, ShapedType) or not isinstance(type.element, ComplexType):
-            raise statement.error("expected tensor with complex element type", offset)
-        for field in operand_counts(statement):
-            statement.types[field] = [real_type(type)]
-        statement.types[result_field(statement)] = [type]
+        self.names[value] = "%" + self._unique(_sanitized(name))
 
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
-        (result,) = form.result_types
-        if all(type is real_type(result) for type in form.operand_types):
-            out.types([result])
-        else:
-            out.functional_type(form.operand_types, form.result_types)
-
-
-class SelectOpType(Piece):
-    """The predicate's type and that of all the rest, or a function type."""
-
-    def parse(self, statement: Statement) -> None:
-        offset = statement.skip()
-        types = statement.comma_list(statement.type)
-        if len(types) == 1 and isinstance(types[0], FunctionType):
-            assign_function_type(statement, types[0], offset)
-            return
-        if len(types) != 2:
-            raise statement.error("expected functional type or list of two types", offset)
-        predicate, *values = operand_counts(statement)
-        statement.types[predicate] = types[:1]
-        for field in (*values, result_field(statement)):
-            statement.types[field] = types[1:]
-
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
-        predicate, on_true, on_false = form.operand_types
-        (result,) = form.result_types
-        if on_true is result and on_false is result:
-            out.types([predicate, result])
-        else:
-            out.functional_type(form.operand_types, form.result_types)
-
-
-class PairwiseOpType(Piece):
-    """The types of the operands, which are those of the results as well."""
-
-    def parse(self, statement: Statement) -> None:
-        types = statement.comma_list(statement.type)
-        (operands,) = operand_counts(statement)
-        statement.types[operands] = statement.types[result_field(statement)] = types
-
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
-        out.types(form.operand_types)
-
-
-class TupleOpType(Piece):
-    """The type of the tuple, from which the operands' follow."""
-
-    def parse(self, statement: Statement) -> None:
-        offset = statement.skip()
-        type = statement.type()
-        if not isinstance(type, TupleType):
-            raise statement.error("expected tuple type", offset)
-        (operands,) = operand_counts(statement)
-        statement.types[operands] = list(type.types)
-        statement.types[result_field(statement)] = [type]
-
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
-        out.types(form.result_types)
-
-
-def operand_counts(statement: Statement) -> dict[str, int]:
-    """How many operands have been read for each operand field."""
-    return {
-        name: len(statement.operand_names.get(name, ()))
-        for name, field in statement.op_class.fields.items()
-        if isinstance(field, OperandField)
-    }
-
-
-def result_field(statement: Statement) -> str:
-    """The name of the only result field."""
-    (name,) = (n for n, field in statement.op_class.fields.items() if isinstance(field, ResultField))
-    return name
-
-
-def assign_function_type(statement: Statement, type: FunctionType, offset: int) -> None:
-    """Gives each operand and the result its type."""
-    counts = operand_counts(statement)
-    total = sum(counts.values())
-    if total != len(type.inputs):
-        raise statement.error(f"{total} operands present, but expected {len(type.inputs)}", offset)
-    if len(type.results) != 1:
-        raise statement.error("expected single output", offset)
-    inputs = list(type.inputs)
-    for field, count in counts.items():
-        statement.types[field], inputs = inputs[:count], inputs[count:]
-    statement.types[result_field(statement)] = list(type.results)
-
-
-def real_type(type: Type) -> Type:
-    """The tensor type with the parts of complex elements as elements."""
-    if isinstance(type, RankedTensor) and isinstance(type.element, ComplexType):
-        return RankedTensor(type.shape, type.element.element, type.encoding)
-    return type
-
-
-# --- Operands -----------------------------------------------------------------------------
-
-
-class AllOperands(Piece):
-    """All operands, with commas between them. Only the check of the operation asks how many there are."""
-
-    def parse(self, statement: Statement) -> None:
-        statement.operands_place = statement.skip()
-        names = statement.operand_list()
-        fields = [f for f in statement.op_class.fields.values() if isinstance(f, OperandField)]
-        for field in fields:
-            is_last = field is fields[-1]
-            count = len(names) if is_last or field.arity != ONE else 1
-            statement.operand_names[field.attribute_name], names = names[:count], names[count:]
-
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
-        out.operands(range(len(form.operand_types)))
-
-
-class OperandsWithCommas(Piece):
-    """Operands that each have a comma behind them, for an attribute follows."""
-
-    def __init__(self, field: str) -> None:
-        self.field = field
-
-    def parse(self, statement: Statement) -> None:
-        names = statement.operand_names[self.field] = []
-        while (name := statement.accept_operand()) is not None:
-            names.append(name)
-            statement.expect(",")
-
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
-        field = form.op_class.fields[self.field]
-        assert isinstance(field, ValueField) and field.arity != ONE
-        start, count = field.range_of(form)
-        out.operands(range(start, start + count))
-        out.text(",")
-
-
-# --- Attributes ---------------------------------------------------------------------------
-
-
-def integer_attr(
-    field: str, type: Type = I64, spell: Spell = lambda attribute, speller: str(attribute.value)
-) -> Attr:
-    """An integer, without its type."""
-
-    def parse(statement: Statement) -> Attribute:
-        offset = statement.skip()
-        found = statement.attribute(type)
-        if not isinstance(found, IntegerAttr):
-            raise statement.error("invalid kind of attribute specified", offset)
+    def _unique(self, name: str) -> str:
+        found = name
+        while found in self._used:
+            found = f"{name}_{self._counters.conflict}"
+            self._counters.conflict += 1
+        self._used.add(found)
+        self._added.append(found)
         return found
 
-    return Attr(field, parse, lambda attribute, speller: str(attribute.value))
+
+def _sanitized(name: str) -> str:
+    """A name made of characters that an SSA name may have."""
+    if _PLAIN_NAME.fullmatch(name):
+        return name if not name.isdigit() else f"_{name}"
+    clean = "".join(c if (c.isalnum() and c.isascii()) or c in "$._-" else _hex(c) for c in name)
+    return f"_{clean}" if clean[0].isdigit() else clean
 
 
-def enum_attr(field: str, cls: type[EnumAttr]) -> Attr:
-    """One of a few words."""
-
-    def parse(statement: Statement) -> Attribute:
-        if not is_in_full(statement):
-            return cls.read(statement)
-        offset = statement.skip()
-        found = statement.attribute()
-        if not isinstance(found, cls):
-            raise statement.error("invalid kind of attribute specified", offset)
-        return found
-
-    return Attr(field, parse, lambda attribute, speller: str(attribute.value))
-
-
-def bool_attr(field: str) -> Attr:
-    """`true` or `false`."""
-    return integer_attr(field, I1, lambda attribute, speller: str(bool(attribute.value)).lower())
-
-
-def string_attr(field: str, name: str = "") -> Attr:
-    """A string. `name` is the attribute's, if the field has another one."""
-
-    def parse(statement: Statement) -> Attribute:
-        offset = statement.skip()
-        found = statement.attribute(NONE)
-        if not isinstance(found, StringAttr):
-            raise statement.error("invalid kind of attribute specified", offset)
-        return StringAttr(found.value)
-
-    piece = Attr(field, parse)
-    piece.elides = (name or field,)
-    return piece
-
-
-def i64_list_attr(field: str) -> Attr:
-    """`[1, 2]`: a list of 64-bit integers."""
-
-    def parse(statement: Statement) -> Attribute:
-        if not is_in_full(statement):
-            return DenseArray(I64, integer_list(statement))
-        offset = statement.skip()
-        found = statement.attribute()
-        if not isinstance(found, DenseArray):
-            raise statement.error("invalid kind of attribute specified", offset)
-        return found
-
-    return Attr(field, parse, lambda attribute, speller: spell_list(attribute.values))
-
-
-def is_in_full(statement: Statement) -> bool:
-    """Whether an attribute stands here as it would anywhere, by itself or by an alias."""
-    return statement.text.startswith("#", statement.skip())
-
-
-def spell_list(values: Sequence[Any]) -> str:
-    """`[1, 2]`."""
-    return f"[{', '.join(map(str, values))}]"
+def _hex(character: str) -> str:
+    return "_" if character == " " else "".join(f"{byte:02X}" for byte in character.encode())
