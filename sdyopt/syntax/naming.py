@@ -1,8 +1,8 @@
 """SSA names: what a printed program calls its values and blocks.
 
 Values of a region are named before those of the regions inside it, which all go on from the same
-counters, so sibling regions use the same names, but for the generic form. An operation may suggest names (`%cst`, `%iterArg`);
-a taken one gets `_0`, `_1`, … behind it.
+counters, so sibling regions use the same names; but in generic form, all names are different. An
+operation may suggest names (`%cst`, `%iterArg`); a taken one gets `_0`, `_1`, … behind it.
 """
 
 from __future__ import annotations
