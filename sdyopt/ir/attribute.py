@@ -7,7 +7,7 @@ numbers in `elements.py`, affine maps in `affine.py`, the builtin types in `type
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import ClassVar
 
 from sdyopt.diagnostics.location import Location
@@ -20,6 +20,9 @@ class Attribute(Fact):
     __slots__ = ()
 
     dialect: ClassVar[str] = "builtin"
+    # Where the attribute stands on an operation: raises DiagnosticError if it names a symbol that is
+    # not there. Asked of discardable attributes; operations ask for their own.
+    verify_symbols: ClassVar[Callable[..., None] | None] = None
 
 
 class Type(Attribute):

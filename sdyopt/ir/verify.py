@@ -7,17 +7,18 @@ the next. Within one, the first error ends it. Errors are emitted.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError, emit
-from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.block import Block
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.dominance import Dominance, has_ssa_dominance
 from sdyopt.ir.fields import RegionField
 from sdyopt.ir.form import FormError
 from sdyopt.ir.operation import Op
-from sdyopt.ir.traits import ISOLATED, NO_TERMINATOR
-from sdyopt.ir.value import BlockArgument, OpResult
+from sdyopt.ir.traits import FUNCTION, ISOLATED, NO_TERMINATOR
+from sdyopt.ir.value import BlockArgument, OpResult, Value
 from sdyopt.ir.verify_form import SpellType, check_inferred_types, form_problem
 
 
@@ -67,6 +68,8 @@ class Verifier:
             raise _form_error(op, problem)
         if has_regions:
             _check_regions(op)
+        if FUNCTION in op.traits:
+            self._signature_attributes(op)
         try:
             for trait in op.trait_order:
                 if trait.verify_place is not None:
@@ -81,12 +84,40 @@ class Verifier:
             self._discardable(op, name, attribute)
 
     def _discardable(self, op: Op, name: str, attribute: Attribute) -> None:
+        check = type(attribute).verify_symbols
+        if check is not None:
+            check(attribute, op)
         namespace, dot, _ = name.partition(".")
         if not dot:
             return
         dialect = self.dialects.find(namespace)
         if dialect is not None and dialect.verify_op_attribute is not None:
             dialect.verify_op_attribute(op, name, attribute)
+
+    def _signature_attributes(self, op: Any) -> None:
+        """Checks the attributes of a function's arguments and results."""
+        type = op.function_type
+        for word, held, count, hook in (
+            ("argument", op.argument_attributes, len(type.inputs), "verify_argument_attribute"),
+            ("result", op.result_attributes, len(type.results), "verify_result_attribute"),
+        ):
+            if len(held) != count:
+                raise op.op_error(
+                    f"expects {word} attribute array to have the same number of elements as the number of "
+                    f"function {word}s, got {len(held)}, but expected {count}"
+                )
+            for index, attributes in enumerate(held):
+                self._attributes_of_one(op, word, index, attributes, hook)
+
+    def _attributes_of_one(self, op: Op, word: str, index: int, attributes: DictAttr, hook: str) -> None:
+        for name, attribute in attributes.entries:
+            namespace, dot, _ = name.partition(".")
+            if not dot:
+                raise op.op_error(f"{word}s may only have dialect attributes")
+            dialect = self.dialects.find(namespace)
+            check = None if dialect is None else getattr(dialect, hook)
+            if check is not None:
+                check(op, index, name, attribute)
 
     # --- What it holds ------------------------------------------------------------------
 
@@ -157,9 +188,25 @@ class Verifier:
                         continue
                 elif type(value) is BlockArgument and value.owner is block:
                     continue
+                holder = _isolating_op(value, child)
+                if holder is not None:
+                    raise child.op_error("using value defined outside the region").note(
+                        "required by region isolation constraints", holder.location
+                    )
                 if not dominance.value_dominates(value, child):
                     raise _dominance_error(child, use.index)
             child = child.next
+
+
+def _isolating_op(value: Value, op: Op) -> Op | None:
+    """The operation around `op` that keeps the value, which is defined outside it, from being used."""
+    region = op.parent_region
+    while region is not None and region.parent is not None:
+        if ISOLATED in region.parent.traits:
+            block = value.block
+            return None if block is None or region.is_ancestor(block.parent) else region.parent
+        region = region.parent.parent_region
+    return None
 
 
 def _form_error(op: Op, problem: FormError) -> DiagnosticError:

@@ -57,8 +57,10 @@ def print_op(op: Op, dialects: DialectTable, options: PrintOptions = PrintOption
 
 def print_for_note(op: Op, dialects: DialectTable) -> str:
     """The generic text of an operation as diagnostics show it, names as in the whole program."""
-    scope = next((a for a in (op, *op.ancestors()) if ISOLATED in a.traits and a is not op), op)
+    scope = next((a for a in (op, *op.ancestors()) if ISOLATED in a.traits), op)
     printer = Printer(scope, PrintOptions(generic=True, local_scope=True), Aliases())
+    for value in op.operands:
+        printer.names.setdefault(value, "<<UNKNOWN SSA VALUE>>")
     printer.op(op, "")
     return "".join(printer.out)
 

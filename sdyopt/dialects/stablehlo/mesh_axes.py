@@ -58,13 +58,10 @@ class ReplicaGroupMeshAxes(Attribute):
     axes: ArrayAttr
     dialect = "stablehlo"
 
-
-def check_mesh_is_known(op: Op, groups: Attribute | None) -> None:
-    """A mesh that is named is there."""
-    if not isinstance(groups, ReplicaGroupMeshAxes) or not isinstance(groups.mesh, SymbolRef):
-        return
-    if lookup_symbol(op, groups.mesh) is None:
-        raise op.op_error(f"replica_groups: mesh symbol '{groups.mesh.root}' not found")
+    def verify_symbols(self, op: Op) -> None:
+        """A mesh that is named is there."""
+        if isinstance(self.mesh, SymbolRef) and lookup_symbol(op, self.mesh) is None:
+            raise op.op_error(f"replica_groups: mesh symbol '{self.mesh.root}' not found")
 
 
 def _problem(mesh: Attribute, axes: ArrayAttr) -> str | None:

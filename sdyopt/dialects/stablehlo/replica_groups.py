@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sdyopt.dialects.stablehlo.channel import ChannelHandle
 from sdyopt.dialects.stablehlo.kinds import integers_of
-from sdyopt.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes, check_mesh_is_known
+from sdyopt.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import AttrKind
 from sdyopt.ir.elements import DenseElements
@@ -28,7 +28,9 @@ REPLICA_GROUPS: AttrKind[Attribute] = AttrKind(
 
 
 def _check_mesh(op: Op) -> None:
-    check_mesh_is_known(op, op.form.attributes.get("replica_groups"))
+    groups = op.form.attributes.get("replica_groups")
+    if isinstance(groups, ReplicaGroupMeshAxes):
+        groups.verify_symbols(op)
 
 
 # Runs over replica groups, which may name a mesh.
