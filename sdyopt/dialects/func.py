@@ -109,19 +109,9 @@ class FuncOp(Op):
         return self.body.blocks[0]
 
     def verify_place(self) -> None:
-        type = self.function_type
-        for kind, held, count in (
-            ("argument", self.argument_attributes, len(type.inputs)),
-            ("result", self.result_attributes, len(type.results)),
-        ):
-            if len(held) != count:
-                raise self.op_error(
-                    f"expects {kind} attribute array to have the same number of elements as the number of "
-                    f"function {kind}s, got {len(held)}, but expected {count}"
-                )
         if self.is_declaration:
             return
-        arguments = self.entry.arguments
+        type, arguments = self.function_type, self.entry.arguments
         if len(arguments) != len(type.inputs):
             raise self.op_error(
                 f"entry block must have {len(type.inputs)} arguments to match function signature"
@@ -152,7 +142,8 @@ class ReturnOp(Op):
         got = self.form.operand_types
         if len(got) != len(expected):
             raise self.op_error(
-                f"has {len(got)} operands, but enclosing function (@{function.sym_name}) returns {len(expected)}"
+                f"has {len(got)} operands, but enclosing function (@{function.sym_name}) returns "
+                f"{len(expected)}"
             )
         for index, (type, wanted) in enumerate(zip(got, expected, strict=True)):
             if type is not wanted:

@@ -19,6 +19,13 @@ from sdyopt.ir.value import Value
 _PLAIN_NAME = re.compile(r"[A-Za-z_$.-][\w$.-]*|\d+")
 
 
+class _Names(dict[Value, str]):
+    """Names of values; one from outside of what is printed has none."""
+
+    def __missing__(self, value: Value) -> str:
+        return "<<UNKNOWN SSA VALUE>>"
+
+
 @dataclass
 class _Counters:
     """The next number for a value, an entry argument, and a clash of names."""
@@ -43,7 +50,7 @@ class Naming:
         from_locations: bool = False,
         with_ids: bool = False,
     ) -> None:
-        self.names: dict[Value, str] = {}
+        self.names: dict[Value, str] = _Names()
         # Names for operations without results, so that comments can refer to them.
         self.ids: dict[Op, str] = {}
         self.blocks: dict[Block, str] = {}

@@ -29,7 +29,7 @@ class ForwardValue(Value):
 
 
 class Scope:
-    """The names of one isolated region.
+    """The names of a source. That a value may not be used in an isolated region is for the verifier to say.
 
     `values` maps `%name` and `%name#k` to values, `places` to the offset of the definition, or of
     the first use of a forward value. `forward` holds the names that wait for their definition.
