@@ -1,0 +1,52 @@
+"""Pieces of assembly that the operations of the mesh dialect share."""
+
+from __future__ import annotations
+
+from sdyopt.dialects.mesh.axes import read_axes_attribute, spell_axes
+from sdyopt.dialects.mesh.reduction import in_brackets, read_in_brackets
+from sdyopt.dialects.mesh.sharding import read_mesh_reference
+from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.numbers import IntegerAttr, integer
+from sdyopt.ir.types import I64, INDEX, Type
+from sdyopt.syntax.assembly import Attr, Optional
+from sdyopt.syntax.mixed_list import MixedList
+from sdyopt.syntax.names import symbol_text
+from sdyopt.syntax.statement import Statement
+
+
+def mesh_reference() -> Attr:
+    """`@mesh`."""
+    return Attr("mesh", read_mesh_reference, lambda reference, speller: symbol_text(reference.root))
+
+
+def axes_clause(field: str) -> Optional:
+    """`field = [axes]`, unless there are none."""
+    return Optional(field, "=", Attr(field, read_axes_attribute, spell_axes), anchor=field)
+
+
+def reduction_clause() -> Optional:
+    """`reduction = <kind>`, unless it is the sum."""
+    return Optional("reduction", "=", Attr("reduction", read_in_brackets, in_brackets), anchor="reduction")
+
+
+def integer_clause(field: str, type: Type = INDEX) -> tuple[str, str, Attr]:
+    """`field = integer`."""
+
+    def parse(statement: Statement) -> Attribute:
+        offset = statement.skip()
+        found = statement.attribute(type)
+        if not isinstance(found, IntegerAttr):
+            raise statement.error("invalid kind of attribute specified", offset)
+        return integer(found.value, type)
+
+    return (field, "=", Attr(field, parse, lambda attribute, speller: str(attribute.value)))
+
+
+def offset_clause() -> tuple[str, str, Attr]:
+    """`offset = integer`."""
+    return integer_clause("offset", I64)
+
+
+def device_clause(field: str) -> tuple[str, str, MixedList]:
+    """`field = [%i, 2]`: a device of the group."""
+    return (field, "=", MixedList(f"{field}_dynamic", field))

@@ -1,0 +1,120 @@
+"""The mesh itself: `mesh.mesh @grid(shape = 2x?x4)`, a grid of devices."""
+
+from __future__ import annotations
+
+import re
+
+from sdyopt.dialects.mesh.axes import Axes
+from sdyopt.dialects.mesh.dialect import mesh
+from sdyopt.ir.attribute import DictAttr
+from sdyopt.ir.constraints import I64_ARRAY, STRING_ATTR
+from sdyopt.ir.elements import DenseArray
+from sdyopt.ir.fields import attr
+from sdyopt.ir.form import Form
+from sdyopt.ir.operation import Op
+from sdyopt.ir.symbols import lookup_symbol
+from sdyopt.ir.traits import SYMBOL
+from sdyopt.ir.types import DYNAMIC, I64
+from sdyopt.syntax.assembly import AttrDict, Custom, assembly
+from sdyopt.syntax.cursor import SPACE, Cursor
+from sdyopt.syntax.names import symbol_name_piece
+from sdyopt.syntax.statement import Statement
+from sdyopt.syntax.template import Template
+
+_DIMENSION = re.compile(r"\d+|\?")
+_EMPTY_LIST = re.compile(rf"{SPACE}\[{SPACE}\]")
+_FAILED = "Failed parsing dimension list."
+
+
+def _parse_shape(statement: Statement) -> None:
+    statement.attributes["shape"] = DenseArray(I64, tuple(_dimensions(statement)))
+
+
+def _dimensions(statement: Statement) -> list[int]:
+    if (match := _EMPTY_LIST.match(statement.text, statement.position)) is not None:
+        statement.position = match.end()
+        return []
+    sizes: list[int] = []
+    position = statement.skip()
+    while (match := _DIMENSION.match(statement.text, position)) is not None:
+        sizes.append(DYNAMIC if match[0] == "?" else int(match[0]))
+        position = match.end()
+        if not statement.text.startswith("x", position):
+            statement.position = position
+            return sizes
+        position += 1
+    if not sizes:
+        raise statement.error(f'{_FAILED} Did you mean an empty list? It must be denoted by "[]".', position)
+    raise Cursor.error(statement, "invalid dimension", position).then(statement.error(_FAILED, position))
+
+
+def _write_shape(out: Template, form: Form, attributes: DictAttr) -> None:
+    sizes = ["?" if size == DYNAMIC else str(size) for size in form.shape]
+    out.word("x".join(sizes) or "[]")
+
+
+class MeshOp(Op):
+    """A grid of devices by name; axis `i` has `shape[i]` devices, or an unknown number of them."""
+
+    __slots__ = ()
+
+    sym_name = attr(STRING_ATTR)
+    shape = attr(I64_ARRAY)
+
+    assembly = assembly(
+        symbol_name_piece(),
+        "(",
+        "shape",
+        "=",
+        Custom(_parse_shape, _write_shape, elides=["shape"]),
+        ")",
+        AttrDict(),
+    )
+
+    @staticmethod
+    def verify_form(form: Form) -> None:
+        if not form.shape:
+            raise form.op_error("rank of mesh is expected to be a positive integer")
+        if any(size < 0 and size != DYNAMIC for size in form.shape):
+            raise form.op_error("dimension size of a mesh is expected to be non-negative or dynamic")
+
+    @property
+    def rank(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    def group_size(self, axes: Axes) -> int:
+        """How many devices there are along some axes together; `DYNAMIC` if that is not known."""
+        size = 1
+        for axis in axes:
+            if self.shape[axis] == DYNAMIC:
+                return DYNAMIC
+            size *= self.shape[axis]
+        return size
+
+
+@mesh.op("mesh", SYMBOL)
+class Mesh19Op(MeshOp):
+    """A grid of devices. In LLVM 19 nothing says that it has no effects."""
+
+    __slots__ = ()
+
+
+def find_mesh(op: Op, name: str) -> MeshOp:
+    """The mesh of this name, in the symbol table around `op`; an error at `op` if there is none."""
+    found = lookup_symbol(op, name)
+    if not isinstance(found, MeshOp):
+        raise op.error(f'Undefined required mesh symbol "{name}".')
+    return found
+
+
+def check_axes(op: Op, grid: MeshOp, axes: Axes) -> None:
+    """Fails at `op` unless the axes are different ones of the mesh."""
+    if len(set(axes)) != len(axes):
+        raise op.error("Mesh axes contains duplicate elements.")
+    for axis in axes:
+        if not 0 <= axis < grid.rank:
+            raise op.error(
+                f"0-based mesh axis index {axis} is out of bounds. The referenced mesh "
+                f'"{grid.sym_name}" is of rank {grid.rank}.'
+            )

@@ -1,0 +1,148 @@
+"""Operations that pass tensors from device to device: send, recv, shift."""
+
+from __future__ import annotations
+
+from sdyopt.dialects.mesh.asm import device_clause, integer_clause, offset_clause
+from sdyopt.dialects.mesh.collective import (
+    ALONE,
+    AXIS,
+    DEVICE,
+    RANKED,
+    SAME_SHAPE_EXACTLY,
+    SPLITTABLE,
+    Collective,
+    check_device,
+)
+from sdyopt.dialects.mesh.collectives import HEAD
+from sdyopt.dialects.mesh.dialect import mesh
+from sdyopt.dialects.mesh.mesh_op import MeshOp
+from sdyopt.dialects.mesh.queries import INDEX_VALUE
+from sdyopt.dialects.mesh.rooted import SAME_ELEMENTS, TYPES, check_coordinates
+from sdyopt.ir.attribute import DictAttr
+from sdyopt.ir.constraints import I64_ATTR, UNIT_ATTR
+from sdyopt.ir.fields import attr, operand, operands, optional_attr, result
+from sdyopt.ir.form import Form
+from sdyopt.ir.shape_traits import SAME_ELEMENT_TYPE, SAME_SHAPE
+from sdyopt.ir.traits import PURE
+from sdyopt.ir.types import RankedTensor, ShapedType
+from sdyopt.syntax.assembly import AttrDict, Piece, assembly
+from sdyopt.syntax.flag import Flag
+from sdyopt.syntax.mixed_list import MixedList
+from sdyopt.syntax.signature import TypeIn
+from sdyopt.syntax.statement import Statement
+from sdyopt.syntax.template import Template
+
+
+class _OptionalSource(Piece):
+    """`source = [%i, 2]`, or nothing; an empty list is not nothing."""
+
+    elides = ("source",)
+    _list = MixedList("source_dynamic", "source")
+
+    def parse(self, statement: Statement) -> None:
+        statement.operand_names["source_dynamic"] = []
+        if statement.accept("source"):
+            statement.expect("=")
+            self._list.parse(statement)
+
+    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
+        if form.source is not None:
+            out.literal("source")
+            out.literal("=")
+            self._list.write(out, form, attributes)
+
+
+@mesh.op("send", SAME_SHAPE_EXACTLY, SAME_ELEMENTS)
+class SendOp(Collective):
+    """Every device of a group hands its tensor to one device of the group, and keeps it.
+
+    %1 = mesh.send %0 on @grid mesh_axes = [1, 0] destination = [%i, 1]
+      : (tensor<4xf32>, index) -> tensor<4xf32>
+    """
+
+    __slots__ = ()
+
+    input = operand(SPLITTABLE)
+    destination = attr(DEVICE)
+    destination_dynamic = operands(INDEX_VALUE)
+    result = result(RANKED)
+
+    result_name = "send"
+    assembly = assembly(*HEAD, *device_clause("destination"), *TYPES)
+    canonicalizations = (ALONE,)
+
+    @staticmethod
+    def verify_form(form: Form) -> None:
+        check_coordinates(form, "destination")
+
+    def verify_in_mesh(self, grid: MeshOp) -> None:
+        check_device(self, grid, "destination", self.destination)
+
+
+@mesh.op("recv", SAME_SHAPE_EXACTLY, SAME_ELEMENTS)
+class RecvOp(Collective):
+    """Every device of a group takes the tensor that one device of the group, or any, sends to it.
+
+        %1 = mesh.recv %0 on @grid mesh_axes = [1] source = [2]
+          : (tensor<4xf32>) -> tensor<4xf32>
+
+    The operand gives the type, and the value where nothing was sent.
+    """
+
+    __slots__ = ()
+
+    input = operand(SPLITTABLE)
+    source = optional_attr(DEVICE)
+    source_dynamic = operands(INDEX_VALUE)
+    result = result(RANKED)
+
+    result_name = "recv"
+    assembly = assembly(*HEAD, _OptionalSource(), *TYPES)
+    canonicalizations = (ALONE,)
+
+    @staticmethod
+    def verify_form(form: Form) -> None:
+        check_coordinates(form, "source")
+
+    def verify_in_mesh(self, grid: MeshOp) -> None:
+        if self.source is not None:
+            check_device(self, grid, "source", self.source)
+
+
+@mesh.op("shift", PURE, SAME_ELEMENT_TYPE, SAME_SHAPE)
+class ShiftOp(Collective):
+    """Tensors move along one mesh axis, `offset` devices towards higher coordinates.
+
+        %1 = mesh.shift %0 on @grid mesh_axes = [1] shift_axis = 1 offset = 1 rotate
+          : tensor<4xf32> -> tensor<4xf32>
+
+    With `rotate` those that leave the mesh come in at the other end. Without it the result is not
+    defined where nothing comes in.
+    """
+
+    __slots__ = ()
+
+    input = operand(SPLITTABLE)
+    shift_axis = attr(AXIS)
+    offset = attr(I64_ATTR)
+    rotate = optional_attr(UNIT_ATTR)
+    result = result(RANKED)
+
+    result_name = "shift"
+    assembly = assembly(
+        *HEAD,
+        *integer_clause("shift_axis"),
+        *offset_clause(),
+        Flag("rotate"),
+        AttrDict(),
+        ":",
+        TypeIn("input", ShapedType),
+        "->",
+        TypeIn("result", RankedTensor),
+    )
+
+    def verify_in_mesh(self, grid: MeshOp) -> None:
+        axis = self.shift_axis
+        if axis not in self.mesh_axes:
+            shown = axis if axis >= 0 else axis + (1 << 64)
+            raise self.error(f"Invalid shift axis {shown}. It must be one of the grouping mesh axes.")

@@ -1,0 +1,94 @@
+"""Questions about the mesh and the place of the device in it: mesh_shape, process_*_index."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from sdyopt.dialects.mesh.asm import axes_clause, mesh_reference
+from sdyopt.dialects.mesh.axes import AXES, NO_AXES
+from sdyopt.dialects.mesh.dialect import mesh
+from sdyopt.dialects.mesh.mesh_op import check_axes, find_mesh
+from sdyopt.ir.constraints import FLAT_SYMBOL_ATTR, TypeConstraint
+from sdyopt.ir.fields import attr, result, results
+from sdyopt.ir.operation import Op
+from sdyopt.ir.traits import PURE
+from sdyopt.ir.types import INDEX, IndexType
+from sdyopt.syntax.assembly import AttrDict, TypeOf, assembly
+from sdyopt.syntax.signature import TypeIn
+
+INDEX_VALUE = TypeConstraint("index", lambda type: type is INDEX)
+
+
+class AxesQuery(Op):
+    """One result per axis asked, or per axis of the mesh if none is named."""
+
+    __slots__ = ()
+
+    mesh = attr(FLAT_SYMBOL_ATTR)
+    axes = attr(AXES, default=NO_AXES)
+    values = results(INDEX_VALUE)
+
+    result_name: ClassVar[str]
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, self.result_name)] if self.results else []
+
+    def verify_symbol_uses(self) -> None:
+        grid = find_mesh(self, self.mesh)
+        check_axes(self, grid, self.axes)
+        expected = len(self.axes) or grid.rank
+        if len(self.results) != expected:
+            raise self.error(f"Unexpected number of results {len(self.results)}. Expected {expected}.")
+
+
+@mesh.op("mesh_shape", PURE)
+class MeshShapeOp(AxesQuery):
+    """The sizes of axes of a mesh.
+
+        %sizes:2 = mesh.mesh_shape @grid axes = [2, 0] : index, index
+
+    Without `axes` all of them, in order.
+    """
+
+    __slots__ = ()
+
+    result_name = "mesh_shape"
+    assembly = assembly(mesh_reference(), axes_clause("axes"), AttrDict(), ":", TypeOf("values"))
+
+
+@mesh.op("process_multi_index", PURE)
+class ProcessMultiIndexOp(AxesQuery):
+    """The coordinates of the device that runs this, along some axes or all.
+
+    %place:2 = mesh.process_multi_index on @grid axes = [2, 0] : index, index
+    """
+
+    __slots__ = ()
+
+    result_name = "proc_linear_idx"
+    assembly = assembly(
+        "on", mesh_reference(), axes_clause("axes"), AttrDict(), ":", TypeOf("values")
+    )
+
+
+@mesh.op("process_linear_index", PURE)
+class ProcessLinearIndexOp(Op):
+    """The number of the device that runs this: row-major, the last axis fastest.
+
+        %number = mesh.process_linear_index on @grid : index
+
+    On a mesh of 4x5x6 the device (2, 3, 1) has the number (2 * 5 + 3) * 6 + 1.
+    """
+
+    __slots__ = ()
+
+    mesh = attr(FLAT_SYMBOL_ATTR)
+    value = result(INDEX_VALUE)
+
+    assembly = assembly("on", mesh_reference(), AttrDict(), ":", TypeIn("value", IndexType))
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, "proc_linear_idx")]
+
+    def verify_symbol_uses(self) -> None:
+        find_mesh(self, self.mesh)

@@ -1,0 +1,80 @@
+"""How values of a device group are combined: `#mesh.partial<max>`, in clauses `<max>`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from sdyopt.dialects.mesh.dialect import mesh
+from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.constraints import AttrKind
+from sdyopt.syntax.cursor import Cursor
+
+
+class ReductionKind(StrEnum):
+    """What is done with two values to make one of them."""
+
+    SUM = "sum"
+    MAX = "max"
+    MIN = "min"
+    PRODUCT = "product"
+    AVERAGE = "average"
+    BITWISE_AND = "bitwise_and"
+    BITWISE_OR = "bitwise_or"
+    BITWISE_XOR = "bitwise_xor"
+    GENERIC = "generic"
+
+
+_WORDS = {kind.value: kind for kind in ReductionKind}
+_EXPECTED = f"expected ::mlir::mesh::ReductionKind to be one of: {', '.join(_WORDS)}"
+_PARAMETER = (
+    "failed to parse Mesh_ReductionKindAttr parameter 'value' which is to be a `::mlir::mesh::ReductionKind`"
+)
+
+
+class Reduction(Attribute):
+    """A kind of reduction as an attribute."""
+
+    kind: ReductionKind
+
+    dialect = "mesh"
+
+
+R = TypeVar("R", bound=Reduction)
+
+REDUCTION: AttrKind[ReductionKind] = AttrKind(
+    "Reduction of an iterator/mesh dimension.", lambda a: isinstance(a, Reduction), lambda a: a.kind
+)
+SUM = Reduction(ReductionKind.SUM)
+
+
+def read_word(cursor: Cursor, cls: type[R]) -> R:
+    """Takes the word for a kind."""
+    offset = cursor.skip()
+    word = cursor.accept_word()
+    if word is None:
+        failed = cursor.error(_PARAMETER, offset)
+        raise cursor.error("expected valid keyword", offset).then(failed)
+    if word not in _WORDS:
+        failed = cursor.error(_PARAMETER, cursor.skip())
+        raise cursor.error(_EXPECTED, offset).then(failed)
+    return cls(_WORDS[word])
+
+
+@mesh.attribute("partial")
+def read_in_brackets(cursor: Cursor) -> Reduction:
+    """Takes `<kind>`."""
+    cursor.expect("<")
+    found = read_word(cursor, Reduction)
+    cursor.expect(">")
+    return found
+
+
+@mesh.spelling(Reduction)
+def _spell(attribute: Reduction, _speller: Any) -> str:
+    return f"partial<{attribute.kind}>"
+
+
+def in_brackets(attribute: Reduction, _speller: Any) -> str:
+    """`<kind>`, as clauses have it."""
+    return f"<{attribute.kind}>"

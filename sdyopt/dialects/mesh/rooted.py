@@ -1,0 +1,157 @@
+"""Collectives in which one device of each group is the root: broadcast, gather, reduce, scatter."""
+
+from __future__ import annotations
+
+from sdyopt.dialects.mesh.asm import device_clause, integer_clause, reduction_clause
+from sdyopt.dialects.mesh.collective import (
+    ALONE,
+    AXIS,
+    DEVICE,
+    RANKED,
+    SAME_SHAPE_EXACTLY,
+    SPLITTABLE,
+    Collective,
+    check_device,
+    check_gathered,
+    check_sliced,
+)
+from sdyopt.dialects.mesh.collectives import HEAD
+from sdyopt.dialects.mesh.dialect import mesh
+from sdyopt.dialects.mesh.mesh_op import MeshOp
+from sdyopt.dialects.mesh.queries import INDEX_VALUE
+from sdyopt.dialects.mesh.reduction import REDUCTION, SUM
+from sdyopt.ir.fields import attr, operand, operands, result
+from sdyopt.ir.form import Form
+from sdyopt.ir.shape_traits import same_element_types, same_ranks
+from sdyopt.ir.traits import PURE
+from sdyopt.syntax.assembly import AttrDict, Piece, assembly
+from sdyopt.syntax.mixed_list import is_matched
+from sdyopt.syntax.signature import Signature
+
+SAME_ELEMENTS = same_element_types("input", "result")
+_SAME_RANKS = same_ranks("input", "result")
+TYPES: tuple[Piece | str, ...] = (AttrDict(), ":", Signature())
+
+
+class Rooted(Collective):
+    """Base of the operations with a root: a number or an `index` value per mesh axis."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def verify_form(form: Form) -> None:
+        check_coordinates(form, "root")
+
+
+def check_coordinates(form: Form, name: str) -> None:
+    """Fails unless there is a value for every coordinate that is not a number."""
+    if not is_matched(form, f"{name}_dynamic", name):
+        raise form.op_error("number of dynamic coordinates does not match the operands")
+
+
+@mesh.op("broadcast", PURE, SAME_SHAPE_EXACTLY, SAME_ELEMENTS)
+class BroadcastOp(Rooted):
+    """Every device of a group gets the tensor of the root.
+
+    %1 = mesh.broadcast %0 on @grid mesh_axes = [1, 0] root = [2, %i]
+      : (tensor<4xf32>, index) -> tensor<4xf32>
+    """
+
+    __slots__ = ()
+
+    input = operand(RANKED)
+    root = attr(DEVICE)
+    root_dynamic = operands(INDEX_VALUE)
+    result = result(RANKED)
+
+    result_name = "broadcast"
+    assembly = assembly(*HEAD, *device_clause("root"), *TYPES)
+    canonicalizations = (ALONE,)
+
+    def verify_in_mesh(self, grid: MeshOp) -> None:
+        check_device(self, grid, "root", self.root)
+
+
+@mesh.op("gather", PURE, _SAME_RANKS, SAME_ELEMENTS)
+class GatherOp(Rooted):
+    """The root of a group gets the tensors of all, one behind the other along a dimension.
+
+        %1 = mesh.gather %0 on @grid mesh_axes = [1] gather_axis = 1 root = [2]
+          : (tensor<6x4xf32>) -> tensor<6x12xf32>
+
+    What the other devices get is not defined.
+    """
+
+    __slots__ = ()
+
+    input = operand(SPLITTABLE)
+    gather_axis = attr(AXIS)
+    root = attr(DEVICE)
+    root_dynamic = operands(INDEX_VALUE)
+    result = result(SPLITTABLE)
+
+    result_name = "gather"
+    assembly = assembly(*HEAD, *integer_clause("gather_axis"), *device_clause("root"), *TYPES)
+    canonicalizations = (ALONE,)
+
+    def verify_in_mesh(self, grid: MeshOp) -> None:
+        check_device(self, grid, "root", self.root)
+        check_gathered(self, grid, self.gather_axis)
+
+
+class ReduceOp(Rooted):
+    """The root of a group gets the tensors of all, combined element by element.
+
+        %1 = mesh.reduce %0 on @grid mesh_axes = [1] reduction = <max> root = [2]
+          : (tensor<4xf32>) -> tensor<4xf64>
+
+    What the other devices get is not defined.
+    """
+
+    __slots__ = ()
+
+    input = operand(RANKED)
+    reduction = attr(REDUCTION, default=SUM)
+    root = attr(DEVICE)
+    root_dynamic = operands(INDEX_VALUE)
+    result = result(RANKED)
+
+    result_name = "reduce"
+    canonicalizations = (ALONE,)
+
+    def verify_in_mesh(self, grid: MeshOp) -> None:
+        check_device(self, grid, "root", self.root)
+
+
+@mesh.op("reduce", PURE, SAME_SHAPE_EXACTLY)
+class Reduce19Op(ReduceOp):
+    """As LLVM 19 writes it."""
+
+    __slots__ = ()
+
+    assembly = assembly(*HEAD, reduction_clause(), *device_clause("root"), *TYPES)
+
+
+@mesh.op("scatter", PURE, _SAME_RANKS, SAME_ELEMENTS)
+class ScatterOp(Rooted):
+    """Every device of a group gets its part of the tensor of the root.
+
+    %1 = mesh.scatter %0 on @grid mesh_axes = [1] scatter_axis = 0 root = [1]
+      : (tensor<6x4xf32>) -> tensor<2x4xf32>
+    """
+
+    __slots__ = ()
+
+    input = operand(SPLITTABLE)
+    scatter_axis = attr(AXIS)
+    root = attr(DEVICE)
+    root_dynamic = operands(INDEX_VALUE)
+    result = result(RANKED)
+
+    result_name = "scatter"
+    assembly = assembly(*HEAD, *integer_clause("scatter_axis"), *device_clause("root"), *TYPES)
+    canonicalizations = (ALONE,)
+
+    def verify_in_mesh(self, grid: MeshOp) -> None:
+        check_device(self, grid, "root", self.root)
+        check_sliced(self, grid, "Scatter", self.scatter_axis)

@@ -1,0 +1,84 @@
+"""mesh.shard: how a tensor is laid out on a mesh, said of its producer or asked for by its users."""
+
+from __future__ import annotations
+
+from sdyopt.dialects.mesh.collective import RANKED
+from sdyopt.dialects.mesh.dialect import mesh
+from sdyopt.dialects.mesh.sharding import SHARDING_ATTR, read_sharding, sharding_text
+from sdyopt.dialects.mesh.sharding_value import SHARDING_TYPE, SHARDING_VALUE
+from sdyopt.ir.attribute import DictAttr
+from sdyopt.ir.constraints import UNIT_ATTR
+from sdyopt.ir.fields import operand, optional_attr, optional_operand, result
+from sdyopt.ir.form import Form
+from sdyopt.ir.operation import Op
+from sdyopt.ir.traits import PURE, Trait
+from sdyopt.ir.types import RankedTensor
+from sdyopt.syntax.assembly import AttrDict, Custom, Operand, assembly
+from sdyopt.syntax.flag import Flag
+from sdyopt.syntax.signature import TypeIn
+from sdyopt.syntax.statement import Statement
+from sdyopt.syntax.template import Template
+
+
+def _parse_sharding(statement: Statement) -> None:
+    name = statement.accept_operand()
+    if name is None:
+        statement.attributes["shard"] = read_sharding(statement)
+    else:
+        statement.operand_names["sharding"] = [name]
+        statement.types["sharding"] = [SHARDING_TYPE]
+
+
+def _write_sharding(out: Template, form: Form, attributes: DictAttr) -> None:
+    if form.shard is None:
+        out.operands([1])
+    else:
+        out.word(sharding_text(form.shard))
+
+
+def _check_same_type(form: Form) -> None:
+    """The tensor, not the sharding, has the type of the result."""
+    if form.operand_types[0] is not form.result_types[0]:
+        raise form.op_error("requires the same type for all operands and results")
+
+
+SAME_TENSOR_TYPE = Trait("same-tensor-type", _check_same_type)
+
+
+@mesh.op("shard", PURE, SAME_TENSOR_TYPE)
+class ShardOp(Op):
+    """An annotation, which the value passes unchanged: how it is laid out on a mesh.
+
+        %1 = mesh.shard %0 to <@grid, [[0], [1]]> : tensor<4x8xf32>
+        %2 = mesh.shard %1 to <@grid, [[0]]> annotate_for_users : tensor<4x8xf32>
+
+    Without `annotate_for_users` it says how the producer leaves the value, with it how the users of the
+    result want it. One behind the other they ask for the value to be laid out anew. In later forms the
+    sharding is a value: `mesh.shard %0 to %sharding`.
+    """
+
+    __slots__ = ()
+
+    src = operand(RANKED)
+    sharding = optional_operand(SHARDING_VALUE)
+    shard = optional_attr(SHARDING_ATTR)
+    annotate_for_users = optional_attr(UNIT_ATTR)
+    result = result(RANKED)
+
+    assembly = assembly(
+        Operand("src"),
+        "to",
+        Custom(_parse_sharding, _write_sharding, elides=["shard"]),
+        Flag("annotate_for_users"),
+        AttrDict(),
+        ":",
+        TypeIn("result", RankedTensor, same=["src"]),
+    )
+
+    @staticmethod
+    def verify_form(form: Form) -> None:
+        if form.shard is None and form.sharding is None:
+            raise form.op_error("requires attribute 'shard'")
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, "sharding_annotated")]
