@@ -79,6 +79,14 @@ class Verifier:
         except FormError as place_problem:
             raise _form_error(op, place_problem) from None
 
+    def _unknown(self, op: Op) -> None:
+        """An operation without a class must be of a dialect that nobody knows."""
+        if self.dialects.find(op.dialect_name) is not None:
+            raise op.error(
+                f"unregistered operation '{op.form.name}' found in dialect ('{op.dialect_name}') that does "
+                "not allow unknown operations"
+            )
+
     def _discardable_attributes(self, op: Op) -> None:
         for name, attribute in op.attributes.entries:
             self._discardable(op, name, attribute)

@@ -47,7 +47,9 @@ def parse_generic(parser: Parser, name: str, offset: int, position: int) -> Stat
 
 
 def _check_unregistered(parser: Parser, statement: Statement) -> None:
-    if not parser.chunk.allow_unregistered:
+    # An operation that a known dialect does not have is for the verifier to refuse.
+    is_known = parser.dialects.find(statement.name.partition(".")[0]) is not None
+    if not is_known and not parser.chunk.allow_unregistered:
         raise statement.error(
             "operation being parsed with an unregistered dialect. If this is intended, please use "
             "-allow-unregistered-dialect with the MLIR tool used"
