@@ -17,7 +17,6 @@ from sdyopt.ir.block import Block, Region
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.form import Form
 from sdyopt.ir.operation import Op, UnregisteredOp, build
-from sdyopt.ir.traits import ISOLATED
 from sdyopt.ir.value import LazyLocation
 from sdyopt.syntax.chunk import Chunk, UnresolvedLocation
 from sdyopt.syntax.cursor import Cursor
@@ -98,7 +97,7 @@ class Parser:
             self._position = cursor.position
             self._statement(block)
             cursor.position = self._position
-        self._finish_scope(self.scope)
+        self._check_all_defined()
         self.chunk.finish()
         first = block.first
         if first is not None and first is block.last and first.form.name == "builtin.module":
@@ -119,11 +118,8 @@ class Parser:
         cursor.expect("{", " to begin a region")
         if self._depth >= MAX_REGION_DEPTH:
             raise cursor.error(f"regions are nested deeper than {MAX_REGION_DEPTH}")
-        outer = self._default_dialect, self.scope
+        outer = self._default_dialect
         self._default_dialect = op_class.default_dialect
-        is_isolated = ISOLATED in op_class.traits
-        if is_isolated:
-            self.scope = Scope(self.source)
         mark = self.scope.mark()
         self._blocks.append(_Blocks())
         self._depth += 1
@@ -132,10 +128,8 @@ class Parser:
         cursor.position = self._position
         self._depth -= 1
         self._blocks.pop()
-        if is_isolated:
-            self._finish_scope(self.scope)
         self.scope.release(mark)
-        self._default_dialect, self.scope = outer
+        self._default_dialect = outer
         return region
 
     def successor(self, cursor: Cursor) -> Block:
@@ -228,8 +222,8 @@ class Parser:
                 self._statement(block)
             previous = -1
 
-    def _finish_scope(self, scope: Scope) -> None:
-        errors = scope.undefined()
+    def _check_all_defined(self) -> None:
+        errors = self.scope.undefined()
         for error in errors[:-1]:
             emit(error.diagnostic)
         if errors:
@@ -308,7 +302,6 @@ class Parser:
         start = self._skip()
         groups = self._result_groups()
         self._skip()
-        scope = self.scope
         statement = self._operation()
         end_of_body = statement.position
         location = self.trailing_location(statement)
@@ -319,7 +312,6 @@ class Parser:
         self.chunk.defer(op)
         if statement.complete is not None:
             self._complete(op, statement.complete)
-        assert scope is self.scope
         if self.options.uses_spellings and _REST_OF_LINE.match(self.text, self._position):
             self._remember(op, statement, groups, start, end_of_body, location is not None)
 
