@@ -66,6 +66,8 @@ class Verifier:
         problem = form_problem(op.form, self.spell_type)
         if problem is not None:
             raise _form_error(op, problem)
+        if not op.name:
+            self._unknown(op)
         if has_regions:
             _check_regions(op)
         if FUNCTION in op.traits:
