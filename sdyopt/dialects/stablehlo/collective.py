@@ -13,7 +13,7 @@ from sdyopt.dialects.stablehlo.kinds import I64_ELEMENTS, NON_NEGATIVE_I64, POSI
 from sdyopt.dialects.stablehlo.reducer import check_reducer
 from sdyopt.dialects.stablehlo.replica_groups import (
     REPLICA_GROUPS,
-    USES_REPLICA_GROUPS,
+    GroupedOp,
     channel_id,
     check_replica_groups,
 )
@@ -36,8 +36,8 @@ from sdyopt.ir.types import DYNAMIC, RankedTensor, ShapedType, Type, element_of,
 # --- Gathering and exchanging ------------------------------------------------------------------
 
 
-@stablehlo.op("all_gather", PAIRWISE_SAME_ELEMENT_TYPE, USES_REPLICA_GROUPS)
-class AllGatherOp(Op):
+@stablehlo.op("all_gather", PAIRWISE_SAME_ELEMENT_TYPE)
+class AllGatherOp(GroupedOp):
     """Puts the operands of all processes of a group one after the other."""
 
     __slots__ = ()
@@ -83,8 +83,8 @@ def _check_gathered(form: Form, input: RankedTensor, result: RankedTensor) -> No
         )
 
 
-@stablehlo.op("all_to_all", PAIRWISE_SAME_ELEMENT_TYPE, INFERS_COMPATIBLE_TYPES, USES_REPLICA_GROUPS)
-class AllToAllOp(Op):
+@stablehlo.op("all_to_all", PAIRWISE_SAME_ELEMENT_TYPE, INFERS_COMPATIBLE_TYPES)
+class AllToAllOp(GroupedOp):
     """Splits the operand, sends each process of the group one part, and joins what comes in."""
 
     __slots__ = ()
@@ -133,8 +133,8 @@ def _exchanged(sizes: Sequence[int], split: int, concat: int, count: int) -> lis
 # --- Reducing ----------------------------------------------------------------------------------
 
 
-@stablehlo.op("all_reduce", INFERS_COMPATIBLE_TYPES, SINGLE_BLOCK, USES_REPLICA_GROUPS)
-class AllReduceOp(BodyOp):
+@stablehlo.op("all_reduce", INFERS_COMPATIBLE_TYPES, SINGLE_BLOCK)
+class AllReduceOp(GroupedOp, BodyOp):
     """Puts the operands of all processes of a group together, element by element."""
 
     __slots__ = ()
@@ -170,8 +170,8 @@ def _check_channel(form: Form) -> None:
         )
 
 
-@stablehlo.op("reduce_scatter", USES_REPLICA_GROUPS)
-class ReduceScatterOp(BodyOp):
+@stablehlo.op("reduce_scatter")
+class ReduceScatterOp(GroupedOp, BodyOp):
     """Puts the operands of all processes of a group together, and gives each process a part."""
 
     __slots__ = ()
@@ -242,8 +242,8 @@ class CrossReplicaSumOp(Op):
 # --- Sending around ----------------------------------------------------------------------------
 
 
-@stablehlo.op("collective_broadcast", SAME_ELEMENT_TYPE, INFERS_COMPATIBLE_TYPES, USES_REPLICA_GROUPS)
-class CollectiveBroadcastOp(Op):
+@stablehlo.op("collective_broadcast", SAME_ELEMENT_TYPE, INFERS_COMPATIBLE_TYPES)
+class CollectiveBroadcastOp(GroupedOp):
     """Gives all processes of a group the operand of the first one."""
 
     __slots__ = ()

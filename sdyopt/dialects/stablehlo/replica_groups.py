@@ -10,7 +10,6 @@ from sdyopt.ir.constraints import AttrKind
 from sdyopt.ir.elements import DenseElements
 from sdyopt.ir.form import Form
 from sdyopt.ir.operation import Op
-from sdyopt.ir.traits import Trait
 from sdyopt.ir.types import I64
 
 
@@ -27,14 +26,15 @@ REPLICA_GROUPS: AttrKind[Attribute] = AttrKind(
 )
 
 
-def _check_mesh(op: Op) -> None:
-    groups = op.form.attributes.get("replica_groups")
-    if isinstance(groups, ReplicaGroupMeshAxes):
-        groups.verify_symbols(op)
+class GroupedOp(Op):
+    """An operation that runs over replica groups, which may name a mesh."""
 
+    __slots__ = ()
 
-# Runs over replica groups, which may name a mesh.
-USES_REPLICA_GROUPS = Trait("replica-groups", verify_place=_check_mesh)
+    def verify_symbol_uses(self) -> None:
+        groups = self.form.attributes.get("replica_groups")
+        if isinstance(groups, ReplicaGroupMeshAxes):
+            groups.verify_symbols(self)
 
 
 def channel_id(form: Form) -> int:
