@@ -46,76 +46,55 @@ class Aliases:
     below: list[Attribute | Location] = field(default_factory=list)
 
 
-def find_aliases(root: Op, with_locations: bool) -> Aliases:
-    """The aliases that a printed program needs."""
-    finder = _Finder()
-    finder.op(root, with_locations)
-    aliases = Aliases()
-    counts: dict[str, int] = {}
-    # Sorting keeps the order of meeting among those of one depth and name.
-    for fact, met in sorted(finder.met.items(), key=lambda item: (item[1].depth, item[1].name)):
-        number = counts.get(met.name, 0)
-        counts[met.name] = number + 1
-        aliases.texts[fact] = f"#{met.name}{number or ''}"
-        (aliases.below if met.is_deferrable else aliases.above).append(fact)
-    return aliases
-
-
-class _Finder:
-    """Walks a program in the order of printing."""
+class AliasFinder:
+    """Is told what a program's text mentions, in order, and says which of it gets an alias."""
 
     def __init__(self) -> None:
-        self.met: dict[Attribute | Location, _Met] = {}
-        self._dictionaries: dict[DictAttr, bool] = {}
+        self._met: dict[Fact, _Met] = {}
 
-    def op(self, op: Op, with_locations: bool) -> None:
-        if with_locations:
-            self._location(op.location, is_deferrable=True)
-        for held in (op.form.attributes, op.attributes):
-            if held.entries and held not in self._dictionaries:
-                self._dictionaries[held] = True
-                self._attribute(held)
-        for name in op.place_attributes:
-            value = op.place_attribute(name)
-            if value is not None:
-                self._attribute(value)
-        for region in op.regions:
-            for block in region.blocks:
-                if with_locations:
-                    for argument in block.arguments:
-                        self._location(argument.location, is_deferrable=False)
-                for child in block.ops:
-                    self.op(child, with_locations)
+    def aliases(self) -> Aliases:
+        """The aliases of what has been met."""
+        aliases = Aliases()
+        counts: dict[str, int] = {}
+        # Sorting keeps the order of meeting among those of one depth and name.
+        for fact, met in sorted(self._met.items(), key=lambda item: (item[1].depth, item[1].name)):
+            number = counts.get(met.name, 0)
+            counts[met.name] = number + 1
+            aliases.texts[fact] = f"#{met.name}{number or ''}"
+            (aliases.below if met.is_deferrable else aliases.above).append(fact)
+        return aliases
 
-    def _attribute(self, attribute: Attribute) -> None:
+    def attribute(self, attribute: Attribute) -> None:
+        """Meets an attribute and all inside it."""
         for inner in nested_attributes(attribute):
             if isinstance(inner, LocationAttr):
-                self._location(inner.location, is_deferrable=False)
+                self.location(inner.location, is_deferrable=False)
             elif type(inner) in _NAMES:
-                self.met.setdefault(inner, _Met(_NAMES[type(inner)], is_deferrable=False))
+                self._met.setdefault(inner, _Met(_NAMES[type(inner)], is_deferrable=False))
 
-    def _location(self, location: Location, is_deferrable: bool) -> None:
-        known = self.met.get(location)
+    def location(self, location: Location, is_deferrable: bool) -> None:
+        """Meets a location; one that may be deferred can be defined below the program."""
+        known = self._met.get(location)
         if known is not None:
             if not is_deferrable:
                 self._define_above(known)
             return
-        met = self.met[location] = _Met("loc", is_deferrable)
+        met = self._met[location] = _Met("loc", is_deferrable)
         met.inner = list(_inner_locations(location))
         for inner in met.inner:
             if isinstance(inner, Location):
-                self._location(inner, is_deferrable)
-                met.depth = max(met.depth, self.met[inner].depth + 1)
+                self.location(inner, is_deferrable)
+                met.depth = max(met.depth, self._met[inner].depth + 1)
             else:
-                self._attribute(inner)
+                self.attribute(inner)
 
     def _define_above(self, met: _Met) -> None:
         if not met.is_deferrable:
             return
         met.is_deferrable = False
         for inner in met.inner:
-            if inner in self.met:
-                self._define_above(self.met[inner])
+            if inner in self._met:
+                self._define_above(self._met[inner])
 
 
 def _inner_locations(location: Location) -> Iterator[Attribute | Location]:
@@ -131,3 +110,18 @@ def _inner_locations(location: Location) -> Iterator[Attribute | Location]:
         yield from location.locations
     elif isinstance(location, OpaqueLoc):
         yield location.fallback
+
+
+def may_need_aliases(root: Op) -> bool:
+    """Whether anything but locations could get an alias."""
+    seen: set[DictAttr] = set()
+    for op in root.walk():
+        for held in (op.form.attributes, op.attributes):
+            if held.entries and held not in seen:
+                seen.add(held)
+                if any(
+                    type(inner) in _NAMES or isinstance(inner, LocationAttr)
+                    for inner in nested_attributes(held)
+                ):
+                    return True
+    return False

@@ -18,7 +18,7 @@ from sdyopt.ir.operation import Op, UnregisteredOp
 from sdyopt.ir.traits import ISOLATED
 from sdyopt.ir.types import Type
 from sdyopt.ir.value import Value
-from sdyopt.syntax.aliases import Aliases, find_aliases
+from sdyopt.syntax.aliases import AliasFinder, Aliases, may_need_aliases
 from sdyopt.syntax.assembly import Assembly, visible_attributes
 from sdyopt.syntax.generic import PROPERTIES
 from sdyopt.syntax.naming import Naming
@@ -46,8 +46,12 @@ class PrintOptions:
 
 def print_op(op: Op, dialects: DialectTable, options: PrintOptions = PrintOptions()) -> str:
     """The text of an operation and all inside it, ending in a newline."""
-    aliases = Aliases() if options.local_scope else find_aliases(op, options.debuginfo)
-    printer = Printer(op, options, aliases)
+    aliases, naming = Aliases(), _naming(op, options)
+    if not options.local_scope and (options.debuginfo or may_need_aliases(op)):
+        survey = _Survey(op, options, naming)
+        survey.op(op, "builtin")
+        aliases = survey.finder.aliases()
+    printer = Printer(op, options, aliases, naming)
     printer.definitions(aliases.above)
     printer.op(op, "builtin")
     printer.write("\n")
@@ -86,7 +90,9 @@ class _Line:
 class Printer:
     """Writes operations to `out`, a list of texts."""
 
-    def __init__(self, root: Op, options: PrintOptions, aliases: Aliases) -> None:
+    def __init__(
+        self, root: Op, options: PrintOptions, aliases: Aliases, naming: Naming | None = None
+    ) -> None:
         self.options = options
         self._aliases = aliases
         self.speller = Speller(
@@ -95,13 +101,7 @@ class Printer:
             aliases=aliases.texts,
             is_pretty=options.pretty_debuginfo,
         )
-        self.naming = Naming(
-            root,
-            options.generic,
-            options.unique_ssa_ids,
-            options.names_from_locations,
-            with_ids=options.value_users,
-        )
+        self.naming = naming or _naming(root, options)
         self.names = self.naming.names
         self.out: list[str] = []
         self._indent = ""
@@ -314,6 +314,55 @@ class Printer:
         if not is_entry:
             out.append(_predecessors([self.naming.blocks[p] for p in block.predecessors]))
         out.append("\n")
+
+
+class _Survey(Printer):
+    """Prints for nobody, to learn what the text mentions and so needs an alias."""
+
+    def __init__(self, root: Op, options: PrintOptions, naming: Naming) -> None:
+        super().__init__(root, options, Aliases(), naming)
+        self.finder = AliasFinder()
+        self.speller = _SurveySpeller(self.finder)
+
+    def op(self, op: Op, default_dialect: str) -> None:
+        if self.options.debuginfo:
+            self.finder.location(op.location, is_deferrable=True)
+        super().op(op, default_dialect)
+        self.out.clear()
+
+    def argument(self, argument: Value, attributes: DictAttr | None = None) -> None:
+        if self.options.debuginfo:
+            self.finder.location(argument.location, is_deferrable=False)
+        if attributes is not None:
+            self.dictionary(attributes)
+
+    def location(self, location: Location) -> None:
+        """Was met before the operation was."""
+
+
+class _SurveySpeller(Speller):
+    """Tells the finder of each attribute that is written. Blobs are not written out for it."""
+
+    def __init__(self, finder: AliasFinder) -> None:
+        super().__init__(elide_larger_than=0)
+        self._finder = finder
+        self._seen: set[Attribute] = set()
+
+    def attribute(self, attribute: Attribute) -> str:
+        if attribute not in self._seen:
+            self._seen.add(attribute)
+            self._finder.attribute(attribute)
+        return super().attribute(attribute)
+
+
+def _naming(root: Op, options: PrintOptions) -> Naming:
+    return Naming(
+        root,
+        options.generic,
+        options.unique_ssa_ids,
+        options.names_from_locations,
+        with_ids=options.value_users,
+    )
 
 
 def _region_writer(index: int) -> Callable[[Op, Printer], None]:
