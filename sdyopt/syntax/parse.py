@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError, emit
+from sdyopt.diagnostics.location import FileLoc
 from sdyopt.diagnostics.source import Source
 from sdyopt.ir.attribute import EMPTY_DICT
 from sdyopt.ir.block import Block, Region
@@ -108,7 +109,7 @@ class Parser:
         region = Region()
         region.add_block(block)
         form = Form(module_class, module_class.name, EMPTY_DICT, (), ())
-        module = build(form, (), location=self.source.location(0), regions=(region,))
+        module = build(form, (), location=FileLoc(self.source.name, 0, 0), regions=(region,))
         return module, self.chunk.resources
 
     # --- Regions and blocks ---------------------------------------------------------------
