@@ -80,6 +80,13 @@ def settle_attributes(statement: Statement, given: DictAttr | None, found: DictA
     if given is None:
         statement.check_attributes(found, statement.offset)
         return
+    inherent = inherent_names(statement.op_class)
+    if not inherent:
+        raise statement.error(
+            f"invalid properties {plain_attribute(given)} for op {statement.name}: this operation has empty "
+            "properties",
+            statement.offset,
+        )
     for field in statement.op_class.fields.values():
         if not isinstance(field, AttrField):
             continue
@@ -93,7 +100,6 @@ def settle_attributes(statement: Statement, given: DictAttr | None, found: DictA
         other = found.get(field.name)
         if other is not None and not field.kind.holds(other):
             del statement.attributes[field.name]
-    inherent = inherent_names(statement.op_class)
     statement.attributes.update(entry for entry in given.entries if entry[0] in inherent)
 
 

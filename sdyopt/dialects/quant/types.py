@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from sdyopt.ir.types import FloatType, IntegerType, Type
 
 MAX_STORAGE_WIDTH = 32

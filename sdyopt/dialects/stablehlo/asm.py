@@ -22,6 +22,7 @@ from sdyopt.ir.types import (
     ShapedType,
     TupleType,
     Type,
+    UnrankedTensor,
 )
 from sdyopt.syntax.assembly import Attr, Piece, TypeOf
 from sdyopt.syntax.spell import Speller, plain_type
@@ -174,9 +175,14 @@ def assign_function_type(statement: Statement, type: FunctionType, offset: int) 
 
 def real_type(type: Type) -> Type:
     """The tensor type with the parts of complex elements as elements."""
-    if isinstance(type, RankedTensor) and isinstance(type.element, ComplexType):
-        return RankedTensor(type.shape, type.element.element, type.encoding)
-    return type
+    if not isinstance(type, ShapedType) or not isinstance(type.element, ComplexType):
+        return type
+    part = type.element.element
+    return (
+        RankedTensor(type.shape, part, type.encoding)
+        if isinstance(type, RankedTensor)
+        else UnrankedTensor(part)
+    )
 
 
 # --- Operands -----------------------------------------------------------------------------

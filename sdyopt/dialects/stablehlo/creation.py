@@ -57,9 +57,15 @@ def _parse_constant(statement: Statement) -> None:
         for token in (":", "(", ")", "->"):
             statement.expect(token)
         statement.types["output"] = [statement.type()]
-        settle_attributes(statement, given, found)
+        if given is not None:
+            statement.is_generic = True
+            settle_attributes(statement, given, found)
+        elif not isinstance(found.get("value"), Elements):
+            statement.attributes.pop("value", None)
         return
-    statement.attribute_dictionary()
+    if "value" in statement.attribute_dictionary():
+        message = "attribute 'value' occurs more than once in the attribute list"
+        raise statement.error(message, statement.offset)
     offset = statement.skip()
     value = statement.attribute()
     if not isinstance(value, Elements):

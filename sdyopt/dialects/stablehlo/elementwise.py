@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from sdyopt.dialects.quant import QuantizedType, UniformQuantizedPerAxis
 from sdyopt.dialects.stablehlo import types
 from sdyopt.dialects.stablehlo.asm import (
+    AllOperands,
     ComplexOpType,
     SameOperandsAndResultType,
     SelectOpType,
@@ -266,7 +267,7 @@ class ComplexOp(Op):
     rhs = operand(types.FLOAT_32_64_TENSOR)
     out = result(types.COMPLEX_TENSOR)
 
-    assembly = assembly(Operand("lhs"), ",", Operand("rhs"), AttrDict(), ":", ComplexOpType())
+    assembly = assembly(AllOperands(), AttrDict(), ":", ComplexOpType())
 
     @staticmethod
     def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
@@ -337,16 +338,7 @@ class SelectOp(Op):
     on_false = operand(types.TENSOR)
     out = result(types.TENSOR)
 
-    assembly = assembly(
-        Operand("pred"),
-        ",",
-        Operand("on_true"),
-        ",",
-        Operand("on_false"),
-        AttrDict(),
-        ":",
-        SelectOpType(),
-    )
+    assembly = assembly(AllOperands(), AttrDict(), ":", SelectOpType())
 
     @staticmethod
     def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:

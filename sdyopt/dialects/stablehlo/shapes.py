@@ -7,6 +7,7 @@ from math import prod
 
 from sdyopt.dialects.stablehlo import types
 from sdyopt.dialects.stablehlo.asm import (
+    AllOperands,
     SameOperandsAndResultType,
     i64_list_attr,
     integer_attr,
@@ -206,7 +207,7 @@ class ReshapeOp(Op):
     operand = operand(types.TENSOR_OR_PER_AXIS)
     out = result(types.STATIC_OR_BOUNDED_TENSOR)
 
-    assembly = assembly(Operand("operand"), AttrDict(), ":", FunctionalType())
+    assembly = assembly(AllOperands(), AttrDict(), ":", FunctionalType())
 
     @staticmethod
     def verify_form(form: Form) -> None:
@@ -227,7 +228,7 @@ class DynamicReshapeOp(Op):
     output_shape = fields.operand(types.STATIC_DIMENSION_TENSOR)
     out = result(types.TENSOR_OR_PER_AXIS)
 
-    assembly = assembly(Operand("operand"), ",", Operand("output_shape"), AttrDict(), ":", FunctionalType())
+    assembly = assembly(AllOperands(), AttrDict(), ":", FunctionalType())
 
     @staticmethod
     def verify_form(form: Form) -> None:
@@ -270,7 +271,7 @@ class BitcastConvertOp(Op):
     operand = operand(types.TENSOR_OR_PER_AXIS)
     out = result(types.TENSOR_OR_PER_AXIS)
 
-    assembly = assembly(Operand("operand"), AttrDict(), ":", FunctionalType())
+    assembly = assembly(AllOperands(), AttrDict(), ":", FunctionalType())
 
     @staticmethod
     def verify_form(form: Form) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sdyopt.dialects.quant import QuantizedType
 from sdyopt.dialects.stablehlo import types
 from sdyopt.dialects.stablehlo.accuracy import DEFAULT_ACCURACY, RESULT_ACCURACY
-from sdyopt.dialects.stablehlo.asm import SameOperandsAndResultType, real_type
+from sdyopt.dialects.stablehlo.asm import AllOperands, SameOperandsAndResultType, real_type
 from sdyopt.dialects.stablehlo.compatible import most_specific_type
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.traits import COMPATIBLE_TYPES, INFERS_COMPATIBLE_TYPES
@@ -287,7 +287,7 @@ class IsFiniteOp(Op):
     x = operand(types.FLOAT_OR_QUANTIZED_TENSOR)
     y = result(types.PRED_TENSOR)
 
-    assembly = assembly(Operand("x"), AttrDict(), ":", FunctionalType())
+    assembly = assembly(AllOperands(), AttrDict(), ":", FunctionalType())
 
     @staticmethod
     def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
