@@ -23,6 +23,7 @@ from sdyopt.syntax.pieces import locations as _locations
 from sdyopt.syntax.pieces import sparse as _sparse
 from sdyopt.syntax.pieces import types as _types
 from sdyopt.syntax.pieces.driver import run
+from sdyopt.syntax.pieces.entries import dictionary_at
 from sdyopt.syntax.pieces.quick import quick_attribute, quick_type
 from sdyopt.syntax.pieces.reader import Reader, Surroundings
 from sdyopt.syntax.pieces.tables import load_tables
@@ -76,6 +77,10 @@ class Pieces:
         if found is None:
             found = self._dictionaries[text] = cast(DictAttr, self._read("dictionary", text, offset))
         return found
+
+    def dictionary_at(self, offset: int) -> tuple[DictAttr, int] | None:
+        """The dictionary that opens at an offset, and its end; None if that takes the grammar."""
+        return dictionary_at(self.attribute, self._source.text, offset) if self._is_quick else None
 
     def location(self, text: str, offset: int) -> Location:
         """The location that a text is, `loc(…)` included."""
