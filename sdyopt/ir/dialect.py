@@ -46,6 +46,8 @@ class Dialect:
         # What is said about a mnemonic that is in neither.
         self.unknown_attribute = "unknown attribute `{mnemonic}` in dialect `{dialect}`"
         self.unknown_type = "unknown type `{mnemonic}` in dialect `{dialect}`"
+        # What to say where the value of a discardable attribute starts with `<`, as none does.
+        self.hints: dict[str, str] = {}
         # Checks of discardable attributes whose name starts with `name.`.
         self.verify_op_attribute: VerifyOpAttribute | None = None
         self.verify_argument_attribute: VerifyArgumentAttribute | None = None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from sdyopt.ir.attribute import DictAttr
+from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.fields import AttrField, ResultField
 from sdyopt.ir.form import Form
+from sdyopt.ir.types import NONE, Type
 from sdyopt.syntax.assembly import Assembly, Custom, assembly, visible_attributes
 from sdyopt.syntax.generic import properties
 from sdyopt.syntax.statement import Statement
@@ -36,15 +37,21 @@ def _parse(statement: Statement) -> None:
     if not field.kind.accepts(value):
         raise statement.error("invalid kind of attribute specified", start)
     statement.attributes["value"] = value
-    statement.types[result] = [value.type]  # type: ignore[attr-defined]  # by its kind
+    statement.types[result] = [_type_of(value)]
 
 
 def _write(out: Template, form: Form, attributes: DictAttr) -> None:
     value = form.attributes["value"]
-    if value.type is form.result_types[0]:  # type: ignore[attr-defined]  # by its kind
+    if _type_of(value) is form.result_types[0]:
         out.attribute_dictionary(visible_attributes(form, attributes, frozenset(["value"])))
         out.word(out.speller.attribute(value))
         return
     out.text(f"() <{out.speller.attribute(form.attributes)}>")
     out.attribute_dictionary(attributes)
     out.text(" : " + out.speller.function_type((), form.result_types))
+
+
+def _type_of(value: Attribute) -> Type:
+    """The type that an attribute of this kind has, `none` if nothing is said."""
+    type: Type | None = value.type  # type: ignore[attr-defined]  # by its kind
+    return NONE if type is None else type

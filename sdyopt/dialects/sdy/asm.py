@@ -10,14 +10,53 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.ir.attribute import Attribute
 from sdyopt.syntax.cursor import Cursor
+from sdyopt.syntax.extents import body_extent
 from sdyopt.syntax.strings import escape
 
 T = TypeVar("T")
 A = TypeVar("A", bound=Attribute)
 
 Parse = Callable[[Cursor], A]
+P = TypeVar("P", bound=Callable[[Cursor], Attribute])
+
+
+def unbracketed(mnemonic: str, brackets: str = "") -> Callable[[P], P]:
+    """Decorator of the function that reads an attribute whose text does not start with `<`.
+
+    Standing alone it is written `#sdy<mnemonic…>`. Who writes `#sdy.mnemonic<…>`, as the reference's
+    documentation does, is told so. `brackets` are those that the text must have.
+    """
+
+    def register(parse: P) -> P:
+        @sdy.attribute(mnemonic)
+        def read(cursor: Cursor) -> Attribute:
+            start = cursor.position
+            try:
+                return parse(cursor)
+            except DiagnosticError as error:
+                if cursor.text.startswith("<", start):
+                    body = _body(cursor.text, start, brackets)
+                    error.help(f"an attribute of this kind is written `#sdy<{mnemonic}{body}>`")
+                raise
+
+        return parse
+
+    return register
+
+
+def _body(text: str, start: int, brackets: str) -> str:
+    """What stands between `<` and `>`, in the brackets that belong there."""
+    body = text[start + 1 : body_extent(text, start) - 1]
+    if not body or "\n" in body or len(body) > _SHOWN:
+        body = "…"
+    return body if body.startswith(brackets[:1]) else brackets[:1] + body + brackets[1:]
+
+
+# Longer texts are not repeated in what is said about them.
+_SHOWN = 60
 
 
 def parameter(cursor: Cursor, owner: str, name: str, kind: str, read: Callable[[], T]) -> T:

@@ -134,6 +134,10 @@ def _check_function_attribute(
     check_sharding(op, attribute, type, error)
 
 
+sdy.hints[SHARDING] = (
+    "a sharding needs its kind in front: `sdy.sharding = #sdy.sharding<@mesh, […]>` for an argument or a "
+    "result of a function, `sdy.sharding = #sdy.sharding_per_value<[<@mesh, […]>]>` for an operation"
+)
 sdy.verify_op_attribute = _check_op_attribute
 sdy.verify_argument_attribute = _check_argument_attribute
 sdy.verify_result_attribute = _check_result_attribute

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sdyopt.dialects.sdy.asm import attributes, called, integer, nested, parameter, quote, quoted
+from sdyopt.dialects.sdy.asm import attributes, called, integer, nested, parameter, quote, quoted, unbracketed
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.ir.attribute import Attribute
@@ -151,7 +151,7 @@ def sorted_and_merged(axes: Iterable[AxisRef], mesh: Mesh) -> tuple[AxisRef, ...
 # --- Text -------------------------------------------------------------------------------------
 
 
-@sdy.attribute("sub_axis_info")
+@unbracketed("sub_axis_info")
 def parse_sub_axis(cursor: Cursor) -> SubAxis:
     cursor.expect("(")
     pre_size = integer(cursor, "SubAxisInfo", "pre_size")
@@ -159,7 +159,7 @@ def parse_sub_axis(cursor: Cursor) -> SubAxis:
     return SubAxis(pre_size, integer(cursor, "SubAxisInfo", "size"))
 
 
-@sdy.attribute("axis_ref")
+@unbracketed("axis_ref")
 def parse_axis_ref(cursor: Cursor) -> AxisRef:
     name = quoted(cursor, "AxisRef", "name")
     if not cursor.accept(":"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sdyopt.dialects.sdy.asm import attributes, called, integer, parameter, quote
+from sdyopt.dialects.sdy.asm import attributes, called, integer, parameter, quote, unbracketed
 from sdyopt.dialects.sdy.axes import AxisRef, axis_refs_text, parse_axis_refs
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.ir.attribute import Attribute, StringAttr
@@ -96,7 +96,7 @@ class AllToAllParams(Attribute):
 # --- Reading ------------------------------------------------------------------------------------
 
 
-@sdy.attribute("manual_axes")
+@unbracketed("manual_axes", "{}")
 def parse_manual_axes(cursor: Cursor) -> ManualAxes:
     cursor.expect("{")
     if cursor.accept("}"):
@@ -120,7 +120,7 @@ def _manual_axis(cursor: Cursor) -> str:
     return found.value
 
 
-@sdy.attribute("axis_ref_list")
+@unbracketed("axis_ref_list", "{}")
 def parse_axis_ref_list(cursor: Cursor) -> AxisRefList:
     cursor.expect("{")
     if cursor.accept("}"):
@@ -130,7 +130,7 @@ def parse_axis_ref_list(cursor: Cursor) -> AxisRefList:
     return AxisRefList(axes)
 
 
-@sdy.attribute("list_of_axis_ref_lists")
+@unbracketed("list_of_axis_ref_lists", "[]")
 def parse_axes_per_dim(cursor: Cursor) -> AxesPerDim:
     cursor.expect("[")
     if cursor.accept("]"):
@@ -140,7 +140,7 @@ def parse_axes_per_dim(cursor: Cursor) -> AxesPerDim:
     return AxesPerDim(dims)
 
 
-@sdy.attribute("all_to_all_param")
+@unbracketed("all_to_all_param")
 def parse_all_to_all_param(cursor: Cursor) -> AllToAllParam:
     owner = "AllToAllParamAttr"
     cursor.expect("{")
@@ -152,7 +152,7 @@ def parse_all_to_all_param(cursor: Cursor) -> AllToAllParam:
     return AllToAllParam(axes, source, integer(cursor, owner, "tgt_dim"))
 
 
-@sdy.attribute("all_to_all_param_list")
+@unbracketed("all_to_all_param_list", "[]")
 def parse_all_to_all_params(cursor: Cursor) -> AllToAllParams:
     cursor.expect("[")
     if cursor.accept("]"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sdyopt.dialects.sdy.asm import attributes, called, integer, nested, parameter
+from sdyopt.dialects.sdy.asm import attributes, called, integer, nested, parameter, unbracketed
 from sdyopt.dialects.sdy.axes import AxisRef, axis_ref_text, parse_axis_ref
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.ir.attribute import Attribute
@@ -108,7 +108,7 @@ def _kind(cursor: Cursor) -> str:
     return word
 
 
-@sdy.attribute("axis_to_propagation_details")
+@unbracketed("axis_to_propagation_details", "{}")
 def parse_axis_propagation(cursor: Cursor) -> AxisPropagation:
     owner = "AxisToPropagationDetails"
     cursor.expect("{")
@@ -125,7 +125,7 @@ def parse_axis_propagation(cursor: Cursor) -> AxisPropagation:
     return AxisPropagation(axis, source, targets)
 
 
-@sdy.attribute("propagation_one_step")
+@unbracketed("propagation_one_step", "{}")
 def parse_step(cursor: Cursor) -> PropagationStep:
     owner = "PropagationOneStep"
     cursor.expect("{")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from sdyopt.dialects.sdy.asm import attributes, called, integer, parameter, quote, quoted
+from sdyopt.dialects.sdy.asm import attributes, called, integer, parameter, quote, quoted, unbracketed
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.ir.attribute import Attribute
 from sdyopt.syntax.cursor import Cursor
@@ -120,7 +120,7 @@ def _device_problem(mesh: Mesh) -> str | None:
 # --- Text ---------------------------------------------------------------------------------
 
 
-@sdy.attribute("mesh_axis")
+@unbracketed("mesh_axis")
 def parse_axis(cursor: Cursor) -> MeshAxis:
     start = cursor.skip()
     name = quoted(cursor, "MeshAxis", "name")

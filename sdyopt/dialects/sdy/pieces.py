@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sdyopt.dialects.sdy.asm import nested
 from sdyopt.dialects.sdy.sharding import (
@@ -20,11 +20,9 @@ from sdyopt.ir.form import Form
 from sdyopt.ir.types import RankedTensor, ShapedType
 from sdyopt.syntax.assembly import Attr, Custom, Piece, TypeOf
 from sdyopt.syntax.cursor import Cursor
+from sdyopt.syntax.print import Printer
 from sdyopt.syntax.statement import Statement
 from sdyopt.syntax.template import Template
-
-if TYPE_CHECKING:  # the printer prints with assemblies, some pieces of which call it back
-    from sdyopt.syntax.print import Printer
 
 # --- Types --------------------------------------------------------------------------------------
 

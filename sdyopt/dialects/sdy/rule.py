@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sdyopt.diagnostics.diagnostic import emit
-from sdyopt.dialects.sdy.asm import attributes, called
+from sdyopt.dialects.sdy.asm import attributes, called, unbracketed
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.ir.attribute import Attribute
 from sdyopt.syntax.cursor import Cursor
@@ -92,7 +92,7 @@ def parse_dim_mapping(cursor: Cursor) -> DimMapping:
     return DimMapping(tuple(factors))
 
 
-@sdy.attribute("tensor_mapping")
+@unbracketed("tensor_mapping", "[]")
 def parse_tensor_mapping(cursor: Cursor) -> TensorMapping:
     cursor.expect("[")
     if cursor.accept("]"):

@@ -13,7 +13,7 @@ from itertools import chain
 from math import prod
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.dialects.sdy.asm import also, attributes, called, nested
+from sdyopt.dialects.sdy.asm import also, attributes, called, nested, unbracketed
 from sdyopt.dialects.sdy.axes import AxisRef, axis_refs_text, parse_axis_ref
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.dialects.sdy.mesh import Mesh, mesh_text, parse_mesh
@@ -138,7 +138,7 @@ def fully_replicated(rank: int, mesh_or_ref: MeshOrRef, is_closed: bool) -> Tens
 # --- Reading ------------------------------------------------------------------------------------
 
 
-@sdy.attribute("dimension_sharding")
+@unbracketed("dimension_sharding", "{}")
 def parse_dimension(cursor: Cursor) -> DimensionSharding:
     cursor.expect("{")
     axes: list[AxisRef] = []

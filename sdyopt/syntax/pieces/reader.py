@@ -9,6 +9,7 @@ of them stands.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
@@ -25,6 +26,10 @@ Action = Callable[["Reader", list[Any], list[int]], Any]
 A = TypeVar("A", bound=Action)
 
 _actions: dict[str, Action] = {}
+
+# An attribute's name, when its value is next.
+_NAMED_VALUE = re.compile(r"([A-Za-z_]\w*\.[\w.]+)\s*=\s*\Z")
+_LONGEST_NAME = 100
 
 
 def action(name: str) -> Callable[[A], A]:
@@ -91,7 +96,17 @@ class Reader:
     def misplaced(self, message: str, offset: int) -> DiagnosticError:
         """An error about the token at an offset being another than expected."""
         last = max(0, len(self.source.text) - 1)
-        return self.error(message, end_of_previous(self.source.text, min(offset, last)))
+        error = self.error(message, end_of_previous(self.source.text, min(offset, last)))
+        return error.help(hint) if (hint := self._hint(offset)) else error
+
+    def _hint(self, offset: int) -> str:
+        """What a dialect has to say about one of its attributes being misspelt at an offset."""
+        text = self.source.text
+        name = _NAMED_VALUE.search(text, max(0, offset - _LONGEST_NAME), offset)
+        if name is None or not text.startswith("<", offset):
+            return ""
+        dialect = self.surroundings.dialects.find(name[1].partition(".")[0])
+        return "" if dialect is None else dialect.hints.get(name[1], "")
 
 
 # --- Lists ---------------------------------------------------------------------------------------
