@@ -137,8 +137,19 @@ class TupleOpType(Piece):
         if not isinstance(type, TupleType):
             raise statement.error("expected tuple type", offset)
         (operands,) = operand_counts(statement)
+        statement.check_operand_count(statement.operand_names[operands], type.types, statement.operands_place)
         statement.types[operands] = list(type.types)
         statement.types[result_field(statement)] = [type]
+
+    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
+        out.types(form.result_types)
+
+
+class AllResultTypes(Piece):
+    """The types of all results. Only the check of the operation asks how many there are."""
+
+    def parse(self, statement: Statement) -> None:
+        statement.result_types = statement.comma_list(statement.type)
 
     def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
         out.types(form.result_types)

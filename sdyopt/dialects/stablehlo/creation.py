@@ -6,7 +6,12 @@ from collections.abc import Sequence
 
 from sdyopt.dialects.quant import QuantizedType
 from sdyopt.dialects.stablehlo import types
-from sdyopt.dialects.stablehlo.asm import SameOperandsAndResultType, TensorTypeOf, integer_attr
+from sdyopt.dialects.stablehlo.asm import (
+    AllResultTypes,
+    SameOperandsAndResultType,
+    TensorTypeOf,
+    integer_attr,
+)
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.shape_operand import check_shape_operand
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
@@ -25,7 +30,6 @@ from sdyopt.syntax.assembly import (
     Custom,
     FunctionalType,
     Operand,
-    TypeOf,
     assembly,
     visible_attributes,
 )
@@ -178,7 +182,7 @@ class CreateTokenOp(Op):
 
     output = result(types.TOKEN)
 
-    assembly = assembly(AttrDict(), ":", TypeOf("output"))
+    assembly = assembly(AttrDict(), ":", AllResultTypes())
 
     @staticmethod
     def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
@@ -208,7 +212,7 @@ class DeviceNumberOp(Op):
 
     out = result(types.UI32_TENSOR)
 
-    assembly = assembly(AttrDict(), ":", TypeOf("out"))
+    assembly = assembly(AttrDict(), ":", AllResultTypes())
 
     @staticmethod
     def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:

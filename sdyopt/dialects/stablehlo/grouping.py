@@ -37,7 +37,7 @@ class TupleOp(Op):
     val = operands(types.TENSOR_OR_PER_AXIS_OR_TOKEN_OR_TUPLE_OR_BUFFER)
     out = result(types.TUPLE)
 
-    assembly = assembly(Operand("val"), AttrDict(), ":", TupleOpType())
+    assembly = assembly(AllOperands(), AttrDict(), ":", TupleOpType())
 
     @staticmethod
     def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:

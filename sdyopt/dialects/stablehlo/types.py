@@ -160,7 +160,7 @@ def tensor_of(
     return TypeConstraint(f"{kind} of {element.description} values", accepts)
 
 
-def _shaped_of(kind: str, classes: type | tuple[type, ...], element: TypeConstraint) -> TypeConstraint:
+def shaped_of(kind: str, classes: type | tuple[type, ...], element: TypeConstraint) -> TypeConstraint:
     def accepts(type: Type) -> bool:
         return (
             isinstance(type, classes)
@@ -276,8 +276,8 @@ STATIC_OR_BOUNDED_TENSOR = tensor_of(
 
 TOKEN = TypeConstraint("token", lambda type: isinstance(type, TokenType))
 FUTURE = TypeConstraint("future", lambda type: isinstance(type, FutureType))
-BUFFER = _shaped_of("memref", MemRefType, any_of(*_ALL))
-ANY_TENSOR = _shaped_of("tensor", (RankedTensor, UnrankedTensor), any_of(*_ALL_OR_PER_AXIS))
+BUFFER = shaped_of("memref", MemRefType, any_of(*_ALL))
+ANY_TENSOR = shaped_of("tensor", (RankedTensor, UnrankedTensor), any_of(*_ALL_OR_PER_AXIS))
 TUPLE = _nested_tuple_of(TENSOR, BUFFER, PER_AXIS_TENSOR, TOKEN)
 TENSOR_OR_TOKEN = any_of(TENSOR, TOKEN)
 TENSOR_OR_PER_AXIS_OR_TOKEN = any_of(TENSOR, PER_AXIS_TENSOR, TOKEN)
