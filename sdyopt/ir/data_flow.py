@@ -24,10 +24,10 @@ class DataFlow:
         """The owner of each edge."""
         return op.results
 
-    def owner_of_target(self, op: Op, target: Value) -> Value:
-        """The owner of the edge that `target` is on."""
+    def owner_of_target(self, op: Op, target: Value) -> Value | None:
+        """The owner of the edge that `target` is on; None if there is none, which is an error elsewhere."""
         assert isinstance(target, OpResult | BlockArgument)
-        return op.results[target.index]
+        return op.results[target.index] if target.index < len(op.results) else None
 
     def owner_of_source(self, op: Op, source: OpOperand) -> Value:
         """The owner of the edge that `source` is on."""
@@ -48,7 +48,7 @@ class _Inlined(DataFlow):
     def owners(self, op: Op) -> Sequence[Value]:
         return (*op.regions[0].blocks[0].arguments, *op.results)
 
-    def owner_of_target(self, op: Op, target: Value) -> Value:
+    def owner_of_target(self, op: Op, target: Value) -> Value | None:
         return target
 
     def owner_of_source(self, op: Op, source: OpOperand) -> Value:

@@ -44,6 +44,8 @@ def shardable_value(value: Value) -> OpResult | BlockArgument | None:
     op = owning_op(value)
     if op.data_flow is not None:
         owner = op.data_flow.owner_of_target(op, value)
+        if owner is None:
+            return None
         assert isinstance(owner, OpResult | BlockArgument)
         edge = edge_behind(owner)
         return owner if edge is None else edge.results[0]

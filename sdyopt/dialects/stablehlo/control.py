@@ -29,6 +29,7 @@ from sdyopt.dialects.stablehlo.while_syntax import parse_while, print_while
 from sdyopt.ir import fields
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import I64_ARRAY, ONE_BLOCK
+from sdyopt.ir.data_flow import BRANCHES, LOOP, PASS_THROUGH
 from sdyopt.ir.form import Form
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import SAME_SHAPE
@@ -62,6 +63,7 @@ class OptimizationBarrierOp(Op):
         AttrDict(),
         Optional(Operand("values"), ":", PairwiseOpType(), anchor="values", otherwise=("(", ")")),
     )
+    data_flow = PASS_THROUGH
 
     @staticmethod
     def infer_result_types(form: Form, regions: Sequence[Region]) -> Sequence[Type]:
@@ -123,6 +125,7 @@ class CaseOp(ConditionalOp):
     branches = fields.regions(ONE_BLOCK)
 
     canonicalizations = (FOLD_CONSTANT_CASE,)
+    data_flow = BRANCHES
 
 
 # --- Loops -----------------------------------------------------------------------------------
@@ -140,6 +143,7 @@ class WhileOp(BodyOp):
     body = fields.region(ONE_BLOCK)
 
     assembly = assembly(Custom(parse_while, print=print_while))
+    data_flow = LOOP
 
     def name_arguments(self, region: Region) -> list[tuple[BlockArgument, str]]:
         return [(argument, "iterArg") for block in region.blocks[:1] for argument in block.arguments]
