@@ -1,0 +1,97 @@
+"""arith.constant, and how constants of this and related dialects are made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sdyopt.dialects.arith.dialect import arith
+from sdyopt.ir.attribute import EMPTY_DICT, Attribute, StringAttr, dictionary
+from sdyopt.ir.block import Region
+from sdyopt.ir.constraints import ANY_ATTR, AttrKind
+from sdyopt.ir.elements import DenseElements, DenseResource, SparseElements
+from sdyopt.ir.fields import attr, result
+from sdyopt.ir.form import Form
+from sdyopt.ir.numbers import FloatAttr, IntegerAttr
+from sdyopt.ir.operation import Op, build
+from sdyopt.ir.traits import CONSTANT_LIKE, PURE, Trait
+from sdyopt.ir.types import I1, NONE, IndexType, IntegerType, Type
+from sdyopt.ir.value import LazyLocation
+from sdyopt.syntax.assembly import Attr, AttrDict, assembly
+from sdyopt.syntax.spell import plain_type
+from sdyopt.syntax.statement import Statement
+
+TYPED = (IntegerAttr, FloatAttr, DenseElements, DenseResource, SparseElements)
+_VALUE: AttrKind[Any] = ANY_ATTR
+
+
+def _parse_value(statement: Statement) -> Attribute:
+    offset = statement.skip()
+    value = statement.attribute()
+    if type_of(value) is None:
+        raise statement.error("invalid kind of attribute specified", offset)
+    return value
+
+
+def type_of(value: Attribute) -> Type | None:
+    """The type of a constant's value; None if it has none."""
+    if isinstance(value, StringAttr):
+        return value.type or NONE
+    found = getattr(value, "type", None)
+    return found if isinstance(found, Type) else None
+
+
+def _check_same_type(form: Form) -> None:
+    if type_of(form.value) is not form.result_types[0]:
+        raise form.op_error("failed to verify that all of {value, result} have same type")
+
+
+_SAME_TYPE = Trait("value-has-type-of-result", _check_same_type)
+
+
+@arith.op("constant", CONSTANT_LIKE, PURE, _SAME_TYPE)
+class ConstantOp(Op):
+    """A number, or a tensor or vector of numbers."""
+
+    __slots__ = ()
+
+    value = attr(_VALUE)
+    out = result()
+
+    assembly = assembly(AttrDict(), Attr("value", _parse_value))
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        type = type_of(form.value)
+        assert type is not None
+        return [type]
+
+    @staticmethod
+    def verify_form(form: Form) -> None:
+        type = form.result_types[0]
+        if isinstance(type, IntegerType) and not type.is_signless:
+            raise form.op_error("integer return type must be signless")
+        if not isinstance(form.value, TYPED):
+            raise form.op_error("value must be an integer, float, or elements attribute")
+
+    def name_results(self) -> list[tuple[int, str]]:
+        value = self.value
+        if not isinstance(value, IntegerAttr):
+            return [(0, "cst")]
+        if value.type is I1:
+            return [(0, "true" if value.value else "false")]
+        suffix = "" if isinstance(value.type, IndexType) else f"_{plain_type(value.type)}"
+        return [(0, f"c{value.value}{suffix}")]
+
+
+def make_constant(value: Attribute, type: Type, location: LazyLocation) -> Op | None:
+    """A detached constant; None if the value cannot be one."""
+    if not isinstance(value, TYPED) or value.type is not type:
+        return None
+    if isinstance(type, IntegerType) and not type.is_signless:
+        return None
+    form = Form(ConstantOp, ConstantOp.name, dictionary({"value": value}), (), (type,))
+    return build(form, (), EMPTY_DICT, location)
+
+
+arith.materialize_constant = make_constant

@@ -1,0 +1,26 @@
+"""The namespace `arith`, and the sets of types that its operations take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sdyopt.ir.constraints import TypeConstraint
+from sdyopt.ir.dialect import Dialect
+from sdyopt.ir.types import I1, FloatType, IndexType, IntegerType, ShapedType, Type
+
+arith = Dialect("arith")
+
+
+def _like(description: str, accepts: Callable[[Type], bool]) -> TypeConstraint:
+    """Scalars of some kind, and tensors and vectors of them."""
+    return TypeConstraint(
+        f"{description}-like", lambda type: accepts(type.element if isinstance(type, ShapedType) else type)
+    )
+
+
+INTEGER_LIKE = _like(
+    "signless-integer",
+    lambda type: isinstance(type, IndexType) or (isinstance(type, IntegerType) and type.is_signless),
+)
+FLOAT_LIKE = _like("floating-point", lambda type: isinstance(type, FloatType))
+BOOL_LIKE = _like("bool", lambda type: type is I1)

@@ -1,0 +1,256 @@
+"""Integer arithmetic: addi, muli, divui, remui, minima and maxima."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from sdyopt.dialects.arith.dialect import INTEGER_LIKE, arith
+from sdyopt.dialects.arith.flags import NO_OVERFLOW, NUW, OVERFLOW, overflow_clause
+from sdyopt.dialects.arith.folding import element_type, fold_integers, full, splat_of, unsigned
+from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.constants import constant_value
+from sdyopt.ir.fields import attr, operand, result
+from sdyopt.ir.numbers import integer_width
+from sdyopt.ir.operation import Op
+from sdyopt.ir.patterns import Pattern
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.shape_traits import ELEMENTWISE, SAME_TYPE
+from sdyopt.ir.traits import COMMUTATIVE, PURE
+from sdyopt.ir.types import IndexType, IntegerType
+from sdyopt.ir.value import Value
+from sdyopt.syntax.assembly import AttrDict, Operand, TypeOf, assembly
+
+Constants = Sequence[Attribute | None]
+Folded = Sequence[Value | Attribute] | None
+
+
+class Binary(Op):
+    """Base of operations on two values of one type. `compute` works on constants."""
+
+    __slots__ = ()
+
+    lhs = operand(INTEGER_LIKE)
+    rhs = operand(INTEGER_LIKE)
+    out = result(INTEGER_LIKE)
+
+    assembly = assembly(
+        Operand("lhs"), ",", Operand("rhs"), AttrDict(), ":", TypeOf("out", same=["lhs", "rhs"])
+    )
+
+
+def _integer(constant: Attribute | None) -> int | None:
+    return splat_of(constant)
+
+
+def _merged(compute: Callable[[int, int], int]) -> Pattern:
+    """`op(op(x, c0), c1)` is `op(x, c)`."""
+
+    def rewrite(op: Op, rewriter: Rewriter) -> bool:
+        inner = op.operand_at(0).defining_op
+        outer_constant = constant_value(op.operand_at(1).defining_op)
+        if inner is None or type(inner) is not type(op) or outer_constant is None:
+            return False
+        inner_constant = constant_value(inner.operand_at(1).defining_op)
+        if inner_constant is None:
+            return False
+        value = fold_integers((inner_constant, outer_constant), compute)
+        make = op.dialect.materialize_constant
+        made = None if value is None else make(value, op.operand_at(1).type, op.location)
+        if made is None:
+            return False
+        rewriter.insert(made, before=op)
+        new = rewriter.create(
+            type(op),
+            [inner.operand_at(0), made.results[0]],
+            op.result_types,
+            {"overflowFlags": _common_flags(op, inner)},
+            before=op,
+            location=op.location,
+        )
+        rewriter.replace(op, new)
+        return True
+
+    return Pattern(rewrite)
+
+
+def _common_flags(op: Op, inner: Op) -> Attribute:
+    return NO_OVERFLOW
+
+
+class Overflowing(Binary):
+    """Base of operations that may say that they do not overflow."""
+
+    __slots__ = ()
+
+    overflow_flags = attr(OVERFLOW, name="overflowFlags", default=NO_OVERFLOW)
+
+    assembly = assembly(
+        Operand("lhs"),
+        ",",
+        Operand("rhs"),
+        overflow_clause(),
+        AttrDict(),
+        ":",
+        TypeOf("out", same=["lhs", "rhs"]),
+    )
+
+
+@arith.op("addi", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
+class AddIOp(Overflowing):
+    """The sum of two integers, which wraps around."""
+
+    __slots__ = ()
+
+    canonicalizations = (_merged(lambda a, b: a + b),)
+
+    def fold(self, constants: Constants) -> Folded:
+        if _integer(constants[1]) == 0:
+            return [self.lhs]
+        value = fold_integers(constants, lambda a, b: a + b)
+        return None if value is None else [value]
+
+
+@arith.op("muli", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
+class MulIOp(Overflowing):
+    """The product of two integers, which wraps around."""
+
+    __slots__ = ()
+
+    canonicalizations = (_merged(lambda a, b: a * b),)
+
+    def fold(self, constants: Constants) -> Folded:
+        factor = _integer(constants[1])
+        if factor == 0 and constants[1] is not None:
+            return [constants[1]]
+        if factor is not None and _is_one(factor, constants[1]):
+            return [self.lhs]
+        value = fold_integers(constants, lambda a, b: a * b)
+        return None if value is None else [value]
+
+
+def _is_one(value: int, constant: Attribute | None) -> bool:
+    type = element_type(constant)
+    return type is not None and unsigned(value, type) == 1
+
+
+@arith.op("divui", PURE, SAME_TYPE, ELEMENTWISE)
+class DivUIOp(Binary):
+    """The quotient of two integers, both taken for unsigned."""
+
+    __slots__ = ()
+
+    def fold(self, constants: Constants) -> Folded:
+        divisor = _integer(constants[1])
+        if divisor is not None and _is_one(divisor, constants[1]):
+            return [self.lhs]
+        product = self.lhs.defining_op
+        if isinstance(product, MulIOp) and product.overflow_flags.bits & NUW:
+            if product.rhs is self.rhs:
+                return [product.lhs]
+            if product.lhs is self.rhs:
+                return [product.rhs]
+        value = _divide(constants, lambda a, b: a // b)
+        return None if value is None else [value]
+
+
+@arith.op("remui", PURE, SAME_TYPE, ELEMENTWISE)
+class RemUIOp(Binary):
+    """The remainder of two integers, both taken for unsigned."""
+
+    __slots__ = ()
+
+    def fold(self, constants: Constants) -> Folded:
+        divisor = _integer(constants[1])
+        if divisor is not None and _is_one(divisor, constants[1]):
+            zero = full(0, self.result_types[0])
+            return None if zero is None else [zero]
+        value = _divide(constants, lambda a, b: a % b)
+        return None if value is None else [value]
+
+
+def _divide(constants: Constants, compute: Callable[[int, int], int]) -> Attribute | None:
+    type = element_type(constants[1])
+    if type is None:
+        return None
+
+    def checked(a: int, b: int) -> int | None:
+        return compute(unsigned(a, type), unsigned(b, type)) if b else None
+
+    return fold_integers(constants, checked)
+
+
+class _Extreme(Binary):
+    """Base of minima and maxima: the least or greatest number absorbs, the other one is neutral."""
+
+    __slots__ = ()
+
+    is_signed: ClassVar[bool]
+    is_maximum: ClassVar[bool]
+
+    def fold(self, constants: Constants) -> Folded:
+        if self.lhs is self.rhs:
+            return [self.rhs]
+        right, type = constants[1], element_type(constants[1])
+        number = _integer(right)
+        if right is not None and number is not None and type is not None:
+            low, high = _range(type, self.is_signed)
+            number = number if self.is_signed else unsigned(number, type)
+            if number == (high if self.is_maximum else low):
+                return [right]
+            if number == (low if self.is_maximum else high):
+                return [self.lhs]
+        pick = max if self.is_maximum else min
+
+        def choose(a: int, b: int) -> int:
+            if self.is_signed or type is None:
+                return pick(a, b)
+            return pick(unsigned(a, type), unsigned(b, type))
+
+        value = fold_integers(constants, choose)
+        return None if value is None else [value]
+
+
+def _range(type: object, is_signed: bool) -> tuple[int, int]:
+    assert isinstance(type, IntegerType | IndexType)
+    width = integer_width(type)
+    if is_signed:
+        # A bit alone is held as 0 or 1, where 1 means -1.
+        return (1, 0) if width == 1 else (-(1 << (width - 1)), (1 << (width - 1)) - 1)
+    return 0, (1 << width) - 1
+
+
+@arith.op("maxsi", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
+class MaxSIOp(_Extreme):
+    """The greater of two signed integers."""
+
+    __slots__ = ()
+
+    is_signed, is_maximum = True, True
+
+
+@arith.op("maxui", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
+class MaxUIOp(_Extreme):
+    """The greater of two unsigned integers."""
+
+    __slots__ = ()
+
+    is_signed, is_maximum = False, True
+
+
+@arith.op("minsi", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
+class MinSIOp(_Extreme):
+    """The lesser of two signed integers."""
+
+    __slots__ = ()
+
+    is_signed, is_maximum = True, False
+
+
+@arith.op("minui", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
+class MinUIOp(_Extreme):
+    """The lesser of two unsigned integers."""
+
+    __slots__ = ()
+
+    is_signed, is_maximum = False, False

@@ -1,0 +1,40 @@
+"""The math dialect, as far as programs of the mesh dialect use it: absf."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.dialects.arith.constant import make_constant
+from sdyopt.dialects.arith.dialect import FLOAT_LIKE
+from sdyopt.dialects.arith.flags import FAST_MATH, NO_FAST_MATH, fast_math_clause
+from sdyopt.dialects.arith.folding import fold_floats
+from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.dialect import Dialect
+from sdyopt.ir.fields import attr, operand, result
+from sdyopt.ir.operation import Op
+from sdyopt.ir.shape_traits import ELEMENTWISE, SAME_TYPE
+from sdyopt.ir.traits import PURE
+from sdyopt.ir.value import Value
+from sdyopt.syntax.assembly import AttrDict, Operand, TypeOf, assembly
+
+math = DIALECT = Dialect("math")
+math.materialize_constant = make_constant
+
+
+@math.op("absf", PURE, SAME_TYPE, ELEMENTWISE)
+class AbsFOp(Op):
+    """A number without its sign."""
+
+    __slots__ = ()
+
+    operand = operand(FLOAT_LIKE)
+    fastmath = attr(FAST_MATH, default=NO_FAST_MATH)
+    out = result(FLOAT_LIKE)
+
+    assembly = assembly(
+        Operand("operand"), fast_math_clause(), AttrDict(), ":", TypeOf("out", same=["operand"])
+    )
+
+    def fold(self, constants: Sequence[Attribute | None]) -> Sequence[Value | Attribute] | None:
+        value = fold_floats(constants, abs)
+        return None if value is None else [value]
