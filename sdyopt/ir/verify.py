@@ -6,7 +6,7 @@ the next. Within one, the first error ends it. Errors are emitted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError, emit
@@ -15,7 +15,7 @@ from sdyopt.ir.block import Block
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.dominance import Dominance, has_ssa_dominance
 from sdyopt.ir.fields import RegionField
-from sdyopt.ir.form import FormError
+from sdyopt.ir.form import Form, FormError
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import FUNCTION, ISOLATED, NO_TERMINATOR
 from sdyopt.ir.value import BlockArgument, OpResult, Value
@@ -28,6 +28,8 @@ class Verifier:
 
     dialects: DialectTable
     spell_type: SpellType
+    # Forms found valid whose classes look at nothing else.
+    _formal: set[Form] = field(default_factory=set, init=False, repr=False)
 
     def verify(self, op: Op) -> bool:
         """Whether `op` and all inside it is valid; errors go to the diagnostic handler."""
@@ -143,8 +145,17 @@ class Verifier:
             if not may_lack_terminator:
                 raise op.error("empty block: expect at least a terminator")
             return
+        # What dialects check of discardable attributes reads the form and what is around the block.
+        seen: set[tuple[Form, DictAttr]] = set()
         child: Op | None = block.first
         while child is not None:
+            form, attributes = child.form, child.attributes
+            if form in self._formal and not child.regions and not child.successors:
+                if attributes.entries and (form, attributes) not in seen:
+                    seen.add((form, attributes))
+                    self._discardable_attributes(child)
+                child = child.next
+                continue
             if child.successors and child.next is not None:
                 raise child.error("operation with block successors must terminate its parent block")
             if child.regions and ISOLATED in child.traits:
@@ -154,6 +165,8 @@ class Verifier:
                 if child.regions or child.op_class_has_regions:
                     self._regions(child, isolated)
                     self._whole(child)
+                elif _is_formal(type(child)):
+                    self._formal.add(form)
             child = child.next
         last = block.last
         if last is not None and not may_lack_terminator and last.name and not last.is_terminator:
@@ -217,6 +230,15 @@ def _isolating_op(value: Value, op: Op) -> Op | None:
             return None if block is None or region.is_ancestor(block.parent) else region.parent
         region = region.parent.parent_region
     return None
+
+
+def _is_formal(op_class: type[Op]) -> bool:
+    """Whether all that the class checks is the form."""
+    if not op_class.name or op_class.op_class_has_regions or op_class.verify_place is not None:
+        return False
+    return not any(
+        trait.verify_place or trait.verify_regions or trait.verify_structure for trait in op_class.trait_order
+    )
 
 
 def _form_error(op: Op, problem: FormError) -> DiagnosticError:

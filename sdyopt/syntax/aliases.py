@@ -7,7 +7,7 @@ only written behind operations may be defined below.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from sdyopt.diagnostics.location import (
@@ -112,16 +112,6 @@ def _inner_locations(location: Location) -> Iterator[Attribute | Location]:
         yield location.fallback
 
 
-def may_need_aliases(root: Op) -> bool:
-    """Whether anything but locations could get an alias."""
-    seen: set[DictAttr] = set()
-    for op in root.walk():
-        for held in (op.form.attributes, op.attributes):
-            if held.entries and held not in seen:
-                seen.add(held)
-                if any(
-                    type(inner) in _NAMES or isinstance(inner, LocationAttr)
-                    for inner in nested_attributes(held)
-                ):
-                    return True
-    return False
+def needs_aliases(facts: Iterable[Fact]) -> bool:
+    """Whether any of these facts, other than a location of an operation, gets an alias."""
+    return any(type(fact) in _NAMES or isinstance(fact, LocationAttr) for fact in facts)

@@ -18,7 +18,7 @@ from sdyopt.ir.operation import Op, UnregisteredOp
 from sdyopt.ir.traits import ISOLATED
 from sdyopt.ir.types import Type
 from sdyopt.ir.value import Value
-from sdyopt.syntax.aliases import AliasFinder, Aliases, may_need_aliases
+from sdyopt.syntax.aliases import AliasFinder, Aliases, needs_aliases
 from sdyopt.syntax.assembly import Assembly, visible_attributes
 from sdyopt.syntax.generic import PROPERTIES
 from sdyopt.syntax.naming import Naming
@@ -47,16 +47,20 @@ class PrintOptions:
 def print_op(op: Op, dialects: DialectTable, options: PrintOptions = PrintOptions()) -> str:
     """The text of an operation and all inside it, ending in a newline."""
     aliases, naming = Aliases(), _naming(op, options)
-    if not options.local_scope and (options.debuginfo or may_need_aliases(op)):
-        survey = _Survey(op, options, naming)
-        survey.op(op, "builtin")
-        aliases = survey.finder.aliases()
+    if options.debuginfo and not options.local_scope:
+        aliases = _surveyed(op, options, naming)
     printer = Printer(op, options, aliases, naming)
-    printer.definitions(aliases.above)
     printer.op(op, "builtin")
-    printer.write("\n")
+    if not options.debuginfo and not options.local_scope and needs_aliases(printer.speller.written):
+        # Rare: only now is it known that there is anything to give an alias to.
+        aliases = _surveyed(op, options, naming)
+        printer = Printer(op, options, aliases, naming)
+        printer.op(op, "builtin")
+    body, printer.out = printer.out, []
+    printer.definitions(aliases.above)
+    above, printer.out = printer.out, []
     printer.definitions(aliases.below)
-    return "".join(printer.out)
+    return "".join([*above, *body, "\n", *printer.out])
 
 
 def print_for_note(op: Op, dialects: DialectTable) -> str:
@@ -105,7 +109,9 @@ class Printer:
         self.names = self.naming.names
         self.out: list[str] = []
         self._indent = ""
-        self._lines: dict[tuple[Form, DictAttr, str, int], _Line] = {}
+        # Operations of one form may have different numbers of regions.
+        self._lines: dict[tuple[str, int], dict[tuple[Form, DictAttr], _Line]] = {}
+        self._is_plain = not options.debuginfo and not options.value_users
 
     def definitions(self, facts: Sequence[Attribute | Location]) -> None:
         """Writes a line `#alias = fact` for each."""
@@ -119,12 +125,12 @@ class Printer:
 
     def op(self, op: Op, default_dialect: str) -> None:
         """Writes an operation, without indentation and newline."""
-        out, form = self.out, op.form
-        # Operations of one form may have different numbers of regions.
-        key = (form, op.attributes, default_dialect, len(op.regions))
-        line = self._lines.get(key)
+        out = self.out
+        lines = self._lines.setdefault((default_dialect, len(op.regions)), {})
+        key = (op.form, op.attributes)
+        line = lines.get(key)
         if line is None:
-            line = self._lines[key] = self._line(op, default_dialect)
+            line = lines[key] = self._line(op, default_dialect)
         if line.format is not None:
             names = self.names
             values = [names[use.value] for use in op._operands]
@@ -288,14 +294,21 @@ class Printer:
         out.append(outer + "}")
 
     def _block(self, block: Block, default_dialect: str, print_terminator: bool) -> None:
-        out, indent, write = self.out, self._indent, self.op
+        out, indent, write, names = self.out, self._indent, self.op, self.names
+        # Most operations have no regions and one result, and one like them was written before.
+        lines = self._lines.setdefault((default_dialect, 0), {}) if self._is_plain else {}
         op = block.first
         while op is not None:
             if op.next is None and not print_terminator and op.is_terminator:
                 break
-            out.append(indent)
-            write(op, default_dialect)
-            out.append("\n")
+            line = lines.get((op.form, op.attributes))
+            if line is not None and line.format is not None and len(op.results) == 1 and not op.regions:
+                values = [names[use.value] for use in op._operands]
+                out.append(f"{indent}{line.format % (names[op.results[0]], *values)}\n")
+            else:
+                out.append(indent)
+                write(op, default_dialect)
+                out.append("\n")
             op = op.next
 
     def _label(self, block: Block, indent: str) -> None:
@@ -321,6 +334,7 @@ class _Survey(Printer):
 
     def __init__(self, root: Op, options: PrintOptions, naming: Naming) -> None:
         super().__init__(root, options, Aliases(), naming)
+        self._is_plain = False
         self.finder = AliasFinder()
         self.speller = _SurveySpeller(self.finder)
 
@@ -353,6 +367,12 @@ class _SurveySpeller(Speller):
             self._seen.add(attribute)
             self._finder.attribute(attribute)
         return super().attribute(attribute)
+
+
+def _surveyed(root: Op, options: PrintOptions, naming: Naming) -> Aliases:
+    survey = _Survey(root, options, naming)
+    survey.op(root, "builtin")
+    return survey.finder.aliases()
 
 
 def _naming(root: Op, options: PrintOptions) -> Naming:

@@ -7,7 +7,7 @@ what is still to do, so that deep nesting does not reach Python's stack.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError
@@ -103,6 +103,11 @@ class Speller:
         self.is_pretty = is_pretty
         self._texts: dict[Fact, str] = dict(aliases or {})
         self._distinct: dict[DistinctAttr, int] = {}
+
+    @property
+    def written(self) -> Iterable[Fact]:
+        """All facts that have been written so far."""
+        return self._texts.keys()
 
     def type(self, type: Type) -> str:
         """The text of a type."""
