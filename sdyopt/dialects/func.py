@@ -167,7 +167,8 @@ class CallOp(Op):
     no_inline = optional_attr(UNIT_ATTR)
 
     assembly = assembly(
-        symbol_reference_piece("callee"), "(", Operand("inputs"), ")", AttrDict(), ":", FunctionalType()
+        *(symbol_reference_piece("callee"), "(", Operand("inputs"), ")", AttrDict(), ":"),
+        FunctionalType("inputs", "outputs"),
     )
 
     def verify_symbol_uses(self) -> None:

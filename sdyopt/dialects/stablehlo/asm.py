@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.stablehlo.enums import EnumAttr
 from sdyopt.dialects.stablehlo.records import integer_list
 from sdyopt.ir.attribute import Attribute, DictAttr, StringAttr
@@ -120,7 +121,10 @@ class PairwiseOpType(Piece):
     """The types of the operands, which are those of the results as well."""
 
     def parse(self, statement: Statement) -> None:
-        types = statement.comma_list(statement.type)
+        try:
+            types = statement.comma_list(statement.type)
+        except DiagnosticError as error:
+            raise error.then(statement.error("expected type list")) from None
         (operands,) = operand_counts(statement)
         statement.types[operands] = statement.types[result_field(statement)] = types
 
