@@ -1,11 +1,12 @@
 """The dialect stablehlo. Every module beside this one adds its operations when it is imported."""
 
+import os
 from importlib import import_module
-from pkgutil import iter_modules
 
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 
 DIALECT = stablehlo
 
-for _module in iter_modules(__path__):
-    import_module(f"{__name__}.{_module.name}")
+for _name in sorted(file.name for file in os.scandir(__path__[0])):
+    if _name.endswith(".py") and _name != "__init__.py":
+        import_module(f"{__name__}.{_name[:-3]}")

@@ -1,39 +1,28 @@
-"""stablehlo operations that cut pieces out of tensors and put pieces together."""
+"""stablehlo operations that cut pieces out of tensors, or replace them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from sdyopt.dialects.stablehlo import types
-from sdyopt.dialects.stablehlo.asm import AllOperands, OperandsWithCommas, i64_list_attr, integer_attr
+from sdyopt.dialects.stablehlo.asm import AllOperands, OperandsWithCommas, i64_list_attr
 from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
-from sdyopt.dialects.stablehlo.compatible import concatenated, most_specific_dimension
 from sdyopt.dialects.stablehlo.dialect import stablehlo
-from sdyopt.dialects.stablehlo.shape_operand import constant_integers
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
 from sdyopt.ir import fields
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.block import Region
-from sdyopt.ir.constraints import I64_ARRAY, I64_ATTR, non_negative
+from sdyopt.ir.constraints import I64_ARRAY
 from sdyopt.ir.elements import DenseArray
 from sdyopt.ir.fields import attr, operand, operands, result
 from sdyopt.ir.form import Form
 from sdyopt.ir.operation import Op
-from sdyopt.ir.shape_traits import (
-    SAME_ELEMENT_TYPE,
-    are_compatible_sizes,
-    same_attribute_sizes,
-    same_element_types,
-    same_ranks,
-    same_types,
-)
+from sdyopt.ir.shape_traits import SAME_ELEMENT_TYPE, same_attribute_sizes, same_element_types, same_types
 from sdyopt.ir.traits import NO_MEMORY_EFFECT, PURE
 from sdyopt.ir.types import DYNAMIC, I64, RankedTensor, Type, tensor
 from sdyopt.syntax.assembly import AttrDict, Custom, FunctionalType, Operand, assembly
 from sdyopt.syntax.statement import Statement
 from sdyopt.syntax.template import Template
-
-# --- Cutting out ----------------------------------------------------------------------------
 
 _RANGE_FIELDS = ("start_indices", "limit_indices", "strides")
 
@@ -252,182 +241,3 @@ def _check_index_types(form: Form, types: Sequence[RankedTensor]) -> None:
     """Indices must be of one type; the reference does not tell floats apart, which they cannot be."""
     if any(type.element is not types[0].element for type in types):
         raise form.located_error("start indices must have same element type")
-
-
-# --- Putting together -----------------------------------------------------------------------
-
-
-@stablehlo.op("concatenate", NO_MEMORY_EFFECT, SAME_ELEMENT_TYPE, INFERS_COMPATIBLE_TYPES)
-class ConcatenateOp(Op):
-    """One tensor after the other, along one dimension."""
-
-    __slots__ = ()
-
-    inputs = operands(types.TENSOR)
-    dimension = attr(non_negative(I64_ATTR))
-    out = result(types.TENSOR)
-
-    assembly = assembly(
-        OperandsWithCommas("inputs"),
-        "dim",
-        "=",
-        integer_attr("dimension"),
-        AttrDict(),
-        ":",
-        FunctionalType(),
-    )
-
-    @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        inputs: tuple[RankedTensor, ...] = form.inputs
-        first, along = inputs[0], form.dimension
-        if not first.rank:  # concatenate_c4
-            raise form.located_error("rank-0 values cannot be concatenated")
-        if along >= first.rank:
-            raise form.located_error(f"dimension {along} is out-of-bounds for input rank {first.rank}")
-        for index, type in enumerate(inputs):  # concatenate_c2
-            _check_fits(form, index, first, type)
-        merged = [(DYNAMIC, DYNAMIC)] * first.rank
-        merged[along] = (0, DYNAMIC)
-        for type in inputs:
-            bounds = bounds_of(type) or (DYNAMIC,) * type.rank
-            for index, dimension in enumerate(zip(type.shape, bounds, strict=True)):
-                if index == along:
-                    merged[index] = concatenated(merged[index], dimension)
-                else:
-                    merged[index] = most_specific_dimension(form, index, merged[index], dimension)
-        encoding = next((type.encoding for type in inputs if type.encoding is not None), None)
-        bounds = tuple(bound for _, bound in merged) if any(map(bounds_of, inputs)) else ()
-        shape = tuple(size for size, _ in merged)
-        return [RankedTensor(shape, first.element, encoding_with(encoding, bounds))]
-
-
-def _check_fits(form: Form, index: int, first: RankedTensor, type: RankedTensor) -> None:
-    if type.rank != first.rank:
-        raise form.located_error(f"operands (0) and ({index}) do not match rank")
-    for dimension, sizes in enumerate(zip(first.shape, type.shape, strict=True)):
-        if dimension != form.dimension and not are_compatible_sizes(*sizes):
-            raise form.located_error(
-                f"shapes of operand (0) and ({index}) are not compatible at non-concat index {dimension}: "
-                f"({', '.join(map(str, first.shape))}) != ({', '.join(map(str, type.shape))})"
-            )
-
-
-_PADDING_FIELDS = ("edge_padding_low", "edge_padding_high", "interior_padding")
-
-
-@stablehlo.op(
-    "pad",
-    same_attribute_sizes(*_PADDING_FIELDS),
-    NO_MEMORY_EFFECT,
-    SAME_ELEMENT_TYPE,
-    INFERS_COMPATIBLE_TYPES,
-)
-class PadOp(Op):
-    """A value put before, behind and between the elements, or elements taken from the edges."""
-
-    __slots__ = ()
-
-    operand = fields.operand(types.TENSOR)
-    padding_value = fields.operand(types.SCALAR_TENSOR)
-    edge_padding_low = attr(I64_ARRAY)
-    edge_padding_high = attr(I64_ARRAY)
-    interior_padding = attr(I64_ARRAY)
-    out = result(types.TENSOR)
-
-    assembly = assembly(
-        Operand("operand"),
-        ",",
-        Operand("padding_value"),
-        ",",
-        "low",
-        "=",
-        i64_list_attr("edge_padding_low"),
-        ",",
-        "high",
-        "=",
-        i64_list_attr("edge_padding_high"),
-        ",",
-        "interior",
-        "=",
-        i64_list_attr("interior_padding"),
-        AttrDict(),
-        ":",
-        FunctionalType(),
-    )
-
-    @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        source, count = form.operand, len(form.edge_padding_low)
-        if count != source.rank:  # pad_c2
-            raise form.located_error(
-                f"edge_padding_low length ({count}) must match operand rank ({source.rank})"
-            )
-        bounds = bounds_of(source)
-        padded = [
-            (_padded(form, index, source.shape[index], "size"), _padded(form, index, bound, "bound"))
-            for index, bound in enumerate(bounds or (DYNAMIC,) * source.rank)
-        ]
-        shape = tuple(size for size, _ in padded)
-        encoding = encoding_with(source.encoding, [bound for _, bound in padded] if bounds else [])
-        return [RankedTensor(shape, source.element, encoding)]
-
-
-def _padded(form: Form, index: int, size: int, what: str) -> int:
-    interior = form.interior_padding[index]
-    if interior < 0:  # pad_c3
-        raise form.located_error(f"Interior padding cannot be negative: {interior}")
-    if size == DYNAMIC:
-        return DYNAMIC
-    edges = form.edge_padding_low[index] + form.edge_padding_high[index]
-    padded: int = size + edges + max(size - 1, 0) * interior
-    if padded < 0:  # pad_c4
-        raise form.located_error(f"Padding result in negative {what} for dimension {index}")
-    return padded
-
-
-@stablehlo.op(
-    "dynamic_pad",
-    same_element_types("operand", "padding_value", out="result"),  # dynamic_pad_c1
-    same_types(*_PADDING_FIELDS),  # dynamic_pad_c2
-    same_ranks("operand", out="result"),  # dynamic_pad_c4
-    NO_MEMORY_EFFECT,
-)
-class DynamicPadOp(Op):
-    """The same for paddings that the program computes."""
-
-    __slots__ = ()
-
-    operand = fields.operand(types.TENSOR)
-    padding_value = fields.operand(types.SCALAR_TENSOR)
-    edge_padding_low = fields.operand(types.STATIC_DIMENSION_TENSOR)
-    edge_padding_high = fields.operand(types.STATIC_DIMENSION_TENSOR)
-    interior_padding = fields.operand(types.STATIC_DIMENSION_TENSOR)
-    out = result(types.TENSOR)
-
-    assembly = assembly(AllOperands(), AttrDict(), ":", FunctionalType())
-
-    @staticmethod
-    def verify_form(form: Form) -> None:
-        size, rank = form.edge_padding_low.shape[0], form.operand.rank
-        if size != rank:  # dynamic_pad_c2
-            raise form.located_error(f"padding operands size ({size}) must match operand rank ({rank})")
-
-    def verify_place(self) -> None:
-        interiors = constant_integers(self.interior_padding)
-        if interiors is None:
-            return
-        if any(interior < 0 for interior in interiors):  # dynamic_pad_c3
-            got = ", ".join(map(str, interiors))
-            raise self.form.located_error(f"interior_padding must be non-negative, but got {got}")
-        source, target = self.form.operand, self.form.out
-        lows, highs = constant_integers(self.edge_padding_low), constant_integers(self.edge_padding_high)
-        if not source.has_static_shape or not target.has_static_shape or lows is None or highs is None:
-            return
-        columns = zip(source.shape, target.shape, lows, highs, interiors, strict=True)
-        for index, (size, got_size, low, high, interior) in enumerate(columns):  # dynamic_pad_c4
-            expected = size + low + max(size - 1, 0) * interior + high
-            if got_size != expected:
-                raise self.form.located_error(
-                    f"expected output dimension at index {index} to equal {expected}, but got {got_size}"
-                )

@@ -161,6 +161,8 @@ def tensor_of(
 
 
 def shaped_of(kind: str, classes: type | tuple[type, ...], element: TypeConstraint) -> TypeConstraint:
+    """Types of these classes with such elements; `kind` is the word for them."""
+
     def accepts(type: Type) -> bool:
         return (
             isinstance(type, classes)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.dialects.quant import QuantizedType
 from sdyopt.dialects.stablehlo import types
 from sdyopt.dialects.stablehlo.accuracy import DEFAULT_ACCURACY, RESULT_ACCURACY
-from sdyopt.dialects.stablehlo.asm import AllOperands, SameOperandsAndResultType, real_type
+from sdyopt.dialects.stablehlo.asm import SameOperandsAndResultType
 from sdyopt.dialects.stablehlo.compatible import most_specific_type
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.traits import COMPATIBLE_TYPES, INFERS_COMPATIBLE_TYPES
@@ -17,13 +16,12 @@ from sdyopt.ir.form import Form
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import ELEMENTWISE, SAME_SHAPE
 from sdyopt.ir.traits import NO_MEMORY_EFFECT
-from sdyopt.ir.types import I1, RankedTensor, Type
-from sdyopt.syntax.assembly import AttrDict, FunctionalType, Operand, assembly
-from sdyopt.syntax.spell import plain_type
+from sdyopt.ir.types import Type
+from sdyopt.syntax.assembly import AttrDict, Operand, assembly
 
-_MAPS = (ELEMENTWISE, SAME_SHAPE, NO_MEMORY_EFFECT)
-_INFERRED = (INFERS_COMPATIBLE_TYPES, *_MAPS)
-_SAME = (COMPATIBLE_TYPES, *_INFERRED)
+ELEMENTWISE_MAP = (ELEMENTWISE, SAME_SHAPE, NO_MEMORY_EFFECT)
+ELEMENTWISE_INFERRED = (INFERS_COMPATIBLE_TYPES, *ELEMENTWISE_MAP)
+_SAME = (COMPATIBLE_TYPES, *ELEMENTWISE_INFERRED)
 
 
 class UnaryOp(Op):
@@ -232,108 +230,3 @@ class SignOp(SameUnaryOp):
 
     operand = operand(types.SIGNED_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
     out = result(types.SIGNED_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
-
-
-# --- Other types come out -------------------------------------------------------------------
-
-
-class RealPartOp(UnaryOp):
-    """Base of those that give real numbers for complex ones."""
-
-    __slots__ = ()
-
-    operand = operand(types.FLOAT_OR_COMPLEX_TENSOR)
-    out = result(types.FLOAT_TENSOR)
-
-    @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        return [real_type(form.operand)]
-
-
-@stablehlo.op("abs", *_INFERRED)
-class AbsOp(UnaryOp):
-    """The absolute value."""
-
-    __slots__ = ()
-
-    operand = operand(types.SIGNED_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
-    out = result(types.SIGNED_FLOAT_OR_QUANTIZED_TENSOR)
-
-    @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        return [real_type(form.operand)]
-
-
-@stablehlo.op("real", *_INFERRED)
-class RealOp(RealPartOp):
-    """The real part."""
-
-    __slots__ = ()
-
-
-@stablehlo.op("imag", *_INFERRED)
-class ImagOp(RealPartOp):
-    """The imaginary part."""
-
-    __slots__ = ()
-
-
-@stablehlo.op("is_finite", *_INFERRED)
-class IsFiniteOp(Op):
-    """Whether a number is neither infinite nor NaN."""
-
-    __slots__ = ()
-
-    x = operand(types.FLOAT_OR_QUANTIZED_TENSOR)
-    y = result(types.PRED_TENSOR)
-
-    assembly = assembly(AllOperands(), AttrDict(), ":", FunctionalType())
-
-    @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        return [RankedTensor(form.x.shape, I1, form.x.encoding)]
-
-
-@stablehlo.op("convert", SAME_SHAPE, *_MAPS)
-class ConvertOp(UnaryOp):
-    """The same number, as near as another element type can tell."""
-
-    __slots__ = ()
-
-    operand = operand(types.NON_QUANTIZED_TENSOR)
-    out = result(types.NON_QUANTIZED_TENSOR)
-
-
-@stablehlo.op("uniform_quantize", *_MAPS)
-class UniformQuantizeOp(UnaryOp):
-    """The stored number for a float, or for a number that was quantised otherwise."""
-
-    __slots__ = ()
-
-    operand = operand(types.FLOAT_QUANTIZED_OR_PER_AXIS_TENSOR)
-    out = result(types.QUANTIZED_OR_PER_AXIS_TENSOR)
-
-    @staticmethod
-    def verify_form(form: Form) -> None:
-        element, expressed = form.operand.element, form.out.element.expressed
-        expected = element.expressed if isinstance(element, QuantizedType) else element
-        assert expected is not None
-        if expressed is not expected:  # uniform_quantize_c2
-            raise form.located_error(
-                f"Expressed type of result expected to be '{plain_type(expected)}', but got "
-                f"'{plain_type(expressed)}'"
-            )
-
-
-@stablehlo.op("uniform_dequantize", *_INFERRED)
-class UniformDequantizeOp(UnaryOp):
-    """The float that a stored number stands for."""
-
-    __slots__ = ()
-
-    operand = operand(types.QUANTIZED_OR_PER_AXIS_TENSOR)
-    out = result(types.FLOAT_TENSOR)
-
-    @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        return [RankedTensor(form.operand.shape, form.operand.element.expressed, None)]

@@ -1,0 +1,238 @@
+"""stablehlo operations that compute each element of the result from two elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.dialects.quant import QuantizedType, UniformQuantizedPerAxis
+from sdyopt.dialects.stablehlo import types
+from sdyopt.dialects.stablehlo.asm import AllOperands, ComplexOpType, SameOperandsAndResultType
+from sdyopt.dialects.stablehlo.compatible import most_specific_type
+from sdyopt.dialects.stablehlo.dialect import stablehlo
+from sdyopt.dialects.stablehlo.traits import COMPATIBLE_TYPES, HLO_COMMUTATIVE, INFERS_COMPATIBLE_TYPES
+from sdyopt.ir.block import Region
+from sdyopt.ir.fields import operand, result
+from sdyopt.ir.form import Form
+from sdyopt.ir.operation import Op
+from sdyopt.ir.shape_traits import ELEMENTWISE, SAME_OPERAND_ELEMENT_TYPE, SAME_SHAPE
+from sdyopt.ir.traits import NO_MEMORY_EFFECT
+from sdyopt.ir.types import ComplexType, RankedTensor, Type, element_of
+from sdyopt.syntax.assembly import AttrDict, Operand, assembly
+from sdyopt.syntax.spell import plain_type
+
+_INFERRED = (INFERS_COMPATIBLE_TYPES, SAME_SHAPE, ELEMENTWISE, NO_MEMORY_EFFECT)
+_SAME = (COMPATIBLE_TYPES, *_INFERRED)
+
+
+class BinaryOp(Op):
+    """Base of the operations on two operands of one type, which is the result's, too."""
+
+    __slots__ = ()
+
+    assembly = assembly(Operand("lhs"), ",", Operand("rhs"), AttrDict(), ":", SameOperandsAndResultType())
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        return [most_specific_type(form, form.operand_types)]
+
+
+class AnyBinaryOp(BinaryOp):
+    """Base of those on elements of any type."""
+
+    __slots__ = ()
+
+    lhs = operand(types.TENSOR)
+    rhs = operand(types.TENSOR)
+    out = result(types.TENSOR)
+
+
+class NumberBinaryOp(BinaryOp):
+    """Base of those that are not for bools."""
+
+    __slots__ = ()
+
+    lhs = operand(types.INT_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
+    rhs = operand(types.INT_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
+    out = result(types.INT_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
+
+
+class ShiftOp(BinaryOp):
+    """Base of those that move bits."""
+
+    __slots__ = ()
+
+    lhs = operand(types.INT_TENSOR)
+    rhs = operand(types.INT_TENSOR)
+    out = result(types.INT_TENSOR)
+
+
+class LogicalOp(BinaryOp):
+    """Base of those on bools, or on the bits of integers."""
+
+    __slots__ = ()
+
+    lhs = operand(types.PRED_OR_INT_TENSOR)
+    rhs = operand(types.PRED_OR_INT_TENSOR)
+    out = result(types.TENSOR)
+
+
+@stablehlo.op("add", HLO_COMMUTATIVE, *_INFERRED)
+class AddOp(BinaryOp):
+    """x + y; for bools, or."""
+
+    __slots__ = ()
+
+    lhs = operand(types.TENSOR_OR_PER_AXIS)
+    rhs = operand(types.TENSOR_OR_PER_AXIS)
+    out = result(types.TENSOR_OR_PER_AXIS)
+
+    @staticmethod
+    def verify_form(form: Form) -> None:
+        elements = [element_of(type) for type in (form.lhs, form.rhs, form.out)]
+        if any(isinstance(element, QuantizedType) for element in elements):
+            _check_quantized_add(form, elements)
+        elif any(element is not elements[0] for element in elements):
+            raise form.located_error("op requires the same element type for all operands and results")
+
+
+def _check_quantized_add(form: Form, elements: Sequence[Type]) -> None:
+    quantized = [element for element in elements if isinstance(element, QuantizedType)]
+    if len(quantized) != len(elements):  # add_c2
+        raise form.located_error("expects  all operands and results to be either quantized or non-quantized")
+    if any(element.storage is not quantized[0].storage for element in quantized):  # add_c3
+        raise form.located_error("mismatched operands and result quantization storage types")
+    if any(element.expressed is not quantized[0].expressed for element in quantized):  # add_c4
+        raise form.located_error("mismatched operands and result quantization expressed types")
+    *operands, total = elements
+    is_per_axis = any(isinstance(element, UniformQuantizedPerAxis) for element in operands)
+    if not isinstance(total, UniformQuantizedPerAxis):
+        if is_per_axis:  # add_c5
+            raise form.located_error("result is not per_axis quantized but lhs or rhs are")
+        return
+    if not is_per_axis:
+        raise form.located_error("result per_axis quantized but none from rhs and lhs are per_axis quantized")
+    for name, element in zip(("lhs", "rhs"), operands, strict=True):  # add_c6, add_c7
+        if isinstance(element, UniformQuantizedPerAxis) and element.axis != total.axis:
+            raise form.located_error(
+                f"quantization_dimension of {name} and result are not same '{plain_type(element)}' vs "
+                f"'{plain_type(total)}'"
+            )
+
+
+@stablehlo.op("subtract", *_SAME)
+class SubtractOp(NumberBinaryOp):
+    """x - y."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("multiply", HLO_COMMUTATIVE, *_SAME)
+class MulOp(AnyBinaryOp):
+    """x * y; for bools, and."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("divide", *_SAME)
+class DivOp(NumberBinaryOp):
+    """x / y, towards zero for integers."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("remainder", *_SAME)
+class RemOp(NumberBinaryOp):
+    """What dividing x by y leaves, with the sign of x."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("power", *_SAME)
+class PowOp(NumberBinaryOp):
+    """x to the power of y."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("maximum", HLO_COMMUTATIVE, *_SAME)
+class MaxOp(AnyBinaryOp):
+    """The greater of two; for bools, or."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("minimum", HLO_COMMUTATIVE, *_SAME)
+class MinOp(AnyBinaryOp):
+    """The lesser of two; for bools, and."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("atan2", *_SAME)
+class Atan2Op(BinaryOp):
+    """The angle of the point (y, x)."""
+
+    __slots__ = ()
+
+    lhs = operand(types.FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
+    rhs = operand(types.FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
+    out = result(types.FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
+
+
+@stablehlo.op("and", HLO_COMMUTATIVE, *_SAME)
+class AndOp(LogicalOp):
+    """Bits that are one in both."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("or", HLO_COMMUTATIVE, *_SAME)
+class OrOp(LogicalOp):
+    """Bits that are one in any."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("xor", HLO_COMMUTATIVE, *_SAME)
+class XorOp(LogicalOp):
+    """Bits that are one in just one."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("shift_left", *_SAME)
+class ShiftLeftOp(ShiftOp):
+    """Bits moved to higher places, zeros behind them."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("shift_right_arithmetic", *_SAME)
+class ShiftRightArithmeticOp(ShiftOp):
+    """Bits moved to lower places, the sign before them."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("shift_right_logical", *_SAME)
+class ShiftRightLogicalOp(ShiftOp):
+    """Bits moved to lower places, zeros before them."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("complex", SAME_OPERAND_ELEMENT_TYPE, *_INFERRED)
+class ComplexOp(Op):
+    """A complex number of its parts."""
+
+    __slots__ = ()
+
+    lhs = operand(types.FLOAT_32_64_TENSOR)
+    rhs = operand(types.FLOAT_32_64_TENSOR)
+    out = result(types.COMPLEX_TENSOR)
+
+    assembly = assembly(AllOperands(), AttrDict(), ":", ComplexOpType())
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        return [RankedTensor(form.lhs.shape, ComplexType(form.lhs.element), form.lhs.encoding)]

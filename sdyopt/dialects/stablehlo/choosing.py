@@ -1,0 +1,139 @@
+"""stablehlo operations that compare elements, and choose between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.dialects.stablehlo import types
+from sdyopt.dialects.stablehlo.asm import AllOperands, SameOperandsAndResultType, SelectOpType, enum_attr
+from sdyopt.dialects.stablehlo.compatible import most_specific_type
+from sdyopt.dialects.stablehlo.dialect import stablehlo
+from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
+from sdyopt.dialects.stablehlo.traits import (
+    BROADCASTING_ELEMENTWISE,
+    COMPATIBLE_ELEMENT_TYPES,
+    COMPATIBLE_OPERAND_ELEMENT_TYPES,
+    INFERS_COMPATIBLE_TYPES,
+)
+from sdyopt.ir import fields
+from sdyopt.ir.block import Region
+from sdyopt.ir.constraints import of_class
+from sdyopt.ir.fields import attr, operand, optional_attr, result
+from sdyopt.ir.form import Form
+from sdyopt.ir.operation import Op
+from sdyopt.ir.shape_traits import ELEMENTWISE, SAME_SHAPE, are_compatible_shapes
+from sdyopt.ir.traits import NO_MEMORY_EFFECT
+from sdyopt.ir.types import I1, RankedTensor, Type, tensor
+from sdyopt.syntax.assembly import AttrDict, FunctionalType, Operand, Optional, assembly
+
+
+@enumeration(stablehlo, "comparison_direction", "EQ", "NE", "GE", "GT", "LE", "LT")
+class ComparisonDirection(EnumAttr):
+    """Which comparison it is."""
+
+    __slots__ = ()
+
+
+@enumeration(stablehlo, "comparison_type", "NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")
+class ComparisonType(EnumAttr):
+    """How the elements are read, and whether all floats have an order."""
+
+    __slots__ = ()
+
+
+@stablehlo.op(
+    "compare",
+    NO_MEMORY_EFFECT,
+    ELEMENTWISE,
+    COMPATIBLE_OPERAND_ELEMENT_TYPES,
+    SAME_SHAPE,
+    INFERS_COMPATIBLE_TYPES,
+)
+class CompareOp(Op):
+    """Whether two elements are equal, or the first is less, and so on."""
+
+    __slots__ = ()
+
+    lhs = operand(types.TENSOR)
+    rhs = operand(types.TENSOR)
+    out = result(types.PRED_TENSOR)
+    comparison_direction = attr(of_class(ComparisonDirection, "Which comparison operation to perform."))
+    compare_type = optional_attr(of_class(ComparisonType, "Which comparison type to use."))
+
+    assembly = assembly(
+        enum_attr("comparison_direction", ComparisonDirection),
+        ",",
+        Operand("lhs"),
+        ",",
+        Operand("rhs"),
+        Optional(",", enum_attr("compare_type", ComparisonType), anchor="compare_type"),
+        AttrDict(),
+        ":",
+        FunctionalType(),
+    )
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        return [RankedTensor(form.lhs.shape, I1, form.lhs.encoding)]
+
+
+@stablehlo.op("select", NO_MEMORY_EFFECT, BROADCASTING_ELEMENTWISE, INFERS_COMPATIBLE_TYPES)
+class SelectOp(Op):
+    """One of two elements, as a bool says; a single bool may speak for all."""
+
+    __slots__ = ()
+
+    pred = operand(types.PRED_TENSOR)
+    on_true = operand(types.TENSOR)
+    on_false = operand(types.TENSOR)
+    out = result(types.TENSOR)
+
+    assembly = assembly(AllOperands(), AttrDict(), ":", SelectOpType())
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        values = [form.on_true, form.on_false]
+        if not are_compatible_shapes(values) or form.on_true.element is not form.on_false.element:
+            raise form.located_error("requires compatible types for non-predicate operands")  # select_c2
+        if form.pred.rank and not are_compatible_shapes([form.pred, form.on_true]):  # select_c1
+            raise form.located_error("requires the same shape for all operands")
+        return [most_specific_type(form, values)]
+
+
+@stablehlo.op(
+    "clamp", NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES, BROADCASTING_ELEMENTWISE, INFERS_COMPATIBLE_TYPES
+)
+class ClampOp(Op):
+    """An element, or the limit that it is beyond; limits may be the same for all."""
+
+    __slots__ = ()
+
+    min = fields.operand(types.TENSOR)
+    operand = fields.operand(types.TENSOR)
+    max = fields.operand(types.TENSOR)
+    out = result(types.TENSOR)
+
+    assembly = assembly(
+        Operand("min"),
+        ",",
+        Operand("operand"),
+        ",",
+        Operand("max"),
+        AttrDict(),
+        ":",
+        SameOperandsAndResultType(),
+    )
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        for name, type in (("min", form.min), ("max", form.max)):  # clamp_c1, clamp_c2
+            if type.rank and not are_compatible_shapes([type, form.operand]):
+                raise form.located_error(
+                    f"{name} shape [{_shape(type)}] is not scalar and is not compatible to operand shape "
+                    f"[{_shape(form.operand)}]"
+                )
+        return [tensor(form.operand.shape, form.operand.element)]
+
+
+def _shape(type: RankedTensor) -> str:
+    return ", ".join(map(str, type.shape))

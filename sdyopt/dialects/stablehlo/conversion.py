@@ -1,0 +1,225 @@
+"""stablehlo operations that give each element as one of another type, or with fewer bits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sdyopt.dialects.quant import QuantizedType
+from sdyopt.dialects.stablehlo import types
+from sdyopt.dialects.stablehlo.asm import AllOperands, SameOperandsAndResultType, real_type
+from sdyopt.dialects.stablehlo.compatible import most_specific_type
+from sdyopt.dialects.stablehlo.dialect import stablehlo
+from sdyopt.dialects.stablehlo.quantized import bit_width
+from sdyopt.dialects.stablehlo.traits import COMPATIBLE_TYPES, INFERS_COMPATIBLE_TYPES
+from sdyopt.dialects.stablehlo.unary import ELEMENTWISE_INFERRED, ELEMENTWISE_MAP, UnaryOp
+from sdyopt.ir.attribute import DictAttr
+from sdyopt.ir.block import Region
+from sdyopt.ir.constraints import I32_ATTR, non_negative, positive
+from sdyopt.ir.fields import attr, operand, result
+from sdyopt.ir.form import Form
+from sdyopt.ir.numbers import integer
+from sdyopt.ir.operation import Op
+from sdyopt.ir.shape_traits import ELEMENTWISE, SAME_SHAPE, are_compatible_sizes
+from sdyopt.ir.traits import NO_MEMORY_EFFECT
+from sdyopt.ir.types import DYNAMIC, I1, I32, ComplexType, RankedTensor, Type
+from sdyopt.syntax.assembly import AttrDict, Custom, FunctionalType, Operand, assembly
+from sdyopt.syntax.spell import plain_type
+from sdyopt.syntax.statement import Statement
+from sdyopt.syntax.template import Template
+
+
+class RealPartOp(UnaryOp):
+    """Base of those that give real numbers for complex ones."""
+
+    __slots__ = ()
+
+    operand = operand(types.FLOAT_OR_COMPLEX_TENSOR)
+    out = result(types.FLOAT_TENSOR)
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        return [real_type(form.operand)]
+
+
+@stablehlo.op("abs", *ELEMENTWISE_INFERRED)
+class AbsOp(UnaryOp):
+    """The absolute value."""
+
+    __slots__ = ()
+
+    operand = operand(types.SIGNED_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
+    out = result(types.SIGNED_FLOAT_OR_QUANTIZED_TENSOR)
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        return [real_type(form.operand)]
+
+
+@stablehlo.op("real", *ELEMENTWISE_INFERRED)
+class RealOp(RealPartOp):
+    """The real part."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("imag", *ELEMENTWISE_INFERRED)
+class ImagOp(RealPartOp):
+    """The imaginary part."""
+
+    __slots__ = ()
+
+
+@stablehlo.op("is_finite", *ELEMENTWISE_INFERRED)
+class IsFiniteOp(Op):
+    """Whether a number is neither infinite nor NaN."""
+
+    __slots__ = ()
+
+    x = operand(types.FLOAT_OR_QUANTIZED_TENSOR)
+    y = result(types.PRED_TENSOR)
+
+    assembly = assembly(AllOperands(), AttrDict(), ":", FunctionalType())
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        return [RankedTensor(form.x.shape, I1, form.x.encoding)]
+
+
+@stablehlo.op("convert", SAME_SHAPE, *ELEMENTWISE_MAP)
+class ConvertOp(UnaryOp):
+    """The same number, as near as another element type can tell."""
+
+    __slots__ = ()
+
+    operand = operand(types.NON_QUANTIZED_TENSOR)
+    out = result(types.NON_QUANTIZED_TENSOR)
+
+
+@stablehlo.op("uniform_quantize", *ELEMENTWISE_MAP)
+class UniformQuantizeOp(UnaryOp):
+    """The stored number for a float, or for a number that was quantised otherwise."""
+
+    __slots__ = ()
+
+    operand = operand(types.FLOAT_QUANTIZED_OR_PER_AXIS_TENSOR)
+    out = result(types.QUANTIZED_OR_PER_AXIS_TENSOR)
+
+    @staticmethod
+    def verify_form(form: Form) -> None:
+        element, expressed = form.operand.element, form.out.element.expressed
+        expected = element.expressed if isinstance(element, QuantizedType) else element
+        assert expected is not None
+        if expressed is not expected:  # uniform_quantize_c2
+            raise form.located_error(
+                f"Expressed type of result expected to be '{plain_type(expected)}', but got "
+                f"'{plain_type(expressed)}'"
+            )
+
+
+@stablehlo.op("uniform_dequantize", *ELEMENTWISE_INFERRED)
+class UniformDequantizeOp(UnaryOp):
+    """The float that a stored number stands for."""
+
+    __slots__ = ()
+
+    operand = operand(types.QUANTIZED_OR_PER_AXIS_TENSOR)
+    out = result(types.FLOAT_TENSOR)
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        return [RankedTensor(form.operand.shape, form.operand.element.expressed, None)]
+
+
+@stablehlo.op("bitcast_convert", NO_MEMORY_EFFECT)
+class BitcastConvertOp(Op):
+    """The same bits read as elements of another type; where that is wider, several make one."""
+
+    __slots__ = ()
+
+    operand = operand(types.TENSOR_OR_PER_AXIS)
+    out = result(types.TENSOR_OR_PER_AXIS)
+
+    assembly = assembly(AllOperands(), AttrDict(), ":", FunctionalType())
+
+    @staticmethod
+    def verify_form(form: Form) -> None:
+        source, target = form.operand, form.out
+        got = f"'{plain_type(source)}' and '{plain_type(target)}'"
+        if isinstance(source.element, ComplexType) != isinstance(target.element, ComplexType):
+            raise form.located_error(  # bitcast_convert_c2
+                f"cannot convert between real and complex types, but got: {got}"
+            )
+        widths = [bit_width(source.element), bit_width(target.element)]
+        (small_width, small), (big_width, big) = (
+            ((widths[0], source.shape), (widths[1], target.shape))
+            if widths[0] < widths[1]
+            else ((widths[1], target.shape), (widths[0], source.shape))
+        )
+        if small_width != big_width:  # bitcast_convert_c1
+            if len(small) != len(big) + 1:
+                raise form.located_error(
+                    f"rank of smaller element type ({len(small)}) should be 1 more than rank of larger "
+                    f"element type ({len(big)}), but {len(small)} != {len(big)} + 1."
+                )
+            last = small[-1]
+            if last != DYNAMIC and last * small_width != big_width:
+                raise form.located_error(
+                    f"requires compatible bit widths. Got: {got}, but {small_width} * {last} != {big_width}."
+                )
+            small = small[:-1]
+        if not all(map(are_compatible_sizes, small, big)):  # bitcast_convert_c1
+            raise form.located_error(
+                "operand and result shapes must match except for the innermost dimension of the shape with "
+                f"the smaller element type. Got: {got}."
+            )
+
+
+_FORMAT = re.compile(r"e(\d+)m(\d+)", re.ASCII)
+
+
+def _parse_format(statement: Statement) -> None:
+    """Reads `e5m10`."""
+    offset = statement.skip()
+    word = statement.word()
+    match = _FORMAT.fullmatch(word)
+    if match is None:
+        raise statement.error(f"expected exponent mantissa in format e#m#, saw {word}", offset)
+    for name, field, digits in (
+        ("exponent", "exponent_bits", match[1]),
+        ("mantissa", "mantissa_bits", match[2]),
+    ):
+        if len(digits) > 10 or int(digits) > 0x7FFFFFFF:
+            raise statement.error(f"unable to parse {name} '{digits}'", offset)
+        statement.attributes[field] = integer(int(digits), I32)
+
+
+def _write_format(out: Template, form: Form, attributes: DictAttr) -> None:
+    out.word(f"e{form.exponent_bits}m{form.mantissa_bits}")
+
+
+@stablehlo.op("reduce_precision", NO_MEMORY_EFFECT, ELEMENTWISE, COMPATIBLE_TYPES, INFERS_COMPATIBLE_TYPES)
+class ReducePrecisionOp(Op):
+    """A float rounded to fewer bits, and back."""
+
+    __slots__ = ()
+
+    operand = operand(types.FLOAT_OR_QUANTIZED_TENSOR)
+    out = result(types.FLOAT_OR_QUANTIZED_TENSOR)
+    exponent_bits = attr(positive(I32_ATTR))
+    mantissa_bits = attr(non_negative(I32_ATTR))
+
+    assembly = assembly(
+        Operand("operand"),
+        ",",
+        "format",
+        "=",
+        Custom(_parse_format, _write_format, elides=["exponent_bits", "mantissa_bits"]),
+        AttrDict(),
+        ":",
+        SameOperandsAndResultType(),
+    )
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        return [most_specific_type(form, form.operand_types)]
