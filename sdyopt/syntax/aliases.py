@@ -7,7 +7,7 @@ only written behind operations may be defined below.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from sdyopt.diagnostics.location import (
@@ -110,8 +110,3 @@ def _inner_locations(location: Location) -> Iterator[Attribute | Location]:
         yield from location.locations
     elif isinstance(location, OpaqueLoc):
         yield location.fallback
-
-
-def needs_aliases(facts: Iterable[Fact]) -> bool:
-    """Whether any of these facts, other than a location of an operation, gets an alias."""
-    return any(type(fact) in _NAMES or isinstance(fact, LocationAttr) for fact in facts)

@@ -18,7 +18,7 @@ from sdyopt.ir.operation import Op, UnregisteredOp
 from sdyopt.ir.traits import ISOLATED
 from sdyopt.ir.types import Type
 from sdyopt.ir.value import Value
-from sdyopt.syntax.aliases import AliasFinder, Aliases, needs_aliases
+from sdyopt.syntax.aliases import AliasFinder, Aliases
 from sdyopt.syntax.assembly import Assembly, visible_attributes
 from sdyopt.syntax.generic import PROPERTIES
 from sdyopt.syntax.naming import Naming
@@ -51,7 +51,7 @@ def print_op(op: Op, dialects: DialectTable, options: PrintOptions = PrintOption
         aliases = _surveyed(op, options, naming)
     printer = Printer(op, options, aliases, naming)
     printer.op(op, "builtin")
-    if not options.debuginfo and not options.local_scope and needs_aliases(printer.speller.written):
+    if not options.debuginfo and not options.local_scope and printer.speller.lacks_alias:
         # Rare: only now is it known that there is anything to give an alias to.
         aliases = _surveyed(op, options, naming)
         printer = Printer(op, options, aliases, naming)

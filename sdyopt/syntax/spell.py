@@ -7,7 +7,7 @@ what is still to do, so that deep nesting does not reach Python's stack.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError
@@ -101,13 +101,10 @@ class Speller:
         self.elide_larger_than = elide_larger_than
         self.hex_larger_than = HEX_LARGER_THAN if hex_larger_than is None else hex_larger_than
         self.is_pretty = is_pretty
+        # Whether something has been written in full that should have an alias.
+        self.lacks_alias = False
         self._texts: dict[Fact, str] = dict(aliases or {})
         self._distinct: dict[DistinctAttr, int] = {}
-
-    @property
-    def written(self) -> Iterable[Fact]:
-        """All facts that have been written so far."""
-        return self._texts.keys()
 
     def type(self, type: Type) -> str:
         """The text of a type."""
@@ -379,7 +376,8 @@ def _opaque(_speller: Speller, attribute: OpaqueAttr) -> Parts:
 
 
 @_writes(LocationAttr)
-def _location_attribute(_speller: Speller, attribute: LocationAttr) -> Parts:
+def _location_attribute(speller: Speller, attribute: LocationAttr) -> Parts:
+    speller.lacks_alias = True
     return ["loc(", attribute.location, ")"]
 
 
@@ -395,12 +393,14 @@ def _stride(stride: int) -> str:
 
 
 @_writes(AffineMapAttr)
-def _affine_map(_speller: Speller, attribute: AffineMapAttr) -> Parts:
+def _affine_map(speller: Speller, attribute: AffineMapAttr) -> Parts:
+    speller.lacks_alias = True
     return [map_text(attribute)]
 
 
 @_writes(IntegerSetAttr)
-def _affine_set(_speller: Speller, attribute: IntegerSetAttr) -> Parts:
+def _affine_set(speller: Speller, attribute: IntegerSetAttr) -> Parts:
+    speller.lacks_alias = True
     return [set_text(attribute)]
 
 
