@@ -18,7 +18,7 @@ from sdyopt.driver.job import Job, Outcome
 from sdyopt.driver.split import decode, split
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.pipeline.timing import TimingRecorder
-from sdyopt.registry import find_dialect
+from sdyopt.registry import all_dialects, find_dialect
 from sdyopt.syntax.print import print_for_note
 
 # Enough for programs nested as deeply as the parser lets them be.
@@ -48,7 +48,7 @@ def _interpreter_set_up() -> Iterator[None]:
 class _JobRun:
     def __init__(self, job: Job) -> None:
         self._job = job
-        self._dialects = DialectTable(find_dialect)
+        self._dialects = DialectTable(find_dialect, all_dialects)
         self._pipeline = job.pipeline.merged()
         self._timing = TimingRecorder() if job.timing else None
         self._source = Source(job.name, "")

@@ -11,7 +11,7 @@ and operations are written belongs to the syntax layer; the tables that it reads
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from sdyopt.ir.attribute import Attribute, DictAttr
@@ -128,10 +128,16 @@ _inherent_names: dict[type[Op], frozenset[str]] = {}
 
 
 class DialectTable:
-    """The dialects of a run by namespace, each loaded when the program first names it."""
+    """The dialects of a run by namespace, each loaded when the program first names it.
 
-    def __init__(self, load: Callable[[str], Dialect | None]) -> None:
+    `names` lists the namespaces there are.
+    """
+
+    def __init__(
+        self, load: Callable[[str], Dialect | None], names: Callable[[], Sequence[str]] = tuple
+    ) -> None:
         self._load = load
+        self.names = names
         self._loaded: dict[str, Dialect | None] = {}
 
     def find(self, namespace: str) -> Dialect | None:

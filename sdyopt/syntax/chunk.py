@@ -15,12 +15,13 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.types import Type
 from sdyopt.ir.value import BlockArgument
 from sdyopt.syntax.cursor import Cursor
+from sdyopt.syntax.extents import NAME, SPACE
 from sdyopt.syntax.pieces import Pieces
 from sdyopt.syntax.resources import Resources, parse_resources
-from sdyopt.syntax.spell import Speller
+from sdyopt.syntax.spell import Speller, plain_attribute
 
-_ALIAS_DEFINITION = re.compile(r"([#!])([A-Za-z_][\w$.-]*|\d+)\s*=\s*")
-_LOCATION_ALIAS = re.compile(r"loc\(\s*#([\w$-]+)\s*\)")
+_ALIAS_NAME = re.compile(rf"([#!])(?!-\}})({NAME})", re.ASCII)
+_LOCATION_ALIAS = re.compile(rf"loc{SPACE}\({SPACE}#({NAME})", re.ASCII)
 
 
 T = TypeVar("T")
@@ -53,61 +54,64 @@ class Chunk:
     def top_level(self, cursor: Cursor) -> bool:
         """Reads an alias definition or a resource section; False if none is next."""
         start = cursor.skip()
-        match = _ALIAS_DEFINITION.match(cursor.text, start)
-        if match is not None:
-            cursor.position = match.end()
-            if match[1] == "#":
-                self._define(self._attributes, "attribute", match[2], start, cursor, cursor.attribute)
-            else:
-                self._define(self._types, "type", match[2], start, cursor, cursor.type)
-            return True
         if cursor.text.startswith("{-#", start):
-            parse_resources(cursor, self.resources)
+            parse_resources(cursor, self.resources, self.dialects)
             return True
-        return False
+        match = _ALIAS_NAME.match(cursor.text, start)
+        if match is None:
+            return False
+        if match[1] == "#":
+            self._define(self._attributes, "attribute", match, cursor, cursor.attribute)
+        else:
+            self._define(self._types, "type", match, cursor, cursor.type)
+        return True
 
     def _define(
-        self, table: dict[str, T], kind: str, name: str, start: int, cursor: Cursor, read: Callable[[], T]
+        self, table: dict[str, T], kind: str, match: re.Match[str], cursor: Cursor, read: Callable[[], T]
     ) -> None:
+        name = match[2]
         if name in table:
-            raise cursor.error(f"redefinition of {kind} alias id '{name}'", start)
+            raise cursor.fault(f"redefinition of {kind} alias id '{name}'")
         if "." in name:
-            raise cursor.error(f"{kind} names with a '.' are reserved for dialect-defined names", start)
+            raise cursor.fault(f"{kind} names with a '.' are reserved for dialect-defined names")
+        cursor.position = match.end()
+        cursor.expect("=", f" in {kind} alias definition")
         table[name] = read()
 
-    def finish(self) -> None:
+    def finish(self, end: Cursor) -> None:
         """Gives a location to all that named one before it was given."""
         for owner in self._deferred:
             waiting = owner._location
             assert isinstance(waiting, UnresolvedLocation)
             found = self._attributes.get(waiting.name)
             if found is None:
-                raise DiagnosticError.at(
-                    self.source.location(waiting.offset), "operation location alias was never defined"
-                )
-            owner.location = self._as_location(found, waiting.offset)
+                raise end.fault("operation location alias was never defined", waiting.offset)
+            owner.location = _as_location(found, end, waiting.offset)
         self._deferred.clear()
 
     # --- Locations ------------------------------------------------------------------------
 
     def location(self, cursor: Cursor) -> Location:
         """Reads `loc(…)`, the alias in which may be defined later."""
-        start = cursor.skip()
-        match = _LOCATION_ALIAS.match(cursor.text, start)
-        if match is None:
+        cursor.skip()
+        match = _LOCATION_ALIAS.match(cursor.text, cursor.position)
+        if match is None or "." in match[1]:
             location = cursor.accept_location()
             assert location is not None
             return location
         cursor.position = match.end()
-        return self._alias_location(match[1], match.start(1) - 1)
+        location = self._alias_location(match[1], cursor, match.start(1) - 1)
+        cursor.expect(")", " in location")
+        return location
 
     def known_location(self, text: str) -> Location | None:
         """The location of a text read before, or an alias; None if it needs a proper look."""
         found = self._locations.get(text)
         if found is None:
-            match = _LOCATION_ALIAS.fullmatch(text)
-            if match is not None and match[1] in self._attributes:
-                found = self._locations[text] = self._alias_location(match[1], 0)
+            match = _LOCATION_ALIAS.fullmatch(text, 0, len(text) - 1)
+            alias = self._attributes.get(match[1]) if match is not None else None
+            if isinstance(alias, LocationAttr):
+                found = self._locations[text] = alias.location
         return found
 
     def defer(self, owner: Op | BlockArgument) -> None:
@@ -115,16 +119,9 @@ class Chunk:
         if type(owner._location) is UnresolvedLocation:
             self._deferred.append(owner)
 
-    def _alias_location(self, name: str, offset: int) -> Location:
+    def _alias_location(self, name: str, cursor: Cursor, offset: int) -> Location:
         found = self._attributes.get(name)
-        return UnresolvedLocation(name, offset) if found is None else self._as_location(found, offset)
-
-    def _as_location(self, found: Attribute | Location, offset: int) -> Location:
-        if isinstance(found, LocationAttr):
-            return found.location
-        if not isinstance(found, Location):
-            raise DiagnosticError.at(self.source.location(offset), "expected location, but found attribute")
-        return found
+        return UnresolvedLocation(name, offset) if found is None else _as_location(found, cursor, offset)
 
     # --- What pieces ask for --------------------------------------------------------------
 
@@ -139,3 +136,9 @@ class Chunk:
         if found is None:
             raise DiagnosticError.at(self.source.location(offset), f"undefined symbol alias id '{name}'")
         return found
+
+
+def _as_location(found: Attribute, cursor: Cursor, offset: int) -> Location:
+    if not isinstance(found, LocationAttr):
+        raise cursor.fault(f"expected location, but found '{plain_attribute(found)}'", offset)
+    return found.location

@@ -18,21 +18,20 @@ from sdyopt.diagnostics.location import Location
 from sdyopt.diagnostics.source import Source
 from sdyopt.ir.attribute import Attribute, DictAttr, SymbolRef
 from sdyopt.ir.types import Type
-from sdyopt.syntax.extents import attribute_extent, location_extent, type_extent
+from sdyopt.syntax.extents import SPACE, attribute_extent, location_extent, type_extent
 from sdyopt.syntax.strings import unescape
+from sdyopt.syntax.tokens import STRING_LITERAL, token_fault
 
 T = TypeVar("T")
 
-SPACE = r"(?:[ \t\r\n]|//[^\n]*)*+"
 BLANK = re.compile(SPACE)
-WORD = re.compile(SPACE + r"([A-Za-z_][\w$.]*)")
-INTEGER = re.compile(SPACE + r"(-?)(0x[0-9a-fA-F]+|\d+)")
-FLOAT = re.compile(SPACE + r"(-?\d+\.\d*(?:[eE][-+]?\d+)?)")
-STRING = re.compile(SPACE + r'"((?:[^"\\\n]|\\.)*)"')
-SYMBOL = re.compile(SPACE + r'@(?:([A-Za-z_][\w$.]*)|"((?:[^"\\\n]|\\.)*)")')
+WORD = re.compile(SPACE + r"([A-Za-z_][\w$.]*)", re.ASCII)
+INTEGER = re.compile(SPACE + rf"(-?){SPACE}(0x[0-9a-fA-F]+|\d++(?!\.))", re.ASCII)
+FLOAT = re.compile(SPACE + r"(-?\d+\.\d*(?:[eE][-+]?\d+)?)", re.ASCII)
+STRING = re.compile(SPACE + f"({STRING_LITERAL})")
+SYMBOL = re.compile(SPACE + rf"@(?:([A-Za-z_][\w$.]*)|({STRING_LITERAL}))", re.ASCII)
 # Past this many digits a number is refused before it is converted.
 MAX_DIGITS = 100
-_MISPLACED = re.compile(r"[ \t]*$")
 
 
 class Pieces(Protocol):
@@ -41,6 +40,7 @@ class Pieces(Protocol):
     def type(self, text: str, offset: int) -> Type: ...
     def attribute(self, text: str, offset: int, expected_type: Type | None = None) -> Attribute: ...
     def dictionary(self, text: str, offset: int) -> DictAttr: ...
+    def dictionary_at(self, offset: int) -> tuple[DictAttr, int] | None: ...
     def location(self, text: str, offset: int) -> Location: ...
 
 
@@ -151,7 +151,7 @@ class Cursor:
         if match is None:
             return None
         self.position = match.end()
-        return unescape(match[1])
+        return unescape(match[1][1:-1])
 
     def string(self) -> str:
         """Takes a string literal, or fails with "expected string"."""
@@ -166,7 +166,7 @@ class Cursor:
         if match is None:
             return None
         self.position = match.end()
-        return match[1] if match[1] is not None else unescape(match[2])
+        return match[1] if match[1] is not None else unescape(match[2][1:-1])
 
     def symbol(self) -> str:
         """Takes `@name`, or fails as MLIR does for a symbol name."""
@@ -212,8 +212,11 @@ class Cursor:
         start = self.skip()
         if not self.text.startswith("{", start):
             return None
-        end = attribute_extent(self.text, start)
-        self.position = end
+        read = self.pieces.dictionary_at(start)
+        if read is not None:
+            found, self.position = read
+            return found
+        end = self.position = attribute_extent(self.text, start)
         return self.pieces.dictionary(self.text[start:end], start)
 
     def accept_location(self) -> Location | None:
@@ -244,7 +247,28 @@ class Cursor:
 
     def error(self, message: str, offset: int | None = None) -> DiagnosticError:
         """An error at an offset, or at the next token."""
-        return DiagnosticError.at(self.source.location(self.skip() if offset is None else offset), message)
+        return self.fault(message, offset)
+
+    def fault(self, message: str, offset: int | None = None) -> DiagnosticError:
+        """An error worded as it stands, at an offset or at the next token.
+
+        MLIR's parser is one token ahead, so if no token can be made of what comes next, that is the
+        error.
+        """
+        following = self.skip()
+        fault = token_fault(self.text, following)
+        if fault is not None:
+            return DiagnosticError.at(self.source.location(fault.offset), fault.message)
+        place = self._before_end(following) if offset is None else offset
+        return DiagnosticError.at(self.source.location(place), message)
+
+    def fault_besides(self, message: str, offset: int) -> DiagnosticError:
+        """An error of what has been read, which does not keep back that no token comes next."""
+        error = DiagnosticError.at(self.source.location(offset), message)
+        fault = token_fault(self.text, self.skip())
+        if fault is not None:
+            return DiagnosticError.at(self.source.location(fault.offset), fault.message).then(error)
+        return error
 
     def unexpected(self, message: str) -> DiagnosticError:
         """An error about the next word or literal being another than expected."""
@@ -256,7 +280,12 @@ class Cursor:
         As in MLIR it stands right behind what was read before: not at the token, which may be
         lines away.
         """
-        return Cursor.error(self, message, end_of_previous(self.text, self.skip()))
+        following = self._before_end(self.skip())
+        return self.fault(message, end_of_previous(self.text, following))
+
+    def _before_end(self, offset: int) -> int:
+        """Where a token is said to stand: at the end of the text, one character before it."""
+        return min(offset, max(0, len(self.text) - 1))
 
 
 def end_of_previous(text: str, offset: int) -> int:
@@ -279,4 +308,4 @@ def end_of_previous(text: str, offset: int) -> int:
 @cache
 def _token(token: str) -> re.Pattern[str]:
     is_word = token[-1].isalnum() or token[-1] == "_"
-    return re.compile(SPACE + re.escape(token) + (r"(?![\w$.])" if is_word else ""))
+    return re.compile(SPACE + re.escape(token) + (r"(?![\w$.])" if is_word else ""), re.ASCII)

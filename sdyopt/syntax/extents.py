@@ -11,9 +11,11 @@ import re
 
 from sdyopt.ir.floats import FLOAT_FORMATS
 
-SPACE = r"(?:[ \t\r\n]|//[^\n]*)*+"
+SPACE = r"(?:[ \t\r\n]|//[^\r\n]*)*+"
 WORD = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
-PREFIXED = re.compile(r"[#!](?:\d+|[A-Za-z$._-][\w$.-]*)", re.ASCII)
+# What stands behind `%`, `^`, `#` and `!`.
+NAME = r"(?:\d+|[A-Za-z$._-][\w$.-]*)"
+PREFIXED = re.compile(rf"[#!]{NAME}", re.ASCII)
 STRING_TEXT = r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"'
 _SYMBOL_NAME = rf"@(?:{STRING_TEXT}|[A-Za-z_][\w$.]*)"
 SYMBOL = re.compile(rf"{_SYMBOL_NAME}(?:{SPACE}::{SPACE}{_SYMBOL_NAME})*", re.ASCII)
@@ -28,7 +30,7 @@ _ARROW = re.compile(SPACE + r"->" + SPACE)
 _COLON = re.compile(SPACE + r":" + SPACE)
 # What matters inside brackets. Arrows, and comparisons as in an affine set, are no brackets. Lists of
 # numbers between `dense<` and `>` are passed over at once.
-_STOP = re.compile(rf'{STRING_TEXT}?|//[^\n]*|->|[<>]=|dense<[^"<>/]*>|[][(){{}}<>]')
+_STOP = re.compile(rf'{STRING_TEXT}?|//[^\r\n]*|->|[<>]=|dense<[^"<>/]*>|[][(){{}}<>]')
 _BODY_STOP = re.compile(rf'{STRING_TEXT}?|->|dense<[^"<>/]*>|[][(){{}}<>]')
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sdyopt.ir.attribute import DictAttr
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.dialect import inherent_names
 from sdyopt.ir.fields import AttrField
 from sdyopt.ir.operation import UnregisteredOp
@@ -26,15 +27,15 @@ def parse_generic(parser: Parser, name: str, offset: int, position: int) -> Stat
     statement.is_generic = True
     if not name:
         raise statement.error("empty operation name is invalid", offset)
+    if "\0" in name:
+        raise statement.error("null character not allowed in operation name", offset)
     if op_class is UnregisteredOp:
         _check_unregistered(parser, statement)
     statement.expect("(", " to start operand list")
     names = statement.operand_list()
     statement.expect(")", " to end operand list")
-    if statement.accept("["):
-        statement.successors = statement.comma_list(lambda: parser.successor(statement))
-        statement.expect("]")
-    given = properties(statement)
+    _successors(parser, statement)
+    properties(statement)
     if statement.accept("("):
         statement.region()
         while statement.accept(","):
@@ -42,7 +43,8 @@ def parse_generic(parser: Parser, name: str, offset: int, position: int) -> Stat
         statement.expect(")", " to end region list")
     found = statement.attribute_dictionary()
     _signature(statement, names)
-    settle_attributes(statement, given, found)
+    if statement.properties is None:
+        statement.check_attributes(found, offset)
     return statement
 
 
@@ -56,65 +58,76 @@ def _check_unregistered(parser: Parser, statement: Statement) -> None:
         )
 
 
-def properties(statement: Statement) -> DictAttr | None:
-    """Reads `<{…}>`, if it is next."""
-    if not statement.accept("<"):
-        return None
-    offset = statement.skip()
-    found = statement.attribute()
-    statement.expect(">")
-    if statement.op_class is UnregisteredOp:
-        statement.attributes[PROPERTIES] = found
-        return None
-    if not isinstance(found, DictAttr):
-        raise statement.error("expected DictionaryAttr to set properties", offset)
-    return found
-
-
-def settle_attributes(statement: Statement, given: DictAttr | None, found: DictAttr) -> None:
-    """Puts together the properties that were given, and the attributes found behind them.
-
-    Properties must be of a class that the operation can hold, and go before attributes. Without
-    properties, inherent attributes must be valid.
-    """
-    if given is None:
-        statement.check_attributes(found, statement.offset)
+def _successors(parser: Parser, statement: Statement) -> None:
+    """Reads `[^bb1, ^bb2]`, if it is next."""
+    if not statement.looking_at("["):
         return
-    inherent = inherent_names(statement.op_class)
+    op_class = statement.op_class
+    if not op_class.is_terminator and op_class is not UnregisteredOp:
+        raise statement.error("successors in non-terminator")
+    statement.expect("[")
+    if statement.looking_at("]"):
+        raise statement.misplaced("expected list element")
+    statement.successors = statement.comma_list(lambda: parser.successor(statement))
+    if not statement.accept("]"):
+        raise statement.misplaced("expected ',' or ']'")
+
+
+def properties(statement: Statement) -> bool:
+    """Reads `<{…}>`, if it is next; says whether it was."""
+    if not statement.accept("<"):
+        return False
+    statement.properties = statement.attribute()
+    statement.expect(">", " to close properties")
+    return True
+
+
+def settle_properties(statement: Statement) -> None:
+    """Takes over the properties that were given, once all of the statement has been read.
+
+    They must be of a class that the operation can hold, and go before attributes.
+    """
+    given, op_class = statement.properties, statement.op_class
+    assert given is not None
+    if op_class is UnregisteredOp:
+        statement.attributes[PROPERTIES] = given
+        return
+    inherent = inherent_names(op_class)
     if not inherent:
-        raise statement.error(
-            f"invalid properties {plain_attribute(given)} for op {statement.name}: this operation has empty "
-            "properties",
-            statement.offset,
-        )
-    for field in statement.op_class.fields.values():
+        raise _invalid_properties(statement, given, "this operation has empty properties")
+    if not isinstance(given, DictAttr):
+        raise _invalid_properties(statement, given, "expected DictionaryAttr to set properties")
+    for field in op_class.fields.values():
         if not isinstance(field, AttrField):
             continue
         value = given.get(field.name)
         if value is not None and not field.kind.holds(value):
-            raise statement.error(
-                f"invalid properties {plain_attribute(given)} for op {statement.name}: Invalid attribute "
-                f"`{field.name}` in property conversion: {plain_attribute(value)}",
-                statement.offset,
-            )
-        other = found.get(field.name)
+            problem = f"Invalid attribute `{field.name}` in property conversion: {plain_attribute(value)}"
+            raise _invalid_properties(statement, given, problem)
+        other = statement.attributes.get(field.name)
         if other is not None and not field.kind.holds(other):
             del statement.attributes[field.name]
     statement.attributes.update(entry for entry in given.entries if entry[0] in inherent)
 
 
+def _invalid_properties(statement: Statement, given: Attribute, problem: str) -> DiagnosticError:
+    return statement.error_at_operation(
+        f"invalid properties {plain_attribute(given)} for op {statement.name}: {problem}"
+    )
+
+
 def _signature(statement: Statement, names: list[OperandName]) -> None:
     """Reads `: (operand types) -> result types` and resolves the operands."""
     statement.expect(":", " followed by operation type")
-    end = statement.position
-    statement.skip()
+    offset = statement.skip()
     type = statement.type()
     if not isinstance(type, FunctionType):
-        raise statement.error("expected function type", end)
+        raise statement.fault_besides("expected function type", offset)
     if len(type.inputs) != len(names):
-        s = "" if len(names) == 1 else "s"
-        raise statement.error(
-            f"expected {len(names)} operand type{s} but had {len(type.inputs)}", statement.position
+        # MLIR takes the byte behind its "s" where there is nothing to count in the plural.
+        s = "\0" if len(names) == 1 else "s"
+        raise statement.fault_besides(
+            f"expected {len(names)} operand type{s} but had {len(type.inputs)}", offset
         )
     statement.operands = [
         statement.resolve(name, operand_type) for name, operand_type in zip(names, type.inputs, strict=True)

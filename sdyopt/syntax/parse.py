@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from sdyopt.diagnostics.diagnostic import DiagnosticError, emit
+from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.location import FileLoc
 from sdyopt.diagnostics.source import Source
 from sdyopt.ir.attribute import EMPTY_DICT
@@ -20,8 +20,10 @@ from sdyopt.ir.form import Form
 from sdyopt.ir.operation import Op, UnregisteredOp, build
 from sdyopt.ir.value import LazyLocation
 from sdyopt.syntax.chunk import Chunk, UnresolvedLocation
-from sdyopt.syntax.cursor import Cursor
-from sdyopt.syntax.generic import parse_generic
+from sdyopt.syntax.cursor import BLANK, Cursor
+from sdyopt.syntax.extents import INTEGER_TYPE, NAME, SPACE
+from sdyopt.syntax.generic import parse_generic, settle_properties
+from sdyopt.syntax.labels import Labels, raise_all
 from sdyopt.syntax.resources import Resources
 from sdyopt.syntax.scope import Scope
 from sdyopt.syntax.spelling import NAMES, Recipe, build_by_recipe, recipe_of, split_location
@@ -30,12 +32,10 @@ from sdyopt.syntax.statement import Argument, Statement
 # Regions nested deeper than this are refused.
 MAX_REGION_DEPTH = 1000
 
-_STATEMENT = re.compile(r"(?:[ \t\r\n]|//[^\n]*)*+")
-_REST_OF_LINE = re.compile(r"[ \t\r]*(?://[^\n]*)?(?:\n|\Z)")
-_RESULT = re.compile(r"(%[\w$.-]+)(?:\s*:\s*(\d+))?")
-_OP_NAME = re.compile(r"[A-Za-z_][\w$.]*")
-_QUOTED_NAME = re.compile(r'"([^"\n]*)"')
-_LABEL = re.compile(r"\^[\w$.-]+")
+_REST_OF_LINE = re.compile(r"[ \t\r]*(?://[^\r\n]*\r?)?(?:\n|\Z)")
+_RESULT = re.compile(rf"%{NAME}", re.ASCII)
+_RESULT_COUNT = re.compile(SPACE + r"(0x[0-9a-fA-F]+|\d+)", re.ASCII)
+_LABEL = re.compile(rf"\^{NAME}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -47,14 +47,6 @@ class ParseOptions:
 
     allow_unregistered_dialects: bool = False
     uses_spellings: bool = True
-
-
-@dataclass(slots=True)
-class _Blocks:
-    """The labels of a region: blocks that are defined, and those that are only branched to."""
-
-    defined: dict[str, Block] = field(default_factory=dict)
-    awaited: dict[str, tuple[Block, int]] = field(default_factory=dict)
 
 
 def parse_module(
@@ -79,10 +71,11 @@ class Parser:
         self.chunk = Chunk(source, dialects, options.allow_unregistered_dialects)
         self.pieces = self.chunk.pieces
         self.spell_type = self.chunk.spell_type
-        self.scope = Scope(source)
+        self.scope = Scope(source, self.spell_type)
         self._position = 0
         self._depth = 0
-        self._blocks: list[_Blocks] = []
+        # The labels of the regions around, innermost last.
+        self._labels = [Labels()]
         self._default_dialect = "builtin"
         # Spellings by the default dialect that they were read under.
         self._recipes: dict[str, dict[str, Recipe]] = {}
@@ -98,8 +91,9 @@ class Parser:
             self._position = cursor.position
             self._statement(block)
             cursor.position = self._position
-        self._check_all_defined()
-        self.chunk.finish()
+        raise_all(self.scope.undefined(cursor))
+        self.chunk.finish(cursor)
+        self._labels[0].check(cursor)
         first = block.first
         if first is not None and first is block.last and first.form.name == "builtin.module":
             block.detach(first)
@@ -114,91 +108,86 @@ class Parser:
 
     # --- Regions and blocks ---------------------------------------------------------------
 
-    def region(self, cursor: Cursor, op_class: type[Op], arguments: Sequence[Argument] | None) -> Region:
-        """Reads `{ … }` of an operation of this class, whose first block has these arguments."""
-        cursor.expect("{", " to begin a region")
+    def region(self, statement: Statement, arguments: Sequence[Argument] | None) -> Region:
+        """Reads `{ … }` of a statement, whose first block has these arguments."""
+        statement.expect("{", " to begin a region")
         if self._depth >= MAX_REGION_DEPTH:
-            raise cursor.error(f"regions are nested deeper than {MAX_REGION_DEPTH}")
+            raise statement.fault(f"regions are nested deeper than {MAX_REGION_DEPTH}")
+        region = Region()
+        if not arguments and statement.accept("}"):
+            return region
         outer = self._default_dialect
-        self._default_dialect = op_class.default_dialect
+        if not statement.is_generic:
+            self._default_dialect = statement.op_class.default_dialect
         mark = self.scope.mark()
-        self._blocks.append(_Blocks())
+        self._labels.append(Labels())
         self._depth += 1
-        self._position = cursor.position
-        region = self._region_body(arguments)
-        cursor.position = self._position
+        self._position = statement.position
+        self._region_body(region, arguments or ())
+        statement.position = self._position
+        self._labels[-1].check(statement)
+        statement.expect("}")
         self._depth -= 1
-        self._blocks.pop()
+        self._labels.pop()
         self.scope.release(mark)
         self._default_dialect = outer
         return region
 
     def successor(self, cursor: Cursor) -> Block:
         """Reads `^label`: a block of the region around the statement."""
+        label, offset = self._label(cursor)
+        return self._labels[-1].use(label, offset)
+
+    def _label(self, cursor: Cursor) -> tuple[str, int]:
         offset = cursor.skip()
         match = _LABEL.match(self.text, offset)
         if match is None:
             raise cursor.misplaced("expected block name")
         cursor.position = match.end()
-        blocks = self._blocks[-1]
-        if match[0] in blocks.defined:
-            return blocks.defined[match[0]]
-        return blocks.awaited.setdefault(match[0], (Block(), offset))[0]
+        return match[0], offset
 
-    def _region_body(self, arguments: Sequence[Argument] | None) -> Region:
-        region = Region()
-        position = self._skip()
-        is_unlabelled = arguments or self.text[position : position + 1] not in ("^", "}")
-        if is_unlabelled:
+    def _region_body(self, region: Region, arguments: Sequence[Argument]) -> None:
+        is_labelled = self.text.startswith("^", self._skip())
+        if arguments and is_labelled:
+            raise self._cursor().error("invalid block name in region with named arguments")
+        if not is_labelled:
             block = region.add_block()
-            for argument in arguments or ():
-                self._add_argument(block, argument)
-            if arguments and self.text.startswith("^", position):
-                raise self._cursor().error("invalid block name in region with named arguments")
+            for argument in arguments:
+                self._add_entry_argument(block, argument)
             self._block_body(block)
         while self.text.startswith("^", self._skip()):
             self._labelled_block(region)
-        cursor = self._cursor()
-        if not cursor.accept("}"):
+        if not self.text.startswith("}", self._position):
             raise self._unreadable()
-        self._position = cursor.position
-        for name, (_, offset) in self._blocks[-1].awaited.items():
-            raise cursor.error(f"reference to an undefined block '{name}'", offset)
-        return region
 
     def _labelled_block(self, region: Region) -> None:
         cursor = self._cursor()
-        match = _LABEL.match(self.text, cursor.skip())
-        if match is None:
-            raise cursor.misplaced("expected block name")
-        offset, cursor.position = match.start(), match.end()
-        blocks = self._blocks[-1]
-        if match[0] in blocks.defined:
-            raise cursor.error(f"redefinition of block '{match[0]}'", offset)
-        block = blocks.awaited.pop(match[0], (Block(), offset))[0]
-        blocks.defined[match[0]] = region.add_block(block)
+        label, offset = self._label(cursor)
+        block = region.add_block(self._labels[-1].define(label, cursor, offset))
         statement = Statement(self, cursor.position, "", UnregisteredOp, offset)
         if statement.looking_at("("):
-            for argument in statement.comma_list(statement.argument, "(", ")"):
-                self._add_argument(block, argument)
+            statement.comma_list(lambda: self._add_argument(block, statement.block_argument()), "(", ")")
         statement.expect(":", " after block name")
         self._position = statement.position
         self._block_body(block)
 
+    def _add_entry_argument(self, block: Block, argument: Argument) -> None:
+        place = self.scope.places.get(argument.name)
+        if place is not None:
+            message = f"region entry argument '{argument.name}' is already in use"
+            error = self._cursor().error(message, argument.offset)
+            raise error.note("previously referenced here", self.source.location(place))
+        self._add_argument(block, argument)
+
     def _add_argument(self, block: Block, argument: Argument) -> None:
         value = block.add_argument(argument.type, argument.location)
-        if argument.name in self.scope.values:
-            raise DiagnosticError.at(
-                self.source.location(argument.offset),
-                f"region entry argument '{argument.name}' is already in use",
-            ).note("previously referenced here", self.source.location(self.scope.places[argument.name]))
-        self.scope.define(argument.name, value, argument.offset, self.spell_type)
+        self.scope.define(argument.name, value, argument.offset, self._cursor())
         self.chunk.defer(value)
 
     def _block_body(self, block: Block) -> None:
         """Reads statements up to a label, a closing brace or the end."""
         text = self.text
-        skip = _STATEMENT.match
+        skip = BLANK.match
         is_fast = self.options.uses_spellings
         previous = -1
         while True:
@@ -213,22 +202,28 @@ class Parser:
                 continue
             if previous < 0:
                 self._statement(block)
-                continue
-            try:
-                self._statement(block)
-            except DiagnosticError:
-                # The line before may have been a part of its statement only.
-                self._retract(block)
-                self._position = previous
-                self._statement(block)
+            else:
+                self._statement_behind(block, previous)
             previous = -1
 
-    def _check_all_defined(self) -> None:
-        errors = self.scope.undefined()
-        for error in errors[:-1]:
-            emit(error.diagnostic)
-        if errors:
-            raise errors[-1]
+    def _statement_behind(self, block: Block, previous: int) -> None:
+        """Reads a statement properly, the one before it, from `previous` on, having been read by a recipe.
+
+        If that fails, the line before may have been only a part of its statement.
+        """
+        start, mark, depth, dialect = self._position, self.scope.mark(), self._depth, self._default_dialect
+        try:
+            self._statement(block)
+        except DiagnosticError:
+            del self._labels[depth + 1 :]
+            self._labels[-1].forget_from(start)
+            self._depth, self._default_dialect = depth, dialect
+            self.scope.release(mark)
+            # A recipe is only used where no name waits for its definition.
+            self.scope.forget_forward()
+            self._retract(block)
+            self._position = previous
+            self._statement(block)
 
     # --- Statements ---------------------------------------------------------------------
 
@@ -259,11 +254,11 @@ class Parser:
         if count == 1:
             name = names[0]
             op._location = location or (self.source, start + len(name) + recipe.place)
-            scope.values[name] = op.results[0]
-            scope.places[name] = start
             if len(op.results) > 1:
-                for index in range(1, len(op.results)):
-                    scope.define(f"{name}#{index}", op.results[index], start, self.spell_type)
+                scope.define_results(name, op.results, start, self._cursor())
+            else:
+                scope.values[name] = op.results[0]
+                scope.places[name] = start
         else:
             op._location = location or (
                 self.source,
@@ -291,11 +286,11 @@ class Parser:
                     self.chunk.defer(inner)
 
     def _define_groups(self, op: Op, groups: list[tuple[str, int]], offset: int) -> None:
-        position = 0
+        position, cursor = 0, self._cursor()
         for name, size in groups:
             offset = self.text.find(name, offset)
             results = op.results[position : position + size]
-            self.scope.define_results(name, results, offset, self.spell_type)
+            self.scope.define_results(name, results, offset, cursor)
             position += size
 
     def _statement(self, block: Block) -> None:
@@ -307,6 +302,8 @@ class Parser:
         end_of_body = statement.position
         location = self.trailing_location(statement)
         self._position = statement.position
+        if statement.properties is not None:
+            settle_properties(statement)
         op = statement.finish(location or (self.source, statement.place))
         self._name_results(op, groups, start)
         block.append(op)
@@ -349,58 +346,76 @@ class Parser:
             match = _RESULT.match(self.text, cursor.skip())
             if match is None:
                 raise cursor.misplaced("expected valid ssa identifier")
-            size = int(match[2][:9]) if match[2] else 1
-            if size < 1:
-                raise cursor.error("expected named operation to have atleast 1 result", match.start(2))
-            groups.append((match[1], size, match.start(1)))
             cursor.position = match.end()
+            size = self._result_count(cursor) if cursor.accept(":") else 1
+            groups.append((match[0], size, match.start()))
             if not cursor.accept(","):
                 break
         cursor.expect("=", " after SSA name")
         self._position = cursor.position
         return groups
 
+    def _result_count(self, cursor: Cursor) -> int:
+        match = _RESULT_COUNT.match(self.text, cursor.position)
+        if match is None:
+            raise cursor.misplaced("expected integer number of results")
+        count = int(match[1][:20], 0) if match[1][1:2] == "x" else int(match[1][:20])
+        if not 1 <= count < 1 << 64:
+            raise cursor.error("expected named operation to have at least 1 result")
+        cursor.position = match.end()
+        return count
+
     def _operation(self) -> Statement:
         """Reads what stands right of `=`, up to the location."""
-        text, offset = self.text, self._position
-        quoted = _QUOTED_NAME.match(text, offset)
-        if quoted is not None:
-            return parse_generic(self, quoted[1], offset, quoted.end())
-        match = _OP_NAME.match(text, offset)
-        if match is None:
-            raise self._unreadable()
-        written = match[0]
+        cursor = self._cursor()
+        offset = cursor.skip()
+        name = cursor.accept_string()
+        if name is not None:
+            return parse_generic(self, name, offset, cursor.position)
+        written = cursor.accept_word()
+        if written is None or INTEGER_TYPE.fullmatch(written):
+            cursor.position = offset
+            raise cursor.misplaced("expected operation name in quotes")
         name = written if "." in written else f"{self._default_dialect}.{written}"
         op_class = self.dialects.op_class(name)
         if op_class is None or op_class.assembly is None:
-            raise self._unknown_op(written, name, offset, is_defined=op_class is not None)
-        statement = Statement(self, match.end(), name, op_class, offset)
+            raise self._unknown_op(written, name, cursor, offset)
+        statement = Statement(self, cursor.position, name, op_class, offset)
         op_class.assembly.parse(statement)
+        statement.settle()
         return statement
 
-    def _unknown_op(self, written: str, name: str, offset: int, is_defined: bool) -> DiagnosticError:
-        if is_defined:
-            message = f"custom op '{name}' has no custom assembly form"
-        else:
-            tried = f" (tried '{name}' as well)" if name != written and self._default_dialect else ""
-            message = f"custom op '{written}' is unknown{tried}"
-        return DiagnosticError.at(self.source.location(offset), message)
+    def _unknown_op(self, written: str, name: str, cursor: Cursor, offset: int) -> DiagnosticError:
+        namespace, _, mnemonic = name.partition(".")
+        dialect = self.dialects.find(namespace)
+        tried = f" (tried '{name}' as well)" if name != written else ""
+        if dialect is None:
+            available = ", ".join(self.dialects.names())
+            error = cursor.error(f"Dialect `{namespace}' not found for custom op '{written}' {tried}", offset)
+            return error.note(
+                f"Available dialects: {available}; for more info on dialect registration see "
+                "https://mlir.llvm.org/getting_started/Faq/#registered-loaded-dependent-whats-up-with-"
+                "dialects-management"
+            )
+        if mnemonic in dialect.ops:
+            return cursor.error(f"custom op '{name}' has no custom assembly form", offset)
+        return cursor.error(f"custom op '{written}' is unknown{tried}", offset)
 
     def _name_results(self, op: Op, groups: list[tuple[str, int, int]], start: int) -> None:
         if not groups:
             return
         total = sum(size for _, size, _ in groups)
-        place = self.source.location(start)
+        cursor = self._cursor()
         if not op.results:
-            raise DiagnosticError.at(place, "cannot name an operation with no results")
+            raise cursor.error("cannot name an operation with no results", start)
         if total != len(op.results):
-            raise DiagnosticError.at(
-                place, f"operation defines {len(op.results)} results but was provided {total} to bind"
+            raise cursor.error(
+                f"operation defines {len(op.results)} results but was provided {total} to bind", start
             )
         position = 0
         for name, size, offset in groups:
             results = op.results[position : position + size]
-            self.scope.define_results(name, results, offset, self.spell_type)
+            self.scope.define_results(name, results, offset, cursor)
             position += size
 
     def trailing_location(self, cursor: Cursor) -> LazyLocation | None:
@@ -413,9 +428,9 @@ class Parser:
         """Takes back the last operation of a block, which was read by a recipe."""
         op = block.last
         assert op is not None
-        for result in op.results:
-            name = next(name for name, value in self.scope.values.items() if value is result)
-            del self.scope.values[name], self.scope.places[name]
+        values, places = self.scope.values, self.scope.places
+        for name in [name for name, value in values.items() if value.defining_op is op]:
+            del values[name], places[name]
         for use in op.operand_uses:
             use.unlink()
         block.detach(op)
@@ -426,7 +441,7 @@ class Parser:
         return Cursor(self.source, self.pieces, self._position)
 
     def _skip(self) -> int:
-        match = _STATEMENT.match(self.text, self._position)
+        match = BLANK.match(self.text, self._position)
         assert match is not None
         self._position = match.end()
         return self._position

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.elements import DenseResource
 from sdyopt.ir.nested import nested_attributes
 from sdyopt.ir.operation import Op
 from sdyopt.syntax.cursor import STRING, Cursor
 from sdyopt.syntax.strings import escape
 
-_HEX_BLOB = re.compile(r"0x[0-9A-Fa-f]+")
-_KEYWORD = re.compile(r"[A-Za-z_][\w$.]*")
+_HEX_BLOB = re.compile(r'"0x(?:[0-9A-Fa-f]{2})*"')
+_KEYWORD = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
 _ALIGNMENT_DIGITS = 8
+_NO_KEY = "expected identifier key for 'resource' entry"
 
 
 @dataclass
@@ -27,67 +30,100 @@ class Resources:
     external: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
-def parse_resources(cursor: Cursor, resources: Resources) -> None:
+def parse_resources(cursor: Cursor, resources: Resources, dialects: DialectTable) -> None:
     """Reads a resource section, the cursor being at `{-#`."""
     cursor.expect("{-#")
-    while not cursor.accept("#-}"):
-        offset = cursor.skip()
-        section = cursor.accept_word()
-        if section is None:
-            raise cursor.misplaced("expected identifier key in file metadata dictionary")
-        cursor.expect(":")
-        if section == "dialect_resources":
-            cursor.comma_list(lambda: _dialect_group(cursor, resources), "{", "}")
-        elif section == "external_resources":
-            cursor.comma_list(lambda: _external_group(cursor, resources), "{", "}")
-        else:
-            raise cursor.error(f"unknown key '{section}' in file metadata dictionary", offset)
-        cursor.accept(",")
+    _list(cursor, "#-}", lambda: _section(cursor, resources, dialects))
 
 
-def _dialect_group(cursor: Cursor, resources: Resources) -> None:
-    name = _key(cursor)
+def _section(cursor: Cursor, resources: Resources, dialects: DialectTable) -> None:
+    offset = cursor.skip()
+    name = cursor.accept_word()
+    if name is None:
+        raise cursor.error("expected identifier key in file metadata dictionary")
     cursor.expect(":")
-    end = cursor.position
-    if name != "builtin":
-        raise cursor.error(f"unexpected 'resource' section for dialect '{name}'", end)
-    cursor.comma_list(lambda: _blob(cursor, resources), "{", "}")
+    if name == "dialect_resources":
+        _groups(cursor, lambda group, place: _blobs(cursor, resources, dialects, group, place))
+    elif name == "external_resources":
+        _groups(cursor, lambda group, place: _external(cursor, resources, group))
+    else:
+        raise cursor.error(f"unknown key '{name}' in file metadata dictionary", offset)
+
+
+def _groups(cursor: Cursor, read: Callable[[str, int], None]) -> None:
+    """Reads `{name: {…}, …}`, `read` being given a name and its place behind the inner brace."""
+
+    def group() -> None:
+        place = cursor.skip()
+        name = cursor.accept_word()
+        if name is None:
+            raise cursor.error(_NO_KEY)
+        cursor.expect(":")
+        cursor.expect("{")
+        read(name, place)
+
+    cursor.expect("{")
+    _list(cursor, "}", group)
+
+
+def _blobs(cursor: Cursor, resources: Resources, dialects: DialectTable, group: str, place: int) -> None:
+    if dialects.find(group) is None:
+        raise cursor.error(f"dialect '{group}' is unknown", place)
+    if group != "builtin":
+        raise cursor.error(f"unexpected 'resource' section for dialect '{group}'")
+    _list(cursor, "}", lambda: _blob(cursor, resources))
 
 
 def _blob(cursor: Cursor, resources: Resources) -> None:
-    key = _key(cursor)
+    key = _key(cursor, _NO_KEY)
     cursor.expect(":")
     offset = cursor.skip()
     # Straight to the closing quote: a blob may be megabytes long.
     match = STRING.match(cursor.text, offset)
-    if match is None or not _HEX_BLOB.fullmatch(match[1]) or len(match[1]) < 2 + _ALIGNMENT_DIGITS:
+    if match is not None:
+        cursor.position = match.end()
+    if match is None or not _HEX_BLOB.fullmatch(match[1]):
         raise cursor.error(f"expected hex string blob for key '{key}'", offset)
-    cursor.position = match.end()
-    resources.blobs[key] = "0x" + match[1][2:].upper()
+    digits = match[1][3:-1]
+    where = f"expected hex string blob for key '{key}' to encode alignment in first 4 bytes"
+    if len(digits) < _ALIGNMENT_DIGITS:
+        raise cursor.error(where, offset)
+    alignment = int.from_bytes(bytes.fromhex(digits[:_ALIGNMENT_DIGITS]), "little")
+    if alignment & (alignment - 1):
+        raise cursor.error(f"{where}, but got non-power-of-2 value: {alignment}", offset)
+    resources.blobs[key] = "0x" + digits.upper()
 
 
-def _external_group(cursor: Cursor, resources: Resources) -> None:
+def _external(cursor: Cursor, resources: Resources, group: str) -> None:
     """Data of a tool, which is kept as it is."""
-    group = resources.external.setdefault(_key(cursor), {})
-    cursor.expect(":")
+    held = resources.external.setdefault(group, {})
 
     def entry() -> None:
-        key = _key(cursor)
+        key = _key(cursor, "expected identifier key for 'external_resources' entry")
         cursor.expect(":")
         start = cursor.skip()
         if cursor.accept_string() is None and cursor.accept_word() is None:
             cursor.integer()
-        group[key] = cursor.text[start : cursor.position]
+        held[key] = cursor.text[start : cursor.position]
 
-    cursor.comma_list(entry, "{", "}")
+    _list(cursor, "}", entry)
 
 
-def _key(cursor: Cursor) -> str:
-    found = cursor.accept_string()
+def _list(cursor: Cursor, close: str, entry: Callable[[], None]) -> None:
+    """Reads entries up to a closing token."""
+    if cursor.accept(close):
+        return
+    cursor.comma_list(entry)
+    if not cursor.accept(close):
+        raise cursor.misplaced(f"expected ',' or '{close}'")
+
+
+def _key(cursor: Cursor, problem: str) -> str:
+    found = cursor.accept_word()
     if found is None:
-        found = cursor.accept_word()
+        found = cursor.accept_string()
     if found is None:
-        raise cursor.misplaced("expected identifier key for 'resource' entry")
+        raise cursor.error(problem)
     return found
 
 

@@ -9,6 +9,7 @@ from sdyopt.diagnostics.location import Location
 from sdyopt.diagnostics.source import Source
 from sdyopt.ir.types import Type
 from sdyopt.ir.value import OpResult, Value
+from sdyopt.syntax.cursor import Cursor
 
 PrintType = Callable[[Type], str]
 
@@ -33,13 +34,15 @@ class Scope:
 
     `values` maps `%name` and `%name#k` to values, `places` to the offset of the definition, or of
     the first use of a forward value. `forward` holds the names that wait for their definition.
-    Names of a nested region are the last ones added, and go when it ends.
+    Names of a nested region are the last ones added, and go when it ends. Errors are made by the
+    cursor that has read so far.
     """
 
-    __slots__ = ("forward", "places", "source", "values")
+    __slots__ = ("_print_type", "forward", "places", "source", "values")
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, print_type: PrintType) -> None:
         self.source = source
+        self._print_type = print_type
         self.values: dict[str, Value] = {}
         self.places: dict[str, int] = {}
         self.forward: dict[str, ForwardValue] = {}
@@ -55,40 +58,38 @@ class Scope:
             name, _ = values.popitem()
             del places[name]
 
-    def use(self, name: str, offset: int, type: Type, print_type: PrintType) -> Value:
+    def use(self, name: str, offset: int, type: Type, cursor: Cursor) -> Value:
         """The value called `name`, made up if it is not defined yet. It must have this type."""
         value = self.values.get(name) or self.forward.get(name)
         if value is None:
             plain, _, number = name.partition("#")
-            if number == "0":
-                return self.use(plain, offset, type, print_type)
             if number and plain in self.values:
-                raise DiagnosticError.at(self.source.location(offset), "reference to invalid result number")
+                raise cursor.fault("reference to invalid result number", offset)
             value = self.forward[name] = ForwardValue(type, self.source.location(offset))
-            self.places.setdefault(name, offset)
+            self.places[name] = offset
         if value.type is not type:
-            raise DiagnosticError.at(
-                self.source.location(offset),
-                f"use of value '{name}' expects different type than prior uses: "
-                f"'{print_type(type)}' vs '{print_type(value.type)}'",
+            raise cursor.fault(
+                f"use of value '{name.partition('#')[0]}' expects different type than prior uses: "
+                f"'{self._print_type(type)}' vs '{self._print_type(value.type)}'",
+                offset,
             ).note("prior use here", self.source.location(self.places[name]))
         return value
 
-    def define(self, name: str, value: Value, offset: int, print_type: PrintType) -> None:
+    def define(self, name: str, value: Value, offset: int, cursor: Cursor) -> None:
         """Gives `value` a name, and to those who used the name before, the value."""
         if name in self.values:
-            raise DiagnosticError.at(
-                self.source.location(offset), f"redefinition of SSA value '{name}'"
-            ).note("previously defined here", self.source.location(self.places[name]))
+            plain = name.partition("#")[0]
+            raise cursor.fault(f"redefinition of SSA value '{plain}'", offset).note(
+                "previously defined here", self.source.location(self.places[name])
+            )
         awaited = self.forward.get(name)
         if awaited is not None:
             if awaited.type is not value.type:
                 full = name if "#" in name else f"{name}#0"
-                raise DiagnosticError.at(
-                    self.source.location(offset),
-                    f"definition of SSA value '{full}' has type '{print_type(value.type)}'",
+                raise cursor.fault(
+                    f"definition of SSA value '{full}' has type '{self._print_type(value.type)}'", offset
                 ).note(
-                    f"previously used here with type '{print_type(awaited.type)}'",
+                    f"previously used here with type '{self._print_type(awaited.type)}'",
                     self.source.location(self.places[name]),
                 )
             replace_all_uses(awaited, value)
@@ -96,21 +97,26 @@ class Scope:
         self.values[name] = value
         self.places[name] = offset
 
-    def define_results(
-        self, name: str, results: tuple[OpResult, ...], offset: int, print_type: PrintType
-    ) -> None:
+    def define_results(self, name: str, results: tuple[OpResult, ...], offset: int, cursor: Cursor) -> None:
         """Names a group of results: `%name` is the first, `%name#k` the one after k others."""
-        self.define(name, results[0], offset, print_type)
+        self.define(name, results[0], offset, cursor)
+        if len(results) > 1:
+            # So that a look-up needs to know only one way of writing it.
+            self.values[f"{name}#0"] = results[0]
+            self.places[f"{name}#0"] = offset
         for index in range(1, len(results)):
-            self.define(f"{name}#{index}", results[index], offset, print_type)
+            self.define(f"{name}#{index}", results[index], offset, cursor)
 
-    def undefined(self) -> list[DiagnosticError]:
+    def forget_forward(self) -> None:
+        """Forgets all names that wait for their definition."""
+        for name in self.forward:
+            del self.places[name]
+        self.forward.clear()
+
+    def undefined(self, end: Cursor) -> list[DiagnosticError]:
         """An error for each name that is used and never defined, in order of first use."""
         waiting = sorted(self.places[name] for name in self.forward)
-        return [
-            DiagnosticError.at(self.source.location(offset), "use of undeclared SSA value name")
-            for offset in waiting
-        ]
+        return [end.fault("use of undeclared SSA value name", offset) for offset in waiting]
 
 
 def replace_all_uses(old: Value, new: Value) -> None:

@@ -23,12 +23,15 @@ from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS
 from sdyopt.ir.types import I32, Type
 from sdyopt.ir.value import LazyLocation, Value
 from sdyopt.ir.verify_form import attribute_problem
-from sdyopt.syntax.cursor import SPACE, Cursor
+from sdyopt.syntax.cursor import Cursor
+from sdyopt.syntax.extents import NAME, SPACE
 
 if TYPE_CHECKING:  # the parser reads statements, whose regions the parser reads
     from sdyopt.syntax.parse import Parser
 
-SSA_NAME = re.compile(SPACE + r"(%[\w$.-]+(?:#\d+)?)")
+SSA_NAME = re.compile(SPACE + rf"(%{NAME})", re.ASCII)
+_RESULT_NUMBER = re.compile(SPACE + rf"#({NAME})", re.ASCII)
+_LARGEST_RESULT_NUMBER = (1 << 32) - 1
 
 
 class OperandName(NamedTuple):
@@ -52,9 +55,11 @@ class Argument:
 class Statement(Cursor):
     """The operation being read, and a cursor at what comes next of it.
 
-    - `operand_names`, `types`: by field name, of operands and results.
+    - `operand_names`, `types`: by field name, of operands and results; `operand_places` is where the
+      operands of a field begin, or would.
     - `attributes`: inherent and discardable ones together, by name.
     - `operands`: resolved ones, for assemblies that resolve operands themselves.
+    - `properties`: what stands in `<…>`, which is looked at last.
     - `operands_place`: where too many or too few operands are said to stand.
     - `place`: where the operation is said to stand, if that is not at its name.
     - `complete`: adds to the operation the regions that the text implies.
@@ -70,10 +75,12 @@ class Statement(Cursor):
         "op_class",
         "operand_names",
         "operand_offsets",
+        "operand_places",
         "operands",
         "operands_place",
         "parser",
         "place",
+        "properties",
         "regions",
         "result_types",
         "successors",
@@ -88,6 +95,7 @@ class Statement(Cursor):
         self.offset = offset
         self.attributes: dict[str, Attribute] = {}
         self.operand_names: dict[str, list[OperandName]] = {}
+        self.operand_places: dict[str, int] = {}
         self.types: dict[str, list[Type]] = {}
         self.operands: list[Value] | None = None
         self.operand_offsets: list[int] = []
@@ -95,6 +103,7 @@ class Statement(Cursor):
         self.result_types: list[Type] | None = None
         self.regions: list[Region] = []
         self.successors: list[Block] = []
+        self.properties: Attribute | None = None
         self.is_generic = False
         self.place = offset
         self.complete: Callable[[Op], None] | None = None
@@ -107,7 +116,20 @@ class Statement(Cursor):
         if match is None:
             return None
         self.position = match.end()
-        return OperandName(match[1], match.start(1))
+        following = self.skip()
+        name = match[1]
+        if self.text.startswith("#", following):
+            name += self._result_number()
+        return OperandName(name, match.start(1))
+
+    def _result_number(self) -> str:
+        """Takes `#k` and gives it without leading zeros; the first result goes without."""
+        match = _RESULT_NUMBER.match(self.text, self.position)
+        if match is None or not match[1].isdigit() or int(match[1][:20]) > _LARGEST_RESULT_NUMBER:
+            raise self.fault("invalid SSA value result number")
+        self.position = match.end()
+        number = int(match[1])
+        return f"#{number}" if number else ""
 
     def operand(self) -> OperandName:
         """Takes `%name`, or fails with "expected SSA operand"."""
@@ -126,7 +148,7 @@ class Statement(Cursor):
     def resolve(self, operand: OperandName, type: Type) -> Value:
         """The value that a name stands for, which must have this type."""
         self.operand_offsets.append(operand.offset)
-        return self.parser.scope.use(operand.name, operand.offset, type, self.parser.spell_type)
+        return self.parser.scope.use(operand.name, operand.offset, type, self)
 
     def resolve_all(self, operands: Sequence[OperandName], types: Sequence[Type], offset: int) -> list[Value]:
         """The values of names and types that must be equally many."""
@@ -167,9 +189,27 @@ class Statement(Cursor):
         if problem is not None:
             raise self.error(f"'{self.name}' op {problem}", offset)
 
+    def argument_name(self) -> OperandName:
+        """Takes `%name`, which may not have a result number."""
+        match = SSA_NAME.match(self.text, self.position)
+        if match is None:
+            raise self.misplaced("expected SSA operand")
+        self.position = match.end()
+        if self.text.startswith("#", self.skip()):
+            raise self.fault("result number not allowed in argument list")
+        return OperandName(match[1], match.start(1))
+
+    def block_argument(self) -> Argument:
+        """Takes `%name: type loc(…)` behind a label."""
+        name, offset = self.operand()
+        self.expect(":", " and type for SSA operand")
+        type = self.type()
+        location = self.parser.trailing_location(self)
+        return Argument(name, offset, type, None, location or (self.source, offset))
+
     def argument(self) -> Argument:
         """Takes `%name: type {attributes} loc(…)`."""
-        name, offset = self.operand()
+        name, offset = self.argument_name()
         self.expect(":")
         type = self.type()
         attributes = self.accept_dictionary()
@@ -178,17 +218,23 @@ class Statement(Cursor):
 
     def region(self, arguments: Sequence[Argument] | None = None) -> Region:
         """Takes `{ … }`; `arguments` name those of the first block."""
-        region = self.parser.region(self, self.op_class, arguments)
+        region = self.parser.region(self, arguments)
         self.regions.append(region)
         return region
 
     # --- The operation ------------------------------------------------------------------
 
-    def finish(self, location: LazyLocation) -> Op:
-        """Makes the operation, its operands resolved and result types inferred if need be."""
+    def settle(self) -> None:
+        """Resolves the operands and infers the result types, where the assembly has not done so."""
         if self.operands is None:
             self.operands = self._resolve_fields()
-        form = self._form(self.operands)
+        if self.result_types is None:
+            self.result_types = self._result_types(self.operands)
+
+    def finish(self, location: LazyLocation) -> Op:
+        """Makes the operation, which has been settled."""
+        assert self.operands is not None and self.result_types is not None
+        form = self._form(self.operands, self.result_types)
         outside = self.op_class.place_attributes
         discardable = dictionary(
             {n: a for n, a in self.attributes.items() if n not in form.attributes and n not in outside}
@@ -205,26 +251,30 @@ class Statement(Cursor):
             if isinstance(field, OperandField):
                 names = self.operand_names.get(field.attribute_name, [])
                 types = self.types.get(field.attribute_name, [])
-                values += self.resolve_all(names, types, names[0].offset if names else self.offset)
+                values += self.resolve_all(
+                    names, types, self.operand_places.get(field.attribute_name, self.offset)
+                )
                 sizes.append(len(names))
         if ATTR_SIZED_OPERANDS in self.op_class.traits:
             self.attributes.setdefault(OPERAND_SEGMENTS, segments(sizes))
         return values
 
-    def _form(self, operands: Sequence[Value]) -> Form:
+    def _result_types(self, operands: Sequence[Value]) -> list[Type]:
         op_class = self.op_class
-        if self.result_types is None and any(
+        if any(
             isinstance(f, ResultField) and f.attribute_name in self.types for f in op_class.fields.values()
         ):
-            self.result_types = self._declared_result_types()
-        inherent = inherent_names(op_class)
+            return self._declared_result_types()
+        if op_class.infer_result_types is None:
+            return []
+        return self._infer(self._form(operands, ()))
+
+    def _form(self, operands: Sequence[Value], result_types: Sequence[Type]) -> Form:
+        inherent = inherent_names(self.op_class)
         attributes = dictionary({n: a for n, a in self.attributes.items() if n in inherent})
-        attributes = complete_attributes(op_class, attributes)
+        attributes = complete_attributes(self.op_class, attributes)
         operand_types = tuple([value.type for value in operands])
-        if self.result_types is None:
-            form = Form(op_class, self.name, attributes, operand_types, ())
-            self.result_types = self._infer(form) if op_class.infer_result_types else []
-        return Form(op_class, self.name, attributes, operand_types, tuple(self.result_types))
+        return Form(self.op_class, self.name, attributes, operand_types, tuple(result_types))
 
     def _declared_result_types(self) -> list[Type]:
         types: list[Type] = []
@@ -249,12 +299,16 @@ class Statement(Cursor):
     def error(self, message: str, offset: int | None = None) -> DiagnosticError:
         """An error in how this operation is written, which names it first."""
         prefix = "" if self.is_generic else f"custom op '{self.name}' "
-        return super().error(prefix + message, offset)
+        return self.fault(prefix + message, offset)
+
+    def error_at_operation(self, message: str) -> DiagnosticError:
+        """An error worded as it stands about the operation, which has been read."""
+        return DiagnosticError.at(self.source.location(self.offset), message)
 
     def form_error(self, problem: FormError) -> DiagnosticError:
         """A form's error, at this operation."""
         prefix = f"'{self.name}' op " if problem.prefixed else ""
-        error = Cursor.error(self, prefix + problem.message, self.offset)
+        error = self.error_at_operation(prefix + problem.message)
         for note in problem.notes:
             error.note(note)
         error.diagnostic.followers = [self.form_error(follower).diagnostic for follower in problem.followers]

@@ -16,7 +16,8 @@ from sdyopt.ir.symbols import lookup_symbol
 from sdyopt.ir.traits import SYMBOL
 from sdyopt.ir.types import DYNAMIC, I64
 from sdyopt.syntax.assembly import AttrDict, Custom, assembly
-from sdyopt.syntax.cursor import SPACE, Cursor
+from sdyopt.syntax.cursor import Cursor
+from sdyopt.syntax.extents import SPACE
 from sdyopt.syntax.names import symbol_name_piece
 from sdyopt.syntax.statement import Statement
 from sdyopt.syntax.template import Template

@@ -33,7 +33,7 @@ from sdyopt.syntax.assembly import (
     assembly,
     visible_attributes,
 )
-from sdyopt.syntax.generic import properties, settle_attributes
+from sdyopt.syntax.generic import properties
 from sdyopt.syntax.statement import Statement
 from sdyopt.syntax.template import Template
 
@@ -56,15 +56,12 @@ def _parse_constant(statement: Statement) -> None:
     """Reads `{…} dense<…> : type`, or the generic form behind the name, `() <{…}> {…} : () -> type`."""
     if statement.accept("("):
         statement.expect(")")
-        given = properties(statement)
+        has_properties = properties(statement)
         found = statement.attribute_dictionary()
         for token in (":", "(", ")", "->"):
             statement.expect(token)
         statement.types["output"] = [statement.type()]
-        if given is not None:
-            statement.is_generic = True
-            settle_attributes(statement, given, found)
-        elif not isinstance(found.get("value"), Elements):
+        if not has_properties and not isinstance(found.get("value"), Elements):
             statement.attributes.pop("value", None)
         return
     if "value" in statement.attribute_dictionary():

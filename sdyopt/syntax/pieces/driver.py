@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.syntax.pieces.tables import Tables
-from sdyopt.syntax.pieces.tokens import END, ON_DEMAND, LexError, Token, demanded_token, next_token
 from sdyopt.syntax.pieces.wordings import AT_TOKEN, WRONG_TOKENS
+from sdyopt.syntax.tokens import END, ON_DEMAND, LexError, Token, demanded_token, next_token
 
 # Brackets in brackets deeper than this are refused: recursion over what is built stays shallow.
 MAX_DEPTH = 256

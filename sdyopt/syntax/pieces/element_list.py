@@ -13,7 +13,7 @@ from sdyopt.syntax.extents import SPACE, STRING_TEXT
 from sdyopt.syntax.pieces.driver import MAX_DEPTH
 from sdyopt.syntax.pieces.reader import Reader
 
-_COMMENT = re.compile(r"//[^\n]*")
+_COMMENT = re.compile(r"//[^\r\n]*")
 _NUMBER = re.compile(r"(-?)[ \t\r\n]*(0x[0-9a-fA-F]+|\d+(?:\.\d*(?:[eE][-+]?\d+)?)?|true|false)")
 _BLANKS = str.maketrans("", "", " \t\r\n")
 _TOKEN = re.compile(

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from sdyopt.ir.floats import FLOAT_FORMATS
-from sdyopt.syntax.extents import INTEGER_TYPE, SPACE, STRING_TEXT, body_extent
+from sdyopt.syntax.extents import INTEGER_TYPE, NAME, SPACE, STRING_TEXT, body_extent
 
 
 class Token(NamedTuple):
@@ -31,19 +31,19 @@ END = "end"
 # Kinds that are only looked for where the grammar asks for them.
 ON_DEMAND = ("SHAPE", "VECTOR_SHAPE", "ELEMENTS", "BODY")
 
-_STRING = r'"[^"\\\n\v\f]*+(?:\\(?:[nt"\\]|[0-9a-fA-F]{2})[^"\\\n\v\f]*+)*+"'
+STRING_LITERAL = r'"[^"\\\n\v\f]*+(?:\\(?:[nt"\\]|[0-9a-fA-F]{2})[^"\\\n\v\f]*+)*+"'
 _TOKEN = re.compile(
     SPACE
     + r"(?:(?P<WORD>[A-Za-z_][\w$.]*)"
     + r"|(?P<FLOAT>\d+\.\d*(?:[eE][-+]?\d+)?)"
     + r"|(?P<INTEGER>0x[0-9a-fA-F]+|\d+)"
-    + rf"|(?P<STRING>{_STRING})"
-    + r"|(?P<HASH>\#(?!-\})(?:\d+|[A-Za-z$._-][\w$.-]*))"
-    + r"|(?P<BANG>!(?:\d+|[A-Za-z$._-][\w$.-]*))"
-    + rf"|(?P<SYMBOL>@(?:[A-Za-z_][\w$.]*|{_STRING}))"
+    + rf"|(?P<STRING>{STRING_LITERAL})"
+    + rf"|(?P<HASH>\#(?!-\}}){NAME})"
+    + rf"|(?P<BANG>!{NAME})"
+    + rf"|(?P<SYMBOL>@(?:[A-Za-z_][\w$.]*|{STRING_LITERAL}))"
     + r"|(?P<PUNCTUATION>->|::|\.\.\.|\{-\#|\#-\}|[][(){}<>,:=?*+|-])"
-    + r"|(?P<VALUE>%(?:\d+|[A-Za-z$._-][\w$.-]*))"
-    + r"|(?P<BLOCK>\^(?:\d+|[A-Za-z$._-][\w$.-]*))"
+    + rf"|(?P<VALUE>%{NAME})"
+    + rf"|(?P<BLOCK>\^{NAME})"
     + r"|(?P<OTHER>[\s\S]))",
     re.ASCII,
 )
@@ -55,7 +55,7 @@ _PATTERNS = {
     ),
     # A type comes first if it stands before a colon: `dense<tensor<2xi32> : …>`.
     "ELEMENTS": re.compile(
-        SPACE + rf'(?!(?:tensor|vector|memref)\b|!)(?:[^<>"/!#{{}};]++|{STRING_TEXT}|//[^\n]*)*+', re.ASCII
+        SPACE + rf'(?!(?:tensor|vector|memref)\b|!)(?:[^<>"/!#{{}};]++|{STRING_TEXT}|//[^\r\n]*)*+', re.ASCII
     ),
 }
 _LEX_ERRORS = {
@@ -100,6 +100,15 @@ def demanded_token(kind: str, text: str, position: int, end: int) -> Token | Non
     return None if match is None else Token(kind, match[0], position, match.end())
 
 
+def token_fault(text: str, position: int) -> LexError | None:
+    """Why no token can be made of what follows; None if one can."""
+    try:
+        next_token(text, position, len(text), frozenset())
+    except LexError as error:
+        return error
+    return None
+
+
 def _word_kind(word: str, keywords: frozenset[str]) -> str:
     if word in keywords:
         return word
@@ -125,7 +134,7 @@ def _lex_error(text: str, start: int) -> LexError:
 
 def _string_error(text: str, start: int) -> LexError:
     """What is wrong with the string literal that starts at a quote."""
-    good = re.compile(_STRING[:-1]).match(text, start)
+    good = re.compile(STRING_LITERAL[:-1]).match(text, start)
     offset = len(text) if good is None else good.end()
     if text.startswith("\\", offset):
         return LexError("unknown escape in string literal", offset)
