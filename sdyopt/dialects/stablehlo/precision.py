@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.stablehlo.asm import spell_list
 from sdyopt.dialects.stablehlo.dialect import stablehlo
@@ -25,11 +24,16 @@ class Precision(EnumAttr):
     __slots__ = ()
 
 
-PRECISION_CONFIG: AttrKind[tuple[Precision, ...]] = AttrKind(
-    "Precision Config attribute",
-    lambda a: isinstance(a, ArrayAttr) and all(isinstance(e, Precision) for e in a.elements),
-    lambda a: a.elements,
-)
+def precision_config_of(cls: type[EnumAttr]) -> AttrKind[tuple[EnumAttr, ...]]:
+    """Lists of precisions; each dialect that has some has its own."""
+    return AttrKind(
+        "Precision Config attribute",
+        lambda a: isinstance(a, ArrayAttr) and all(isinstance(e, cls) for e in a.elements),
+        lambda a: a.elements,
+    )
+
+
+PRECISION_CONFIG = precision_config_of(Precision)
 
 
 def check_precision(form: Form) -> None:

@@ -1,0 +1,317 @@
+"""chlo operations on elements whose operands are broadcast to one shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
+from sdyopt.dialects.chlo.broadcast_shapes import broadcast_along, broadcast_mismatch, broadcast_type
+from sdyopt.dialects.chlo.dialect import chlo
+from sdyopt.dialects.chlo.types import (
+    ANY_COMPLEX_TENSOR,
+    ANY_FLOAT_TENSOR,
+    ANY_PRED_OR_INT_TENSOR,
+    ANY_PRED_TENSOR,
+)
+from sdyopt.dialects.stablehlo.compatible import are_compatible_elements
+from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
+from sdyopt.dialects.stablehlo.traits import (
+    BROADCASTING_ELEMENTWISE,
+    COMPATIBLE_ELEMENT_TYPES,
+    INFERS_COMPATIBLE_TYPES,
+)
+from sdyopt.dialects.stablehlo.types import ANY_TENSOR, PRED_TENSOR
+from sdyopt.ir import fields
+from sdyopt.ir.block import Region
+from sdyopt.ir.constraints import I64_ARRAY, of_class
+from sdyopt.ir.form import Form
+from sdyopt.ir.operation import Op
+from sdyopt.ir.shape_traits import SAME_ELEMENT_TYPE, are_compatible_shapes
+from sdyopt.ir.traits import COMMUTATIVE, PURE, InfersTypes
+from sdyopt.ir.types import I1, ComplexType, Type, element_of
+from sdyopt.syntax.assembly import AttrDict, Operand, TypeOf, assembly
+
+_BROADCASTS = (BROADCASTING_ELEMENTWISE, INFERS_COMPATIBLE_TYPES)
+_SAME = (PURE, SAME_ELEMENT_TYPE, *_BROADCASTS)
+_COMMUTATIVE = (COMMUTATIVE, PURE, COMPATIBLE_ELEMENT_TYPES, *_BROADCASTS)
+_BITWISE = (COMMUTATIVE, PURE, *_BROADCASTS)
+
+
+class BroadcastOp(Op):
+    """Base of the operations that broadcast their operands."""
+
+    __slots__ = ()
+
+    def verify_place(self) -> None:
+        """Tells of shapes that do not go together, where the operand is; that alone is no failure."""
+        if self.form.attribute("broadcast_dimensions") is not None:
+            return
+        mismatch = broadcast_mismatch(self.form.operand_types)
+        if mismatch is not None:
+            place = self.operand_at(mismatch.operand).location
+            emit(Diagnostic(Severity.ERROR, place, mismatch.message))
+
+
+class BinaryOp(BroadcastOp):
+    """Base of those with two operands.
+
+    `broadcast_dimensions` says where in the larger operand the smaller one lies; without it, they are
+    aligned at the last dimension.
+    """
+
+    __slots__ = ()
+
+    lhs = fields.operand(ANY_TENSOR)
+    rhs = fields.operand(ANY_TENSOR)
+    broadcast_dimensions = fields.optional_attr(I64_ARRAY)
+    out = fields.result(ANY_TENSOR)
+
+    assembly = assembly(
+        *(Operand("lhs"), ",", Operand("rhs"), AttrDict(), ":"),
+        *("(", TypeOf("lhs"), ",", TypeOf("rhs"), ")", "->", TypeOf("out")),
+    )
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        return [_infer(form, element_of(form.lhs))]
+
+
+class FloatOp(BinaryOp):
+    """Base of those on floats."""
+
+    __slots__ = ()
+
+    lhs = fields.operand(ANY_FLOAT_TENSOR)
+    rhs = fields.operand(ANY_FLOAT_TENSOR)
+    broadcast_dimensions = fields.optional_attr(I64_ARRAY)
+    out = fields.result(ANY_FLOAT_TENSOR)
+
+
+class BitwiseOp(BinaryOp):
+    """Base of those on bits."""
+
+    __slots__ = ()
+
+    lhs = fields.operand(ANY_PRED_OR_INT_TENSOR)
+    rhs = fields.operand(ANY_PRED_OR_INT_TENSOR)
+
+
+def _infer(form: Form, element: Type) -> Type:
+    if not are_compatible_elements(form.lhs, form.rhs):
+        raise form.located_error("mismatched operand types")
+    dimensions = form.broadcast_dimensions
+    if dimensions is None:
+        return broadcast_type(form.operand_types, element)
+    return broadcast_along(form.lhs, form.rhs, element, dimensions)
+
+
+# --- Numbers --------------------------------------------------------------------------------------
+
+
+@chlo.op("broadcast_add", *_COMMUTATIVE)
+class BroadcastAddOp(BinaryOp):
+    """lhs + rhs."""
+
+    __slots__ = ()
+
+
+@chlo.op("broadcast_atan2", *_SAME)
+class BroadcastAtan2Op(BinaryOp):
+    """atan2(lhs, rhs)."""
+
+    __slots__ = ()
+
+
+@chlo.op("broadcast_divide", *_SAME)
+class BroadcastDivOp(BinaryOp):
+    """lhs / rhs."""
+
+    __slots__ = ()
+
+
+@chlo.op("broadcast_maximum", *_COMMUTATIVE)
+class BroadcastMaxOp(BinaryOp):
+    """max(lhs, rhs)."""
+
+    __slots__ = ()
+
+
+@chlo.op("broadcast_minimum", *_COMMUTATIVE)
+class BroadcastMinOp(BinaryOp):
+    """min(lhs, rhs)."""
+
+    __slots__ = ()
+
+
+@chlo.op("broadcast_multiply", COMMUTATIVE, *_SAME)
+class BroadcastMulOp(BinaryOp):
+    """lhs * rhs."""
+
+    __slots__ = ()
+
+
+@chlo.op("broadcast_next_after", *_SAME)
+class BroadcastNextAfterOp(BinaryOp):
+    """The number next to lhs, towards rhs."""
+
+    __slots__ = ()
+
+
+@chlo.op("broadcast_polygamma", *_SAME)
+class BroadcastPolygammaOp(BinaryOp):
+    """The lhs-th derivative of digamma."""
+
+    __slots__ = ()
+
+
+@chlo.op("broadcast_power", *_SAME)
+class BroadcastPowOp(BinaryOp):
+    """lhs to the power of rhs."""
+
+    __slots__ = ()
+
+
+@chlo.op("broadcast_remainder", *_SAME)
+class BroadcastRemOp(BinaryOp):
+    """The remainder of lhs / rhs."""
+
+    __slots__ = ()
+
+
+@chlo.op("broadcast_shift_left", *_SAME)
+class BroadcastShiftLeftOp(BinaryOp):
+    """lhs, shifted to the left by rhs bits."""
+
+    __slots__ = ()
+
+
+@chlo.op("broadcast_shift_right_arithmetic", *_SAME)
+class BroadcastShiftRightArithmeticOp(BinaryOp):
+    """lhs, shifted to the right by rhs bits; copies of the sign come in."""
+
+    __slots__ = ()
+
+
+@chlo.op("broadcast_shift_right_logical", *_SAME)
+class BroadcastShiftRightLogicalOp(BinaryOp):
+    """lhs, shifted to the right by rhs bits; zeros come in."""
+
+    __slots__ = ()
+
+
+@chlo.op("broadcast_subtract", *_SAME)
+class BroadcastSubOp(BinaryOp):
+    """lhs - rhs."""
+
+    __slots__ = ()
+
+
+@chlo.op("broadcast_zeta", *_SAME)
+class BroadcastZetaOp(FloatOp):
+    """Hurwitz's zeta function."""
+
+    __slots__ = ()
+
+
+@chlo.op("broadcast_complex", PURE, *_BROADCASTS)
+class BroadcastComplexOp(FloatOp):
+    """The complex number with lhs as its real and rhs as its imaginary part."""
+
+    __slots__ = ()
+
+    out = fields.result(ANY_COMPLEX_TENSOR)
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        return [_infer(form, ComplexType(element_of(form.lhs)))]
+
+
+# --- Bits -----------------------------------------------------------------------------------------
+
+
+@chlo.op("broadcast_and", *_BITWISE)
+class BroadcastAndOp(BitwiseOp):
+    """Bits that both have."""
+
+    __slots__ = ()
+
+
+@chlo.op("broadcast_or", *_BITWISE)
+class BroadcastOrOp(BitwiseOp):
+    """Bits that one has."""
+
+    __slots__ = ()
+
+
+@chlo.op("broadcast_xor", *_BITWISE)
+class BroadcastXorOp(BitwiseOp):
+    """Bits that just one has."""
+
+    __slots__ = ()
+
+
+# --- Choices --------------------------------------------------------------------------------------
+
+
+@enumeration(chlo, "comparison_direction", "EQ", "NE", "GE", "GT", "LE", "LT")
+class ComparisonDirection(EnumAttr):
+    """What is asked of two numbers."""
+
+    __slots__ = ()
+
+
+@enumeration(chlo, "comparison_type", "NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")
+class ComparisonType(EnumAttr):
+    """How numbers are compared."""
+
+    __slots__ = ()
+
+
+@chlo.op("broadcast_compare", PURE, *_BROADCASTS)
+class BroadcastCompareOp(BinaryOp):
+    """How lhs and rhs compare."""
+
+    __slots__ = ()
+
+    lhs = fields.operand(ANY_TENSOR)
+    rhs = fields.operand(ANY_TENSOR)
+    broadcast_dimensions = fields.optional_attr(I64_ARRAY)
+    comparison_direction = fields.attr(
+        of_class(ComparisonDirection, "Which comparison operation to perform.")
+    )
+    compare_type = fields.optional_attr(of_class(ComparisonType, "Which comparison type to use."))
+    out = fields.result(ANY_PRED_TENSOR)
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        return [_infer(form, I1)]
+
+
+_INFERS_SHAPES = InfersTypes(
+    "infer-shapes", accepts=lambda inferred, actual: are_compatible_shapes([inferred, actual])
+)
+
+
+@chlo.op("broadcast_select", PURE, BROADCASTING_ELEMENTWISE, _INFERS_SHAPES)
+class BroadcastSelectOp(BroadcastOp):
+    """on_true or on_false, as the predicate says."""
+
+    __slots__ = ()
+
+    pred = fields.operand(PRED_TENSOR)
+    on_true = fields.operand(ANY_TENSOR)
+    on_false = fields.operand(ANY_TENSOR)
+    out = fields.result(ANY_TENSOR)
+
+    assembly = assembly(
+        *(Operand("pred"), ",", Operand("on_true"), ",", Operand("on_false"), AttrDict(), ":"),
+        *("(", TypeOf("pred"), ",", TypeOf("on_true"), ",", TypeOf("on_false"), ")"),
+        *("->", TypeOf("out")),
+    )
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        element = element_of(form.on_true)
+        if element is not element_of(form.on_false):
+            raise form.located_error("mismatched operand types")
+        return [broadcast_type(form.operand_types, element)]

@@ -1,0 +1,100 @@
+"""chlo operations that give constants: constant, constant_like."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.dialects.chlo.dialect import chlo
+from sdyopt.dialects.stablehlo.creation import ELEMENTS
+from sdyopt.dialects.stablehlo.traits import BROADCASTING_ELEMENTWISE, INFERS_COMPATIBLE_TYPES
+from sdyopt.dialects.stablehlo.types import ANY_TENSOR, STATIC_TENSOR
+from sdyopt.ir import fields
+from sdyopt.ir.attribute import Attribute, DictAttr
+from sdyopt.ir.block import Region
+from sdyopt.ir.constraints import AttrKind
+from sdyopt.ir.elements import dense, element_size
+from sdyopt.ir.form import Form
+from sdyopt.ir.numbers import FloatAttr, IntegerAttr
+from sdyopt.ir.operation import Op, build
+from sdyopt.ir.shape_traits import SAME_SHAPE
+from sdyopt.ir.traits import CONSTANT_LIKE, PURE
+from sdyopt.ir.types import RankedTensor, Type, UnrankedTensor, element_of, tensor
+from sdyopt.ir.value import LazyLocation
+from sdyopt.syntax.assembly import AttrDict, Custom, assembly
+from sdyopt.syntax.statement import Statement
+from sdyopt.syntax.template import Template
+
+_NUMBER: AttrKind[IntegerAttr | FloatAttr] = AttrKind(
+    "TypedAttr instance", lambda a: isinstance(a, IntegerAttr | FloatAttr), lambda a: a
+)
+
+
+def _parse_value(statement: Statement) -> None:
+    offset = statement.skip()
+    value = statement.attribute()
+    if not ELEMENTS.accepts(value):
+        raise statement.error("invalid kind of attribute specified", offset)
+    statement.attributes["value"] = value
+    statement.types["output"] = [ELEMENTS.value(value).type]
+
+
+def _write_value(out: Template, form: Form, attributes: DictAttr) -> None:
+    out.word(out.speller.attribute(form.value))
+
+
+@chlo.op("constant", CONSTANT_LIKE, PURE, INFERS_COMPATIBLE_TYPES)
+class ConstantOp(Op):
+    """A tensor that the program gives."""
+
+    __slots__ = ()
+
+    value = fields.attr(ELEMENTS)
+    output = fields.result(STATIC_TENSOR)
+
+    assembly = assembly(AttrDict(), Custom(_parse_value, _write_value, elides=["value"]))
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        return [form.value.type]
+
+
+def _materialize(value: Attribute, type: Type, location: LazyLocation) -> Op | None:
+    if not ELEMENTS.accepts(value):
+        return None
+    form = Form(ConstantOp, ConstantOp.name, DictAttr((("value", value),)), (), (type,))
+    return build(form, (), location=location)
+
+
+chlo.materialize_constant = _materialize
+
+
+@chlo.op("constant_like", PURE, BROADCASTING_ELEMENTWISE, SAME_SHAPE, INFERS_COMPATIBLE_TYPES)
+class ConstantLikeOp(Op):
+    """A tensor of the operand's shape that holds one number."""
+
+    __slots__ = ()
+
+    value = fields.attr(_NUMBER)
+    operand = fields.operand(ANY_TENSOR)
+    out = fields.result(ANY_TENSOR)
+
+    @staticmethod
+    def verify_form(form: Form) -> None:
+        if form.value.type is not element_of(form.out):
+            raise form.op_error("value's type doesn't match element return type")
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        operand, element = form.operand, form.value.type
+        if isinstance(operand, RankedTensor):
+            return [RankedTensor(operand.shape, element, operand.encoding)]
+        return [UnrankedTensor(element)]
+
+    def fold(self, constants: Sequence[Attribute | None]) -> list[Attribute] | None:
+        operand, value = self.form.operand, self.form.value
+        if not isinstance(operand, RankedTensor) or not operand.has_static_shape:
+            return None
+        bits = value.bits if isinstance(value, FloatAttr) else value.value
+        size = element_size(value.type)
+        data = (bits & ((1 << 8 * size) - 1)).to_bytes(size, "little")
+        return [dense(tensor(operand.shape, value.type), data)]

@@ -1,0 +1,53 @@
+"""chlo.top_k: the largest elements of each row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.dialects.chlo.dialect import chlo
+from sdyopt.dialects.stablehlo.asm import integer_attr
+from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
+from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
+from sdyopt.dialects.stablehlo.types import ANY_TENSOR
+from sdyopt.ir import fields
+from sdyopt.ir.block import Region
+from sdyopt.ir.constraints import I64_ATTR
+from sdyopt.ir.form import Form
+from sdyopt.ir.operation import Op
+from sdyopt.ir.traits import PURE
+from sdyopt.ir.types import DYNAMIC, I32, RankedTensor, Type, UnrankedTensor
+from sdyopt.syntax.assembly import AttrDict, Operand, TypeOf, assembly
+
+
+@chlo.op("top_k", PURE, INFERS_COMPATIBLE_TYPES)
+class TopKOp(Op):
+    """The k largest elements along the last dimension, and where they stand."""
+
+    __slots__ = ()
+
+    operand = fields.operand(ANY_TENSOR)
+    k = fields.attr(I64_ATTR)
+    values = fields.result(ANY_TENSOR)
+    indices = fields.result(ANY_TENSOR)
+
+    assembly = assembly(
+        *("(", Operand("operand"), ",", "k", "=", integer_attr("k"), ")", AttrDict(), ":"),
+        *(TypeOf("operand"), "->", "(", TypeOf("values"), ",", TypeOf("indices"), ")"),
+    )
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        operand, k = form.operand, form.k
+        if not isinstance(operand, RankedTensor):
+            return [UnrankedTensor(operand.element), UnrankedTensor(I32)]
+        if operand.rank < 1:
+            raise form.located_error("operand's rank must be at least 1")
+        if operand.shape[-1] != DYNAMIC and operand.shape[-1] < k:
+            raise form.located_error(f"operand's last dimension must be at least {k}")
+        bounds = bounds_of(operand)
+        encoding = encoding_with(operand.encoding, (*bounds[:-1], DYNAMIC) if bounds else ())
+        shape = (*operand.shape[:-1], k)
+        return [RankedTensor(shape, element, encoding) for element in (operand.element, I32)]
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, "values"), (1, "indices")]

@@ -1,0 +1,19 @@
+"""The sets of types that chlo's operations take and give: tensors, ranked or not."""
+
+from sdyopt.dialects.stablehlo.types import (
+    COMPLEX,
+    FLOAT,
+    INT,
+    PRED,
+    any_of,
+    shaped_of,
+)
+from sdyopt.ir.types import RankedTensor, UnrankedTensor
+
+_TENSORS = (RankedTensor, UnrankedTensor)
+
+ANY_PRED_TENSOR = shaped_of("tensor", _TENSORS, PRED)
+ANY_FLOAT_TENSOR = shaped_of("tensor", _TENSORS, FLOAT)
+ANY_COMPLEX_TENSOR = shaped_of("tensor", _TENSORS, COMPLEX)
+ANY_FLOAT_OR_COMPLEX_TENSOR = shaped_of("tensor", _TENSORS, any_of(FLOAT, COMPLEX))
+ANY_PRED_OR_INT_TENSOR = shaped_of("tensor", _TENSORS, any_of(PRED, INT))
