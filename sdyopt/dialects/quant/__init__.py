@@ -1,9 +1,11 @@
 """The dialect quant: types of numbers that are stored as integers and stand for others."""
 
+from sdyopt.dialects.quant import quantile as quantile
 from sdyopt.dialects.quant.text import quant
 from sdyopt.dialects.quant.types import (
     AnyQuantized,
     CalibratedQuantized,
+    QuantileType,
     QuantizedType,
     UniformQuantized,
     UniformQuantizedPerAxis,
@@ -16,6 +18,7 @@ __all__ = [
     "DIALECT",
     "AnyQuantized",
     "CalibratedQuantized",
+    "QuantileType",
     "QuantizedType",
     "UniformQuantized",
     "UniformQuantizedPerAxis",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf, ldexp
 from struct import pack, unpack
 
@@ -11,6 +10,7 @@ from sdyopt.dialects.quant.types import (
     MAX_STORAGE_WIDTH,
     AnyQuantized,
     CalibratedQuantized,
+    QuantileType,
     QuantizedType,
     UniformQuantized,
     UniformQuantizedPerAxis,
@@ -30,23 +30,17 @@ quant.unknown_type = "unknown quantized type {mnemonic}"
 # --- Reading --------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class _Storage:
-    """What numbers are stored as."""
-
-    is_signed: bool
-    type: Type
-    minimum: int
-    maximum: int
+# (is signed, type, minimum, maximum) of the numbers that are stored.
+Storage = tuple[bool, Type, int, int]
 
 
-@dataclass(slots=True)
-class _Parameters:
+class Parameters:
     """Scales and zeros, and how they are nested."""
 
-    scales: list[float]
-    zeros: list[int]
-    shape: list[int]
+    def __init__(self) -> None:
+        self.scales: list[float] = []
+        self.zeros: list[int] = []
+        self.shape: list[int] = []
 
 
 @quant.type("any")
@@ -57,7 +51,8 @@ def _parse_any(cursor: Cursor) -> Type:
     expressed = _expressed(cursor) if cursor.accept(":") else None
     cursor.expect(">")
     _check_range(cursor, storage, place)
-    return AnyQuantized(storage.is_signed, storage.type, expressed, storage.minimum, storage.maximum)
+    is_signed, type, minimum, maximum = storage
+    return AnyQuantized(is_signed, type, expressed, minimum, maximum)
 
 
 @quant.type("uniform")
@@ -74,7 +69,7 @@ def _parse_uniform(cursor: Cursor) -> Type:
         else:
             axis = cursor.integer(32)
     cursor.expect(",")
-    parameters = _Parameters([], [], [])
+    parameters = Parameters()
     if axis is None and blocks is None:
         _parameter(cursor, expressed, parameters)
     else:
@@ -82,7 +77,8 @@ def _parse_uniform(cursor: Cursor) -> Type:
         parameters.shape = _parameter_list(cursor, expressed, parameters)
     cursor.expect(">")
     _check_range(cursor, storage, place)
-    common = (storage.is_signed, storage.type, expressed, storage.minimum, storage.maximum)
+    is_signed, type, minimum, maximum = storage
+    common = (is_signed, type, expressed, minimum, maximum)
     if blocks is not None:
         _check_blocks(cursor, blocks, place)
         return UniformQuantizedSubChannel(
@@ -90,9 +86,9 @@ def _parse_uniform(cursor: Cursor) -> Type:
             tuple(blocks),
             tuple(parameters.shape),
             tuple(encode_double(scale, expressed.format) for scale in parameters.scales),
-            tuple(_wrapped(zero, storage) for zero in parameters.zeros),
+            tuple(_wrapped(zero, type) for zero in parameters.zeros),
         )
-    scales = tuple(map(_bits, parameters.scales))
+    scales = tuple(map(bit_pattern, parameters.scales))
     if axis is None:
         return UniformQuantized(*common, scales[0], parameters.zeros[0])
     if axis < 0:
@@ -120,10 +116,10 @@ def _parse_calibrated(cursor: Cursor) -> Type:
     cursor.expect(">")
     if maximum <= minimum:
         raise cursor.error(f"illegal min and max: ({minimum:e}:{maximum:e})", place)
-    return CalibratedQuantized(expressed, _bits(minimum), _bits(maximum))
+    return CalibratedQuantized(expressed, bit_pattern(minimum), bit_pattern(maximum))
 
 
-def _storage(cursor: Cursor) -> _Storage:
+def _storage(cursor: Cursor) -> Storage:
     """Reads `i8`, `u8` or a small float type, and `<minimum:maximum>` behind it."""
     place = cursor.skip()
     match = WORD.match(cursor.text, place)
@@ -140,12 +136,13 @@ def _storage(cursor: Cursor) -> _Storage:
         width = storage_width(type)
         if width is None:
             raise cursor.error("illegal storage type prefix", place)
-        is_signed = not (isinstance(type, IntegerType) and type.is_unsigned)
+        is_unsigned = isinstance(type, IntegerType) and type.is_unsigned
+        is_signed = not is_unsigned and not isinstance(type, QuantileType)
     if not width or width > MAX_STORAGE_WIDTH:
         raise cursor.error(f"illegal storage type size: {width}", place)
     lowest, highest = default_range(type, is_signed)
     if not cursor.accept("<"):
-        return _Storage(is_signed, type, lowest, highest)
+        return is_signed, type, lowest, highest
     place = cursor.skip()
     minimum = cursor.integer()
     cursor.expect(":")
@@ -156,7 +153,7 @@ def _storage(cursor: Cursor) -> _Storage:
         raise cursor.error(f"illegal storage type minimum: {minimum}", place)
     if maximum > highest:
         raise cursor.error(f"illegal storage type maximum: {maximum}", maximum_place)
-    return _Storage(is_signed, type, minimum, maximum)
+    return is_signed, type, minimum, maximum
 
 
 def _storage_type(cursor: Cursor, word: str, place: int) -> Type:
@@ -165,6 +162,8 @@ def _storage_type(cursor: Cursor, word: str, place: int) -> Type:
     try:
         return cursor.type()
     except DiagnosticError:
+        if not word:
+            raise
         raise cursor.error("illegal storage type prefix", place) from None
 
 
@@ -191,7 +190,7 @@ def _blocks(cursor: Cursor) -> list[tuple[int, int]]:
     return blocks
 
 
-def _parameter(cursor: Cursor, expressed: FloatType, parameters: _Parameters) -> None:
+def _parameter(cursor: Cursor, expressed: FloatType, parameters: Parameters) -> None:
     """Reads `scale:zero`."""
     scale = cursor.floating()
     smallest, largest = _magnitudes(expressed)
@@ -202,7 +201,7 @@ def _parameter(cursor: Cursor, expressed: FloatType, parameters: _Parameters) ->
     parameters.zeros.append(cursor.integer() if cursor.accept(":") else 0)
 
 
-def _parameter_list(cursor: Cursor, expressed: FloatType, parameters: _Parameters) -> list[int]:
+def _parameter_list(cursor: Cursor, expressed: FloatType, parameters: Parameters) -> list[int]:
     """Reads `one, one, …}` and gives the shape of it."""
     shapes: list[list[int]] = []
 
@@ -221,8 +220,8 @@ def _parameter_list(cursor: Cursor, expressed: FloatType, parameters: _Parameter
     return [len(shapes), *shapes[0]]
 
 
-def _check_range(cursor: Cursor, storage: _Storage, place: int) -> None:
-    low, high = storage.minimum, storage.maximum
+def _check_range(cursor: Cursor, storage: Storage, place: int) -> None:
+    low, high = storage[2:]
     if high <= low:
         raise cursor.error(f"illegal storage min and storage max: ({low}:{high})", place)
 
@@ -246,13 +245,14 @@ def _magnitudes(type: FloatType) -> tuple[float, float]:
     return ldexp(smallest.significand, smallest.exponent), ldexp(largest.significand, largest.exponent)
 
 
-def _wrapped(zero: int, storage: _Storage) -> int:
-    width = storage_width(storage.type) or 1
+def _wrapped(zero: int, storage: Type) -> int:
+    width = storage_width(storage) or 1
     zero &= (1 << width) - 1
     return zero - (1 << width) if zero >> (width - 1) else zero
 
 
-def _bits(value: float) -> int:
+def bit_pattern(value: float) -> int:
+    """A double as the bits that it is kept as."""
     return int(unpack("<Q", pack("<d", value))[0])
 
 

@@ -102,8 +102,24 @@ class CalibratedQuantized(Type):
     dialect = "quant"
 
 
+class QuantileType(Type):
+    """`!quant.quantile<i1:f16, {-1.0,1.0}>`: a stored number is an index into a list of others.
+
+    `values` are `f64` bit patterns. `limits` are the least and the greatest index, where they are not
+    all that the storage has room for.
+    """
+
+    storage: Type
+    quantile: FloatType
+    values: tuple[int, ...]
+    limits: tuple[int, int] | None
+    dialect = "quant"
+
+
 def storage_width(type: Type) -> int | None:
     """The width of a type that numbers can be stored in; None if it is none of these."""
+    if isinstance(type, QuantileType):
+        return storage_width(type.storage)
     if isinstance(type, FloatType):
         return type.width if type.name in _FLOAT_RANGES else None
     return type.width if isinstance(type, IntegerType) else None
@@ -111,6 +127,8 @@ def storage_width(type: Type) -> int | None:
 
 def default_range(type: Type, is_signed: bool) -> tuple[int, int]:
     """The least and the greatest number that a storage type has room for."""
+    if isinstance(type, QuantileType):
+        return type.limits or (0, (1 << (storage_width(type) or 0)) - 1)
     if isinstance(type, FloatType):
         limit = _FLOAT_RANGES[type.name]
         return -limit, limit
