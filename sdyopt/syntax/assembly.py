@@ -140,6 +140,7 @@ class Operand(Piece):
     def parse(self, statement: Statement) -> None:
         field = statement.op_class.fields[self.field]
         assert isinstance(field, OperandField)
+        statement.operand_places[self.field] = statement.skip()
         if field.arity == ONE:
             names = [statement.operand()]
         elif field.arity == OPTIONAL:
@@ -171,7 +172,7 @@ class TypeOf(Piece):
         field = statement.op_class.fields[self.field]
         assert isinstance(field, ValueField)
         if field.arity == MANY:
-            types = statement.comma_list(statement.type) if statement.looking_at_type() else []
+            types = statement.comma_list(statement.type)
         else:
             types = [statement.type()]
         for name in (self.field, *self.same):
