@@ -62,8 +62,10 @@ def check_replica_groups(
     for replica in range(len(seen)):
         if replica not in seen:  # all_gather_c4, all_reduce_c3, all_to_all_c7
             raise form.located_error(f"replica id #{replica} not seen in replica groups")
-    # The reference divides by zero where there are no groups.
-    if are_of_one_size and group_size is not None and shape[0] and shape[1] != group_size:  # all_to_all_c8
+    # No groups have no size; the reference divides by zero.
+    if (
+        are_of_one_size and group_size is not None and group_size != (shape[1] if shape[0] else 0)
+    ):  # all_to_all_c8
         raise form.located_error(f"group size of replica_groups must be {group_size}")
 
 
