@@ -66,25 +66,34 @@ class Block:
         return argument
 
     def append(self, op: Op) -> None:
-        self.insert_before(None, op)
-
-    def insert_before(self, anchor: Op | None, op: Op) -> None:
-        """Links a detached operation in before `anchor`, or at the end when that is None."""
+        """Links a detached operation in behind all others."""
+        before = self.last
         op.parent = self
-        before = self.last if anchor is None else anchor.prev
         op.prev = before
-        op.next = anchor
+        op.next = None
+        self.last = op
         if before is None:
             self.first = op
         else:
             before.next = op
-        if anchor is None:
-            self.last = op
-        else:
-            anchor.prev = op
-            self.is_ordered = False
-        if self.is_ordered and anchor is None:
+        if self.is_ordered:
             op.order = before.order + 1 if before is not None else 0
+
+    def insert_before(self, anchor: Op | None, op: Op) -> None:
+        """Links a detached operation in before `anchor`, or at the end when that is None."""
+        if anchor is None:
+            self.append(op)
+            return
+        before = anchor.prev
+        op.parent = self
+        op.prev = before
+        op.next = anchor
+        anchor.prev = op
+        if before is None:
+            self.first = op
+        else:
+            before.next = op
+        self.is_ordered = False
 
     def detach(self, op: Op) -> None:
         """Unlinks an operation, which keeps its operands, results and regions."""

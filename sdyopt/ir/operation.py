@@ -83,7 +83,7 @@ class Op:
     _operands: list[OpOperand]
     results: tuple[OpResult, ...]
     regions: tuple[Region, ...]
-    successors: list[Block]
+    successors: Sequence[Block]
     parent: Block | None
     prev: Op | None
     next: Op | None
@@ -261,7 +261,9 @@ def build(
     op.form = form
     op.attributes = attributes
     op._location = location
-    op.parent = op.prev = op.next = None
+    op.parent = None
+    op.prev = None
+    op.next = None
     op.order = 0
     op._operands = [OpOperand(op, index, value) for index, value in enumerate(operands)]
     types = form.result_types
@@ -272,9 +274,10 @@ def build(
     else:
         op.results = ()
     op.regions = regions
-    for region in regions:
-        region.parent = op
-    op.successors = list(successors)
+    if regions:
+        for region in regions:
+            region.parent = op
+    op.successors = successors
     if op.set_up is not None:
         op.set_up()
     return op

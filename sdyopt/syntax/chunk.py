@@ -104,14 +104,22 @@ class Chunk:
         cursor.expect(")", " in location")
         return location
 
-    def known_location(self, text: str) -> Location | None:
-        """The location of a text read before, or an alias; None if it needs a proper look."""
+    def known_location(self, text: str, offset: int) -> Location | None:
+        """The location of a text read before, or an alias; None if it needs a proper look.
+
+        The offset of the text is remembered if the alias is still to be defined.
+        """
         found = self._locations.get(text)
         if found is None:
             match = _LOCATION_ALIAS.fullmatch(text, 0, len(text) - 1)
-            alias = self._attributes.get(match[1]) if match is not None else None
-            if isinstance(alias, LocationAttr):
-                found = self._locations[text] = alias.location
+            if match is not None and "." not in match[1]:
+                alias = self._attributes.get(match[1])
+                if alias is None:
+                    found = UnresolvedLocation(match[1], offset + match.start(1) - 1)
+                elif isinstance(alias, LocationAttr):
+                    found = alias.location
+                if found is not None:
+                    self._locations[text] = found
         return found
 
     def defer(self, owner: Op | BlockArgument) -> None:

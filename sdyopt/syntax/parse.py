@@ -76,9 +76,9 @@ class Parser:
         self._depth = 0
         # The labels of the regions around, innermost last.
         self._labels = [Labels()]
-        self._default_dialect = "builtin"
-        # Spellings by the default dialect that they were read under.
+        # Spellings by the default dialect that they were read under, and those under the present one.
         self._recipes: dict[str, dict[str, Recipe]] = {}
+        self._speak("builtin")
 
     # --- The whole source ---------------------------------------------------------------
 
@@ -118,7 +118,7 @@ class Parser:
             return region
         outer = self._default_dialect
         if not statement.is_generic:
-            self._default_dialect = statement.op_class.default_dialect
+            self._speak(statement.op_class.default_dialect)
         mark = self.scope.mark()
         self._labels.append(Labels())
         self._depth += 1
@@ -130,8 +130,13 @@ class Parser:
         self._depth -= 1
         self._labels.pop()
         self.scope.release(mark)
-        self._default_dialect = outer
+        self._speak(outer)
         return region
+
+    def _speak(self, dialect: str) -> None:
+        """From here on, operations of this dialect are written without its name."""
+        self._default_dialect = dialect
+        self._known = self._recipes.setdefault(dialect, {})
 
     def successor(self, cursor: Cursor) -> Block:
         """Reads `^label`: a block of the region around the statement."""
@@ -217,7 +222,8 @@ class Parser:
         except DiagnosticError:
             del self._labels[depth + 1 :]
             self._labels[-1].forget_from(start)
-            self._depth, self._default_dialect = depth, dialect
+            self._depth = depth
+            self._speak(dialect)
             self.scope.release(mark)
             # A recipe is only used where no name waits for its definition.
             self.scope.forget_forward()
@@ -229,44 +235,41 @@ class Parser:
 
     def _by_recipe(self, block: Block, start: int) -> bool:
         """Reads a one-line statement whose spelling is known; False if it is not."""
-        scope = self.scope
-        recipes = self._recipes.get(self._default_dialect)
-        if recipes is None or scope.forward:
+        scope, text = self.scope, self.text
+        if scope.forward:
             return False
-        text = self.text
         end = text.find("\n", start)
         if end < 0:
             end = len(text)
-        line, location = text[start:end], None
+        line, given = text[start:end], None
         if line[-1] == ")":
             line, place = split_location(line)
-            if place and (location := self.chunk.known_location(place)) is None:
+            if place and (given := self.chunk.known_location(place, start + len(line) + 1)) is None:
                 return False
         parts = NAMES.split(line)
-        recipe = recipes.get("%".join(parts[::2]))
+        recipe = self._known.get("%".join(parts[::2]))
         if recipe is None:
             return False
-        names = parts[1::2]
-        op = build_by_recipe(recipe, names, scope.values)
+        names, count = parts[1::2], len(recipe.groups)
+        location: LazyLocation
+        if given is not None:
+            location = given
+        elif count == 1:
+            location = (self.source, start + len(names[0]) + recipe.place)
+        else:
+            location = (self.source, start + len("".join(parts[: 2 * count])) + recipe.place)
+        op = build_by_recipe(recipe, names, scope.values, location)
         if op is None:
             return False
-        count = len(recipe.groups)
-        if count == 1:
+        results = op.results
+        if count == 1 and len(results) == 1:
             name = names[0]
-            op._location = location or (self.source, start + len(name) + recipe.place)
-            if len(op.results) > 1:
-                scope.define_results(name, op.results, start, self._cursor())
-            else:
-                scope.values[name] = op.results[0]
-                scope.places[name] = start
-        else:
-            op._location = location or (
-                self.source,
-                start + len("".join(parts[: 2 * count])) + recipe.place,
-            )
+            scope.values[name] = results[0]
+            scope.places[name] = start
+        elif count:
             self._define_groups(op, list(zip(names, recipe.groups, strict=False)), start)
         block.append(op)
-        if type(location) is UnresolvedLocation:
+        if given is not None:
             self.chunk.defer(op)
         if recipe.complete is not None:
             self._complete(op, recipe.complete)
@@ -333,8 +336,7 @@ class Parser:
             op, body, start, sizes, statement.operand_offsets, statement.place, statement.complete
         )
         if recipe is not None:
-            recipes = self._recipes.setdefault(self._default_dialect, {})
-            recipes["%".join(NAMES.split(body)[::2])] = recipe
+            self._known["%".join(NAMES.split(body)[::2])] = recipe
 
     def _result_groups(self) -> list[tuple[str, int, int]]:
         """Reads `%a, %b:2 =`: (name, number of results, offset) of each."""

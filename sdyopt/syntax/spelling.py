@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.form import Form
 from sdyopt.ir.operation import Op, build
-from sdyopt.ir.value import Value
+from sdyopt.ir.value import LazyLocation, Value
 
 # What `split` of a line gives: literal, name, literal, name, …, literal.
 NAMES = re.compile(r"(%[\w$.-]+(?:#\d+)?)")
@@ -74,17 +74,22 @@ def recipe_of(
     return Recipe(op.form, op.attributes, groups, None if is_in_order else order, behind, complete)
 
 
-def build_by_recipe(recipe: Recipe, names: list[str], values: dict[str, Value]) -> Op | None:
-    """The operation of a recipe for these names, without a location.
+def build_by_recipe(
+    recipe: Recipe, names: list[str], values: dict[str, Value], location: LazyLocation
+) -> Op | None:
+    """The operation of a recipe for these names.
 
     None if a name is unknown, has another type, or is taken: then the statement needs a proper look.
     """
     form, groups = recipe.form, recipe.groups
-    if groups:
+    if len(groups) == 1:
+        if names[0] in values:
+            return None
+        names = names[1:]
+    elif groups:
         count = len(groups)
-        for name in names[:count]:
-            if name in values:
-                return None
+        if not values.keys().isdisjoint(names[:count]):
+            return None
         names = names[count:]
     if recipe.order is not None:
         names = [names[i] for i in recipe.order]
@@ -95,4 +100,4 @@ def build_by_recipe(recipe: Recipe, names: list[str], values: dict[str, Value]) 
     # Facts are compared by identity, so this compares lists of pointers.
     if tuple([operand.type for operand in operands]) != form.operand_types:
         return None
-    return build(form, operands, recipe.attributes)
+    return build(form, operands, recipe.attributes, location)
