@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
+from sdyopt.dialects.chlo.asm import AnyTensorTypeOf, ResultTypes
 from sdyopt.dialects.chlo.broadcast_shapes import broadcast_along, broadcast_mismatch, broadcast_type
 from sdyopt.dialects.chlo.dialect import chlo
 from sdyopt.dialects.chlo.types import (
@@ -13,6 +14,7 @@ from sdyopt.dialects.chlo.types import (
     ANY_PRED_OR_INT_TENSOR,
     ANY_PRED_TENSOR,
 )
+from sdyopt.dialects.stablehlo.asm import TensorTypeOf
 from sdyopt.dialects.stablehlo.compatible import are_compatible_elements
 from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.dialects.stablehlo.traits import (
@@ -29,7 +31,7 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import SAME_ELEMENT_TYPE, are_compatible_shapes
 from sdyopt.ir.traits import COMMUTATIVE, PURE, InfersTypes
 from sdyopt.ir.types import I1, ComplexType, Type, element_of
-from sdyopt.syntax.assembly import AttrDict, Operand, TypeOf, assembly
+from sdyopt.syntax.assembly import AttrDict, Operand, assembly
 
 _BROADCASTS = (BROADCASTING_ELEMENTWISE, INFERS_COMPATIBLE_TYPES)
 _SAME = (PURE, SAME_ELEMENT_TYPE, *_BROADCASTS)
@@ -68,7 +70,7 @@ class BinaryOp(BroadcastOp):
 
     assembly = assembly(
         *(Operand("lhs"), ",", Operand("rhs"), AttrDict(), ":"),
-        *("(", TypeOf("lhs"), ",", TypeOf("rhs"), ")", "->", TypeOf("out")),
+        *("(", AnyTensorTypeOf("lhs"), ",", AnyTensorTypeOf("rhs"), ")", "->", ResultTypes()),
     )
 
     @staticmethod
@@ -305,8 +307,8 @@ class BroadcastSelectOp(BroadcastOp):
 
     assembly = assembly(
         *(Operand("pred"), ",", Operand("on_true"), ",", Operand("on_false"), AttrDict(), ":"),
-        *("(", TypeOf("pred"), ",", TypeOf("on_true"), ",", TypeOf("on_false"), ")"),
-        *("->", TypeOf("out")),
+        *("(", TensorTypeOf("pred"), ",", AnyTensorTypeOf("on_true"), ",", AnyTensorTypeOf("on_false"), ")"),
+        *("->", ResultTypes()),
     )
 
     @staticmethod

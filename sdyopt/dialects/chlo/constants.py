@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.dialects.chlo.dialect import chlo
-from sdyopt.dialects.stablehlo.creation import ELEMENTS
 from sdyopt.dialects.stablehlo.traits import BROADCASTING_ELEMENTWISE, INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.types import ANY_TENSOR, STATIC_TENSOR
 from sdyopt.ir import fields
-from sdyopt.ir.attribute import Attribute, DictAttr
+from sdyopt.ir.attribute import Attribute, DictAttr, StringAttr
 from sdyopt.ir.block import Region
-from sdyopt.ir.constraints import AttrKind
+from sdyopt.ir.constraints import ELEMENTS_ATTR, AttrKind
 from sdyopt.ir.elements import dense, element_size
 from sdyopt.ir.form import Form
 from sdyopt.ir.numbers import FloatAttr, IntegerAttr
@@ -24,18 +23,21 @@ from sdyopt.syntax.assembly import AttrDict, Custom, assembly
 from sdyopt.syntax.statement import Statement
 from sdyopt.syntax.template import Template
 
-_NUMBER: AttrKind[IntegerAttr | FloatAttr] = AttrKind(
-    "TypedAttr instance", lambda a: isinstance(a, IntegerAttr | FloatAttr), lambda a: a
+# Attributes that have a type. Only numbers can have the one that is asked for.
+_TYPED: AttrKind[IntegerAttr | FloatAttr] = AttrKind(
+    "TypedAttr instance",
+    lambda a: isinstance(a, IntegerAttr | FloatAttr | StringAttr) or ELEMENTS_ATTR.accepts(a),
+    lambda a: a,
 )
 
 
 def _parse_value(statement: Statement) -> None:
     offset = statement.skip()
     value = statement.attribute()
-    if not ELEMENTS.accepts(value):
+    if not ELEMENTS_ATTR.accepts(value):
         raise statement.error("invalid kind of attribute specified", offset)
     statement.attributes["value"] = value
-    statement.types["output"] = [ELEMENTS.value(value).type]
+    statement.types["output"] = [ELEMENTS_ATTR.value(value).type]
 
 
 def _write_value(out: Template, form: Form, attributes: DictAttr) -> None:
@@ -48,7 +50,7 @@ class ConstantOp(Op):
 
     __slots__ = ()
 
-    value = fields.attr(ELEMENTS)
+    value = fields.attr(ELEMENTS_ATTR)
     output = fields.result(STATIC_TENSOR)
 
     assembly = assembly(AttrDict(), Custom(_parse_value, _write_value, elides=["value"]))
@@ -59,7 +61,7 @@ class ConstantOp(Op):
 
 
 def _materialize(value: Attribute, type: Type, location: LazyLocation) -> Op | None:
-    if not ELEMENTS.accepts(value):
+    if not ELEMENTS_ATTR.accepts(value):
         return None
     form = Form(ConstantOp, ConstantOp.name, DictAttr((("value", value),)), (), (type,))
     return build(form, (), location=location)
@@ -74,7 +76,7 @@ class ConstantLikeOp(Op):
 
     __slots__ = ()
 
-    value = fields.attr(_NUMBER)
+    value = fields.attr(_TYPED)
     operand = fields.operand(ANY_TENSOR)
     out = fields.result(ANY_TENSOR)
 

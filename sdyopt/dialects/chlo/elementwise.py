@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.dialects.chlo.asm import AnyTensorTypeOf, ResultTypes
 from sdyopt.dialects.chlo.dialect import chlo
 from sdyopt.dialects.chlo.types import (
     ANY_COMPLEX_TENSOR,
@@ -11,6 +12,7 @@ from sdyopt.dialects.chlo.types import (
     ANY_FLOAT_TENSOR,
     ANY_PRED_TENSOR,
 )
+from sdyopt.dialects.stablehlo.asm import TensorTypeOf
 from sdyopt.dialects.stablehlo.compatible import most_specific_type
 from sdyopt.dialects.stablehlo.traits import COMPATIBLE_TYPES, INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.types import INT_TENSOR
@@ -21,7 +23,7 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import ELEMENTWISE, SAME_SHAPE
 from sdyopt.ir.traits import COMMUTATIVE, PURE
 from sdyopt.ir.types import I1, RankedTensor, Type, UnrankedTensor
-from sdyopt.syntax.assembly import AttrDict, Operand, TypeOf, assembly
+from sdyopt.syntax.assembly import AttrDict, Operand, assembly
 
 _MAPS = (PURE, ELEMENTWISE, SAME_SHAPE)
 _SAME_UNARY = (INFERS_COMPATIBLE_TYPES, COMPATIBLE_TYPES, *_MAPS)
@@ -34,7 +36,9 @@ class UnaryOp(Op):
 
     __slots__ = ()
 
-    assembly = assembly(Operand("operand"), AttrDict(), ":", TypeOf("operand"), "->", TypeOf("result"))
+    assembly = assembly(
+        Operand("operand"), AttrDict(), ":", AnyTensorTypeOf("operand"), "->", AnyTensorTypeOf("result")
+    )
 
     @staticmethod
     def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
@@ -256,7 +260,7 @@ class NextAfterOp(BinaryOp):
 
     assembly = assembly(
         *(Operand("x"), ",", Operand("y"), AttrDict()),
-        *(":", TypeOf("x"), ",", TypeOf("y"), "->", TypeOf("result")),
+        *(":", AnyTensorTypeOf("x"), ",", AnyTensorTypeOf("y"), "->", ResultTypes()),
     )
 
 
@@ -272,7 +276,7 @@ class PolygammaOp(BinaryOp):
 
     assembly = assembly(
         *(Operand("n"), ",", Operand("x"), AttrDict()),
-        *(":", TypeOf("n"), ",", TypeOf("x"), "->", TypeOf("result")),
+        *(":", AnyTensorTypeOf("n"), ",", AnyTensorTypeOf("x"), "->", ResultTypes()),
     )
 
 
@@ -288,7 +292,7 @@ class ZetaOp(BinaryOp):
 
     assembly = assembly(
         *(Operand("x"), ",", Operand("q"), AttrDict()),
-        *(":", TypeOf("x"), ",", TypeOf("q"), "->", TypeOf("result")),
+        *(":", AnyTensorTypeOf("x"), ",", AnyTensorTypeOf("q"), "->", ResultTypes()),
     )
 
 
@@ -304,5 +308,5 @@ class MulhiOp(BinaryOp):
 
     assembly = assembly(
         *(Operand("lhs"), ",", Operand("rhs"), AttrDict()),
-        *(":", TypeOf("lhs"), ",", TypeOf("rhs"), "->", TypeOf("result")),
+        *(":", TensorTypeOf("lhs"), ",", TensorTypeOf("rhs"), "->", TensorTypeOf("result")),
     )

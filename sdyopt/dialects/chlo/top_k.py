@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.dialects.chlo.asm import AnyTensorTypeOf
 from sdyopt.dialects.chlo.dialect import chlo
 from sdyopt.dialects.stablehlo.asm import integer_attr
 from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
@@ -16,7 +17,7 @@ from sdyopt.ir.form import Form
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import PURE
 from sdyopt.ir.types import DYNAMIC, I32, RankedTensor, Type, UnrankedTensor
-from sdyopt.syntax.assembly import AttrDict, Operand, TypeOf, assembly
+from sdyopt.syntax.assembly import AttrDict, Operand, assembly
 
 
 @chlo.op("top_k", PURE, INFERS_COMPATIBLE_TYPES)
@@ -32,7 +33,15 @@ class TopKOp(Op):
 
     assembly = assembly(
         *("(", Operand("operand"), ",", "k", "=", integer_attr("k"), ")", AttrDict(), ":"),
-        *(TypeOf("operand"), "->", "(", TypeOf("values"), ",", TypeOf("indices"), ")"),
+        *(
+            AnyTensorTypeOf("operand"),
+            "->",
+            "(",
+            AnyTensorTypeOf("values"),
+            ",",
+            AnyTensorTypeOf("indices"),
+            ")",
+        ),
     )
 
     @staticmethod

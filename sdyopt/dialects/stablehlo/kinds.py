@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from sdyopt.ir.constraints import I64_ATTR, AttrKind
+from sdyopt.ir.constraints import I64_ATTR, AttrKind, non_negative, positive
 from sdyopt.ir.elements import DenseElements, element_size
 from sdyopt.ir.types import I64, IndexType, IntegerType
 
-POSITIVE_I64: AttrKind[int] = AttrKind(
-    f"{I64_ATTR.description} whose value is positive",
-    lambda a: I64_ATTR.accepts(a) and I64_ATTR.value(a) > 0,
-    I64_ATTR.value,
-    I64_ATTR.holds,
-)
-NON_NEGATIVE_I64: AttrKind[int] = AttrKind(
-    f"{I64_ATTR.description} whose value is non-negative",
-    lambda a: I64_ATTR.accepts(a) and I64_ATTR.value(a) >= 0,
-    I64_ATTR.value,
-    I64_ATTR.holds,
-)
+POSITIVE_I64 = positive(I64_ATTR)
+NON_NEGATIVE_I64 = non_negative(I64_ATTR)
 I64_ELEMENTS: AttrKind[DenseElements] = AttrKind(
     "64-bit signless integer elements attribute",
     lambda a: isinstance(a, DenseElements) and a.type.element is I64,

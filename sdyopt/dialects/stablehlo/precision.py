@@ -30,6 +30,7 @@ def precision_config_of(cls: type[EnumAttr]) -> AttrKind[tuple[EnumAttr, ...]]:
         "Precision Config attribute",
         lambda a: isinstance(a, ArrayAttr) and all(isinstance(e, cls) for e in a.elements),
         lambda a: a.elements,
+        lambda a: isinstance(a, ArrayAttr),
     )
 
 
