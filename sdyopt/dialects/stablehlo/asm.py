@@ -121,10 +121,11 @@ class PairwiseOpType(Piece):
     """The types of the operands, which are those of the results as well."""
 
     def parse(self, statement: Statement) -> None:
+        offset = statement.skip()
         try:
             types = statement.comma_list(statement.type)
         except DiagnosticError as error:
-            raise error.then(statement.error("expected type list")) from None
+            raise error.then(statement.error("expected type list", offset)) from None
         (operands,) = operand_counts(statement)
         statement.types[operands] = statement.types[result_field(statement)] = types
 
