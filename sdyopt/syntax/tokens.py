@@ -94,7 +94,7 @@ def demanded_token(kind: str, text: str, position: int, end: int) -> Token | Non
             return None
         stop = body_extent(text, position)
         if not position < stop <= end:
-            raise LexError(_unbalanced(text, position), position)
+            raise _unbalanced(text, position)
         return Token(kind, text[position + 1 : stop - 1], position, stop)
     match = _PATTERNS[kind].match(text, position, end)
     return None if match is None else Token(kind, match[0], position, match.end())
@@ -141,15 +141,20 @@ def _string_error(text: str, start: int) -> LexError:
     return LexError("expected '\"' in string literal", offset)
 
 
-def _unbalanced(text: str, position: int) -> str:
-    """Names the bracket that does not match in a dialect's `<…>`."""
-    pairs, open_brackets = {")": "(", "]": "[", "}": "{", ">": "<"}, []
+def _unbalanced(text: str, position: int) -> LexError:
+    """Names the bracket that does not match in a dialect's `<…>`.
+
+    Like MLIR, which takes strings out as tokens, it blames the last string before, if there is one.
+    """
+    pairs, open_brackets, blamed = {")": "(", "]": "[", "}": "{", ">": "<"}, [], position
     for match in re.finditer(r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|->|[][(){}<>]', text[position:]):
         bracket = match[0]
         if bracket in "([{<":
             open_brackets.append(bracket)
+        elif bracket[0] == '"':
+            blamed = position + match.start()
         elif bracket in pairs:
             if open_brackets[-1] != pairs[bracket]:
                 break
             open_brackets.pop()
-    return f"unbalanced '{open_brackets[-1]}' character in pretty dialect name"
+    return LexError(f"unbalanced '{open_brackets[-1]}' character in pretty dialect name", blamed)

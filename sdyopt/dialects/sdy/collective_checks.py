@@ -176,6 +176,8 @@ def _check_axes_per_dim(op: Any, axes: AxesPerDim, apply: _Apply, mesh: Mesh) ->
         _raise_if(op, seen.list_problem(dim_axes))
     if out.rank != len(axes):
         raise op.op_error(f"result sharding has rank {out.rank} but collective axes has rank {len(axes)}")
+    if operand.rank != out.rank:  # an operand without a sharding, and a maximal mesh
+        raise op.op_error(f"result sharding has rank {out.rank} but operand sharding has rank {operand.rank}")
     for number, (dim, dim_axes) in enumerate(zip(operand.dims, axes, strict=True)):
         _check_dim(op, number, apply(number, dim, dim_axes))
 

@@ -188,7 +188,8 @@ def _first_factor(cursor: Cursor, text: str) -> tuple[int, str]:
 
 def tensor_mapping_text(mapping: TensorMapping) -> str:
     """`[i, jk]`."""
-    return f"[{', '.join(map(_dim_text, mapping.dims))}]"
+    # What would be no text at all is written in full.
+    return f"[{', '.join(_dim_text(dim) or '#sdy.dim_mapping' for dim in mapping.dims)}]"
 
 
 def rule_text(rule: OpShardingRule) -> str:
