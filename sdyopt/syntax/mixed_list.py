@@ -18,14 +18,17 @@ from sdyopt.syntax.template import Template
 class MixedList(Piece):
     """The list made of an attribute and a group of operands.
 
-    With a `type`, the operands have it and it is not written.
+    With a `type`, the operands have it and it is not written. An attached list has no blank before it.
     """
 
-    def __init__(self, operands: str, numbers: str, type: Type | None = None) -> None:
+    def __init__(
+        self, operands: str, numbers: str, type: Type | None = None, is_attached: bool = False
+    ) -> None:
         self.operands = operands
+        self.is_attached = is_attached
         self.numbers = numbers
         self.type = type
-        self.elides = (numbers,)
+        self.elides = (numbers,)  # which is the name of the attribute, too
 
     def parse(self, statement: Statement) -> None:
         names: list[OperandName] = []
@@ -59,7 +62,10 @@ class MixedList(Piece):
         numbers = held.values if isinstance(held, DenseArray) else ()
         start, count = group.range_of(form)
         operands = iter(range(start, start + count))
-        out.word("[")
+        if self.is_attached:
+            out.text("[")
+        else:
+            out.word("[")
         for position, number in enumerate(numbers):
             if position:
                 out.text(", ")

@@ -40,6 +40,20 @@ class TypeIn(TypeOf):
         return type
 
 
+class ImpliedType(Piece):
+    """The type of a field, which goes without saying."""
+
+    def __init__(self, field: str, type: Type) -> None:
+        self.field = field
+        self.type = type
+
+    def parse(self, statement: Statement) -> None:
+        statement.types[self.field] = [self.type] * len(statement.operand_names[self.field])
+
+    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
+        pass
+
+
 class Signature(Piece):
     """`(operand types) -> result types`, of all operands and results."""
 

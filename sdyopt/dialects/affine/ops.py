@@ -1,0 +1,160 @@
+"""affine.apply and affine.delinearize_index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.dialects.affine.compose import AppliedMap, canonical, is_symbol, partial_constant
+from sdyopt.dialects.arith.constant import make_constant
+from sdyopt.ir.affine import AffineConstant, AffineDim, AffineMapAttr, AffineSymbol
+from sdyopt.ir.attribute import Attribute, DictAttr
+from sdyopt.ir.block import Region
+from sdyopt.ir.constraints import TypeConstraint, of_class
+from sdyopt.ir.dialect import Dialect
+from sdyopt.ir.fields import attr, operand, operands, result, results
+from sdyopt.ir.form import Form
+from sdyopt.ir.numbers import IntegerAttr, integer
+from sdyopt.ir.operation import Op
+from sdyopt.ir.patterns import Pattern
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.traits import PURE
+from sdyopt.ir.types import INDEX, Type
+from sdyopt.ir.value import Value
+from sdyopt.syntax.assembly import AttrDict, Custom, Operand, TypeOf, assembly
+from sdyopt.syntax.signature import ImpliedType
+from sdyopt.syntax.statement import Statement
+from sdyopt.syntax.template import Template
+
+affine = Dialect("affine")
+affine.materialize_constant = make_constant
+
+_INDEX = TypeConstraint("index", lambda type: type is INDEX)
+_MAP = of_class(AffineMapAttr, "AffineMap attribute")
+
+
+def _parse_apply(statement: Statement) -> None:
+    offset = statement.skip()
+    map = statement.attribute()
+    if not isinstance(map, AffineMapAttr):
+        raise statement.error("invalid kind of attribute specified", offset)
+    dims = statement.comma_list(statement.operand, "(", ")")
+    symbols = statement.comma_list(statement.operand, "[", "]") if statement.looking_at("[") else []
+    statement.attributes["map"] = map
+    statement.operand_names["map_operands"] = dims + symbols
+    statement.types["map_operands"] = [INDEX] * (len(dims) + len(symbols))
+    if map.num_dims != len(dims) or map.num_dims + map.num_symbols != len(dims) + len(symbols):
+        raise statement.error("dimension or symbol index mismatch", statement.offset)
+    statement.result_types = [INDEX] * len(map.results)
+
+
+def _write_apply(out: Template, form: Form, attributes: DictAttr) -> None:
+    map = form.map
+    out.word(out.speller.attribute(map))
+    out.text("(")
+    _write_operands(out, range(map.num_dims))
+    out.text(")")
+    if map.num_symbols:
+        out.text("[")
+        _write_operands(out, range(map.num_dims, len(form.operand_types)))
+        out.text("]")
+
+
+def _write_operands(out: Template, indices: range) -> None:
+    for position, index in enumerate(indices):
+        if position:
+            out.text(", ")
+        out.parts.append(index)
+
+
+def _simplify(op: ApplyOp, rewriter: Rewriter) -> bool:
+    """Maps of maps become one, constants go into the map, what is not needed goes."""
+    old = AppliedMap(op.map, tuple(op.map_operands))
+    new = canonical(old)
+    if new.map is old.map and new.operands == old.operands:
+        return False
+    made = rewriter.create(ApplyOp, new.operands, [INDEX], {"map": new.map}, before=op, location=op.location)
+    rewriter.replace(op, made)
+    return True
+
+
+@affine.op("apply", PURE)
+class ApplyOp(Op):
+    """The value of an affine map: dimensions in round brackets, symbols in square ones."""
+
+    __slots__ = ()
+
+    map = attr(_MAP)
+    map_operands = operands(_INDEX)
+    out = result(_INDEX)
+
+    assembly = assembly(Custom(_parse_apply, _write_apply, elides=["map"]), AttrDict())
+    canonicalizations = (Pattern(_simplify),)
+
+    @staticmethod
+    def verify_form(form: Form) -> None:
+        map = form.map
+        if len(form.operand_types) != map.num_dims + map.num_symbols:
+            raise form.op_error("operand count and affine map dimension and symbol count must match")
+        if len(map.results) != 1:
+            raise form.op_error("mapping must produce one value")
+
+    def verify_place(self) -> None:
+        for value in self.map_operands[self.map.num_dims :]:
+            if not is_symbol(value):
+                raise self.op_error("symbols must be valid symbols")
+
+    def fold(self, constants: Sequence[Attribute | None]) -> Sequence[Value | Attribute] | None:
+        numbers = [c.value if isinstance(c, IntegerAttr) else None for c in constants]
+        (expression,) = partial_constant(self.map, numbers)
+        if isinstance(expression, AffineDim):
+            return [self.map_operands[expression.position]]
+        if isinstance(expression, AffineSymbol):
+            return [self.map_operands[self.map.num_dims + expression.position]]
+        if isinstance(expression, AffineConstant):
+            return [integer(expression.value, INDEX)]
+        return None
+
+
+def _parse_into(statement: Statement) -> None:
+    statement.expect("into")
+    statement.expect("(")
+
+
+def _write_into(out: Template, form: Form, attributes: DictAttr) -> None:
+    out.literal("into")
+    out.text(" ")
+    out.literal("(")
+
+
+@affine.op("delinearize_index", PURE)
+class DelinearizeIndexOp(Op):
+    """The coordinates, in a grid of the sizes of the basis, of what has a number in row-major order."""
+
+    __slots__ = ()
+
+    linear_index = operand(_INDEX)
+    basis = operands(_INDEX)
+    multi_index = results(_INDEX)
+
+    assembly = assembly(
+        Operand("linear_index"),
+        ImpliedType("linear_index", INDEX),
+        Custom(_parse_into, _write_into),
+        Operand("basis"),
+        ImpliedType("basis", INDEX),
+        ")",
+        AttrDict(),
+        ":",
+        TypeOf("multi_index"),
+    )
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        return [INDEX] * len(form.basis)
+
+    @staticmethod
+    def verify_form(form: Form) -> None:
+        if not form.basis:
+            raise form.op_error("basis should not be empty")
+        if len(form.basis) != len(form.result_types):
+            raise form.op_error("should return an index for each basis element")

@@ -1,0 +1,178 @@
+"""The cf dialect, as far as programs of the mesh dialect use it: br, cond_br, assert."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.dialects.arith.constant import make_constant
+from sdyopt.ir.block import Block
+from sdyopt.ir.constants import constant_value
+from sdyopt.ir.constraints import STRING_ATTR, TypeConstraint
+from sdyopt.ir.dialect import Dialect
+from sdyopt.ir.fields import attr, operand, operands
+from sdyopt.ir.numbers import IntegerAttr
+from sdyopt.ir.operation import Op
+from sdyopt.ir.patterns import Pattern
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, PURE, TERMINATOR
+from sdyopt.ir.types import I1
+from sdyopt.ir.value import Value
+from sdyopt.syntax.assembly import Attr, AttrDict, Custom, Operand, assembly
+from sdyopt.syntax.print import Printer
+from sdyopt.syntax.signature import ImpliedType
+from sdyopt.syntax.statement import Statement
+
+cf = DIALECT = Dialect("cf")
+cf.materialize_constant = make_constant
+
+_BOOLEAN = TypeConstraint("1-bit signless integer", lambda type: type is I1)
+
+
+def _parse_target(statement: Statement, field: str) -> None:
+    """Takes `^block`, or `^block(%a, %b : types)`."""
+    statement.successors.append(statement.parser.successor(statement))
+    statement.operand_names[field] = []
+    if statement.accept("("):
+        statement.operand_names[field] = statement.operand_list()
+        statement.expect(":")
+        statement.types[field] = statement.comma_list(statement.type)
+        statement.expect(")")
+
+
+def _print_target(printer: Printer, block: Block, values: Sequence[Value]) -> None:
+    printer.write(printer.naming.blocks[block])
+    if values:
+        types = printer.types([value.type for value in values])
+        printer.write(f"({printer.name_list(values)} : {types})")
+
+
+def _check_target(op: Op, number: int, values: Sequence[Value]) -> None:
+    """A block gets as many values of the right types as it has arguments."""
+    arguments = op.successors[number].arguments
+    if len(arguments) != len(values):
+        raise op.op_error(
+            f"branch has {len(values)} operands for successor #{number}, but target block has "
+            f"{len(arguments)}"
+        )
+    for index, (argument, value) in enumerate(zip(arguments, values, strict=True)):
+        if argument.type is not value.type:
+            raise op.op_error(f"type mismatch for bb argument #{index} of successor #{number}")
+
+
+def _join_blocks(op: BranchOp, rewriter: Rewriter) -> bool:
+    """A block that is reached from one place only follows that place."""
+    target, here = op.successors[0], op.parent
+    if target is here or target.predecessors != [here]:
+        return False
+    values = list(op.targets)
+    for argument, value in zip(target.arguments, values, strict=True):
+        rewriter.replace_all_uses(argument, value)
+    assert here is not None
+    rewriter.erase(op)
+    for moved in list(target.ops):
+        rewriter.move(moved, at_end_of=here)
+    rewriter.erase_block(target)
+    return True
+
+
+@cf.op("br", PURE, TERMINATOR)
+class BranchOp(Op):
+    """Goes on with a block."""
+
+    __slots__ = ()
+
+    targets = operands()
+
+    assembly = assembly(
+        Custom(
+            lambda statement: _parse_target(statement, "targets"),
+            print=lambda op, printer: _print_branch(op, printer),
+        ),
+        AttrDict(),
+    )
+    canonicalizations = (Pattern(_join_blocks),)
+
+    def verify_place(self) -> None:
+        _check_target(self, 0, self.targets)
+
+
+def _print_branch(op: BranchOp, printer: Printer) -> None:
+    printer.write(" ")
+    _print_target(printer, op.successors[0], op.targets)
+
+
+def _decide(op: ConditionalBranchOp, rewriter: Rewriter) -> bool:
+    """Where it goes is known if the condition is."""
+    condition = constant_value(op.condition.defining_op)
+    if not isinstance(condition, IntegerAttr):
+        return False
+    target = op.successors[0 if condition.value else 1]
+    values = op.true_targets if condition.value else op.false_targets
+    branch = rewriter.create(BranchOp, values, before=op, location=op.location)
+    branch.successors = [target]
+    rewriter.erase(op)
+    return True
+
+
+@cf.op("cond_br", PURE, TERMINATOR, ATTR_SIZED_OPERANDS)
+class ConditionalBranchOp(Op):
+    """Goes on with one of two blocks."""
+
+    __slots__ = ()
+
+    condition = operand(_BOOLEAN)
+    true_targets = operands()
+    false_targets = operands()
+
+    assembly = assembly(
+        Operand("condition"),
+        ImpliedType("condition", I1),
+        Custom(
+            lambda statement: _parse_condition(statement), print=lambda op, printer: _print_both(op, printer)
+        ),
+        AttrDict(),
+    )
+    canonicalizations = (Pattern(_decide),)
+
+    def verify_place(self) -> None:
+        _check_target(self, 0, self.true_targets)
+        _check_target(self, 1, self.false_targets)
+
+
+def _parse_condition(statement: Statement) -> None:
+    for field in ("true_targets", "false_targets"):
+        statement.expect(",")
+        _parse_target(statement, field)
+
+
+def _print_both(op: ConditionalBranchOp, printer: Printer) -> None:
+    for block, values in zip(op.successors, (op.true_targets, op.false_targets), strict=True):
+        printer.write(", ")
+        _print_target(printer, block, values)
+
+
+def _drop_if_true(op: AssertOp, rewriter: Rewriter) -> bool:
+    condition = constant_value(op.condition.defining_op)
+    if not isinstance(condition, IntegerAttr) or not condition.value:
+        return False
+    rewriter.erase(op)
+    return True
+
+
+@cf.op("assert")
+class AssertOp(Op):
+    """Stops the program with a message unless a condition holds."""
+
+    __slots__ = ()
+
+    condition = operand(_BOOLEAN)
+    msg = attr(STRING_ATTR)
+
+    assembly = assembly(
+        Operand("condition"),
+        ImpliedType("condition", I1),
+        ",",
+        Attr("msg"),
+        AttrDict(),
+    )
+    canonicalizations = (Pattern(_drop_if_true),)

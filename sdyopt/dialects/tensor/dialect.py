@@ -1,0 +1,26 @@
+"""The namespace `tensor`, and what its operations share."""
+
+from __future__ import annotations
+
+from sdyopt.dialects.arith.constant import make_constant
+from sdyopt.ir.constants import constant_value
+from sdyopt.ir.constraints import TypeConstraint
+from sdyopt.ir.dialect import Dialect
+from sdyopt.ir.numbers import IntegerAttr
+from sdyopt.ir.types import INDEX, RankedTensor, UnrankedTensor
+from sdyopt.ir.value import Value
+
+tensor_dialect = Dialect("tensor")
+tensor_dialect.materialize_constant = make_constant
+
+ANY_TENSOR = TypeConstraint(
+    "tensor of any type values", lambda type: isinstance(type, RankedTensor | UnrankedTensor)
+)
+RANKED = TypeConstraint("ranked tensor of any type values", lambda type: isinstance(type, RankedTensor))
+INDEX_VALUE = TypeConstraint("index", lambda type: type is INDEX)
+
+
+def constant_index(value: Value) -> int | None:
+    """The number that a value is known to be."""
+    found = constant_value(value.defining_op)
+    return found.value if isinstance(found, IntegerAttr) else None

@@ -1,0 +1,26 @@
+"""tosa.matmul: batches of matrices, multiplied."""
+
+from __future__ import annotations
+
+from sdyopt.dialects.tosa.dialect import MATRICES, tosa
+from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.constraints import of_class
+from sdyopt.ir.fields import operand, optional_attr, result
+from sdyopt.ir.operation import Op
+from sdyopt.ir.traits import PURE
+from sdyopt.syntax.assembly import AttrDict, Operand, assembly
+from sdyopt.syntax.signature import Signature
+
+
+@tosa.op("matmul", PURE)
+class MatMulOp(Op):
+    """`c[n, h, w]`, the sum over all `k` of `a[n, h, k] * b[n, k, w]`."""
+
+    __slots__ = ()
+
+    a = operand(MATRICES)
+    b = operand(MATRICES)
+    quantization_info = optional_attr(of_class(Attribute, "Attribute for MatMulOp quantization information."))
+    c = result(MATRICES)
+
+    assembly = assembly(Operand("a"), ",", Operand("b"), AttrDict(), ":", Signature())
