@@ -5,8 +5,9 @@
 becomes
     func.func @main() { return }
 
-A symbol stays if it is public, or if one that stays refers to it. Which means that helpers left
-behind by inlining go, and an entry point never does.
+A symbol stays if it is public, or if something that stays refers to it. Which means that helpers left
+behind by inlining go, and an entry point never does. A nested symbol stays if the table that holds it
+can be seen from outside, which the outermost one never can.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.symbols import (
     SymbolTableOp,
+    is_private,
     is_public,
     lookup_path,
     symbol_name,
     symbol_uses,
 )
+from sdyopt.ir.traits import SYMBOL
 from sdyopt.pipeline import Pass, Statistic
 from sdyopt.registry import register
 
@@ -34,34 +37,48 @@ class SymbolDCE(Pass):
         if not isinstance(op, SymbolTableOp):
             raise op.op_error(" was scheduled to run under SymbolDCE, but does not define a symbol table")
         live: set[Op] = set()
-        _find_live(op, live)
+        _find_live(op, live, is_hidden=op.parent is None or not _is_symbol(op) or is_private(op))
         rewriter = Rewriter()
-        for table in list(op.walk()):
-            if isinstance(table, SymbolTableOp):
-                for symbol in list(table.symbols()):
-                    if symbol not in live:
-                        rewriter.erase(symbol)
-                        self.count(self.removed)
+        for symbol in op.walk_post_order():
+            if symbol is not op and _is_symbol_of_table(symbol) and symbol not in live:
+                rewriter.erase(symbol)
+                self.count(self.removed)
         return rewriter.changed
 
 
-def _find_live(table: SymbolTableOp, live: set[Op]) -> None:
-    """Adds the symbols in `table` that can be reached, and those that they refer to."""
+def _find_live(table: SymbolTableOp, live: set[Op], is_hidden: bool) -> None:
+    """Adds the symbols in `table` that can be reached, and those that they refer to.
+
+    Of a table that is hidden, nobody outside can name anything that is not public.
+    """
     pending = []
-    for region in table.regions:
-        for block in region.blocks:
-            for op in block.ops:
-                if symbol_name(op) is None:
-                    pending.append(op)
-                elif is_public(op):
-                    live.add(op)
-                    pending.append(op)
+    for op in table.regions[0].blocks[0].ops:
+        if not _is_symbol(op):
+            pending.append(op)
+        elif is_public(op) or not (is_hidden or is_private(op)):
+            live.add(op)
+            pending.append(op)
     while pending:
         op = pending.pop()
         if isinstance(op, SymbolTableOp):
-            _find_live(op, live)
-        for user, reference in symbol_uses(op):
-            for symbol in lookup_path(user, reference):
-                if symbol not in live:
-                    live.add(symbol)
-                    pending.append(symbol)
+            _find_live(op, live, is_hidden or not _is_symbol(op) or is_private(op))
+        holder = op.parent_op
+        assert isinstance(holder, SymbolTableOp)
+        uses = symbol_uses(op)
+        if uses is None:
+            raise op.error(
+                "operation contains potentially unknown symbol table, meaning that we can't reliable "
+                "compute symbol uses"
+            )
+        for reference in uses:
+            found = [symbol for symbol in lookup_path(holder, reference) if symbol not in live]
+            live.update(found)
+            pending += found
+
+
+def _is_symbol(op: Op) -> bool:
+    return SYMBOL in op.traits and symbol_name(op) is not None
+
+
+def _is_symbol_of_table(op: Op) -> bool:
+    return _is_symbol(op) and isinstance(op.parent_op, SymbolTableOp)

@@ -7,6 +7,9 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import GRAPH_REGION
 from sdyopt.ir.value import Value
 
+# For each block the blocks that it dominates directly.
+DominatorTree = dict[Block, list[Block]]
+
 
 class Dominance:
     """Answers for the regions of one program as it stands; made anew after an edit."""
@@ -47,6 +50,17 @@ class Dominance:
             return True
         return block in self._dominators_of(region)
 
+    def tree(self, region: Region) -> DominatorTree:
+        """The blocks that each reachable block dominates without another one in between."""
+        dominators = self._dominators_of(region)
+        tree: DominatorTree = {}
+        for block, found in dominators.items():
+            if block is not region.blocks[0]:
+                # All dominators of a block are on one path; the nearest has the most of its own.
+                nearest = max(found - {block}, key=lambda other: len(dominators[other]))
+                tree.setdefault(nearest, []).append(block)
+        return tree
+
     def _dominators_of(self, region: Region) -> dict[Block, set[Block]]:
         found = self._dominators.get(region)
         if found is None:
@@ -55,9 +69,14 @@ class Dominance:
 
 
 def has_ssa_dominance(region: Region) -> bool:
-    """Whether definitions must come before uses in this region: not in a graph."""
+    """Whether definitions must come before uses in this region: not in a graph.
+
+    One block in an operation that is not registered may be a graph; several blocks are control flow.
+    """
     op = region.parent
-    return op is None or (bool(op.name) and GRAPH_REGION not in op.traits)
+    if op is None:
+        return True
+    return GRAPH_REGION not in op.traits and (bool(op.name) or len(region.blocks) > 1)
 
 
 def _dominators(region: Region) -> dict[Block, set[Block]]:

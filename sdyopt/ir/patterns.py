@@ -16,8 +16,9 @@ from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.block import Region
 from sdyopt.ir.constants import ConstantPool, constant_value, fold, materialize
 from sdyopt.ir.effects import is_trivially_dead
+from sdyopt.ir.merge import merge_equal
 from sdyopt.ir.operation import Op
-from sdyopt.ir.region_simplify import simplify_region
+from sdyopt.ir.region_simplify import erase_unreachable, simplify_region
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.traits import CONSTANT_LIKE
 from sdyopt.ir.value import Value
@@ -53,6 +54,7 @@ class GreedyOptions:
     region_simplification: RegionSimplification = RegionSimplification.AGGRESSIVE
     folds: bool = True
     merges_constants: bool = True
+    merges_equal: bool = False
 
 
 # The patterns of an operation class, those of most benefit first.
@@ -94,9 +96,14 @@ class _Driver:
             self._stack.clear()
             pool = ConstantPool(self._rewriter, self._region)
             self._fill(pool)
-            goes_on = self._work()
-            if self._options.region_simplification is not RegionSimplification.DISABLED:
-                goes_on |= simplify_region(self._rewriter, self._region)
+            goes_on = erase_unreachable(self._rewriter, self._region)
+            goes_on |= self._work()
+            simplification = self._options.region_simplification
+            if simplification is not RegionSimplification.DISABLED:
+                merges_blocks = simplification is RegionSimplification.AGGRESSIVE
+                goes_on |= simplify_region(self._rewriter, self._region, merges_blocks)
+            if self._options.merges_equal:
+                goes_on |= merge_equal(self._rewriter, self._region)
             self.changed |= goes_on or self._rewriter.changed
             if not goes_on:
                 return True

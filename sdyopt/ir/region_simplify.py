@@ -1,4 +1,8 @@
-"""Region simplification: blocks that nothing reaches and values that nothing needs are removed."""
+"""Region simplification: what nothing reaches or needs goes, and equal blocks become one.
+
+Worked out as in MLIR, because what is left decides what comes next: a value is needed if an operation
+with effects, or a terminator, depends on it, wherever that stands.
+"""
 
 from __future__ import annotations
 
@@ -7,63 +11,77 @@ from collections.abc import Iterator
 from sdyopt.ir.block import Region
 from sdyopt.ir.dominance import Dominance
 from sdyopt.ir.effects import would_be_dead
+from sdyopt.ir.merge_blocks import merge_blocks
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 
 
-def simplify_region(rewriter: Rewriter, region: Region) -> bool:
-    """Whether anything was removed from the region or those inside it."""
-    unreachable = _erase_unreachable(rewriter, region)
-    return _erase_dead(rewriter, region) or unreachable
+def simplify_region(rewriter: Rewriter, region: Region, merges_blocks: bool = False) -> bool:
+    """Whether a block or an operation was removed from the region, or from those inside it."""
+    changed = erase_unreachable(rewriter, region)
+    changed |= _erase_dead(rewriter, region)
+    if merges_blocks:
+        changed |= merge_blocks(rewriter, region)
+    return changed
 
 
-def _erase_unreachable(rewriter: Rewriter, region: Region) -> bool:
+def erase_unreachable(rewriter: Rewriter, region: Region) -> bool:
+    """Removes the blocks to which no way leads; whether there were any."""
     changed = False
     if len(region.blocks) > 1:
         dominance = Dominance()
-        gone = [block for block in region.blocks if not dominance.is_reachable(block)]
-        for block in gone:
+        for block in [block for block in region.blocks if not dominance.is_reachable(block)]:
             rewriter.erase_block(block)
             changed = True
-    for op in _ops(region):
-        for inner in op.regions:
-            changed |= _erase_unreachable(rewriter, inner)
+    for inner in _regions_inside(region):
+        changed |= erase_unreachable(rewriter, inner)
     return changed
 
 
 def _erase_dead(rewriter: Rewriter, region: Region) -> bool:
     """Removes operations that are needed only by each other, which counting uses does not find."""
-    live: set[Op] = set()
-    pending = [op for op in _all_ops(region) if not would_be_dead(op)]
+    ops = list(_all_ops(region))
+    pending = [op for op in ops if not would_be_dead(op)]
+    live = set(pending)
     while pending:
-        op = pending.pop()
-        if op in live:
-            continue
-        live.add(op)
-        pending += [definition for value in op.operands if (definition := value.defining_op) is not None]
-        parent = op.parent_op
-        if parent is not None and parent is not region.parent:
-            pending.append(parent)
-        pending += [child for inner in op.regions for child in _ops(inner) if child.is_terminator]
-    dead = [op for op in _all_ops(region) if op not in live and not _is_inside_dead(op, live, region)]
+        for value in pending.pop().operands:
+            definition = value.defining_op
+            if definition is not None and definition not in live:
+                live.add(definition)
+                pending.append(definition)
+    dead = [op for op in ops if op not in live] if len(live) < len(ops) else []
     for op in reversed(dead):
         for result in op.results:
             for use in list(result.uses):
                 use.unlink()
         rewriter.erase(op)
+    _erase_dead_arguments(rewriter, region)
     return bool(dead)
 
 
-def _is_inside_dead(op: Op, live: set[Op], region: Region) -> bool:
-    parent = op.parent_op
-    return parent is not None and parent is not region.parent and parent not in live
+def _erase_dead_arguments(rewriter: Rewriter, region: Region) -> None:
+    """Removes the arguments of blocks that nobody uses. Those of the first belong to the operation around.
+
+    What jumps to a block is not registered, so nobody knows which of its operands become the arguments.
+    """
+    for block in region.blocks[1:]:
+        for argument in [argument for argument in block.arguments if not argument.has_uses]:
+            rewriter.erase_argument(argument)
+    for inner in _regions_inside(region):
+        _erase_dead_arguments(rewriter, inner)
 
 
-def _ops(region: Region) -> Iterator[Op]:
+def _regions_inside(region: Region) -> Iterator[Region]:
+    """The regions of the operations in a region, not those further in."""
     for block in region.blocks:
-        yield from block.ops
+        op = block.first
+        while op is not None:
+            if op.regions:
+                yield from op.regions
+            op = op.next
 
 
 def _all_ops(region: Region) -> Iterator[Op]:
-    for op in _ops(region):
-        yield from op.walk()
+    for block in region.blocks:
+        for op in block.ops:
+            yield from op.walk()

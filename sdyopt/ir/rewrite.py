@@ -164,6 +164,14 @@ class Rewriter:
         block.parent = None
         self.changed = True
 
+    def redirect(self, old: Block, new: Block) -> None:
+        """Makes everything that goes on to `old` go on to `new`."""
+        for block in old.predecessors:
+            assert block.last is not None
+            successors = block.last.successors
+            block.last.successors = tuple([new if other is old else other for other in successors])
+            self._modified(block.last)
+
     def inline_block(self, block: Block, before: Op, values: Sequence[Value]) -> None:
         """Moves the operations of a block before an operation, with values for its arguments."""
         for argument, value in zip(block.arguments, values, strict=True):
@@ -338,7 +346,7 @@ def _clone(op: Op, values: dict[Value, Value], blocks: dict[Block, Block]) -> Op
         op.attributes,
         op._location,
         regions,
-        [blocks.get(block, block) for block in op.successors],
+        tuple([blocks.get(block, block) for block in op.successors]),
     )
     for name in op.place_attributes:
         copy.set_place_attribute(name, op.place_attribute(name))

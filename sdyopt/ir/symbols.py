@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sdyopt.ir.attribute import Attribute, StringAttr, SymbolRef
 from sdyopt.ir.nested import nested_attributes
-from sdyopt.ir.operation import Op
+from sdyopt.ir.operation import Op, UnregisteredOp
 from sdyopt.ir.traits import Trait
 
 SYM_NAME = "sym_name"
@@ -83,32 +83,49 @@ def lookup_symbol(op: Op, reference: SymbolRef | str) -> Op | None:
         return None
     if isinstance(reference, str):
         return table.symbol(reference)
+    path = lookup_path(table, reference)
+    return path[-1] if path else None
+
+
+def lookup_path(table: SymbolTableOp, reference: SymbolRef) -> list[Op]:
+    """The symbols that `@root::@nested` names on its way, seen from `table`.
+
+    Empty if one of them is not there, or is private to the table that holds it.
+    """
     found = table.symbol(reference.root)
+    path = [found]
     for name in reference.nested:
-        if not isinstance(found, SymbolTableOp):
+        found = found.symbol(name) if isinstance(found, SymbolTableOp) else None
+        if found is not None and is_private(found):
+            return []
+        path.append(found)
+    return [] if found is None else [op for op in path if op is not None]
+
+
+def symbol_uses(op: Op) -> list[SymbolRef] | None:
+    """Each reference that `op` holds, or an operation inside it that looks symbols up in the same table.
+
+    None if that cannot be known, because there may be other symbol tables than those that are registered.
+    """
+    uses: list[SymbolRef] = []
+    seen: set[Attribute] = set()
+    for user in _same_scope(op):
+        if isinstance(user, UnregisteredOp) and len(user.regions) == 1:
             return None
-        found = found.symbol(name)
-    return found
+        for attribute in (user.inherent_attributes(), user.attributes):
+            if attribute.entries and attribute not in seen:
+                seen.add(attribute)
+                uses += symbol_references(attribute)
+    return uses
 
 
-def lookup_path(op: Op, reference: SymbolRef) -> list[Op]:
-    """The symbols that `@root::@nested` names on its way, seen from `op`; what is found of them."""
-    path = [SymbolRef(reference.root, reference.nested[:depth]) for depth in range(len(reference.nested) + 1)]
-    return [found for part in path if (found := lookup_symbol(op, part)) is not None]
-
-
-def symbol_uses(op: Op) -> Iterator[tuple[Op, SymbolRef]]:
-    """Each reference that `op` or an operation inside it holds, with the operation that holds it."""
-    seen: dict[Attribute, list[SymbolRef]] = {}
-    for inner in op.walk():
-        for attribute in (inner.inherent_attributes(), inner.attributes):
-            if not attribute.entries:
-                continue
-            found = seen.get(attribute)
-            if found is None:
-                found = seen[attribute] = list(symbol_references(attribute))
-            for reference in found:
-                yield inner, reference
+def _same_scope(op: Op) -> Iterator[Op]:
+    yield op
+    if not isinstance(op, SymbolTableOp):
+        for region in op.regions:
+            for block in region.blocks:
+                for child in block.ops:
+                    yield from _same_scope(child)
 
 
 def symbol_references(attribute: Attribute) -> Iterator[SymbolRef]:

@@ -1,0 +1,44 @@
+"""sdy-drop-sharding-and-mesh: forget how the program is sharded, and over which meshes.
+
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) { … }
+becomes
+    func.func @main(%a: tensor<8xf32>) { … }
+
+For programs whose tensors already have the shapes of one device: shardings have done their work, and
+what reads the program next need not know them. The attributes `sdy.sharding` of operations and of
+arguments and results of functions go, and all meshes. Operations of sdy stay; if one of them still
+names a mesh, that is an error.
+"""
+
+from __future__ import annotations
+
+from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.mesh_op import MeshOp
+from sdyopt.dialects.sdy.names import SHARDING
+from sdyopt.ir.operation import Op
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.pipeline import Pass
+from sdyopt.registry import register
+
+
+@register("sdy-drop-sharding-and-mesh")
+class DropShardingAndMesh(Pass):
+    def run(self, module: ModuleOp) -> bool:
+        rewriter = Rewriter()
+        for op in module.walk_post_order():
+            if isinstance(op, MeshOp):
+                rewriter.erase(op)
+            else:
+                _drop_shardings(rewriter, op)
+        return rewriter.changed
+
+
+def _drop_shardings(rewriter: Rewriter, op: Op) -> None:
+    rewriter.remove_attribute(op, SHARDING)
+    if isinstance(op, FuncOp):
+        for index in range(len(op.argument_attributes)):
+            rewriter.set_argument_attribute(op, index, SHARDING, None)
+        for index in range(len(op.result_attributes)):
+            rewriter.set_result_attribute(op, index, SHARDING, None)

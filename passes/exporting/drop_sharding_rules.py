@@ -1,0 +1,31 @@
+"""sdy-drop-sharding-rules: take away the sharding rules that propagation wrote.
+
+    %0 = stablehlo.negate %a {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8}>} : tensor<8xf32>
+becomes
+    %0 = stablehlo.negate %a : tensor<8xf32>
+
+Rules follow from the operations, so they are worth keeping only for looking at them. A rule marked
+`custom` follows from nothing, because a user wrote it, and stays.
+"""
+
+from __future__ import annotations
+
+from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.names import SHARDING_RULE
+from sdyopt.dialects.sdy.rule import OpShardingRule
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.pipeline import FUNCTION, Pass
+from sdyopt.registry import register
+
+
+@register("sdy-drop-sharding-rules")
+class DropShardingRules(Pass):
+    anchor = FUNCTION
+
+    def run(self, function: FuncOp) -> bool:
+        rewriter = Rewriter()
+        for op in function.walk():
+            rule = op.attributes.get(SHARDING_RULE)
+            if isinstance(rule, OpShardingRule) and not rule.is_custom:
+                rewriter.remove_attribute(op, SHARDING_RULE)
+        return rewriter.changed

@@ -1,0 +1,40 @@
+"""sdy-inline-meshes: write each mesh where it is used, and remove its name.
+
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) { … }
+becomes
+    func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<["x"=2]>, [{"x"}]>}) { … }
+
+The inverse of sdy-lift-inlined-meshes: every sharding can be understood by itself, without looking
+anything up, so that functions can be moved from one program to another. Names are those of the
+outermost module.
+"""
+
+from __future__ import annotations
+
+from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.sdy.mesh_op import MeshOp
+from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.pipeline import Pass
+from sdyopt.registry import register
+
+from ..common.shardings import transform_shardings
+
+
+@register("sdy-inline-meshes")
+class InlineMeshes(Pass):
+    def run(self, module: ModuleOp) -> bool:
+        rewriter = Rewriter()
+        named = [op for op in module.block.ops if isinstance(op, MeshOp)]
+        meshes = {op.sym_name: op.mesh for op in named}
+
+        def inline(sharding: TensorSharding) -> TensorSharding:
+            # A name that is not in the table is one of a module inside this one.
+            mesh = meshes.get(sharding.mesh_name or "")
+            return sharding if mesh is None else sharding.with_mesh(mesh)
+
+        transform_shardings(module, inline, rewriter)
+        for op in named:
+            rewriter.erase(op)
+        return rewriter.changed

@@ -1,0 +1,123 @@
+"""Operations that compute the same become one."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from sdyopt.diagnostics.location import UnknownLoc
+from sdyopt.ir.block import Block, Region
+from sdyopt.ir.dominance import Dominance, DominatorTree, has_ssa_dominance
+from sdyopt.ir.effects import is_memory_effect_free, is_trivially_dead
+from sdyopt.ir.operation import Op, UnregisteredOp
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.traits import COMMUTATIVE, ISOLATED
+from sdyopt.ir.value import Value
+
+Key = Hashable
+
+
+def merge_equal(rewriter: Rewriter, region: Region) -> bool:
+    """Merges equal operations of a region, and removes useless ones; whether there were any."""
+    merging = Merging(rewriter)
+    merging.region(region)
+    return merging.finish()
+
+
+class Merging:
+    """Merges equal operations. `finish` removes what has become useless."""
+
+    def __init__(self, rewriter: Rewriter) -> None:
+        self.merged = 0
+        self.removed = 0
+        self._useless: list[Op] = []
+        # What is computed to where, for all that is in scope; newest last.
+        self._known: dict[Key, Op] = {}
+        self._rewriter = rewriter
+        self._dominance = Dominance()
+
+    def region(self, region: Region) -> None:
+        """Merges what is in a region."""
+        if len(region.blocks) == 1:
+            self._block(region.blocks[0], {}, has_ssa_dominance(region))
+        elif region.blocks and has_ssa_dominance(region):
+            self._block(region.blocks[0], self._dominance.tree(region), True)
+
+    def finish(self) -> bool:
+        """Removes the operations that were found to be useless; whether there were any."""
+        for op in self._useless:
+            self._rewriter.erase(op)
+        return bool(self._useless)
+
+    def _block(self, block: Block, tree: DominatorTree, is_ordered: bool) -> None:
+        """Merges what is in a block and those that it dominates."""
+        mark = len(self._known)
+        visited: set[Op] = set()
+        for op in block.ops:
+            if op.regions:
+                self._inside(op)
+            self._op(op, None if is_ordered else visited)
+            visited.add(op)
+        for dominated in tree.get(block, ()):
+            self._block(dominated, tree, True)
+        while len(self._known) > mark:
+            self._known.popitem()
+
+    def _inside(self, op: Op) -> None:
+        """Merges what is in the regions of an operation, which may hold values from around it or not."""
+        outer = self._known
+        if ISOLATED in op.traits or isinstance(op, UnregisteredOp):
+            self._known = {}
+        for region in op.regions:
+            self.region(region)
+        self._known = outer
+
+    def _op(self, op: Op, visited: set[Op] | None) -> None:
+        """Merges an operation with its like, which leaves the uses in what is already `visited` alone."""
+        if op.is_terminator:
+            return
+        if is_trivially_dead(op):
+            self._useless.append(op)
+            self.removed += 1
+            return
+        if any(len(region.blocks) > 1 for region in op.regions) or not is_memory_effect_free(op):
+            return
+        first = self._known.setdefault(_key(op, {}), op)
+        if first is op:
+            return
+        for old, new in zip(op.results, first.results, strict=True):
+            self._replace_uses(old, new, visited)
+        if isinstance(first.location, UnknownLoc):
+            self._rewriter.set_location(first, op.location)
+        self.merged += 1
+        if not any(result.has_uses for result in op.results):
+            self._useless.append(op)
+
+    def _replace_uses(self, old: Value, new: Value, visited: set[Op] | None) -> None:
+        if visited is None:
+            self._rewriter.replace_all_uses(old, new)
+            return
+        # The order of a graph is no order: what was visited has its place among the known ones.
+        for use in list(old.uses):
+            if use.owner not in visited:
+                self._rewriter.set_operand(use, new)
+
+
+def _key(op: Op, numbers: dict[Value, int]) -> Key:
+    """Equal for operations that compute the same. `numbers` are the values defined on the way."""
+    operands: list[Key] = [numbers.get(value, value) for value in op.operands]
+    if COMMUTATIVE in op.traits and numbers.keys().isdisjoint(op.operands):
+        operands.sort(key=id)
+    regions = tuple([_region_key(region, numbers) for region in op.regions])
+    for result in op.results if numbers or op.regions else ():
+        numbers[result] = len(numbers)
+    return (op.form, op.attributes, tuple(operands), regions)
+
+
+def _region_key(region: Region, numbers: dict[Value, int]) -> Key:
+    parts: list[Key] = []
+    for block in region.blocks:
+        for argument in block.arguments:
+            numbers[argument] = len(numbers)
+            parts.append(argument.type)
+        parts += [_key(op, numbers) for op in block.ops]
+    return tuple(parts)
