@@ -13,7 +13,8 @@ from sdyopt.ir.operation import Op
 from sdyopt.syntax.cursor import STRING, Cursor
 from sdyopt.syntax.strings import escape
 
-_HEX_BLOB = re.compile(r'"0x(?:[0-9A-Fa-f]{2})*"')
+# A repeated group would need memory for each repetition, so pairs are not counted here.
+_HEX_BLOB = re.compile(r'"0x[0-9A-Fa-f]*+"')
 _KEYWORD = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
 _ALIGNMENT_DIGITS = 8
 _NO_KEY = "expected identifier key for 'resource' entry"
@@ -82,7 +83,7 @@ def _blob(cursor: Cursor, resources: Resources) -> None:
     match = STRING.match(cursor.text, offset)
     if match is not None:
         cursor.position = match.end()
-    if match is None or not _HEX_BLOB.fullmatch(match[1]):
+    if match is None or not _HEX_BLOB.fullmatch(match[1]) or len(match[1]) % 2:
         raise cursor.error(f"expected hex string blob for key '{key}'", offset)
     digits = match[1][3:-1]
     where = f"expected hex string blob for key '{key}' to encode alignment in first 4 bytes"
