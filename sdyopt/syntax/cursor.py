@@ -105,10 +105,13 @@ class Cursor:
     # --- Literals -----------------------------------------------------------------------
 
     def accept_integer(self) -> int | None:
-        """Takes a decimal or hexadecimal integer, or `true` or `false`, if one is next."""
+        """Takes a decimal or hexadecimal integer, if one is next.
+
+        As in MLIR, `true` and `false` are numbers of one bit, of which -1 and 0 come.
+        """
         match = INTEGER.match(self.text, self.position)
         if match is None:
-            return 1 if self.accept("true") else 0 if self.accept("false") else None
+            return -1 if self.accept("true") else 0 if self.accept("false") else None
         if len(match[2]) > MAX_DIGITS:
             raise self.error("integer value too large", match.start(2))
         self.position = match.end()

@@ -158,6 +158,8 @@ def read_algorithm(cursor: Cursor) -> DotAlgorithm:
 
 
 def _truth(cursor: Cursor) -> bool:
+    if cursor.accept("true"):
+        return True
     offset = cursor.skip()
     value = cursor.integer()
     if value not in (0, 1):
