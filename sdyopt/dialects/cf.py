@@ -90,6 +90,7 @@ class BranchOp(Op):
         ),
         AttrDict(),
     )
+    target_operands = ("targets",)
     canonicalizations = (Pattern(_join_blocks),)
 
     def verify_place(self) -> None:
@@ -132,6 +133,7 @@ class ConditionalBranchOp(Op):
         ),
         AttrDict(),
     )
+    target_operands = ("true_targets", "false_targets")
     canonicalizations = (Pattern(_decide),)
 
     def verify_place(self) -> None:

@@ -2,8 +2,7 @@
 
 Blocks are equal if they do the same with the same values, go on to the same blocks, and nobody outside
 uses what they define. Blocks that differ only in values from outside could become one with these values as
-arguments, but only where it is known how to hand arguments to a block, which no registered operation does;
-like MLIR, such blocks keep those that they are compared with from merging, too.
+arguments; that is not done, and as in MLIR such blocks keep those that they are compared with from merging.
 """
 
 from __future__ import annotations

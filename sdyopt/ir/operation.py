@@ -71,6 +71,8 @@ class Op:
     # Inherent attributes that are kept outside the form, because they change often and one by one.
     # `set_up` prepares the slots that hold them.
     place_attributes: ClassVar[tuple[str, ...]] = ()
+    # Of a branch, for each successor the field of the operands that become the block's arguments.
+    target_operands: ClassVar[tuple[str, ...]] = ()
     # Which values are the same data, as a `data_flow.DataFlow`; None for operations that make new data.
     data_flow: ClassVar[Any] = None
     set_up: Callable[[], None] | None = None

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sdyopt.ir.block import Region
+from sdyopt.ir.branches import hand_over_only
 from sdyopt.ir.dominance import Dominance
-from sdyopt.ir.effects import would_be_dead
+from sdyopt.ir.liveness import Liveness
 from sdyopt.ir.merge_blocks import merge_blocks
-from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 
 
@@ -39,36 +39,36 @@ def erase_unreachable(rewriter: Rewriter, region: Region) -> bool:
 
 
 def _erase_dead(rewriter: Rewriter, region: Region) -> bool:
-    """Removes operations that are needed only by each other, which counting uses does not find."""
-    ops = list(_all_ops(region))
-    pending = [op for op in ops if not would_be_dead(op)]
-    live = set(pending)
-    while pending:
-        for value in pending.pop().operands:
-            definition = value.defining_op
-            if definition is not None and definition not in live:
-                live.add(definition)
-                pending.append(definition)
-    dead = [op for op in ops if op not in live] if len(live) < len(ops) else []
+    """Removes operations that are needed only by each other, which counting uses does not find.
+
+    Unneeded arguments go too, but are no reason to look at everything again.
+    """
+    liveness = Liveness(region)
+    dead = liveness.dead_ops
     for op in reversed(dead):
         for result in op.results:
             for use in list(result.uses):
                 use.unlink()
         rewriter.erase(op)
-    _erase_dead_arguments(rewriter, region)
+    _erase_arguments(rewriter, region, liveness)
     return bool(dead)
 
 
-def _erase_dead_arguments(rewriter: Rewriter, region: Region) -> None:
-    """Removes the arguments of blocks that nobody uses. Those of the first belong to the operation around.
+def _erase_arguments(rewriter: Rewriter, region: Region, liveness: Liveness) -> None:
+    """Removes the arguments of blocks that nobody needs.
 
-    What jumps to a block is not registered, so nobody knows which of its operands become the arguments.
+    Those of a first block belong to the operation around it.
     """
-    for block in region.blocks[1:]:
-        for argument in [argument for argument in block.arguments if not argument.has_uses]:
-            rewriter.erase_argument(argument)
     for inner in _regions_inside(region):
-        _erase_dead_arguments(rewriter, inner)
+        _erase_arguments(rewriter, inner, liveness)
+    if len(region.blocks) == 1:
+        return
+    for block in region.blocks:
+        if block.last is not None and block.last.target_operands:
+            hand_over_only(rewriter, block.last, liveness.live_arguments)
+    for block in region.blocks[1:]:
+        for argument in [argument for argument in block.arguments if argument not in liveness.live_arguments]:
+            rewriter.erase_argument(argument)
 
 
 def _regions_inside(region: Region) -> Iterator[Region]:
@@ -79,9 +79,3 @@ def _regions_inside(region: Region) -> Iterator[Region]:
             if op.regions:
                 yield from op.regions
             op = op.next
-
-
-def _all_ops(region: Region) -> Iterator[Op]:
-    for block in region.blocks:
-        for op in block.ops:
-            yield from op.walk()
