@@ -6,7 +6,9 @@ from sdyopt.ir.block import Block
 from sdyopt.ir.constraints import ONE_BLOCK, STRING_ATTR
 from sdyopt.ir.dialect import Dialect
 from sdyopt.ir.fields import operands, optional_attr, region, results
+from sdyopt.ir.form import Form
 from sdyopt.ir.operation import Op
+from sdyopt.ir.region_traits import NO_REGION_ARGUMENTS, SINGLE_BLOCK
 from sdyopt.ir.symbols import SYMBOL_TABLE, SymbolTableOp
 from sdyopt.ir.traits import AFFINE_SCOPE, GRAPH_REGION, ISOLATED, NO_TERMINATOR, PURE, SYMBOL
 from sdyopt.syntax.assembly import AttrDict, Operand, Optional, RegionPiece, TypeOf, assembly
@@ -15,7 +17,11 @@ from sdyopt.syntax.names import symbol_name_piece
 builtin = DIALECT = Dialect("builtin")
 
 
-@builtin.op("module", AFFINE_SCOPE, ISOLATED, NO_TERMINATOR, SYMBOL_TABLE, SYMBOL, GRAPH_REGION)
+@builtin.op(
+    "module",
+    *(NO_REGION_ARGUMENTS, NO_TERMINATOR, SINGLE_BLOCK),
+    *(AFFINE_SCOPE, ISOLATED, SYMBOL_TABLE, SYMBOL, GRAPH_REGION),
+)
 class ModuleOp(SymbolTableOp):
     """A program, or a part of one: a list of functions and other symbols."""
 
@@ -23,7 +29,7 @@ class ModuleOp(SymbolTableOp):
 
     sym_name = optional_attr(STRING_ATTR)
     sym_visibility = optional_attr(STRING_ATTR)
-    body = region(ONE_BLOCK)
+    body = region(ONE_BLOCK, name="bodyRegion")
 
     default_dialect = "builtin"
     assembly = assembly(symbol_name_piece(is_optional=True), AttrDict(with_keyword=True), RegionPiece("body"))
@@ -62,4 +68,7 @@ class UnrealizedConversionCastOp(Op):
         AttrDict(),
     )
 
-
+    @staticmethod
+    def verify_form(form: Form) -> None:
+        if not form.result_types:
+            raise form.op_error("expected at least one result for cast operation")

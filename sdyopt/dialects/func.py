@@ -16,6 +16,7 @@ from sdyopt.ir.constraints import (
 )
 from sdyopt.ir.dialect import Dialect
 from sdyopt.ir.fields import attr, operand, operands, optional_attr, region, result, results
+from sdyopt.ir.form import Form
 from sdyopt.ir.operation import Op
 from sdyopt.ir.symbols import lookup_symbol
 from sdyopt.ir.traits import (
@@ -40,6 +41,8 @@ from sdyopt.syntax.assembly import (
 from sdyopt.syntax.function import parse_function, print_function
 from sdyopt.syntax.names import symbol_reference_piece
 from sdyopt.syntax.spell import plain_type
+from sdyopt.syntax.statement import Statement
+from sdyopt.syntax.template import Template
 
 func = DIALECT = Dialect("func")
 
@@ -78,22 +81,21 @@ class FuncOp(Op):
     result_attributes: list[DictAttr]
 
     def set_up(self) -> None:
-        type = self.form.function_type
-        self.argument_attributes = [EMPTY_DICT] * len(type.inputs)
-        self.result_attributes = [EMPTY_DICT] * len(type.results)
+        self.set_place_attribute("arg_attrs", None)
+        self.set_place_attribute("res_attrs", None)
 
     def place_attribute(self, name: str) -> ArrayAttr | None:
         held = self.argument_attributes if name == "arg_attrs" else self.result_attributes
         return ArrayAttr(tuple(held)) if any(held) else None
 
     def set_place_attribute(self, name: str, value: Attribute | None) -> None:
-        if value is None:
-            type = self.function_type
-            count = len(type.inputs) if name == "arg_attrs" else len(type.results)
-            held = [EMPTY_DICT] * count
-        else:
-            assert isinstance(value, ArrayAttr)
+        if isinstance(value, ArrayAttr):
             held = [e for e in value.elements if isinstance(e, DictAttr)]
+        else:
+            type: Type | None = self.function_type
+            held = []
+            if isinstance(type, FunctionType):
+                held = [EMPTY_DICT] * len(type.inputs if name == "arg_attrs" else type.results)
         if name == "arg_attrs":
             self.argument_attributes = held
         else:
@@ -203,6 +205,16 @@ def _check_results(op: Op, expected: Sequence[Type], got: Sequence[Type]) -> Non
             )
 
 
+def _parse_callee_type(statement: Statement) -> None:
+    """Reads the type of the called function, which says what its operands and results are."""
+    type = statement.function_type()
+    statement.types = {"callee": [type], "inputs": list(type.inputs), "outputs": list(type.results)}
+
+
+def _write_callee_type(out: Template, form: Form, attributes: DictAttr) -> None:
+    out.types(form.operand_types[:1])
+
+
 @func.op("call_indirect")
 class CallIndirectOp(Op):
     """Calls a function that is a value."""
@@ -215,7 +227,18 @@ class CallIndirectOp(Op):
     arg_attrs = optional_attr(DICT_ARRAY_ATTR)
     res_attrs = optional_attr(DICT_ARRAY_ATTR)
 
-    assembly = assembly(Operand("callee"), "(", Operand("inputs"), ")", AttrDict(), ":", TypeOf("callee"))
+    assembly = assembly(
+        *(Operand("callee"), "(", Operand("inputs"), ")", AttrDict(), ":"),
+        Custom(_parse_callee_type, _write_callee_type),
+    )
+
+    @staticmethod
+    def verify_form(form: Form) -> None:
+        type: FunctionType = form.callee
+        if type.inputs != form.inputs:
+            raise form.op_error("failed to verify that callee input types match argument types")
+        if type.results != form.outputs:
+            raise form.op_error("failed to verify that callee result types match result types")
 
 
 @func.op("constant", CONSTANT_LIKE, PURE)

@@ -155,9 +155,15 @@ class RegionField(Field, Generic[T]):
 
     index: int
 
-    def __init__(self, constraint: RegionConstraint, is_variadic: bool) -> None:
+    def __init__(self, constraint: RegionConstraint, is_variadic: bool, name: str | None = None) -> None:
         self.constraint = constraint
         self.is_variadic = is_variadic
+        # What errors call it.
+        self.name = name or ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        super().__set_name__(owner, name)
+        self.name = self.name or name
 
     @overload
     def __get__(self, op: None, owner: type[Op]) -> RegionField[T]: ...
@@ -214,9 +220,9 @@ def defaulted_attr(kind: AttrKind[T], default: Attribute, name: str | None = Non
     return AttrField(kind, name, is_optional=True, default=default)
 
 
-def region(constraint: RegionConstraint = ANY_REGION) -> RegionField[Region]:
+def region(constraint: RegionConstraint = ANY_REGION, name: str | None = None) -> RegionField[Region]:
     """Exactly one region."""
-    return RegionField(constraint, is_variadic=False)
+    return RegionField(constraint, is_variadic=False, name=name)
 
 
 def regions(constraint: RegionConstraint = ANY_REGION) -> RegionField[tuple[Region, ...]]:

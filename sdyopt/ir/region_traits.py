@@ -49,5 +49,14 @@ def _check_single_block(op: Op) -> None:
             raise op.op_error("expects a non-empty block")
 
 
+def _check_no_arguments(op: Op) -> None:
+    for region in op.regions:
+        if region.blocks and region.blocks[0].arguments:
+            many = f" #{region.index}" if len(op.regions) > 1 else ""
+            raise op.op_error(f"region{many} should have no arguments")
+
+
+# The first block of a region has no arguments.
+NO_REGION_ARGUMENTS = Trait("no-region-arguments", verify_structure=_check_no_arguments)
 # Each region is one block, or empty.
 SINGLE_BLOCK = Trait("single-block", verify_structure=_check_single_block)

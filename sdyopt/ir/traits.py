@@ -39,6 +39,24 @@ def _check_is_last(op: Any) -> None:
         raise op.op_error("must be the last operation in the parent block")
 
 
+def _check_symbol(op: Any) -> None:
+    """A symbol has a name and a visibility, and stands in a symbol table."""
+    if op.fields["sym_name"].is_optional and op.attribute("sym_name") is None:
+        return
+    visibility = op.attribute("sym_visibility")
+    visible = "public" if visibility is None else visibility.value
+    if visible not in _VISIBILITIES:
+        raise op.op_error(
+            f'visibility expected to be one of ["public", "private", "nested"], but got "{visible}"'
+        )
+    if visible == "public" and getattr(op, "is_declaration", False):
+        raise op.op_error("symbol declaration cannot have public visibility")
+    parent = op.parent_op
+    if parent is not None and parent.name and all(t.name != "symbol-table" for t in parent.traits):
+        raise op.op_error("symbol's parent must have the SymbolTable trait")
+
+
+_VISIBILITIES = ("public", "private", "nested")
 # No memory effect, and safe to run at any time: may be removed when unused, merged, moved.
 PURE = Trait("pure")
 # No memory effect, but may be undefined for some inputs, so not to be hoisted.
@@ -58,7 +76,7 @@ NO_TERMINATOR = Trait("no-terminator")
 # Regions may be graphs: uses before definitions are fine.
 GRAPH_REGION = Trait("graph-region")
 # Has a `sym_name` by which others refer to it.
-SYMBOL = Trait("symbol")
+SYMBOL = Trait("symbol", verify_place=_check_symbol)
 # Is called, and holds a function's body.
 FUNCTION = Trait("function")
 # New locals and constants belong to it.

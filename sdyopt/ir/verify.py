@@ -62,6 +62,8 @@ class Verifier:
         has_regions = op.regions or op.op_class_has_regions
         if has_regions:
             _check_region_count(op)
+        _check_successor_count(op)
+        if has_regions:
             for trait in op.trait_order:
                 if trait.verify_structure is not None:
                     trait.verify_structure(op)
@@ -72,12 +74,12 @@ class Verifier:
             self._unknown(op)
         if has_regions:
             _check_regions(op)
-        if FUNCTION in op.traits:
-            self._signature_attributes(op)
         try:
             for trait in op.trait_order:
                 if trait.verify_place is not None:
                     trait.verify_place(op)
+            if FUNCTION in op.traits:
+                self._signature_attributes(op)
             if op.verify_place is not None:
                 op.verify_place()
         except FormError as place_problem:
@@ -267,22 +269,25 @@ def _check_region_count(op: Op) -> None:
             )
     elif count < needed:
         raise op.op_error(f"expected {needed} or more regions")
-    if op.successors and not op.is_terminator:
-        raise op.op_error(f"requires 0 successors but found {len(op.successors)}")
+
+
+def _check_successor_count(op: Op) -> None:
+    needed, count = len(op.target_operands), len(op.successors)
+    if op.name and count != needed:
+        s = "" if needed == 1 else "s"
+        raise op.op_error(f"requires {needed} successor{s} but found {count}")
 
 
 def _check_regions(op: Op) -> None:
-    for field in op.fields.values():
-        if not isinstance(field, RegionField):
+    for declared in op.fields.values():
+        if not isinstance(declared, RegionField):
             continue
-        regions = (
-            op.regions[field.index :] if field.is_variadic else op.regions[field.index : field.index + 1]
-        )
-        for index, region in enumerate(regions, field.index):
-            if not field.constraint.accepts(region):
+        end = len(op.regions) if declared.is_variadic else declared.index + 1
+        for index, region in enumerate(op.regions[declared.index : end], declared.index):
+            if not declared.constraint.accepts(region):
                 raise op.op_error(
-                    f"region #{index} ('{field.attribute_name}') failed to verify constraint: "
-                    f"{field.constraint.description}"
+                    f"region #{index} ('{declared.name}') failed to verify constraint: "
+                    f"{declared.constraint.description}"
                 )
     for region in op.regions:
         if len(region.blocks) > 1 and region.blocks[0].predecessors:

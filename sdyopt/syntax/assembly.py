@@ -171,10 +171,8 @@ class TypeOf(Piece):
     def parse(self, statement: Statement) -> None:
         field = statement.op_class.fields[self.field]
         assert isinstance(field, ValueField)
-        if field.arity == MANY:
-            types = statement.comma_list(statement.type)
-        else:
-            types = [statement.type()]
+        is_list = field.arity == MANY
+        types = statement.comma_list(statement.type) if is_list else [statement.type()]
         for name in (self.field, *self.same):
             statement.types[name] = types
 
@@ -193,14 +191,7 @@ class FunctionalType(Piece):
         self.results = results
 
     def parse(self, statement: Statement) -> None:
-        offset = statement.skip()
-        type = statement.type()
-        if not isinstance(type, FunctionType):
-            raise statement.error(
-                "invalid kind of type specified: expected builtin.function, but found "
-                f"'{statement.parser.spell_type(type)}'",
-                offset,
-            )
+        type = statement.function_type()
         if self.operands is None:
             names = [name for found in statement.operand_names.values() for name in found]
             statement.check_operand_count(names, type.inputs, statement.operands_place)

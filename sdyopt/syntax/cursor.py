@@ -291,6 +291,10 @@ class Cursor:
         return min(offset, max(0, len(self.text) - 1))
 
 
+# What makes a longer token of punctuation.
+_NOT_BEHIND = {"{": "(?!-#)", "-": "(?!>)"}
+
+
 def end_of_previous(text: str, offset: int) -> int:
     """Where the text before `offset` ends, without blanks and comments; `offset` if there is none."""
     end = offset
@@ -311,4 +315,5 @@ def end_of_previous(text: str, offset: int) -> int:
 @cache
 def _token(token: str) -> re.Pattern[str]:
     is_word = token[-1].isalnum() or token[-1] == "_"
-    return re.compile(SPACE + re.escape(token) + (r"(?![\w$.])" if is_word else ""), re.ASCII)
+    behind = r"(?![\w$.])" if is_word else _NOT_BEHIND.get(token, "")
+    return re.compile(SPACE + re.escape(token) + behind, re.ASCII)

@@ -26,44 +26,42 @@ def parse_function(statement: Statement) -> None:
             statement.attributes[SYM_VISIBILITY] = StringAttr(visibility)
             break
     statement.attributes[SYM_NAME] = StringAttr(statement.symbol())
-    inputs = statement.comma_list(lambda: _input(statement), "(", ")")
-    _check_alike(statement, inputs)
+    inputs: list[Argument] = []
+    statement.comma_list(lambda: inputs.append(_input(statement, inputs)), "(", ")")
     outputs = _outputs(statement) if statement.accept("->") else []
     type = FunctionType(tuple(i.type for i in inputs), tuple(type for type, _ in outputs))
     statement.attributes["function_type"] = TypeAttr(type)
     offset = statement.skip()
-    before = set(statement.attributes)
     statement.attribute_dictionary_with_keyword()
-    _check_not_given(statement, before, offset)
+    _check_not_given(statement, offset)
     _set_dictionaries(statement, "arg_attrs", [i.attributes for i in inputs])
     _set_dictionaries(statement, "res_attrs", [attributes for _, attributes in outputs])
     statement.operands, statement.result_types = [], []
     body_offset = statement.skip()
     if statement.looking_at("{"):
-        region = statement.region([i for i in inputs if i.name])
+        region = statement.region(inputs)
         if region.is_empty:
             raise statement.error("expected non-empty function body", body_offset)
     else:
         statement.regions.append(Region())
+    for name in ("arg_attrs", "res_attrs"):
+        if name in statement.attributes:
+            statement.check_not_written(name)
 
 
-def _input(statement: Statement) -> Argument:
-    """Reads `%name: type {…} loc(…)`, or `type {…}` where a function is only declared."""
+def _input(statement: Statement, before: list[Argument]) -> Argument:
+    """Reads `%name: type {…} loc(…)`, or `type {…}` where a function is only declared; all inputs alike."""
     if statement.looking_at_operand():
-        return statement.argument()
+        argument = statement.argument()
+        if before and not before[-1].name:
+            raise statement.error("expected type instead of SSA identifier", argument.offset)
+        return argument
     offset = statement.skip()
-    type = statement.type()
-    return Argument("", offset, type, statement.accept_dictionary(), (statement.source, offset))
-
-
-def _check_alike(statement: Statement, inputs: list[Argument]) -> None:
-    """Either all inputs have names, or none has."""
-    for one in inputs[1:]:
-        if bool(one.name) is not bool(inputs[0].name):
-            expected = (
-                "expected SSA identifier" if inputs[0].name else "expected type instead of SSA identifier"
-            )
-            raise statement.error(expected, one.offset)
+    if before and before[-1].name:
+        raise statement.error("expected SSA identifier", offset)
+    type, attributes = statement.type(), statement.accept_dictionary()
+    location = statement.parser.trailing_location(statement)
+    return Argument("", offset, type, attributes, location or (statement.source, offset))
 
 
 def _outputs(statement: Statement) -> list[tuple[Type, DictAttr | None]]:
@@ -72,11 +70,10 @@ def _outputs(statement: Statement) -> list[tuple[Type, DictAttr | None]]:
     return statement.comma_list(lambda: (statement.type(), statement.accept_dictionary()), "(", ")")
 
 
-def _check_not_given(statement: Statement, before: set[str], offset: int) -> None:
+def _check_not_given(statement: Statement, offset: int) -> None:
     """What the signature says cannot be said again among the attributes."""
-    # An attribute dictionary replaces what the signature gave, which shows as a changed value.
-    for name in (SYM_VISIBILITY, "arg_attrs", "res_attrs"):
-        if name in statement.attributes and name not in before:
+    for name in (SYM_VISIBILITY, SYM_NAME, "function_type"):
+        if name in statement.written:
             raise statement.error(
                 f"'{name}' is an inferred attribute and should not be specified in the explicit attribute "
                 "dictionary",

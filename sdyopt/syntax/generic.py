@@ -16,7 +16,7 @@ from sdyopt.syntax.statement import OperandName, Statement
 if TYPE_CHECKING:  # the parser reads generic statements, whose regions the parser reads
     from sdyopt.syntax.parse import Parser
 
-# Where the properties of an operation that nobody knows are kept.
+# The inherent attribute that holds the properties of an operation that nobody knows.
 PROPERTIES = "properties"
 
 
@@ -104,10 +104,10 @@ def settle_properties(statement: Statement) -> None:
         if value is not None and not field.kind.holds(value):
             problem = f"Invalid attribute `{field.name}` in property conversion: {plain_attribute(value)}"
             raise _invalid_properties(statement, given, problem)
-        other = statement.attributes.get(field.name)
-        if other is not None and not field.kind.holds(other):
-            del statement.attributes[field.name]
-    statement.attributes.update(entry for entry in given.entries if entry[0] in inherent)
+    for name, value in given.entries:
+        if name in inherent:
+            statement.attributes[name] = value
+            statement.written.pop(name, None)
 
 
 def _invalid_properties(statement: Statement, given: Attribute, problem: str) -> DiagnosticError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sdyopt.ir.attribute import DictAttr, StringAttr, SymbolRef
+from sdyopt.ir.attribute import Attribute, DictAttr, StringAttr, SymbolRef
 from sdyopt.ir.form import Form
 from sdyopt.ir.symbols import SYM_NAME
 from sdyopt.syntax.assembly import Attr, Custom
@@ -17,6 +17,8 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
 
 def symbol_text(name: str) -> str:
     """`@name`, quoted if need be."""
+    if not name:
+        return "@<<INVALID EMPTY SYMBOL>>"
     return f"@{name}" if _IDENTIFIER.fullmatch(name) else f'@"{escape(name)}"'
 
 
@@ -38,8 +40,12 @@ def symbol_name_piece(is_optional: bool = False) -> Custom:
 
 def symbol_reference_piece(field: str) -> Attr:
     """An attribute that refers to a symbol by its plain name."""
-    return Attr(
-        field,
-        lambda statement: SymbolRef(statement.symbol()),
-        lambda reference, speller: symbol_text(reference.root),
-    )
+
+    def parse(statement: Statement) -> Attribute:
+        offset = statement.skip()
+        found = statement.attribute()
+        if not isinstance(found, SymbolRef) or found.nested:
+            raise statement.error("invalid kind of attribute specified", offset)
+        return found
+
+    return Attr(field, parse, lambda reference, speller: symbol_text(reference.root))

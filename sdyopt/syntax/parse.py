@@ -153,11 +153,12 @@ class Parser:
 
     def _region_body(self, region: Region, arguments: Sequence[Argument]) -> None:
         is_labelled = self.text.startswith("^", self._skip())
-        if arguments and is_labelled:
+        names = [argument for argument in arguments if argument.name]
+        if names and is_labelled:
             raise self._cursor().error("invalid block name in region with named arguments")
         if not is_labelled:
             block = region.add_block()
-            for argument in arguments:
+            for argument in names:
                 self._add_entry_argument(block, argument)
             self._block_body(block)
         while self.text.startswith("^", self._skip()):

@@ -18,7 +18,7 @@ from sdyopt.ir.operation import Op, UnregisteredOp
 from sdyopt.ir.traits import ISOLATED
 from sdyopt.ir.types import Type
 from sdyopt.ir.value import Value
-from sdyopt.syntax.aliases import AliasFinder, Aliases
+from sdyopt.syntax.aliases import Aliases, AliasFinder
 from sdyopt.syntax.assembly import Assembly, visible_attributes
 from sdyopt.syntax.generic import PROPERTIES
 from sdyopt.syntax.naming import Naming
@@ -191,11 +191,10 @@ class Printer:
         template.text(")")
         if op.successors:
             template.call(lambda op, printer: printer.write(printer.successors(op)))
-        properties: Attribute | None = form.attributes
+        properties: Attribute | None = op.inherent_attributes()
         discardable = op.attributes
         if op.form.op_class is UnregisteredOp:
-            properties = discardable.get(PROPERTIES)
-            discardable = discardable.without(PROPERTIES)
+            properties = form.attributes.get(PROPERTIES)
         if properties is not None and not (isinstance(properties, DictAttr) and not properties.entries):
             template.text(f" <{self.speller.attribute(properties)}>")
         if op.regions:

@@ -16,11 +16,11 @@ from sdyopt.ir.attribute import EMPTY_DICT, Attribute, DictAttr, dictionary
 from sdyopt.ir.block import Block, Region
 from sdyopt.ir.dialect import complete_attributes, inherent_names
 from sdyopt.ir.elements import DenseArray
-from sdyopt.ir.fields import OPERAND_SEGMENTS, RESULT_SEGMENTS, OperandField, ResultField
+from sdyopt.ir.fields import OPERAND_SEGMENTS, RESULT_SEGMENTS, AttrField, OperandField, ResultField
 from sdyopt.ir.form import Form, FormError
 from sdyopt.ir.operation import Op, build
 from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS
-from sdyopt.ir.types import I32, Type
+from sdyopt.ir.types import I32, FunctionType, Type
 from sdyopt.ir.value import LazyLocation, Value
 from sdyopt.ir.verify_form import attribute_problem
 from sdyopt.syntax.cursor import Cursor
@@ -57,7 +57,7 @@ class Statement(Cursor):
 
     - `operand_names`, `types`: by field name, of operands and results; `operand_places` is where the
       operands of a field begin, or would.
-    - `attributes`: inherent and discardable ones together, by name.
+    - `attributes`: those that pieces of the assembly give, by name; `written`, those in a dictionary.
     - `operands`: resolved ones, for assemblies that resolve operands themselves.
     - `properties`: what stands in `<…>`, which is looked at last.
     - `operands_place`: where too many or too few operands are said to stand.
@@ -85,6 +85,7 @@ class Statement(Cursor):
         "result_types",
         "successors",
         "types",
+        "written",
     )
 
     def __init__(self, parser: Parser, position: int, name: str, op_class: type[Op], offset: int) -> None:
@@ -94,6 +95,7 @@ class Statement(Cursor):
         self.op_class = op_class
         self.offset = offset
         self.attributes: dict[str, Attribute] = {}
+        self.written: dict[str, Attribute] = {}
         self.operand_names: dict[str, list[OperandName]] = {}
         self.operand_places: dict[str, int] = {}
         self.types: dict[str, list[Type]] = {}
@@ -169,10 +171,16 @@ class Statement(Cursor):
     # --- Attributes, regions ----------------------------------------------------------
 
     def attribute_dictionary(self) -> DictAttr:
-        """Takes `{…}`, if it is next, into `attributes`."""
+        """Takes `{…}`, if it is next. What stands in it goes before what the rest of the text says."""
         found = self.accept_dictionary() or EMPTY_DICT
-        self.attributes.update(found.entries)
+        self.written.update(found.entries)
         return found
+
+    def check_not_written(self, name: str) -> None:
+        """Refuses an attribute in the dictionary that stands elsewhere in the text as well."""
+        if name in self.written:
+            message = f"attribute '{name}' occurs more than once in the attribute list"
+            raise self.error(message, self.offset)
 
     def attribute_dictionary_with_keyword(self) -> DictAttr:
         """Takes `attributes {…}`, if the keyword is next."""
@@ -216,6 +224,17 @@ class Statement(Cursor):
         location = self.parser.trailing_location(self)
         return Argument(name, offset, type, attributes, location or (self.source, offset))
 
+    def function_type(self) -> FunctionType:
+        """Takes the type of a function."""
+        offset = self.skip()
+        type = self.type()
+        if not isinstance(type, FunctionType):
+            found = self.parser.spell_type(type)
+            raise self.error(
+                f"invalid kind of type specified: expected builtin.function, but found '{found}'", offset
+            )
+        return type
+
     def region(self, arguments: Sequence[Argument] | None = None) -> Region:
         """Takes `{ … }`; `arguments` name those of the first block."""
         region = self.parser.region(self, arguments)
@@ -235,14 +254,22 @@ class Statement(Cursor):
         """Makes the operation, which has been settled."""
         assert self.operands is not None and self.result_types is not None
         form = self._form(self.operands, self.result_types)
-        outside = self.op_class.place_attributes
-        discardable = dictionary(
-            {n: a for n, a in self.attributes.items() if n not in form.attributes and n not in outside}
-        )
+        inherent, outside = inherent_names(self.op_class), self.op_class.place_attributes
+        discardable = dictionary({n: a for n, a in self.written.items() if n not in inherent})
         op = build(form, self.operands, discardable, location, tuple(self.regions), self.successors)
         for name in outside:
-            op.set_place_attribute(name, self.attributes.get(name))
+            op.set_place_attribute(name, self._inherent_attributes().get(name))
         return op
+
+    def _inherent_attributes(self) -> dict[str, Attribute]:
+        """What stands in a dictionary and cannot be held is as good as not there."""
+        found = dict(self.attributes)
+        kinds = {f.name: f.kind for f in self.op_class.fields.values() if isinstance(f, AttrField)}
+        for name in inherent_names(self.op_class) & self.written.keys():
+            found.pop(name, None)
+            if name not in kinds or kinds[name].holds(self.written[name]):
+                found[name] = self.written[name]
+        return found
 
     def _resolve_fields(self) -> list[Value]:
         values: list[Value] = []
@@ -270,9 +297,9 @@ class Statement(Cursor):
         return self._infer(self._form(operands, ()))
 
     def _form(self, operands: Sequence[Value], result_types: Sequence[Type]) -> Form:
-        inherent = inherent_names(self.op_class)
-        attributes = dictionary({n: a for n, a in self.attributes.items() if n in inherent})
-        attributes = complete_attributes(self.op_class, attributes)
+        outside = self.op_class.place_attributes
+        inside = {n: a for n, a in self._inherent_attributes().items() if n not in outside}
+        attributes = complete_attributes(self.op_class, dictionary(inside))
         operand_types = tuple([value.type for value in operands])
         return Form(self.op_class, self.name, attributes, operand_types, tuple(result_types))
 

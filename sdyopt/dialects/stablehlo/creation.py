@@ -62,11 +62,10 @@ def _parse_constant(statement: Statement) -> None:
             statement.expect(token)
         statement.types["output"] = [statement.type()]
         if not has_properties and not isinstance(found.get("value"), Elements):
-            statement.attributes.pop("value", None)
+            statement.written.pop("value", None)
         return
-    if "value" in statement.attribute_dictionary():
-        message = "attribute 'value' occurs more than once in the attribute list"
-        raise statement.error(message, statement.offset)
+    statement.attribute_dictionary()
+    statement.check_not_written("value")
     offset = statement.skip()
     value = statement.attribute()
     if not isinstance(value, Elements):

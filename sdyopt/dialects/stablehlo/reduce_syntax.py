@@ -88,21 +88,10 @@ def _parse_dimensions_and_type(statement: Statement) -> FunctionType:
     statement.expect("=")
     dimensions = statement.comma_list(statement.integer, "[", "]")
     statement.attribute_dictionary()
-    if "dimensions" in statement.attributes:
-        raise statement.error(
-            "attribute 'dimensions' occurs more than once in the attribute list", statement.offset
-        )
+    statement.check_not_written("dimensions")
     statement.attributes["dimensions"] = DenseArray(I64, tuple(dimensions))
     statement.expect(":")
-    offset = statement.skip()
-    type = statement.type()
-    if not isinstance(type, FunctionType):
-        raise statement.error(
-            "invalid kind of type specified: expected builtin.function, but found "
-            f"'{statement.parser.spell_type(type)}'",
-            offset,
-        )
-    return type
+    return statement.function_type()
 
 
 def _check_inputs(statement: Statement, type: FunctionType) -> None:

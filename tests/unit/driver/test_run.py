@@ -76,7 +76,7 @@ def test_errors_show_the_operation_unless_they_are_not_to(world: World) -> None:
     assert world.run(b"module {}", Complain()) == Outcome(False, "")
     assert world.said == (
         "in:1:1: error: 'builtin.module' op is not good enough\nmodule {}\n^\n"
-        'in:1:1: note: see current operation: \n"builtin.module"() ({\n}) : () -> ()\n'
+        'in:1:1: note: see current operation: \n"builtin.module"() ({\n^bb0:\n}) : () -> ()\n'
     )
     world.said = ""
     world.run(b"module {}", Complain(), print_op_on_diagnostic=False)
