@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.structs import Parameter, integer, read_struct
 from sdyopt.ir.attribute import Attribute

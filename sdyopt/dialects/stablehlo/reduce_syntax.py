@@ -10,7 +10,7 @@ out.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from sdyopt.dialects.stablehlo.traits import HLO_COMMUTATIVE
 from sdyopt.ir.attribute import EMPTY_DICT
@@ -22,11 +22,8 @@ from sdyopt.ir.operation import Op, build
 from sdyopt.ir.traits import COMMUTATIVE
 from sdyopt.ir.types import I64, FunctionType, ShapedType, Type, element_of, tensor
 from sdyopt.syntax.cursor import Cursor
+from sdyopt.syntax.print import Printer
 from sdyopt.syntax.statement import Argument, OperandName, Statement
-
-if TYPE_CHECKING:  # the printer prints with assemblies, of which this is one
-    from sdyopt.syntax.print import Printer
-
 
 # --- Reading -----------------------------------------------------------------------------------
 
@@ -142,7 +139,7 @@ class _ImpliedBody:
 # --- Writing -----------------------------------------------------------------------------------
 
 
-def print_reduce(op, printer: Printer) -> None:  # type: ignore[no-untyped-def]
+def print_reduce(op: Any, printer: Printer) -> None:
     """Writes what stands behind the name of a reduction."""
     names = [printer.name(value) for value in op.operands]
     half = len(names) // 2
@@ -159,7 +156,7 @@ def print_reduce(op, printer: Printer) -> None:  # type: ignore[no-untyped-def]
         _print_reducer(op, half, printer)
 
 
-def _print_reducer(op, half: int, printer: Printer) -> None:  # type: ignore[no-untyped-def]
+def _print_reducer(op: Any, half: int, printer: Printer) -> None:
     arguments = op.body.blocks[0].arguments
     printer.newline()
     printer.write(" reducer")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
+from sdyopt.syntax.print import Printer
 from sdyopt.syntax.statement import Argument, OperandName, Statement
-
-if TYPE_CHECKING:  # the printer prints with assemblies, of which this is one
-    from sdyopt.syntax.print import Printer
 
 
 def parse_while(statement: Statement) -> None:
@@ -40,7 +38,7 @@ def parse_while(statement: Statement) -> None:
     statement.region(arguments)
 
 
-def print_while(op, printer: Printer) -> None:  # type: ignore[no-untyped-def]
+def print_while(op: Any, printer: Printer) -> None:
     """Writes what stands behind the name of a loop."""
     arguments = op.body.blocks[0].arguments
     pairs = zip(arguments, op.operands, strict=False)
