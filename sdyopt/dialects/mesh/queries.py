@@ -66,9 +66,7 @@ class ProcessMultiIndexOp(AxesQuery):
     __slots__ = ()
 
     result_name = "proc_linear_idx"
-    assembly = assembly(
-        "on", mesh_reference(), axes_clause("axes"), AttrDict(), ":", TypeOf("values")
-    )
+    assembly = assembly("on", mesh_reference(), axes_clause("axes"), AttrDict(), ":", TypeOf("values"))
 
 
 @mesh.op("process_linear_index", PURE)

@@ -1,0 +1,52 @@
+"""test-mesh-process-multi-index-op-lowering: work the coordinates of a device out from its number.
+
+    %0 = mesh.process_multi_index on @grid axes = [1] : index
+becomes
+    %number = mesh.process_linear_index on @grid : index
+    %sizes:2 = mesh.mesh_shape @grid : index, index
+    %place:2 = affine.delinearize_index %number into (%sizes#0, %sizes#1) : index, index
+
+and `%place#1` takes the place of `%0`. Machines know the number of a device, not where it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.dialects.affine.ops import DelinearizeIndexOp
+from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.mesh.mesh_op import find_mesh
+from sdyopt.dialects.mesh.queries import MeshShapeOp, ProcessLinearIndexOp, ProcessMultiIndexOp
+from sdyopt.ir.operation import Op
+from sdyopt.ir.patterns import Pattern, apply_greedily
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.types import INDEX
+from sdyopt.pipeline import Pass
+from sdyopt.registry import register
+
+
+def _lower(op: ProcessMultiIndexOp, rewriter: Rewriter) -> bool:
+    grid = find_mesh(op, op.mesh)
+    mesh = {"mesh": op.form.attributes["mesh"]}
+    types = [INDEX] * grid.rank
+    number = rewriter.create(ProcessLinearIndexOp, (), [INDEX], mesh, before=op, location=op.location)
+    sizes = rewriter.create(MeshShapeOp, (), types, mesh, before=op, location=op.location)
+    place = rewriter.create(
+        DelinearizeIndexOp, [*number.results, *sizes.results], types, before=op, location=op.location
+    )
+    rewriter.replace(op, [place.results[axis] for axis in op.axes or range(grid.rank)])
+    return True
+
+
+_PATTERNS = (Pattern(_lower),)
+
+
+def _patterns(op_class: type[Op]) -> Sequence[Pattern]:
+    return _PATTERNS if issubclass(op_class, ProcessMultiIndexOp) else ()
+
+
+@register("test-mesh-process-multi-index-op-lowering")
+class TestMeshProcessMultiIndexOpLowering(Pass):
+    def run(self, module: ModuleOp) -> bool:
+        changed, _ = apply_greedily(module, _patterns)
+        return changed

@@ -1,0 +1,123 @@
+"""test-mesh-simplifications: communicate less, and know the sizes of a mesh.
+
+    %0 = mesh.all_reduce %a on @grid mesh_axes = [0] : tensor<8xf32> -> tensor<8xf32>
+    %1 = mesh.all_reduce %b on @grid mesh_axes = [0] : tensor<8xf32> -> tensor<8xf32>
+    %2 = arith.addf %0, %1 : tensor<8xf32>
+becomes
+    %0 = arith.addf %a, %b : tensor<8xf32>
+    %1 = mesh.all_reduce %0 on @grid mesh_axes = [0] : tensor<8xf32> -> tensor<8xf32>
+
+Sums move past sums, minima past minima, maxima past maxima, where each operand is reduced in the same
+way and needed nowhere else. And `mesh.mesh_shape` becomes constants, as far as sizes are known: the
+rest is asked for by one mesh_shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.dialects.arith import floats, integers
+from sdyopt.dialects.arith.constant import make_constant
+from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.mesh.axes import axes_attribute
+from sdyopt.dialects.mesh.collectives import AllReduceOp
+from sdyopt.dialects.mesh.mesh_op import find_mesh
+from sdyopt.dialects.mesh.queries import MeshShapeOp
+from sdyopt.dialects.mesh.reduction import ReductionKind
+from sdyopt.ir.numbers import integer
+from sdyopt.ir.operation import Op
+from sdyopt.ir.patterns import Pattern, apply_greedily
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.types import DYNAMIC, INDEX, element_of
+from sdyopt.ir.value import Value
+from sdyopt.pipeline import Pass
+from sdyopt.registry import register
+
+# Which reduction each operation commutes with.
+REDUCTIONS: dict[type[Op], ReductionKind] = {
+    floats.AddFOp: ReductionKind.SUM,
+    integers.AddIOp: ReductionKind.SUM,
+    floats.MinimumFOp: ReductionKind.MIN,
+    integers.MinSIOp: ReductionKind.MIN,
+    integers.MinUIOp: ReductionKind.MIN,
+    floats.MaximumFOp: ReductionKind.MAX,
+    integers.MaxSIOp: ReductionKind.MAX,
+    integers.MaxUIOp: ReductionKind.MAX,
+}
+
+
+def _reduce_later(op: Op, rewriter: Rewriter) -> bool:
+    """Combines first and reduces then."""
+    kind = REDUCTIONS[type(op)]
+    reduces = [value.defining_op for value in op.operands]
+    first = reduces[0]
+    if not all(_is_movable(reduce, kind) for reduce in reduces) or first is None:
+        return False
+    if any(not _is_like(first, reduce) for reduce in reduces):
+        return False
+    inner = rewriter.clone(op)
+    rewriter.insert(inner, before=op)
+    for use, reduce in zip(inner.operand_uses, reduces, strict=True):
+        assert reduce is not None
+        rewriter.set_operand(use, reduce.operand_at(0))
+    reduced = rewriter.clone(first, {first.operand_at(0): inner.results[0]})
+    rewriter.insert(reduced, before=op)
+    rewriter.replace(op, reduced)
+    return True
+
+
+def _is_movable(op: Op | None, kind: ReductionKind) -> bool:
+    if not isinstance(op, AllReduceOp) or op.reduction is not kind or not op.results[0].has_one_use:
+        return False
+    return element_of(op.operand_types[0]) is element_of(op.result_types[0])
+
+
+def _is_like(first: Op, other: Op | None) -> bool:
+    return (
+        other is not None
+        and first.form.attributes is other.form.attributes
+        and first.attributes is other.attributes
+        and element_of(first.operand_types[0]) is element_of(other.operand_types[0])
+    )
+
+
+def _know_sizes(op: MeshShapeOp, rewriter: Rewriter) -> bool:
+    """Asks only for the sizes that are not known."""
+    grid = find_mesh(op, op.mesh)
+    axes = op.axes or tuple(range(grid.rank))
+    unknown = [axis for axis in axes if grid.shape[axis] == DYNAMIC]
+    if len(unknown) == len(axes):
+        return False
+    values: dict[int, Value] = {}
+    for axis in axes:
+        if axis not in unknown:
+            constant = make_constant(integer(grid.shape[axis], INDEX), INDEX, op.location)
+            assert constant is not None
+            rewriter.insert(constant, before=op)
+            values[axis] = constant.results[0]
+    if unknown:
+        attributes = {"mesh": op.form.attributes["mesh"], "axes": axes_attribute(tuple(unknown))}
+        asked = rewriter.create(
+            type(op), (), [INDEX] * len(unknown), attributes, before=op, location=op.location
+        )
+        values.update(zip(unknown, asked.results, strict=True))
+    rewriter.replace(op, [values[axis] for axis in axes])
+    return True
+
+
+_REDUCE_LATER = (Pattern(_reduce_later),)
+_KNOW_SIZES = (Pattern(_know_sizes),)
+
+
+def simplifications(op_class: type[Op]) -> Sequence[Pattern]:
+    """The patterns of this pass for a class of operations."""
+    if op_class in REDUCTIONS:
+        return _REDUCE_LATER
+    return _KNOW_SIZES if issubclass(op_class, MeshShapeOp) else ()
+
+
+@register("test-mesh-simplifications")
+class TestMeshSimplifications(Pass):
+    def run(self, module: ModuleOp) -> bool:
+        changed, _ = apply_greedily(module, simplifications)
+        return changed

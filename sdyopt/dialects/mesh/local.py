@@ -1,0 +1,34 @@
+"""What a device holds of a tensor: shapes of shards."""
+
+from __future__ import annotations
+
+from sdyopt.dialects.mesh.mesh_op import MeshOp, check_axes, find_mesh
+from sdyopt.dialects.mesh.sharding import MeshSharding
+from sdyopt.ir.operation import Op
+from sdyopt.ir.types import DYNAMIC, RankedTensor
+
+
+def mesh_of(op: Op, sharding: MeshSharding) -> MeshOp:
+    """The mesh that a sharding is about, seen from `op`; an error there if it has no such axes."""
+    grid = find_mesh(op, sharding.mesh.root)
+    check_axes(op, grid, sharding.all_axes)
+    return grid
+
+
+def local_type(type: RankedTensor, sharding: MeshSharding, op: Op) -> RankedTensor:
+    """The type of a shard; an error at `op`, which has the sharding, if a dimension cannot be split."""
+    grid = mesh_of(op, sharding)
+    shape = list(type.shape)
+    for dimension, size in enumerate(shape):
+        count = grid.group_size(sharding.axes_of(dimension))
+        if count == 1:
+            continue
+        if DYNAMIC in (size, count):
+            shape[dimension] = DYNAMIC
+        elif count == 0 or size % count:
+            raise op.error(
+                f"dimension {dimension} of size {size} is not divisible by the shard count {count}"
+            )
+        else:
+            shape[dimension] = size // count
+    return RankedTensor(tuple(shape), type.element, type.encoding)
