@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.block import Block
 from sdyopt.ir.constraints import ONE_BLOCK, STRING_ATTR
 from sdyopt.ir.dialect import Dialect
@@ -11,6 +14,7 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.region_traits import NO_REGION_ARGUMENTS, SINGLE_BLOCK
 from sdyopt.ir.symbols import SYMBOL_TABLE, SymbolTableOp
 from sdyopt.ir.traits import AFFINE_SCOPE, GRAPH_REGION, ISOLATED, NO_TERMINATOR, PURE, SYMBOL
+from sdyopt.ir.value import Value
 from sdyopt.syntax.assembly import AttrDict, Operand, Optional, RegionPiece, TypeOf, assembly
 from sdyopt.syntax.names import symbol_name_piece
 
@@ -72,3 +76,13 @@ class UnrealizedConversionCastOp(Op):
     def verify_form(form: Form) -> None:
         if not form.result_types:
             raise form.op_error("expected at least one result for cast operation")
+
+    def fold(self, constants: Sequence[Attribute | None]) -> Sequence[Value | Attribute] | None:
+        if self.form.operand_types == self.form.result_types:
+            return self.operands
+        source = self.operand_at(0).defining_op if self.operands else None
+        if not isinstance(source, UnrealizedConversionCastOp):
+            return None
+        is_whole = self.operands == list(source.results)
+        is_way_back = is_whole and source.form.operand_types == self.form.result_types
+        return source.operands if is_way_back else None

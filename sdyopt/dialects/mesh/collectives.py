@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from sdyopt.dialects.mesh.asm import axes_clause, integer_clause, mesh_reference, reduction_clause
 from sdyopt.dialects.mesh.collective import (
     ALONE,
@@ -20,7 +22,7 @@ from sdyopt.dialects.mesh.collective import (
 )
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.mesh_op import MeshOp
-from sdyopt.dialects.mesh.reduction import REDUCTION, SUM
+from sdyopt.dialects.mesh.reduction import REDUCTION, SUM, Reduction
 from sdyopt.ir.fields import attr, operand, result
 from sdyopt.ir.shape_traits import SAME_ELEMENT_TYPE, SAME_SHAPE
 from sdyopt.ir.traits import PURE
@@ -79,6 +81,7 @@ class AllReduceOp(Collective):
 
     result_name = "all_reduce"
     canonicalizations = (ALONE,)
+    reduction_class: ClassVar[type[Reduction]] = Reduction
 
 
 @mesh.op("all_reduce", PURE, SAME_SHAPE)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.diagnostics.location import UnknownLoc
 from sdyopt.dialects.mesh.collective import RANKED
 from sdyopt.dialects.mesh.dialect import mesh
-from sdyopt.dialects.mesh.sharding import SHARDING_ATTR, read_sharding, sharding_text
+from sdyopt.dialects.mesh.sharding import SHARDING_ATTR, MeshSharding, read_sharding, sharding_text
 from sdyopt.dialects.mesh.sharding_value import SHARDING_TYPE, SHARDING_VALUE
-from sdyopt.ir.attribute import DictAttr
+from sdyopt.ir.attribute import UNIT, Attribute, DictAttr
 from sdyopt.ir.constraints import UNIT_ATTR
+from sdyopt.ir.dialect import Dialect
 from sdyopt.ir.fields import operand, optional_attr, optional_operand, result
 from sdyopt.ir.form import Form
 from sdyopt.ir.operation import Op
+from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.traits import PURE, Trait
 from sdyopt.ir.types import RankedTensor
+from sdyopt.ir.value import LazyLocation, Value
 from sdyopt.syntax.assembly import AttrDict, Custom, Operand, assembly
 from sdyopt.syntax.flag import Flag
 from sdyopt.syntax.signature import TypeIn
@@ -43,6 +48,16 @@ def _check_same_type(form: Form) -> None:
 
 
 SAME_TENSOR_TYPE = Trait("same-tensor-type", _check_same_type)
+
+
+class ShardingSource(Op):
+    """An operation whose result is a sharding that is known."""
+
+    __slots__ = ()
+
+    @property
+    def layout(self) -> MeshSharding:
+        raise NotImplementedError
 
 
 @mesh.op("shard", PURE, SAME_TENSOR_TYPE)
@@ -80,5 +95,64 @@ class ShardOp(Op):
         if form.shard is None and form.sharding is None:
             raise form.op_error("requires attribute 'shard'")
 
+    @classmethod
+    def make(
+        cls,
+        rewriter: Rewriter,
+        value: Value,
+        layout: MeshSharding,
+        attributes: dict[str, Attribute],
+        location: LazyLocation,
+        before: Op | None,
+        after: Op | None,
+    ) -> Op:
+        """Makes such an operation at a place."""
+        return rewriter.create(
+            cls,
+            [value],
+            [value.type],
+            {**attributes, "shard": layout},
+            before=before,
+            after=after,
+            location=location,
+        )
+
+    @property
+    def layout(self) -> MeshSharding:
+        """The sharding, wherever it is written."""
+        return layout_of(self.shard, self.sharding)
+
     def name_results(self) -> list[tuple[int, str]]:
         return [(0, "sharding_annotated")]
+
+
+def layout_of(attribute: MeshSharding | None, value: Value | None) -> MeshSharding:
+    """The sharding that an attribute is, or a value comes from."""
+    if attribute is not None:
+        return attribute
+    source = value.defining_op if value is not None else None
+    if not isinstance(source, ShardingSource):
+        raise DiagnosticError.at(
+            UnknownLoc() if value is None else value.location, "sharding is not known here"
+        )
+    return source.layout
+
+
+def make_shard(
+    rewriter: Rewriter,
+    dialect: Dialect,
+    value: Value,
+    layout: MeshSharding,
+    is_for_users: bool,
+    location: LazyLocation,
+    *,
+    before: Op | None = None,
+    after: Op | None = None,
+) -> ShardOp:
+    """Makes an annotation, in the form of a version of the dialect."""
+    attributes: dict[str, Attribute] = {"annotate_for_users": UNIT} if is_for_users else {}
+    op_class = dialect.ops["shard"]
+    assert issubclass(op_class, ShardOp)
+    made = op_class.make(rewriter, value, layout, attributes, location, before, after)
+    assert isinstance(made, ShardOp)
+    return made

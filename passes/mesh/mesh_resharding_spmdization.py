@@ -1,0 +1,64 @@
+"""test-mesh-resharding-spmdization: do what a pair of annotations asks for.
+
+    %1 = mesh.shard %0 to <@grid, [[0]]> : tensor<6x9xf32>
+    %2 = mesh.shard %1 to <@grid, [[]]> annotate_for_users : tensor<6x9xf32>
+becomes, where the mesh has three devices,
+    %1 = builtin.unrealized_conversion_cast %0 : tensor<6x9xf32> to tensor<2x9xf32>
+    %2 = mesh.all_gather %1 on @grid mesh_axes = [0] gather_axis = 0
+      : tensor<2x9xf32> -> tensor<6x9xf32>
+
+The rest of the program goes on with whole tensors, which is why there are casts. It shows resharding
+by itself; mesh-spmdization does it for all of a function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.dialects.builtin import ModuleOp, UnrealizedConversionCastOp
+from sdyopt.dialects.mesh.local import local_type
+from sdyopt.dialects.mesh.shard_op import ShardOp
+from sdyopt.ir.operation import Op
+from sdyopt.ir.patterns import Pattern, apply_greedily
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.types import RankedTensor
+from sdyopt.pipeline import Pass
+from sdyopt.registry import register
+
+from .resharding import reshard
+
+
+def _reshard_for_users(op: ShardOp, rewriter: Rewriter) -> bool:
+    if op.annotate_for_users:
+        return False
+    source = op.layout
+    users = [
+        user
+        for user in dict.fromkeys(op.result.users)
+        if isinstance(user, ShardOp) and user.annotate_for_users and user.layout.mesh is source.mesh
+    ]
+    whole = op.result.type
+    assert isinstance(whole, RankedTensor)
+    for user in users:
+        local = local_type(whole, source, op)
+        shard = rewriter.create(
+            UnrealizedConversionCastOp, [op.src], [local], before=op, location=op.location
+        )
+        value = reshard(rewriter, shard.results[0], source, user.layout, whole, user, before=op)
+        back = rewriter.create(UnrealizedConversionCastOp, [value], [whole], before=op, location=op.location)
+        rewriter.replace_all_uses(user.results[0], back.results[0])
+    return bool(users)
+
+
+_PATTERNS = (Pattern(_reshard_for_users),)
+
+
+def _patterns(op_class: type[Op]) -> Sequence[Pattern]:
+    return _PATTERNS if issubclass(op_class, ShardOp) else ()
+
+
+@register("test-mesh-resharding-spmdization")
+class TestMeshReshardingSpmdization(Pass):
+    def run(self, module: ModuleOp) -> bool:
+        changed, _ = apply_greedily(module, _patterns)
+        return changed
