@@ -12,7 +12,7 @@ from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.verify import Verifier
 from sdyopt.registry import find_dialect
 from sdyopt.syntax.parse import parse_module
-from sdyopt.syntax.print import print_op
+from sdyopt.syntax.print import print_for_note, print_op
 from sdyopt.syntax.spell import Speller
 
 
@@ -23,7 +23,7 @@ def steps(path: str) -> dict[str, float]:
     start = time.perf_counter()
     dialects = DialectTable(find_dialect)
     module, _ = parse_module(Source(path, text), dialects)
-    if not Verifier(dialects, Speller().type).verify(module):
+    if not Verifier(dialects, Speller().type, print_for_note).verify(module):
         sys.exit(f"{path} is not valid")
     parsed = time.perf_counter()
     print_op(module, dialects)

@@ -27,7 +27,7 @@ from sdyopt.pipeline.timing import TimingRecorder
 from sdyopt.pipeline.tree import Pipeline
 from sdyopt.registry import lookup
 from sdyopt.syntax.parse import ParseOptions, parse_module
-from sdyopt.syntax.print import print_op
+from sdyopt.syntax.print import print_for_note, print_op
 from sdyopt.syntax.resources import Resources, resource_section
 from sdyopt.syntax.spell import Speller
 
@@ -47,7 +47,7 @@ class ChunkRun:
         self._dialects = dialects
         self._timing = timing
         self._parse_options = ParseOptions(allow_unregistered_dialects=job.allow_unregistered_dialects)
-        self._verify = Verifier(dialects, Speller().type).verify
+        self._verify = Verifier(dialects, Speller().type, print_for_note).verify
         self._resources = Resources()
 
     def output(self, pipeline: Pipeline) -> str:

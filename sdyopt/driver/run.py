@@ -100,9 +100,7 @@ class _JobRun:
     def _show_with_operation(self, diagnostic: Diagnostic) -> None:
         """Shows a diagnostic with the operation that it is about in its first note."""
         if diagnostic.operation is not None:
-            text = print_for_note(diagnostic.operation, self._dialects)
-            gap = "\n" if "\n" in text else ""
-            message = f"see current operation: {gap}{text}"
+            message = f"see current operation: {print_for_note(diagnostic.operation)}"
             diagnostic.notes.insert(0, Diagnostic(Severity.NOTE, diagnostic.location, message))
         self._show(diagnostic)
 

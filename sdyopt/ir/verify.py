@@ -6,6 +6,7 @@ the next. Within one, the first error ends it. Errors are emitted.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,6 +29,7 @@ class Verifier:
 
     dialects: DialectTable
     spell_type: SpellType
+    spell_op: Callable[[Op], str]
     # Forms found valid whose classes look at nothing else.
     _formal: set[Form] = field(default_factory=set, init=False, repr=False)
 
@@ -172,7 +174,7 @@ class Verifier:
             child = child.next
         last = block.last
         if last is not None and not may_lack_terminator and last.name and not last.is_terminator:
-            raise last.error("block with no terminator")
+            raise last.error(f"block with no terminator, has {self.spell_op(last)}")
 
     def _whole(self, op: Op) -> None:
         for trait in op.trait_order:

@@ -213,7 +213,7 @@ class Cursor:
     def accept_dictionary(self) -> DictAttr | None:
         """Takes `{name = value, …}`, if a brace is next."""
         start = self.skip()
-        if not self.text.startswith("{", start):
+        if not self.looking_at("{"):
             return None
         read = self.pieces.dictionary_at(start)
         if read is not None:

@@ -23,6 +23,7 @@ from sdyopt.syntax.assembly import Assembly, visible_attributes
 from sdyopt.syntax.generic import PROPERTIES
 from sdyopt.syntax.naming import Naming
 from sdyopt.syntax.spell import Speller
+from sdyopt.syntax.strings import escape
 from sdyopt.syntax.template import Template
 from sdyopt.syntax.users import argument_comments, users_comment
 
@@ -63,14 +64,21 @@ def print_op(op: Op, dialects: DialectTable, options: PrintOptions = PrintOption
     return "".join([*above, *body, "\n", *printer.out])
 
 
-def print_for_note(op: Op, dialects: DialectTable) -> str:
-    """The generic text of an operation as diagnostics show it, names as in the whole program."""
+def print_for_note(op: Op) -> str:
+    """The generic text of an operation as diagnostics show it, names as in the whole program.
+
+    Text of several lines begins on a line of its own.
+    """
     scope = next((a for a in (op, *op.ancestors()) if ISOLATED in a.traits), op)
-    printer = Printer(scope, PrintOptions(generic=True, local_scope=True), Aliases())
+    printer = Printer(scope, _FOR_NOTES, Aliases())
     for value in op.operands:
         printer.names.setdefault(value, "<<UNKNOWN SSA VALUE>>")
     printer.op(op, "")
-    return "".join(printer.out)
+    text = "".join(printer.out)
+    return f"\n{text}" if "\n" in text else text
+
+
+_FOR_NOTES = PrintOptions(generic=True, local_scope=True, elide_elements_larger_than=16)
 
 
 class _Line:
@@ -183,7 +191,7 @@ class Printer:
     def _generic(self, op: Op) -> Template:
         """`"name"(%operands)[^successors] <{properties}> ({regions}) {attributes} : type`."""
         form, template = op.form, Template(self.speller)
-        template.text(f'"{form.name}"(')
+        template.text(f'"{escape(form.name)}"(')
         for index in range(len(form.operand_types)):
             if index:
                 template.text(", ")

@@ -12,7 +12,7 @@ from sdyopt.syntax.pieces.element_list import Scanner
 from sdyopt.syntax.pieces.numbers import float_bits, integer_value
 from sdyopt.syntax.pieces.reader import Reader, action
 
-_DECIMALS = re.compile(r"(?:-?\d{1,18},)*", re.ASCII)
+_DECIMALS = re.compile(r" *-?\d{1,18} *(?:, *-?\d{1,18} *)*+", re.ASCII)
 
 
 @action("array_type")
@@ -29,9 +29,8 @@ def _array_type(reader: Reader, parts: list[Any], places: list[int]) -> IntegerT
 @action("array_values")
 def _array_elements(reader: Reader, parts: list[Any], places: list[int]) -> tuple[int, ...]:
     text, type = parts[0], reader.array_type
-    numbers = text.replace(" ", "") + ","
-    if isinstance(type, IntegerType) and type.is_signless and type is not I1 and _DECIMALS.fullmatch(numbers):
-        values = tuple(map(int, numbers[:-1].split(",")))
+    if isinstance(type, IntegerType) and type.is_signless and type is not I1 and _DECIMALS.fullmatch(text):
+        values = tuple(map(int, text.split(",")))
         if all(wrapped(value, type) == value for value in values):
             return values
     assert isinstance(type, IntegerType | FloatType)

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.syntax.pieces.tables import Tables
-from sdyopt.syntax.pieces.wordings import AT_TOKEN, WRONG_TOKENS
+from sdyopt.syntax.pieces.wordings import AT_TOKEN, worded
 from sdyopt.syntax.tokens import END, ON_DEMAND, LexError, Token, demanded_token, next_token
 
 # Brackets in brackets deeper than this are refused: recursion over what is built stays shallow.
@@ -60,8 +60,7 @@ def run(tables: Tables, start: str, text: str, position: int, end: int, builder:
                     return parts[0]
                 if token.kind == END:  # the fault may be that no token can be made of what follows
                     next_token(text, token.start, len(text), keywords)
-                message = tables.messages[state]
-                message = WRONG_TOKENS.get((message, token.kind), message)
+                message = worded(tables.messages[state], token.kind)
                 blame = builder.error if message in AT_TOKEN else builder.misplaced
                 raise blame(message, token.start)
             origin, length, action = tables.rules[rule]

@@ -144,7 +144,7 @@ class Scanner:
         if group == 3 and self._token == ".":
             message = "expected three consecutive dots for an ellipsis"
             raise self._reader.error(message, self._start + 1)
-        if group == 3 and not (self._token.isalpha() or self._token in "_:+*?=@%|"):
+        if group == 3 and not (self._token.isalpha() or self._token in "_:+*?=@%|/"):
             raise self.error("unexpected character")
 
     def _list(self, depth: int) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ the part that should come next says it.
 
 from __future__ import annotations
 
+_EMPTY_LIST = "expected list element"
 # What an error says if the part that should come next is none of the table below.
 NEXT_PART = {
     "type": "expected non-function type",
@@ -15,7 +16,7 @@ NEXT_PART = {
     "attribute": "expected attribute value",
     "attributes": "expected attribute value",
     "plain_attribute": "expected attribute value",
-    "layouts": "expected list element",
+    "layouts": _EMPTY_LIST,
     "layout": "expected attribute value",
     "dense_type": "expected non-function type",
     "array_type": "expected non-function type",
@@ -127,10 +128,18 @@ WORDINGS = {
 }
 
 # What is said instead if the token that is wrong is this one.
-WRONG_TOKENS = {
+_WRONG_TOKENS = {
     ("expected affine expression", "+"): "missing left operand of binary operator",
     ("expected affine expression", "*"): "missing left operand of binary operator",
 }
+
+
+def worded(message: str, kind: str) -> str:
+    """What is said where a token of a kind is wrong."""
+    if message == _EMPTY_LIST and kind != ">":
+        return "expected attribute value"
+    return _WRONG_TOKENS.get((message, kind), message)
+
 
 # Words about the wrong token itself. All others stand behind what was read before it.
 AT_TOKEN = frozenset(
