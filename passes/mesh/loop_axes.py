@@ -1,0 +1,99 @@
+"""From shardings of some operands and results to mesh axes of loops, and from those to all shardings."""
+
+from __future__ import annotations
+
+from sdyopt.diagnostics.diagnostic import emit
+from sdyopt.dialects.mesh.axes import Axes
+from sdyopt.dialects.mesh.sharding import MeshSharding
+from sdyopt.ir.attribute import SymbolRef
+from sdyopt.ir.operation import Op
+
+from .annotations import Layouts
+from .loops import Loops, Map
+
+
+class LoopAxes:
+    """Which mesh axes each loop of an operation is split along."""
+
+    def __init__(self, loops: Loops) -> None:
+        self.loops = loops
+        self.mesh: SymbolRef | None = None
+        self._axes: list[Axes] = [()] * len(loops.kinds)
+
+    def _fill(self, loop: int, axes: Axes) -> bool:
+        """Splits a loop, unless it or the axes are taken."""
+        if self._axes[loop] and self._axes[loop] != axes:
+            return False
+        others = {axis for other, held in enumerate(self._axes) if other != loop for axis in held}
+        if not others.isdisjoint(axes):
+            return False
+        self._axes[loop] = axes
+        return True
+
+    def learn(self, layout: MeshSharding, map: Map) -> bool:
+        """Takes over what a sharding says of the dimensions; False if that goes against something."""
+        if self.mesh is not None and self.mesh is not layout.mesh:
+            return False
+        self.mesh = layout.mesh
+        return all(self._fill(loop, axes) for axes, loop in zip(layout.split_axes, map, strict=False))
+
+    def learn_partial(self, axes: Axes) -> None:
+        """Splits the first loop that combines elements, if none is split and it can be."""
+        reductions = self.loops.reductions
+        if not any(self._axes[loop] for loop in reductions):
+            self._fill(reductions[0], axes)
+
+    def operand_layout(self, map: Map) -> MeshSharding:
+        """The sharding of an operand."""
+        assert self.mesh is not None
+        return MeshSharding(self.mesh, self._lists(map))
+
+    def result_layout(self, map: Map) -> MeshSharding:
+        """The sharding of a result; what is combined in parts is partial."""
+        assert self.mesh is not None
+        partial = tuple(axis for loop in self.loops.reductions for axis in self._axes[loop])
+        if not partial:
+            return self.operand_layout(map)
+        return MeshSharding(self.mesh, self._lists(map), partial, self.loops.reduction)
+
+    def _lists(self, map: Map) -> tuple[Axes, ...]:
+        lists = [self._axes[loop] for loop in map]
+        while lists and not lists[-1]:
+            lists.pop()
+        return tuple(lists)
+
+
+def axes_of_loops(op: Op, loops: Loops | None, results: Layouts, operands: Layouts) -> LoopAxes | None:
+    """The axes of the loops that these shardings ask for; None if they do not go together.
+
+    Shardings that the operation cannot have at all are told of, which does not fail the pass.
+    """
+    if loops is None or not loops.kinds:
+        _refuse(op, "invalid sharding interface implementation")
+        return None
+    found = LoopAxes(loops)
+    partial: list[Axes] = []
+    for layout, map in zip(results, loops.result_maps, strict=True):
+        if layout is not None:
+            if not found.learn(layout, map):
+                return None
+            if layout.partial_axes:
+                partial.append(layout.partial_axes)
+    if len(partial) > 1:
+        _refuse(op, "at most one result with partial axes is supported at present")
+        return None
+    for layout, map in zip(operands, loops.operand_maps, strict=True):
+        if layout is not None and not found.learn(layout, map):
+            return None
+    if partial:
+        if not loops.reductions:
+            _refuse(op, "no matched reduction loop found for the result's partial type")
+            return None
+        found.learn_partial(partial[0])
+    return None if found.mesh is None else found
+
+
+def _refuse(op: Op, message: str) -> None:
+    diagnostic = op.op_error(message).diagnostic
+    diagnostic.is_fatal = False
+    emit(diagnostic)

@@ -1,0 +1,135 @@
+"""sharding-propagation: carry annotations from values to values, until every operation has them.
+
+    %s = mesh.shard %a to <@grid, [[0]]> : tensor<6x4xf32>
+    %0 = tosa.abs %s : (tensor<6x4xf32>) -> tensor<6x4xf32>
+    return %0
+becomes
+    %s = mesh.shard %a to <@grid, [[0]]> : tensor<6x4xf32>
+    %t = mesh.shard %s to <@grid, [[0]]> annotate_for_users : tensor<6x4xf32>
+    %0 = tosa.abs %t : (tensor<6x4xf32>) -> tensor<6x4xf32>
+    %1 = mesh.shard %0 to <@grid, [[0]]> : tensor<6x4xf32>
+    return %1
+
+Each operation stands for loops. What is annotated around it says along which mesh axes its loops are
+split, and that says how all of its operands and results are laid out. Of what is annotated, producers'
+annotations on results and users' annotations on operands are kept; of the others as many as possible.
+Operations are visited from last to first and then from first to last, or as `traversal` says.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.mesh.shard_op import ShardOp, make_shard
+from sdyopt.dialects.mesh.sharding import MeshSharding
+from sdyopt.dialects.mesh.versions import dialect_at
+from sdyopt.ir.operation import Op
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.value import OpOperand, Value
+from sdyopt.pipeline import FUNCTION, Pass, option
+from sdyopt.registry import register
+
+from .annotations import CONTRADICTS, FITS, annotation_of, grade, operand_choices, result_choices
+from .loop_axes import axes_of_loops
+from .loops import has_loops, loops_of
+
+
+class Traversal(StrEnum):
+    FORWARD = "forward"
+    BACKWARD = "backward"
+    FORWARD_BACKWARD = "forward-backward"
+    BACKWARD_FORWARD = "backward-forward"
+
+
+@register("sharding-propagation")
+class ShardingPropagation(Pass):
+    anchor = FUNCTION
+
+    traversal: Traversal = option(
+        default=Traversal.BACKWARD_FORWARD,
+        help="In which order the operations of a function are visited, once or twice",
+    )
+
+    def run(self, function: FuncOp) -> bool:
+        if function.is_declaration:
+            return False
+        if len(function.body.blocks) > 1:
+            raise function.op_error("only one block is supported!")
+        rewriter = Rewriter()
+        for direction in self.traversal.split("-"):
+            ops = list(function.entry.ops)
+            for op in ops if direction == "forward" else reversed(ops):
+                _visit(op, rewriter)
+        return rewriter.changed
+
+
+def _visit(op: Op, rewriter: Rewriter) -> None:
+    if op.is_terminator or isinstance(op, ShardOp):
+        return
+    if not has_loops(op):
+        raise op.op_error("sharding interface is not implemented.")
+    layouts = _best_layouts(op)
+    if layouts is None:
+        return
+    operands, results = layouts
+    for result, layout in zip(op.results, results, strict=True):
+        _annotate_result(op, result, layout, rewriter)
+    for use, layout in zip(op.operand_uses, operands, strict=True):
+        _annotate_operand(use, layout, rewriter)
+
+
+Chosen = tuple[list[MeshSharding], list[MeshSharding]]
+
+
+def _best_layouts(op: Op) -> Chosen | None:
+    """The shardings of operands and results that go best with what is annotated around."""
+    loops = loops_of(op)
+    best: Chosen | None = None
+    best_grade = CONTRADICTS + 1
+    for results in result_choices(op):
+        for operands in operand_choices(op):
+            axes = axes_of_loops(op, loops, results, operands)
+            if axes is None:
+                continue
+            chosen = (
+                [axes.operand_layout(map) for map in axes.loops.operand_maps],
+                [axes.result_layout(map) for map in axes.loops.result_maps],
+            )
+            found = grade(op, *chosen)
+            if found < best_grade:
+                best, best_grade = chosen, found
+            if best_grade == FITS:
+                return best
+    return best
+
+
+def _annotate_result(op: Op, result: Value, layout: MeshSharding, rewriter: Rewriter) -> None:
+    """Every user gets the result through an annotation of its own."""
+    dialect = dialect_at(op)
+    for user in list(dict.fromkeys(result.users)):
+        is_producers = isinstance(user, ShardOp) and not user.annotate_for_users
+        if is_producers and isinstance(user, ShardOp) and user.layout.agrees_with(layout):
+            continue
+        made = make_shard(rewriter, dialect, result, layout, False, op.location, after=op)
+        if is_producers:
+            made = make_shard(rewriter, dialect, made.result, layout, True, op.location, after=made)
+        for use in user.operand_uses:
+            if use.value is result:
+                rewriter.set_operand(use, made.result)
+
+
+def _annotate_operand(use: OpOperand, layout: MeshSharding, rewriter: Rewriter) -> None:
+    """The operation gets the operand through an annotation for users."""
+    value, op = use.value, use.owner
+    annotation = annotation_of(value)
+    dialect = dialect_at(op)
+    source = value
+    if annotation is not None and annotation.annotate_for_users:
+        if annotation.layout.agrees_with(layout):
+            return
+        source = make_shard(rewriter, dialect, value, layout, False, op.location, before=op).result
+    made = make_shard(rewriter, dialect, source, layout, True, op.location, before=op)
+    for other in op.operand_uses:
+        if other.value is value:
+            rewriter.set_operand(other, made.result)
