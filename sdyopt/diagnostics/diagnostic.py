@@ -31,7 +31,8 @@ class Diagnostic:
 
     `operation` is the operation that it is about, if any: the driver adds a note that shows it.
     `help` is rendered below the rest and is not a diagnostic: nobody has to expect it.
-    `followers` are errors that come of this one; each is told right after it.
+    `followers` are errors that come of this one; each is told right after it. An error that is not
+    `is_fatal` is told like any other, but does not fail the pass that tells it.
     """
 
     severity: Severity
@@ -41,6 +42,7 @@ class Diagnostic:
     operation: Any = None
     help: str = ""
     followers: list[Diagnostic] = field(default_factory=list)
+    is_fatal: bool = True
 
 
 class DiagnosticError(Exception):

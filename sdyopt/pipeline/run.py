@@ -108,7 +108,7 @@ def _run_checked(single: Pass, op: Op) -> bool:
     errors: list[Diagnostic] = []
 
     def watch(diagnostic: Diagnostic) -> None:
-        if diagnostic.severity is Severity.ERROR:
+        if diagnostic.severity is Severity.ERROR and diagnostic.is_fatal:
             errors.append(diagnostic)
 
     changed = False
