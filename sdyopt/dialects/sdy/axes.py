@@ -7,7 +7,7 @@ two references to one axis are questions about two such intervals.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from sdyopt.dialects.sdy.asm import attributes, called, integer, nested, parameter, quote, quoted, unbracketed
 from sdyopt.dialects.sdy.dialect import sdy
@@ -146,6 +146,25 @@ def with_axes(axes: Sequence[AxisRef], more: Iterable[AxisRef], mesh: Mesh) -> t
 def sorted_and_merged(axes: Iterable[AxisRef], mesh: Mesh) -> tuple[AxisRef, ...]:
     """References in the order of the mesh, neighbours merged."""
     return with_axes((), sorted(axes, key=lambda axis: mesh_order(axis, mesh)), mesh)
+
+
+def difference(axes: Iterable[AxisRef], others: Sequence[AxisRef], mesh: Mesh) -> tuple[AxisRef, ...]:
+    """What is left of references when the parts that are in `others` are taken out."""
+    return tuple([rest for axis in axes for rest in _without(axis, others, mesh)])
+
+
+def _without(axis: AxisRef, others: Sequence[AxisRef], mesh: Mesh) -> Iterator[AxisRef]:
+    overlapping = [other for other in others if other.overlaps(axis)]
+    if not overlapping:
+        yield axis
+        return
+    start, end = axis.pre_size, axis.next_pre_size(mesh)
+    for other in sorted(overlapping, key=lambda other: other.pre_size):
+        if start < other.pre_size:
+            yield AxisRef(axis.name, SubAxis(start, other.pre_size // start))
+        start = max(start, other.next_pre_size(mesh))
+    if start < end:
+        yield AxisRef(axis.name, SubAxis(start, end // start))
 
 
 # --- Text -------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from sdyopt.syntax.names import symbol_name_piece
 _MESH: AttrKind[Mesh] = kind_of(Mesh, "Mesh of axes and a list of devices")
 
 
-@sdy.op("mesh", SYMBOL, has_parent("builtin.module"))
+@sdy.op("mesh", has_parent("builtin.module"), SYMBOL)
 class MeshOp(Op):
     """A named mesh, to which shardings refer."""
 

@@ -1,0 +1,69 @@
+// RUN: sdy-opt %s | filecheck %s
+
+sdy.mesh @mesh = <["x"=2, "y"=4, "z"=4]>
+sdy.mesh @maximal = <[], device_ids=[0]>
+
+// Arguments and results of a function have one sharding each.
+// CHECK-LABEL: func.func @function
+// CHECK-SAME:      %arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}
+// CHECK-SAME:      -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>})
+func.func @function(%arg: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>}) {
+  return %arg : tensor<8x8xf32>
+}
+
+// An operation has one for each result; priorities, open dimensions and parts of axes are kept.
+// CHECK-LABEL: func.func @operation
+func.func @operation(%arg: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // CHECK: sdy.sharding_per_value<[<@mesh, [{"x", ?}p0, {"y":(1)2, "z", ?}p12]>]>
+  %0 = stablehlo.negate %arg {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x",?}p0, {"y":(1)2,"z",?}p12]>]>} : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// Replicated and unreduced axes are in the order of the mesh, and written in this order.
+// CHECK-LABEL: func.func @other_axes
+func.func @other_axes(%arg: tensor<8xf32>) -> tensor<8xf32> {
+  // CHECK: <@mesh, [{?}], replicated={"x", "z"}>
+  %0 = sdy.sharding_constraint %arg <@mesh, [{?}], replicated={"x", "z"}> : tensor<8xf32>
+  // CHECK: <@mesh, [{}], replicated={"x"}, unreduced={"y":(2)2}>
+  %1 = sdy.sharding_constraint %arg <@mesh, [{}], unreduced={"y":(2)2}, replicated={"x"}> : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// The mesh may stand in the sharding itself.
+// CHECK-LABEL: func.func @inline_mesh
+func.func @inline_mesh(%arg: tensor<8xf32>) -> tensor<8xf32> {
+  // CHECK: sdy.sharding_constraint %arg0 <mesh<["x"=2, "y"=4]>, [{"y"}]> : tensor<8xf32>
+  %0 = sdy.sharding_constraint %arg <mesh<["x"=2, "y"=4]>, [{"y"}]> : tensor<8xf32>
+  // CHECK: sdy.sharding_constraint %arg0 <mesh<[], device_ids=[7]>, []> : tensor<8xf32>
+  %1 = sdy.sharding_constraint %arg <mesh<[], device_ids=[7]>, []> : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// What is on one device, or has no dimensions, has no dimensions in its sharding.
+// CHECK-LABEL: func.func @rank_0
+func.func @rank_0(%arg: tensor<8xf32>, %scalar: tensor<f32>, %token: !stablehlo.token) {
+  // CHECK: <@maximal, []> : tensor<8xf32>
+  %0 = sdy.sharding_constraint %arg <@maximal, []> : tensor<8xf32>
+  // CHECK: <@mesh, []> : tensor<f32>
+  %1 = sdy.sharding_constraint %scalar <@mesh, []> : tensor<f32>
+  // CHECK: <@mesh, []> : !stablehlo.token
+  %2 = sdy.sharding_constraint %token <@mesh, []> : !stablehlo.token
+  return
+}
+
+// A dimension need not be divisible by the number of its parts, and may be of unknown size.
+// CHECK-LABEL: func.func @uneven
+func.func @uneven(%arg: tensor<7x?xf32>) {
+  // CHECK: <@mesh, [{"y"}, {"x"}]> : tensor<7x?xf32>
+  %0 = sdy.sharding_constraint %arg <@mesh, [{"y"}, {"x"}]> : tensor<7x?xf32>
+  return
+}
+
+// An operation without results may have the sharding of where it runs.
+// CHECK-LABEL: func.func @no_results
+func.func @no_results(%arg: tensor<8xf32>) {
+  // CHECK: sdy.sharding_per_value<[<@maximal, []>]>
+  stablehlo.custom_call @effect(%arg) {has_side_effect = true, sdy.sharding = #sdy.sharding_per_value<[<@maximal, []>]>} : (tensor<8xf32>) -> ()
+  return
+}
