@@ -1,0 +1,13 @@
+// RUN: sdy-opt %s | filecheck %s
+
+// Its results have names.
+// CHECK-LABEL: func.func @top_k
+func.func @top_k(%x: tensor<3x8xf32>, %y: tensor<?x8xf32, #stablehlo.bounds<3, ?>>) {
+  // CHECK: %values, %indices = chlo.top_k(%{{.*}}, k = 2) : tensor<3x8xf32> -> (tensor<3x2xf32>, tensor<3x2xi32>)
+  %0:2 = chlo.top_k(%x, k = 2) : tensor<3x8xf32> -> (tensor<3x2xf32>, tensor<3x2xi32>)
+  // CHECK: %values_0, %indices_1 = chlo.top_k(%{{.*}}, k = 8) {note}
+  // CHECK-SAME: -> (tensor<?x8xf32, #stablehlo.bounds<3, ?>>, tensor<?x8xi32, #stablehlo.bounds<3, ?>>)
+  %1:2 = chlo.top_k(%y, k = 8) {note} : tensor<?x8xf32, #stablehlo.bounds<3, ?>>
+    -> (tensor<?x8xf32, #stablehlo.bounds<3, ?>>, tensor<?x8xi32, #stablehlo.bounds<3, ?>>)
+  return
+}
