@@ -11,11 +11,16 @@ which is what a reshard says. Later passes know reshards only, and remove those 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.ops import ReshardOp, ShardingConstraintOp
 from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.value import Value
 from sdyopt.pipeline import FUNCTION, Pass
 from sdyopt.registry import register
+
+from ..common.conversion import convert
 
 
 @register("sdy-sharding-constraint-to-reshard")
@@ -24,20 +29,11 @@ class ShardingConstraintToReshard(Pass):
 
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
-        for op in list(function.walk()):
-            if isinstance(op, ShardingConstraintOp):
-                _replace(rewriter, op)
+        convert(function, {ShardingConstraintOp: _reshard}, rewriter, legal=[ReshardOp])
         return rewriter.changed
 
 
-def _replace(rewriter: Rewriter, op: ShardingConstraintOp) -> None:
-    reshard = rewriter.create(
-        ReshardOp,
-        op.operands,
-        op.form.result_types,
-        {"sharding": op.sharding},
-        before=op,
-        location=op.location,
-    )
-    rewriter.set_attributes(reshard, op.attributes)
-    rewriter.replace(op, reshard)
+def _reshard(op: ShardingConstraintOp, operands: Sequence[Value], rewriter: Rewriter) -> Sequence[Value]:
+    attributes = {**dict(op.attributes), "sharding": op.sharding}
+    types = op.form.result_types
+    return rewriter.create(ReshardOp, operands, types, attributes, before=op, location=op.location).results

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sdyopt.ir.attribute import EMPTY_DICT, ArrayAttr, Attribute, DictAttr, SymbolRef
 from sdyopt.ir.block import Block
+from sdyopt.ir.constants import constant_value
 from sdyopt.ir.constraints import (
     DICT_ARRAY_ATTR,
     FLAT_SYMBOL_ATTR,
@@ -18,6 +19,8 @@ from sdyopt.ir.dialect import Dialect
 from sdyopt.ir.fields import attr, operand, operands, optional_attr, region, result, results
 from sdyopt.ir.form import Form
 from sdyopt.ir.operation import Op
+from sdyopt.ir.patterns import Pattern
+from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.symbols import lookup_symbol
 from sdyopt.ir.traits import (
     AFFINE_SCOPE,
@@ -215,6 +218,18 @@ def _write_callee_type(out: Template, form: Form, attributes: DictAttr) -> None:
     out.types(form.operand_types[:1])
 
 
+def _call_directly(op: CallIndirectOp, rewriter: Rewriter) -> bool:
+    """A function that is known is called by its name."""
+    callee = constant_value(op.callee.defining_op)
+    if not isinstance(callee, SymbolRef):
+        return False
+    types = op.form.result_types
+    attributes = {"callee": callee}
+    call = rewriter.create(CallOp, op.inputs, types, attributes, before=op, location=op.location)
+    rewriter.replace(op, call)
+    return True
+
+
 @func.op("call_indirect")
 class CallIndirectOp(Op):
     """Calls a function that is a value."""
@@ -227,6 +242,7 @@ class CallIndirectOp(Op):
     arg_attrs = optional_attr(DICT_ARRAY_ATTR)
     res_attrs = optional_attr(DICT_ARRAY_ATTR)
 
+    canonicalizations = (Pattern(_call_directly),)
     assembly = assembly(
         *(Operand("callee"), "(", Operand("inputs"), ")", AttrDict(), ":"),
         Custom(_parse_callee_type, _write_callee_type),

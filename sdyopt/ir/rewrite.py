@@ -142,6 +142,12 @@ class Rewriter:
         while (use := old.first_use) is not None:
             self._relink(use, new)
 
+    def refresh_uses(self, op: Op) -> None:
+        """Makes the uses by an operation the newest of their values. No edit that a pass reports."""
+        for use in op._operands:
+            use.unlink()
+            use.link(use.value)
+
     def replace_uses_except(self, old: Value, new: Value, exception: Op) -> None:
         """Makes every user of `old` but one use `new`."""
         for use in list(old.uses):
