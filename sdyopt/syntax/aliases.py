@@ -60,7 +60,9 @@ class AliasFinder:
         for fact, met in sorted(self._met.items(), key=lambda item: (item[1].depth, item[1].name)):
             number = counts.get(met.name, 0)
             counts[met.name] = number + 1
-            aliases.texts[fact] = f"#{met.name}{number or ''}"
+            text = aliases.texts[fact] = f"#{met.name}{number or ''}"
+            if isinstance(fact, Location):
+                aliases.texts[LocationAttr(fact)] = text
             (aliases.below if met.is_deferrable else aliases.above).append(fact)
         return aliases
 

@@ -15,7 +15,7 @@ SPACE = r"(?:[ \t\r\n]|//[^\r\n]*)*+"
 WORD = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
 # What stands behind `%`, `^`, `#` and `!`.
 NAME = r"(?:\d+|[A-Za-z$._-][\w$.-]*)"
-PREFIXED = re.compile(rf"[#!]{NAME}", re.ASCII)
+PREFIXED = re.compile(rf"(?!#-\}})[#!]{NAME}", re.ASCII)
 STRING_TEXT = r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"'
 _SYMBOL_NAME = rf"@(?:{STRING_TEXT}|[A-Za-z_][\w$.]*)"
 SYMBOL = re.compile(rf"{_SYMBOL_NAME}(?:{SPACE}::{SPACE}{_SYMBOL_NAME})*", re.ASCII)

@@ -7,6 +7,7 @@ import re
 from sdyopt.ir.attribute import Attribute, DictAttr, StringAttr, SymbolRef
 from sdyopt.ir.form import Form
 from sdyopt.ir.symbols import SYM_NAME
+from sdyopt.ir.types import NONE
 from sdyopt.syntax.assembly import Attr, Custom
 from sdyopt.syntax.statement import Statement
 from sdyopt.syntax.strings import escape
@@ -43,7 +44,7 @@ def symbol_reference_piece(field: str) -> Attr:
 
     def parse(statement: Statement) -> Attribute:
         offset = statement.skip()
-        found = statement.attribute()
+        found = statement.attribute(NONE)
         if not isinstance(found, SymbolRef) or found.nested:
             raise statement.error("invalid kind of attribute specified", offset)
         return found

@@ -34,7 +34,7 @@ MAX_REGION_DEPTH = 1000
 
 _REST_OF_LINE = re.compile(r"[ \t\r]*(?://[^\r\n]*\r?)?(?:\n|\Z)")
 _RESULT = re.compile(rf"%{NAME}", re.ASCII)
-_RESULT_COUNT = re.compile(SPACE + r"(0x[0-9a-fA-F]+|\d+)", re.ASCII)
+_RESULT_COUNT = re.compile(SPACE + r"(0x[0-9a-fA-F]+|\d++(?!\.))", re.ASCII)
 _LABEL = re.compile(rf"\^{NAME}", re.ASCII)
 
 

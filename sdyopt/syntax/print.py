@@ -138,7 +138,9 @@ class Printer:
         key = (op.form, op.attributes)
         line = lines.get(key)
         if line is None:
-            line = lines[key] = self._line(op, default_dialect)
+            line = self._line(op, default_dialect)
+            if not op.place_attributes:
+                lines[key] = line
         if line.format is not None:
             names = self.names
             values = [names[use.value] for use in op._operands]
@@ -166,8 +168,6 @@ class Printer:
         assembly = op.assembly
         if self.options.generic or not isinstance(assembly, Assembly):
             template = self._generic(op)
-            if op.place_attributes or op.successors:
-                return _Line(template.parts, has_result=False)
         else:
             template = assembly.template(form, op.attributes, self.speller)
             name = form.name

@@ -120,7 +120,7 @@ class Statement(Cursor):
         self.position = match.end()
         following = self.skip()
         name = match[1]
-        if self.text.startswith("#", following):
+        if self.text.startswith("#", following) and not self.text.startswith("#-}", following):
             name += self._result_number()
         return OperandName(name, match.start(1))
 

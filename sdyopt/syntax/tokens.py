@@ -41,7 +41,7 @@ _TOKEN = re.compile(
     + rf"|(?P<HASH>\#(?!-\}}){NAME})"
     + rf"|(?P<BANG>!{NAME})"
     + rf"|(?P<SYMBOL>@(?:[A-Za-z_][\w$.]*|{STRING_LITERAL}))"
-    + r"|(?P<PUNCTUATION>->|::|\.\.\.|\{-\#|\#-\}|[][(){}<>,:=?*+|/-])"
+    + r"|(?P<PUNCTUATION>->|\.\.\.|\{-\#|\#-\}|[][(){}<>,:=?*+|/-])"
     + rf"|(?P<VALUE>%{NAME})"
     + rf"|(?P<BLOCK>\^{NAME})"
     + r"|(?P<OTHER>[\s\S]))",

@@ -125,7 +125,7 @@ def _first(_reader: Reader, parts: list[Any], _places: list[int]) -> list[Any]:
 @action("more")
 def _more(_reader: Reader, parts: list[Any], _places: list[int]) -> list[Any]:
     elements: list[Any] = parts[0]
-    elements.append(parts[2])
+    elements.append(parts[-1])
     return elements
 
 

@@ -129,7 +129,7 @@ def _vector_shape(reader: Reader, parts: list[Any], places: list[int]) -> tuple[
     """The sizes in `4x[8]x`, and whether each is in brackets."""
     for bracket in re.finditer(r"\[[^\]]*", parts[0]):
         if not bracket[0][1:].strip():
-            raise reader.misplaced("invalid dimension", places[0] + bracket.end())
+            raise reader.error("invalid dimension", places[0] + bracket.end())
         if not bracket[0][-1].isdigit() or parts[0][bracket.end() : bracket.end() + 1] != "]":
             raise reader.misplaced("missing ']' closing scalable dimension", places[0] + bracket.end())
     _check_dimensions_end(reader, parts[0], places[0])

@@ -49,6 +49,7 @@ NEXT_PART = {
 WORDINGS = {
     ("tensor", 1): "expected '<' in tensor type",
     ("tensor", 4): "expected '>' in tensor type",
+    ("tensor", 5): "expected '>' in tensor type",
     ("tensor", 6): "expected '>' in tensor type",
     ("vector", 1): "expected '<' in vector type",
     ("vector", 4): "expected '>' in vector type",
@@ -85,6 +86,7 @@ WORDINGS = {
     ("distinct", 3): "expected ']' to close distinct ID",
     ("distinct", 4): "expected '<' after distinct ID",
     ("distinct", 6): "expected '>' to close distinct attribute",
+    ("symbols", 3): "expected nested symbol reference identifier",
     ("dictionary", 2): "expected '}' in attribute dictionary",
     ("map", 1): "expected '->' or ':'",
     ("map", 2): "expected '(' in affine map range",
@@ -131,6 +133,8 @@ WORDINGS = {
 _WRONG_TOKENS = {
     ("expected affine expression", "+"): "missing left operand of binary operator",
     ("expected affine expression", "*"): "missing left operand of binary operator",
+    ("expected affine expression", "VALUE"): "unexpected ssa identifier",
+    ("missing right operand of binary operator", "VALUE"): "unexpected ssa identifier",
 }
 
 
@@ -150,6 +154,7 @@ AT_TOKEN = frozenset(
         "missing right operand of binary operator",
         "missing left operand of binary operator",
         "missing operand of negation",
+        "unexpected ssa identifier",
         "expected '== affine-expr' or '>= affine-expr' at end of affine constraint",
         "expected nested symbol reference identifier",
     }
