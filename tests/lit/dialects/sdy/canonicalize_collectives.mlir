@@ -1,0 +1,111 @@
+// RUN: sdy-opt %s -canonicalize | filecheck %s
+
+sdy.mesh @mesh = <["x"=4, "y"=2, "z"=2]>
+
+// Collectives along no axes do nothing.
+// CHECK-LABEL: func.func @along_nothing
+// CHECK-SAME:    (%[[ARG:.*]]: tensor<8x8xf32>
+func.func @along_nothing(%arg: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
+  // CHECK-NEXT: return %[[ARG]]
+  %0 = sdy.all_gather [{}, {}] %arg out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  %1 = sdy.all_slice [{}, {}] %0 out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  %2 = sdy.all_reduce {} %1 out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  %3 = sdy.reduce_scatter [{}, {}] %2 out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  %4 = sdy.collective_permute %3 out_sharding=<@mesh, [{"x", ?}, {?}]> : tensor<8x8xf32>
+  return %4 : tensor<8x8xf32>
+}
+
+// What is gathered and then sliced the same way is as before.
+// CHECK-LABEL: func.func @gather_then_slice
+// CHECK-SAME:    (%[[ARG:.*]]: tensor<8x8xf32>
+func.func @gather_then_slice(%arg: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}) -> tensor<8x8xf32> {
+  %0 = sdy.all_gather [{"y"}, {}] %arg out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  %1 = sdy.all_slice [{"y"}, {}] %0 out_sharding=<@mesh, [{"x", "y"}, {}]> : tensor<8x8xf32>
+  // CHECK: return %[[ARG]]
+  return %1 : tensor<8x8xf32>
+}
+
+// Another slice is kept.
+// CHECK-LABEL: func.func @gather_then_slice_otherwise
+func.func @gather_then_slice_otherwise(%arg: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}) -> tensor<8x8xf32> {
+  // CHECK-NEXT: %[[GATHERED:.*]] = sdy.all_gather
+  %0 = sdy.all_gather [{"y"}, {}] %arg out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  // CHECK-NEXT: %[[SLICED:.*]] = sdy.all_slice [{}, {"y"}] %[[GATHERED]]
+  %1 = sdy.all_slice [{}, {"y"}] %0 out_sharding=<@mesh, [{"x"}, {"y"}]> : tensor<8x8xf32>
+  // CHECK-NEXT: return %[[SLICED]]
+  return %1 : tensor<8x8xf32>
+}
+
+// Copies made unreduced and summed again are copies.
+// CHECK-LABEL: func.func @replicated_to_unreduced_then_reduce
+// CHECK-SAME:    (%[[ARG:.*]]: tensor<8xf32>
+func.func @replicated_to_unreduced_then_reduce(%arg: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+  %0 = sdy.replicated_to_unreduced {"y", "z"} %arg out_sharding=<@mesh, [{"x"}], unreduced={"y", "z"}> : tensor<8xf32>
+  %1 = sdy.all_reduce {"y", "z"} %0 out_sharding=<@mesh, [{"x"}]> : tensor<8xf32>
+  // CHECK: return %[[ARG]]
+  return %1 : tensor<8xf32>
+}
+
+// Chunks made unreduced and summed are gathered.
+// CHECK-LABEL: func.func @sharded_to_unreduced_then_reduce
+func.func @sharded_to_unreduced_then_reduce(%arg: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {"z"}]>}) -> tensor<8x8xf32> {
+  // CHECK: %[[GATHERED:.*]] = sdy.all_gather [{"x":(2)2, "y"}, {"z"}] %arg0 out_sharding=<@mesh, [{"x":(1)2}, {}]> : tensor<8x8xf32>
+  %0 = sdy.sharded_to_unreduced [{"x":(2)2, "y"}, {"z"}] %arg out_sharding=<@mesh, [{"x":(1)2}, {}], unreduced={"x":(2)2, "y", "z"}> : tensor<8x8xf32>
+  %1 = sdy.all_reduce {"x":(2)2, "y", "z"} %0 out_sharding=<@mesh, [{"x":(1)2}, {}]> : tensor<8x8xf32>
+  // CHECK: return %[[GATHERED]]
+  return %1 : tensor<8x8xf32>
+}
+
+// Two all-to-alls over different dimensions are one, its moves sorted.
+// CHECK-LABEL: func.func @all_to_alls
+func.func @all_to_alls(%arg: tensor<8x8x8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {"y"}, {}]>}) -> tensor<8x8x8x8xf32> {
+  // CHECK-NEXT: %[[MOVED:.*]] = sdy.all_to_all [{"x"}: 0->1, {"y"}: 2->3] %arg0 out_sharding=<@mesh, [{}, {"x"}, {}, {"y"}]> : tensor<8x8x8x8xf32>
+  // CHECK-NEXT: return %[[MOVED]]
+  %0 = sdy.all_to_all [{"y"}: 2->3] %arg out_sharding=<@mesh, [{"x"}, {}, {}, {"y"}]> : tensor<8x8x8x8xf32>
+  %1 = sdy.all_to_all [{"x"}: 0->1] %0 out_sharding=<@mesh, [{}, {"x"}, {}, {"y"}]> : tensor<8x8x8x8xf32>
+  return %1 : tensor<8x8x8x8xf32>
+}
+
+// Not so over the same dimensions, or if the first one is used otherwise. One that nobody uses goes.
+// CHECK-LABEL: func.func @all_to_alls_in_the_way
+func.func @all_to_alls_in_the_way(%arg: tensor<8x8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}]>}) -> tensor<8x8x8xf32> {
+  // CHECK-NEXT: %[[FIRST:.*]] = sdy.all_to_all [{"x"}: 0->1] %arg0
+  // CHECK-NEXT: %[[SECOND:.*]] = sdy.all_to_all [{"x"}: 1->2] %[[FIRST]]
+  // CHECK-NEXT: return %[[SECOND]]
+  %0 = sdy.all_to_all [{"x"}: 0->1] %arg out_sharding=<@mesh, [{}, {"x"}, {}]> : tensor<8x8x8xf32>
+  %1 = sdy.all_to_all [{"x"}: 1->2] %0 out_sharding=<@mesh, [{}, {}, {"x"}]> : tensor<8x8x8xf32>
+  %2 = sdy.all_to_all [{"x"}: 1->0] %0 out_sharding=<@mesh, [{"x"}, {}, {}]> : tensor<8x8x8xf32>
+  return %1 : tensor<8x8x8xf32>
+}
+
+// What is summed and then sliced along the same axes is a reduce_scatter.
+// CHECK-LABEL: func.func @reduce_then_slice
+func.func @reduce_then_slice(%arg: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}], unreduced={"y", "z"}>}) -> tensor<8x8xf32> {
+  // CHECK-NEXT: %[[SUM:.*]] = sdy.reduce_scatter [{"y"}, {"z"}] %arg0 out_sharding=<@mesh, [{"x", "y"}, {"z"}]> : tensor<8x8xf32>
+  // CHECK-NEXT: return %[[SUM]]
+  %0 = sdy.all_reduce {"y", "z"} %arg out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  %1 = sdy.all_slice [{"y"}, {"z"}] %0 out_sharding=<@mesh, [{"x", "y"}, {"z"}]> : tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}
+
+// What else is sliced is sliced afterwards; equal slices become one.
+// CHECK-LABEL: func.func @reduce_then_slice_more
+func.func @reduce_then_slice_more(%arg: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"y"}>}) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+  // CHECK-NEXT: %[[SUM:.*]] = sdy.reduce_scatter [{"y"}, {}] %arg0 out_sharding=<@mesh, [{"y"}, {}]> : tensor<8x8xf32>
+  // CHECK-NEXT: %[[SLICE:.*]] = sdy.all_slice [{"z"}, {"x"}] %[[SUM]] out_sharding=<@mesh, [{"y", "z"}, {"x"}]> : tensor<8x8xf32>
+  // CHECK-NEXT: return %[[SLICE]], %[[SLICE]]
+  %0 = sdy.all_reduce {"y"} %arg out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  %1 = sdy.all_slice [{"y", "z"}, {"x"}] %0 out_sharding=<@mesh, [{"y", "z"}, {"x"}]> : tensor<8x8xf32>
+  %2 = sdy.all_slice [{"y", "z"}, {"x"}] %0 out_sharding=<@mesh, [{"y", "z"}, {"x"}]> : tensor<8x8xf32>
+  return %1, %2 : tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// Not so if an axis is summed along and not sliced first.
+// CHECK-LABEL: func.func @reduce_then_slice_in_the_way
+func.func @reduce_then_slice_in_the_way(%arg: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"y"}>}) -> tensor<8x8xf32> {
+  // CHECK-NEXT: sdy.all_reduce
+  // CHECK-NEXT: sdy.all_slice
+  %0 = sdy.all_reduce {"y"} %arg out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  %1 = sdy.all_slice [{"z", "y"}, {}] %0 out_sharding=<@mesh, [{"z", "y"}, {}]> : tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}

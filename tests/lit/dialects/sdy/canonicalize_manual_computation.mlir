@@ -1,0 +1,61 @@
+// RUN: sdy-opt %s -canonicalize | filecheck %s
+
+sdy.mesh @mesh = <["x"=2, "one"=1, "single"=1]>
+
+// Operands whose arguments nobody uses go, with their shardings.
+// CHECK-LABEL: func.func @unused_inputs
+func.func @unused_inputs(%a: tensor<8xf32>, %b: tensor<8x8xf32>, %c: tensor<4xf32>) -> tensor<8xf32> {
+  // CHECK: sdy.manual_computation(%arg0, %arg2) in_shardings=[<@mesh, [{"x"}]>, <@mesh, [{}]>]
+  // CHECK-SAME: (%[[A:.*]]: tensor<4xf32>, %[[C:.*]]: tensor<4xf32>) {
+  // CHECK-NEXT: stablehlo.add %[[A]], %[[C]]
+  %0 = sdy.manual_computation(%a, %b, %c) in_shardings=[<@mesh, [{"x"}]>, <@mesh, [{}, {"x"}]>, <@mesh, [{}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%in_a: tensor<4xf32>, %in_b: tensor<8x4xf32>, %in_c: tensor<4xf32>) {
+    %1 = stablehlo.add %in_a, %in_c : tensor<4xf32>
+    sdy.return %1 : tensor<4xf32>
+  } : (tensor<8xf32>, tensor<8x8xf32>, tensor<4xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// A body over axes of size 1 takes the place of the operation.
+// CHECK-LABEL: func.func @axes_of_size_1
+// CHECK-SAME:    (%[[A:.*]]: tensor<8xf32>, %[[B:.*]]: tensor<8xf32>)
+func.func @axes_of_size_1(%a: tensor<8xf32>, %b: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  // CHECK-NEXT: %[[SUM:.*]] = stablehlo.add %[[A]], %[[B]] {sdy.sharding = {{.*}}[{"x"}]
+  // CHECK-NEXT: return %[[SUM]], %[[A]]
+  %0:2 = sdy.manual_computation(%a, %b) in_shardings=[<@mesh, [{"one", "x"}]>, <@mesh, [{}]>] out_shardings=[<@mesh, [{}]>, <@mesh, [{}]>] manual_axes={"one", "single"} (%in_a: tensor<8xf32>, %in_b: tensor<8xf32>) {
+    %1 = stablehlo.add %in_a, %in_b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
+    sdy.return %1, %in_a : tensor<8xf32>, tensor<8xf32>
+  } : (tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+  return %0#0, %0#1 : tensor<8xf32>, tensor<8xf32>
+}
+
+// So does one without manual axes, and one inside another.
+// CHECK-LABEL: func.func @no_axes
+func.func @no_axes(%a: tensor<8xf32>) -> tensor<8xf32> {
+  // CHECK-NEXT: stablehlo.negate %arg0
+  // CHECK-NEXT: stablehlo.negate
+  // CHECK-NEXT: return
+  %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{}]>] manual_axes={} (%outer: tensor<8xf32>) {
+    %1 = stablehlo.negate %outer : tensor<8xf32>
+    %2 = sdy.manual_computation(%1) in_shardings=[<@mesh, [{"one"}]>] out_shardings=[<@mesh, [{}]>] manual_axes={"one"} (%inner: tensor<8xf32>) {
+      %3 = stablehlo.negate %inner : tensor<8xf32>
+      sdy.return %3 : tensor<8xf32>
+    } : (tensor<8xf32>) -> tensor<8xf32>
+    sdy.return %2 : tensor<8xf32>
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// One that takes and gives nothing and does nothing goes; one that does something is kept as its body.
+// CHECK-LABEL: func.func @nothing
+func.func @nothing() {
+  // CHECK-NEXT: stablehlo.custom_call @effect()
+  // CHECK-NEXT: return
+  sdy.manual_computation() in_shardings=[] out_shardings=[] manual_axes={} () {
+    sdy.return
+  } : () -> ()
+  sdy.manual_computation() in_shardings=[] out_shardings=[] manual_axes={"x"} () {
+    stablehlo.custom_call @effect() {has_side_effect = true} : () -> ()
+    sdy.return
+  } : () -> ()
+  return
+}
