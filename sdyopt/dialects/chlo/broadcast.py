@@ -12,25 +12,22 @@ from sdyopt.dialects.chlo.types import (
     ANY_COMPLEX_TENSOR,
     ANY_FLOAT_TENSOR,
     ANY_PRED_OR_INT_TENSOR,
-    ANY_PRED_TENSOR,
 )
-from sdyopt.dialects.stablehlo.asm import TensorTypeOf
 from sdyopt.dialects.stablehlo.compatible import are_compatible_elements
-from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.dialects.stablehlo.traits import (
     BROADCASTING_ELEMENTWISE,
     COMPATIBLE_ELEMENT_TYPES,
     INFERS_COMPATIBLE_TYPES,
 )
-from sdyopt.dialects.stablehlo.types import ANY_TENSOR, PRED_TENSOR
+from sdyopt.dialects.stablehlo.types import ANY_TENSOR
 from sdyopt.ir import fields
 from sdyopt.ir.block import Region
-from sdyopt.ir.constraints import I64_ARRAY, of_class
+from sdyopt.ir.constraints import I64_ARRAY
 from sdyopt.ir.form import Form
 from sdyopt.ir.operation import Op
-from sdyopt.ir.shape_traits import SAME_ELEMENT_TYPE, are_compatible_shapes
-from sdyopt.ir.traits import COMMUTATIVE, PURE, InfersTypes
-from sdyopt.ir.types import I1, ComplexType, Type, element_of
+from sdyopt.ir.shape_traits import SAME_ELEMENT_TYPE
+from sdyopt.ir.traits import COMMUTATIVE, PURE
+from sdyopt.ir.types import ComplexType, Type, element_of
 from sdyopt.syntax.assembly import AttrDict, Operand, assembly
 
 _BROADCASTS = (BROADCASTING_ELEMENTWISE, INFERS_COMPATIBLE_TYPES)
@@ -75,7 +72,7 @@ class BinaryOp(BroadcastOp):
 
     @staticmethod
     def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        return [_infer(form, element_of(form.lhs))]
+        return [infer_broadcast(form, element_of(form.lhs))]
 
 
 class FloatOp(BinaryOp):
@@ -98,7 +95,8 @@ class BitwiseOp(BinaryOp):
     rhs = fields.operand(ANY_PRED_OR_INT_TENSOR)
 
 
-def _infer(form: Form, element: Type) -> Type:
+def infer_broadcast(form: Form, element: Type) -> Type:
+    """The type of the result, whose elements are given."""
     if not are_compatible_elements(form.lhs, form.rhs):
         raise form.located_error("mismatched operand types")
     dimensions = form.broadcast_dimensions
@@ -225,7 +223,7 @@ class BroadcastComplexOp(FloatOp):
 
     @staticmethod
     def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        return [_infer(form, ComplexType(element_of(form.lhs)))]
+        return [infer_broadcast(form, ComplexType(element_of(form.lhs)))]
 
 
 # --- Bits -----------------------------------------------------------------------------------------
@@ -250,70 +248,3 @@ class BroadcastXorOp(BitwiseOp):
     """Bits that just one has."""
 
     __slots__ = ()
-
-
-# --- Choices --------------------------------------------------------------------------------------
-
-
-@enumeration(chlo, "comparison_direction", "EQ", "NE", "GE", "GT", "LE", "LT")
-class ComparisonDirection(EnumAttr):
-    """What is asked of two numbers."""
-
-    __slots__ = ()
-
-
-@enumeration(chlo, "comparison_type", "NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")
-class ComparisonType(EnumAttr):
-    """How numbers are compared."""
-
-    __slots__ = ()
-
-
-@chlo.op("broadcast_compare", PURE, *_BROADCASTS)
-class BroadcastCompareOp(BinaryOp):
-    """How lhs and rhs compare."""
-
-    __slots__ = ()
-
-    lhs = fields.operand(ANY_TENSOR)
-    rhs = fields.operand(ANY_TENSOR)
-    broadcast_dimensions = fields.optional_attr(I64_ARRAY)
-    comparison_direction = fields.attr(
-        of_class(ComparisonDirection, "Which comparison operation to perform.")
-    )
-    compare_type = fields.optional_attr(of_class(ComparisonType, "Which comparison type to use."))
-    out = fields.result(ANY_PRED_TENSOR)
-
-    @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        return [_infer(form, I1)]
-
-
-_INFERS_SHAPES = InfersTypes(
-    "infer-shapes", accepts=lambda inferred, actual: are_compatible_shapes([inferred, actual])
-)
-
-
-@chlo.op("broadcast_select", PURE, BROADCASTING_ELEMENTWISE, _INFERS_SHAPES)
-class BroadcastSelectOp(BroadcastOp):
-    """on_true or on_false, as the predicate says."""
-
-    __slots__ = ()
-
-    pred = fields.operand(PRED_TENSOR)
-    on_true = fields.operand(ANY_TENSOR)
-    on_false = fields.operand(ANY_TENSOR)
-    out = fields.result(ANY_TENSOR)
-
-    assembly = assembly(
-        *(Operand("pred"), ",", Operand("on_true"), ",", Operand("on_false"), AttrDict(), ":"),
-        *("(", TensorTypeOf("pred"), ",", AnyTensorTypeOf("on_true"), ",", AnyTensorTypeOf("on_false"), ")"),
-        *("->", ResultTypes()),
-    )
-
-    @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        element = element_of(form.on_true)
-        if element is not element_of(form.on_false):
-            raise form.located_error("mismatched operand types")
-        return [broadcast_type(form.operand_types, element)]

@@ -73,7 +73,7 @@ def dot_dimensions_piece() -> Custom:
 
 
 def _parse_piece(statement: Statement) -> None:
-    batching: tuple[tuple[int, ...], ...] = ((), ())
+    batching: tuple[tuple[int, ...], tuple[int, ...]] = (), ()
     if statement.accept("batching_dims"):
         statement.expect("=")
         batching = _pair(statement)

@@ -48,17 +48,6 @@ func.func @bits(%x: tensor<4xi32>, %y: tensor<i32>) {
   return
 }
 
-// CHECK-LABEL: func.func @choices
-func.func @choices(%p: tensor<4xi1>, %x: tensor<4xf32>, %y: tensor<f32>) {
-  // CHECK: chlo.broadcast_compare %{{.*}}, %{{.*}} {compare_type = #chlo<comparison_type TOTALORDER>, comparison_direction = #chlo<comparison_direction LT>} : (tensor<4xf32>, tensor<f32>) -> tensor<4xi1>
-  %0 = chlo.broadcast_compare %x, %y {
-    comparison_direction = #chlo<comparison_direction LT>, compare_type = #chlo<comparison_type TOTALORDER>
-  } : (tensor<4xf32>, tensor<f32>) -> tensor<4xi1>
-  // CHECK: chlo.broadcast_select %{{.*}}, %{{.*}}, %{{.*}} : (tensor<4xi1>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
-  %1 = chlo.broadcast_select %p, %x, %y : (tensor<4xi1>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
-  return
-}
-
 // The smaller operand may lie along other dimensions than the last ones.
 // CHECK-LABEL: func.func @dimensions
 func.func @dimensions(%x: tensor<2x4xf32>, %y: tensor<2xf32>) {

@@ -32,14 +32,6 @@ func.func @predicate_of_another_shape(%x: tensor<4xf32>) {
 
 // -----
 
-func.func @operands(%x: tensor<4xf32>, %y: tensor<5xf32>) {
-  // expected-error @+1 {{'chlo.zeta' op requires compatible types for all operands and results}}
-  %0 = chlo.zeta %x, %y : tensor<4xf32>, tensor<5xf32> -> tensor<4xf32>
-  return
-}
-
-// -----
-
 func.func @missing_result_type(%x: tensor<4xf32>) {
   // expected-error @+1 {{expected '->'}}
   %0 = chlo.erf %x : tensor<4xf32>

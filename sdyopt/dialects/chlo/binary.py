@@ -1,0 +1,98 @@
+"""chlo operations that compute each element of the result from one element of each operand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.dialects.chlo.asm import AnyTensorTypeOf, ResultTypes
+from sdyopt.dialects.chlo.dialect import chlo
+from sdyopt.dialects.chlo.types import (
+    ANY_FLOAT_TENSOR,
+)
+from sdyopt.dialects.stablehlo.asm import TensorTypeOf
+from sdyopt.dialects.stablehlo.compatible import most_specific_type
+from sdyopt.dialects.stablehlo.traits import COMPATIBLE_TYPES, INFERS_COMPATIBLE_TYPES
+from sdyopt.dialects.stablehlo.types import INT_TENSOR
+from sdyopt.ir import fields
+from sdyopt.ir.block import Region
+from sdyopt.ir.form import Form
+from sdyopt.ir.operation import Op
+from sdyopt.ir.traits import COMMUTATIVE, PURE
+from sdyopt.ir.types import Type
+from sdyopt.syntax.assembly import AttrDict, Operand, assembly
+
+_SAME = (PURE, INFERS_COMPATIBLE_TYPES, COMPATIBLE_TYPES)
+
+
+class BinaryOp(Op):
+    """Base of the operations with two operands of one type."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        return [most_specific_type(form, form.operand_types)]
+
+
+@chlo.op("next_after", *_SAME)
+class NextAfterOp(BinaryOp):
+    """The number next to x, towards y."""
+
+    __slots__ = ()
+
+    x = fields.operand(ANY_FLOAT_TENSOR)
+    y = fields.operand(ANY_FLOAT_TENSOR)
+    result = fields.result(ANY_FLOAT_TENSOR)
+
+    assembly = assembly(
+        *(Operand("x"), ",", Operand("y"), AttrDict()),
+        *(":", AnyTensorTypeOf("x"), ",", AnyTensorTypeOf("y"), "->", ResultTypes()),
+    )
+
+
+@chlo.op("polygamma", *_SAME)
+class PolygammaOp(BinaryOp):
+    """The n-th derivative of digamma."""
+
+    __slots__ = ()
+
+    n = fields.operand(ANY_FLOAT_TENSOR)
+    x = fields.operand(ANY_FLOAT_TENSOR)
+    result = fields.result(ANY_FLOAT_TENSOR)
+
+    assembly = assembly(
+        *(Operand("n"), ",", Operand("x"), AttrDict()),
+        *(":", AnyTensorTypeOf("n"), ",", AnyTensorTypeOf("x"), "->", ResultTypes()),
+    )
+
+
+@chlo.op("zeta", *_SAME)
+class ZetaOp(BinaryOp):
+    """Hurwitz's zeta function."""
+
+    __slots__ = ()
+
+    x = fields.operand(ANY_FLOAT_TENSOR)
+    q = fields.operand(ANY_FLOAT_TENSOR)
+    result = fields.result(ANY_FLOAT_TENSOR)
+
+    assembly = assembly(
+        *(Operand("x"), ",", Operand("q"), AttrDict()),
+        *(":", AnyTensorTypeOf("x"), ",", AnyTensorTypeOf("q"), "->", ResultTypes()),
+    )
+
+
+@chlo.op("mulhi", COMMUTATIVE, *_SAME)
+class MulhiOp(BinaryOp):
+    """The upper half of a product of integers."""
+
+    __slots__ = ()
+
+    lhs = fields.operand(INT_TENSOR)
+    rhs = fields.operand(INT_TENSOR)
+    result = fields.result(INT_TENSOR)
+
+    assembly = assembly(
+        *(Operand("lhs"), ",", Operand("rhs"), AttrDict()),
+        *(":", TensorTypeOf("lhs"), ",", TensorTypeOf("rhs"), "->", TensorTypeOf("result")),
+    )

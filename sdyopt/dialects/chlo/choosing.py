@@ -1,0 +1,92 @@
+"""chlo operations that compare or choose, after broadcasting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.dialects.chlo.asm import AnyTensorTypeOf, ResultTypes
+from sdyopt.dialects.chlo.broadcast import BinaryOp, BroadcastOp, infer_broadcast
+from sdyopt.dialects.chlo.broadcast_shapes import broadcast_type
+from sdyopt.dialects.chlo.dialect import chlo
+from sdyopt.dialects.chlo.types import (
+    ANY_PRED_TENSOR,
+)
+from sdyopt.dialects.stablehlo.asm import TensorTypeOf
+from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
+from sdyopt.dialects.stablehlo.traits import (
+    BROADCASTING_ELEMENTWISE,
+    INFERS_COMPATIBLE_TYPES,
+)
+from sdyopt.dialects.stablehlo.types import ANY_TENSOR, PRED_TENSOR
+from sdyopt.ir import fields
+from sdyopt.ir.block import Region
+from sdyopt.ir.constraints import I64_ARRAY, of_class
+from sdyopt.ir.form import Form
+from sdyopt.ir.shape_traits import are_compatible_shapes
+from sdyopt.ir.traits import PURE, InfersTypes
+from sdyopt.ir.types import I1, Type, element_of
+from sdyopt.syntax.assembly import AttrDict, Operand, assembly
+
+
+@enumeration(chlo, "comparison_direction", "EQ", "NE", "GE", "GT", "LE", "LT")
+class ComparisonDirection(EnumAttr):
+    """What is asked of two numbers."""
+
+    __slots__ = ()
+
+
+@enumeration(chlo, "comparison_type", "NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")
+class ComparisonType(EnumAttr):
+    """How numbers are compared."""
+
+    __slots__ = ()
+
+
+@chlo.op("broadcast_compare", PURE, BROADCASTING_ELEMENTWISE, INFERS_COMPATIBLE_TYPES)
+class BroadcastCompareOp(BinaryOp):
+    """How lhs and rhs compare."""
+
+    __slots__ = ()
+
+    lhs = fields.operand(ANY_TENSOR)
+    rhs = fields.operand(ANY_TENSOR)
+    broadcast_dimensions = fields.optional_attr(I64_ARRAY)
+    comparison_direction = fields.attr(
+        of_class(ComparisonDirection, "Which comparison operation to perform.")
+    )
+    compare_type = fields.optional_attr(of_class(ComparisonType, "Which comparison type to use."))
+    out = fields.result(ANY_PRED_TENSOR)
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        return [infer_broadcast(form, I1)]
+
+
+_INFERS_SHAPES = InfersTypes(
+    "infer-shapes", accepts=lambda inferred, actual: are_compatible_shapes([inferred, actual])
+)
+
+
+@chlo.op("broadcast_select", PURE, BROADCASTING_ELEMENTWISE, _INFERS_SHAPES)
+class BroadcastSelectOp(BroadcastOp):
+    """on_true or on_false, as the predicate says."""
+
+    __slots__ = ()
+
+    pred = fields.operand(PRED_TENSOR)
+    on_true = fields.operand(ANY_TENSOR)
+    on_false = fields.operand(ANY_TENSOR)
+    out = fields.result(ANY_TENSOR)
+
+    assembly = assembly(
+        *(Operand("pred"), ",", Operand("on_true"), ",", Operand("on_false"), AttrDict(), ":"),
+        *("(", TensorTypeOf("pred"), ",", AnyTensorTypeOf("on_true"), ",", AnyTensorTypeOf("on_false"), ")"),
+        *("->", ResultTypes()),
+    )
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        element = element_of(form.on_true)
+        if element is not element_of(form.on_false):
+            raise form.located_error("mismatched operand types")
+        return [broadcast_type(form.operand_types, element)]
