@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from sdyopt.ir.shape_traits import are_compatible_sizes
 from sdyopt.ir.form import Form
+from sdyopt.ir.shape_traits import are_compatible_sizes
 
 Dimensions = Sequence[int]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.records import dimension_list, number, read_record, spell_record
 from sdyopt.ir.attribute import Attribute
