@@ -48,6 +48,7 @@ from sdyopt.syntax.statement import Statement
 from sdyopt.syntax.template import Template
 
 func = DIALECT = Dialect("func")
+func.is_inlinable = True
 
 _FUNCTION = TypeConstraint("function type", lambda type: isinstance(type, FunctionType))
 
@@ -60,7 +61,7 @@ class FuncOp(Op):
     many costs no more than changing one of few.
     """
 
-    __slots__ = ("argument_attributes", "result_attributes")
+    __slots__ = ("_given", "argument_attributes", "result_attributes")
 
     sym_name = attr(STRING_ATTR)
     function_type = attr(FUNCTION_TYPE_ATTR)
@@ -84,16 +85,20 @@ class FuncOp(Op):
     result_attributes: list[DictAttr]
 
     def set_up(self) -> None:
+        # Lists that the program writes although all their dictionaries are empty.
+        self._given: set[str] = set()
         self.set_place_attribute("arg_attrs", None)
         self.set_place_attribute("res_attrs", None)
 
     def place_attribute(self, name: str) -> ArrayAttr | None:
         held = self.argument_attributes if name == "arg_attrs" else self.result_attributes
-        return ArrayAttr(tuple(held)) if any(held) else None
+        return ArrayAttr(tuple(held)) if any(held) or name in self._given else None
 
     def set_place_attribute(self, name: str, value: Attribute | None) -> None:
+        self._given.discard(name)
         if isinstance(value, ArrayAttr):
             held = [e for e in value.elements if isinstance(e, DictAttr)]
+            self._given.add(name)
         else:
             type: Type | None = self.function_type
             held = []
@@ -103,6 +108,12 @@ class FuncOp(Op):
             self.argument_attributes = held
         else:
             self.result_attributes = held
+
+    def set_attributes_of_one(self, name: str, index: int, attributes: DictAttr) -> None:
+        """Replaces the attributes of one argument (`arg_attrs`) or result. The rewriter does."""
+        held = self.argument_attributes if name == "arg_attrs" else self.result_attributes
+        held[index] = attributes
+        self._given.discard(name)
 
     @property
     def is_declaration(self) -> bool:

@@ -13,7 +13,7 @@ whether anything did (`changed`).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from sdyopt.ir.attribute import Attribute, DictAttr, dictionary
 from sdyopt.ir.block import Block, Region
@@ -253,11 +253,11 @@ class Rewriter:
 
     def set_argument_attribute(self, function: Op, index: int, name: str, value: Attribute | None) -> None:
         """Sets, or with None removes, an attribute of a function's argument."""
-        self._set_one(function, function.argument_attributes, index, name, value)  # type: ignore[attr-defined]
+        self._set_one(function, "arg_attrs", index, name, value)
 
     def set_result_attribute(self, function: Op, index: int, name: str, value: Attribute | None) -> None:
         """Sets, or with None removes, an attribute of a function's result."""
-        self._set_one(function, function.result_attributes, index, name, value)  # type: ignore[attr-defined]
+        self._set_one(function, "res_attrs", index, name, value)
 
     def set_type(self, value: Value, type: Type) -> None:
         """Gives a value another type, which is in the forms of its owner and its users."""
@@ -300,10 +300,12 @@ class Rewriter:
             _refresh_operand_types(use.owner)
         self._modified(use.owner)
 
-    def _set_one(self, op: Op, held: list[DictAttr], index: int, name: str, value: Attribute | None) -> None:
-        new = held[index].without(name) if value is None else held[index].with_entry(name, value)
-        if new is not held[index]:
-            held[index] = new
+    def _set_one(self, op: Any, kind: str, index: int, name: str, value: Attribute | None) -> None:
+        """Edits the attributes of one argument or result of a function-like operation."""
+        old = (op.argument_attributes if kind == "arg_attrs" else op.result_attributes)[index]
+        new = old.without(name) if value is None else old.with_entry(name, value)
+        if new is not old:
+            op.set_attributes_of_one(kind, index, new)
             self._modified(op)
 
     def _modified(self, op: Op) -> None:

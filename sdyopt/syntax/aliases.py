@@ -50,7 +50,7 @@ class AliasFinder:
     """Is told what a program's text mentions, in order, and says which of it gets an alias."""
 
     def __init__(self) -> None:
-        self._met: dict[Fact, _Met] = {}
+        self._met: dict[Attribute | Location, _Met] = {}
 
     def aliases(self) -> Aliases:
         """The aliases of what has been met."""
