@@ -1,0 +1,121 @@
+"""Meshes, shardings and rules as facts, and what fits which type."""
+
+import pytest
+
+from sdyopt.dialects.sdy.axes import AxisRef, SubAxis
+from sdyopt.dialects.sdy.axis_lists import ManualAxes
+from sdyopt.dialects.sdy.manual_axes import without_manual_axes
+from sdyopt.dialects.sdy.mesh import Mesh, MeshAxis, maximal_mesh, mesh, mesh_problem
+from sdyopt.dialects.sdy.rule import factor_symbol
+from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding, fully_replicated, sharding_text
+from sdyopt.dialects.sdy.sharding_checks import sharding_problem
+from sdyopt.ir.attribute import SymbolRef
+from sdyopt.ir.types import DYNAMIC, F32, I32, TupleType, Type, UnrankedTensor, tensor
+
+X, Y, Z = AxisRef("x"), AxisRef("y"), AxisRef("z")
+MESH = mesh([MeshAxis("x", 2), MeshAxis("y", 4), MeshAxis("z", 2)])
+NAME = SymbolRef("mesh")
+
+
+def sharding(*dims: DimensionSharding, **other: tuple[AxisRef, ...]) -> TensorSharding:
+    return TensorSharding(NAME, dims, **other)
+
+
+def dim(*axes: AxisRef, is_closed: bool = True, priority: int | None = None) -> DimensionSharding:
+    return DimensionSharding(axes, is_closed, priority)
+
+
+# --- Meshes ---------------------------------------------------------------------------------------
+
+
+def test_devices_in_order_are_left_out() -> None:
+    axes = [MeshAxis("x", 2), MeshAxis("y", 2)]
+    assert mesh(axes, [0, 1, 2, 3]) is mesh(axes)
+    assert mesh(axes, [0, 1, 3, 2]).device_ids == (0, 1, 3, 2)
+    assert mesh([], [0]) is maximal_mesh(0)
+    # Too few devices are an error, and stay one.
+    assert mesh_problem(mesh(axes, [0, 1])) is not None
+
+
+def test_special_meshes() -> None:
+    assert Mesh().is_empty
+    assert not Mesh().is_maximal
+    assert maximal_mesh(3).is_maximal
+    assert not maximal_mesh(3).is_empty
+    assert not mesh([MeshAxis("x", 1)]).is_maximal
+    assert MESH.total_size == 16
+    assert MESH.axis_position("z") == 2
+    assert MESH.axis_position("w") == 3
+
+
+# --- Shardings ------------------------------------------------------------------------------------
+
+
+def test_shardings_are_equivalent_if_they_split_alike() -> None:
+    one = sharding(dim(X), dim())
+    assert one.is_equivalent(sharding(dim(X, is_closed=False), dim(priority=1), replicated_axes=(Y,)))
+    assert not one.is_equivalent(sharding(dim(), dim(X)))
+    assert not one.is_equivalent(one.with_mesh(MESH))
+    assert not one.is_equivalent(None)
+    assert sharding(dim()).is_equivalent(None)
+    # What is split nowhere is so over any mesh.
+    assert sharding(dim()).is_equivalent(fully_replicated(1, MESH, is_closed=False))
+
+
+def test_closing_keeps_priorities_and_unreduced_axes() -> None:
+    opened = sharding(dim(X, is_closed=False, priority=2), replicated_axes=(Y,), unreduced_axes=(Z,))
+    assert opened.closed() is sharding(dim(X, priority=2), unreduced_axes=(Z,))
+    assert opened.closed().is_fully_closed
+    assert dim(X).opened() is dim(X, is_closed=False)
+
+
+def test_text() -> None:
+    part = AxisRef("y", SubAxis(2, 2))
+    one = TensorSharding(MESH, (dim(X, part, is_closed=False, priority=0), dim()), (Z,), ())
+    assert sharding_text(one) == '<mesh<["x"=2, "y"=4, "z"=2]>, [{"x", "y":(2)2, ?}p0, {}], replicated={"z"}>'
+
+
+def test_manual_axes_come_off_the_front() -> None:
+    outside = sharding(dim(X, Y, is_closed=False), dim(Z, priority=1), replicated_axes=(), unreduced_axes=())
+    assert without_manual_axes(outside, ManualAxes(("x",))) is sharding(
+        dim(Y, is_closed=False), dim(Z, priority=1)
+    )
+    assert without_manual_axes(outside, ManualAxes()) is outside
+    copies = sharding(dim(X), replicated_axes=(Y, Z))
+    assert without_manual_axes(copies, ManualAxes(("x", "y"))) is sharding(dim(), replicated_axes=(Z,))
+
+
+@pytest.mark.parametrize(
+    ("one", "type", "problem"),
+    [
+        (sharding(dim(X), dim()), tensor((8, 8), F32), None),
+        (sharding(dim(Y), dim()), tensor((7, DYNAMIC), F32), None),
+        (sharding(), I32, None),
+        (sharding(dim()), TupleType((tensor((8,), F32),)), None),
+        (sharding(), UnrankedTensor(F32), "only ranked tensors can have a sharding"),
+        (sharding(dim()), tensor((), F32), "sharding doesn't match tensor rank: 1 != 0"),
+        (sharding(dim(AxisRef("w"))), tensor((8,), F32), 'unknown axis name: "w"'),
+        (sharding(dim(X), unreduced_axes=(X,)), tensor((8,), F32), 'duplicate axis ref: "x"'),
+        (sharding(dim(priority=-1)), tensor((8,), F32), "dim 0 has a negative priority"),
+    ],
+)
+def test_what_fits_a_type(one: TensorSharding, type: Type, problem: str | None) -> None:
+    found = sharding_problem(one, type, MESH)
+    assert (found is None) if problem is None else (found is not None and found.startswith(problem))
+
+
+def test_divisibility_is_asked_for() -> None:
+    assert sharding_problem(sharding(dim(Y)), tensor((6,), F32), MESH) is None
+    assert (
+        sharding_problem(sharding(dim(Y)), tensor((6,), F32), MESH, must_divide=True)
+        == "dim 0 with size 6 is not divisible by its sharded size 4"
+    )
+    assert sharding_problem(sharding(dim(Y)), tensor((DYNAMIC,), F32), MESH, must_divide=True) is None
+
+
+# --- Rules ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("factor", "symbol"), [(0, "i"), (17, "z"), (18, "z_1"), (117, "z_100")])
+def test_factors_have_symbols(factor: int, symbol: str) -> None:
+    assert factor_symbol(factor) == symbol
