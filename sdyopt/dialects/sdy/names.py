@@ -8,3 +8,6 @@ SHARDING_RULE = "sdy.sharding_rule"
 PROPAGATION_EDGES = "sdy.propagation_edges"
 RESULT_PROPAGATION_EDGES = "sdy.result_propagation_edges"
 BLOCK_ARGUMENT_PROPAGATION_EDGES = "sdy.block_arg_propagation_edges"
+# Which constraint, input or output an axis of a sharding comes from, and what such an origin is called.
+ORIGINS = "sdy.sharding_origins"
+ORIGIN_NAME = "sdy.sharding_origin_name"

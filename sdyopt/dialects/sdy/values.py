@@ -43,15 +43,21 @@ def shardable_value(value: Value) -> OpResult | BlockArgument | None:
     assert isinstance(value, OpResult | BlockArgument)
     op = owning_op(value)
     if op.data_flow is not None:
-        owner = op.data_flow.owner_of_target(op, value)
-        if owner is None:
-            return None
-        assert isinstance(owner, OpResult | BlockArgument)
-        edge = edge_behind(owner)
-        return owner if edge is None else edge.results[0]
+        edge = edge_of(value)
+        owner = op.data_flow.owner_of_target(op, value) if edge is None else edge.results[0]
+        assert owner is None or isinstance(owner, OpResult | BlockArgument)
+        return owner
     if isinstance(value, OpResult) or FUNCTION in op.traits:
         return value
     return None
+
+
+def edge_of(target: Value) -> DataFlowEdgeOp | None:
+    """The data-flow edge operation of the edge that a value is a target of, if there is one."""
+    assert isinstance(target, OpResult | BlockArgument)
+    op = owning_op(target)
+    owner = None if op.data_flow is None else op.data_flow.owner_of_target(op, target)
+    return None if owner is None else edge_behind(owner)
 
 
 def edge_behind(owner: Value) -> DataFlowEdgeOp | None:

@@ -1,0 +1,145 @@
+"""Who calls whom, and how much a program grows if every call gets a copy of what it calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf
+
+from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.func import CallOp, FuncOp
+from sdyopt.ir.symbols import lookup_symbol
+
+# A chain of functions that call the next one twice grows to the power of two. Copying stops here.
+MOST_COPIED_OPERATIONS = 1_000_000
+# Calls nested deeper than this are not put into one another: regions may not be nested deeper.
+MOST_NESTED_CALLS = 1000
+
+
+def callee_of(call: CallOp) -> FuncOp | None:
+    """The function that is called, None if there is no such function, which is an error elsewhere."""
+    found = lookup_symbol(call, call.callee)
+    return found if isinstance(found, FuncOp) else None
+
+
+def called_function(call: CallOp) -> FuncOp:
+    """The function that is called, of a call that has been verified."""
+    function = callee_of(call)
+    assert function is not None, "calls are verified with the symbols of their module"
+    return function
+
+
+def calls_in(function: FuncOp) -> list[CallOp]:
+    """The calls in a function, innermost first."""
+    return [op for op in function.walk_post_order() if isinstance(op, CallOp)]
+
+
+def callees_first(module: ModuleOp) -> list[FuncOp]:
+    """The functions that have a body, each behind all that it calls, otherwise in order.
+
+    Of functions that call each other in a circle, the one through which the circle was entered is last.
+    """
+    order: list[FuncOp] = []
+    seen: set[FuncOp] = set()
+    for function in _with_body(module):
+        if function in seen:
+            continue
+        seen.add(function)
+        # The functions that are being looked at, each with the callees still to come.
+        path = [(function, _callees(function))]
+        while path:
+            caller, callees = path[-1]
+            following = next((callee for callee in callees if callee not in seen), None)
+            if following is None:
+                order.append(caller)
+                path.pop()
+            else:
+                seen.add(following)
+                path.append((following, _callees(following)))
+    return order
+
+
+def _with_body(module: ModuleOp) -> Iterator[FuncOp]:
+    for op in module.walk():
+        if isinstance(op, FuncOp) and not op.is_declaration:
+            yield op
+
+
+def _callees(function: FuncOp) -> Iterator[FuncOp]:
+    for op in function.walk():
+        if isinstance(op, CallOp):
+            callee = callee_of(op)
+            if callee is not None and not callee.is_declaration:
+                yield callee
+
+
+# --- Growth ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """What becomes of a function in which every call is replaced by the body of its callee.
+
+    Both numbers are infinite if there is no end to that, because a function calls itself.
+    """
+
+    operations: float
+    depth: float
+
+
+_DECLARATION = Extent(1, 0)
+_ENDLESS = Extent(inf, inf)
+
+
+class CopyBudget:
+    """Refuses to copy functions without end. Knows how large a copy gets before it is made."""
+
+    def __init__(self, module: ModuleOp) -> None:
+        self._copied: float = 0
+        self._extents: dict[FuncOp, Extent] = {}
+        for function in callees_first(module):
+            self._extents[function] = self._measure(function)
+
+    def spend(self, call: CallOp, function: FuncOp) -> None:
+        """Allows a copy of a function, with copies of all that it calls, for a call; or raises."""
+        operations = self._extents.get(function, _DECLARATION).operations
+        if operations == inf:
+            raise call.op_error(f"cannot be given a copy of '{function.sym_name}', which calls itself")
+        self._copied += operations
+        if self._copied > MOST_COPIED_OPERATIONS:
+            raise call.op_error(
+                f"cannot be given a copy of '{function.sym_name}', because the copies made for all calls "
+                f"would have more than {MOST_COPIED_OPERATIONS} operations"
+            )
+
+    def check_nesting(self, call: CallOp, function: FuncOp) -> None:
+        """Allows to put the body of a function in place of a call, and so on in that; or raises."""
+        depth = self._extents.get(function, _DECLARATION).depth
+        if depth == inf:
+            raise call.op_error(
+                f"cannot be replaced by the body of '{function.sym_name}', which calls itself"
+            )
+        if depth > MOST_NESTED_CALLS:
+            raise call.op_error(
+                f"cannot be replaced by the body of '{function.sym_name}', because calls in it are nested "
+                f"deeper than {MOST_NESTED_CALLS}"
+            )
+
+    def _measure(self, function: FuncOp) -> Extent:
+        operations: float = 0
+        depth: float = 1
+        for op in function.walk():
+            operations += 1
+            if isinstance(op, CallOp):
+                callee = called_function(op)
+                # Callees have been measured, unless they are callers as well.
+                unknown = _DECLARATION if callee.is_declaration else _ENDLESS
+                inner = self._extents.get(callee, unknown)
+                operations += inner.operations
+                depth = max(depth, inner.depth + _nesting(op, function))
+        return Extent(operations, depth)
+
+
+def _nesting(call: CallOp, function: FuncOp) -> int:
+    """In how many operations inside a function a call stands, counting the function."""
+    return 1 + next(depth for depth, op in enumerate(call.ancestors()) if op is function)

@@ -1,0 +1,151 @@
+"""sdy-constant-or-scalar-splitter: give every use of a constant a constant of its own.
+
+    %c = stablehlo.constant dense<1.0> : tensor<8xf32>
+    %0 = stablehlo.add %a, %c : tensor<8xf32>
+    %1 = stablehlo.multiply %b, %c : tensor<8xf32>
+becomes
+    %c = sdy.constant dense<1.0> : tensor<8xf32>
+    %d = sdy.constant dense<1.0> : tensor<8xf32>
+    %0 = stablehlo.add %a, %d : tensor<8xf32>
+    %1 = stablehlo.multiply %b, %c : tensor<8xf32>
+
+That two operations use the same constant is no reason to shard them alike; without this pass propagation
+would go from one to the other through it. Constant is what is computed from constants and iotas alone by
+broadcasts, reshapes, slices and pure elementwise operations, and by named computations and calls of
+functions in which there is nothing else. All of such a computation is copied for each operation outside it
+that uses it; inside it, values may have several uses. A broadcast of a scalar is copied in the same way.
+Scalars cannot be sharded, so they stay shared.
+
+Copies are in the sharding groups of their originals. The copy of a call gets a copy of the function, with
+copies of all the functions that this calls. Constants become `sdy.constant`, which nobody merges again
+until `sdy-constant-or-scalar-merger` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.func import CallOp, FuncOp
+from sdyopt.dialects.sdy.ops import ShardingGroupOp
+from sdyopt.dialects.sdy.regions import NamedComputationOp
+from sdyopt.dialects.stablehlo.broadcasting import BroadcastInDimOp
+from sdyopt.dialects.stablehlo.shapes import ReshapeOp
+from sdyopt.dialects.stablehlo.slicing import SliceOp
+from sdyopt.ir.block import Region
+from sdyopt.ir.form import Form
+from sdyopt.ir.operation import Op
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.types import RankedShape
+from sdyopt.ir.value import OpResult, Value
+from sdyopt.pipeline import Pass
+from sdyopt.registry import register
+
+from ..common.call_graph import callee_of, callees_first
+from ..common.clone_functions import FunctionCopies, original_name
+from ..common.constants import SOURCES, copy_computation, is_elementwise, is_pure, protect_constants
+
+_RESHAPING = (BroadcastInDimOp, ReshapeOp, SliceOp)
+
+
+@register("sdy-constant-or-scalar-splitter")
+class ConstantOrScalarSplitter(Pass):
+    def run(self, module: ModuleOp) -> bool:
+        rewriter = Rewriter()
+        protect_constants(module, rewriter)
+        splitter = _Splitter(module, rewriter)
+        for function in callees_first(module):
+            for op in function.walk_post_order():
+                if isinstance(op, NamedComputationOp):
+                    splitter.split(op.body, function)
+            splitter.split(function.body, function)
+        return rewriter.changed
+
+
+class _Splitter:
+    """Knows of the bodies seen so far which are not constant even if all that goes in is."""
+
+    def __init__(self, module: ModuleOp, rewriter: Rewriter) -> None:
+        self._rewriter = rewriter
+        self._functions = FunctionCopies(module, rewriter)
+        self._impure_computations: set[str] = set()
+        self._impure_functions: set[str] = set()
+
+    def split(self, region: Region, function: FuncOp) -> None:
+        """Copies the constants of a region for all their users in it."""
+        constants: dict[Op, None] = {}
+        expansions: dict[Op, None] = {}
+        for op in _outside_named_computations(region):
+            if isinstance(op, FuncOp | ShardingGroupOp):
+                continue
+            keeps_constants = self._keeps_constants(op)
+            if isinstance(op, SOURCES) or (
+                keeps_constants and all(value.defining_op in constants for value in op.operands)
+            ):
+                constants[op] = None
+                continue
+            if not keeps_constants and not op.is_terminator:
+                self._mark_around(op, function)
+            if _is_expansion(op):
+                expansions[op] = None
+                continue
+            for use in op.operand_uses:
+                if use.value.defining_op in constants or use.value.defining_op in expansions:
+                    self._rewriter.set_operand(use, self._copy(use.value))
+        # What was copied for all its users has none left. What uses a constant is gone before it.
+        self._erase_unused([*expansions, *reversed(constants)])
+
+    def _keeps_constants(self, op: Op) -> bool:
+        """Whether the results are constant if all operands are."""
+        if isinstance(op, CallOp):
+            function = callee_of(op)
+            assert function is not None
+            return original_name(function) not in self._impure_functions
+        if isinstance(op, NamedComputationOp):
+            return op.computation_name not in self._impure_computations
+        return op.form.remember(_may_keep_constants) and is_pure(op)
+
+    def _mark_around(self, op: Op, function: FuncOp) -> None:
+        """Remembers that the bodies in which an operation stands are more than a constant computation."""
+        around = op.parent_of(NamedComputationOp)
+        if isinstance(around, NamedComputationOp):
+            self._impure_computations.add(around.computation_name)
+        self._impure_functions.add(original_name(function))
+
+    def _copy(self, value: Value) -> Value:
+        assert isinstance(value, OpResult)
+        return copy_computation(value, self._rewriter, _is_scalar, self._copied)
+
+    def _copied(self, op: Op) -> None:
+        if isinstance(op, CallOp):
+            self._functions.copy_for(op)
+
+    def _erase_unused(self, ops: list[Op]) -> None:
+        for op in ops:
+            users = [user for result in op.results for user in result.users]
+            if all(isinstance(user, ShardingGroupOp) for user in users):
+                for user in users:
+                    self._rewriter.erase(user)
+                self._rewriter.erase(op)
+
+
+def _outside_named_computations(region: Region) -> Iterator[Op]:
+    """All operations in a region but those inside named computations, in pre-order."""
+    for block in region.blocks:
+        for op in block.ops:
+            yield op
+            if not isinstance(op, NamedComputationOp):
+                for inner in op.regions:
+                    yield from _outside_named_computations(inner)
+
+
+def _may_keep_constants(form: Form) -> bool:
+    return issubclass(form.op_class, _RESHAPING) or is_elementwise(form)
+
+
+def _is_expansion(op: Op) -> bool:
+    return isinstance(op, BroadcastInDimOp) and _is_scalar(op.operand_at(0))
+
+
+def _is_scalar(value: Value) -> bool:
+    return isinstance(value.type, RankedShape) and value.type.rank == 0

@@ -1,0 +1,76 @@
+"""sdy-constant-splitter: give every use of a constant a constant of its own; the older form.
+
+    %c = stablehlo.constant dense<1.0> : tensor<8xf32>
+    %0 = stablehlo.add %a, %c : tensor<8xf32>
+    %1 = stablehlo.multiply %b, %c : tensor<8xf32>
+becomes
+    %c = sdy.constant dense<1.0> : tensor<8xf32>
+    %d = sdy.constant dense<1.0> : tensor<8xf32>
+    %0 = stablehlo.add %a, %c : tensor<8xf32>
+    %1 = stablehlo.multiply %b, %d : tensor<8xf32>
+
+`sdy-constant-or-scalar-splitter` took its place. This one looks at one function at a time, takes neither
+reshapes nor calls and named computations for constant, copies scalars like all other constants, and does
+not copy broadcasts of scalars that are not constant.
+"""
+
+from __future__ import annotations
+
+from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.ops import ShardingGroupOp
+from sdyopt.dialects.stablehlo.broadcasting import BroadcastInDimOp
+from sdyopt.dialects.stablehlo.slicing import SliceOp
+from sdyopt.ir.form import Form
+from sdyopt.ir.operation import Op
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.value import OpResult, Value
+from sdyopt.pipeline import FUNCTION, Pass
+from sdyopt.registry import register
+
+from ..common.constants import SOURCES, copy_computation, is_elementwise, is_pure, protect_constants
+
+
+@register("sdy-constant-splitter")
+class ConstantSplitter(Pass):
+    anchor = FUNCTION
+
+    def run(self, function: FuncOp) -> bool:
+        rewriter = Rewriter()
+        protect_constants(function, rewriter)
+        constants: dict[Op, None] = {}
+        for op in function.walk_post_order():
+            if isinstance(op, ShardingGroupOp):
+                continue
+            if _is_constant(op, constants):
+                constants[op] = None
+                continue
+            for use in op.operand_uses:
+                if use.value.defining_op in constants:
+                    rewriter.set_operand(use, _copy(use.value, rewriter))
+        # By now only constants use constants, and what uses one is gone before it.
+        for op in reversed(constants):
+            for user in list(op.result.users):
+                assert isinstance(user, ShardingGroupOp)
+                rewriter.erase(user)
+            rewriter.erase(op)
+        return rewriter.changed
+
+
+def _is_constant(op: Op, constants: dict[Op, None]) -> bool:
+    """Whether an operation is computed from those that are already known to be constant."""
+    if isinstance(op, SOURCES):
+        return True
+    return (
+        op.form.remember(_may_keep_constants)
+        and is_pure(op)
+        and all(value.defining_op in constants for value in op.operands)
+    )
+
+
+def _may_keep_constants(form: Form) -> bool:
+    return issubclass(form.op_class, (BroadcastInDimOp, SliceOp)) or is_elementwise(form)
+
+
+def _copy(value: Value, rewriter: Rewriter) -> Value:
+    assert isinstance(value, OpResult)
+    return copy_computation(value, rewriter, is_shared=lambda value: False, copied=lambda op: None)
