@@ -69,14 +69,9 @@ class Dominance:
 
 
 def has_ssa_dominance(region: Region) -> bool:
-    """Whether definitions must come before uses in this region: not in a graph.
-
-    One block in an operation that is not registered may be a graph; several blocks are control flow.
-    """
+    """Whether definitions must come before uses in this region: not in a graph, which is one block."""
     op = region.parent
-    if op is None:
-        return True
-    return GRAPH_REGION not in op.traits and (bool(op.name) or len(region.blocks) > 1)
+    return op is None or len(region.blocks) > 1 or (bool(op.name) and GRAPH_REGION not in op.traits)
 
 
 def _dominators(region: Region) -> dict[Block, set[Block]]:

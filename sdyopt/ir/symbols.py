@@ -67,13 +67,20 @@ def is_public(op: Op) -> bool:
 
 
 def nearest_symbol_table(op: Op) -> SymbolTableOp | None:
-    """The innermost symbol table that holds this operation, or is it."""
+    """The innermost symbol table that holds this operation, or is it; None if there may be another."""
     here: Op | None = op
     while here is not None:
         if isinstance(here, SymbolTableOp):
             return here
+        if may_be_symbol_table(here):
+            return None
         here = here.parent_op
     return None
+
+
+def may_be_symbol_table(op: Op) -> bool:
+    """Whether nobody knows that this operation is no symbol table."""
+    return isinstance(op, UnregisteredOp) and len(op.regions) == 1
 
 
 def lookup_symbol(op: Op, reference: SymbolRef | str) -> Op | None:
@@ -110,7 +117,7 @@ def symbol_uses(op: Op) -> list[SymbolRef] | None:
     uses: list[SymbolRef] = []
     seen: set[Attribute] = set()
     for user in _same_scope(op):
-        if isinstance(user, UnregisteredOp) and len(user.regions) == 1:
+        if may_be_symbol_table(user):
             return None
         for attribute in (user.inherent_attributes(), user.attributes):
             if attribute.entries and attribute not in seen:

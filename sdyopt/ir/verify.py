@@ -14,11 +14,11 @@ from sdyopt.diagnostics.diagnostic import DiagnosticError, emit
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.block import Block
 from sdyopt.ir.dialect import DialectTable
-from sdyopt.ir.dominance import Dominance, has_ssa_dominance
+from sdyopt.ir.dominance import Dominance
 from sdyopt.ir.fields import RegionField
 from sdyopt.ir.form import Form, FormError
 from sdyopt.ir.operation import Op
-from sdyopt.ir.traits import FUNCTION, ISOLATED, NO_TERMINATOR
+from sdyopt.ir.traits import FUNCTION, GRAPH_REGION, ISOLATED, NO_TERMINATOR
 from sdyopt.ir.value import BlockArgument, OpResult, Value
 from sdyopt.ir.verify_form import SpellType, check_inferred_types, form_problem
 
@@ -86,6 +86,7 @@ class Verifier:
                 op.verify_place()
         except FormError as place_problem:
             raise _form_error(op, place_problem) from None
+        _check_entries(op)
 
     def _unknown(self, op: Op) -> None:
         """An operation without a class must be of a dialect that nobody knows."""
@@ -144,10 +145,11 @@ class Verifier:
                 self._block(op, block, may_lack_terminator, isolated)
 
     def _block(self, op: Op, block: Block, may_lack_terminator: bool, isolated: list[Op]) -> None:
-        may_lack_terminator = may_lack_terminator and len(op.regions[0].blocks) <= 1
+        assert block.parent is not None
+        may_lack_terminator = may_lack_terminator and len(block.parent.blocks) <= 1
         if block.first is None:
             if not may_lack_terminator:
-                raise op.error("empty block: expect at least a terminator")
+                raise DiagnosticError.at(op.location, "empty block: expect at least a terminator")
             return
         # What dialects check of discardable attributes reads the form and what is around the block.
         seen: set[tuple[Form, DictAttr]] = set()
@@ -191,18 +193,13 @@ class Verifier:
 
     def _dominance(self, op: Op, dominance: Dominance) -> None:
         for region in op.regions:
-            if not has_ssa_dominance(region) and not any(
-                child.regions for b in region.blocks for child in b.ops
-            ):
-                continue
             for block in region.blocks:
-                if dominance.is_reachable(block):
-                    self._uses(block, dominance)
+                self._uses(block, dominance, dominance.is_reachable(block))
                 for child in block.ops:
                     if child.regions and ISOLATED not in child.traits:
                         self._dominance(child, dominance)
 
-    def _uses(self, block: Block, dominance: Dominance) -> None:
+    def _uses(self, block: Block, dominance: Dominance, is_reachable: bool) -> None:
         if not block.is_ordered:
             block.number()
         child = block.first
@@ -220,7 +217,7 @@ class Verifier:
                     raise child.op_error("using value defined outside the region").note(
                         "required by region isolation constraints", holder.location
                     )
-                if not dominance.value_dominates(value, child):
+                if is_reachable and not dominance.value_dominates(value, child):
                     raise _dominance_error(child, use.index)
             child = child.next
 
@@ -291,9 +288,14 @@ def _check_regions(op: Op) -> None:
                     f"region #{index} ('{declared.name}') failed to verify constraint: "
                     f"{declared.constraint.description}"
                 )
-    for region in op.regions:
-        if len(region.blocks) > 1 and region.blocks[0].predecessors:
-            raise op.op_error("entry block of region may not have predecessors")
+
+
+def _check_entries(op: Op) -> None:
+    for index, region in enumerate(op.regions):
+        if len(region.blocks) > 1 and GRAPH_REGION in op.traits:
+            raise op.op_error(f"expects graph region #{index} to have 0 or 1 blocks")
+        if region.blocks and region.blocks[0].predecessors:
+            raise DiagnosticError.at(op.location, "entry block of region may not have predecessors")
 
 
 def _dominance_error(op: Op, index: int) -> DiagnosticError:

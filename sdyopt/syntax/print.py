@@ -163,12 +163,16 @@ class Printer:
         if self.options.value_users:
             self.out.append(users_comment(op, self.naming))
 
+    def _is_generic(self, op: Op) -> bool:
+        return self.options.generic or not isinstance(op.assembly, Assembly)
+
     def _line(self, op: Op, default_dialect: str) -> _Line:
         form = op.form
         assembly = op.assembly
-        if self.options.generic or not isinstance(assembly, Assembly):
+        if self._is_generic(op):
             template = self._generic(op)
         else:
+            assert isinstance(assembly, Assembly)
             template = assembly.template(form, op.attributes, self.speller)
             name = form.name
             if default_dialect and name.startswith(default_dialect + "."):
@@ -348,8 +352,20 @@ class _Survey(Printer):
     def op(self, op: Op, default_dialect: str) -> None:
         if self.options.debuginfo:
             self.finder.location(op.location, is_deferrable=True)
-        super().op(op, default_dialect)
+        if self._is_generic(op):
+            self._meet_generic(op)
+        else:
+            super().op(op, default_dialect)
         self.out.clear()
+
+    def _meet_generic(self, op: Op) -> None:
+        """Meets regions first, then types, then all attributes by name, as MLIR does."""
+        for region in op.regions:
+            self.region(region, print_arguments=True)
+        for type in (*op.operand_types, *op.result_types):
+            self.speller.type(type)
+        for _, attribute in sorted([*op.inherent_attributes(), *op.attributes], key=lambda entry: entry[0]):
+            self.speller.attribute(attribute)
 
     def argument(self, argument: Value, attributes: DictAttr | None = None) -> None:
         if self.options.debuginfo:
