@@ -19,6 +19,7 @@ from sdyopt.syntax.assembly import AttrDict, Operand, Optional, RegionPiece, Typ
 from sdyopt.syntax.names import symbol_name_piece
 
 builtin = DIALECT = Dialect("builtin")
+builtin.is_inlinable = True
 
 
 @builtin.op(

@@ -23,6 +23,7 @@ from sdyopt.syntax.signature import ImpliedType
 from sdyopt.syntax.statement import Statement
 
 cf = DIALECT = Dialect("cf")
+cf.is_inlinable = True
 cf.materialize_constant = make_constant
 
 _BOOLEAN = TypeConstraint("1-bit signless integer", lambda type: type is I1)

@@ -18,6 +18,7 @@ from sdyopt.ir.value import Value
 from sdyopt.syntax.assembly import AttrDict, Operand, TypeOf, assembly
 
 math = DIALECT = Dialect("math")
+math.is_inlinable = True
 math.materialize_constant = make_constant
 
 

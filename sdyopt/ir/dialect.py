@@ -57,6 +57,8 @@ class Dialect:
         self.verify_encoding: Callable[[Attribute, RankedTensor], str | None] | None = None
         # (attribute, type, location) -> a detached constant operation, or None.
         self.materialize_constant: Callable[..., Op | None] | None = None
+        # Whether operations of the dialect may be put in place of a call of the function that they are in.
+        self.is_inlinable = False
 
     def op(self, mnemonic: str, *traits: Trait) -> Callable[[C], C]:
         """Class decorator: registers the class as operation `name.mnemonic`."""

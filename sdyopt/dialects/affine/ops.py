@@ -26,6 +26,7 @@ from sdyopt.syntax.statement import Statement
 from sdyopt.syntax.template import Template
 
 affine = Dialect("affine")
+affine.is_inlinable = True
 affine.materialize_constant = make_constant
 
 _INDEX = TypeConstraint("index", lambda type: type is INDEX)

@@ -9,6 +9,7 @@ from sdyopt.ir.dialect import Dialect
 from sdyopt.ir.types import I1, FloatType, IndexType, IntegerType, ShapedType, Type
 
 arith = Dialect("arith")
+arith.is_inlinable = True
 
 
 def _like(description: str, accepts: Callable[[Type], bool]) -> TypeConstraint:

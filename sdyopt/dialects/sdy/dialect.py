@@ -3,3 +3,4 @@
 from sdyopt.ir.dialect import Dialect
 
 sdy = Dialect("sdy")
+sdy.is_inlinable = True

@@ -3,5 +3,6 @@
 from sdyopt.ir.dialect import Dialect
 
 stablehlo = Dialect("stablehlo")
+stablehlo.is_inlinable = True
 stablehlo.unknown_attribute = "unknown StableHLO attribute"
 stablehlo.unknown_type = "unknown stablehlo type: {mnemonic}"

@@ -11,6 +11,7 @@ from sdyopt.ir.types import INDEX, RankedTensor, UnrankedTensor
 from sdyopt.ir.value import Value
 
 tensor_dialect = Dialect("tensor")
+tensor_dialect.is_inlinable = True
 tensor_dialect.materialize_constant = make_constant
 
 ANY_TENSOR = TypeConstraint(

@@ -18,6 +18,7 @@ from sdyopt.ir.types import (
 )
 
 tosa = Dialect("tosa")
+tosa.is_inlinable = True
 
 
 def _is_number(type: Type) -> bool:
