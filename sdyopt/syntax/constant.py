@@ -21,20 +21,24 @@ def _parse(statement: Statement) -> None:
     """Reads `{…} dense<…> : type`, or the generic form behind the name, `() <{…}> {…} : () -> type`."""
     fields = statement.op_class.fields
     (result,) = (name for name, field in fields.items() if isinstance(field, ResultField))
+    value_field = fields["value"]
+    assert isinstance(value_field, AttrField)
+    is_value = value_field.kind.accepts
     if statement.accept("("):
         statement.expect(")")
-        properties(statement)
-        statement.attribute_dictionary()
+        has_properties = properties(statement)
+        found = statement.attribute_dictionary().get("value")
         for token in (":", "(", ")", "->"):
             statement.expect(token)
         statement.types[result] = [statement.type()]
+        if not has_properties and (found is None or not is_value(found)):
+            statement.written.pop("value", None)
         return
     statement.attribute_dictionary()
+    statement.check_not_written("value")
     start = statement.skip()
     value = statement.attribute()
-    field = fields["value"]
-    assert isinstance(field, AttrField)
-    if not field.kind.accepts(value):
+    if not is_value(value):
         raise statement.error("invalid kind of attribute specified", start)
     statement.attributes["value"] = value
     statement.types[result] = [_type_of(value)]
@@ -42,7 +46,9 @@ def _parse(statement: Statement) -> None:
 
 def _write(out: Template, form: Form, attributes: DictAttr) -> None:
     value = form.attributes["value"]
-    if _type_of(value) is form.result_types[0]:
+    field = form.op_class.fields["value"]
+    assert isinstance(field, AttrField)
+    if field.kind.accepts(value) and _type_of(value) is form.result_types[0]:
         out.attribute_dictionary(visible_attributes(form, attributes, frozenset(["value"])))
         out.word(out.speller.attribute(value))
         return

@@ -62,7 +62,7 @@ class ManualComputationOp(AxisBinder, ShardingOwner):
         body_with_arguments(),
         AttrDict(),
         ":",
-        FunctionalType(),
+        FunctionalType("tensors", "outputs"),
     )
     data_flow = INLINED
     canonicalizations = (DROP_UNUSED_INPUTS, INLINE_REDUNDANT)
@@ -122,7 +122,7 @@ class NamedComputationOp(ShardingOwner):
         body_with_arguments(),
         AttrDict(),
         ":",
-        FunctionalType(),
+        FunctionalType("inputs", "outputs"),
     )
     data_flow = INLINED
 

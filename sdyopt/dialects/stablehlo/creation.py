@@ -17,8 +17,7 @@ from sdyopt.dialects.stablehlo.shape_operand import check_shape_operand
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.block import Region
-from sdyopt.ir.constraints import I64_ATTR, AttrKind, non_negative
-from sdyopt.ir.elements import DenseElements, DenseResource, DenseStringElements, SparseElements
+from sdyopt.ir.constraints import ELEMENTS_ATTR, I64_ATTR, Elements, non_negative
 from sdyopt.ir.fields import attr, operand, operands, result
 from sdyopt.ir.form import Form
 from sdyopt.ir.operation import Op, build
@@ -27,23 +26,13 @@ from sdyopt.ir.types import UI32, IntegerType, RankedTensor, ShapedType, Type, t
 from sdyopt.ir.value import LazyLocation
 from sdyopt.syntax.assembly import (
     AttrDict,
-    Custom,
     FunctionalType,
     Operand,
     assembly,
-    visible_attributes,
 )
-from sdyopt.syntax.generic import properties
-from sdyopt.syntax.statement import Statement
-from sdyopt.syntax.template import Template
+from sdyopt.syntax.constant import constant_assembly
 
 # --- Constants ------------------------------------------------------------------------------
-
-Elements = DenseElements | DenseStringElements | DenseResource | SparseElements
-ELEMENTS: AttrKind[Elements] = AttrKind(
-    "constant vector/tensor attribute", lambda a: isinstance(a, Elements), lambda a: a
-)
-
 
 def _is_type_of_constant(inferred: Type, actual: Type) -> bool:
     """Quantised numbers are given as they are stored."""
@@ -52,49 +41,16 @@ def _is_type_of_constant(inferred: Type, actual: Type) -> bool:
     return isinstance(inferred, ShapedType) and inferred is actual
 
 
-def _parse_constant(statement: Statement) -> None:
-    """Reads `{…} dense<…> : type`, or the generic form behind the name, `() <{…}> {…} : () -> type`."""
-    if statement.accept("("):
-        statement.expect(")")
-        has_properties = properties(statement)
-        found = statement.attribute_dictionary()
-        for token in (":", "(", ")", "->"):
-            statement.expect(token)
-        statement.types["output"] = [statement.type()]
-        if not has_properties and not isinstance(found.get("value"), Elements):
-            statement.written.pop("value", None)
-        return
-    statement.attribute_dictionary()
-    statement.check_not_written("value")
-    offset = statement.skip()
-    value = statement.attribute()
-    if not isinstance(value, Elements):
-        raise statement.error("invalid kind of attribute specified", offset)
-    statement.attributes["value"] = value
-    statement.types["output"] = [value.type]
-
-
-def _write_constant(out: Template, form: Form, attributes: DictAttr) -> None:
-    value = form.attributes["value"]
-    if isinstance(value, Elements) and value.type is form.result_types[0]:
-        out.attribute_dictionary(visible_attributes(form, attributes, frozenset(["value"])))
-        out.word(out.speller.attribute(value))
-        return
-    out.text(f"() <{out.speller.attribute(form.attributes)}>")
-    out.attribute_dictionary(attributes)
-    out.text(" : " + out.speller.function_type((), form.result_types))
-
-
 @stablehlo.op("constant", CONSTANT_LIKE, PURE, InfersTypes("constant-type", accepts=_is_type_of_constant))
 class ConstantOp(Op):
     """A tensor that the program gives."""
 
     __slots__ = ()
 
-    value = attr(ELEMENTS)
+    value = attr(ELEMENTS_ATTR)
     output = result(types.STATIC_TENSOR_OR_PER_AXIS)
 
-    assembly = assembly(Custom(_parse_constant, _write_constant, elides=["value"]))
+    assembly = constant_assembly()
 
     @staticmethod
     def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
