@@ -69,10 +69,14 @@ def _error_of_value(error: ErrorMaker, count: int, index: int) -> ErrorMaker:
 
 
 def bound_axes(op: Op) -> dict[str, Op]:
-    """The axes that operations around this one have taken, and which has."""
-    return {
-        name: outer for outer in op.ancestors() if isinstance(outer, AxisBinder) for name in outer.manual_axes
-    }
+    """The axes that operations around this one have taken, and which has; the outermost counts."""
+    binders: dict[str, Op] = {}
+    outer = op.parent_op
+    while outer is not None:
+        if isinstance(outer, AxisBinder):
+            binders.update(dict.fromkeys(outer.manual_axes, outer))
+        outer = outer.parent_op
+    return binders
 
 
 def bound_axis_error(axis: str, binder: Op, error: ErrorMaker) -> DiagnosticError:
