@@ -1,8 +1,30 @@
-"""The mesh dialect: sharding and communication on a grid of devices."""
+"""The mesh dialect: sharding and communication on a grid of devices.
 
-from sdyopt.dialects.mesh import collectives, mesh_op, moves, queries, shard_op
+In the form of LLVM 19; `later` is the form of LLVM 21.
+"""
+
+from sdyopt.dialects.mesh import (
+    collectives,
+    halo,
+    mesh_op,
+    moves,
+    queries,
+    rooted,
+    shard_op,
+    sharding_op,
+)
 from sdyopt.dialects.mesh.dialect import mesh
 
 DIALECT = mesh
 
-__all__ = ["DIALECT", "collectives", "mesh_op", "moves", "queries", "shard_op"]
+__all__ = [
+    "DIALECT",
+    "collectives",
+    "halo",
+    "mesh_op",
+    "moves",
+    "queries",
+    "rooted",
+    "shard_op",
+    "sharding_op",
+]

@@ -1,0 +1,175 @@
+"""Operations about neighbours and parts of different sizes: shard_shape, neighbors, update_halo."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.dialects.mesh.asm import mesh_reference
+from sdyopt.dialects.mesh.axes import AXES, read_axes_attribute, spell_axes
+from sdyopt.dialects.mesh.axes_lists import AXES_LISTS, lists_clause
+from sdyopt.dialects.mesh.dialect import mesh
+from sdyopt.dialects.mesh.mesh_op import find_mesh
+from sdyopt.dialects.mesh.queries import INDEX_VALUE
+from sdyopt.dialects.mesh.sharding_op import INTEGER, NO_NUMBERS
+from sdyopt.dialects.mesh.sharding_value import SHARDING_TYPE, SHARDING_VALUE
+from sdyopt.ir.attribute import DictAttr
+from sdyopt.ir.block import Region
+from sdyopt.ir.constraints import FLAT_SYMBOL_ATTR, I64_ARRAY, TypeConstraint
+from sdyopt.ir.fields import attr, operand, operands, result, results
+from sdyopt.ir.form import Form
+from sdyopt.ir.operation import Op
+from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, INFERS_TYPES, PURE
+from sdyopt.ir.types import I64, INDEX, MemRefType, RankedTensor, Type
+from sdyopt.syntax.assembly import Attr, AttrDict, Custom, Operand, Optional, TypeOf, assembly
+from sdyopt.syntax.mixed_list import MixedList
+from sdyopt.syntax.signature import ImpliedType
+from sdyopt.syntax.spell import plain_type
+from sdyopt.syntax.statement import Statement
+from sdyopt.syntax.template import Template
+
+_HOLDER = TypeConstraint(
+    "non-0-ranked.memref of any type values or non-0-ranked.tensor of any type values",
+    lambda type: isinstance(type, RankedTensor | MemRefType) and type.rank > 0,
+)
+
+
+@mesh.op("shard_shape", PURE, ATTR_SIZED_OPERANDS)
+class ShardShapeOp(Op):
+    """The shape of the part of a tensor that a device holds.
+
+    %shape:2 = mesh.shard_shape dims = [6, %n] sharding = %s device = [%i, 0] : index, index
+    """
+
+    __slots__ = ()
+
+    dims = attr(I64_ARRAY)
+    dims_dynamic = operands(INDEX_VALUE)
+    sharding = operand(SHARDING_VALUE)
+    device = attr(I64_ARRAY)
+    device_dynamic = operands(INDEX_VALUE)
+    shape = results(INDEX_VALUE)
+
+    assembly = assembly(
+        "dims",
+        "=",
+        MixedList("dims_dynamic", "dims", INDEX),
+        "sharding",
+        "=",
+        Operand("sharding"),
+        ImpliedType("sharding", SHARDING_TYPE),
+        "device",
+        "=",
+        MixedList("device_dynamic", "device", INDEX),
+        AttrDict(),
+        ":",
+        TypeOf("shape"),
+    )
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, "shard_shape")] if self.results else []
+
+
+def _parse_device(statement: Statement) -> None:
+    names = statement.comma_list(statement.operand, "[", "]")
+    statement.operand_names["device"] = names
+    statement.types["device"] = [INDEX] * len(names)
+
+
+def _write_device(out: Template, form: Form, attributes: DictAttr) -> None:
+    out.text("[")
+    for index in range(len(form.operand_types)):
+        if index:
+            out.text(", ")
+        out.parts.append(index)
+    out.text("]")
+
+
+@mesh.op("neighbors_linear_indices", PURE)
+class NeighborsLinearIndicesOp(Op):
+    """The numbers of the devices below and above one along an axis, -1 where there is none.
+
+    %down, %up = mesh.neighbors_linear_indices on @grid[%i, %j] split_axes = [1] : index, index
+    """
+
+    __slots__ = ()
+
+    mesh = attr(FLAT_SYMBOL_ATTR)
+    device = operands(INDEX_VALUE)
+    split_axes = attr(AXES)
+    neighbor_down = result(INDEX_VALUE)
+    neighbor_up = result(INDEX_VALUE)
+
+    assembly = assembly(
+        "on",
+        mesh_reference(),
+        Custom(_parse_device, _write_device),
+        "split_axes",
+        "=",
+        Attr("split_axes", read_axes_attribute, spell_axes),
+        AttrDict(),
+        ":",
+        TypeOf("neighbor_down"),
+        ",",
+        TypeOf("neighbor_up"),
+    )
+
+    def verify_symbol_uses(self) -> None:
+        find_mesh(self, self.mesh)
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, "down_linear_idx"), (1, "up_linear_idx")]
+
+
+def _parse_holder(statement: Statement) -> None:
+    type = statement.type()
+    if not _HOLDER.accepts(type):
+        message = f"'result' must be {_HOLDER.description}, but got '{plain_type(type)}'"
+        raise statement.error(message, statement.offset)
+    statement.types["destination"] = statement.types["result"] = [type]
+
+
+def _write_holder(out: Template, form: Form, attributes: DictAttr) -> None:
+    out.types(form.result_types)
+
+
+@mesh.op("update_halo", PURE, INFERS_TYPES)
+class UpdateHaloOp(Op):
+    """The part that a device holds, its halos filled with what its neighbours have there.
+
+        %1 = mesh.update_halo %0 on @line split_axes = [[0]] halo_sizes = [1, %n] : tensor<8x4xf32>
+
+    Dimensions are done from the last to the first, so that corners get filled, too. Halos without a
+    neighbour stay as they are.
+    """
+
+    __slots__ = ()
+
+    destination = operand(_HOLDER)
+    mesh = attr(FLAT_SYMBOL_ATTR)
+    split_axes = attr(AXES_LISTS)
+    static_halo_sizes = attr(I64_ARRAY, default=NO_NUMBERS)
+    halo_sizes = operands(INTEGER)
+    result = result(_HOLDER)
+
+    assembly = assembly(
+        Operand("destination"),
+        "on",
+        mesh_reference(),
+        *lists_clause("split_axes"),
+        Optional(
+            "halo_sizes",
+            "=",
+            MixedList("halo_sizes", "static_halo_sizes", I64),
+            anchor="static_halo_sizes",
+        ),
+        AttrDict(),
+        ":",
+        Custom(_parse_holder, _write_holder),
+    )
+
+    @staticmethod
+    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+        return [form.operand_types[0]]
+
+    def verify_symbol_uses(self) -> None:
+        find_mesh(self, self.mesh)

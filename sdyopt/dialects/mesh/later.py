@@ -1,0 +1,264 @@
+"""The form that the dialect has in LLVM 21, which `--mesh-version=21` asks for.
+
+Shardings are values, reductions are written as bare words, meshes have no effects, and functions that
+communicate may be inlined. What has not changed is taken over from the form of LLVM 19.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+from sdyopt.dialects.mesh.asm import device_clause, integer_clause
+from sdyopt.dialects.mesh.collective import SAME_RANK, SAME_SHAPE_EXACTLY
+from sdyopt.dialects.mesh.collectives import HEAD, RANKED_TO_RANKED, AllReduceOp, ReduceScatterOp
+from sdyopt.dialects.mesh.dialect import mesh
+from sdyopt.dialects.mesh.mesh_op import MeshOp
+from sdyopt.dialects.mesh.reduction import REDUCTION, Reduction, ReductionKind, read_word
+from sdyopt.dialects.mesh.rooted import TYPES, ReduceOp
+from sdyopt.dialects.mesh.shard_op import SAME_TENSOR_TYPE, ShardOp
+from sdyopt.dialects.mesh.sharding import MeshSharding
+from sdyopt.dialects.mesh.sharding_op import ShardingOp, sharding_attributes
+from sdyopt.dialects.mesh.sharding_value import SHARDING_TYPE
+from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.constants import constant_value
+from sdyopt.ir.dialect import Dialect
+from sdyopt.ir.elements import DenseArray
+from sdyopt.ir.fields import attr
+from sdyopt.ir.numbers import IntegerAttr
+from sdyopt.ir.operation import Op
+from sdyopt.ir.patterns import Pattern
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.shape_traits import SAME_SHAPE
+from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, PURE, SYMBOL
+from sdyopt.ir.types import DYNAMIC, I32, I64, RankedTensor, ShapedType
+from sdyopt.ir.value import LazyLocation, Value
+from sdyopt.syntax.assembly import Attr, AttrDict, Optional, assembly
+from sdyopt.syntax.cursor import Cursor
+from sdyopt.syntax.signature import TypeIn
+from sdyopt.syntax.statement import Statement
+
+later = DIALECT = Dialect("mesh")
+later.is_inlinable = True
+later.unknown_type = mesh.unknown_type
+later.type_parsers.update(mesh.type_parsers)
+later.attribute_parsers.update({n: p for n, p in mesh.attribute_parsers.items() if n != "partial"})
+
+
+class BareReduction(Reduction):
+    """A kind of reduction, written without brackets: `#mesh<partial max>`."""
+
+
+BARE_SUM = BareReduction(ReductionKind.SUM)
+
+
+@later.attribute("partial")
+def read_bare(cursor: Cursor) -> BareReduction:
+    """Takes the word for a kind."""
+    return read_word(cursor, BareReduction)
+
+
+@later.spelling(BareReduction)
+def _spell(attribute: BareReduction, _speller: Any) -> str:
+    return f"partial {attribute.kind}"
+
+
+def _reduction_clause() -> Optional:
+    """`reduction =  kind`: with two blanks, as the reference has it."""
+
+    def read(statement: Statement) -> Attribute:
+        return read_bare(statement)
+
+    piece = Attr("reduction", read, lambda attribute, speller: f" {attribute.kind}")
+    return Optional("reduction", "=", piece, anchor="reduction")
+
+
+@later.op("mesh", SYMBOL, PURE)
+class Mesh21Op(MeshOp):
+    """A grid of devices."""
+
+    __slots__ = ()
+
+
+@later.op("all_reduce", PURE, SAME_SHAPE)
+class AllReduce21Op(AllReduceOp):
+    """As LLVM 21 writes it."""
+
+    __slots__ = ()
+
+    reduction = attr(REDUCTION, default=BARE_SUM)
+    reduction_class = BareReduction
+    assembly = assembly(*HEAD, _reduction_clause(), *RANKED_TO_RANKED)
+
+
+@later.op("reduce", PURE, SAME_SHAPE_EXACTLY)
+class Reduce21Op(ReduceOp):
+    """As LLVM 21 writes it."""
+
+    __slots__ = ()
+
+    reduction = attr(REDUCTION, default=BARE_SUM)
+    assembly = assembly(*HEAD, _reduction_clause(), *device_clause("root"), *TYPES)
+
+
+@later.op("reduce_scatter", PURE, SAME_RANK)
+class ReduceScatter21Op(ReduceScatterOp):
+    """As LLVM 21 writes it."""
+
+    __slots__ = ()
+
+    reduction = attr(REDUCTION, default=BARE_SUM)
+    assembly = assembly(
+        *HEAD,
+        _reduction_clause(),
+        *integer_clause("scatter_axis"),
+        AttrDict(),
+        ":",
+        TypeIn("input", ShapedType),
+        "->",
+        TypeIn("result", RankedTensor),
+    )
+
+
+# --- Shardings as values ----------------------------------------------------------------------
+
+
+def _follow_the_other_use(op: ShardOp, rewriter: Rewriter) -> bool:
+    """Of two annotations of one value the later goes, or is put behind the earlier."""
+    if isinstance(op.src.defining_op, ShardOp) or op.src.has_one_use:
+        return False
+    other = next((user for user in op.src.users if user is not op), None)
+    if not isinstance(other, ShardOp) or other.parent is not op.parent or not other.is_before(op):
+        return False
+    if _are_equal(op, other):
+        rewriter.replace(op, other)
+    else:
+        rewriter.set_operand(op.operand_uses[0], other.result)
+    return True
+
+
+def _are_equal(op: ShardOp, other: ShardOp) -> bool:
+    one, two = op.sharding, other.sharding
+    if one is two and one is not None:
+        return True
+    sources = [value.defining_op if value is not None else None for value in (one, two)]
+    if not all(isinstance(source, ShardingOp) for source in sources):
+        return False
+    first, second = sources
+    assert first is not None and second is not None
+    return first.form is second.form and first.operands == second.operands
+
+
+@later.op("shard", PURE, SAME_TENSOR_TYPE)
+class Shard21Op(ShardOp):
+    """An annotation whose sharding is a value."""
+
+    __slots__ = ()
+
+    canonicalizations = (Pattern(_follow_the_other_use),)
+
+    @classmethod
+    def make(
+        cls,
+        rewriter: Rewriter,
+        value: Value,
+        layout: MeshSharding,
+        attributes: dict[str, Attribute],
+        location: LazyLocation,
+        before: Op | None,
+        after: Op | None,
+    ) -> Op:
+        sharding = rewriter.create(
+            Sharding21Op,
+            (),
+            [SHARDING_TYPE],
+            {**dict(sharding_attributes(layout, BareReduction)), **_NO_OPERANDS},
+            before=before,
+            after=after,
+            location=location,
+        )
+        operands = [value, sharding.results[0]]
+        return rewriter.create(cls, operands, [value.type], attributes, after=sharding, location=location)
+
+
+_NO_OPERANDS: dict[str, Attribute] = {"operandSegmentSizes": DenseArray(I32, (0, 0))}
+
+
+def _know_constants(op: ShardingOp, rewriter: Rewriter) -> bool:
+    """Sizes that are constants become numbers."""
+    halos = _known(op.static_halo_sizes, op.dynamic_halo_sizes)
+    offsets = _known(op.static_sharded_dims_offsets, op.dynamic_sharded_dims_offsets)
+    if len(halos[1]) + len(offsets[1]) == len(op.operands):
+        return False
+    return _set_sizes(op, rewriter, halos, offsets)
+
+
+Sizes = tuple[list[int], list[Value]]
+
+
+def _known(numbers: Sequence[int], values: Sequence[Value]) -> Sizes:
+    left: list[Value] = []
+    found: list[int] = []
+    following = iter(values)
+    for number in numbers:
+        if number == DYNAMIC:
+            value = next(following)
+            constant = constant_value(value.defining_op)
+            if isinstance(constant, IntegerAttr):
+                number = constant.value
+            else:
+                left.append(value)
+        found.append(number)
+    return found, left
+
+
+def _drop_trivial(op: ShardingOp, rewriter: Rewriter) -> bool:
+    """No halos and equal parts go without saying."""
+    halos: Sizes = (list(op.static_halo_sizes), list(op.dynamic_halo_sizes))
+    offsets: Sizes = (list(op.static_sharded_dims_offsets), list(op.dynamic_sharded_dims_offsets))
+    if halos[0] and not any(halos[0]):
+        return _set_sizes(op, rewriter, ([], []), offsets)
+    steps = {later - earlier for earlier, later in pairwise(offsets[0])}
+    if len(offsets[0]) > 2 and DYNAMIC not in offsets[0] and len(steps) == 1:
+        return _set_sizes(op, rewriter, halos, ([], []))
+    return False
+
+
+def _set_sizes(op: ShardingOp, rewriter: Rewriter, halos: Sizes, offsets: Sizes) -> bool:
+    attributes = {
+        **dict(op.form.attributes.entries),
+        **dict(op.attributes.entries),
+        "static_halo_sizes": DenseArray(I64, tuple(halos[0])),
+        "static_sharded_dims_offsets": DenseArray(I64, tuple(offsets[0])),
+        "operandSegmentSizes": DenseArray(I32, (len(offsets[1]), len(halos[1]))),
+    }
+    made = rewriter.create(
+        type(op), [*offsets[1], *halos[1]], op.result_types, attributes, before=op, location=op.location
+    )
+    rewriter.replace(op, made)
+    return True
+
+
+@later.op("sharding", PURE, ATTR_SIZED_OPERANDS)
+class Sharding21Op(ShardingOp):
+    """A sharding as a value, which knows its constants."""
+
+    __slots__ = ()
+
+    reduction_class = BareReduction
+    canonicalizations = (Pattern(_know_constants), Pattern(_drop_trivial))
+
+
+def _take_over(mnemonic: str, op_class: type[Op]) -> None:
+    """Registers an operation that is as it was."""
+    if mnemonic not in later.ops:
+        own = type(op_class.__name__, (op_class,), {"__slots__": (), "__doc__": op_class.__doc__})
+        register: Callable[[type[Op]], type[Op]] = later.op(mnemonic, *op_class.trait_order)
+        register(own)
+
+
+for _mnemonic, _op_class in mesh.ops.items():
+    _take_over(_mnemonic, _op_class)
+
+__all__ = ["DIALECT", "later"]

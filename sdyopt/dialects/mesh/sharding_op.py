@@ -1,0 +1,193 @@
+"""mesh.sharding and mesh.get_sharding: shardings as values, which later forms of the dialect have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+
+from sdyopt.dialects.mesh.asm import mesh_reference
+from sdyopt.dialects.mesh.axes import AXES, Axes, axes_attribute, axes_problem, axes_text, read_axes
+from sdyopt.dialects.mesh.axes_lists import AXES_LISTS, AxesLists, lists_clause
+from sdyopt.dialects.mesh.dialect import mesh
+from sdyopt.dialects.mesh.mesh_op import MeshOp, find_mesh
+from sdyopt.dialects.mesh.reduction import REDUCTION, Reduction, read_word
+from sdyopt.dialects.mesh.shard_op import ShardingSource, ShardOp
+from sdyopt.dialects.mesh.sharding import MeshSharding
+from sdyopt.dialects.mesh.sharding_value import SHARDING_VALUE
+from sdyopt.ir.attribute import Attribute, DictAttr, SymbolRef
+from sdyopt.ir.constraints import FLAT_SYMBOL_ATTR, I64_ARRAY, TypeConstraint
+from sdyopt.ir.elements import DenseArray
+from sdyopt.ir.fields import attr, operand, operands, optional_attr, result
+from sdyopt.ir.form import Form
+from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, PURE
+from sdyopt.ir.types import DYNAMIC, I64, RankedTensor
+from sdyopt.syntax.assembly import AttrDict, Operand, Optional, Piece, TypeOf, assembly
+from sdyopt.syntax.mixed_list import MixedList
+from sdyopt.syntax.statement import Statement
+from sdyopt.syntax.template import Template
+
+INTEGER = TypeConstraint("64-bit signless integer", lambda type: type is I64)
+NO_NUMBERS = DenseArray(I64, ())
+
+
+class _Partial(Piece):
+    """`partial = kind [axes]`, or nothing."""
+
+    elides = ("partial_axes", "partial_type")
+
+    def parse(self, statement: Statement) -> None:
+        if not statement.accept("partial"):
+            return
+        statement.expect("=")
+        op_class = statement.op_class
+        assert issubclass(op_class, ShardingOp)
+        statement.attributes["partial_type"] = read_word(statement, op_class.reduction_class)
+        statement.attributes["partial_axes"] = axes_attribute(read_axes(statement))
+
+    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
+        if form.partial_type is not None:
+            axes = () if form.partial_axes is None else form.partial_axes
+            # Two blanks, and one before the list: that is how the reference has it.
+            out.literal("partial")
+            out.literal("=")
+            out.word(f" {form.partial_type} {axes_text(axes)}")
+
+
+@mesh.op("sharding", PURE, ATTR_SIZED_OPERANDS)
+class ShardingOp(ShardingSource):
+    """A sharding as a value.
+
+        %0 = mesh.sharding @grid split_axes = [[0], [1]] : !mesh.sharding
+        %1 = mesh.sharding @grid split_axes = [[0]] partial =  max [1] : !mesh.sharding
+        %2 = mesh.sharding @grid split_axes = [[0]] halo_sizes = [1, %n] : !mesh.sharding
+        %3 = mesh.sharding @line split_axes = [[0]] sharded_dims_offsets = [0, 2, 4, 7, 8]
+          : !mesh.sharding
+
+    Halos are elements of its neighbours that a device holds besides its own, before them and after
+    them, a pair per split dimension. Offsets say where each device's part starts, and where the last
+    one ends, for parts that are not equally large.
+    """
+
+    __slots__ = ()
+
+    mesh = attr(FLAT_SYMBOL_ATTR)
+    split_axes = attr(AXES_LISTS)
+    partial_axes = optional_attr(AXES)
+    partial_type = optional_attr(REDUCTION)
+    static_sharded_dims_offsets = attr(I64_ARRAY, default=NO_NUMBERS)
+    dynamic_sharded_dims_offsets = operands(INTEGER)
+    static_halo_sizes = attr(I64_ARRAY, default=NO_NUMBERS)
+    dynamic_halo_sizes = operands(INTEGER)
+    result = result(SHARDING_VALUE)
+
+    reduction_class = Reduction
+    assembly = assembly(
+        mesh_reference(),
+        *lists_clause("split_axes"),
+        _Partial(),
+        Optional(
+            "halo_sizes",
+            "=",
+            MixedList("dynamic_halo_sizes", "static_halo_sizes", I64),
+            anchor="static_halo_sizes",
+        ),
+        Optional(
+            "sharded_dims_offsets",
+            "=",
+            MixedList("dynamic_sharded_dims_offsets", "static_sharded_dims_offsets", I64),
+            anchor="static_sharded_dims_offsets",
+        ),
+        AttrDict(),
+        ":",
+        TypeOf("result"),
+    )
+
+    @staticmethod
+    def verify_form(form: Form) -> None:
+        partial = () if form.partial_axes is None else form.partial_axes
+        problem = axes_problem(tuple(axis for axes in form.split_axes for axis in axes) + partial)
+        if problem is not None:
+            raise form.error(problem)
+        halos, offsets = form.static_halo_sizes, form.static_sharded_dims_offsets
+        if halos and offsets:
+            raise form.op_error("halo sizes and shard offsets are mutually exclusive")
+        if halos and len(halos) != 2 * sum(1 for axes in form.split_axes if axes):
+            raise form.error("halo sizes must be specified for all split axes.")
+
+    def verify_symbol_uses(self) -> None:
+        grid = find_mesh(self, self.mesh)
+        offsets = self.static_sharded_dims_offsets
+        if not offsets:
+            return
+        if DYNAMIC in grid.shape:
+            raise self.error("sharded dims offsets are not allowed for devices meshes with dynamic shape.")
+        for axes in self.split_axes:
+            if axes:
+                offsets = self._check_offsets(grid, axes, offsets)
+
+    def _check_offsets(self, grid: MeshOp, axes: Axes, offsets: tuple[int, ...]) -> tuple[int, ...]:
+        """Checks the offsets of a dimension; returns those of the others."""
+        # The sum, where it should be the product, is what the reference takes.
+        count = 1 + sum(grid.shape[axis] for axis in axes if axis < grid.rank)
+        if len(offsets) < count:
+            raise self.error("sharded dims offsets has wrong size.")
+        known = [offset for offset in offsets[:count] if offset != DYNAMIC]
+        if any(later < earlier for earlier, later in pairwise(known)):
+            raise self.error("sharded dims offsets must be non-decreasing.")
+        return offsets[count:]
+
+    @property
+    def layout(self) -> MeshSharding:
+        if self.static_halo_sizes or self.static_sharded_dims_offsets:
+            raise self.error("halo sizes and sharded dims offsets are not supported here")
+        reference = SymbolRef(self.mesh)
+        if not self.partial_axes or self.partial_type is None:
+            return MeshSharding(reference, self.split_axes)
+        return MeshSharding(reference, self.split_axes, self.partial_axes, self.partial_type)
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, "sharding")]
+
+
+def sharding_attributes(
+    layout: MeshSharding, reduction_class: type[Reduction]
+) -> Iterable[tuple[str, Attribute]]:
+    """The attributes of a mesh.sharding that is as a layout says."""
+    yield "mesh", layout.mesh
+    yield "split_axes", AxesLists(layout.split_axes or ((),))
+    if layout.partial_axes:
+        yield "partial_axes", axes_attribute(layout.partial_axes)
+        yield "partial_type", reduction_class(layout.partial_kind)
+
+
+_RANKED = TypeConstraint("ranked tensor of any type values", lambda type: isinstance(type, RankedTensor))
+
+
+@mesh.op("get_sharding", PURE)
+class GetShardingOp(ShardingSource):
+    """The sharding of the annotation that a tensor comes from.
+
+    %s = mesh.get_sharding %t : tensor<4x8xf32> -> !mesh.sharding
+    """
+
+    __slots__ = ()
+
+    source = operand(_RANKED)
+    result = result(SHARDING_VALUE)
+
+    assembly = assembly(Operand("source"), AttrDict(), ":", TypeOf("source"), "->", TypeOf("result"))
+
+    @property
+    def annotation(self) -> ShardOp:
+        """The annotation; an error if the tensor comes from something else."""
+        found = self.source.defining_op
+        if not isinstance(found, ShardOp):
+            raise self.error("expected a shard op as source of get_sharding")
+        return found
+
+    @property
+    def layout(self) -> MeshSharding:
+        return self.annotation.layout
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, "sharding")]
