@@ -54,6 +54,7 @@ _ALL = (
         implied="// -----",
     ),
     Flag("output-split-marker", GENERAL, "what stands between the results of pieces", "MARKER", "// -----"),
+    _choice("mesh-version", GENERAL, "the LLVM release whose form of the mesh dialect is meant", "19", "21"),
     _switch("allow-unregistered-dialect", GENERAL, "allow operations of dialects that are not known"),
     Flag("load-dialect-plugin", GENERAL, "know a dialect of an installed package", "NAME", is_list=True),
     Flag("load-pass-plugin", GENERAL, "know the passes of an installed package", "NAME", is_list=True),

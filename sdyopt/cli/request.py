@@ -64,6 +64,7 @@ def build_job(arguments: Arguments, pipeline: Pipeline, data: bytes) -> Job:
         split_marker=arguments["split-input-file"],
         output_split_marker=arguments["output-split-marker"],
         allow_unregistered_dialects=arguments["allow-unregistered-dialect"],
+        mesh_version=int(arguments["mesh-version"]),
         verify_each=arguments["verify-each"],
         verify_roundtrip=arguments["verify-roundtrip"],
         verify_diagnostics=arguments["verify-diagnostics"],

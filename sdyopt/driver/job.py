@@ -36,6 +36,8 @@ class Job:
     split_marker: str = ""
     output_split_marker: str = SPLIT_MARKER
     allow_unregistered_dialects: bool = False
+    # The LLVM release whose form of the mesh dialect is meant: 19 or 21.
+    mesh_version: int = 19
 
     verify_each: bool = True
     verify_roundtrip: bool = False

@@ -16,7 +16,7 @@ from sdyopt.diagnostics.usage import UsageError
 from sdyopt.driver.chunk import ChunkRun, Failed, out_of_bounds
 from sdyopt.driver.job import Job, Outcome
 from sdyopt.driver.split import decode, split
-from sdyopt.ir.dialect import DialectTable
+from sdyopt.ir.dialect import Dialect, DialectTable
 from sdyopt.pipeline.timing import TimingRecorder
 from sdyopt.registry import all_dialects, find_dialect
 from sdyopt.syntax.print import print_for_note
@@ -45,10 +45,20 @@ def _interpreter_set_up() -> Iterator[None]:
             gc.enable()
 
 
+def _find_with_later_mesh(namespace: str) -> Dialect | None:
+    """The dialect of a namespace, where `mesh` means its later form."""
+    if namespace != "mesh":
+        return find_dialect(namespace)
+    from sdyopt.dialects.mesh.later import later
+
+    return later
+
+
 class _JobRun:
     def __init__(self, job: Job) -> None:
         self._job = job
-        self._dialects = DialectTable(find_dialect, all_dialects)
+        find = find_dialect if job.mesh_version < 21 else _find_with_later_mesh
+        self._dialects = DialectTable(find, all_dialects)
         self._pipeline = job.pipeline.merged()
         self._timing = TimingRecorder() if job.timing else None
         self._source = Source(job.name, "")
