@@ -21,10 +21,14 @@ def add_edges(owners: Sequence[Value], rewriter: Rewriter) -> None:
     """
     # From the last to the first, because each goes directly behind its owner, before those made earlier.
     for owner in reversed(owners):
-        if not isinstance(owner.type, RankedShape) or not owner.type.has_static_shape:
-            continue
-        edge = _edge(owner, rewriter)
-        rewriter.replace_uses_except(owner, edge.result, edge)
+        if can_have_edge(owner):
+            edge = _edge(owner, rewriter)
+            rewriter.replace_uses_except(owner, edge.result, edge)
+
+
+def can_have_edge(value: Value) -> bool:
+    """Whether a value has a static shape, which is what can be sharded."""
+    return isinstance(value.type, RankedShape) and value.type.has_static_shape
 
 
 def _edge(owner: Value, rewriter: Rewriter) -> Op:

@@ -102,6 +102,11 @@ class Rewriter:
         mapping = {} if mapping is None else mapping
         return _clone(op, mapping, {})
 
+    def copy_region(self, source: Region, target: Region) -> None:
+        """Puts copies of all blocks of one region, and what is in them, at the end of another."""
+        _clone_blocks(source, target, {}, {})
+        self.changed = True
+
     # --- Moving and removing ------------------------------------------------------------
 
     def move(
@@ -360,11 +365,17 @@ def _clone(op: Op, values: dict[Value, Value], blocks: dict[Block, Block]) -> Op
         copy.set_place_attribute(name, op.place_attribute(name))
     values.update(zip(op.results, copy.results, strict=True))
     for region, new in zip(op.regions, regions, strict=True):
-        for block in region.blocks:
-            blocks[block] = new.add_block()
-            for argument in block.arguments:
-                values[argument] = blocks[block].add_argument(argument.type, argument._location)
-        for block in region.blocks:
-            for child in block.ops:
-                blocks[block].append(_clone(child, values, blocks))
+        _clone_blocks(region, new, values, blocks)
     return copy
+
+
+def _clone_blocks(
+    source: Region, target: Region, values: dict[Value, Value], blocks: dict[Block, Block]
+) -> None:
+    for block in source.blocks:
+        blocks[block] = target.add_block()
+        for argument in block.arguments:
+            values[argument] = blocks[block].add_argument(argument.type, argument._location)
+    for block in source.blocks:
+        for child in block.ops:
+            blocks[block].append(_clone(child, values, blocks))

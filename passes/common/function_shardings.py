@@ -1,0 +1,53 @@
+"""The shardings that a function declares for its arguments and its results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.mesh_op import mesh_of
+from sdyopt.dialects.sdy.names import SHARDING
+from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
+from sdyopt.dialects.sdy.values import rank_of
+from sdyopt.ir.attribute import DictAttr
+from sdyopt.ir.types import Type
+
+
+def argument_shardings(function: FuncOp) -> ShardingPerValue | None:
+    """The shardings of all arguments, open ones for those that have none; None if there is nothing to say."""
+    return _completed(function, function.argument_attributes, function.function_type.inputs)
+
+
+def result_shardings(function: FuncOp) -> ShardingPerValue | None:
+    """The shardings of all results, open ones for those that have none; None if there is nothing to say."""
+    return _completed(function, function.result_attributes, function.function_type.results)
+
+
+def _completed(
+    function: FuncOp, attributes: Sequence[DictAttr], types: Sequence[Type]
+) -> ShardingPerValue | None:
+    given = [_sharding(held) for held in attributes]
+    # That a value lives on one device says nothing about how others are split.
+    spread = (sharding for sharding in given if sharding is not None and not _is_maximal(sharding, function))
+    first = next(spread, None)
+    if first is None:
+        return None
+    mesh = first.mesh_or_ref
+    return ShardingPerValue(
+        tuple(
+            [
+                fully_replicated(rank_of(type), mesh, is_closed=False) if sharding is None else sharding
+                for sharding, type in zip(given, types, strict=True)
+            ]
+        )
+    )
+
+
+def _sharding(attributes: DictAttr) -> TensorSharding | None:
+    found = attributes.get(SHARDING)
+    return found if isinstance(found, TensorSharding) else None
+
+
+def _is_maximal(sharding: TensorSharding, function: FuncOp) -> bool:
+    mesh = mesh_of(sharding, function)
+    return mesh is not None and mesh.is_maximal

@@ -1,0 +1,21 @@
+"""The function that a program starts with."""
+
+from __future__ import annotations
+
+from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.func import FuncOp
+
+MAIN = "main"
+
+
+def main_function(module: ModuleOp) -> FuncOp:
+    """The only function, whatever it is called, or else the one that is called `main`."""
+    functions = [op for op in module.block.ops if isinstance(op, FuncOp)]
+    if len(functions) == 1:
+        return functions[0]
+    for function in functions:
+        if function.sym_name == MAIN:
+            return function
+    raise module.error(f"Failed to lookup function: {MAIN}").help(
+        "Of several functions, one has to be the entry point: call it `@main`."
+    )

@@ -1,0 +1,87 @@
+"""sdy-add-func-data-flow-edges: make the way of shardings between calls and functions explicit.
+
+    func.func private @f(%a: tensor<8xf32>) -> tensor<8xf32> { return %a : tensor<8xf32> }
+    func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+      %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }
+becomes
+    func.func private @f(%a: tensor<8xf32>) -> tensor<8xf32> {
+      %0 = sdy.func_data_flow_edge %a : tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }
+    func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+      %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+      %1 = sdy.func_data_flow_edge %0 : tensor<8xf32>
+      return %1 : tensor<8xf32>
+    }
+
+What all callers pass for an argument, and the argument, are joined by such an edge, and so are what a
+function returns and the results of its calls. Propagation can pass shardings along them without
+inlining anything. The operation starts with the sharding of what it stands behind. The entry point is
+called by nobody: the only function of a module, or else `main`, which there has to be. Values without a
+static shape, such as tokens, get no edge. `sdy-sink-func-data-flow-edges` takes the operations away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.diagnostics.location import Location
+from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.func import CallOp, FuncOp
+from sdyopt.dialects.sdy.names import SHARDING
+from sdyopt.dialects.sdy.ops import FuncDataFlowEdgeOp
+from sdyopt.dialects.sdy.sharding import ShardingPerValue
+from sdyopt.dialects.sdy.values import sharding_of
+from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.operation import Op
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.value import Value
+from sdyopt.pipeline import Pass
+from sdyopt.registry import register
+
+from ..common.data_flow_edges import can_have_edge
+from ..common.main_function import main_function
+
+
+@register("sdy-add-func-data-flow-edges")
+class AddFuncDataFlowEdges(Pass):
+    def run(self, module: ModuleOp) -> bool:
+        main = main_function(module)
+        edges = _Edges(Rewriter())
+        calls: list[CallOp] = []
+        for op in module.walk():
+            if isinstance(op, CallOp):
+                calls.append(op)
+            elif isinstance(op, FuncOp) and op is not main and not op.is_declaration:
+                edges.add_to_arguments(op)
+        for call in calls:
+            edges.add_to_results(call)
+        return edges.rewriter.changed
+
+
+class _Edges:
+    def __init__(self, rewriter: Rewriter) -> None:
+        self.rewriter = rewriter
+
+    def add_to_arguments(self, function: FuncOp) -> None:
+        self._add(function.entry.arguments, function.entry.first, function.location)
+
+    def add_to_results(self, call: CallOp) -> None:
+        self._add(call.results, call.next, call.location)
+
+    def _add(self, values: Sequence[Value], before: Op | None, location: Location) -> None:
+        """Puts edges behind `values`, in their order, before an operation."""
+        assert before is not None, "a terminator is at the end"
+        for value in values:
+            if not can_have_edge(value):
+                continue
+            sharding = sharding_of(value)
+            attributes: dict[str, Attribute] = {}
+            if sharding is not None:
+                attributes[SHARDING] = ShardingPerValue((sharding,))
+            edge = self.rewriter.create(
+                FuncDataFlowEdgeOp, [value], [value.type], attributes, before=before, location=location
+            )
+            self.rewriter.replace_uses_except(value, edge.result, edge)
