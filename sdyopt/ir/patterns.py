@@ -65,12 +65,12 @@ def apply_greedily(
     root: Op, patterns_of: PatternsOf, options: GreedyOptions = GreedyOptions()
 ) -> tuple[bool, bool]:
     """Applies patterns and folds to what is inside `root`: (changed, reached a fixed point)."""
-    changed = converged = False
+    changed, converged = False, True
     for region in root.regions:
         driver = _Driver(region, patterns_of, options)
-        converged = driver.run()
+        converged &= driver.run()
         changed |= driver.changed
-    return changed, converged or not root.regions
+    return changed, converged
 
 
 class _Driver:

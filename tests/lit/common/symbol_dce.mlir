@@ -1,0 +1,88 @@
+// RUN: sdy-opt %s -symbol-dce -split-input-file --allow-unregistered-dialect | filecheck %s
+
+// Private functions that nobody calls go, even if they call each other.
+// CHECK-NOT: @unused
+// CHECK-NOT: @caller
+// CHECK:     func.func private @used
+// CHECK:     func.func @main
+// CHECK-NOT: @callee
+func.func private @unused() { return }
+func.func private @caller() {
+  call @callee() : () -> ()
+  return
+}
+func.func private @used() { return }
+func.func @main() {
+  call @used() : () -> ()
+  return
+}
+func.func private @callee() {
+  call @caller() : () -> ()
+  return
+}
+
+// -----
+
+// A name may stand anywhere in an attribute, of any operation.
+// CHECK:      stablehlo.custom_call @x() {called_computations = [@in_list]}
+// CHECK-NEXT: func.func private @in_list
+// CHECK:      func.func @main() attributes {test.names = {name = @in_dictionary}}
+// CHECK:      func.func private @in_dictionary
+// CHECK-NOT:  @unused
+stablehlo.custom_call @x() {called_computations = [@in_list]} : () -> ()
+func.func private @in_list() { return }
+func.func @main() attributes {test.names = {name = @in_dictionary}} { return }
+func.func private @in_dictionary() { return }
+func.func private @unused() { return }
+
+// -----
+
+// A mesh is public, so it stays.
+// CHECK: sdy.mesh @mesh
+sdy.mesh @mesh = <["x"=2]>
+
+// -----
+
+// Nobody outside of a program can see into it: what is nested goes if nobody inside refers to it.
+// CHECK:      module @library
+// CHECK-NEXT:   func.func nested @used
+// CHECK:        func.func @public
+// CHECK-NOT:  @unused
+module @library {
+  func.func nested @used() { return }
+  func.func nested @unused() { return }
+  func.func @public() { return }
+}
+func.func @main() attributes {test.name = @library::@used} { return }
+
+// -----
+
+// A reference to something private in another table is none, and keeps nothing on its way.
+// CHECK:      module {
+// CHECK-NEXT:   func.func @main
+module @library attributes {sym_visibility = "private"} {
+  func.func private @hidden() { return }
+}
+func.func @main() attributes {test.name = @library::@hidden} { return }
+
+// -----
+
+// Names are looked up from the innermost table.
+// CHECK:      module @inner
+// CHECK-NEXT:   func.func @main
+// CHECK:        func.func private @helper
+// CHECK-NOT:  @helper
+module @inner {
+  func.func @main() {
+    call @helper() : () -> ()
+    return
+  }
+  func.func private @helper() { return }
+}
+func.func private @helper() { return }
+
+// -----
+
+// What is not registered is no symbol.
+// CHECK: "test.thing"
+"test.thing"() {sym_name = "thing", sym_visibility = "private"} : () -> ()

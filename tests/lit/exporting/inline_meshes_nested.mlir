@@ -1,0 +1,13 @@
+// RUN: sdy-opt %s -sdy-inline-meshes | filecheck %s
+
+// Names mean the meshes of the outermost module; others keep theirs.
+// CHECK: module @inner
+// CHECK-NEXT: sdy.mesh @own = <["y"=2]>
+// CHECK-NEXT: func.func @f(%arg0: tensor<4xf32> {sdy.sharding = #sdy.sharding<@own, [{"y"}]>})
+sdy.mesh @mesh = <["x"=2]>
+module @inner {
+  sdy.mesh @own = <["y"=2]>
+  func.func @f(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<@own, [{"y"}]>}) {
+    return
+  }
+}
