@@ -29,7 +29,8 @@ class Severity(StrEnum):
 class Diagnostic:
     """A message with a place, notes with places of their own, and help for whoever has to fix it.
 
-    `operation` is the operation that it is about, if any: the driver adds a note that shows it.
+    `operation` is the operation that it is about, if any: the driver adds a note that shows it, in the
+    generic syntax unless it is shown `in_own_syntax`.
     `help` is rendered below the rest and is not a diagnostic: nobody has to expect it.
     `followers` are errors that come of this one; each is told right after it. An error that is not
     `is_fatal` is told like any other, but does not fail the pass that tells it.
@@ -42,6 +43,7 @@ class Diagnostic:
     operation: Any = None
     help: str = ""
     followers: list[Diagnostic] = field(default_factory=list)
+    in_own_syntax: bool = False
     is_fatal: bool = True
 
 

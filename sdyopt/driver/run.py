@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling
 from sdyopt.diagnostics.expected import ExpectedDiagnostics
 from sdyopt.diagnostics.location import UnknownLoc
+from sdyopt.diagnostics.once import forgetting
 from sdyopt.diagnostics.render import render
 from sdyopt.diagnostics.source import Source
 from sdyopt.diagnostics.usage import UsageError
@@ -27,7 +28,7 @@ RECURSION_LIMIT = 10_000
 
 def run_job(job: Job) -> Outcome:
     """Does a job. Whatever is wrong with the input has been reported when it returns."""
-    with _interpreter_set_up():
+    with _interpreter_set_up(), forgetting():
         return _JobRun(job).run()
 
 
@@ -110,7 +111,8 @@ class _JobRun:
     def _show_with_operation(self, diagnostic: Diagnostic) -> None:
         """Shows a diagnostic with the operation that it is about in its first note."""
         if diagnostic.operation is not None:
-            message = f"see current operation: {print_for_note(diagnostic.operation)}"
+            text = print_for_note(diagnostic.operation, generic=not diagnostic.in_own_syntax)
+            message = text if diagnostic.in_own_syntax else f"see current operation: {text}"
             diagnostic.notes.insert(0, Diagnostic(Severity.NOTE, diagnostic.location, message))
         self._show(diagnostic)
 

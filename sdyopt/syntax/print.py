@@ -64,21 +64,19 @@ def print_op(op: Op, dialects: DialectTable, options: PrintOptions = PrintOption
     return "".join([*above, *body, "\n", *printer.out])
 
 
-def print_for_note(op: Op) -> str:
-    """The generic text of an operation as diagnostics show it, names as in the whole program.
+def print_for_note(op: Op, generic: bool = True) -> str:
+    """The text of an operation as diagnostics show it, names as in the whole program.
 
     Text of several lines begins on a line of its own.
     """
     scope = next((a for a in (op, *op.ancestors()) if ISOLATED in a.traits), op)
-    printer = Printer(scope, _FOR_NOTES, Aliases())
+    options = PrintOptions(generic=generic, local_scope=True, elide_elements_larger_than=16)
+    printer = Printer(scope, options, Aliases())
     for value in op.operands:
         printer.names.setdefault(value, "<<UNKNOWN SSA VALUE>>")
     printer.op(op, "")
     text = "".join(printer.out)
     return f"\n{text}" if "\n" in text else text
-
-
-_FOR_NOTES = PrintOptions(generic=True, local_scope=True, elide_elements_larger_than=16)
 
 
 class _Line:

@@ -1,0 +1,37 @@
+"""sdy-populate-op-sharding-rules: write on every operation how its dimensions belong together.
+
+    %0 = stablehlo.add %a, %b : tensor<8xf32>
+becomes
+    %0 = stablehlo.add %a, %b {sdy.sharding_rule =
+        #sdy.op_sharding_rule<([i], [i])->([i]) {i=8}>} : tensor<8xf32>
+
+Propagation works the same rules out as it goes; this pass shows them, for tests and for whoever is
+asking why an axis did not move. A rule that is there already is kept.
+"""
+
+from __future__ import annotations
+
+from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.names import SHARDING_RULE
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.pipeline import FUNCTION, Pass, option
+from sdyopt.registry import register
+from sdyopt.sharding.rule import rule_for
+
+
+@register("sdy-populate-op-sharding-rules")
+class PopulateOpShardingRules(Pass):
+    anchor = FUNCTION
+
+    conservative_propagation: bool = option(
+        default=False, help="give rules by which no dimension is split into parts of different sizes"
+    )
+
+    def run(self, function: FuncOp) -> bool:
+        rewriter = Rewriter()
+        # Inner operations first, which decides of what people are warned.
+        for op in function.walk_post_order():
+            rule = rule_for(op, conservative=self.conservative_propagation)
+            if rule is not None:
+                rewriter.set_attribute(op, SHARDING_RULE, rule)
+        return rewriter.changed

@@ -1,0 +1,1 @@
+"""How tensors are split over meshes: sharding rules of operations."""

@@ -1,0 +1,55 @@
+"""Sharding rules of the collectives of stablehlo, which work on what a device has of a tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.dialects.stablehlo.collective import (
+    AllGatherOp,
+    AllReduceOp,
+    AllToAllOp,
+    CollectiveBroadcastOp,
+    CollectivePermuteOp,
+    CrossReplicaSumOp,
+    ReduceScatterOp,
+)
+from sdyopt.ir.form import Form
+from sdyopt.sharding.builder import Kind, RuleBuilder
+from sdyopt.sharding.rule import sharding_rule
+
+
+@sharding_rule(AllReduceOp, CollectiveBroadcastOp, CollectivePermuteOp, CrossReplicaSumOp)
+def same_shape(form: Form, rule: RuleBuilder) -> None:
+    """([i, j])->([i, j])"""
+    rule.number_dimensions(form.result_types[0])
+
+
+@sharding_rule(AllGatherOp)
+def all_gather(form: Form, rule: RuleBuilder) -> None:
+    """([j, i])->([k, i]) need_replication={j, k}"""
+    _change_dimensions(rule, form.inputs[0].shape, form.out[0].shape, form.all_gather_dim)
+
+
+@sharding_rule(ReduceScatterOp)
+def reduce_scatter(form: Form, rule: RuleBuilder) -> None:
+    """([j, i])->([k, i]) need_replication={j, k}"""
+    _change_dimensions(rule, form.value.shape, form.out.shape, form.scatter_dimension)
+
+
+@sharding_rule(AllToAllOp)
+def all_to_all(form: Form, rule: RuleBuilder) -> None:
+    """([i, l, j])->([i, m, k]) need_replication={j, k, l, m}: k is split, m is joined"""
+    changed = dict.fromkeys((form.split_dimension, form.concat_dimension))
+    _change_dimensions(rule, form.inputs[0].shape, form.out[0].shape, *changed)
+
+
+def _change_dimensions(
+    rule: RuleBuilder, shape: Sequence[int], result_shape: Sequence[int], *changed: int
+) -> None:
+    """Devices differ in what they have along the changed dimensions."""
+    for dim, size in enumerate(shape):
+        if dim not in changed:
+            rule.common_factor(dim, size)
+    for dim in changed:
+        rule.operands_factor(dim, shape[dim], Kind.NEED_REPLICATION)
+        rule.results_factor(dim, result_shape[dim], Kind.NEED_REPLICATION)

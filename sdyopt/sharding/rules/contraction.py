@@ -1,0 +1,38 @@
+"""Sharding rules of the operations that multiply and sum: dot, dot_general."""
+
+from __future__ import annotations
+
+from itertools import count
+
+from sdyopt.dialects.stablehlo.contraction import DotGeneralOp, DotOp
+from sdyopt.dialects.stablehlo.dot_dimensions import DotDimensions
+from sdyopt.ir.form import Form
+from sdyopt.sharding.builder import Kind, RuleBuilder
+from sdyopt.sharding.rule import sharding_rule
+
+
+@sharding_rule(DotGeneralOp)
+def dot_general(form: Form, rule: RuleBuilder) -> None:
+    """([i, j, l], [i, l, k])->([i, j, k]) reduction={l}"""
+    _product(form, rule, form.dot_dimension_numbers)
+
+
+@sharding_rule(DotOp)
+def dot(form: Form, rule: RuleBuilder) -> None:
+    """([i, k], [k, j])->([i, j]) reduction={k}, where i and j may be missing"""
+    _product(form, rule, DotDimensions((), (), (form.lhs.rank - 1,), (0,)))
+
+
+def _product(form: Form, rule: RuleBuilder, dims: DotDimensions) -> None:
+    lhs, rhs = form.lhs.shape, form.rhs.shape
+    result_dims = count()
+    for left, right in dims.batching:
+        rule.factor(lhs[left], [left, right], [next(result_dims)])
+    for left, size in enumerate(lhs):
+        if left not in dims.lhs_batching and left not in dims.lhs_contracting:
+            rule.factor(size, [left, None], [next(result_dims)])
+    for right, size in enumerate(rhs):
+        if right not in dims.rhs_batching and right not in dims.rhs_contracting:
+            rule.factor(size, [None, right], [next(result_dims)])
+    for left, right in dims.contracting:
+        rule.factor(lhs[left], [left, right], [None], Kind.REDUCTION)

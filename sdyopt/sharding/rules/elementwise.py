@@ -1,0 +1,80 @@
+"""Sharding rules of the operations that work on each element by itself."""
+
+from __future__ import annotations
+
+from sdyopt.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.dialects.stablehlo.binary import (
+    AddOp,
+    AndOp,
+    Atan2Op,
+    ComplexOp,
+    DivOp,
+    MaxOp,
+    MinOp,
+    MulOp,
+    OrOp,
+    PowOp,
+    RemOp,
+    ShiftLeftOp,
+    ShiftRightArithmeticOp,
+    ShiftRightLogicalOp,
+    SubtractOp,
+    XorOp,
+)
+from sdyopt.dialects.stablehlo.choosing import ClampOp, CompareOp, SelectOp
+from sdyopt.dialects.stablehlo.conversion import (
+    AbsOp,
+    ConvertOp,
+    ImagOp,
+    IsFiniteOp,
+    RealOp,
+    ReducePrecisionOp,
+)
+from sdyopt.dialects.stablehlo.unary import (
+    CbrtOp,
+    CeilOp,
+    ClzOp,
+    CosineOp,
+    Expm1Op,
+    ExpOp,
+    FloorOp,
+    Log1pOp,
+    LogisticOp,
+    LogOp,
+    NegOp,
+    NotOp,
+    PopulationCountOp,
+    RoundNearestEvenOp,
+    RoundOp,
+    RsqrtOp,
+    SignOp,
+    SineOp,
+    SqrtOp,
+    TanhOp,
+    TanOp,
+)
+from sdyopt.ir.form import Form
+from sdyopt.sharding.builder import RuleBuilder
+from sdyopt.sharding.rule import sharding_rule
+
+_UNARY = (
+    *(AbsOp, CbrtOp, CeilOp, ClzOp, ConvertOp, CosineOp, ExpOp, Expm1Op, FloorOp, ImagOp, IsFiniteOp),
+    *(LogOp, Log1pOp, LogisticOp, NegOp, NotOp, PopulationCountOp, RealOp, ReducePrecisionOp, RoundOp),
+    *(RoundNearestEvenOp, RsqrtOp, SignOp, SineOp, SqrtOp, TanOp, TanhOp, ShardingConstraintOp),
+)
+_BINARY = (
+    *(AddOp, AndOp, Atan2Op, CompareOp, ComplexOp, DivOp, MaxOp, MinOp, MulOp, OrOp, PowOp, RemOp),
+    *(ShiftLeftOp, ShiftRightArithmeticOp, ShiftRightLogicalOp, SubtractOp, XorOp),
+)
+
+
+@sharding_rule(*_UNARY, *_BINARY)
+def elementwise(form: Form, rule: RuleBuilder) -> None:
+    """([i, j], [i, j])->([i, j])"""
+    rule.number_dimensions(form.result_types[0])
+
+
+@sharding_rule(SelectOp, ClampOp)
+def with_scalars(form: Form, rule: RuleBuilder) -> None:
+    """([], [i, j], [i, j])->([i, j]): a predicate or limit may be one for all elements."""
+    rule.pointwise(form.out.shape)

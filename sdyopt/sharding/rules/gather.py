@@ -1,0 +1,134 @@
+"""Sharding rules of gather and scatter, which are each other's reverse.
+
+Slices lie in an operand at places that a tensor of indices gives. Gather takes them from there,
+scatter puts updates there. In both, every dimension of the slices comes from the operand (a window) or
+from the indices (a batch), or from both (a batch that the operand has as well).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from sdyopt.dialects.stablehlo.binary import AddOp, AndOp, MaxOp, MinOp, MulOp, OrOp
+from sdyopt.dialects.stablehlo.control import ReturnOp
+from sdyopt.dialects.stablehlo.gather import GatherOp
+from sdyopt.dialects.stablehlo.index_dimensions import GatherDimensions, ScatterDimensions
+from sdyopt.dialects.stablehlo.scatter import ScatterOp
+from sdyopt.ir.form import Form
+from sdyopt.ir.operation import Op
+from sdyopt.ir.types import I1, element_of
+from sdyopt.ir.value import Value
+from sdyopt.sharding.builder import Kind, RuleBuilder
+from sdyopt.sharding.rule import sharding_rule
+
+
+@sharding_rule(GatherOp)
+def gather(form: Form, rule: RuleBuilder) -> None:
+    """([k, j], [i, l])->([i, j]) reduction={k} need_replication={l}
+
+    i is the batch, j a window. A device that holds some of k gathers what it can from there, and zeros
+    otherwise, so that the sum over devices is what all would gather.
+    """
+    dims: GatherDimensions = form.dimension_numbers
+    operand, indices = form.operand.shape, form.start_indices.shape
+    for slice_dim, size, dim, indices_dim in _origins(form.result.shape, len(operand), dims):
+        if dim is None or indices_dim is not None or operand[dim] == size:
+            rule.factor(size, [dim, indices_dim], [slice_dim])
+        elif size == 1:
+            rule.factor(operand[dim], [dim, None], [None], Kind.REDUCTION)
+            rule.factor(size, [None, None], [slice_dim], Kind.NEED_REPLICATION)
+        else:
+            rule.factor(operand[dim], [dim, None], [slice_dim], Kind.NEED_REPLICATION, is_blocked=True)
+    for dim in dims.collapsed_slice_dims:
+        kind = Kind.NEED_REPLICATION if operand[dim] == 1 else Kind.REDUCTION
+        rule.factor(operand[dim], [dim, None], [None], kind)
+    if (vector := dims.index_vector_dim) < len(indices):
+        rule.factor(indices[vector], [None, vector], [None], Kind.NEED_REPLICATION)
+
+
+def _adds_up(op: ScatterOp) -> bool:
+    """Whether all updates are put together in one way, by which their order does not matter."""
+    block = op.update_computation.entry
+    last = None if block is None else block.last
+    if block is None or not isinstance(last, ReturnOp):
+        return False
+    reducers = {_reducer(block.arguments, index, value) for index, value in enumerate(last.operands)}
+    return len(reducers) == 1 and None not in reducers
+
+
+@sharding_rule(ScatterOp, seeing=_adds_up)
+def scatter(form: Form, rule: RuleBuilder, adds_up: bool) -> None:
+    """([k, j], [i, l], [i, j])->([k, j]) reduction={i} need_replication={l}
+
+    A device that holds some of the updates scatters those into zeros, if all can be put together later.
+    """
+    dims = _reversed(form.scatter_dimension_numbers)
+    count = len(form.inputs)
+    operand, indices = form.inputs[0].shape, form.scatter_indices.shape
+
+    def factor(
+        size: int, dim: int | None, indices_dim: int | None, update_dim: int | None, kind: Kind
+    ) -> None:
+        rule.factor(size, [dim] * count + [indices_dim] + [update_dim] * count, [dim] * count, kind)
+
+    for update_dim, size, dim, indices_dim in _origins(form.updates[0].shape, len(operand), dims):
+        if dim is None:
+            kind = Kind.REDUCTION if adds_up else Kind.NEED_REPLICATION
+            factor(size, None, indices_dim, update_dim, kind)
+        elif indices_dim is not None or operand[dim] == size:
+            factor(size, dim, indices_dim, update_dim, Kind.PASS_THROUGH)
+        else:
+            factor(operand[dim], dim, None, None, Kind.NEED_REPLICATION)
+            factor(size, None, None, update_dim, Kind.NEED_REPLICATION)
+    for dim in dims.collapsed_slice_dims:
+        factor(operand[dim], dim, None, None, Kind.PASS_THROUGH)
+    if (vector := dims.index_vector_dim) < len(indices):
+        factor(indices[vector], None, vector, None, Kind.NEED_REPLICATION)
+
+
+class _Origin(NamedTuple):
+    """A dimension of the slices, and which of operand and indices it is."""
+
+    slice_dim: int
+    size: int
+    operand_dim: int | None
+    indices_dim: int | None
+
+
+def _origins(slices: Sequence[int], operand_rank: int, dims: GatherDimensions) -> Iterator[_Origin]:
+    gone = {*dims.collapsed_slice_dims, *dims.operand_batching_dims}
+    windows = iter([dim for dim in range(operand_rank) if dim not in gone])
+    batches = iter([dim for dim in range(len(slices) + 1) if dim != dims.index_vector_dim])
+    paired = dict(zip(dims.start_indices_batching_dims, dims.operand_batching_dims, strict=True))
+    for slice_dim, size in enumerate(slices):
+        if slice_dim in dims.offset_dims:
+            yield _Origin(slice_dim, size, next(windows), None)
+        else:
+            indices_dim = next(batches)
+            yield _Origin(slice_dim, size, paired.get(indices_dim), indices_dim)
+
+
+def _reversed(dims: ScatterDimensions) -> GatherDimensions:
+    """The dimensions of the gather that would take out again what is put in."""
+    return GatherDimensions(
+        dims.update_window_dims,
+        dims.inserted_window_dims,
+        dims.input_batching_dims,
+        dims.scatter_indices_batching_dims,
+        dims.scatter_dims_to_operand_dims,
+        dims.index_vector_dim,
+    )
+
+
+_REDUCERS = (AddOp, MulOp, MaxOp, MinOp)
+
+
+def _reducer(arguments: Sequence[Value], index: int, value: Value) -> type[Op] | None:
+    """The operation that makes returned value number `index`, if it only puts its two elements together."""
+    op = value.defining_op
+    is_logical = isinstance(op, AndOp | OrOp) and element_of(value.type) is I1
+    if op is None or not (is_logical or isinstance(op, _REDUCERS)):
+        return None
+    pair = {arguments[index], arguments[index + len(arguments) // 2]}
+    return type(op) if set(op.operands) == pair else None

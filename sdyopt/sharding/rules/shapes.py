@@ -1,0 +1,50 @@
+"""Sharding rules of the operations that put elements elsewhere: transpose, reverse, broadcasts, casts."""
+
+from __future__ import annotations
+
+from sdyopt.dialects.stablehlo.broadcasting import BroadcastInDimOp
+from sdyopt.dialects.stablehlo.conversion import BitcastConvertOp
+from sdyopt.dialects.stablehlo.shapes import ReverseOp, TransposeOp
+from sdyopt.ir.form import Form
+from sdyopt.sharding.builder import Kind, RuleBuilder
+from sdyopt.sharding.rule import sharding_rule
+
+
+@sharding_rule(TransposeOp)
+def transpose(form: Form, rule: RuleBuilder) -> None:
+    """([j, i])->([i, j])"""
+    shape = form.operand.shape
+    for result_dim, dim in enumerate(form.permutation):
+        rule.factor(shape[dim], [dim], [result_dim])
+
+
+@sharding_rule(ReverseOp)
+def reverse(form: Form, rule: RuleBuilder) -> None:
+    """([i, j])->([i, j]) permutation={i}"""
+    for dim, size in enumerate(form.out.shape):
+        rule.common_factor(dim, size, Kind.PERMUTATION if dim in form.dimensions else Kind.PASS_THROUGH)
+
+
+@sharding_rule(BroadcastInDimOp)
+def broadcast_in_dim(form: Form, rule: RuleBuilder) -> None:
+    """([i, k])->([i, j, l]): k=1 becomes l, and j is new."""
+    shape = form.operand.shape
+    origin = {result_dim: dim for dim, result_dim in enumerate(form.broadcast_dimensions)}
+    for result_dim, size in enumerate(form.out.shape):
+        dim = origin.get(result_dim)
+        if dim is not None and shape[dim] == 1 != size:
+            rule.factor(1, [dim], [None])
+            dim = None
+        rule.factor(size, [dim], [result_dim])
+
+
+@sharding_rule(BitcastConvertOp)
+def bitcast_convert(form: Form, rule: RuleBuilder) -> None:
+    """([i, j])->([i]) need_replication={j}: j are the small elements that a large one is made of."""
+    shape, result_shape = form.operand.shape, form.out.shape
+    rank, result_rank = len(shape), len(result_shape)
+    rule.pointwise(min(shape, result_shape, key=len))
+    if rank > result_rank:
+        rule.factor(shape[-1], [rank - 1], [None], Kind.NEED_REPLICATION)
+    elif rank < result_rank:
+        rule.factor(result_shape[-1], [None], [result_rank - 1], Kind.NEED_REPLICATION)
