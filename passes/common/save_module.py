@@ -1,0 +1,45 @@
+"""Writes a program to a file in the middle of a pipeline, for those who look for where something changed.
+
+    03.after_propagation.mlir
+
+Files are numbered by their place in the pipeline. Without a directory, nothing is written. Named
+pipelines place this pass; it has no flag of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.ir.dialect import DialectTable
+from sdyopt.pipeline import Pass
+from sdyopt.registry import all_dialects, find_dialect
+from sdyopt.syntax.print import print_op
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SaveModuleOp(Pass):
+    """Writes the module to `directory`, as `{index}.{file_name}.mlir`."""
+
+    flag = "sdy-save-module"
+
+    directory: str = ""
+    file_name: str
+    index: int
+
+    @classmethod
+    def label(cls) -> str:
+        return "mlir::sdy::(anonymous namespace)::SaveModuleOpPass"
+
+    def run(self, module: ModuleOp) -> bool:
+        if not self.directory:
+            return False
+        path = Path(self.directory, f"{self.index:02}.{self.file_name}.mlir")
+        text = print_op(module, DialectTable(find_dialect, all_dialects))
+        try:
+            path.write_text(text, encoding="utf-8", errors="surrogateescape", newline="\n")
+        except OSError as problem:
+            # The file is a help for people; what they asked for does not depend on it.
+            module.warn(f"error when writing file {path}: {problem.strerror}")
+        return False

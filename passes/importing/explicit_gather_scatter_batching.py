@@ -1,0 +1,145 @@
+"""sdy-explicit-gather-scatter-batching: tell which dimension of a gather or scatter goes in step.
+
+    %row = stablehlo.iota dim = 0 : tensor<4x3x1xi32>
+    %at = stablehlo.concatenate %row, %column, dim = 2 : (…) -> tensor<4x3x2xi32>
+    %0 = "stablehlo.gather"(%a, %at) <{dimension_numbers = #stablehlo.gather<offset_dims = [2],
+        collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 2>, …}>
+becomes
+    %0 = "stablehlo.gather"(%a, %column) <{dimension_numbers = #stablehlo.gather<offset_dims = [2],
+        collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0],
+        start_index_map = [1], index_vector_dim = 2>, …}>
+
+Row i of the operand is looked up by row i of the indices alone, but a gather that gets the row number
+as one more index does not say so, and to propagation its operand cannot be split along the rows. With
+an explicit batching dimension it can. The same is done for scatters.
+
+It is recognised where dimension 0 of the operand and of the indices are of one size, the index into
+it is an iota along dimension 0, perhaps reshaped, broadcast, clamped or chosen by a select, and there
+are other indices besides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.stablehlo.gather import GatherOp
+from sdyopt.dialects.stablehlo.index_dimensions import GatherDimensions, ScatterDimensions
+from sdyopt.dialects.stablehlo.scatter import ScatterOp
+from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.block import Region
+from sdyopt.ir.operation import Op
+from sdyopt.ir.patterns import Pattern, apply_greedily
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.types import RankedTensor, Type
+from sdyopt.ir.value import Value
+from sdyopt.pipeline import FUNCTION, Pass
+from sdyopt.registry import register
+
+from ..common.index_vectors import is_row_number, without_component
+
+
+@register("sdy-explicit-gather-scatter-batching")
+class ExplicitGatherScatterBatching(Pass):
+    anchor = FUNCTION
+
+    def run(self, function: FuncOp) -> bool:
+        changed, has_converged = apply_greedily(function, _patterns_of)
+        if not has_converged:
+            raise function.error("simplifying what is left of indices did not come to an end")
+        return changed
+
+
+def _batch_gather(op: GatherOp, rewriter: Rewriter) -> bool:
+    dims: GatherDimensions = op.dimension_numbers
+    if dims.operand_batching_dims:
+        return False
+    indices = _Indices(op.start_indices, dims.index_vector_dim, dims.start_index_map)
+    component = indices.row_component(op.operand.type, dims.collapsed_slice_dims)
+    if component is None:
+        return False
+    new_dims = GatherDimensions(
+        offset_dims=dims.offset_dims,
+        collapsed_slice_dims=_without_rows(dims.collapsed_slice_dims),
+        operand_batching_dims=(0,),
+        start_indices_batching_dims=(0,),
+        start_index_map=_without_rows(dims.start_index_map),
+        index_vector_dim=dims.index_vector_dim,
+    )
+    rest = without_component(op.start_indices, dims.index_vector_dim, component, op, rewriter)
+    attributes = {**_attributes(op), "dimension_numbers": new_dims}
+    new = rewriter.create(
+        GatherOp, [op.operand, rest], op.form.result_types, attributes, before=op, location=op.location
+    )
+    rewriter.replace(op, new)
+    return True
+
+
+def _batch_scatter(op: ScatterOp, rewriter: Rewriter) -> bool:
+    dims: ScatterDimensions = op.scatter_dimension_numbers
+    if dims.input_batching_dims:
+        return False
+    indices = _Indices(op.scatter_indices, dims.index_vector_dim, dims.scatter_dims_to_operand_dims)
+    component = indices.row_component(op.inputs[0].type, dims.inserted_window_dims)
+    if component is None:
+        return False
+    new_dims = ScatterDimensions(
+        update_window_dims=dims.update_window_dims,
+        inserted_window_dims=_without_rows(dims.inserted_window_dims),
+        input_batching_dims=(0,),
+        scatter_indices_batching_dims=(0,),
+        scatter_dims_to_operand_dims=_without_rows(dims.scatter_dims_to_operand_dims),
+        index_vector_dim=dims.index_vector_dim,
+    )
+    rest = without_component(op.scatter_indices, dims.index_vector_dim, component, op, rewriter)
+    attributes = {**_attributes(op), "scatter_dimension_numbers": new_dims}
+    body = Region()
+    rewriter.take_region(op.update_computation, body)
+    operands, types = [*op.inputs, rest, *op.updates], op.form.result_types
+    new = rewriter.create(
+        ScatterOp, operands, types, attributes, before=op, location=op.location, regions=[body]
+    )
+    rewriter.replace(op, new)
+    return True
+
+
+_PATTERNS = {GatherOp: (Pattern(_batch_gather),), ScatterOp: (Pattern(_batch_scatter),)}
+
+
+def _patterns_of(op_class: type[Op]) -> Sequence[Pattern]:
+    return _PATTERNS.get(op_class, ())
+
+
+@dataclass(frozen=True, slots=True)
+class _Indices:
+    """Vectors of indices along dimension `vector_dim`; component number i goes to dimension `targets[i]`."""
+
+    value: Value
+    vector_dim: int
+    targets: Sequence[int]
+
+    def row_component(self, operand: Type, collapsed: Sequence[int]) -> int | None:
+        """The component that picks row i of the operand for row i of the indices; None if there is none.
+
+        Windows must have one row, so that dimension 0 is among the collapsed ones.
+        """
+        type = self.value.type
+        assert isinstance(type, RankedTensor) and isinstance(operand, RankedTensor)
+        if not type.rank or not operand.rank or self.vector_dim >= type.rank:
+            return None
+        # There must be something left when the component is taken away.
+        if type.shape[self.vector_dim] <= 1 or type.shape[0] != operand.shape[0]:
+            return None
+        if 0 not in self.targets or 0 not in collapsed:
+            return None
+        component = self.targets.index(0)
+        return component if is_row_number(self.value, self.vector_dim, component) else None
+
+
+def _without_rows(dimensions: Sequence[int]) -> tuple[int, ...]:
+    return tuple([dimension for dimension in dimensions if dimension != 0])
+
+
+def _attributes(op: Op) -> dict[str, Attribute]:
+    return {**dict(op.form.attributes), **dict(op.attributes)}
