@@ -73,11 +73,19 @@ class _Runner:
     def _run_nested(self, pipeline: Pipeline, parent: Op) -> None:
         for instrument in self._outermost_first:
             instrument.before_pipeline(pipeline)
+        has_failed = False
         for child in [child for region in parent.regions for block in region.blocks for child in block.ops]:
-            if pipeline.anchor in (child.form.name, ANY):
+            if pipeline.anchor not in (child.form.name, ANY):
+                continue
+            try:
                 self.run_on(pipeline, child)
+            except PipelineFailure:
+                # The others have their turn, so that one run shows what is wrong with each.
+                has_failed = True
         for instrument in self._innermost_first:
             instrument.after_pipeline(pipeline)
+        if has_failed:
+            raise PipelineFailure
 
     def _run_pass(self, single: Pass, op: Op) -> None:
         _check_schedule(single, op)

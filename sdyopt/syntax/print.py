@@ -415,4 +415,4 @@ def _predecessors(names: list[str]) -> str:
         return "  // no predecessors"
     if len(names) == 1:
         return f"  // pred: {names[0]}"
-    return f"  // {len(names)} preds: {', '.join(sorted(set(names), key=names.index))}"
+    return f"  // {len(names)} preds: {', '.join(names)}"

@@ -1,8 +1,12 @@
 // RUN: sdy-opt %s --pass-pipeline='builtin.module(any(symbol-dce))' -split-input-file --verify-diagnostics --allow-unregistered-dialect
 
-// Only what holds symbols can be cleared of them.
+// Only what holds symbols can be cleared of them. All functions are told.
 // expected-error @+1 {{'func.func' op  was scheduled to run under SymbolDCE, but does not define a symbol table}}
 func.func @function() {
+  return
+}
+// expected-error @+1 {{'func.func' op  was scheduled to run under SymbolDCE, but does not define a symbol table}}
+func.func @other_function() {
   return
 }
 
