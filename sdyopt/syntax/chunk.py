@@ -133,6 +133,9 @@ class Chunk:
 
     # --- What pieces ask for --------------------------------------------------------------
 
+    def find_attribute_alias(self, name: str) -> Attribute | None:
+        return self._attributes.get(name)
+
     def attribute_alias(self, name: str, offset: int) -> Attribute:
         found = self._attributes.get(name)
         if found is None:

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from sdyopt.diagnostics.location import Location
 from sdyopt.diagnostics.source import Source
-from sdyopt.ir.attribute import Attribute, DictAttr
+from sdyopt.ir.attribute import Attribute, DictAttr, LocationAttr
 from sdyopt.ir.types import Type
 
 # Importing these registers what they read.
@@ -24,7 +24,7 @@ from sdyopt.syntax.pieces import sparse as _sparse
 from sdyopt.syntax.pieces import types as _types
 from sdyopt.syntax.pieces.driver import run
 from sdyopt.syntax.pieces.entries import dictionary_at
-from sdyopt.syntax.pieces.quick import quick_attribute, quick_type
+from sdyopt.syntax.pieces.quick import quick_attribute, quick_location, quick_type
 from sdyopt.syntax.pieces.reader import Reader, Surroundings
 from sdyopt.syntax.pieces.tables import load_tables
 
@@ -66,6 +66,9 @@ class Pieces:
         found = self._attributes.get(text)
         if found is None:
             found = quick_attribute(text) if self._is_quick else None
+            if found is None and text.startswith("loc("):
+                location = self._quick_location(text)
+                found = None if location is None else LocationAttr(location)
             if found is None:
                 found = cast(Attribute, self._read("attribute", text, offset))
             self._attributes[text] = found
@@ -86,8 +89,16 @@ class Pieces:
         """The location that a text is, `loc(…)` included."""
         found = self._locations.get(text)
         if found is None:
-            found = self._locations[text] = cast(Location, self._read("located", text, offset))
+            found = self._quick_location(text)
+            if found is None:
+                found = cast(Location, self._read("located", text, offset))
+            self._locations[text] = found
         return found
+
+    def _quick_location(self, text: str) -> Location | None:
+        if not self._is_quick:
+            return None
+        return quick_location(text, self._reader.surroundings.find_attribute_alias)
 
     def _attribute_of_type(self, text: str, offset: int, type: Type) -> Attribute:
         found = self._typed_attributes.get((text, type))

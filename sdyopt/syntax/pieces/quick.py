@@ -7,8 +7,10 @@ formed is left to the grammar, which also knows what to say about it.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
-from sdyopt.ir.attribute import UNIT, Attribute, StringAttr, SymbolRef, TypeAttr
+from sdyopt.diagnostics.location import CallSite, FileLoc, Location, NameLoc, UnknownLoc
+from sdyopt.ir.attribute import UNIT, Attribute, LocationAttr, StringAttr, SymbolRef, TypeAttr
 from sdyopt.ir.elements import DenseArray
 from sdyopt.ir.floats import FLOAT_FORMATS, encode_double
 from sdyopt.ir.numbers import FALSE, TRUE, FloatAttr, IntegerAttr
@@ -38,6 +40,9 @@ _STRING = re.compile(r'"([^"\\\n\v\f]*)"')
 _SYMBOL = re.compile(r"@([A-Za-z_][\w$.]*)", re.ASCII)
 _DENSE = re.compile(r'dense<((?:[^"<>/]++|"0x[0-9a-fA-F]*+")*+)> : (tensor<[^<>]*(?:<[a-z0-9]*>)?>)')
 _ARRAY = re.compile(r"array<(i32|i64): (-?\d{1,9}(?:, -?\d{1,9})*)>", re.ASCII)
+
+_NAMED_LOCATION = re.compile(r'loc\("([^"\\\n\v\f]*)"(?:\(#([\w$-]+)\)|:(\d{1,9}):(\d{1,9}))?\)', re.ASCII)
+_CALL_SITE = re.compile(r"loc\(callsite\(#([\w$-]+) at #([\w$-]+)\)\)", re.ASCII)
 
 _WORDS: dict[str, Attribute] = {"true": TRUE, "false": FALSE, "unit": UNIT}
 
@@ -74,6 +79,27 @@ def quick_attribute(text: str) -> Attribute | None:
         return None if numbers is None else _array(numbers[1], numbers[2])
     type = quick_type(text)
     return None if type is None else TypeAttr(type)
+
+
+def quick_location(text: str, alias: Callable[[str], Attribute | None]) -> Location | None:
+    """The location that `loc(…)` is, if it is a common one. `alias` gives what a `#name` stands for."""
+    named = _NAMED_LOCATION.fullmatch(text)
+    if named is not None:
+        name, child, line, column = named.groups()
+        if line is not None:
+            return FileLoc(name, int(line), int(column))
+        inner: Location | None = UnknownLoc() if child is None else _alias_location(child, alias)
+        return None if inner is None else NameLoc(name, inner)
+    call = _CALL_SITE.fullmatch(text)
+    if call is None:
+        return None
+    callee, caller = _alias_location(call[1], alias), _alias_location(call[2], alias)
+    return None if callee is None or caller is None else CallSite(callee, caller)
+
+
+def _alias_location(name: str, alias: Callable[[str], Attribute | None]) -> Location | None:
+    found = alias(name)
+    return found.location if isinstance(found, LocationAttr) else None
 
 
 def _scalar_type(text: str) -> Type | None:

@@ -26,6 +26,9 @@ class Surroundings:
         self.allow_unregistered = allow_unregistered
         self._source = source
 
+    def find_attribute_alias(self, name: str) -> Attribute | None:
+        return _ATTRIBUTES.get(name)
+
     def attribute_alias(self, name: str, offset: int) -> Attribute:
         return self._found(_ATTRIBUTES.get(name), name, offset)
 
