@@ -87,7 +87,8 @@ def quick_location(text: str, alias: Callable[[str], Attribute | None]) -> Locat
     if named is not None:
         name, child, line, column = named.groups()
         if line is not None:
-            return FileLoc(name, int(line), int(column))
+            # A file without a name gets one from the grammar.
+            return FileLoc(name, int(line), int(column)) if name else None
         inner: Location | None = UnknownLoc() if child is None else _alias_location(child, alias)
         return None if inner is None else NameLoc(name, inner)
     call = _CALL_SITE.fullmatch(text)
