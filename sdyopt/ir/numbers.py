@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from sdyopt.ir.attribute import Attribute, Type
 from sdyopt.ir.types import I1, INDEX_WIDTH, FloatType, IndexType, IntegerType
 

@@ -20,9 +20,8 @@ from sdyopt.diagnostics.location import (
 )
 from sdyopt.facts import Fact
 from sdyopt.ir.affine import AffineMapAttr, IntegerSetAttr
-from sdyopt.ir.attribute import Attribute, DictAttr, LocationAttr
+from sdyopt.ir.attribute import Attribute, LocationAttr
 from sdyopt.ir.nested import nested_attributes
-from sdyopt.ir.operation import Op
 
 _NAMES: dict[type, str] = {AffineMapAttr: "map", IntegerSetAttr: "set"}
 

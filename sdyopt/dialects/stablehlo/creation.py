@@ -34,6 +34,7 @@ from sdyopt.syntax.constant import constant_assembly
 
 # --- Constants ------------------------------------------------------------------------------
 
+
 def _is_type_of_constant(inferred: Type, actual: Type) -> bool:
     """Quantised numbers are given as they are stored."""
     if isinstance(actual, RankedTensor) and isinstance(actual.element, QuantizedType):
