@@ -1,0 +1,130 @@
+"""Resharding, on random meshes, tensors and shardings: every device ends up with the right part."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+from random import Random
+
+import numpy as np
+import pytest
+
+from passes.mesh.spmdization import Spmdization
+from sdyopt.dialects.mesh import groups
+from sdyopt.dialects.mesh.groups import Device
+from sdyopt.dialects.mesh.reduction import ReductionKind
+from sdyopt.dialects.mesh.sharding import MeshSharding, sharding_text
+from sdyopt.ir.attribute import SymbolRef
+
+from .reading import function_of, read, verify
+from .simulation import COMBINE, Array, Arrays, Shape, run
+
+CASES = 1000
+KINDS = (ReductionKind.SUM, ReductionKind.MAX, ReductionKind.MIN)
+MESH = SymbolRef("g")
+
+
+def _deal(random: Random, axes: list[int], rank: int) -> list[tuple[int, ...]]:
+    """Some of the axes, on some of the dimensions."""
+    lists: list[list[int]] = [[] for _ in range(rank)]
+    for axis in random.sample(axes, len(axes)):
+        if random.random() < 0.7:
+            random.choice(lists).append(axis)
+    return [tuple(axes) for axes in lists]
+
+
+def _shards(shape: Shape, whole: Array, sharding: MeshSharding, device: Device) -> Array:
+    """The part of a tensor that a device holds."""
+    part = whole
+    for dimension in range(whole.ndim):
+        axes = sharding.axes_of(dimension)
+        place = groups.position_in_group(shape, device, axes)
+        part = np.split(part, groups.group_size(shape, axes), dimension)[place]
+    return part
+
+
+class _Case:
+    """A mesh, a tensor in pieces that are to be combined, and two shardings of it."""
+
+    def __init__(self, seed: int) -> None:
+        random = self.random = Random(seed)
+        self.shape: Shape = tuple(random.choice((1, 2, 2, 3)) for _ in range(random.randint(1, 4)))
+        rank = random.randint(1, 3)
+        axes = list(range(len(self.shape)))
+        partial = [axis for axis in axes if random.random() < 0.25]
+        kind = random.choice(KINDS)
+        kept = tuple(axis for axis in partial if random.random() < 0.5)
+        self.source = MeshSharding(
+            MESH,
+            tuple(_deal(random, [a for a in axes if a not in partial], rank)),
+            tuple(random.sample(partial, len(partial))),
+            kind,
+        )
+        self.target = MeshSharding(
+            MESH, tuple(_deal(random, [a for a in axes if a not in kept], rank)), kept, kind
+        )
+        self.whole_shape = tuple(
+            random.randint(1, 2) * prod(self.shape[a] for a in set(self._axes(d))) for d in range(rank)
+        )
+        self.pieces: dict[Device, Array] = {
+            index: np.array([random.randint(-9, 9) for _ in range(prod(self.whole_shape))]).reshape(
+                self.whole_shape
+            )
+            for index in product(*[range(self.shape[axis]) for axis in self.source.partial_axes])
+        }
+
+    def _axes(self, dimension: int) -> tuple[int, ...]:
+        return self.source.axes_of(dimension) + self.target.axes_of(dimension)
+
+    @property
+    def text(self) -> str:
+        sizes = "x".join(map(str, self.whole_shape))
+        type = f"tensor<{sizes}xi64>"
+        return f"""
+            mesh.mesh @g(shape = {"x".join(map(str, self.shape))})
+            func.func @f(%a: {type}) -> {type} {{
+              %0 = mesh.shard %a to {sharding_text(self.source)} : {type}
+              %1 = mesh.shard %0 to {sharding_text(self.target)} annotate_for_users : {type}
+              return %1 : {type}
+            }}"""
+
+    def arguments(self) -> Arrays:
+        return {
+            device: _shards(
+                self.shape,
+                self.pieces[groups.index_in_group(device, self.source.partial_axes)],
+                self.source,
+                device,
+            )
+            for device in groups.devices(self.shape)
+        }
+
+    def check(self, made: Arrays) -> None:
+        """What the devices along partial axes hold is combined before it is compared."""
+        combine = COMBINE[self.target.partial_kind]
+        whole = self._combined(list(self.pieces.values()))
+        for device in groups.devices(self.shape):
+            members = groups.companions(self.shape, device, self.target.partial_axes)
+            got = made[members[0]]
+            for member in members[1:]:
+                got = combine(got, made[member])
+            np.testing.assert_array_equal(got, _shards(self.shape, whole, self.target, device))
+
+    def _combined(self, arrays: list[Array]) -> Array:
+        combine = COMBINE[self.source.partial_kind]
+        total = arrays[0]
+        for array in arrays[1:]:
+            total = combine(total, array)
+        return total
+
+
+@pytest.mark.parametrize("start", range(0, CASES, 100))
+def test_every_device_gets_its_part(start: int) -> None:
+    for seed in range(start, start + 100):
+        case = _Case(seed)
+        module = read(case.text)
+        function = function_of(module)
+        Spmdization().run(function)
+        assert verify(module), case.text
+        (made,) = run(function, case.shape, [case.arguments()])
+        case.check(made)
