@@ -34,6 +34,9 @@ class _Counters:
     argument: int = 0
     conflict: int = 0
 
+    def copy(self) -> _Counters:
+        return _Counters(self.value, self.argument, self.conflict)
+
 
 class Naming:
     """Names of all values and blocks inside an operation.
@@ -62,8 +65,10 @@ class Naming:
         self._used: set[str] = set()
         self._added: list[str] = []
         self._counters = _Counters()
-        if root.results:
-            self._op(root)
+        before = self._counters.copy()
+        self._op(root)
+        if not self._are_unique:
+            self._counters = before
         self._regions([root])
 
     def _regions(self, ops: Sequence[Op]) -> None:
@@ -72,7 +77,7 @@ class Naming:
             for region in reversed(op.regions):
                 outer = self._counters
                 if not self._are_unique:
-                    self._counters = _Counters(outer.value, outer.argument, outer.conflict)
+                    self._counters = outer.copy()
                 outer_added, self._added = self._added, []
                 self._regions(self._region(region))
                 self._used.difference_update(self._added)
@@ -84,7 +89,7 @@ class Naming:
         op = region.parent
         if op is not None and not self._is_generic and op.name_arguments is not None:
             for argument, name in op.name_arguments(region):
-                self._set(argument, name)
+                self._set(argument, self._location_name(argument, name))
         inner = []
         names, counters = self.names, self._counters
         is_plain = not self._from_locations
@@ -111,11 +116,11 @@ class Naming:
         for argument in block.arguments:
             if argument in self.names:
                 continue
-            name = self._location_name(argument)
-            if not name and is_entry:
+            name = ""
+            if is_entry:
                 name = f"arg{self._counters.argument}"
                 self._counters.argument += 1
-            self._set(argument, name)
+            self._set(argument, self._location_name(argument, name))
 
     def _op(self, op: Op) -> None:
         if not op.results:
@@ -126,11 +131,11 @@ class Naming:
         starts = [0]
         suggested = () if self._is_generic or op.name_results is None else op.name_results()
         for index, name in suggested:
-            self._set(op.results[index], name)
+            self._set(op.results[index], self._location_name(op.results[index], name))
             if index:
                 starts.append(index)
         if op.results[0] not in self.names:
-            self._set(op.results[0], self._location_name(op.results[0]))
+            self._set(op.results[0], self._location_name(op.results[0], ""))
         starts.sort()
         if len(starts) > 1:
             self.groups[op] = starts
@@ -141,11 +146,11 @@ class Naming:
             if end - start > 1:
                 self.names[op.results[start]] = f"{base}#0"
 
-    def _location_name(self, value: Value) -> str:
+    def _location_name(self, value: Value, otherwise: str) -> str:
         """The name that the value's location suggests, if locations are to name values."""
         if not self._from_locations:
-            return ""
-        return next((inner.name for inner in value.location.walk() if isinstance(inner, NameLoc)), "")
+            return otherwise
+        return next((inner.name for inner in value.location.walk() if isinstance(inner, NameLoc)), otherwise)
 
     def _set(self, value: Value, name: str) -> None:
         if not name:

@@ -15,7 +15,7 @@ def users_comment(op: Op, naming: Naming) -> str:
     if not any(result.has_uses for result in op.results):
         return " // unused"
     users = {user: None for result in op.results for user in result.users}
-    is_one = len(users) <= 1 and sum(len(user.results) for user in users) <= 1
+    is_one = len(op.results) == len(users) == 1 and sum(len(user.results) for user in users) <= 1
     texts = [_users(result, naming) for result in op.results]
     if len(texts) > 1:
         texts = [f"({text})" for text in texts]
