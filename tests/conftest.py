@@ -1,6 +1,7 @@
-"""Skips the tests that compare with the C++ passes where those are not installed."""
+"""Skips the tests that compare with the C++ passes where those are not installed; settles how properties are tried."""
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.harness.features import has_feature
 
@@ -12,3 +13,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("reference"):
             item.add_marker(skip)
+
+
+# Properties are tried on the same examples on every machine, and no machine is too slow for them.
+settings.register_profile(
+    "project", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("project")
