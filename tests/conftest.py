@@ -1,4 +1,4 @@
-"""Skips the tests that compare with the C++ passes where those are not installed; settles how properties are tried."""
+"""Skips comparisons with the C++ passes where those are not installed; says how properties are tried."""
 
 import pytest
 from hypothesis import HealthCheck, settings
