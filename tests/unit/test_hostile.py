@@ -140,7 +140,7 @@ def test_refused_at_a_place(name: str, tmp_path: Path) -> None:
 def test_read_in_time(name: str, tmp_path: Path) -> None:
     done = run(tmp_path, READ[name], "--allow-unregistered-dialect")
     assert (done.returncode, done.stderr) == (0, "")
-    assert (tmp_path / "out.mlir").read_text().startswith("module {\n")
+    assert "module {\n" in (tmp_path / "out.mlir").read_text()
 
 
 def test_a_failed_run_leaves_the_output_as_it_was(tmp_path: Path) -> None:
