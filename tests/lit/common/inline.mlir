@@ -1,0 +1,85 @@
+// RUN: sdy-opt %s -inline | filecheck %s
+// RUN: sdy-opt %s -inline -mlir-print-debuginfo -mlir-print-local-scope | filecheck %s --check-prefix=PLACE
+
+// A private function goes when the last call of it has gone, and so does one that nobody calls.
+// CHECK-NOT: func.func private @double
+// CHECK-NOT: func.func private @unused
+func.func private @double(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.add %a, %a : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func private @unused(%a: tensor<4xf32>) -> tensor<4xf32> {
+  return %a : tensor<4xf32>
+}
+
+// Both calls are replaced. The location of what takes their place has the place of the call in it.
+// CHECK-LABEL: func.func @calls
+// PLACE-LABEL: func.func @calls
+func.func @calls(%a: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT: %[[A:.*]] = stablehlo.add %arg0, %arg0
+  // CHECK-NEXT: %[[B:.*]] = stablehlo.add %[[A]], %[[A]]
+  // CHECK-NEXT: return %[[B]]
+  // PLACE-NEXT: loc(callsite("{{.*}}":8:8 at "{{.*}}":23:8))
+  %0 = call @double(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = call @double(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// Others may call a public function.
+// CHECK-LABEL: func.func @public
+func.func @public(%a: tensor<4xf32>) -> tensor<4xf32> {
+  return %a : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @calls_public
+func.func @calls_public(%a: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT: return %arg0
+  %0 = call @public(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// A function in itself would never end.
+// CHECK-LABEL: func.func @recursive
+func.func @recursive(%a: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT: call @recursive
+  %0 = call @recursive(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// Who says so is not inlined, be it the function or the call.
+// CHECK-LABEL: func.func private @stays
+func.func private @stays(%a: tensor<4xf32>) -> tensor<4xf32> attributes {no_inline} {
+  return %a : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @no_inline
+func.func @no_inline(%a: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT: call @stays
+  // CHECK-NEXT: call @public
+  %0 = call @stays(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = call @public(%0) {no_inline} : (tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// A body of several blocks is put between the two halves of the caller's.
+func.func private @choose(%p: i1, %a: f32) -> f32 {
+  cf.cond_br %p, ^then, ^else
+^then:
+  %0 = arith.addf %a, %a : f32
+  return %0 : f32
+^else:
+  %1 = arith.mulf %a, %a : f32
+  return %1 : f32
+}
+
+// CHECK-LABEL: func.func @blocks
+func.func @blocks(%p: i1, %a: f32) -> f32 {
+  // CHECK-NEXT: cf.cond_br %arg0, ^bb1, ^bb2
+  // CHECK: cf.br ^bb3(%{{.*}} : f32)
+  // CHECK: cf.br ^bb3(%{{.*}} : f32)
+  // CHECK-NEXT: ^bb3(%[[R:.*]]: f32):
+  // CHECK-NEXT: arith.negf %[[R]]
+  %0 = call @choose(%p, %a) : (i1, f32) -> f32
+  %1 = arith.negf %0 : f32
+  return %1 : f32
+}
