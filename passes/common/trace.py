@@ -91,10 +91,9 @@ class _Origins:
 
     def take_over(self, source: Value, target: Value, axes: list[AxisRef]) -> None:
         """Notes that axes went from one value to another."""
-        known = self._names[_holder(source)]
-        names = self._names.setdefault(_holder(target), {})
         for axis in axes:
-            names.setdefault(axis, known[axis])
+            origin = self._names[_holder(source)][axis]
+            self._names.setdefault(_holder(target), {}).setdefault(axis, origin)
 
     def _start(self, value: Value, sharding: TensorSharding | None, name: str) -> None:
         if sharding is None:

@@ -1,0 +1,183 @@
+"""Compares pipelines with the reference on random modules, and shows what differs.
+
+    python -m tests.random_modules.compare --seeds 0:2000 --reference-python PYTHON [PIPELINE …]
+
+PYTHON is one that has jaxlib. Without pipelines, every pass that prepares a module for propagation is
+compared. Where the reference crashes there is nothing to compare with, but sdy-opt has to end well, or
+with an error of the program.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import traceback
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import unified_diff
+from pathlib import Path
+from typing import Any
+
+from sdyopt.driver.job import Job
+from sdyopt.driver.run import run_job
+from sdyopt.pipeline.text import parse_pipeline
+from sdyopt.registry import lookup
+from tests.random_modules.modules import random_module
+
+# What messages call the module.
+NAME = "random"
+_LIFT, _EDGES = "sdy-lift-inlined-meshes", "sdy-add-data-flow-edges"
+_APPLY = "sdy-apply-sharding-constraints"
+_DEBUG = "debug-sharding-origins=true debug-propagation-edge-sharding=true"
+# Constraints come after lifting, because the reference forgets what an inlined mesh was when it gives one
+# of several results a sharding.
+IMPORT_PASSES = (
+    "",
+    _LIFT,
+    _EDGES,
+    f"{_LIFT},{_APPLY}",
+    f"{_LIFT},{_EDGES},{_APPLY}",
+    f"{_LIFT},{_EDGES},{_APPLY}{{{_DEBUG}}}",
+    "sdy-constant-or-scalar-splitter",
+    "sdy-remove-size-one-axes",
+    f"{_LIFT},sdy-remove-size-one-axes",
+    "sdy-manual-axes-cleanup",
+    "sdy-sharding-group-import",
+)
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a pipeline ended: what was printed, and the errors and warnings, without what shows them."""
+
+    output: str
+    messages: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How a pipeline ended for a module here, and there; None if it crashed there."""
+
+    seed: int
+    pipeline: str
+    ours: Ending
+    theirs: Ending | None
+
+    @property
+    def verdict(self) -> str:
+        if self.theirs is None:
+            return "crash of the reference"
+        if self.ours != self.theirs:
+            return f"different: {self.pipeline}"
+        return "equal" if self.ours.output else "equal errors"
+
+    @property
+    def is_different(self) -> bool:
+        return self.theirs is not None and self.ours != self.theirs
+
+    def __str__(self) -> str:
+        head = f"seed {self.seed}, -pass-pipeline='builtin.module({self.pipeline})'"
+        theirs = _lines(self.theirs or Ending("", ()))
+        return "\n".join(
+            [head, *unified_diff(theirs, _lines(self.ours), "reference", "sdy-opt", lineterm="", n=2)]
+        )
+
+
+def _lines(ending: Ending) -> list[str]:
+    return [*ending.messages, *ending.output.splitlines()]
+
+
+class Reference:
+    """A process that runs the C++ passes."""
+
+    def __init__(self, python: str) -> None:
+        script = Path(__file__).with_name("reference.py")
+        self._process = subprocess.Popen(
+            [python, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def ask(self, text: str, pipelines: list[str]) -> None:
+        """Gives it a module; the answer may be taken later."""
+        assert self._process.stdin is not None
+        print(json.dumps({"text": text, "pipelines": pipelines}), file=self._process.stdin, flush=True)
+
+    def answer(self) -> list[Ending | None]:
+        """How the pipelines ended for the oldest module given; None where it crashed."""
+        assert self._process.stdout is not None
+        results: list[dict[str, Any] | None] = json.loads(self._process.stdout.readline())
+        return [None if r is None else Ending(r["output"], _first_lines(r["errors"])) for r in results]
+
+    def close(self) -> None:
+        self._process.communicate()
+
+
+@contextmanager
+def reference(python: str) -> Iterator[Reference]:
+    """The reference, run by a Python that has jaxlib."""
+    running = Reference(python)
+    try:
+        yield running
+    finally:
+        running.close()
+
+
+def compare(seed: int, pipelines: tuple[str, ...], reference: Reference) -> Iterator[Comparison]:
+    """Runs each pipeline on the module of a seed, here and there."""
+    text = random_module(seed)
+    whole = [f"builtin.module({pipeline})" for pipeline in pipelines]
+    reference.ask(text, whole)
+    ours = [run_here(text, pipeline) for pipeline in whole]
+    for pipeline, here, there in zip(pipelines, ours, reference.answer(), strict=True):
+        yield Comparison(seed, pipeline, here, there)
+
+
+def run_here(text: str, pipeline: str) -> Ending:
+    """How a pipeline ends for a module, in this process."""
+    report: list[str] = []
+    job = Job(NAME, text.encode(), parse_pipeline(pipeline, lookup), report.append)
+    try:
+        outcome = run_job(job)
+    except Exception as crash:  # which is a difference like others, and should not end the comparison
+        return Ending("", tuple(traceback.format_exception(crash)))
+    found = re.findall(rf"^{NAME}:(\d+:\d+: (?:error|warning): .*)$", "".join(report), re.MULTILINE)
+    return Ending(outcome.output.rstrip("\n"), tuple(found))
+
+
+def _first_lines(messages: list[str]) -> tuple[str, ...]:
+    return tuple(message.partition("\n")[0] for message in messages)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "pipelines", nargs="*", default=IMPORT_PASSES, help="what goes into builtin.module(…)"
+    )
+    parser.add_argument("--seeds", default="0:200", metavar="FROM:TO", help="which modules")
+    parser.add_argument("--reference-python", default=sys.executable, metavar="PYTHON")
+    parser.add_argument("--most", type=int, default=5, help="how many differences to show")
+    options = parser.parse_args()
+    start, end = map(int, options.seeds.split(":"))
+    counts: Counter[str] = Counter()
+    different = []
+    with reference(options.reference_python) as running:
+        for seed in range(start, end):
+            for comparison in compare(seed, tuple(options.pipelines), running):
+                counts[comparison.verdict] += 1
+                if comparison.is_different:
+                    different.append(comparison)
+    for comparison in different[: options.most]:
+        print(comparison, end="\n\n")
+    for verdict, count in sorted(counts.items()):
+        print(f"{count:6} {verdict}")
+    return 1 if different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,61 @@
+"""Random modules: meshes, and functions that call each other."""
+
+from __future__ import annotations
+
+from random import Random
+
+from tests.random_modules.bodies import fill
+from tests.random_modules.meshes import random_meshes
+from tests.random_modules.scopes import INDEX, TENSORS, Scope, Signature, Type, Writer, names, types
+
+MOST_DEPTH = 3
+
+
+def random_module(seed: int) -> str:
+    """A valid module, always the same one for a seed."""
+    random = Random(seed)
+    writer = Writer(random, random_meshes(random))
+    blocks = [[mesh.definition for mesh in writer.meshes if mesh.definition]]
+    for number in range(random.randint(0, 3)):
+        _function(writer, f"f{number}", random.choice(("", "", "private ")))
+        blocks.append(_taken_lines(writer))
+    _function(writer, "main", "")
+    blocks.append(_taken_lines(writer))
+    if random.random() < 0.5:
+        # Functions may stand anywhere, whoever calls them.
+        random.shuffle(blocks)
+    return "\n".join(line for block in blocks for line in block) + "\n"
+
+
+def _taken_lines(writer: Writer) -> list[str]:
+    lines, writer.lines = writer.lines, []
+    return lines
+
+
+def _function(writer: Writer, name: str, visibility: str) -> None:
+    """A function; calls those that are there already. Few are only declared."""
+    random = writer.random
+    inputs: list[Type] = [random.choice((*TENSORS, *TENSORS, INDEX)) for _ in range(random.randint(0, 4))]
+    scope = Scope(writer, [], MOST_DEPTH)
+    scope.values = scope.arguments(inputs)
+    arguments = ", ".join(f"{v.name}: {v.type}{_sharded(scope, v.type)}" for v in scope.values)
+    is_declared = name != "main" and random.random() < 0.05
+    if is_declared:
+        outputs: list[Type] = [random.choice(TENSORS)]
+        types_only = ", ".join(map(str, inputs))
+        writer.lines = [f"func.func private @{name}({types_only}) -> {outputs[0]}"]
+    else:
+        fill(scope, 14)
+        returned = scope.some(3)
+        outputs = [value.type for value in returned]
+        results = ", ".join(f"{type}{_sharded(scope, type)}" for type in outputs)
+        head = f"func.func {visibility}@{name}({arguments}) -> ({results}) {{"
+        scope.write(f"return {names(returned)} : {types(returned)}" if returned else "return")
+        writer.lines = [head, *writer.lines, "}"]
+    writer.functions.append(Signature(name, inputs, outputs))
+
+
+def _sharded(scope: Scope, type: Type) -> str:
+    if scope.random.random() < 0.6:
+        return ""
+    return f" {{sdy.sharding = #sdy.sharding{scope.sharding(type)}}}"

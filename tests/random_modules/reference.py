@@ -1,0 +1,88 @@
+"""The C++ passes, for modules that come one by one. Run by a Python that has jaxlib; stands alone.
+
+Reads a line of JSON per module, `{"text": …, "pipelines": […]}`, and answers with a line: for each
+pipeline `{"output": …, "errors": […]}`, or null where the process died. Each module is run in a process
+forked for it, so that nothing of one is left for the next, and a crash ends that one alone.
+"""
+
+import json
+import os
+import re
+import sys
+from typing import Any
+
+from jaxlib.mlir import ir, passmanager
+from jaxlib.mlir._mlir_libs import _jax_mlir_ext, _mosaic_gpu_ext
+from jaxlib.mlir.dialects import chlo, mhlo, sdy, stablehlo
+
+Result = dict[str, Any]
+
+
+def main() -> None:
+    # Forked processes have it as well. It has no threads, which would be missing there.
+    context = _new_context()
+    for line in sys.stdin:
+        task = json.loads(line)
+        results: list[Result | None] = []
+        while len(results) < len(task["pipelines"]):
+            results += _run_forked(context, task["text"], task["pipelines"][len(results) :])
+        print(json.dumps(results), flush=True)
+
+
+def _run_forked(context: ir.Context, text: str, pipelines: list[str]) -> list[Result | None]:
+    """The results of pipelines up to and with the first that crashes."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(reading)
+        # What a failed check says goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        with os.fdopen(writing, "w") as out:
+            for pipeline in pipelines:
+                print(json.dumps(_run(context, text, pipeline)), file=out, flush=True)
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as answers:
+        results: list[Result | None] = [json.loads(line) for line in answers]
+    os.waitpid(child, 0)
+    return results if len(results) == len(pipelines) else [*results, None]
+
+
+def _run(context: ir.Context, text: str, pipeline: str) -> Result:
+    errors: list[str] = []
+
+    def hear(diagnostic: Any) -> bool:
+        place = re.search(r":(\d+:\d+)", str(diagnostic.location))
+        severity = diagnostic.severity.name.lower()
+        errors.append(f"{place[1] if place else ''}: {severity}: {diagnostic.message}")
+        return True
+
+    output = ""
+    with context.attach_diagnostic_handler(hear):
+        try:
+            module = ir.Module.parse(text, context)
+            passmanager.PassManager.parse(pipeline, context).run(module.operation)
+            output = str(module)
+        except ir.MLIRError:
+            pass  # what was wrong has been heard
+    return {"output": output.rstrip("\n"), "errors": errors}
+
+
+def _new_context() -> ir.Context:
+    registry = ir.DialectRegistry()
+    _jax_mlir_ext.register_dialects(registry)
+    context = ir.Context()
+    context.enable_multithreading(False)
+    context.append_dialect_registry(registry)
+    context.load_all_available_dialects()
+    for register in (sdy.register_dialect, stablehlo.register_dialect, chlo.register_dialect):
+        register(context)
+    mhlo.register_mhlo_dialect(context)
+    _mosaic_gpu_ext.register_inliner_extensions(context)
+    # Errors go to the handler like the rest, not into the exception.
+    context.emit_error_diagnostics = True
+    return context
+
+
+if __name__ == "__main__":
+    main()
