@@ -1,0 +1,13 @@
+"""The pages of the mesh dialect are those that its operations and passes make."""
+
+from docs.mesh_pages import FOLDER, pages
+
+
+def test_pages_are_up_to_date() -> None:
+    made = pages()
+    assert {path: (FOLDER / path).read_text(encoding="utf-8") for path in made} == made
+
+
+def test_there_are_no_other_pages() -> None:
+    found = {path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.md")}
+    assert found == set(pages())
