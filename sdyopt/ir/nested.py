@@ -22,10 +22,10 @@ def nested_attributes(attribute: Attribute) -> Iterator[Attribute]:
             continue
         seen.add(top)
         yield top
-        pending.extend(reversed(_inside(top)))
+        pending.extend(reversed(attributes_inside(top)))
 
 
-def _inside(attribute: Attribute) -> list[Attribute]:
+def attributes_inside(attribute: Attribute) -> list[Attribute]:
     """The attributes directly inside, in order."""
     found: list[Attribute] = []
     if isinstance(attribute, DictAttr):

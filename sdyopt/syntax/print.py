@@ -349,7 +349,7 @@ class _Survey(Printer):
 
     def op(self, op: Op, default_dialect: str) -> None:
         if self.options.debuginfo:
-            self.finder.location(op.location, is_deferrable=True)
+            self.finder.meet(op.location, is_deferrable=True)
         if self._is_generic(op):
             self._meet_generic(op)
         else:
@@ -366,28 +366,29 @@ class _Survey(Printer):
             self.speller.attribute(attribute)
 
     def argument(self, argument: Value, attributes: DictAttr | None = None) -> None:
+        """Meets an argument's type and location; not its attributes, as MLIR does not."""
+        self.speller.type(argument.type)
         if self.options.debuginfo:
-            self.finder.location(argument.location, is_deferrable=False)
-        if attributes is not None:
-            self.dictionary(attributes)
+            self.finder.meet(argument.location)
 
     def location(self, location: Location) -> None:
         """Was met before the operation was."""
 
 
 class _SurveySpeller(Speller):
-    """Tells the finder of each attribute that is written. Blobs are not written out for it."""
+    """Tells the finder of each attribute and type that is written. Nothing is written out for it."""
 
     def __init__(self, finder: AliasFinder) -> None:
-        super().__init__(elide_larger_than=0)
+        super().__init__()
         self._finder = finder
-        self._seen: set[Attribute] = set()
+
+    def type(self, type: Type) -> str:
+        self._finder.meet(type)
+        return ""
 
     def attribute(self, attribute: Attribute) -> str:
-        if attribute not in self._seen:
-            self._seen.add(attribute)
-            self._finder.attribute(attribute)
-        return super().attribute(attribute)
+        self._finder.meet(attribute)
+        return ""
 
 
 def _surveyed(root: Op, options: PrintOptions, naming: Naming) -> Aliases:

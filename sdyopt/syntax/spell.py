@@ -365,6 +365,7 @@ def _dictionary(_speller: Speller, attribute: DictAttr) -> Parts:
 
 @_writes(DistinctAttr)
 def _distinct(speller: Speller, attribute: DistinctAttr) -> Parts:
+    speller.lacks_alias = True
     inner: Parts = [] if attribute.attribute is UNIT else [attribute.attribute]
     return [f"distinct[{speller.distinct_number(attribute)}]<", *inner, ">"]
 
