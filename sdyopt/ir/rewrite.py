@@ -319,11 +319,16 @@ class Rewriter:
             self._listener.modified(op)
 
     def _drop(self, op: Op) -> None:
-        """Takes an operation and all inside it out of the uses of their operands."""
-        for region in op.regions:
-            for block in region.blocks:
-                for child in block.ops:
+        """Takes an operation and all inside it out of the uses of their operands.
+
+        Users come before what they use, so that nobody hears of the definition after it has gone.
+        """
+        for region in reversed(op.regions):
+            for block in reversed(region.blocks):
+                child = block.last
+                while child is not None:
                     self._drop(child)
+                    child = child.prev
         if self._listener is not None:
             self._listener.erased(op)
         for use in op._operands:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sdyopt.ir.attribute import UNIT
 from sdyopt.ir.block import Region
 from sdyopt.ir.numbers import integer
+from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import I32, I64
 from sdyopt.ir.value import Value
@@ -85,3 +88,35 @@ def _region_with_sum(rewriter: Rewriter, outside: Value) -> Region:
     inner = constant(rewriter, block, integer(2, I32))
     add(rewriter, block, inner.result, outside)
     return region
+
+
+class _Listener:
+    """Remembers what was erased, in order."""
+
+    def __init__(self) -> None:
+        self.gone: list[Op] = []
+
+    def erased(self, op: Op) -> None:
+        self.gone.append(op)
+
+    def inserted(self, op: Op) -> None:
+        pass
+
+    def modified(self, op: Op) -> None:
+        pass
+
+    def replaced(self, op: Op, values: Sequence[Value]) -> None:
+        pass
+
+
+def test_users_go_before_what_they_use() -> None:
+    listener, (_, block) = _Listener(), scope()
+    rewriter = Rewriter(listener)
+    body = Region()
+    inner = body.add_block()
+    one = constant(rewriter, inner, integer(1, I32))
+    minus_one = negate(rewriter, inner, one.result)
+    user = use(rewriter, inner, minus_one.result)
+    loop = rewriter.create(LoopOp, at_end_of=block, regions=[body])
+    rewriter.erase(loop)
+    assert listener.gone == [user, minus_one, one, loop]
