@@ -9,7 +9,7 @@ from sdyopt.ir.attribute import SymbolRef
 from sdyopt.ir.operation import Op
 
 from .annotations import Layouts
-from .loops import Loops, Map
+from .loop_kinds import Loop, Loops, Map
 
 
 class LoopAxes:
@@ -20,8 +20,13 @@ class LoopAxes:
         self.mesh: SymbolRef | None = None
         self._axes: list[Axes] = [()] * len(loops.kinds)
 
-    def _fill(self, loop: int, axes: Axes) -> bool:
+    def axes_of(self, loop: int) -> Axes:
+        return self._axes[loop]
+
+    def _fill(self, loop: int | None, axes: Axes) -> bool:
         """Splits a loop, unless it or the axes are taken."""
+        if loop is None or self.loops.kinds[loop] is Loop.WHOLE:
+            return not axes
         if self._axes[loop] and self._axes[loop] != axes:
             return False
         others = {axis for other, held in enumerate(self._axes) if other != loop for axis in held}
@@ -57,7 +62,7 @@ class LoopAxes:
         return MeshSharding(self.mesh, self._lists(map), partial, self.loops.reduction)
 
     def _lists(self, map: Map) -> tuple[Axes, ...]:
-        lists = [self._axes[loop] for loop in map]
+        lists = [() if loop is None else self._axes[loop] for loop in map]
         while lists and not lists[-1]:
             lists.pop()
         return tuple(lists)
@@ -69,7 +74,8 @@ def axes_of_loops(op: Op, loops: Loops | None, results: Layouts, operands: Layou
     Shardings that the operation cannot have at all are told of, which does not fail the pass.
     """
     if loops is None or not loops.kinds:
-        _refuse(op, "invalid sharding interface implementation")
+        if loops is None or loops.needs_loops:
+            _refuse(op, "invalid sharding interface implementation")
         return None
     found = LoopAxes(loops)
     partial: list[Axes] = []

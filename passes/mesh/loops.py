@@ -8,45 +8,22 @@ its dimensions. An operation that is not described here cannot be sharded.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from enum import Enum
 
+from sdyopt.dialects.arith.compare import CmpIOp
+from sdyopt.dialects.arith.floats import FloatBinary, NegFOp
+from sdyopt.dialects.arith.integers import Binary
+from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.reduction import ReductionKind
+from sdyopt.dialects.mesh.versions import dialect_at
 from sdyopt.dialects.tosa.elementwise import ElementwiseOp
 from sdyopt.dialects.tosa.matmul import MatMulOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import RankedTensor
 
+from .loop_kinds import Loop, Loops
+from .rule_loops import loops_of_stablehlo
 
-class Loop(Enum):
-    """What a loop does with the elements that it runs over."""
-
-    PARALLEL = "parallel"
-    REDUCTION = "reduction"
-
-
-# The loop that runs along each dimension.
-Map = tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Loops:
-    """The loops of an operation.
-
-    `is_local` says that the operation on shards is the operation itself with smaller types, as long as
-    no reduction is split.
-    """
-
-    kinds: tuple[Loop, ...]
-    operand_maps: tuple[Map, ...]
-    result_maps: tuple[Map, ...]
-    reduction: ReductionKind = ReductionKind.GENERIC
-    is_local: bool = True
-
-    @property
-    def reductions(self) -> list[int]:
-        """The loops that combine elements."""
-        return [loop for loop, kind in enumerate(self.kinds) if kind is Loop.REDUCTION]
+Find = Callable[[Op], Loops | None]
 
 
 def elementwise(op: Op) -> Loops | None:
@@ -74,22 +51,34 @@ def _matmul(op: Op) -> Loops:
 
 
 # The loops of operations, by class; a class's own entry comes before those of its bases.
-_TABLE: dict[type[Op], Callable[[Op], Loops | None]] = {
-    ElementwiseOp: elementwise,
-    MatMulOp: _matmul,
+_TABLE: dict[type[Op], Find] = {ElementwiseOp: elementwise, MatMulOp: _matmul}
+
+# Those that can be sharded in the form of LLVM 21 only.
+_LATER_TABLE: dict[type[Op], Find] = {
+    Binary: elementwise,
+    FloatBinary: elementwise,
+    NegFOp: elementwise,
+    CmpIOp: elementwise,
 }
 
 
 def has_loops(op: Op) -> bool:
-    """Whether operations of this class can be sharded at all."""
-    return _finder(type(op)) is not None
+    """Whether operations like this one can be sharded at all."""
+    return _finder(op) is not None
 
 
 def loops_of(op: Op) -> Loops | None:
     """The loops of an operation; None if it cannot be sharded, or not with these types."""
-    find = _finder(type(op))
+    find = _finder(op)
     return None if find is None else find(op)
 
 
-def _finder(op_class: type[Op]) -> Callable[[Op], Loops | None] | None:
-    return next((_TABLE[base] for base in op_class.__mro__ if base in _TABLE), None)
+def _finder(op: Op) -> Find | None:
+    if op.dialect_name == "stablehlo":
+        return None if op.regions and op.name != "stablehlo.reduce" else loops_of_stablehlo
+    for base in type(op).__mro__:
+        if base in _TABLE:
+            return _TABLE[base]
+        if base in _LATER_TABLE:
+            return _LATER_TABLE[base] if dialect_at(op) is not mesh else None
+    return None

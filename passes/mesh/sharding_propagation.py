@@ -21,11 +21,13 @@ from __future__ import annotations
 from enum import StrEnum
 
 from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.mesh.shard_op import ShardOp, make_shard
+from sdyopt.dialects.mesh.dialect import mesh
+from sdyopt.dialects.mesh.shard_op import ShardingSource, ShardOp, make_shard
 from sdyopt.dialects.mesh.sharding import MeshSharding
 from sdyopt.dialects.mesh.versions import dialect_at
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.traits import CONSTANT_LIKE
 from sdyopt.ir.value import OpOperand, Value
 from sdyopt.pipeline import FUNCTION, Pass, option
 from sdyopt.registry import register
@@ -65,7 +67,10 @@ class ShardingPropagation(Pass):
 
 
 def _visit(op: Op, rewriter: Rewriter) -> None:
-    if op.is_terminator or isinstance(op, ShardOp):
+    if op.is_terminator or isinstance(op, ShardOp | ShardingSource):
+        return
+    is_later = dialect_at(op) is not mesh
+    if is_later and CONSTANT_LIKE in op.traits:
         return
     if not has_loops(op):
         raise op.op_error("sharding interface is not implemented.")
@@ -105,13 +110,15 @@ def _best_layouts(op: Op) -> Chosen | None:
 
 
 def _annotate_result(op: Op, result: Value, layout: MeshSharding, rewriter: Rewriter) -> None:
-    """Every user gets the result through an annotation of its own."""
+    """Every user gets the result through an annotation: its own, or in later forms one for all."""
     dialect = dialect_at(op)
+    shared: ShardOp | None = None
     for user in list(dict.fromkeys(result.users)):
         is_producers = isinstance(user, ShardOp) and not user.annotate_for_users
         if is_producers and isinstance(user, ShardOp) and user.layout.agrees_with(layout):
             continue
-        made = make_shard(rewriter, dialect, result, layout, False, op.location, after=op)
+        made = shared or make_shard(rewriter, dialect, result, layout, False, op.location, after=op)
+        shared = made if dialect is not mesh else None
         if is_producers:
             made = make_shard(rewriter, dialect, made.result, layout, True, op.location, after=made)
         for use in user.operand_uses:

@@ -22,11 +22,15 @@ device.
 from __future__ import annotations
 
 from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.mesh.axes import Axes, axes_attribute
+from sdyopt.dialects.mesh.collectives import AllReduceOp
 from sdyopt.dialects.mesh.local import local_type
 from sdyopt.dialects.mesh.shard_op import ShardOp
 from sdyopt.dialects.mesh.sharding import MeshSharding
+from sdyopt.dialects.mesh.versions import dialect_at
 from sdyopt.ir.attribute import TypeAttr
 from sdyopt.ir.block import Block
+from sdyopt.ir.elements import DenseElements
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import FunctionType, RankedTensor, Type
@@ -36,9 +40,12 @@ from sdyopt.pipeline import FUNCTION, Pass
 from sdyopt.registry import register
 from sdyopt.syntax.spell import plain_type
 
-from .loops import loops_of
+from .loop_axes import LoopAxes
+from .loop_kinds import Loops
+from .loops import has_loops, loops_of
 from .resharding import reshard
 
+_NOT_ALIKE = "operands and results are split in ways that do not go together"
 _ONE_BLOCK = "only one block is supported!"
 
 
@@ -76,17 +83,28 @@ def _is_fine_operand(value: Value) -> bool:
 
 
 def _is_annotated(value: Value) -> bool:
-    return value.has_one_use and isinstance(next(value.users), ShardOp)
+    """Whether all users are annotations, and those by which it is made agree."""
+    users = list(value.users)
+    if not all(isinstance(user, ShardOp) for user in users):
+        return False
+    made_as = [user.layout for user in users if isinstance(user, ShardOp) and not user.annotate_for_users]
+    return all(layout.agrees_with(made_as[0]) for layout in made_as)
 
 
 def _not_annotated(function: FuncOp) -> Exception:
     return function.op_error("is not fully annotated with shardings")
 
 
+def _annotation_of(value: Value) -> ShardOp | None:
+    """The annotation that says how a value is made: the first by its producer, else the first."""
+    users = [user for user in value.users if isinstance(user, ShardOp)][::-1]
+    return next((user for user in users if not user.annotate_for_users), users[0] if users else None)
+
+
 def _layout_of(value: Value) -> MeshSharding | None:
     """The sharding by which a value is made."""
-    user = next(value.users, None)
-    return user.layout if isinstance(user, ShardOp) else None
+    annotation = _annotation_of(value)
+    return None if annotation is None else annotation.layout
 
 
 class _Partition:
@@ -120,16 +138,18 @@ class _Partition:
     def _local(self, type: Type, layout: MeshSharding | None, value: Value) -> Type:
         if layout is None or not isinstance(type, RankedTensor):
             return type
-        return local_type(type, layout, next(value.users))
+        annotation = _annotation_of(value)
+        assert annotation is not None
+        return local_type(type, layout, annotation)
 
     def _annotated(self, op: ShardOp) -> Value:
-        value = self._values[op.src]
-        source = op.src.defining_op
-        if not isinstance(source, ShardOp):
+        value, whole = self._values[op.src], op.src.type
+        before = op.src.defining_op
+        source = before.layout if isinstance(before, ShardOp) else _layout_of(op.src)
+        assert isinstance(whole, RankedTensor) and source is not None
+        if op is _annotation_of(op.src) and not isinstance(before, ShardOp):
             return value
-        whole = op.src.type
-        assert isinstance(whole, RankedTensor)
-        return reshard(self._rewriter, value, source.layout, op.layout, whole, op, at_end_of=self._new)
+        return reshard(self._rewriter, value, source, op.layout, whole, op, at_end_of=self._new)
 
     def _copy(self, op: Op) -> None:
         """The operation on shards."""
@@ -137,14 +157,53 @@ class _Partition:
         self._rewriter.insert(copy, at_end_of=self._new)
         # The form of a copy is that of the original; its operands have other types.
         self._rewriter.set_operands(copy, copy.operands)
-        loops = loops_of(op)
+        loops = loops_of(op) if has_loops(op) else None
         if loops is not None and loops.is_local:
             for old, new in zip(op.results, copy.results, strict=True):
-                layout = _layout_of(old)
-                self._rewriter.set_type(new, self._local(old.type, layout, old))
+                self._rewriter.set_type(new, self._local(old.type, _layout_of(old), old))
+            if not loops.needs_loops:
+                self._adapt(op, copy, loops)
             return
         if not op.is_terminator and self._is_split(op) and form_problem(copy.form, plain_type) is None:
             raise op.op_error("can only be copied where its operands and results are fully replicated")
+
+    def _adapt(self, op: Op, copy: Op, loops: Loops) -> None:
+        """Makes a copy of an operation with a rule right: operands and results go together."""
+        axes = LoopAxes(loops)
+        for value, map in zip(op.operands, loops.operand_maps, strict=True):
+            layout = _layout_of_operand(value)
+            if layout is not None and (layout.partial_axes or not axes.learn(layout, map)):
+                raise op.op_error(_NOT_ALIKE)
+        reduced = tuple(axis for loop in loops.reductions for axis in axes.axes_of(loop))
+        for result, copied, map in zip(op.results, copy.results, loops.result_maps, strict=True):
+            layout = _layout_of(result)
+            if layout is None:
+                continue
+            if not axes.learn(layout, map) or not set(layout.partial_axes) <= set(reduced):
+                raise op.op_error(_NOT_ALIKE)
+            left = tuple(axis for axis in reduced if axis not in layout.partial_axes)
+            self._values[result] = self._combined(copied, left, loops, layout, op)
+        constant = copy.form.attributes.get("value")
+        if isinstance(constant, DenseElements) and constant.type is not copy.result_types[0]:
+            type = copy.result_types[0]
+            assert isinstance(type, RankedTensor)
+            self._rewriter.set_attribute(copy, "value", DenseElements(type, constant.data))
+
+    def _combined(self, value: Value, axes: Axes, loops: Loops, layout: MeshSharding, op: Op) -> Value:
+        """The value, put together along the axes that what made it was split along."""
+        if not axes:
+            return value
+        all_reduce = dialect_at(op).ops["all_reduce"]
+        assert issubclass(all_reduce, AllReduceOp)
+        attributes = {
+            "mesh": layout.mesh,
+            "mesh_axes": axes_attribute(axes),
+            "reduction": all_reduce.reduction_class(loops.reduction),
+        }
+        made = self._rewriter.create(
+            all_reduce, [value], [value.type], attributes, at_end_of=self._new, location=op.location
+        )
+        return made.results[0]
 
     def _is_split(self, op: Op) -> bool:
         layouts = [_layout_of(result) for result in op.results]
@@ -153,3 +212,8 @@ class _Partition:
             if isinstance(annotation, ShardOp):
                 layouts.append(annotation.layout)
         return any(layout is not None and not layout.is_replicated for layout in layouts)
+
+
+def _layout_of_operand(value: Value) -> MeshSharding | None:
+    annotation = value.defining_op
+    return annotation.layout if isinstance(annotation, ShardOp) else None
