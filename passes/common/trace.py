@@ -21,9 +21,10 @@ from sdyopt.dialects.sdy.debugging import (
     PropagationEdges,
     PropagationStep,
 )
-from sdyopt.dialects.sdy.names import ORIGIN_NAME, ORIGINS, PROPAGATION_EDGES, SHARDING
+from sdyopt.dialects.sdy.names import ORIGIN_NAME, ORIGINS, PROPAGATION_EDGES, SHARDING, SHARDING_RULE
 from sdyopt.dialects.sdy.ops import DataFlowEdgeOp, ShardingConstraintOp
 from sdyopt.dialects.sdy.regions import ManualComputationOp
+from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.sdy.values import edge_of, owning_op, shardable_value, sharding_of
 from sdyopt.ir.attribute import ArrayAttr, Attribute, DictAttr, StringAttr, array, dictionary, string
@@ -46,7 +47,7 @@ class Trace:
     def applied(self, op: ShardingConstraintOp) -> None:
         """Notes that the input, which had no sharding before, got that of the constraint."""
         sharding = op.sharding
-        axes = [axis for dim in sharding.dims for axis in dim.axes]
+        axes = _axes_from_result(op)
         if axes and self._edges is not None:
             self._edges[op] = PropagationEdges((PropagationStep(self._step, _from_result_to_operand(axes)),))
         if sharding.dims or sharding.replicated_axes or sharding.unreduced_axes:
@@ -60,6 +61,25 @@ class Trace:
             self._origins.save()
         for op, edges in (self._edges or {}).items():
             self._rewriter.set_attribute(op, PROPAGATION_EDGES, edges)
+
+
+def _axes_from_result(op: ShardingConstraintOp) -> list[AxisRef]:
+    """The axes of the input that, by the sharding rule, came from the result.
+
+    Those are all of them, unless somebody wrote a rule by which dimensions of the input are not the same
+    dimensions of the result.
+    """
+    dims, rule = op.sharding.dims, op.attributes.get(SHARDING_RULE)
+    if not isinstance(rule, OpShardingRule):
+        return [axis for dim in dims for axis in dim.axes]
+    (operand,), (result,) = rule.operands, rule.results
+    in_result = dict(zip(result.dims, dims, strict=True))
+    found: list[AxisRef] = []
+    for mapping, dim in zip(operand.dims, dims, strict=True):
+        source = in_result.get(mapping)
+        if source is not None and source.axes[: len(dim.axes)] == dim.axes:
+            found += dim.axes
+    return found
 
 
 def _from_result_to_operand(axes: list[AxisRef]) -> tuple[AxisPropagation, ...]:
