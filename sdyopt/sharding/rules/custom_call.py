@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.dialects.stablehlo.random import RngBitGeneratorOp
@@ -47,13 +49,25 @@ _ALIKE = {
 Shapes = Sequence[tuple[int, ...]]
 # (shapes of operands, shapes of results, rule)
 _Function = Callable[[Shapes, Shapes, RuleBuilder], None]
-# What is called -> numbers of operands and results, least rank of the first, and the rule.
-_targets: dict[str, tuple[int, int, int, _Function]] = {}
 
 
-def _target(*names: str, takes: int, gives: int, rank: int = 0) -> Callable[[_Function], _Function]:
+class _Target(NamedTuple):
+    """How to make the rule of a call, and what there must be for that."""
+
+    function: _Function
+    operands: range
+    results: range
+    rank: int
+
+
+_targets: dict[str, _Target] = {}
+
+
+def _target(*names: str, takes: range, gives: range, rank: int = 0) -> Callable[[_Function], _Function]:
+    """Decorator of the function that makes the rule of calls of `names`, whose first operand has a rank."""
+
     def register(function: _Function) -> _Function:
-        _targets.update(dict.fromkeys(names, (takes, gives, rank, function)))
+        _targets.update(dict.fromkeys(names, _Target(function, takes, gives, rank)))
         return function
 
     return register
@@ -76,11 +90,17 @@ def custom_call(form: Form, rule: RuleBuilder, makes_random_state: bool) -> NoRu
         return _alike(form, rule, makes_random_state)
     if name not in _targets:
         return NoRule("custom call", f"@{name}")
-    takes, gives, rank, function = _targets[name]
+    misfit = NoRule("custom call", f"@{name} with such operands and results")
+    target = _targets[name]
     operands, results = _shapes(form.operand_types), _shapes(form.result_types)
-    if (len(operands), len(results)) != (takes, gives) or len(operands[0]) < rank:
-        return NoRule()
-    function(operands, results, rule)
+    if len(operands) not in target.operands or len(results) not in target.results:
+        return misfit
+    if len(operands[0]) < target.rank:
+        return misfit
+    try:
+        target.function(operands, results, rule)
+    except IndexError:  # a tensor does not have all the dimensions that it would need
+        return misfit
     return None
 
 
@@ -89,7 +109,7 @@ def _shapes(types: Sequence[object]) -> Shapes:
 
 
 def _alike(form: Form, rule: RuleBuilder, makes_random_state: bool) -> NoRule | None:
-    """([i, j])->([i, j]), or ([i], [i])->([i]) need_replication={i} blocked_propagation={i} of a state
+    """([i, j])->([i, j]), or of a random state ([i], [i])->([i]) need_replication={i} blocked_propagation={i}
 
     All devices need all of a random state.
     """
@@ -103,17 +123,21 @@ def _alike(form: Form, rule: RuleBuilder, makes_random_state: bool) -> NoRule | 
     return None
 
 
-@_target("Eigh", takes=1, gives=2, rank=2)
+_ONE, _TWO = range(1, 2), range(2, 3)
+_ANY = range(1, sys.maxsize)
+
+
+@_target("Eigh", takes=_ONE, gives=range(1, 3), rank=2)
 def _eigh(operands: Shapes, results: Shapes, rule: RuleBuilder) -> None:
-    """([i, j, k])->([i, j, k], [i, k]): eigenvectors and eigenvalues"""
+    """([i, j, k])->([i, j, k], [i, k]): eigenvectors, and eigenvalues if they are wanted"""
     (shape,) = operands
     rows, columns = len(shape) - 2, len(shape) - 1
     rule.pointwise(shape[:-2])
-    rule.factor(shape[rows], [rows], [rows, None])
-    rule.factor(shape[columns], [columns], [columns, rows])
+    rule.factor(shape[rows], [rows], [rows, None][: len(results)])
+    rule.factor(shape[columns], [columns], [columns, rows][: len(results)])
 
 
-@_target("Qr", "QrDecompositionBlock", takes=1, gives=2, rank=2)
+@_target("Qr", "QrDecompositionBlock", takes=_ONE, gives=_TWO, rank=2)
 def _qr(operands: Shapes, results: Shapes, rule: RuleBuilder) -> None:
     """([i, j, k])->([i, j, k], [i, l]) need_replication={j, k, l}"""
     (shape,) = operands
@@ -124,7 +148,7 @@ def _qr(operands: Shapes, results: Shapes, rule: RuleBuilder) -> None:
     rule.factor(results[1][rows], [None], [None, rows], Kind.NEED_REPLICATION)
 
 
-@_target("ProductOfElementaryHouseholderReflectors", takes=2, gives=1, rank=2)
+@_target("ProductOfElementaryHouseholderReflectors", takes=_TWO, gives=_ONE, rank=2)
 def _householder_product(operands: Shapes, results: Shapes, rule: RuleBuilder) -> None:
     """([i, j, k], [i, l])->([i, j, k]) need_replication={j, k, l}"""
     shape, scales = operands
@@ -135,18 +159,26 @@ def _householder_product(operands: Shapes, results: Shapes, rule: RuleBuilder) -
     rule.factor(scales[rows], [None, rows], [None], Kind.NEED_REPLICATION)
 
 
-@_target("mhlo.topk", takes=1, gives=2)
+@_target("mhlo.topk", takes=_ANY, gives=_ANY)
 def _top_k(operands: Shapes, results: Shapes, rule: RuleBuilder) -> None:
     """([i, j])->([i, j], [i, j]) need_replication={j} blocked_propagation={j}"""
-    rule.pointwise_if_same(operands[0], results[0], Kind.NEED_REPLICATION, is_blocked=True)
-
-
-@_target("ApproxTopK", "PartialReduce", takes=4, gives=2)
-def _approximate_top_k(operands: Shapes, results: Shapes, rule: RuleBuilder) -> None:
-    """([i, j], [i, j], [], [])->([i, k], [i, k]) need_replication={k} blocked_propagation={k}"""
-    for dim, (size, result_size) in enumerate(zip(operands[0], results[0], strict=True)):
-        if size == result_size:
+    shape = operands[0]
+    for dim, size in enumerate(shape):
+        if size == results[0][dim]:
             rule.common_factor(dim, size)
         else:
-            rule.factor(size, [dim, dim, None, None], [None, None])
-            rule.factor(result_size, [None] * 4, [dim, dim], Kind.NEED_REPLICATION, is_blocked=True)
+            rule.common_factor(dim, size, Kind.NEED_REPLICATION, is_blocked=True)
+
+
+@_target("ApproxTopK", "PartialReduce", takes=range(2, 5), gives=range(1, 3))
+def _approximate_top_k(operands: Shapes, results: Shapes, rule: RuleBuilder) -> None:
+    """([i, j], [i, j], [], [])->([i, k], [i, k]) need_replication={k} blocked_propagation={k}"""
+    for dim, size in enumerate(operands[0]):
+        result_size = results[0][dim]
+        if size == result_size:
+            rule.common_factor(dim, size)
+            continue
+        absent = [None] * (len(operands) - 2)
+        rule.factor(size, [dim, dim, *absent], [None] * len(results))
+        no_operand, result_dims = [None] * len(operands), [dim] * len(results)
+        rule.factor(result_size, no_operand, result_dims, Kind.NEED_REPLICATION, is_blocked=True)
