@@ -40,7 +40,7 @@ from sdyopt.pipeline import Pass, option, parse_pipeline
 from sdyopt.pipeline.tree import Pipeline
 from sdyopt.registry import lookup, register
 
-from .call_graph import callee_of, callees_first
+from .call_graph import MOST_COPIED_OPERATIONS, callee_of, callees_first, calls_in
 
 _NO_LIMIT = (1 << 32) - 1
 
@@ -91,6 +91,12 @@ class _Inlining:
         self._uses: Counter[str] = _references(self.module)
         self._dead: dict[FuncOp, None] = {}
         self._is_legal: dict[FuncOp, bool] = {}
+        self._copied = 0
+        # Who calls whom before anything is inlined.
+        self._callees = {
+            function: {callee_of(call) for call in calls_in(function)}
+            for function in callees_first(self.module)
+        }
 
     def function(self, function: FuncOp, max_iterations: int) -> None:
         """Simplifies a function and inlines its calls, as long as there are any and it is allowed."""
@@ -101,7 +107,8 @@ class _Inlining:
                     single.run(function)
                 self._recount(function)
             if self._is_unused(function):
-                self._bury(function)
+                # What it refers to counts as referred to all the same.
+                self._dead[function] = None
                 return
             if not self._inline_calls(function):
                 return
@@ -122,10 +129,6 @@ class _Inlining:
     def _is_unused(self, function: FuncOp) -> bool:
         return is_private(function) and self._uses[function.sym_name] == 0
 
-    def _bury(self, function: FuncOp) -> None:
-        self._dead[function] = None
-        self._uses.subtract(self._references.get(function) or _references(function))
-
     # --- Calls ----------------------------------------------------------------------------
 
     def _inline_calls(self, caller: FuncOp) -> bool:
@@ -135,6 +138,7 @@ class _Inlining:
             callee = callee_of(call.op)
             if callee is None or not self._may_inline(call, callee, caller):
                 continue
+            self._check_growth(call.op, callee)
             inner = _inline(call.op, callee, self.rewriter)
             calls += [_Call(op, (*call.history, callee)) for op in inner]
             has_changed = True
@@ -148,10 +152,23 @@ class _Inlining:
                 self._uses.update(copied)
         return has_changed
 
+    def _check_growth(self, call: CallOp, callee: FuncOp) -> None:
+        """Stops chains of functions that call the next one twice, which grow to the power of two."""
+        if is_private(callee) and self._uses[callee.sym_name] == 1:
+            return
+        self._copied += sum(1 for _ in callee.walk())
+        if self._copied > MOST_COPIED_OPERATIONS:
+            raise call.op_error(
+                f"cannot be replaced by the body of '{callee.sym_name}', because the copies made for all "
+                f"calls would have more than {MOST_COPIED_OPERATIONS} operations"
+            )
+
     def _may_inline(self, call: _Call, callee: FuncOp, caller: FuncOp) -> bool:
         if callee is caller or callee.is_declaration or callee in call.history or callee in self._dead:
             return False
         if callee.no_inline or call.op.no_inline:
+            return False
+        if not self._callees[callee].isdisjoint((callee, caller)):
             return False
         if len(callee.body.blocks) > 1 and not isinstance(call.op.parent_op, FuncOp):
             return False
@@ -197,6 +214,10 @@ def _inline(call: CallOp, callee: FuncOp, rewriter: Rewriter) -> list[CallOp]:
     for op in inserted:
         for inner in op.walk():
             rewriter.set_location(inner, _called(inner.location, here))
+            for argument in (
+                a for region in inner.regions for block in region.blocks for a in block.arguments
+            ):
+                argument.location = _called(argument.location, here)
     rewriter.replace(call, values)
     return [inner for op in inserted for inner in op.walk() if isinstance(inner, CallOp)]
 
