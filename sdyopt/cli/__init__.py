@@ -35,8 +35,9 @@ def run_process() -> NoReturn:
     code = main()
     if sys.getprofile() is not None or sys.gettrace() is not None:
         sys.exit(code)
-    with suppress(OSError):
-        sys.stderr.flush()
+    if sys.stderr is not None:
+        with suppress(OSError):
+            sys.stderr.flush()
     os._exit(code)
 
 
@@ -44,7 +45,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code. What is wrong is said on stderr, never by a traceback."""
     try:
         code = _run(sys.argv[1:] if argv is None else argv)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return code
     except UsageError as error:
         _complain(error.message, error.help)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sdyopt.cli.flags import ALIASES, FLAGS, Flag
-from sdyopt.diagnostics.usage import UsageError, nearest
+from sdyopt.diagnostics.usage import UsageError, nearest_or_all
 
 STDIN = "-"
 TRUE, FALSE = ("", "true", "TRUE", "True", "1"), ("false", "FALSE", "False", "0")
@@ -77,7 +77,7 @@ def _set(values: dict[str, Any], flag: Flag, spelling: str, text: str) -> None:
         values[flag.name] = values.get(flag.name, ()) + tuple(text.split(","))
     elif flag.choices and text not in flag.choices:
         message = f"for the {spelling} option: Cannot find option named '{text}'!"
-        raise UsageError(message, nearest(text, flag.choices) or f"choose from {', '.join(flag.choices)}")
+        raise UsageError(message, nearest_or_all(text, flag.choices))
     else:
         values[flag.name] = _read(flag, spelling, text)
 
@@ -90,10 +90,16 @@ def _read(flag: Flag, spelling: str, text: str) -> bool | int | str:
             f"for the {spelling} option: '{text}' is invalid value for boolean argument! Try 0 or 1"
         )
     if flag.kind is int:
-        try:
-            return int(text, 0)
-        except ValueError:
-            raise UsageError(
-                f"for the {spelling} option: '{text}' value invalid for uint argument!"
-            ) from None
+        return _read_number(flag, spelling, text)
     return text
+
+
+def _read_number(flag: Flag, spelling: str, text: str) -> int:
+    try:
+        number = int(text, 0)
+    except ValueError:
+        number = None
+    if number is None or (number < 0 and not flag.is_signed):
+        kind = "long" if flag.is_signed else "uint"
+        raise UsageError(f"for the {spelling} option: '{text}' value invalid for {kind} argument!")
+    return number

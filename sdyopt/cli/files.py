@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from pathlib import Path
@@ -16,14 +17,31 @@ class FileProblem(Exception):
 
 def read_input(path: str) -> bytes:
     """The bytes of a file, or of stdin for `-`."""
-    if path == STDIN:
-        if sys.stdin.isatty():
-            sys.stderr.write("(processing input from stdin now, hit ctrl-c/ctrl-d to interrupt)\n")
-        return sys.stdin.buffer.read()
     try:
-        return Path(path).read_bytes()
+        return _read_stdin() if path == STDIN else Path(path).read_bytes()
     except OSError as problem:
         raise FileProblem(f"cannot open input file '{path}': {problem.strerror}") from None
+
+
+def _read_stdin() -> bytes:
+    # Python has none if it was closed when the process started.
+    if sys.stdin is None:
+        raise closed_stream()
+    if sys.stdin.isatty():
+        sys.stderr.write("(processing input from stdin now, hit ctrl-c/ctrl-d to interrupt)\n")
+    return sys.stdin.buffer.read()
+
+
+def _write_stdout(data: bytes) -> None:
+    if sys.stdout is None:
+        raise closed_stream()
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def closed_stream() -> OSError:
+    return OSError(errno.EBADF, os.strerror(errno.EBADF))
 
 
 def write_file(path: str, text: str) -> None:
@@ -58,18 +76,19 @@ class Output:
 
     def write(self, text: str) -> None:
         """Writes all of the result."""
-        if self._is_stdout:
-            sys.stdout.flush()
-            sys.stdout.buffer.write(encode(text))
-            sys.stdout.buffer.flush()
-            return
         try:
+            if self._is_stdout:
+                _write_stdout(encode(text))
+                return
             (self._temporary or self._path).write_bytes(encode(text))
             if self._temporary is not None:
                 self._temporary.replace(self._path)
                 self._temporary = None
+        except BrokenPipeError:
+            # Who reads a pipe may have enough.
+            raise
         except OSError as problem:
-            raise self._problem(problem) from None
+            raise self._problem(problem, "write") from None
 
     def discard(self) -> None:
         """Leaves no trace of a result that was not written."""
@@ -87,5 +106,5 @@ class Output:
             raise self._problem(problem) from None
         self._temporary = temporary
 
-    def _problem(self, problem: OSError) -> FileProblem:
-        return FileProblem(f"cannot open output file '{self._path}': {problem.strerror}")
+    def _problem(self, problem: OSError, what: str = "open") -> FileProblem:
+        return FileProblem(f"cannot {what} output file '{self._path}': {problem.strerror}")

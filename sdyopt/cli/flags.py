@@ -19,7 +19,8 @@ class Flag(NamedTuple):
 
     `implied` is the value of a flag that may be given without one: then a value can only follow
     after `=`, so that a file name behind the flag is never taken for it. `kind` says how to read
-    the value; `is_list` that it holds several, separated by commas, and that the flag may come again.
+    the value; `is_list` that it holds several, separated by commas, and that the flag may come again;
+    `is_signed` that a number may be negative.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Flag(NamedTuple):
     kind: type[bool] | type[int] | type[str] = str
     choices: tuple[str, ...] = ()
     is_list: bool = False
+    is_signed: bool = False
 
 
 def _switch(name: str, group: str, help: str, default: bool = False) -> Flag:
@@ -95,9 +97,10 @@ _ALL = (
     Flag(
         "mlir-print-elementsattrs-with-hex-if-larger",
         PRINTING,
-        "print longer constants in hex",
+        "print longer constants in hex; -1 prints none",
         "N",
         kind=int,
+        is_signed=True,
     ),
     _switch("mlir-print-ir-before-all", OBSERVING, "show the program before each pass"),
     _switch("mlir-print-ir-after-all", OBSERVING, "show the program after each pass"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import click
+from click.shell_completion import CompletionItem
 
 from sdyopt.cli.flags import FLAGS, GROUPS, Flag
 from sdyopt.pipeline.option import Option
@@ -37,7 +38,20 @@ def help_text() -> str:
 
 
 class _Command(click.Command):
-    """Help by groups, passes with their options."""
+    """Help by groups, passes with their options; completion of flags with one dash or two."""
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        name = incomplete.lstrip("-")
+        dashes = incomplete.removesuffix(name)
+        if not dashes:
+            return []
+        helps = {flag.name: flag.help for flag in FLAGS.values()}
+        helps |= {entry.flag: purpose(entry) for entry in all_passes()}
+        return [
+            CompletionItem(dashes + known, help=help)
+            for known, help in helps.items()
+            if known.startswith(name)
+        ]
 
     def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         for group in GROUPS:
@@ -77,7 +91,10 @@ def _default(flag: Flag) -> str:
 def _rows(entry: Entry) -> Iterator[tuple[str, str]]:
     yield f"-{entry.flag}", purpose(entry)
     for option in entry.options():
-        yield f"    {option.flag}={_placeholder(option)}", option.help + _option_default(option)
+        yield (
+            f"    {option.flag}={_placeholder(option)}",
+            option.help.removesuffix(".") + _option_default(option),
+        )
 
 
 def _placeholder(option: Option) -> str:
@@ -89,6 +106,9 @@ def _option_default(option: Option) -> str:
     return f" (default: {default})" if default else ""
 
 
+# --- Completion -----------------------------------------------------------------------
+
+
 def _flag_option(flag: Flag) -> click.Option:
     names = [_dashes(flag.name), flag.name.replace("-", "_")]
     if not flag.placeholder:
@@ -96,12 +116,24 @@ def _flag_option(flag: Flag) -> click.Option:
     kind = click.Choice(flag.choices) if flag.choices else click.STRING
     if flag.implied is not None:
         return click.Option(names, is_flag=False, flag_value=flag.implied, type=kind, help=flag.help)
-    return click.Option(names, type=kind, help=flag.help, metavar=flag.placeholder, multiple=flag.is_list)
+    return click.Option(
+        names,
+        type=kind,
+        help=flag.help,
+        metavar=flag.placeholder,
+        multiple=flag.is_list,
+        shell_complete=_complete_passes if flag.placeholder.startswith("PASS") else None,
+    )
 
 
 def _pass_option(entry: Entry) -> click.Option:
     name = f"pass_{entry.flag.replace('-', '_')}"
     return click.Option([f"--{entry.flag}", name], is_flag=False, flag_value="", help=purpose(entry))
+
+
+def _complete_passes(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    entries = [entry for entry in all_passes() if entry.flag.startswith(incomplete)]
+    return [CompletionItem(entry.flag, help=purpose(entry)) for entry in entries]
 
 
 # --- Manuals and lists ----------------------------------------------------------------

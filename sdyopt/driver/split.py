@@ -9,6 +9,7 @@ from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity,
 from sdyopt.diagnostics.source import Source
 
 BYTECODE_MAGIC = b"ML\xefR"
+BYTE_ORDER_MARK = "\ufeff"
 
 
 def decode(name: str, data: bytes) -> Source:
@@ -23,6 +24,9 @@ def decode(name: str, data: bytes) -> Source:
         message = f"invalid UTF-8: byte 0x{data[problem.start]:02x}"
         raise DiagnosticError.at(source.location(len(source.text)), message) from None
     source = Source(name, text)
+    if text.startswith(BYTE_ORDER_MARK):
+        error = DiagnosticError.at(source.location(0), "unexpected character")
+        raise error.help("the file starts with a byte order mark; save it as UTF-8 without one")
     if "\0" in text:
         raise DiagnosticError.at(source.location(text.index("\0")), "unexpected NUL character")
     return source

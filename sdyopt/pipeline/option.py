@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import Enum, EnumType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from sdyopt.diagnostics.usage import UsageError, nearest
+from sdyopt.diagnostics.usage import UsageError, nearest_or_all
 
 
 def option(*, default: Any, help: str) -> Any:
@@ -51,7 +51,7 @@ class Option:
             return self.kind.read(text)
         except ValueError as problem:
             message = f"for the --{self.flag} option: {problem}"
-            raise UsageError(message, nearest(text, self.kind.choices)) from None
+            raise UsageError(message, nearest_or_all(text, self.kind.choices)) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,8 @@ def read_options(options: tuple[Option, ...], text: str) -> dict[str, Any]:
         flag, value, text = _next_assignment(text)
         option = by_flag.get(flag)
         if option is None:
-            raise UsageError(f"<Pass-Options-Parser>: no such option {flag}", nearest(flag, by_flag))
+            help = nearest_or_all(flag, by_flag) or "it has no options"
+            raise UsageError(f"<Pass-Options-Parser>: no such option {flag}", help)
         read = option.read(value)
         values[option.name] = values.get(option.name, ()) + read if option.is_list else read
     return values

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, watching
+from sdyopt.diagnostics.usage import nearest
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import ISOLATED
 from sdyopt.pipeline.base import Pass
@@ -46,7 +47,7 @@ def run_pipeline(
     """
     try:
         if pipeline.anchor not in (ANY, op.form.name):
-            raise op.error(f"can't run '{pipeline.anchor}' pass manager on '{op.form.name}' op")
+            raise _misanchored(pipeline, op)
         _Runner(verify, instruments).run_on(pipeline.merged(), op)
     except DiagnosticError as error:
         emit(error.diagnostic)
@@ -101,6 +102,14 @@ class _Runner:
             raise
         for instrument in self._innermost_first:
             instrument.after_pass(single, op, changed)
+
+
+def _misanchored(pipeline: Pipeline, op: Op) -> DiagnosticError:
+    anchor, name = pipeline.anchor, op.form.name
+    error = DiagnosticError.at(op.location, f"can't run '{anchor}' pass manager on '{name}' op")
+    is_short = name.endswith(f".{anchor}")
+    meant = nearest(name if is_short else anchor, (name, ANY))
+    return error.help(meant or f"write {name}({pipeline})")
 
 
 def _check_schedule(single: Pass, op: Op) -> None:

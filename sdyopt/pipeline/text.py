@@ -49,7 +49,7 @@ def parse_pipeline(text: str, lookup: Lookup) -> Pipeline:
     if not re.fullmatch(r"[^(]+\(.*\)", text, re.DOTALL):
         raise UsageError(
             "expected pass pipeline to be wrapped with the anchor operation type, e.g. 'builtin.module(...)'",
-            f"write builtin.module({text})" if text else "",
+            _wrapped(text),
         )
     (outer,) = _Reader(text).read()
     pipeline = Pipeline(outer.name)
@@ -57,6 +57,14 @@ def parse_pipeline(text: str, lookup: Lookup) -> Pipeline:
     if [element.name for element in outer.inner] != [""]:
         _add(outer.inner, pipeline, text, lookup)
     return pipeline
+
+
+def _wrapped(text: str) -> str:
+    """What may have been meant by a text that is no pipeline."""
+    missing = text.count("(") - text.count(")")
+    if missing > 0:
+        return f"write {text}{')' * missing}"
+    return f"write builtin.module({text})" if text and missing == 0 else ""
 
 
 def add_entry(pipeline: Pipeline, entry: Entry, name: str, options: str) -> None:

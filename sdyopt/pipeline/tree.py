@@ -24,7 +24,9 @@ class Pipeline:
             raise UsageError(
                 f"Can't add pass '{element.label()}' restricted to '{element.anchor}' on a PassManager "
                 f"intended to run on '{self.anchor}', did you intend to nest?",
-                f"write {element.anchor}({element.flag})",
+                f"{element.flag} runs on all of the program: write it outside of {self.anchor}(…)"
+                if element.anchor == MODULE
+                else f"write {element.anchor}({element.flag})",
             )
         self.elements.append(element)
 
