@@ -7,7 +7,7 @@ from sdyopt.dialects.func import CallOp, FuncOp
 from sdyopt.ir.attribute import StringAttr, SymbolRef, string
 from sdyopt.ir.rewrite import Rewriter
 
-from .call_graph import CopyBudget, calls_in
+from .call_graph import calls_in
 from .fresh_names import FreshNames
 
 # Of which function a function is a copy, however many copies lie between.
@@ -27,7 +27,6 @@ class FunctionCopies:
         self._module = module
         self._rewriter = rewriter
         self._names = FreshNames(module)
-        self._budget = CopyBudget(module)
         self._functions = {op.sym_name: op for op in module.block.ops if isinstance(op, FuncOp)}
 
     def original(self, call: CallOp) -> FuncOp:
@@ -40,9 +39,9 @@ class FunctionCopies:
     def copy_for(self, call: CallOp) -> None:
         """Makes a call use a copy, made for it alone, of its function and of all that this calls.
 
-        Copies of what is called get their names and places first.
+        Copies of what is called get their names and places first. There has to be an end to it, which a
+        `CopyBudget` sees to.
         """
-        self._budget.spend(call, self.original(call))
         # Calls whose callees are being copied, with the copy, and its calls still to be looked at.
         path = [(call, *self._start(call))]
         while path:

@@ -24,12 +24,12 @@ size with every link: where more than a million operations would have to be copi
 from __future__ import annotations
 
 from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.func import CallOp, FuncOp
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
 
-from ..common.call_graph import callees_first, calls_in
+from ..common.call_graph import CopyBudget, callees_first, calls_in
 from ..common.clone_functions import FunctionCopies
 
 
@@ -39,10 +39,15 @@ class FlattenCallGraph(Pass):
         rewriter = Rewriter()
         calls = [call for function in callees_first(module) for call in calls_in(function)]
         copies = FunctionCopies(module, rewriter)
+        budget = CopyBudget(module)
         called: set[FuncOp] = set()
+        repeated: list[CallOp] = []
         for call in calls:
             function = copies.original(call)
             if function in called:
-                copies.copy_for(call)
+                budget.spend(call, function)
+                repeated.append(call)
             called.add(function)
+        for call in repeated:
+            copies.copy_for(call)
         return rewriter.changed

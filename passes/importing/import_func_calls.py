@@ -25,6 +25,8 @@ The data-flow edges of all named computations are added too, because this pass m
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
 from sdyopt.diagnostics.once import is_first
 from sdyopt.dialects.builtin import ModuleOp
@@ -68,14 +70,12 @@ class ImportFuncCalls(Pass):
 class _Import:
     def __init__(self, module: ModuleOp, rewriter: Rewriter) -> None:
         self._rewriter = rewriter
-        self._budget = CopyBudget(module)
         self._calls = [call for function in callees_first(module) for call in calls_in(function)]
+        _check(module, self._calls)
         # Where the body of each function that was called has gone.
         self._bodies: dict[FuncOp, Region] = {}
 
     def run(self) -> None:
-        for call in self._calls:
-            self._budget.check_nesting(call, called_function(call))
         for call in self._calls:
             self._replace(call, called_function(call))
         for function in self._bodies:
@@ -115,8 +115,19 @@ class _Import:
                 "for each call"
             )
             emit(Diagnostic(Severity.WARNING, call.location, message, operation=call, in_own_syntax=True))
-        self._budget.spend(call, function)
         self._rewriter.copy_region(body, region)
+
+
+def _check(module: ModuleOp, calls: Sequence[CallOp]) -> None:
+    """Refuses what would never end, or take more memory than there is, before anything is changed."""
+    budget = CopyBudget(module)
+    called: set[FuncOp] = set()
+    for call in calls:
+        function = called_function(call)
+        budget.check_nesting(call, function)
+        if function in called:
+            budget.spend(call, function)
+        called.add(function)
 
 
 def _attributes(call: CallOp, function: FuncOp) -> dict[str, Attribute]:
