@@ -194,12 +194,13 @@ class _Driver:
     def erased(self, op: Op) -> None:
         for use in op.operand_uses:
             definition = use.value.defining_op
-            if definition is not None and not _has_two_other_users(use.value, op):
+            if definition is not None and not has_two_other_users(use.value, op):
                 self._push(definition)
         self._stack.pop(op, None)
 
 
-def _has_two_other_users(value: Value, op: Op) -> bool:
+def has_two_other_users(value: Value, op: Op) -> bool:
+    """Whether a value will have more than one user when `op` is gone: then MLIR does not look at it again."""
     other = None
     for user in value.users:
         if user is op or user is other:

@@ -1,9 +1,9 @@
-"""Taking manual axes out of shardings: what is left is how the body sees them."""
+"""Taking manual axes out of shardings: what is left is how the body sees them. And putting them back."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import dropwhile
+from itertools import dropwhile, takewhile
 
 from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.axis_lists import ManualAxes
@@ -27,3 +27,14 @@ def without_manual_axes(sharding: TensorSharding, manual: ManualAxes) -> TensorS
     return TensorSharding(
         sharding.mesh_or_ref, dims, free(sharding.replicated_axes), free(sharding.unreduced_axes)
     )
+
+
+def with_manual_axes(free: TensorSharding, outside: TensorSharding, manual: ManualAxes) -> TensorSharding:
+    """A sharding along free axes as it is outside, where the manual axes of another one come first."""
+    dims = tuple(
+        DimensionSharding(
+            (*takewhile(lambda axis: axis.name in manual, held.axes), *dim.axes), dim.is_closed, dim.priority
+        )
+        for dim, held in zip(free.dims, outside.dims, strict=True)
+    )
+    return TensorSharding(free.mesh_or_ref, dims, outside.replicated_axes, outside.unreduced_axes)

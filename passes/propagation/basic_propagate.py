@@ -1,0 +1,129 @@
+"""sdy-basic-propagate: spread shardings over the program, where nothing speaks against it.
+
+    func.func @main(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> … {
+      %0 = stablehlo.negate %a : tensor<8x4xf32>
+      return %0 : tensor<8x4xf32>
+becomes
+    func.func @main(%a: …) -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}, {?}]>}) {
+      %0 = stablehlo.negate %a {sdy.sharding =
+          #sdy.sharding_per_value<[<@mesh, [{"x", ?}, {?}]>]>} : tensor<8x4xf32>
+      return %0 : tensor<8x4xf32>
+
+The sharding rule of an operation says which dimensions of its operands and results belong together. An
+axis that splits one of them goes to the others, from operands to results and back, if all of them can
+take it: the dimension is open, and the axis is not used otherwise. This is done until nothing changes.
+
+Shardings go along data-flow edges into loops and calls and out again; over a barrier only in the allowed
+direction; into a manual computation without the manual axes; and to all values of a sharding group. The
+results of the main function get what the values have that it returns.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.sdy.names import SHARDING_RULE
+from sdyopt.dialects.sdy.rule import OpShardingRule
+from sdyopt.ir.form import Form
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.types import RankedShape, ShapedType, TupleType
+from sdyopt.pipeline import Pass, option
+from sdyopt.registry import register
+from sdyopt.sharding.step import Strategy
+from sdyopt.syntax.spell import plain_type
+
+from .groups import ShardingGroups
+from .propagator import Propagator
+from .schedule import EVERYTHING, Round
+
+
+@register("sdy-basic-propagate")
+class BasicPropagation(Pass):
+    keep_sharding_rules: bool = option(
+        default=False, help="keep the sharding rules, those found by this pass included"
+    )
+    module_dump_directory: str = option(
+        default="", help="where to write the program in between, if it is rewritten in several steps"
+    )
+    conservative_propagation: bool = option(
+        default=False, help="neither split axes nor shard what they do not divide"
+    )
+    debug_sharding_origins: bool = option(
+        default=False, help="say of every axis of a sharding which constraint, input or output it comes from"
+    )
+    debug_propagation_edge_sharding: bool = option(
+        default=False, help="say at every operation which axes went from which operand or result to which"
+    )
+
+    def run(self, module: ModuleOp) -> bool:
+        if self.debug_sharding_origins or self.debug_propagation_edge_sharding:
+            raise module.error(f"{self.flag} cannot trace shardings yet")
+        _check_types(module)
+        propagation = Propagation(module, self.conservative_propagation)
+        self.propagate(propagation)
+        propagation.write(with_rules=self.keep_sharding_rules)
+        if not self.keep_sharding_rules:
+            _remove_rules(module, propagation.rewriter)
+        return propagation.changed
+
+    def propagate(self, propagation: Propagation) -> None:
+        """Propagates all there is."""
+        self.propagate_round(propagation, EVERYTHING)
+
+    def propagate_round(self, propagation: Propagation, round: Round) -> None:
+        """Propagates what a round allows."""
+        propagation.propagator.run(round, Strategy.BASIC)
+
+
+class Propagation:
+    """One run of a pass: what it works on."""
+
+    def __init__(self, module: ModuleOp, is_conservative: bool) -> None:
+        self.module = module
+        self.rewriter = Rewriter()
+        self._is_conservative = is_conservative
+        self._groups = ShardingGroups(module)
+        self._groups.synchronize(self.rewriter)
+
+    @cached_property
+    def propagator(self) -> Propagator:
+        """Reads the shardings when first asked for."""
+        return Propagator(self.module, self._groups, self._is_conservative)
+
+    @property
+    def changed(self) -> bool:
+        return self.rewriter.changed or self.propagator.changed
+
+    def write(self, with_rules: bool) -> None:
+        """Gives the operations their shardings, and perhaps the rules by which these propagated."""
+        self.propagator.write(self.rewriter)
+        if with_rules:
+            self.propagator.write_rules(self.rewriter)
+
+
+def _check_types(module: ModuleOp) -> None:
+    for op in module.walk_post_order():
+        problem = op.form.remember(_type_problem)
+        if problem is not None:
+            raise op.error(problem)
+
+
+def _type_problem(form: Form) -> str | None:
+    for type in form.result_types:
+        if isinstance(type, ShapedType) and not (isinstance(type, RankedShape) and type.has_static_shape):
+            return (
+                "Shardy propagation only supports ranked tensors with a static shape. "
+                f"type: '{plain_type(type)}'"
+            )
+        if isinstance(type, TupleType):
+            return f"Shardy propagation doesn't support tuples: '{plain_type(type)}'"
+    return None
+
+
+def _remove_rules(module: ModuleOp, rewriter: Rewriter) -> None:
+    """Removes the rules that were not written by users."""
+    for op in module.walk():
+        rule = op.attributes.get(SHARDING_RULE)
+        if isinstance(rule, OpShardingRule) and not rule.is_custom:
+            rewriter.remove_attribute(op, SHARDING_RULE)

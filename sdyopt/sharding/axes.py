@@ -1,0 +1,61 @@
+"""Lists of axes as propagation compares them: prefixes, and what is left beside other axes.
+
+A list says how something is split, major to minor, so that `"x", "y":(1)2` is the beginning of
+`"x", "y", "z"`: the last axis of a beginning may be the major part of the axis in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sdyopt.dialects.sdy.axes import AxisRef, SubAxis
+
+Axes = tuple[AxisRef, ...]
+
+
+def is_major_part(axis: AxisRef, other: AxisRef) -> bool:
+    """Whether `other` starts with `axis`, or is the same."""
+    return other.contains(axis) and axis.pre_size == other.pre_size
+
+
+def is_beginning(first: Sequence[AxisRef], second: Sequence[AxisRef]) -> bool:
+    """Whether `second` is `first` and perhaps more."""
+    if not first:
+        return True
+    last = len(first) - 1
+    return last < len(second) and first[:last] == second[:last] and is_major_part(first[last], second[last])
+
+
+def is_strict_beginning(first: Axes, second: Axes) -> bool:
+    """Whether `second` is `first` and more."""
+    return first != second and is_beginning(first, second)
+
+
+def common_beginning(first: Sequence[AxisRef], second: Sequence[AxisRef]) -> Axes:
+    """The longest list with which both start."""
+    found = []
+    for axis, other in zip(first, second, strict=False):
+        if axis is not other:
+            if is_major_part(axis, other):
+                found.append(axis)
+            elif is_major_part(other, axis):
+                found.append(other)
+            break
+        found.append(axis)
+    return tuple(found)
+
+
+def prefix_without(axis: AxisRef, others: Iterable[AxisRef]) -> AxisRef | None:
+    """The longest major part of an axis that overlaps none of others; None if there is none."""
+    found: AxisRef | None = axis
+    for other in others:
+        if found is None:
+            return None
+        if found.name == other.name:
+            found = found.prefix_without(other)
+    return found
+
+
+def major_part(axis: AxisRef, size: int) -> AxisRef:
+    """The part of an axis that has this size and starts where it starts; smaller than the axis."""
+    return AxisRef(axis.name, SubAxis(axis.pre_size, size))
