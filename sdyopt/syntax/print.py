@@ -51,17 +51,12 @@ def print_op(op: Op, dialects: DialectTable, options: PrintOptions = PrintOption
     if options.debuginfo and not options.local_scope:
         aliases = _surveyed(op, options, naming)
     printer = Printer(op, options, aliases, naming)
-    printer.op(op, "builtin")
+    printer.program(op)
     if not options.debuginfo and not options.local_scope and printer.speller.lacks_alias:
         # Rare: only now is it known that there is anything to give an alias to.
-        aliases = _surveyed(op, options, naming)
-        printer = Printer(op, options, aliases, naming)
-        printer.op(op, "builtin")
-    body, printer.out = printer.out, []
-    printer.definitions(aliases.above)
-    above, printer.out = printer.out, []
-    printer.definitions(aliases.below)
-    return "".join([*above, *body, "\n", *printer.out])
+        printer = Printer(op, options, _surveyed(op, options, naming), naming)
+        printer.program(op)
+    return "".join(printer.out)
 
 
 def print_for_note(op: Op, generic: bool = True) -> str:
@@ -119,7 +114,14 @@ class Printer:
         self._lines: dict[tuple[str, int], dict[tuple[Form, DictAttr], _Line]] = {}
         self._is_plain = not options.debuginfo and not options.value_users
 
-    def definitions(self, facts: Sequence[Attribute | Location]) -> None:
+    def program(self, op: Op) -> None:
+        """Writes an operation between the definitions of its aliases."""
+        self._definitions(self._aliases.above)
+        self.op(op, "builtin")
+        self.out.append("\n")
+        self._definitions(self._aliases.below)
+
+    def _definitions(self, facts: Sequence[Attribute | Location]) -> None:
         """Writes a line `#alias = fact` for each."""
         for fact in facts:
             text = self.speller.body(fact)

@@ -1,0 +1,34 @@
+// RUN: sdy-opt %s --allow-unregistered-dialect --mlir-print-debuginfo | filecheck %s
+// RUN: sdy-opt %s --allow-unregistered-dialect --mlir-print-debuginfo | sdy-opt --allow-unregistered-dialect --mlir-print-debuginfo | filecheck %s
+
+// An alias may be defined before it is used, or, where it is all of a location, after.
+#early = loc("file.py":1:2)
+
+// What arguments need is defined above the program.
+// CHECK: #[[ARGUMENT:loc.*]] = loc("argument")
+// CHECK: module {
+module {
+  // CHECK-NEXT: func.func @f(%arg0: i32 loc("argument")) {
+  func.func @f(%a: i32 loc("argument")) {
+    // CHECK-NEXT: "t.late"() : () -> () loc(#[[LATE:loc.*]])
+    "t.late"() : () -> () loc(#late)
+    // CHECK-NEXT: "t.same"() : () -> () loc(#[[ARGUMENT]])
+    "t.same"() : () -> () loc("argument")
+    // CHECK-NEXT: "t.nested"() : () -> () loc(#[[NESTED:loc.*]])
+    "t.nested"() : () -> () loc(callsite("callee" at #early))
+    // CHECK-NEXT: return loc(#[[RETURN:loc.*]])
+    return loc(unknown)
+  } loc("function")
+} loc("module")
+
+#late = loc("late")
+
+// What is only written behind operations is defined below, in the order of the operations; places
+// that others are made of come first.
+// CHECK: #[[MODULE:loc.*]] = loc("module")
+// CHECK-NEXT: #[[FUNCTION:loc.*]] = loc("function")
+// CHECK-NEXT: #[[LATE]] = loc("late")
+// CHECK-NEXT: #[[CALLEE:loc.*]] = loc("callee")
+// CHECK-NEXT: #[[EARLY:loc.*]] = loc("file.py":1:2)
+// CHECK-NEXT: #[[RETURN]] = loc(unknown)
+// CHECK-NEXT: #[[NESTED]] = loc(callsite(#[[CALLEE]] at #[[EARLY]]))
