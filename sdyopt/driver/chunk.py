@@ -56,7 +56,7 @@ class ChunkRun:
         with self._phase("Parser"):
             op, reproducer = self._parse()
         if job.verify_roundtrip:
-            verify_roundtrip(op, self._dialects, self._parse_options)
+            verify_roundtrip(op, self._resources, self._dialects, self._parse_options)
         verify_each = job.verify_each
         if reproducer.pipeline is not None:
             pipeline = parse_pipeline(reproducer.pipeline, lookup).merged()

@@ -10,22 +10,28 @@ from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.operation import Op
 from sdyopt.syntax.parse import ParseOptions, parse_module
 from sdyopt.syntax.print import PrintOptions, print_op
+from sdyopt.syntax.resources import Resources, resource_section
 
 PRETTY = PrintOptions(debuginfo=True)
 GENERIC = PrintOptions(debuginfo=True, generic=True)
 
 
-def verify_roundtrip(op: Op, dialects: DialectTable, options: ParseOptions) -> None:
+def verify_roundtrip(op: Op, resources: Resources, dialects: DialectTable, options: ParseOptions) -> None:
     """Raises DiagnosticError, with the first line that is not as it was, unless the program survives."""
-    text = print_op(op, dialects, PRETTY)
+
+    def written(op: Op, resources: Resources, how: PrintOptions) -> str:
+        return print_op(op, dialects, how) + resource_section(op, resources)
+
+    text = written(op, resources, PRETTY)
     try:
-        again, _ = parse_module(Source("<roundtrip>", text), dialects, options)
+        again, resources_again = parse_module(Source("<roundtrip>", text), dialects, options)
     except DiagnosticError as error:
         problem = error.diagnostic
         raise op.op_error("failed to parse the printed program back, cannot verify round-trip").note(
             problem.message, problem.location
         ) from None
-    reference, roundtrip = (print_op(each, dialects, GENERIC) for each in (op, again))
+    reference = written(op, resources, GENERIC)
+    roundtrip = written(again, resources_again, GENERIC)
     if reference == roundtrip:
         return
     pairs = zip_longest(reference.splitlines(), roundtrip.splitlines(), fillvalue="")
