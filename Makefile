@@ -10,7 +10,7 @@ JOBS   ?= auto
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install run test unit lit lint format types wheel-check test-reference bench clean
+.PHONY: help install run test unit lit lint format types wheel-check test-reference docs bench clean
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +52,11 @@ wheel-check: install ## run sdy-opt from a fresh install of the wheel
 test-reference: install ## install the C++ passes too, and compare with them
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS),reference]'
 	$(BIN)/python -m pytest -n $(JOBS) -m reference tests
+
+docs: install ## write the pages and tables that are made of what the code says
+	$(BIN)/python -m docs.readme
+	$(BIN)/python -m docs.passes
+	$(BIN)/python -m docs.mesh_pages
 
 bench: install ## time sdy-opt; REFERENCE_PYTHON=… also times the C++ passes that it imports
 	$(BIN)/python -m benchmarks.run $(if $(REFERENCE_PYTHON),--reference-python $(REFERENCE_PYTHON))

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from inspect import cleandoc, getdoc, getmembers, isfunction
 from pathlib import Path
 
+from docs.markdown import manual, prose
 from sdyopt.dialects.mesh import DIALECT, groups
 from sdyopt.dialects.mesh.later import later
 from sdyopt.ir.fields import MANY, OPTIONAL, AttrField, OperandField, ResultField, ValueField
@@ -38,7 +39,7 @@ def pages() -> dict[str, str]:
 
 
 def _op_page(name: str, op: type[Op]) -> str:
-    parts = [f"# mesh.{name}", _prose(_described(op)), "\n".join(_fields(op))]
+    parts = [f"# mesh.{name}", prose(_described(op)), "\n".join(_fields(op))]
     if name in LATER:
         parts.insert(1, "A part of the later form of the dialect, understood in the form of LLVM 19, too.")
     parts.append("\n".join(_remarks(name, op)))
@@ -88,23 +89,14 @@ def _remarks(name: str, op: type[Op]) -> Iterator[str]:
 
 
 def _pass_page(entry: PassEntry | PipelineEntry) -> str:
-    title, _, rest = entry.manual.partition("\n")
-    flag, _, purpose = title.partition(": ")
-    parts = [f"# --{flag}", purpose[:1].upper() + purpose[1:], _prose(rest.strip("\n"))]
-    if entry.options():
-        rows = ["| option | default | what |", "|---|---|---|"]
-        rows += [
-            f"| `{o.flag}` | `{o.write(o.default).partition('=')[2]}` | {o.help} |" for o in entry.options()
-        ]
-        parts.append("\n".join(rows))
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return f"# --{entry.flag}\n\n{manual(entry)}\n"
 
 
 # --- The rest ---------------------------------------------------------------------------------
 
 
 def _groups_page() -> str:
-    parts = ["# Device groups", _prose(cleandoc(groups.__doc__ or ""))]
+    parts = ["# Device groups", prose(cleandoc(groups.__doc__ or ""))]
     for name, function in getmembers(groups, isfunction):
         if function.__module__ == groups.__name__:
             parts.append(f"## `{name}`\n\n{getdoc(function)}")
@@ -127,35 +119,6 @@ def _index(ops: list[str], entries: list[PassEntry | PipelineEntry]) -> str:
         *[f"- [--{entry.flag}](passes/{entry.flag}.md)" for entry in entries],
     ]
     return "\n".join(lines) + "\n"
-
-
-def _prose(text: str) -> str:
-    """Docstrings are text; what is indented in them is programs."""
-    blocks: list[str] = []
-    for block in text.split("\n\n"):
-        lines = block.split("\n")
-        if any(line.startswith(" ") for line in lines):
-            blocks.append(_with_programs(lines))
-        else:
-            blocks.append(block)
-    return "\n\n".join(blocks)
-
-
-def _with_programs(lines: list[str]) -> str:
-    """Indented lines as a program, the others as text between programs."""
-    made: list[str] = []
-    is_inside = False
-    for line in lines:
-        is_program = line.startswith(" ")
-        if is_program != is_inside:
-            made += ["```mlir"] if is_program else ["```", ""]
-            if is_program and len(made) > 1 and made[-2]:
-                made.insert(-1, "")
-            is_inside = is_program
-        made.append(line.removeprefix("    "))
-    if is_inside:
-        made.append("```")
-    return "\n".join(made)
 
 
 if __name__ == "__main__":

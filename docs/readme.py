@@ -1,11 +1,11 @@
-"""Writes the README's table of passes: `python -m docs.readme`, at the root of the checkout."""
+"""Writes the README's table of passes: `make docs`, at the root of the checkout."""
 
 from pathlib import Path
 
 from sdyopt.cli.help import passes_markdown
 
 README = Path(__file__).parents[1] / "README.md"
-START, END = "<!-- passes: written by `python -m docs.readme` -->\n", "<!-- end of passes -->\n"
+START, END = "<!-- passes: written by `make docs` -->\n", "<!-- end of passes -->\n"
 
 
 def with_table(readme: str) -> str:

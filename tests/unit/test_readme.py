@@ -1,5 +1,6 @@
 """What the README shows is what there is."""
 
+import os
 import re
 import subprocess
 import sys
@@ -14,7 +15,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 def test_table_of_passes_is_up_to_date() -> None:
     assert START in README
     assert END in README
-    assert with_table(README) == README, "run: python -m docs.readme"
+    assert with_table(README) == README, "run: make docs"
 
 
 def test_input_of_the_first_example() -> None:
@@ -29,6 +30,26 @@ def test_output_of_the_first_example() -> None:
     arguments = [sys.executable, "-m", "sdyopt", *command.split()]
     done = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.stderr, done.stdout.rstrip("\n")) == ("", text.rstrip("\n"))
+
+
+def test_example_of_a_pass(tmp_path: Path) -> None:
+    [text] = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    (tmp_path / "drop_names.py").write_text(text, encoding="utf-8")
+    offer = tmp_path / "example-1.dist-info"
+    offer.mkdir()
+    (offer / "entry_points.txt").write_text("[sdyopt.passes]\nexample = drop_names\n")
+    program = '"test.op"() {label = "a", name = "b"} : () -> ()'
+    flags = "-allow-unregistered-dialect -load-pass-plugin=example -sdy-drop-names=attribute=label"
+    done = subprocess.run(
+        [sys.executable, "-m", "sdyopt", "-", *flags.split()],
+        input=program,
+        env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert '"test.op"() {name = "b"} : () -> ()' in done.stdout
 
 
 def test_make_targets_exist() -> None:

@@ -1,0 +1,37 @@
+"""Writes the manuals of all passes and pipelines: `make docs`, at the root of the checkout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from docs.markdown import Entry, manual
+from sdyopt.registry import PipelineEntry, all_passes
+
+PAGE = Path(__file__).with_name("passes.md")
+HEAD = """\
+<!-- written by `make docs` from the docstrings of the passes -->
+
+# Passes
+
+What `sdy-opt --help-pass NAME` shows, for all of them. A flag may start with one dash or two; options
+follow as `-NAME=a=1` or, several, as `-NAME='a=1 b=2'`, in the text of a pipeline as `NAME{a=1 b=2}`.
+"""
+
+
+def page() -> str:
+    """The text of the page."""
+    entries = all_passes()
+    links = [f"- [-{entry.flag}](#-{entry.flag})" for entry in entries]
+    sections = [f"## -{entry.flag}\n\n{manual(entry)}\n\n{_place(entry)}" for entry in entries]
+    return "\n".join([HEAD, *links, "", "\n\n".join(sections)]) + "\n"
+
+
+def _place(entry: Entry) -> str:
+    if isinstance(entry, PipelineEntry):
+        return "A pipeline."
+    anchor = entry.pass_class.anchor
+    return f"Runs on `{anchor}`." if anchor else "Runs on any operation."
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
