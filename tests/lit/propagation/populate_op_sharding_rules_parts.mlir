@@ -1,0 +1,163 @@
+// RUN: sdy-opt %s -sdy-populate-op-sharding-rules | filecheck %s
+
+// Operations that take parts of tensors, put parts together, or put elements together.
+
+// Slices and padding move elements to places that are known, along what changes its size.
+// CHECK-LABEL: func.func @static_bounds
+func.func @static_bounds(%a: tensor<8x4xf32>, %zero: tensor<f32>) {
+  // CHECK: stablehlo.slice{{.*}}#sdy.op_sharding_rule<([i, j])->([i, j]) {i=8, j=4} permutation={j}>
+  %0 = stablehlo.slice %a [0:8, 1:3] : (tensor<8x4xf32>) -> tensor<8x2xf32>
+  // CHECK: stablehlo.pad{{.*}}#sdy.op_sharding_rule<([i, j], [])->([i, j]) {i=8, j=4} permutation={j}>
+  %1 = stablehlo.pad %a, %zero, low = [0, 1], high = [0, 1], interior = [0, 0] : (tensor<8x4xf32>, tensor<f32>) -> tensor<8x6xf32>
+  return
+}
+
+// Where a slice begins is not known, so all devices need all of what it is taken from.
+// CHECK-LABEL: func.func @dynamic_slice
+func.func @dynamic_slice(%a: tensor<8x4xf32>, %at: tensor<i32>) {
+  // CHECK: stablehlo.dynamic_slice{{.*}}#sdy.op_sharding_rule<([i, j], [], [])->([i, j]) {i=8, j=4} need_replication={j} blocked_propagation={j}>
+  %0 = stablehlo.dynamic_slice %a, %at, %at, sizes = [8, 2] : (tensor<8x4xf32>, tensor<i32>, tensor<i32>) -> tensor<8x2xf32>
+  return
+}
+
+// Each device puts in what is its own; it needs all of the update, unless it knows the place.
+// CHECK-LABEL: func.func @dynamic_update_slice
+func.func @dynamic_update_slice(%a: tensor<8x4xf32>, %update: tensor<8x2xf32>, %at: tensor<i32>) {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  // CHECK: stablehlo.dynamic_update_slice{{.*}}#sdy.op_sharding_rule<([i, j], [i, k], [], [])->([i, j]) {i=8, j=4, k=2} need_replication={k}>
+  %0 = stablehlo.dynamic_update_slice %a, %update, %zero, %at : (tensor<8x4xf32>, tensor<8x2xf32>, tensor<i32>, tensor<i32>) -> tensor<8x4xf32>
+  // CHECK: stablehlo.dynamic_update_slice{{.*}}#sdy.op_sharding_rule<([i, j], [i, k], [], [])->([i, j]) {i=8, j=4, k=2}>
+  %1 = stablehlo.dynamic_update_slice %a, %update, %zero, %zero : (tensor<8x4xf32>, tensor<8x2xf32>, tensor<i32>, tensor<i32>) -> tensor<8x4xf32>
+  return
+}
+
+// The dimension along which tensors are joined does not go with splitting.
+// CHECK-LABEL: func.func @concatenate
+func.func @concatenate(%a: tensor<8x4xf32>, %b: tensor<8x2xf32>) {
+  // CHECK: stablehlo.concatenate{{.*}}#sdy.op_sharding_rule<([i, j], [i, j])->([i, j]) {i=8, j=6} need_replication={j}>
+  %0 = stablehlo.concatenate %a, %b, dim = 1 : (tensor<8x4xf32>, tensor<8x2xf32>) -> tensor<8x6xf32>
+  return
+}
+
+// Slices that are joined move elements, whatever they are slices of.
+// CHECK-LABEL: func.func @concatenate_slices
+func.func @concatenate_slices(%a: tensor<8xf32>, %b: tensor<8xf32>) {
+  // CHECK: stablehlo.slice{{.*}}#sdy.op_sharding_rule<([i])->([i]) {i=8} permutation={i}>
+  %left = stablehlo.slice %a [0:4] : (tensor<8xf32>) -> tensor<4xf32>
+  // CHECK: stablehlo.slice{{.*}}#sdy.op_sharding_rule<([i])->([i]) {i=8} permutation={i}>
+  %right = stablehlo.slice %b [4:8] : (tensor<8xf32>) -> tensor<4xf32>
+  // CHECK: stablehlo.concatenate{{.*}}#sdy.op_sharding_rule<([i], [i])->([i]) {i=8} permutation={i}>
+  %0 = stablehlo.concatenate %right, %left, dim = 0 : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>
+  return
+}
+
+// So do a tensor and slices of it, which wraps it around; but not a tensor and slices of another.
+// CHECK-LABEL: func.func @concatenate_with_slice
+func.func @concatenate_with_slice(%a: tensor<8xf32>, %b: tensor<8xf32>) {
+  // CHECK: stablehlo.slice{{.*}}#sdy.op_sharding_rule<([i])->([i]) {i=8} permutation={i}>
+  %part = stablehlo.slice %a [0:2] : (tensor<8xf32>) -> tensor<2xf32>
+  // CHECK: stablehlo.concatenate{{.*}}#sdy.op_sharding_rule<([i], [i])->([i]) {i=10} permutation={i}>
+  %0 = stablehlo.concatenate %a, %part, dim = 0 : (tensor<8xf32>, tensor<2xf32>) -> tensor<10xf32>
+  // CHECK: stablehlo.concatenate{{.*}}#sdy.op_sharding_rule<([i], [i])->([i]) {i=10} need_replication={i}>
+  %1 = stablehlo.concatenate %b, %part, dim = 0 : (tensor<8xf32>, tensor<2xf32>) -> tensor<10xf32>
+  // CHECK: stablehlo.concatenate{{.*}}#sdy.op_sharding_rule<([i], [i])->([i]) {i=16} need_replication={i}>
+  %2 = stablehlo.concatenate %a, %a, dim = 0 : (tensor<8xf32>, tensor<8xf32>) -> tensor<16xf32>
+  return
+}
+
+// Rows that the indices name: i is how many, j the columns. Of the rows k each device sums up its own.
+// CHECK-LABEL: func.func @gather
+func.func @gather(%a: tensor<16x4xf32>, %rows: tensor<8x1xi32>) {
+  // CHECK: stablehlo.gather{{.*}}#sdy.op_sharding_rule<([k, j], [i, l])->([i, j]) {i=8, j=4, k=16, l=1} reduction={k} need_replication={l}>
+  %0 = "stablehlo.gather"(%a, %rows) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 4>}> : (tensor<16x4xf32>, tensor<8x1xi32>) -> tensor<8x4xf32>
+  return
+}
+
+// A batch may be one of the operand, too. Of a dimension that is cut, a single element is looked for as
+// a row is, several must be together. Without an index dimension there is none to replicate.
+// CHECK-LABEL: func.func @gather_batches
+func.func @gather_batches(%a: tensor<3x16x6xf32>, %at: tensor<3x8xi32>) {
+  // CHECK: stablehlo.gather{{.*}}#sdy.op_sharding_rule<([i, k, m], [i, j])->([i, j, l, m]) {i=3, j=8, k=16, l=1, m=6} reduction={k} need_replication={l, m} blocked_propagation={m}>
+  %0 = "stablehlo.gather"(%a, %at) <{dimension_numbers = #stablehlo.gather<offset_dims = [2, 3], operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 2>, slice_sizes = array<i64: 1, 1, 5>}> : (tensor<3x16x6xf32>, tensor<3x8xi32>) -> tensor<3x8x1x5xf32>
+  return
+}
+
+// Updates that are added can be scattered apart and added later.
+// CHECK-LABEL: func.func @scatter_add
+func.func @scatter_add(%a: tensor<16x4xf32>, %rows: tensor<8x1xi32>, %update: tensor<8x4xf32>) {
+  // CHECK: #sdy.op_sharding_rule<([k, j], [i, l], [i, j])->([k, j]) {i=8, j=4, k=16, l=1} reduction={i} need_replication={l}>
+  %0 = "stablehlo.scatter"(%a, %rows, %update) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%old: tensor<f32>, %new: tensor<f32>):
+    %sum = stablehlo.add %old, %new : tensor<f32>
+    stablehlo.return %sum : tensor<f32>
+  }) : (tensor<16x4xf32>, tensor<8x1xi32>, tensor<8x4xf32>) -> tensor<16x4xf32>
+  return
+}
+
+// Of updates that overwrite each other the last one counts, so they stay together.
+// CHECK-LABEL: func.func @scatter_overwrite
+func.func @scatter_overwrite(%a: tensor<16x4xf32>, %rows: tensor<8x1xi32>, %update: tensor<8x2xf32>) {
+  // CHECK: #sdy.op_sharding_rule<([l, j], [i, m], [i, k])->([l, j]) {i=8, j=4, k=2, l=16, m=1} need_replication={i, j, k, m}>
+  %0 = "stablehlo.scatter"(%a, %rows, %update) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%old: tensor<f32>, %new: tensor<f32>):
+    stablehlo.return %new : tensor<f32>
+  }) : (tensor<16x4xf32>, tensor<8x1xi32>, tensor<8x2xf32>) -> tensor<16x4xf32>
+  return
+}
+
+// What is reduced may be split; initial values have no dimensions.
+// CHECK-LABEL: func.func @reduce
+func.func @reduce(%a: tensor<8x4xf32>, %b: tensor<8x4xi32>, %zero: tensor<f32>, %none: tensor<i32>) {
+  // CHECK: #sdy.op_sharding_rule<([i, j], [i, j], [], [])->([i], [i]) {i=8, j=4} reduction={j}>
+  %0:2 = stablehlo.reduce(%a init: %zero), (%b init: %none) across dimensions = [1] : (tensor<8x4xf32>, tensor<8x4xi32>, tensor<f32>, tensor<i32>) -> (tensor<8xf32>, tensor<8xi32>)
+   reducer(%x: tensor<f32>, %s: tensor<f32>) (%y: tensor<i32>, %t: tensor<i32>) {
+    stablehlo.return %x, %y : tensor<f32>, tensor<i32>
+  }
+  return
+}
+
+// Windows of one element are elements; other windows take elements from the next device.
+// CHECK-LABEL: func.func @reduce_window
+func.func @reduce_window(%a: tensor<8x4xf32>, %zero: tensor<f32>) {
+  // CHECK: #sdy.op_sharding_rule<([i, j], [])->([i, j]) {i=8, j=3} permutation={j}>
+  %0 = "stablehlo.reduce_window"(%a, %zero) <{window_dimensions = array<i64: 1, 2>}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %max = stablehlo.maximum %x, %y : tensor<f32>
+    stablehlo.return %max : tensor<f32>
+  }) : (tensor<8x4xf32>, tensor<f32>) -> tensor<8x3xf32>
+  return
+}
+
+// The source has an element per window.
+// CHECK-LABEL: func.func @select_and_scatter
+func.func @select_and_scatter(%a: tensor<8x4xf32>, %source: tensor<8x2xf32>, %zero: tensor<f32>) {
+  // CHECK: #sdy.op_sharding_rule<([i, k], [i, j], [])->([i, k]) {i=8, j=2, k=4} need_replication={j} permutation={k}>
+  %0 = "stablehlo.select_and_scatter"(%a, %source, %zero) <{window_dimensions = array<i64: 1, 2>, window_strides = array<i64: 1, 2>}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %more = stablehlo.compare GE, %x, %y : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %more : tensor<i1>
+  }, {
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %sum = stablehlo.add %x, %y : tensor<f32>
+    stablehlo.return %sum : tensor<f32>
+  }) : (tensor<8x4xf32>, tensor<8x2xf32>, tensor<f32>) -> tensor<8x4xf32>
+  return
+}
+
+// What is sorted is needed as a whole. If there is nothing else to split, it is better left as it is.
+// CHECK-LABEL: func.func @sort
+func.func @sort(%a: tensor<8x4xf32>, %b: tensor<1x4xf32>) {
+  // CHECK: #sdy.op_sharding_rule<([i, j])->([i, j]) {i=8, j=4} need_replication={j}>
+  %0 = "stablehlo.sort"(%a) <{dimension = 1 : i64}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %less = stablehlo.compare LT, %x, %y : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %less : tensor<i1>
+  }) : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: #sdy.op_sharding_rule<([i, j])->([i, j]) {i=1, j=4} need_replication={j} blocked_propagation={j}>
+  %1 = "stablehlo.sort"(%b) <{dimension = 1 : i64}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %less = stablehlo.compare LT, %x, %y : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %less : tensor<i1>
+  }) : (tensor<1x4xf32>) -> tensor<1x4xf32>
+  return
+}

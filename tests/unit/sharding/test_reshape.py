@@ -1,0 +1,69 @@
+"""The factors of a reshape: those of a dimension make up its size, and common ones agree in place."""
+
+from math import prod
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sdyopt.dialects.sdy.rule import OpShardingRule, TensorMapping
+from sdyopt.dialects.stablehlo.shapes import ReshapeOp
+from sdyopt.ir.attribute import EMPTY_DICT
+from sdyopt.ir.form import Form
+from sdyopt.ir.types import F32, tensor
+from sdyopt.sharding.builder import RuleBuilder
+from sdyopt.sharding.rules.reshape import reshape
+
+Shape = tuple[int, ...]
+
+
+@st.composite
+def shape_pairs(draw: st.DrawFn) -> tuple[Shape, Shape]:
+    """Two shapes with as many elements: the same primes, grouped twice, with ones in between."""
+    primes = draw(st.lists(st.sampled_from([2, 2, 3, 5]), max_size=7))
+    return _grouped(draw, primes), _grouped(draw, primes)
+
+
+def _grouped(draw: st.DrawFn, primes: list[int]) -> Shape:
+    left, sizes = draw(st.permutations(primes)), []
+    while left:
+        count = draw(st.integers(0, len(left)))
+        sizes.append(prod(left[:count]))
+        left = left[count:]
+    return tuple(sizes)
+
+
+def rule_of(before: Shape, after: Shape) -> OpShardingRule:
+    types = (tensor(before, F32),), (tensor(after, F32),)
+    rule = RuleBuilder(*types)
+    assert reshape(Form(ReshapeOp, ReshapeOp.name, EMPTY_DICT, *types), rule) is None
+    return rule.build()
+
+
+def places(rule: OpShardingRule, tensor_mapping: TensorMapping) -> dict[int, tuple[int, int]]:
+    """Of each factor the number of elements before and after it, if all before it are gone through."""
+    factors = [factor for dim in tensor_mapping.dims for factor in dim.factors]
+    sizes = [rule.factor_sizes[factor] for factor in factors]
+    return {factor: (prod(sizes[:n]), prod(sizes[n:])) for n, factor in enumerate(factors)}
+
+
+@given(shape_pairs())
+def test_factors_make_up_dimensions(shapes: tuple[Shape, Shape]) -> None:
+    rule = rule_of(*shapes)
+    for shape, mapping in zip(shapes, rule.tensors, strict=True):
+        for size, dim in zip(shape, mapping.dims, strict=True):
+            assert prod(rule.factor_sizes[factor] for factor in dim.factors) == size
+
+
+@given(shape_pairs())
+def test_common_factors_stand_at_the_same_place(shapes: tuple[Shape, Shape]) -> None:
+    rule = rule_of(*shapes)
+    before, after = (places(rule, mapping) for mapping in rule.tensors)
+    for factor in before.keys() & after.keys():
+        assert before[factor] == after[factor]
+
+
+@given(st.lists(st.integers(2, 9), max_size=4).map(tuple))
+def test_same_shape_shares_all(shape: Shape) -> None:
+    rule = rule_of(shape, shape)
+    assert rule.operands == rule.results
+    assert rule.factor_sizes == shape

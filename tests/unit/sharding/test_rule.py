@@ -1,0 +1,95 @@
+"""Finding the rule of an operation: once per form, or per what is seen around it."""
+
+import pytest
+
+from sdyopt.diagnostics.diagnostic import Diagnostic, handling
+from sdyopt.diagnostics.once import forgetting
+from sdyopt.dialects.sdy.names import SHARDING_RULE
+from sdyopt.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
+from sdyopt.dialects.stablehlo.joining import ConcatenateOp
+from sdyopt.dialects.stablehlo.slicing import SliceOp
+from sdyopt.dialects.stablehlo.unary import SineOp
+from sdyopt.ir.attribute import EMPTY_DICT, DictAttr, dictionary
+from sdyopt.ir.block import Block
+from sdyopt.ir.form import Form
+from sdyopt.ir.numbers import IntegerAttr
+from sdyopt.ir.operation import UNKNOWN, Op, UnregisteredOp, build
+from sdyopt.ir.types import F32, I64, tensor
+from sdyopt.ir.value import Value
+from sdyopt.sharding.builder import RuleBuilder
+from sdyopt.sharding.rule import rule_for, sharding_rule
+
+VECTOR = tensor((8,), F32)
+
+
+def argument() -> Value:
+    block = Block()
+    return block.add_argument(VECTOR, UNKNOWN)
+
+
+def sine(attributes: DictAttr = EMPTY_DICT) -> Op:
+    form = Form(SineOp, SineOp.name, EMPTY_DICT, (VECTOR,), (VECTOR,))
+    return build(form, [argument()], attributes)
+
+
+def concatenation(*values: Value) -> Op:
+    attributes = dictionary({"dimension": IntegerAttr(0, I64)})
+    form = Form(ConcatenateOp, ConcatenateOp.name, attributes, (VECTOR, VECTOR), (tensor((16,), F32),))
+    return build(form, values)
+
+
+def sliced() -> Value:
+    form = Form(SliceOp, SliceOp.name, EMPTY_DICT, (VECTOR,), (VECTOR,))
+    return build(form, [argument()]).result
+
+
+def test_equal_forms_share_their_rule() -> None:
+    rule = rule_for(sine())
+    assert rule is not None
+    assert rule_for(sine()) is rule
+
+
+def test_a_written_rule_wins() -> None:
+    mapping = TensorMapping((DimMapping((0,)),))
+    written = OpShardingRule((8,), (mapping,), (mapping,), need_replication=(0,))
+    assert rule_for(sine(dictionary({SHARDING_RULE: written}))) is written
+
+
+def test_what_is_seen_around_decides() -> None:
+    plain, slices = concatenation(argument(), argument()), concatenation(sliced(), sliced())
+    assert plain.form is slices.form
+    rules = [rule_for(op) for op in (plain, slices, plain)]
+    assert [rule and (rule.need_replication, rule.permutation) for rule in rules] == [
+        ((0,), ()),
+        ((), (0,)),
+        ((0,), ()),
+    ]
+
+
+def test_conservative_rules_are_others() -> None:
+    op = concatenation(argument(), argument())
+    usual, conservative = rule_for(op), rule_for(op, conservative=True)
+    assert usual is not None and usual.factor_sizes == (16,)
+    assert conservative is not None and conservative.factor_sizes == (1, 1, 1)
+
+
+def test_warns_once_in_a_run() -> None:
+    form = Form(UnregisteredOp, "toy.unknown", EMPTY_DICT, (VECTOR,), (VECTOR,))
+    op, told = build(form, [argument()]), list[Diagnostic]()
+    with handling(told.append):
+        for _ in range(2):
+            with forgetting():
+                assert rule_for(op) is None
+                assert rule_for(op) is None
+    assert [diagnostic.message for diagnostic in told] == [
+        "op 'toy.unknown' is unknown to SDY sharding rule registry"
+    ] * 2
+
+
+def test_two_rules_for_one_class_are_refused() -> None:
+    rule_for(sine())
+    with pytest.raises(AssertionError, match=r"stablehlo\.sine has two sharding rules"):
+
+        @sharding_rule(SineOp)
+        def again(form: Form, rule: RuleBuilder) -> None:
+            """Never registered."""
