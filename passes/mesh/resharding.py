@@ -8,7 +8,7 @@ the missing ones, outermost first. What is partial is combined before anything e
 
 from __future__ import annotations
 
-from typing import TypedDict, Unpack
+from typing import Unpack
 
 from sdyopt.dialects.mesh.axes import Axes, axes_attribute
 from sdyopt.dialects.mesh.collective import divided, indivisible, times
@@ -17,21 +17,13 @@ from sdyopt.dialects.mesh.local import local_type, mesh_of
 from sdyopt.dialects.mesh.sharding import MeshSharding
 from sdyopt.dialects.tensor.casts import CastOp
 from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.block import Block
 from sdyopt.ir.numbers import integer
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import DYNAMIC, INDEX, RankedTensor
 from sdyopt.ir.value import BlockArgument, OpResult, Value
 
-
-class Place(TypedDict, total=False):
-    """Where operations go, as the rewriter takes it."""
-
-    before: Op
-    after: Op
-    at_end_of: Block
-    at_start_of: Block
+from .halos import Place, change_halos
 
 
 def reshard(
@@ -48,6 +40,12 @@ def reshard(
     `op` asks for it: errors stand there. Most operations go right behind the one whose result they
     take; those that do not, to `end`.
     """
+    if source.halo_sizes != target.halo_sizes:
+        if not source.without_halos.agrees_with(target.without_halos):
+            raise op.error("cannot reshard and change halo sizes at once")
+        return change_halos(rewriter, value, source, target, whole, op, **end)
+    if source.halo_sizes and not source.agrees_with(target):
+        raise op.error("cannot reshard a tensor with halos")
     shard = _Shard(rewriter, value, source, whole, op, end)
     shard.combine(target)
     if not shard.sharding.agrees_with(target):

@@ -24,9 +24,11 @@ from __future__ import annotations
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.mesh.axes import Axes, axes_attribute
 from sdyopt.dialects.mesh.collectives import AllReduceOp
+from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.local import local_type
-from sdyopt.dialects.mesh.shard_op import ShardOp
+from sdyopt.dialects.mesh.shard_op import ShardingSource, ShardOp
 from sdyopt.dialects.mesh.sharding import MeshSharding
+from sdyopt.dialects.mesh.sharding_op import GetShardingOp
 from sdyopt.dialects.mesh.versions import dialect_at
 from sdyopt.ir.attribute import TypeAttr
 from sdyopt.ir.block import Block
@@ -58,17 +60,23 @@ class Spmdization(Pass):
             return False
         if len(function.body.blocks) > 1:
             raise function.op_error(_ONE_BLOCK)
+        if dialect_at(function) is not mesh and not _has_annotations(function):
+            return False
         _check_is_annotated(function)
         rewriter = Rewriter()
         _Partition(function, rewriter).run()
         return rewriter.changed
 
 
+def _has_annotations(function: FuncOp) -> bool:
+    return any(isinstance(op, ShardOp) for op in function.entry.ops)
+
+
 def _check_is_annotated(function: FuncOp) -> None:
     """Every tensor has one annotation by which it is made, and is used through annotations."""
     values: list[Value] = list(function.entry.arguments)
     for op in function.entry.ops:
-        if not isinstance(op, ShardOp):
+        if not isinstance(op, ShardOp | ShardingSource):
             values += op.results
             if not all(map(_is_fine_operand, op.operands)):
                 raise _not_annotated(function)
@@ -126,6 +134,8 @@ class _Partition:
         for op in self._old.ops:
             if isinstance(op, ShardOp):
                 self._values[op.result] = self._annotated(op)
+            elif isinstance(op, ShardingSource):
+                self._keep_sharding(op)
             else:
                 self._copy(op)
         rewriter.erase_block(self._old)
@@ -134,6 +144,20 @@ class _Partition:
         assert last is not None
         type = FunctionType(inputs, last.operand_types)
         rewriter.set_attribute(function, "function_type", TypeAttr(type))
+
+    def _keep_sharding(self, op: ShardingSource) -> None:
+        """A sharding as a value is needed only by those who do more than annotate with it."""
+        if all(isinstance(user, ShardOp | ShardingSource) for user in op.results[0].users):
+            return
+        source: Op = op
+        while isinstance(source, GetShardingOp):
+            held = source.annotation.sharding
+            if held is None or held.defining_op is None:
+                raise source.error("expected a shard op as source of get_sharding")
+            source = held.defining_op
+        copy = self._rewriter.clone(source, dict(self._values))
+        self._rewriter.insert(copy, at_end_of=self._new)
+        self._values[op.results[0]] = copy.results[0]
 
     def _local(self, type: Type, layout: MeshSharding | None, value: Value) -> Type:
         if layout is None or not isinstance(type, RankedTensor):

@@ -21,7 +21,7 @@ def local_type(type: RankedTensor, sharding: MeshSharding, op: Op) -> RankedTens
     shape = list(type.shape)
     for dimension, size in enumerate(shape):
         count = grid.group_size(sharding.axes_of(dimension))
-        if count == 1:
+        if count == 1 and not any(sharding.halo_of(dimension)):
             continue
         if DYNAMIC in (size, count):
             shape[dimension] = DYNAMIC
@@ -30,5 +30,5 @@ def local_type(type: RankedTensor, sharding: MeshSharding, op: Op) -> RankedTens
                 f"dimension {dimension} of size {size} is not divisible by the shard count {count}"
             )
         else:
-            shape[dimension] = size // count
+            shape[dimension] = size // count + sum(sharding.halo_of(dimension))
     return RankedTensor(tuple(shape), type.element, type.encoding)

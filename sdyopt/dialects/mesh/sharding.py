@@ -19,13 +19,16 @@ class MeshSharding(Attribute):
     """Which mesh axes split which dimension of a tensor, first listed axis outermost.
 
     Dimensions without a list are whole on every device. What the devices along the `partial_axes`
-    hold has still to be combined as `partial_kind` says.
+    hold has still to be combined as `partial_kind` says. `halo_sizes`, which only later forms have,
+    say how many elements of its neighbours a device holds below and above its own, a pair for each
+    dimension that is split.
     """
 
     mesh: SymbolRef
     split_axes: tuple[Axes, ...] = ()
     partial_axes: Axes = ()
     partial_kind: ReductionKind = ReductionKind.SUM
+    halo_sizes: tuple[int, ...] = ()
 
     dialect = "mesh"
 
@@ -42,9 +45,23 @@ class MeshSharding(Attribute):
         """Whether both say the same: missing lists at the end are as good as empty ones."""
         if self.mesh is not other.mesh or self.partial_axes != other.partial_axes:
             return False
+        if self.halo_sizes != other.halo_sizes:
+            return False
         if self.partial_axes and self.partial_kind is not other.partial_kind:
             return False
         return all(a == b for a, b in zip_longest(self.split_axes, other.split_axes, fillvalue=()))
+
+    @property
+    def without_halos(self) -> MeshSharding:
+        """The same, but that nobody holds what is another's."""
+        return MeshSharding(self.mesh, self.split_axes, self.partial_axes, self.partial_kind)
+
+    def halo_of(self, dimension: int) -> tuple[int, int]:
+        """How many elements of its neighbours a device holds along a dimension: below and above."""
+        if not self.halo_sizes or not self.axes_of(dimension):
+            return (0, 0)
+        place = 2 * sum(1 for axes in self.split_axes[:dimension] if axes)
+        return self.halo_sizes[place], self.halo_sizes[place + 1]
 
     @property
     def all_axes(self) -> Axes:

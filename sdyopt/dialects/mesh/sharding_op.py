@@ -10,7 +10,7 @@ from sdyopt.dialects.mesh.axes import AXES, Axes, axes_attribute, axes_problem, 
 from sdyopt.dialects.mesh.axes_lists import AXES_LISTS, AxesLists, lists_clause
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.mesh_op import MeshOp, find_mesh
-from sdyopt.dialects.mesh.reduction import REDUCTION, Reduction, read_word
+from sdyopt.dialects.mesh.reduction import REDUCTION, Reduction, ReductionKind, read_word
 from sdyopt.dialects.mesh.shard_op import ShardingSource, ShardOp
 from sdyopt.dialects.mesh.sharding import MeshSharding
 from sdyopt.dialects.mesh.sharding_value import SHARDING_VALUE
@@ -138,12 +138,16 @@ class ShardingOp(ShardingSource):
 
     @property
     def layout(self) -> MeshSharding:
-        if self.static_halo_sizes or self.static_sharded_dims_offsets:
-            raise self.error("halo sizes and sharded dims offsets are not supported here")
-        reference = SymbolRef(self.mesh)
-        if not self.partial_axes or self.partial_type is None:
-            return MeshSharding(reference, self.split_axes)
-        return MeshSharding(reference, self.split_axes, self.partial_axes, self.partial_type)
+        halos = self.static_halo_sizes
+        if self.static_sharded_dims_offsets or DYNAMIC in halos:
+            raise self.error("dynamic halo sizes and sharded dims offsets are not supported here")
+        return MeshSharding(
+            SymbolRef(self.mesh),
+            self.split_axes,
+            self.partial_axes or (),
+            self.partial_type or ReductionKind.SUM,
+            halos if any(halos) else (),
+        )
 
     def name_results(self) -> list[tuple[int, str]]:
         return [(0, "sharding")]
@@ -158,6 +162,8 @@ def sharding_attributes(
     if layout.partial_axes:
         yield "partial_axes", axes_attribute(layout.partial_axes)
         yield "partial_type", reduction_class(layout.partial_kind)
+    if layout.halo_sizes:
+        yield "static_halo_sizes", DenseArray(I64, layout.halo_sizes)
 
 
 _RANKED = TypeConstraint("ranked tensor of any type values", lambda type: isinstance(type, RankedTensor))
