@@ -20,7 +20,9 @@ from sdyopt.sharding.rule import NoRule, sharding_rule
 def reshape(form: Form, rule: RuleBuilder) -> NoRule | None:
     """([ij])->([i, j]), or with dimensions that do not fit together, ([i, k])->([j, l])"""
     operand, result = form.operand, form.out
-    if not operand.has_static_shape or not result.has_static_shape or not operand.num_elements:
+    if not operand.has_static_shape or not result.has_static_shape:
+        return NoRule()
+    if not operand.num_elements == result.num_elements > 0:
         return NoRule()
     old, new = _Side(operand.shape), _Side(result.shape)
     while not (old.is_done and new.is_done):

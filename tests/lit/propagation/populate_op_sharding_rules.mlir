@@ -26,7 +26,7 @@ func.func @one_predicate(%p: tensor<i1>, %a: tensor<8x4xf32>) {
   return
 }
 
-// So have limits for all elements.
+// Neither have limits for all elements.
 // CHECK-LABEL: func.func @one_limit
 func.func @one_limit(%min: tensor<f32>, %a: tensor<8x4xf32>, %max: tensor<8x4xf32>) {
   // CHECK: stablehlo.clamp{{.*}}#sdy.op_sharding_rule<([], [i, j], [i, j])->([i, j]) {i=8, j=4}>
@@ -50,7 +50,7 @@ func.func @reverse(%a: tensor<8x4xf32>) {
   return
 }
 
-// Of the result, i is the operand's, k is new, and l is what the operand's j=1 becomes.
+// Of the result, i is the operand's, j is new, and l is what the operand's k=1 becomes.
 // CHECK-LABEL: func.func @broadcast
 func.func @broadcast(%a: tensor<8x1xf32>) {
   // CHECK: stablehlo.broadcast_in_dim{{.*}}#sdy.op_sharding_rule<([i, k])->([i, j, l]) {i=8, j=6, k=1, l=4}>
