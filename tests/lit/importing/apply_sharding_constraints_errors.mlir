@@ -1,0 +1,12 @@
+// RUN: sdy-opt %s -sdy-apply-sharding-constraints='debug-sharding-origins=true' -split-input-file -verify-diagnostics
+
+sdy.mesh @mesh = <["x"=2]>
+
+// Origins of manual computations are kept with data-flow edges, so those have to be there.
+func.func @no_edges(%a: tensor<8xf32>) {
+  // expected-error @+1 {{origins of shardings can only be told after sdy-add-data-flow-edges}}
+  sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[] manual_axes={"x"} (%b: tensor<4xf32>) {
+    sdy.return
+  } : (tensor<8xf32>) -> ()
+  return
+}

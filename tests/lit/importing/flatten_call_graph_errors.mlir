@@ -1,0 +1,74 @@
+// RUN: sdy-opt %s -sdy-flatten-call-graph -split-input-file -verify-diagnostics
+
+// There is no end to copying a function that calls itself with all that it calls.
+func.func @calls_recursive() {
+  call @recursive() : () -> ()
+  // expected-error @+1 {{'func.call' op cannot be given a copy of 'recursive', which calls itself}}
+  call @recursive() : () -> ()
+  return
+}
+func.func private @recursive() {
+  call @other() : () -> ()
+  return
+}
+func.func private @other() {
+  call @recursive() : () -> ()
+  return
+}
+
+// -----
+
+// Sixteen calls in each of five functions would be a million copies.
+func.func @grows() {
+  call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()
+  call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()
+  call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()
+  // expected-error @+1 {{'func.call' op cannot be given a copy of 'f1', because the copies made for all calls would have more than 1000000 operations}}
+  call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()
+  return
+}
+func.func private @f1() {
+  call @f2() : () -> ()  call @f2() : () -> ()  call @f2() : () -> ()  call @f2() : () -> ()
+  call @f2() : () -> ()  call @f2() : () -> ()  call @f2() : () -> ()  call @f2() : () -> ()
+  call @f2() : () -> ()  call @f2() : () -> ()  call @f2() : () -> ()  call @f2() : () -> ()
+  call @f2() : () -> ()  call @f2() : () -> ()  call @f2() : () -> ()  call @f2() : () -> ()
+  return
+}
+func.func private @f2() {
+  call @f3() : () -> ()  call @f3() : () -> ()  call @f3() : () -> ()  call @f3() : () -> ()
+  call @f3() : () -> ()  call @f3() : () -> ()  call @f3() : () -> ()  call @f3() : () -> ()
+  call @f3() : () -> ()  call @f3() : () -> ()  call @f3() : () -> ()  call @f3() : () -> ()
+  call @f3() : () -> ()  call @f3() : () -> ()  call @f3() : () -> ()  call @f3() : () -> ()
+  return
+}
+func.func private @f3() {
+  call @f4() : () -> ()  call @f4() : () -> ()  call @f4() : () -> ()  call @f4() : () -> ()
+  call @f4() : () -> ()  call @f4() : () -> ()  call @f4() : () -> ()  call @f4() : () -> ()
+  call @f4() : () -> ()  call @f4() : () -> ()  call @f4() : () -> ()  call @f4() : () -> ()
+  call @f4() : () -> ()  call @f4() : () -> ()  call @f4() : () -> ()  call @f4() : () -> ()
+  return
+}
+func.func private @f4() {
+  call @f5() : () -> ()  call @f5() : () -> ()  call @f5() : () -> ()  call @f5() : () -> ()
+  call @f5() : () -> ()  call @f5() : () -> ()  call @f5() : () -> ()  call @f5() : () -> ()
+  call @f5() : () -> ()  call @f5() : () -> ()  call @f5() : () -> ()  call @f5() : () -> ()
+  call @f5() : () -> ()  call @f5() : () -> ()  call @f5() : () -> ()  call @f5() : () -> ()
+  return
+}
+func.func private @f5() {
+  return
+}
+
+// -----
+
+// Calls in a module inside the module have functions of their own, which are not looked for.
+module @inside {
+  func.func private @f() {
+    return
+  }
+  func.func @calls() {
+    // expected-error @+1 {{Failed to lookup function: f}}
+    call @f() : () -> ()
+    return
+  }
+}
