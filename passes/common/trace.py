@@ -40,9 +40,9 @@ class Trace:
 
     def __init__(self, module: ModuleOp, has_origins: bool, has_edges: bool, rewriter: Rewriter) -> None:
         self._rewriter = rewriter
-        self._origins = _Origins(module, rewriter) if has_origins else None
+        self._origins = Origins(module, rewriter) if has_origins else None
         self._edges: dict[Op, PropagationEdges] | None = {} if has_edges else None
-        self._step = _last_step(module) + 1 if has_origins or has_edges else 0
+        self._step = last_step(module) + 1 if has_origins or has_edges else 0
 
     def applied(self, op: ShardingConstraintOp) -> None:
         """Notes that the input, which had no sharding before, got that of the constraint."""
@@ -88,13 +88,14 @@ def _from_result_to_operand(axes: list[AxisRef]) -> tuple[AxisPropagation, ...]:
     return tuple([AxisPropagation(axis, result, (operand,)) for axis in by_name])
 
 
-def _last_step(module: ModuleOp) -> int:
+def last_step(module: ModuleOp) -> int:
+    """The last step of which there are edges; -1 if there are none."""
     found = (op.attributes.get(PROPAGATION_EDGES) for op in module.walk())
     steps = [step.index for edges in found if isinstance(edges, PropagationEdges) for step in edges.steps]
     return max(steps, default=-1)
 
 
-class _Origins:
+class Origins:
     """For each value that keeps a sharding, the name of the origin of each of its axes."""
 
     def __init__(self, module: ModuleOp, rewriter: Rewriter) -> None:
@@ -114,6 +115,14 @@ class _Origins:
         for axis in axes:
             origin = self._names[_holder(source)][axis]
             self._names.setdefault(_holder(target), {}).setdefault(axis, origin)
+
+    def inherit(self, source: Value, target: Value, axis: AxisRef) -> None:
+        """Notes that an axis, or what became of it where dimensions are split or joined, went to a value."""
+        known = self._names.get(_holder(source), {})
+        related = (name for other, name in known.items() if other.contains(axis) or axis.contains(other))
+        name = known.get(axis) or next(related, None)
+        if name is not None:
+            self._names.setdefault(_holder(target), {}).setdefault(axis, name)
 
     def _start(self, value: Value, sharding: TensorSharding | None, name: str) -> None:
         if sharding is None:
@@ -146,9 +155,10 @@ class _Origins:
 
     def save(self) -> None:
         for value, names in self._names.items():
-            self._save_value(value, _words(names))
+            if value.block is not None:
+                self._save_value(value, _words(names))
         for op in self._module.walk_post_order():
-            if isinstance(op, ShardingConstraintOp):
+            if isinstance(op, ShardingConstraintOp) and ORIGIN_NAME in op.attributes:
                 self._say_self(op, _name(op))
         for function in _functions(self._module):
             self._say_self_in_signature(function)

@@ -35,6 +35,7 @@ from sdyopt.syntax.spell import plain_type
 
 from .groups import ShardingGroups
 from .propagator import Propagator
+from .recorder import Recorder
 from .schedule import EVERYTHING, Round
 
 
@@ -57,14 +58,18 @@ class BasicPropagation(Pass):
     )
 
     def run(self, module: ModuleOp) -> bool:
-        if self.debug_sharding_origins or self.debug_propagation_edge_sharding:
-            raise module.error(f"{self.flag} cannot trace shardings yet")
         _check_types(module)
-        propagation = Propagation(module, self.conservative_propagation)
+        rewriter = Rewriter()
+        has_origins, has_edges = self.debug_sharding_origins, self.debug_propagation_edge_sharding
+        is_recorded = has_origins or has_edges
+        recorder = Recorder(module, has_origins, has_edges, rewriter) if is_recorded else None
+        propagation = Propagation(module, rewriter, self.conservative_propagation, recorder)
         self.propagate(propagation)
         propagation.write(with_rules=self.keep_sharding_rules)
         if not self.keep_sharding_rules:
             _remove_rules(module, propagation.rewriter)
+        if recorder is not None:
+            recorder.save()
         return propagation.changed
 
     def propagate(self, propagation: Propagation) -> None:
@@ -79,17 +84,20 @@ class BasicPropagation(Pass):
 class Propagation:
     """One run of a pass: what it works on."""
 
-    def __init__(self, module: ModuleOp, is_conservative: bool) -> None:
+    def __init__(
+        self, module: ModuleOp, rewriter: Rewriter, is_conservative: bool, recorder: Recorder | None = None
+    ) -> None:
         self.module = module
-        self.rewriter = Rewriter()
+        self.rewriter = rewriter
         self._is_conservative = is_conservative
+        self._recorder = recorder
         self._groups = ShardingGroups(module)
         self._groups.synchronize(self.rewriter)
 
     @cached_property
     def propagator(self) -> Propagator:
         """Reads the shardings when first asked for."""
-        return Propagator(self.module, self._groups, self._is_conservative)
+        return Propagator(self.module, self._groups, self._is_conservative, self._recorder)
 
     @property
     def changed(self) -> bool:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import Protocol
 
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import FuncOp
@@ -26,20 +25,15 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedShape
 from sdyopt.ir.value import Value
 from sdyopt.sharding.direction import Policy
-from sdyopt.sharding.step import Changes, Step, StepKind, Steps, Strategy
+from sdyopt.sharding.step import Changes, StepKind, Steps, Strategy
 
 from ..common.main_function import main_function
 from .groups import ShardingGroups
+from .recorder import Recorder
 from .schedule import Flow, Round
 from .sites import SITE_FLAGS, Site, Sites
 from .store import NOWHERE, FunctionResult, ShardingStore
 from .uses import Uses
-
-
-class Recorder(Protocol):
-    """Is told of every step that changed something, before the shardings change."""
-
-    def record(self, site: Site, step: Step) -> None: ...
 
 
 class Propagator:

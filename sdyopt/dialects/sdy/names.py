@@ -10,4 +10,6 @@ RESULT_PROPAGATION_EDGES = "sdy.result_propagation_edges"
 BLOCK_ARGUMENT_PROPAGATION_EDGES = "sdy.block_arg_propagation_edges"
 # Which constraint, input or output an axis of a sharding comes from, and what such an origin is called.
 ORIGINS = "sdy.sharding_origins"
+RESULT_ORIGINS = "sdy.result_sharding_origins"
+BLOCK_ARGUMENT_ORIGINS = "sdy.block_arg_sharding_origins"
 ORIGIN_NAME = "sdy.sharding_origin_name"

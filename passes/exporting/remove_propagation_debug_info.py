@@ -1,0 +1,54 @@
+"""sdy-remove-propagation-debug-info: remove what the debug options of propagation left.
+
+    %0 = stablehlo.negate %a {sdy.propagation_edges = …, sdy.sharding = …} : tensor<8xf32>
+becomes
+    %0 = stablehlo.negate %a {sdy.sharding = …} : tensor<8xf32>
+
+Origins and edges of shardings are for people, and for whoever looks right behind propagation. Names of
+origins on constraints and manual computations stay.
+"""
+
+from __future__ import annotations
+
+from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.names import (
+    BLOCK_ARGUMENT_ORIGINS,
+    BLOCK_ARGUMENT_PROPAGATION_EDGES,
+    ORIGINS,
+    PROPAGATION_EDGES,
+    RESULT_ORIGINS,
+    RESULT_PROPAGATION_EDGES,
+)
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.pipeline import Pass
+from sdyopt.registry import register
+
+_NAMES = (
+    PROPAGATION_EDGES,
+    BLOCK_ARGUMENT_PROPAGATION_EDGES,
+    RESULT_PROPAGATION_EDGES,
+    ORIGINS,
+    BLOCK_ARGUMENT_ORIGINS,
+    RESULT_ORIGINS,
+)
+
+
+@register("sdy-remove-propagation-debug-info")
+class RemovePropagationDebugInfo(Pass):
+    def run(self, module: ModuleOp) -> bool:
+        rewriter = Rewriter()
+        for op in module.walk():
+            if isinstance(op, FuncOp):
+                _clean_signature(op, rewriter)
+            else:
+                rewriter.set_attributes(op, op.attributes.without(*_NAMES))
+        return rewriter.changed
+
+
+def _clean_signature(function: FuncOp, rewriter: Rewriter) -> None:
+    for name in _NAMES:
+        for index in range(len(function.argument_attributes)):
+            rewriter.set_argument_attribute(function, index, name, None)
+        for index in range(len(function.result_attributes)):
+            rewriter.set_result_attribute(function, index, name, None)
