@@ -11,8 +11,12 @@ asking why an axis did not move. A rule that is there already is kept.
 
 from __future__ import annotations
 
+from functools import cache
+
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.names import SHARDING_RULE
+from sdyopt.dialects.sdy.rule import OpShardingRule
+from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import FUNCTION, Pass, option
 from sdyopt.registry import register
@@ -29,9 +33,15 @@ class PopulateOpShardingRules(Pass):
 
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
+        # A program has few different dictionaries and rules.
+        with_rule = cache(_with_rule)
         # Inner operations first, which decides of what people are warned.
         for op in function.walk_post_order():
             rule = rule_for(op, conservative=self.conservative_propagation)
             if rule is not None:
-                rewriter.set_attribute(op, SHARDING_RULE, rule)
+                rewriter.set_attributes(op, with_rule(op.attributes, rule))
         return rewriter.changed
+
+
+def _with_rule(attributes: DictAttr, rule: OpShardingRule) -> DictAttr:
+    return attributes.with_entry(SHARDING_RULE, rule)
