@@ -10,11 +10,12 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import NoReturn
 
 from sdyopt import __version__
 from sdyopt.cli.arguments import Arguments, read_arguments
-from sdyopt.cli.files import FileProblem
+from sdyopt.cli.files import STDOUT, FileProblem, Output, read_input
 from sdyopt.diagnostics.usage import UsageError
 
 SUCCESS, FAILURE, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
@@ -44,10 +45,7 @@ def run_process() -> NoReturn:
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code. What is wrong is said on stderr, never by a traceback."""
     try:
-        code = _run(sys.argv[1:] if argv is None else argv)
-        if sys.stdout is not None:
-            sys.stdout.flush()
-        return code
+        return _run(sys.argv[1:] if argv is None else argv)
     except UsageError as error:
         _complain(error.message, error.help)
         return WRONG_USAGE
@@ -77,11 +75,11 @@ def _run(argv: Sequence[str]) -> int:
         command().main(prog_name=PROGRAM, complete_var=COMPLETION_VARIABLE)
     arguments = read_arguments(argv)
     if arguments["version"]:
-        sys.stdout.write(f"sdy-opt {__version__}\n")
+        Output(STDOUT).write(f"sdy-opt {__version__}\n")
         return SUCCESS
     _load_plugins(arguments)
     if text := _information(arguments):
-        sys.stdout.write(text)
+        Output(STDOUT).write(text)
         return SUCCESS
     return _process(arguments)
 
@@ -120,17 +118,17 @@ def _information(arguments: Arguments) -> str:
 
 
 def _process(arguments: Arguments) -> int:
-    from sdyopt.cli.files import Output, read_input
     from sdyopt.cli.request import build_job, build_pipeline
     from sdyopt.driver.run import run_job
 
     pipeline = build_pipeline(arguments)
     if arguments["dump-pass-pipeline"]:
         sys.stderr.write(pipeline.dump())
-    data = read_input(arguments.input)
+    job = build_job(arguments, pipeline)
+    job = replace(job, data=read_input(arguments.input))
     output = Output(arguments["o"])
     try:
-        outcome = run_job(build_job(arguments, pipeline, data))
+        outcome = run_job(job)
         if outcome.succeeded or arguments["o"] == "-":
             output.write(outcome.output)
     finally:

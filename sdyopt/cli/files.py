@@ -26,7 +26,7 @@ def read_input(path: str) -> bytes:
 def _read_stdin() -> bytes:
     # Python has none if it was closed when the process started.
     if sys.stdin is None:
-        raise closed_stream()
+        raise _os_error(errno.EBADF)
     if sys.stdin.isatty():
         sys.stderr.write("(processing input from stdin now, hit ctrl-c/ctrl-d to interrupt)\n")
     return sys.stdin.buffer.read()
@@ -34,14 +34,14 @@ def _read_stdin() -> bytes:
 
 def _write_stdout(data: bytes) -> None:
     if sys.stdout is None:
-        raise closed_stream()
+        raise _os_error(errno.EBADF)
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
 
 
-def closed_stream() -> OSError:
-    return OSError(errno.EBADF, os.strerror(errno.EBADF))
+def _os_error(number: int) -> OSError:
+    return OSError(number, os.strerror(number))
 
 
 def write_file(path: str, text: str) -> None:
@@ -69,6 +69,8 @@ class Output:
         self._path = Path(path)
         self._is_stdout = path == STDOUT
         self._temporary: Path | None = None
+        if not self._is_stdout and self._path.is_dir():
+            raise self._problem(_os_error(errno.EISDIR))
         # What is there and no file, such as a pipe, cannot be replaced by one.
         if not self._is_stdout and (self._path.is_file() or not self._path.exists()):
             self._path = self._path.resolve()

@@ -52,11 +52,10 @@ def _unknown(flag: PassFlag) -> UsageError:
     return UsageError(message, help.replace("'", "'--", 1))
 
 
-def build_job(arguments: Arguments, pipeline: Pipeline, data: bytes) -> Job:
-    """The job that the arguments ask for."""
+def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
+    """The job that the arguments ask for, its input still to be read."""
     return Job(
         name=STDIN_NAME if arguments.input == STDIN else arguments.input,
-        data=data,
         pipeline=pipeline,
         report=_write_to_stderr,
         write_file=write_file,

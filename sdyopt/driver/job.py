@@ -26,7 +26,7 @@ class Job:
     """
 
     name: str
-    data: bytes
+    data: bytes = b""
     pipeline: Pipeline = field(default_factory=Pipeline)
     report: Callable[[str], None] = write_nowhere
     write_file: Callable[[str, str], None] = write_nowhere

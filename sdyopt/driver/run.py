@@ -16,7 +16,7 @@ from sdyopt.diagnostics.source import Source
 from sdyopt.diagnostics.usage import UsageError
 from sdyopt.driver.chunk import ChunkRun, Failed, out_of_bounds
 from sdyopt.driver.job import Job, Outcome
-from sdyopt.driver.split import decode, split
+from sdyopt.driver.split import check_text, decode, split
 from sdyopt.ir.dialect import Dialect, DialectTable
 from sdyopt.pipeline.timing import TimingRecorder
 from sdyopt.registry import all_dialects, find_dialect
@@ -69,6 +69,7 @@ class _JobRun:
         with handling(self._show):
             try:
                 self._source = decode(job.name, job.data)
+                check_text(self._source)
             except DiagnosticError as error:
                 emit(error.diagnostic)
                 return Outcome(False, "")

@@ -23,13 +23,17 @@ def decode(name: str, data: bytes) -> Source:
         source = Source(name, data[: problem.start].decode())
         message = f"invalid UTF-8: byte 0x{data[problem.start]:02x}"
         raise DiagnosticError.at(source.location(len(source.text)), message) from None
-    source = Source(name, text)
+    return Source(name, text)
+
+
+def check_text(source: Source) -> None:
+    """Raises DiagnosticError for characters that no program has, and that are hard to see."""
+    text = source.text
     if text.startswith(BYTE_ORDER_MARK):
         error = DiagnosticError.at(source.location(0), "unexpected character")
         raise error.help("the file starts with a byte order mark; save it as UTF-8 without one")
     if "\0" in text:
         raise DiagnosticError.at(source.location(text.index("\0")), "unexpected NUL character")
-    return source
 
 
 def split(source: Source, marker: str) -> Iterator[Source]:

@@ -12,6 +12,19 @@
 // RUN: not sdy-opt %t 2>&1 | filecheck %s --check-prefix=NUL
 // NUL: :1:8: error: unexpected NUL character
 
+// RUN: printf '\357\273\277module {}' > %t
+// RUN: not sdy-opt %t 2>&1 | filecheck %s --check-prefix=MARK
+// MARK:      :1:1: error: unexpected character
+// MARK-NEXT: module {}
+// MARK-NEXT: ^
+// MARK-NEXT: help: the file starts with a byte order mark; save it as UTF-8 without one
+
+// Lines may end as they do on Windows.
+// RUN: printf 'func.func @f() {\r\n  return %%%%x : i32\r\n}\r\n' > %t
+// RUN: not sdy-opt %t 2>&1 | filecheck %s --check-prefix=CRLF
+// CRLF:      :2:10: error: use of undeclared SSA value name
+// CRLF-NEXT: {{^  return %x : i32$}}
+
 // An empty file is an empty module.
 // RUN: printf '' > %t
 // RUN: sdy-opt %t | filecheck %s --check-prefix=EMPTY

@@ -24,6 +24,16 @@
 
 // What a program makes wrong is an error in it.
 // RUN: not sdy-opt %s --pass-pipeline="func.func(cse)" 2>&1 | filecheck %s --check-prefix=ROOT
-// ROOT: error: can't run 'func.func' pass manager on 'builtin.module' op
+// ROOT:     error: can't run 'func.func' pass manager on 'builtin.module' op
+// ROOT-NOT: note:
+// ROOT:     help: write builtin.module(func.func(cse))
+
+// RUN: not sdy-opt %s --pass-pipeline="builtin.modul(cse)" 2>&1 | filecheck %s --check-prefix=NEARLY
+// NEARLY: error: can't run 'builtin.modul' pass manager on 'builtin.module' op
+// NEARLY: help: did you mean 'builtin.module'?
+
+// To --verify-diagnostics, help is nothing that was to be expected.
+// RUN: sdy-opt %s --pass-pipeline="func.func(cse)" --verify-diagnostics
+// expected-error @+1 {{can't run 'func.func' pass manager on 'builtin.module' op}}
 module {
 }

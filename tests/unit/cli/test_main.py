@@ -150,6 +150,24 @@ def test_stdin(tmp_path: Path) -> None:
     assert done.stderr.startswith(b"<stdin>:1:")
 
 
+def test_streams_that_cannot_be_used(program: str) -> None:
+    with Path("/dev/full").open("wb") as full:
+        for argv in ([program], ["--help"], ["--version"]):
+            done = run(*argv, stdout=full.fileno())
+            assert (done.returncode, done.stderr) == (
+                1,
+                b"sdy-opt: cannot write output file '-': No space left on device\n",
+            )
+    for closing, argv, what in ((1, [program], "write output"), (0, ["-"], "open input")):
+        shell = f'exec "$@" {closing}>&-'
+        command = ["sh", "-c", shell, "sh", sys.executable, "-m", "sdyopt", *argv]
+        closed = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (closed.returncode, closed.stderr) == (
+            1,
+            f"sdy-opt: cannot {what} file '-': Bad file descriptor\n",
+        )
+
+
 def test_completion() -> None:
     environment = {
         **os.environ,

@@ -3,7 +3,7 @@
 import pytest
 
 from sdyopt.diagnostics import Diagnostic, DiagnosticError, FileLoc, Source, handling
-from sdyopt.driver.split import decode, split
+from sdyopt.driver.split import check_text, decode, split
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from sdyopt.driver.split import decode, split
 )
 def test_what_is_no_text(data: bytes, message: str, place: tuple[int, int]) -> None:
     with pytest.raises(DiagnosticError, match=message) as caught:
-        decode("f", data)
+        check_text(decode("f", data))
     assert caught.value.diagnostic.location is FileLoc("f", *place)
 
 

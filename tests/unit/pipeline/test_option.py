@@ -69,6 +69,7 @@ def test_reading(text: str, values: dict[str, object]) -> None:
         ("count", "for the --count option: requires a value!", ""),
         ("ratio=x", "for the --ratio option: 'x' value invalid for floating point argument!", ""),
         ("level=hihg", "for the --level option: Cannot find option named 'hihg'!", "did you mean 'high'?"),
+        ("level=up", "for the --level option: Cannot find option named 'up'!", "choose from low, high"),
         ("cuont=1", "<Pass-Options-Parser>: no such option cuont", "did you mean 'count'?"),
     ],
 )

@@ -59,6 +59,21 @@ def test_pipelines_that_do_not_fit_the_program(text: str, message: str) -> None:
     assert run(parse_pipeline(text, lookup)) == (False, [message])
 
 
+@pytest.mark.parametrize(
+    ("text", "help"),
+    [
+        ("func.func(on-any)", "write builtin.module(func.func(on-any))"),
+        ("builtin.modul(on-any)", "did you mean 'builtin.module'?"),
+        ("module(on-any)", "did you mean 'builtin.module'?"),
+    ],
+)
+def test_help_for_pipelines_that_do_not_fit(text: str, help: str) -> None:
+    seen: list[Diagnostic] = []
+    with handling(seen.append):
+        assert not run_pipeline(parse_pipeline(text, lookup), cast(Op, FakeOp("builtin.module")))
+    assert [diagnostic.help for diagnostic in seen] == [help]
+
+
 def test_passes_run_on_isolated_operations_only() -> None:
     pipeline = parse_pipeline("not.isolated(on-any)", lookup)
     messages: list[Diagnostic] = []

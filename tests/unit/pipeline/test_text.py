@@ -31,6 +31,23 @@ def test_parse_and_print(text: str, printed: str) -> None:
     assert str(parse_pipeline(printed, lookup)) == printed
 
 
+@pytest.mark.parametrize(
+    ("text", "help"),
+    [
+        ("", ""),
+        ("on-any", "write builtin.module(on-any)"),
+        ("builtin.module(func.func(on-any", "write builtin.module(func.func(on-any))"),
+        ("builtin.module(on-any{x=1})", "it has no options"),
+        ("builtin.module(on-function)", "write func.func(on-function)"),
+        ("func.func(on-module)", "on-module runs on all of the program: write it outside of func.func(…)"),
+    ],
+)
+def test_help_says_what_to_write(text: str, help: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_pipeline(text, lookup)
+    assert caught.value.help == help
+
+
 UNWRAPPED = "expected pass pipeline to be wrapped with the anchor operation type, e.g. 'builtin.module(...)'"
 
 

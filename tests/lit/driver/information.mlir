@@ -1,0 +1,39 @@
+// RUN: sdy-opt --help | filecheck %s --check-prefix=HELP
+// RUN: sdy-opt -h | filecheck %s --check-prefix=HELP
+// HELP:      Usage: sdy-opt [OPTIONS] [INPUT]
+// HELP:      Diagnostics:
+// HELP-NEXT:   --verify-diagnostics[=all|only-expected]
+// HELP:      Passes:
+// HELP-NEXT:   -canonicalize
+// HELP-NEXT:     own simplifications
+// HELP-NEXT:       top-down=bool
+// HELP:      Pipelines:
+// HELP:      Exit codes: 0 success
+
+// A manual is the text that stands at the top of the pass's file, with what the table knows below it.
+// RUN: sdy-opt --help-pass sdy-close-shardings | filecheck %s --check-prefix=MANUAL
+// MANUAL:      sdy-close-shardings: say that no dimension may be split any further.
+// MANUAL:      becomes
+// MANUAL:      Runs on builtin.module.
+
+// RUN: sdy-opt -help-pass=canonicalize | filecheck %s --check-prefix=OPTIONS
+// OPTIONS:      Runs on any operation.
+// OPTIONS:      Options:
+// OPTIONS:        max-iterations=int {{.*}}
+// OPTIONS-NEXT:   simplifying regions (default: 10)
+
+// RUN: sdy-opt --list-passes | filecheck %s --check-prefix=LIST
+// LIST:  Passes:
+// LIST:  -sdy-inline-meshes
+
+// RUN: sdy-opt --show-dialects | filecheck %s --check-prefix=DIALECTS
+// DIALECTS: Available Dialects: {{.*}}builtin,{{.*}}func,{{.*}}sdy,stablehlo
+
+// RUN: sdy-opt --version | filecheck %s --check-prefix=VERSION
+// VERSION: sdy-opt {{[0-9]+\.[0-9]+}}
+
+// Flags are completed with as many dashes as have been typed, and manuals by the names of passes.
+// RUN: env _SDY_OPT_COMPLETE=bash_complete COMP_CWORD=1 COMP_WORDS="sdy-opt -symbol" sdy-opt | filecheck %s --check-prefix=ONE-DASH
+// RUN: env _SDY_OPT_COMPLETE=bash_complete COMP_CWORD=2 COMP_WORDS="sdy-opt --help-pass symbol" sdy-opt | filecheck %s --check-prefix=NAMES
+// ONE-DASH: plain,-symbol-dce
+// NAMES:    plain,symbol-dce

@@ -1,0 +1,42 @@
+// What is wrong with the command line is said before the input is looked at, with what may have been meant.
+// RUN: not sdy-opt missing.mlir -cannonicalize 2>&1 | filecheck %s --check-prefix=PASS
+// PASS:      sdy-opt: Unknown command line argument '-cannonicalize'.  Try: 'sdy-opt --help'
+// PASS-NEXT: help: did you mean '--canonicalize'?
+
+// RUN: not sdy-opt missing.mlir --mlir-print-op-genric 2>&1 | filecheck %s --check-prefix=FLAG
+// FLAG:      Unknown command line argument '--mlir-print-op-genric'.
+// FLAG-NEXT: help: did you mean '--mlir-print-op-generic'?
+
+// Nothing is better than a bad guess.
+// RUN: not sdy-opt missing.mlir --frobnicate 2>&1 | filecheck %s --check-prefix=NOTHING
+// NOTHING:     Unknown command line argument '--frobnicate'.
+// NOTHING-NOT: help:
+
+// RUN: not sdy-opt missing.mlir --verify-each=perhaps 2>&1 | filecheck %s --check-prefix=SWITCH
+// SWITCH: for the --verify-each option: 'perhaps' is invalid value for boolean argument! Try 0 or 1
+
+// RUN: not sdy-opt missing.mlir --mlir-elide-elementsattrs-if-larger=-1 2>&1 | filecheck %s --check-prefix=NUMBER
+// NUMBER: for the --mlir-elide-elementsattrs-if-larger option: '-1' value invalid for uint argument!
+
+// RUN: not sdy-opt missing.mlir --mlir-timing-display=graph 2>&1 | filecheck %s --check-prefix=CHOICE
+// CHOICE:      for the --mlir-timing-display option: Cannot find option named 'graph'!
+// CHOICE-NEXT: help: choose from tree, list
+
+// RUN: not sdy-opt missing.mlir other.mlir 2>&1 | filecheck %s --check-prefix=TWO
+// TWO:      Too many positional arguments specified!
+// TWO-NEXT: Can specify at most 1 positional arguments
+// TWO-NEXT: help: 'other.mlir' is a second input
+
+// RUN: not sdy-opt missing.mlir -o 2>&1 | filecheck %s --check-prefix=VALUE
+// VALUE: for the -o option: requires a value!
+
+// RUN: not sdy-opt missing.mlir --load-pass-plugin=none-such 2>&1 | filecheck %s --check-prefix=PLUGIN
+// PLUGIN: Failed to load passes from 'none-such': no installed package offers it
+
+// RUN: not sdy-opt --help-pass csee 2>&1 | filecheck %s --check-prefix=MANUAL
+// MANUAL:      'csee' does not refer to a registered pass or pass pipeline
+// MANUAL-NEXT: help: did you mean 'cse'?
+
+// RUN: not sdy-opt missing.mlir --mlir-print-ir-after=csee 2>&1 | filecheck %s --check-prefix=AFTER
+// AFTER:      for the --mlir-print-ir-after option: Cannot find option named 'csee'!
+// AFTER-NEXT: help: did you mean 'cse'?
