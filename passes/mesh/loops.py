@@ -12,6 +12,7 @@ from collections.abc import Callable
 from sdyopt.dialects.arith.compare import CmpIOp
 from sdyopt.dialects.arith.floats import FloatBinary, NegFOp
 from sdyopt.dialects.arith.integers import Binary
+from sdyopt.dialects.linalg import MatmulOp
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.reduction import ReductionKind
 from sdyopt.dialects.mesh.versions import dialect_at
@@ -50,8 +51,18 @@ def _matmul(op: Op) -> Loops:
     )
 
 
+def _linalg_matmul(op: Op) -> Loops:
+    """Rows and columns, and the dimension that is summed over; the result starts from the last operand."""
+    return Loops(
+        (Loop.PARALLEL, Loop.PARALLEL, Loop.REDUCTION),
+        ((0, 2), (2, 1), (0, 1)),
+        ((0, 1),),
+        ReductionKind.SUM,
+    )
+
+
 # The loops of operations, by class; a class's own entry comes before those of its bases.
-_TABLE: dict[type[Op], Find] = {ElementwiseOp: elementwise, MatMulOp: _matmul}
+_TABLE: dict[type[Op], Find] = {ElementwiseOp: elementwise, MatMulOp: _matmul, MatmulOp: _linalg_matmul}
 
 # Those that can be sharded in the form of LLVM 21 only.
 _LATER_TABLE: dict[type[Op], Find] = {

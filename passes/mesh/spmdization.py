@@ -22,6 +22,7 @@ device.
 from __future__ import annotations
 
 from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.linalg import MatmulOp
 from sdyopt.dialects.mesh.axes import Axes, axes_attribute
 from sdyopt.dialects.mesh.collectives import AllReduceOp
 from sdyopt.dialects.mesh.dialect import mesh
@@ -46,6 +47,7 @@ from .loop_axes import LoopAxes
 from .loop_kinds import Loops
 from .loops import has_loops, loops_of
 from .resharding import reshard
+from .split_reduction import InitOnce
 
 _NOT_ALIKE = "operands and results are split in ways that do not go together"
 _ONE_BLOCK = "only one block is supported!"
@@ -177,11 +179,16 @@ class _Partition:
 
     def _copy(self, op: Op) -> None:
         """The operation on shards."""
+        loops = loops_of(op) if has_loops(op) else None
+        reduced = _split_reductions(op, loops) if isinstance(op, MatmulOp) and loops is not None else ()
+        layout = _layout_of(op.results[0]) if op.results else None
+        if reduced and layout is not None and loops is not None:
+            self._copy_sum(op, loops, reduced, layout)
+            return
         copy = self._rewriter.clone(op, self._values)
         self._rewriter.insert(copy, at_end_of=self._new)
         # The form of a copy is that of the original; its operands have other types.
         self._rewriter.set_operands(copy, copy.operands)
-        loops = loops_of(op) if has_loops(op) else None
         if loops is not None and loops.is_local:
             for old, new in zip(op.results, copy.results, strict=True):
                 self._rewriter.set_type(new, self._local(old.type, _layout_of(old), old))
@@ -190,6 +197,18 @@ class _Partition:
             return
         if not op.is_terminator and self._is_split(op) and form_problem(copy.form, plain_type) is None:
             raise op.op_error("can only be copied where its operands and results are fully replicated")
+
+    def _copy_sum(self, op: Op, loops: Loops, axes: Axes, layout: MeshSharding) -> None:
+        """A linalg operation that sums over a split dimension."""
+        values = [self._values[value] for value in op.operands]
+        values[-1] = InitOnce(self._rewriter, self._new, layout.mesh, axes, op).of(values[-1])
+        copy = self._rewriter.clone(op, self._values)
+        self._rewriter.insert(copy, at_end_of=self._new)
+        self._rewriter.set_operands(copy, values)
+        result = op.results[0]
+        self._rewriter.set_type(copy.results[0], self._local(result.type, layout, result))
+        left = tuple(axis for axis in axes if axis not in layout.partial_axes)
+        self._values[result] = self._combined(copy.results[0], left, loops, layout, op)
 
     def _adapt(self, op: Op, copy: Op, loops: Loops) -> None:
         """Makes a copy of an operation with a rule right: operands and results go together."""
@@ -241,3 +260,13 @@ class _Partition:
 def _layout_of_operand(value: Value) -> MeshSharding | None:
     annotation = value.defining_op
     return annotation.layout if isinstance(annotation, ShardOp) else None
+
+
+def _split_reductions(op: Op, loops: Loops) -> Axes:
+    """The mesh axes along which what an operation sums over is split."""
+    axes = LoopAxes(loops)
+    for value, map in zip(op.operands, loops.operand_maps, strict=True):
+        layout = _layout_of_operand(value)
+        if layout is not None and not axes.learn(layout, map):
+            raise op.op_error(_NOT_ALIKE)
+    return tuple(axis for loop in loops.reductions for axis in axes.axes_of(loop))

@@ -1,0 +1,113 @@
+"""The scf dialect, as far as programs of the mesh dialect use it: if, yield."""
+
+from __future__ import annotations
+
+from sdyopt.dialects.arith.constant import make_constant
+from sdyopt.ir.attribute import EMPTY_DICT
+from sdyopt.ir.block import Region
+from sdyopt.ir.constraints import ONE_BLOCK, TypeConstraint
+from sdyopt.ir.dialect import Dialect
+from sdyopt.ir.fields import operand, operands, region, results
+from sdyopt.ir.form import Form
+from sdyopt.ir.operation import Op, build
+from sdyopt.ir.traits import NO_TERMINATOR, PURE, RECURSIVE_EFFECTS, TERMINATOR
+from sdyopt.ir.types import I1, Type
+from sdyopt.syntax.assembly import AttrDict, Custom, Operand, Optional, TypeOf, assembly
+from sdyopt.syntax.print import Printer
+from sdyopt.syntax.signature import ImpliedType
+from sdyopt.syntax.spell import plain_type
+from sdyopt.syntax.statement import Statement
+
+scf = DIALECT = Dialect("scf")
+scf.materialize_constant = make_constant
+scf.is_inlinable = True
+
+_BOOLEAN = TypeConstraint("1-bit signless integer", lambda type: type is I1)
+
+
+@scf.op("yield", PURE, TERMINATOR)
+class YieldOp(Op):
+    """Ends a region and gives its values."""
+
+    __slots__ = ()
+
+    values = operands()
+
+    assembly = assembly(AttrDict(), Optional(Operand("values"), ":", TypeOf("values"), anchor="values"))
+
+    def verify_place(self) -> None:
+        if not isinstance(self.parent_op, IfOp):
+            raise self.op_error(
+                "expects parent op to be one of 'scf.execute_region, scf.for, scf.if, scf.index_switch, "
+                "scf.while'"
+            )
+
+
+def _end(region: Region) -> None:
+    """Ends a region that gives nothing, where the text does not."""
+    block = region.blocks[0] if region.blocks else region.add_block()
+    if block.last is None or not block.last.is_terminator:
+        block.append(build(Form(YieldOp, YieldOp.name, EMPTY_DICT, (), ()), ()))
+
+
+def _parse_if(statement: Statement) -> None:
+    statement.types["results_"] = (
+        statement.comma_list(statement.type, "(", ")") if statement.accept("->") else []
+    )
+    _end(statement.region())
+    if statement.accept("else"):
+        _end(statement.region())
+    else:
+        statement.regions.append(Region())
+
+
+def _print_if(op: IfOp, printer: Printer) -> None:
+    if op.results:
+        printer.write(f" -> ({printer.types(op.result_types)})")
+    printer.write(" ")
+    printer.region(op.then_region, print_terminator=bool(op.results))
+    if op.else_region.blocks:
+        printer.write(" else ")
+        printer.region(op.else_region, print_terminator=bool(op.results))
+
+
+@scf.op("if", RECURSIVE_EFFECTS, NO_TERMINATOR)
+class IfOp(Op):
+    """One of two regions, as a condition says, and what it yields."""
+
+    __slots__ = ()
+
+    condition = operand(_BOOLEAN)
+    results_ = results()
+    then_region = region(ONE_BLOCK)
+    else_region = region()
+
+    assembly = assembly(
+        Operand("condition"),
+        ImpliedType("condition", I1),
+        Custom(_parse_if, print=_print_if),
+        AttrDict(),
+    )
+
+    def verify_regions(self) -> None:
+        if self.results and not self.else_region.blocks:
+            raise self.op_error("must have an else block if defining values")
+        for number, inner in enumerate(self.regions):
+            last = inner.blocks[0].last if inner.blocks else None
+            got = last.operand_types if last is not None else ()
+            if inner.blocks and len(got) != len(self.results):
+                raise self.op_error(
+                    f" region control flow edge from Region #{number} to parent results: source has "
+                    f"{len(got)} operands, but target successor needs {len(self.results)}"
+                )
+            for index, (source, wanted) in enumerate(zip(got, self.result_types, strict=False)):
+                if source is not wanted:
+                    raise self.op_error(_mismatch(number, index, source, wanted))
+
+
+def _mismatch(region_number: int, index: int, source: Type, wanted: Type) -> str:
+    from_, to = plain_type(source), plain_type(wanted)
+    return (
+        f" along control flow edge from Region #{region_number} to parent results: source type #{index} "
+        f"'{from_}' should match input type #{index} '{to}'"
+    )
