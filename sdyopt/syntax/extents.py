@@ -108,6 +108,8 @@ def _value_extent(text: str, position: int) -> tuple[int, bool]:
         end = _prefixed_extent(text, position)
         is_alias = "." not in text[position:end] and text[end - 1 : end] != ">"
         return end, not is_alias
+    if text.startswith("->", position):
+        return position, False
     if first == "-" or first.isdigit():
         return _match_end(NUMBER, text, position), True
     word = WORD.match(text, position)

@@ -157,5 +157,6 @@ AT_TOKEN = frozenset(
         "unexpected ssa identifier",
         "expected '== affine-expr' or '>= affine-expr' at end of affine constraint",
         "expected nested symbol reference identifier",
+        "expected identifier key for 'resource' entry",
     }
 )
