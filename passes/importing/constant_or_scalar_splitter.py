@@ -24,6 +24,7 @@ until `sdy-constant-or-scalar-merger` does.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import CallOp, FuncOp
@@ -41,7 +42,7 @@ from sdyopt.ir.value import OpResult, Value
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
 
-from ..common.call_graph import callee_of, callees_first
+from ..common.call_graph import CopyBudget, called_function, callees_first
 from ..common.clone_functions import FunctionCopies, original_name
 from ..common.constants import SOURCES, copy_computation, is_elementwise, is_pure, protect_constants
 
@@ -66,6 +67,7 @@ class _Splitter:
     """Knows of the bodies seen so far which are not constant even if all that goes in is."""
 
     def __init__(self, module: ModuleOp, rewriter: Rewriter) -> None:
+        self._module = module
         self._rewriter = rewriter
         self._functions = FunctionCopies(module, rewriter)
         self._impure_computations: set[str] = set()
@@ -98,9 +100,7 @@ class _Splitter:
     def _keeps_constants(self, op: Op) -> bool:
         """Whether the results are constant if all operands are."""
         if isinstance(op, CallOp):
-            function = callee_of(op)
-            assert function is not None
-            return original_name(function) not in self._impure_functions
+            return original_name(called_function(op)) not in self._impure_functions
         if isinstance(op, NamedComputationOp):
             return op.computation_name not in self._impure_computations
         return op.form.remember(_may_keep_constants) and is_pure(op)
@@ -116,8 +116,13 @@ class _Splitter:
         assert isinstance(value, OpResult)
         return copy_computation(value, self._rewriter, _is_scalar, self._copied)
 
+    @cached_property
+    def _budget(self) -> CopyBudget:
+        return CopyBudget(self._module)
+
     def _copied(self, op: Op) -> None:
         if isinstance(op, CallOp):
+            self._budget.spend(op, self._functions.original(op))
             self._functions.copy_for(op)
 
     def _erase_unused(self, ops: list[Op]) -> None:

@@ -164,6 +164,10 @@ def manual_sharding(
                 local[dim] = shape[dim] // prod(p.size for p in result.dims[dim] if p.axis in manual)
             elif random.random() < 0.3:
                 result.replicated = _in_order(mesh, [*result.replicated, piece])
+    # Inside, where the manual axes are gone, a closed dimension without others may not have a priority.
+    for dim, pieces in enumerate(result.dims):
+        if all(piece.axis in manual for piece in pieces) and not result.is_open[dim]:
+            result.priorities[dim] = None
     return result, tuple(local)
 
 

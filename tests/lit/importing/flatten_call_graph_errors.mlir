@@ -2,7 +2,6 @@
 
 // There is no end to copying a function that calls itself with all that it calls.
 func.func @calls_recursive() {
-  call @recursive() : () -> ()
   // expected-error @+1 {{'func.call' op cannot be given a copy of 'recursive', which calls itself}}
   call @recursive() : () -> ()
   return
@@ -18,12 +17,12 @@ func.func private @other() {
 
 // -----
 
-// Sixteen calls in each of five functions would be a million copies.
+// Sixteen calls in each of five functions would be more than a million copies.
 func.func @grows() {
   call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()
-  call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()
-  call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()
   // expected-error @+1 {{'func.call' op cannot be given a copy of 'f1', because the copies made for all calls would have more than 1000000 operations}}
+  call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()
+  call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()
   call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()
   return
 }
@@ -62,6 +61,9 @@ func.func private @f5() {
 // -----
 
 // Calls in a module inside the module have functions of their own, which are not looked for.
+func.func @g() {
+  return
+}
 module @inside {
   func.func private @f() {
     return

@@ -1,0 +1,131 @@
+// RUN: sdy-opt %s -sdy-explicit-gather-scatter-batching -split-input-file | filecheck %s
+
+// Row i is looked up in row i: the row number goes, and both dimensions are batching dimensions.
+// CHECK-LABEL: func.func @gather_in_rows
+func.func @gather_in_rows(%a: tensor<4x8xf32>, %column: tensor<4x1xi32>) -> tensor<4x1xf32> {
+  // CHECK-NEXT: "stablehlo.gather"(%arg0, %arg1)
+  // CHECK-SAME: offset_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 1>
+  // CHECK-SAME: indices_are_sorted = true
+  // CHECK-SAME: {test.mark = 1 : i32}
+  %row = stablehlo.iota dim = 0 : tensor<4x1xi32>
+  %at = stablehlo.concatenate %row, %column, dim = 1 : (tensor<4x1xi32>, tensor<4x1xi32>) -> tensor<4x2xi32>
+  %0 = "stablehlo.gather"(%a, %at) <{dimension_numbers = #stablehlo.gather<
+    offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0, 1], index_vector_dim = 1>,
+    slice_sizes = array<i64: 1, 1>, indices_are_sorted = true}> {test.mark = 1 : i32}
+    : (tensor<4x8xf32>, tensor<4x2xi32>) -> tensor<4x1xf32>
+  return %0 : tensor<4x1xf32>
+}
+
+// -----
+
+// What is left of three indices is joined again.
+// CHECK-LABEL: func.func @two_indices_left
+func.func @two_indices_left(%a: tensor<4x8x8xf32>, %b: tensor<4x1xi32>, %c: tensor<4x1xi32>) -> tensor<4xf32> {
+  // CHECK-NEXT: %[[REST:.*]] = stablehlo.concatenate %arg1, %arg2, dim = 1
+  // CHECK-NEXT: "stablehlo.gather"(%arg0, %[[REST]])
+  // CHECK-SAME: collapsed_slice_dims = [1, 2], operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [1, 2]
+  %row = stablehlo.iota dim = 0 : tensor<4x1xi32>
+  %at = stablehlo.concatenate %b, %row, %c, dim = 1
+    : (tensor<4x1xi32>, tensor<4x1xi32>, tensor<4x1xi32>) -> tensor<4x3xi32>
+  %0 = "stablehlo.gather"(%a, %at) <{dimension_numbers = #stablehlo.gather<
+    collapsed_slice_dims = [0, 1, 2], start_index_map = [1, 0, 2], index_vector_dim = 1>,
+    slice_sizes = array<i64: 1, 1, 1>}> : (tensor<4x8x8xf32>, tensor<4x3xi32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// Indices that are not joined from single ones are cut apart.
+// CHECK-LABEL: func.func @cuts_out
+func.func @cuts_out(%a: tensor<4x8x8xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT: %[[AT:.*]] = stablehlo.iota dim = 0
+  // CHECK-NEXT: %[[LEFT:.*]] = stablehlo.slice %[[AT]] [0:4, 0:1]
+  // CHECK-NEXT: %[[RIGHT:.*]] = stablehlo.slice %[[AT]] [0:4, 2:3]
+  // CHECK-NEXT: %[[REST:.*]] = stablehlo.concatenate %[[LEFT]], %[[RIGHT]], dim = 1
+  // CHECK-NEXT: "stablehlo.gather"(%arg0, %[[REST]])
+  %at = stablehlo.iota dim = 0 : tensor<4x3xi32>
+  %0 = "stablehlo.gather"(%a, %at) <{dimension_numbers = #stablehlo.gather<
+    collapsed_slice_dims = [0, 1, 2], start_index_map = [1, 0, 2], index_vector_dim = 1>,
+    slice_sizes = array<i64: 1, 1, 1>}> : (tensor<4x8x8xf32>, tensor<4x3xi32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// The row number is recognised through what moves it, limits it or chooses it.
+// CHECK-LABEL: func.func @looks_through
+func.func @looks_through(%a: tensor<4x8xf32>, %column: tensor<4x1xi32>, %low: tensor<4x1xi32>, %which: tensor<4x1xi1>) -> tensor<4xf32> {
+  // CHECK-NEXT: "stablehlo.gather"(%arg0, %arg1)
+  %iota = stablehlo.iota dim = 0 : tensor<4xi32>
+  %moved = stablehlo.reshape %iota : (tensor<4xi32>) -> tensor<4x1xi32>
+  %limited = stablehlo.clamp %low, %moved, %low : tensor<4x1xi32>
+  %row = stablehlo.select %which, %limited, %column : tensor<4x1xi1>, tensor<4x1xi32>
+  %at = stablehlo.concatenate %row, %column, dim = 1 : (tensor<4x1xi32>, tensor<4x1xi32>) -> tensor<4x2xi32>
+  %0 = "stablehlo.gather"(%a, %at) <{dimension_numbers = #stablehlo.gather<
+    collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 1>,
+    slice_sizes = array<i64: 1, 1>}> : (tensor<4x8xf32>, tensor<4x2xi32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// The same for a scatter.
+// CHECK-LABEL: func.func @scatter_in_rows
+func.func @scatter_in_rows(%a: tensor<4x8xf32>, %column: tensor<4x1xi32>, %update: tensor<4xf32>) -> tensor<4x8xf32> {
+  // CHECK-NEXT: "stablehlo.scatter"(%arg0, %arg1, %arg2)
+  // CHECK-SAME: inserted_window_dims = [1], input_batching_dims = [0], scatter_indices_batching_dims = [0], scatter_dims_to_operand_dims = [1], index_vector_dim = 1>
+  // CHECK-SAME: unique_indices = true
+  // CHECK-NEXT: ^bb0
+  // CHECK-NEXT:   stablehlo.add
+  %row = stablehlo.iota dim = 0 : tensor<4x1xi32>
+  %at = stablehlo.concatenate %row, %column, dim = 1 : (tensor<4x1xi32>, tensor<4x1xi32>) -> tensor<4x2xi32>
+  %0 = "stablehlo.scatter"(%a, %at, %update) <{scatter_dimension_numbers = #stablehlo.scatter<
+    inserted_window_dims = [0, 1], scatter_dims_to_operand_dims = [0, 1], index_vector_dim = 1>,
+    unique_indices = true}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %1 = stablehlo.add %x, %y : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<4x8xf32>, tensor<4x2xi32>, tensor<4xf32>) -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
+
+// -----
+
+// An iota along another dimension does not number the rows.
+// CHECK-LABEL: func.func @other_dimension
+func.func @other_dimension(%a: tensor<4x8xf32>, %column: tensor<4x1xi32>) -> tensor<4xf32> {
+  // CHECK: stablehlo.gather<collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 1>
+  %row = stablehlo.iota dim = 1 : tensor<4x1xi32>
+  %at = stablehlo.concatenate %row, %column, dim = 1 : (tensor<4x1xi32>, tensor<4x1xi32>) -> tensor<4x2xi32>
+  %0 = "stablehlo.gather"(%a, %at) <{dimension_numbers = #stablehlo.gather<
+    collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 1>,
+    slice_sizes = array<i64: 1, 1>}> : (tensor<4x8xf32>, tensor<4x2xi32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// Rows are as many as indices: what is looked up in a part of the rows stays as it is.
+// CHECK-LABEL: func.func @more_rows
+func.func @more_rows(%a: tensor<5x8xf32>, %column: tensor<4x1xi32>) -> tensor<4xf32> {
+  // CHECK: stablehlo.gather<collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 1>
+  %row = stablehlo.iota dim = 0 : tensor<4x1xi32>
+  %at = stablehlo.concatenate %row, %column, dim = 1 : (tensor<4x1xi32>, tensor<4x1xi32>) -> tensor<4x2xi32>
+  %0 = "stablehlo.gather"(%a, %at) <{dimension_numbers = #stablehlo.gather<
+    collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 1>,
+    slice_sizes = array<i64: 1, 1>}> : (tensor<5x8xf32>, tensor<4x2xi32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// The only index there is has to stay.
+// CHECK-LABEL: func.func @only_rows
+func.func @only_rows(%a: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  // CHECK: stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>
+  %row = stablehlo.iota dim = 0 : tensor<4x1xi32>
+  %0 = "stablehlo.gather"(%a, %row) <{dimension_numbers = #stablehlo.gather<
+    offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>,
+    slice_sizes = array<i64: 1, 8>}> : (tensor<4x8xf32>, tensor<4x1xi32>) -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}

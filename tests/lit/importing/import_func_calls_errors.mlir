@@ -1,0 +1,42 @@
+// RUN: sdy-opt %s -sdy-import-func-calls -split-input-file -verify-diagnostics
+// RUN: sdy-opt %s -sdy-import-func-calls -split-input-file -verify-diagnostics=only-expected | filecheck %s
+
+// The first call gets the body, and others copies, which is told once in a run.
+// CHECK-LABEL: func.func @several_calls
+// CHECK:         sdy.named_computation<"callee">
+// CHECK:         sdy.named_computation<"callee">
+// CHECK:         sdy.named_computation<"callee">
+// CHECK-NOT:   @callee
+func.func @several_calls() {
+  call @callee() : () -> ()
+  // expected-warning @+1 {{function @callee has multiple call ops, we need to clone the function body for each call}}
+  call @callee() : () -> ()
+  call @callee() : () -> ()
+  return
+}
+func.func private @callee() {
+  return
+}
+
+// -----
+
+// A function that is only declared has no body to give.
+func.func private @declared(tensor<8xf32>) -> tensor<8xf32>
+func.func @calls_declared(%a: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @+1 {{'sdy.named_computation' op region #0 ('body') failed to verify constraint: region with 1 blocks}}
+  %0 = call @declared(%a) : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+// The body of a function that calls itself would have to be inside itself.
+func.func @recursive() {
+  call @other() : () -> ()
+  return
+}
+func.func private @other() {
+  // expected-error @+1 {{'func.call' op cannot be replaced by the body of 'recursive', which calls itself}}
+  call @recursive() : () -> ()
+  return
+}
