@@ -146,7 +146,7 @@ class MatmulOp(NamedOp):
 
     @staticmethod
     def remember_maps(statement: Statement) -> None:
-        statement.attributes[_MAPS] = array([_map(0, 2), _map(2, 1), _map(0, 1)])
+        statement.written[_MAPS] = array([_map(0, 2), _map(2, 1), _map(0, 1)])
 
 
 @linalg.op("fill", ATTR_SIZED_OPERANDS, PURE)

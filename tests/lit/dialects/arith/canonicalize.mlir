@@ -1,0 +1,65 @@
+// RUN: sdy-opt %s -canonicalize | filecheck %s
+
+// Constants are worked with, also in tensors, and move to the right.
+// CHECK-LABEL: func.func @constants
+func.func @constants(%i: index) -> (i32, tensor<2xi32>, index, f32) {
+  // CHECK-DAG: %[[SEVEN:.*]] = arith.constant 7 : i32
+  // CHECK-DAG: %[[T:.*]] = arith.constant dense<[4, 6]> : tensor<2xi32>
+  // CHECK-DAG: %[[TWELVE:.*]] = arith.constant 12 : index
+  // CHECK-DAG: %[[HALF:.*]] = arith.constant 1.500000e+00 : f32
+  // CHECK: %[[M:.*]] = arith.muli %arg0, %[[TWELVE]] : index
+  // CHECK-NEXT: return %[[SEVEN]], %[[T]], %[[M]], %[[HALF]]
+  %c3 = arith.constant 3 : i32
+  %c4 = arith.constant 4 : i32
+  %0 = arith.addi %c3, %c4 : i32
+  %t = arith.constant dense<[1, 2]> : tensor<2xi32>
+  %u = arith.constant dense<[3, 4]> : tensor<2xi32>
+  %1 = arith.addi %t, %u : tensor<2xi32>
+  %x3 = arith.constant 3 : index
+  %x4 = arith.constant 4 : index
+  %2 = arith.muli %x4, %i : index
+  %3 = arith.muli %2, %x3 : index
+  %f1 = arith.constant 1.0 : f32
+  %f2 = arith.constant 0.5 : f32
+  %4 = arith.addf %f1, %f2 : f32
+  return %0, %1, %3, %4 : i32, tensor<2xi32>, index, f32
+}
+
+// What does nothing goes. A zero is neutral for sums of numbers if it is negative.
+// CHECK-LABEL: func.func @neutral
+func.func @neutral(%i: i32, %x: f32) -> (i32, i32, f32, f32, f32) {
+  // CHECK: %[[A:.*]] = arith.addf %arg1, %{{.*}} : f32
+  // CHECK-NEXT: return %arg0, %arg0, %[[A]], %arg1, %arg1
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %z = arith.constant 0.0 : f32
+  %n = arith.constant -0.0 : f32
+  %0 = arith.addi %i, %c0 : i32
+  %1 = arith.divui %i, %c1 : i32
+  %2 = arith.addf %x, %z : f32
+  %3 = arith.addf %x, %n : f32
+  %4 = arith.maximumf %x, %x : f32
+  return %0, %1, %2, %3, %4 : i32, i32, f32, f32, f32
+}
+
+// A constant on the left of a comparison goes to the right, which turns it around.
+// CHECK-LABEL: func.func @compare
+func.func @compare(%i: index) -> (i1, i1) {
+  // CHECK-DAG: %[[FALSE:.*]] = arith.constant false
+  // CHECK: %[[C:.*]] = arith.cmpi ugt, %arg0, %c0 : index
+  // CHECK-NEXT: return %[[C]], %[[FALSE]]
+  %c0 = arith.constant 0 : index
+  %0 = arith.cmpi ult, %c0, %i : index
+  %1 = arith.cmpi slt, %i, %i : index
+  return %0, %1 : i1, i1
+}
+
+// Nothing is divided by zero.
+// CHECK-LABEL: func.func @by_zero
+func.func @by_zero() -> i32 {
+  // CHECK: arith.remui
+  %c0 = arith.constant 0 : i32
+  %c5 = arith.constant 5 : i32
+  %0 = arith.remui %c5, %c0 : i32
+  return %0 : i32
+}

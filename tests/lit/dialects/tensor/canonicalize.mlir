@@ -1,0 +1,63 @@
+// RUN: sdy-opt %s -canonicalize | filecheck %s
+
+// Of two casts one is enough, unless the type between them says more than the ends do.
+// CHECK-LABEL: func.func @casts
+func.func @casts(%t: tensor<8x?xf32>) -> (tensor<8x?xf32>, tensor<8x4xf32>, tensor<?x?xf32>) {
+  // CHECK-NEXT: %[[A:.*]] = tensor.cast %arg0 : tensor<8x?xf32> to tensor<8x4xf32>
+  // CHECK-NEXT: %[[B:.*]] = tensor.cast %[[A]] : tensor<8x4xf32> to tensor<?x?xf32>
+  // CHECK-NEXT: return %arg0, %[[A]], %[[B]]
+  %a = tensor.cast %t : tensor<8x?xf32> to tensor<?x?xf32>
+  %b = tensor.cast %a : tensor<?x?xf32> to tensor<8x?xf32>
+  %c = tensor.cast %a : tensor<?x?xf32> to tensor<8x4xf32>
+  %d = tensor.cast %c : tensor<8x4xf32> to tensor<?x?xf32>
+  return %b, %c, %d : tensor<8x?xf32>, tensor<8x4xf32>, tensor<?x?xf32>
+}
+
+// Sizes are known from types, and from what made the tensor.
+// CHECK-LABEL: func.func @dims
+func.func @dims(%t: tensor<8x?xf32>, %i: index) -> (index, index, index) {
+  // CHECK: %[[D:.*]] = tensor.dim %arg0, %c1 : tensor<8x?xf32>
+  // CHECK-NEXT: return %c8, %[[D]], %arg1
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = tensor.dim %t, %c0 : tensor<8x?xf32>
+  %b = tensor.dim %t, %c1 : tensor<8x?xf32>
+  %e = tensor.empty(%i) : tensor<?x4xf32>
+  %c = tensor.dim %e, %c0 : tensor<?x4xf32>
+  return %a, %b, %c : index, index, index
+}
+
+// Constants among offsets and sizes become numbers, and the type says so. All of a tensor is the tensor.
+// CHECK-LABEL: func.func @slices
+func.func @slices(%t: tensor<8x12xf32>, %i: index) -> (tensor<?x?xf32>, tensor<8x12xf32>, tensor<2x2xf32>) {
+  // CHECK: %[[S:.*]] = tensor.extract_slice %arg0[2, %arg1] [4, %arg1] [1, 1] : tensor<8x12xf32> to tensor<4x?xf32>
+  // CHECK-NEXT: %[[C:.*]] = tensor.cast %[[S]] : tensor<4x?xf32> to tensor<?x?xf32>
+  // CHECK-NEXT: return %[[C]], %arg0, %cst
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %a = tensor.extract_slice %t[%c2, %i] [%c4, %i] [1, 1] : tensor<8x12xf32> to tensor<?x?xf32>
+  %b = tensor.extract_slice %t[0, 0] [8, 12] [1, 1] : tensor<8x12xf32> to tensor<8x12xf32>
+  %ones = arith.constant dense<1.0> : tensor<4x4xf32>
+  %c = tensor.extract_slice %ones[0, 0] [2, 2] [1, 1] : tensor<4x4xf32> to tensor<2x2xf32>
+  return %a, %b, %c : tensor<?x?xf32>, tensor<8x12xf32>, tensor<2x2xf32>
+}
+
+// CHECK-LABEL: func.func @empty
+func.func @empty(%i: index) -> (tensor<?x?xf32>, tensor<4x4xf32>) {
+  // CHECK-NEXT: %[[E:.*]] = tensor.empty() : tensor<4x4xf32>
+  // CHECK-NEXT: %[[F:.*]] = tensor.empty(%arg0) : tensor<4x?xf32>
+  // CHECK-NEXT: %[[C:.*]] = tensor.cast %[[F]] : tensor<4x?xf32> to tensor<?x?xf32>
+  // CHECK-NEXT: return %[[C]], %[[E]]
+  %c4 = arith.constant 4 : index
+  %a = tensor.empty(%i) : tensor<?x4xf32>
+  %b = tensor.cast %a : tensor<?x4xf32> to tensor<4x4xf32>
+  %c = tensor.empty(%c4, %i) : tensor<?x?xf32>
+  return %c, %b : tensor<?x?xf32>, tensor<4x4xf32>
+}
+
+// CHECK-LABEL: func.func @insert_slice
+func.func @insert_slice(%t: tensor<8x12xf32>, %u: tensor<4xf32>, %i: index) -> tensor<8x12xf32> {
+  // CHECK-NEXT: tensor.insert_slice %arg1 into %arg0[%arg2, 0] [1, 4] [1, 1] : tensor<4xf32> into tensor<8x12xf32>
+  %0 = tensor.insert_slice %u into %t[%i, 0] [1, 4] [1, 1] : tensor<4xf32> into tensor<8x12xf32>
+  return %0 : tensor<8x12xf32>
+}
