@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.dialects.sdy.interfaces import ShardingOwner
+from sdyopt.dialects.sdy.manual_axes import with_manual_axes
 from sdyopt.dialects.sdy.names import SHARDING
 from sdyopt.dialects.sdy.regions import ManualComputationOp, NamedComputationOp
 from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
@@ -29,7 +30,8 @@ def set_sharding(value: Value, sharding: TensorSharding, rewriter: Rewriter) -> 
         rewriter.set_argument_attribute(op, index, SHARDING, sharding)
     elif isinstance(op, ManualComputationOp | NamedComputationOp):
         is_inside = isinstance(held, BlockArgument)
-        assert not (is_inside and isinstance(op, ManualComputationOp)), "such an argument has its sharding"
+        if is_inside and isinstance(op, ManualComputationOp):
+            sharding = with_manual_axes(sharding, op.in_shardings.shardings[index], op.manual_axes)
         name, values = ("in_shardings", op.operands) if is_inside else ("out_shardings", op.results)
         _set_one(op, name, values, index, sharding, rewriter)
     elif isinstance(op, ShardingOwner):
