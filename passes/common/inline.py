@@ -223,7 +223,15 @@ def _inline(call: CallOp, callee: FuncOp, rewriter: Rewriter) -> list[CallOp]:
 
 
 def _called(location: Location, here: Location) -> Location:
-    return CallSite(location, here)
+    """A location inside a body that was put in place of a call: the way there from the outermost call."""
+    way = []
+    while isinstance(location, CallSite):
+        way.append(location.callee)
+        location = location.caller
+    called = CallSite(location, here)
+    for callee in reversed(way):
+        called = CallSite(callee, called)
+    return called
 
 
 def _copy_block(call: CallOp, callee: FuncOp, rewriter: Rewriter) -> tuple[list[Op], list[Value]]:
