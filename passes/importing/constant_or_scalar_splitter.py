@@ -77,22 +77,25 @@ class _Splitter:
         """Copies the constants of a region for all their users in it."""
         constants: dict[Op, None] = {}
         expansions: dict[Op, None] = {}
+        is_marked = False
         for op in _outside_named_computations(region):
             if isinstance(op, FuncOp | ShardingGroupOp):
                 continue
+            definitions = [value.defining_op for value in op.operands]
             keeps_constants = self._keeps_constants(op)
-            if isinstance(op, SOURCES) or (
-                keeps_constants and all(value.defining_op in constants for value in op.operands)
-            ):
+            is_constant = keeps_constants and all(definition in constants for definition in definitions)
+            if is_constant or isinstance(op, SOURCES):
                 constants[op] = None
                 continue
-            if not keeps_constants and not op.is_terminator:
-                self._mark_around(op, function)
+            if not (keeps_constants or is_marked or op.is_terminator):
+                self._mark(region, function)
+                is_marked = True
             if _is_expansion(op):
                 expansions[op] = None
                 continue
-            for use in op.operand_uses:
-                if use.value.defining_op in constants or use.value.defining_op in expansions:
+            for index, definition in enumerate(definitions):
+                if definition in constants or definition in expansions:
+                    use = op.operand_uses[index]
                     self._rewriter.set_operand(use, self._copy(use.value))
         # What was copied for all its users has none left. What uses a constant is gone before it.
         self._erase_unused([*expansions, *reversed(constants)])
@@ -105,11 +108,10 @@ class _Splitter:
             return op.computation_name not in self._impure_computations
         return op.form.remember(_may_keep_constants) and is_pure(op)
 
-    def _mark_around(self, op: Op, function: FuncOp) -> None:
-        """Remembers that the bodies in which an operation stands are more than a constant computation."""
-        around = op.parent_of(NamedComputationOp)
-        if isinstance(around, NamedComputationOp):
-            self._impure_computations.add(around.computation_name)
+    def _mark(self, region: Region, function: FuncOp) -> None:
+        """Remembers that there is more in a region, and so in its function, than a constant computation."""
+        if isinstance(region.parent, NamedComputationOp):
+            self._impure_computations.add(region.parent.computation_name)
         self._impure_functions.add(original_name(function))
 
     def _copy(self, value: Value) -> Value:
