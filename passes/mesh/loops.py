@@ -8,6 +8,8 @@ its dimensions. An operation that is not described here cannot be sharded.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from importlib import import_module
 
 from sdyopt.dialects.arith.compare import CmpIOp
 from sdyopt.dialects.arith.floats import FloatBinary, NegFOp
@@ -22,7 +24,6 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.types import RankedTensor
 
 from .loop_kinds import Loop, Loops
-from .rule_loops import loops_of_stablehlo
 
 Find = Callable[[Op], Loops | None]
 
@@ -84,9 +85,16 @@ def loops_of(op: Op) -> Loops | None:
     return None if find is None else find(op)
 
 
+@cache
+def _stablehlo_finder() -> Find:
+    """The loops by sharding rules, which nobody waits for whose program has no StableHLO in it."""
+    find: Find = import_module(".rule_loops", __package__).loops_of_stablehlo
+    return find
+
+
 def _finder(op: Op) -> Find | None:
     if op.dialect_name == "stablehlo":
-        return None if op.regions and op.name != "stablehlo.reduce" else loops_of_stablehlo
+        return None if op.regions and op.name != "stablehlo.reduce" else _stablehlo_finder()
     for base in type(op).__mro__:
         if base in _TABLE:
             return _TABLE[base]
