@@ -1,0 +1,30 @@
+// RUN: sdy-opt %s -split-input-file -sdy-op-priority-propagate | filecheck %s
+
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+
+// What the elementwise operation passes on is there before the product could want something else.
+// CHECK-LABEL: func.func @elementwise_first
+// CHECK-SAME: (%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {?}]>}, %arg1: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"x", ?}]>})
+// CHECK-SAME: -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"x"}]>})
+// CHECK: %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{?}, {"x", ?}]>]>}
+// CHECK: %1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{?}, {"x", ?}]>]>}
+func.func @elementwise_first(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {?}]>}, %b: tensor<8x8xf32>)
+    -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"x"}]>}) {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %1 = stablehlo.negate %0 : tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+
+// Slices of dynamic position pass shardings back as well, though in a later round.
+// CHECK-LABEL: func.func @slice
+// CHECK-SAME: (%arg0: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}, {?}]>}, %arg1: tensor<i32>)
+// CHECK-SAME: -> (tensor<16x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {?}]>})
+// CHECK: %0 = stablehlo.dynamic_slice %arg0, %arg1, %arg1, sizes = [16, 4] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", ?}, {?}]>]>}
+func.func @slice(%a: tensor<16x8xf32>, %i: tensor<i32>) -> (tensor<16x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {?}]>}) {
+  %0 = stablehlo.dynamic_slice %a, %i, %i, sizes = [16, 4] : (tensor<16x8xf32>, tensor<i32>, tensor<i32>) -> tensor<16x4xf32>
+  return %0 : tensor<16x4xf32>
+}
