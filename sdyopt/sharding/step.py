@@ -77,6 +77,12 @@ class Steps:
         mesh = None if mesh_or_ref is None else self._mesh_of(mesh_or_ref)
         if mesh_or_ref is None or mesh is None or mesh.is_maximal:
             return None
+        if any(
+            s is not None and s.rank != mapping.rank
+            for s, mapping in zip(shardings, rule.tensors, strict=True)
+        ):
+            # Only a group of tensors that are not alike comes to this; the verifier will say so.
+            return None
         tensors = project(rule, shardings, mesh)
         before = [tensor.copy() for tensor in tensors]
         count = len(rule.operands)
