@@ -19,7 +19,7 @@ from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.dialects.stablehlo.traits import BROADCASTING_ELEMENTWISE
 from sdyopt.ir.effects import is_memory_effect_free
 from sdyopt.ir.form import Form
-from sdyopt.ir.operation import Op
+from sdyopt.ir.operation import Op, build
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.shape_traits import ELEMENTWISE
 from sdyopt.ir.traits import PURE
@@ -36,11 +36,13 @@ def protect_constants(root: Op, rewriter: Rewriter) -> None:
     """Puts constants of sdy, which nobody merges again, in place of those of stablehlo."""
     for op in root.walk_post_order():
         if isinstance(op, StablehloConstantOp):
-            attributes = {"value": op.form.attributes["value"], **dict(op.attributes)}
-            constant = rewriter.create(
-                ConstantOp, (), op.form.result_types, attributes, before=op, location=op.location
-            )
+            constant = build(op.form.remember(_protected), (), op.attributes, op._location)
+            rewriter.insert(constant, before=op)
             rewriter.replace(op, constant)
+
+
+def _protected(form: Form) -> Form:
+    return Form(ConstantOp, ConstantOp.name, form.attributes, (), form.result_types)
 
 
 # --- What can be told from a form -----------------------------------------------------------------

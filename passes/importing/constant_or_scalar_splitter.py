@@ -70,43 +70,56 @@ class _Splitter:
         self._module = module
         self._rewriter = rewriter
         self._functions = FunctionCopies(module, rewriter)
+        # What is known of the forms of operations without regions.
+        self._known: dict[Form, bool] = {}
         self._impure_computations: set[str] = set()
         self._impure_functions: set[str] = set()
 
     def split(self, region: Region, function: FuncOp) -> None:
         """Copies the constants of a region for all their users in it."""
-        constants: dict[Op, None] = {}
-        expansions: dict[Op, None] = {}
+        constants: list[Op] = []
+        expansions: list[Op] = []
+        # Their results; `copied` are those that users get copies of.
+        constant_values: set[Value] = set()
+        copied: set[Value] = set()
         is_marked = False
         for op in _outside_named_computations(region):
             if isinstance(op, FuncOp | ShardingGroupOp):
                 continue
-            definitions = [value.defining_op for value in op.operands]
             keeps_constants = self._keeps_constants(op)
-            is_constant = keeps_constants and all(definition in constants for definition in definitions)
-            if is_constant or isinstance(op, SOURCES):
-                constants[op] = None
+            if (
+                keeps_constants and all(use.value in constant_values for use in op.operand_uses)
+            ) or isinstance(op, SOURCES):
+                constants.append(op)
+                constant_values.update(op.results)
+                copied.update(op.results)
                 continue
             if not (keeps_constants or is_marked or op.is_terminator):
                 self._mark(region, function)
                 is_marked = True
             if _is_expansion(op):
-                expansions[op] = None
+                expansions.append(op)
+                copied.update(op.results)
                 continue
-            for index, definition in enumerate(definitions):
-                if definition in constants or definition in expansions:
-                    use = op.operand_uses[index]
+            for use in op.operand_uses:
+                if use.value in copied:
                     self._rewriter.set_operand(use, self._copy(use.value))
         # What was copied for all its users has none left. What uses a constant is gone before it.
         self._erase_unused([*expansions, *reversed(constants)])
 
     def _keeps_constants(self, op: Op) -> bool:
         """Whether the results are constant if all operands are."""
+        keeps = self._known.get(op.form)
+        if keeps is not None:
+            return keeps
         if isinstance(op, CallOp):
             return original_name(called_function(op)) not in self._impure_functions
         if isinstance(op, NamedComputationOp):
             return op.computation_name not in self._impure_computations
-        return op.form.remember(_may_keep_constants) and is_pure(op)
+        keeps = op.form.remember(_may_keep_constants) and is_pure(op)
+        if not op.regions:
+            self._known[op.form] = keeps
+        return keeps
 
     def _mark(self, region: Region, function: FuncOp) -> None:
         """Remembers that there is more in a region, and so in its function, than a constant computation."""
