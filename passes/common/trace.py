@@ -33,6 +33,8 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import BlockArgument, OpResult, Value
 
 SELF = string("self")
+# How the reference calls the origin of an axis that was there before, at a value that is no origin itself.
+NOBODY = ": 0"
 
 
 class Trace:
@@ -120,9 +122,8 @@ class Origins:
         """Notes that an axis, or what became of it where dimensions are split or joined, went to a value."""
         known = self._names.get(_holder(source), {})
         related = (name for other, name in known.items() if other.contains(axis) or axis.contains(other))
-        name = known.get(axis) or next(related, None)
-        if name is not None:
-            self._names.setdefault(_holder(target), {}).setdefault(axis, name)
+        name = known.get(axis) or next(related, NOBODY)
+        self._names.setdefault(_holder(target), {}).setdefault(axis, name)
 
     def _start(self, value: Value, sharding: TensorSharding | None, name: str) -> None:
         if sharding is None:
