@@ -83,3 +83,46 @@ func.func @blocks(%p: i1, %a: f32) -> f32 {
   %1 = arith.negf %0 : f32
   return %1 : f32
 }
+
+// A function that calls itself is inlined nowhere, and neither is one that calls its caller.
+// CHECK-LABEL: func.func @calls_recursive
+func.func @calls_recursive(%a: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT: call @recursive
+  %0 = call @recursive(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @to_and_fro
+func.func @to_and_fro() {
+  // CHECK-NEXT: call @fro_and_to
+  call @fro_and_to() : () -> ()
+  return
+}
+
+// CHECK-LABEL: func.func @fro_and_to
+func.func @fro_and_to() {
+  // CHECK-NEXT: call @to_and_fro
+  call @to_and_fro() : () -> ()
+  return
+}
+
+// The way through several calls starts at the outermost one; arguments of blocks come along.
+func.func private @innermost(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = sdy.named_computation<"body">(%a) (%b: tensor<4xf32> loc("argument")) {
+    sdy.return %b : tensor<4xf32>
+  } : (tensor<4xf32>) -> tensor<4xf32> loc("innermost")
+  return %0 : tensor<4xf32>
+}
+
+func.func private @middle(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = call @innermost(%a) : (tensor<4xf32>) -> tensor<4xf32> loc("middle")
+  return %0 : tensor<4xf32>
+}
+
+// PLACE-LABEL: func.func @outermost
+func.func @outermost(%a: tensor<4xf32>) -> tensor<4xf32> {
+  // PLACE-NEXT: loc(callsite("argument" at callsite("middle" at "outermost")))
+  // PLACE: loc(callsite("innermost" at callsite("middle" at "outermost")))
+  %0 = call @middle(%a) : (tensor<4xf32>) -> tensor<4xf32> loc("outermost")
+  return %0 : tensor<4xf32>
+}

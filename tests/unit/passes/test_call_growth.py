@@ -1,0 +1,51 @@
+"""Bounds on what becomes of calls, which take more functions, or more time, than a lit case should have."""
+
+from __future__ import annotations
+
+import pytest
+
+from passes.common import inline
+from passes.common.call_graph import MOST_NESTED_CALLS
+from passes.common.inline import Inliner
+from passes.importing.import_func_calls import ImportFuncCalls
+from sdyopt.driver.job import Job
+from sdyopt.driver.run import run_job
+from sdyopt.pipeline import Pass, Pipeline
+
+
+def chain(length: int, calls: int = 1) -> bytes:
+    """A function that calls the next one so many times, which does the same with its next one, and so on."""
+    functions = []
+    for index in range(length):
+        body = f"call @f{index + 1}() : () -> () " * calls
+        functions.append(f"func.func @f{index}() {{ {body} return }}")
+    effect = "stablehlo.custom_call @effect() {has_side_effect = true} : () -> ()"
+    functions.append(f"func.func @f{length}() {{ {effect} return }}")
+    return "\n".join(functions).encode()
+
+
+def run(program: bytes, single: Pass) -> tuple[bool, str]:
+    """Whether a pass succeeds, and what is said about it."""
+    said: list[str] = []
+    outcome = run_job(Job("in", program, Pipeline(elements=[single]), said.append))
+    return outcome.succeeded, "".join(said)
+
+
+def test_nested_as_deep_as_regions_may_be() -> None:
+    assert run(chain(MOST_NESTED_CALLS - 1), ImportFuncCalls()) == (True, "")
+
+
+def test_nested_too_deep() -> None:
+    succeeded, said = run(chain(MOST_NESTED_CALLS + 1), ImportFuncCalls())
+    assert not succeeded
+    assert f"calls in it are nested deeper than {MOST_NESTED_CALLS}" in said
+    assert said.startswith("in:")
+
+
+def test_inlined_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inline, "MOST_COPIED_OPERATIONS", 1000)
+    succeeded, said = run(chain(20, calls=2), Inliner())
+    assert not succeeded
+    assert "'func.call' op cannot be replaced by the body of 'f" in said
+    assert "would have more than 1000 operations" in said
+    assert said.startswith("in:")
