@@ -48,6 +48,16 @@ IMPORT_PASSES = (
     f"{_LIFT},sdy-remove-size-one-axes",
     "sdy-manual-axes-cleanup",
     "sdy-sharding-group-import",
+    "sdy-propagate-sharding-from-func-to-call",
+    "sdy-flatten-call-graph",
+    "sdy-import-func-calls",
+    "sdy-import-func-calls{add-data-flow-edges-on-named-computations=false}",
+    "sdy-pre-order-funcs",
+    "sdy-add-func-data-flow-edges",
+    "func.func(sdy-explicit-gather-scatter-batching)",
+    "inline",
+    "sdy-import-pipeline",
+    "sdy-import-pipeline{dedup-functions-fully=true}",
 )
 
 

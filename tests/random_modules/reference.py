@@ -1,8 +1,8 @@
 """The C++ passes, for modules that come one by one. Run by a Python that has jaxlib; stands alone.
 
 Reads a line of JSON per module, `{"text": …, "pipelines": […]}`, and answers with a line: for each
-pipeline `{"output": …, "errors": […]}`, or null where the process died. Each module is run in a process
-forked for it, so that nothing of one is left for the next, and a crash ends that one alone.
+pipeline `{"output": …, "errors": […]}`, or null where the process died. Each pipeline runs in a process
+forked for it: a crash ends that one alone, and warnings that come once per process come for each.
 """
 
 import json
@@ -23,14 +23,12 @@ def main() -> None:
     context = _new_context()
     for line in sys.stdin:
         task = json.loads(line)
-        results: list[Result | None] = []
-        while len(results) < len(task["pipelines"]):
-            results += _run_forked(context, task["text"], task["pipelines"][len(results) :])
+        results = [_run_forked(context, task["text"], pipeline) for pipeline in task["pipelines"]]
         print(json.dumps(results), flush=True)
 
 
-def _run_forked(context: ir.Context, text: str, pipelines: list[str]) -> list[Result | None]:
-    """The results of pipelines up to and with the first that crashes."""
+def _run_forked(context: ir.Context, text: str, pipeline: str) -> Result | None:
+    """The result of a pipeline, run in a process of its own; None if that process died."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
@@ -38,14 +36,13 @@ def _run_forked(context: ir.Context, text: str, pipelines: list[str]) -> list[Re
         # What a failed check says goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         with os.fdopen(writing, "w") as out:
-            for pipeline in pipelines:
-                print(json.dumps(_run(context, text, pipeline)), file=out, flush=True)
+            out.write(json.dumps(_run(context, text, pipeline)))
         os._exit(0)
     os.close(writing)
-    with os.fdopen(reading) as answers:
-        results: list[Result | None] = [json.loads(line) for line in answers]
+    with os.fdopen(reading) as answer:
+        result = answer.read()
     os.waitpid(child, 0)
-    return results if len(results) == len(pipelines) else [*results, None]
+    return json.loads(result) if result else None
 
 
 def _run(context: ir.Context, text: str, pipeline: str) -> Result:
