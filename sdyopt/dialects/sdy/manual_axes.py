@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
-from itertools import dropwhile, takewhile
 
 from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.axis_lists import ManualAxes
@@ -19,9 +19,7 @@ def without_manual_axes(sharding: TensorSharding, manual: ManualAxes) -> TensorS
         return tuple(axis for axis in axes if axis.name not in manual)
 
     dims = tuple(
-        DimensionSharding(
-            tuple(dropwhile(lambda axis: axis.name in manual, dim.axes)), dim.is_closed, dim.priority
-        )
+        DimensionSharding(dim.axes[_manual_count(dim.axes, manual) :], dim.is_closed, dim.priority)
         for dim in sharding.dims
     )
     return TensorSharding(
@@ -33,8 +31,17 @@ def with_manual_axes(free: TensorSharding, outside: TensorSharding, manual: Manu
     """A sharding along free axes as it is outside, where the manual axes of another one come first."""
     dims = tuple(
         DimensionSharding(
-            (*takewhile(lambda axis: axis.name in manual, held.axes), *dim.axes), dim.is_closed, dim.priority
+            held.axes[: _manual_count(held.axes, manual)] + dim.axes, dim.is_closed, dim.priority
         )
         for dim, held in zip(free.dims, outside.dims, strict=True)
     )
     return TensorSharding(free.mesh_or_ref, dims, outside.replicated_axes, outside.unreduced_axes)
+
+
+def _manual_count(axes: tuple[AxisRef, ...], manual: ManualAxes) -> int:
+    """How many manual axes there are before the free ones.
+
+    Searched for by halves as in the reference, so that lists in which they are not in this order, which are
+    wrong but may come up inside a pass, give the same.
+    """
+    return bisect_left(axes, True, key=lambda axis: axis.name not in manual)
