@@ -4,3 +4,4 @@ from sdyopt.ir.dialect import Dialect
 
 chlo = Dialect("chlo")
 chlo.unknown_attribute = "unknown chlo attribute"
+chlo.is_inlinable = True
