@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from sdyopt.diagnostics.location import CallSite, Location
+from sdyopt.diagnostics.location import CallSite, Location, UnknownLoc
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.cf import BranchOp
 from sdyopt.dialects.func import CallOp, FuncOp
@@ -211,7 +211,8 @@ def _inline(call: CallOp, callee: FuncOp, rewriter: Rewriter) -> list[CallOp]:
     else:
         inserted, values = _copy_blocks(call, callee, rewriter)
     here = call.location
-    for op in inserted:
+    # A call that is nowhere leaves what takes its place where it was.
+    for op in inserted if not isinstance(here, UnknownLoc) else ():
         for inner in op.walk():
             rewriter.set_location(inner, _called(inner.location, here))
             for argument in (
