@@ -1,4 +1,4 @@
-"""The side of sdy-opt: `python -m benchmarks.ours FILE` times each step in process; prints JSON."""
+"""The side of sdy-opt: `python -m benchmarks.ours FILE PIPELINE` times each step in process; prints JSON."""
 
 import gc
 import json
@@ -10,32 +10,42 @@ from pathlib import Path
 from sdyopt.diagnostics import Source
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.verify import Verifier
-from sdyopt.registry import find_dialect
+from sdyopt.pipeline.run import run_pipeline
+from sdyopt.pipeline.text import parse_pipeline
+from sdyopt.registry import find_dialect, lookup
 from sdyopt.syntax.parse import parse_module
 from sdyopt.syntax.print import print_for_note, print_op
 from sdyopt.syntax.spell import Speller
 
 
-def steps(path: str) -> dict[str, float]:
+def steps(path: str, pipeline: str) -> dict[str, float]:
     """Seconds of each step, the peak of memory in bytes, and how many operations there are."""
     text = Path(path).read_text(encoding="utf-8")
     gc.disable()  # as the driver does
     start = time.perf_counter()
     dialects = DialectTable(find_dialect)
     module, _ = parse_module(Source(path, text), dialects)
-    if not Verifier(dialects, Speller().type, print_for_note).verify(module):
+    verify = Verifier(dialects, Speller().type, print_for_note).verify
+    if not verify(module):
         sys.exit(f"{path} is not valid")
     parsed = time.perf_counter()
     print_op(module, dialects)
     printed = time.perf_counter()
+    operations = sum(1 for _ in module.walk())
+    passes = parse_pipeline(pipeline, lookup).merged()
+    ready = time.perf_counter()
+    if not run_pipeline(passes, module, verify):
+        sys.exit(f"{pipeline} fails on {path}")
+    transformed = time.perf_counter()
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     return {
         "parse and verify": parsed - start,
         "print": printed - parsed,
+        "passes": transformed - ready,
         "memory": memory,
-        "operations": sum(1 for _ in module.walk()),
+        "operations": operations,
     }
 
 
 if __name__ == "__main__":
-    json.dump(steps(sys.argv[1]), sys.stdout)
+    json.dump(steps(sys.argv[1], sys.argv[2]), sys.stdout)

@@ -1,6 +1,6 @@
 """The C++ side: MLIR and Shardy as compiled into jaxlib. Run by the reference's own Python.
 
-reference.py FILE                       times each step in process; prints JSON
+reference.py FILE PIPELINE              times each step in process; prints JSON
 reference.py --whole FILE [PIPELINE]    reads, transforms and prints, and nothing else
 """
 
@@ -28,16 +28,26 @@ def new_context() -> ir.Context:
     return context
 
 
-def steps(path: str) -> dict[str, float]:
+def steps(path: str, pipeline: str) -> dict[str, float]:
     """Seconds of each step, and the peak of memory in bytes."""
     text = Path(path).read_text(encoding="utf-8")
     start = time.perf_counter()
-    module = ir.Module.parse(text, new_context())  # verifies as well
+    context = new_context()
+    module = ir.Module.parse(text, context)  # verifies as well
     parsed = time.perf_counter()
     module.operation.get_asm()
     printed = time.perf_counter()
+    passes = passmanager.PassManager.parse(pipeline, context)
+    ready = time.perf_counter()
+    passes.run(module.operation)
+    transformed = time.perf_counter()
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return {"parse and verify": parsed - start, "print": printed - parsed, "memory": memory}
+    return {
+        "parse and verify": parsed - start,
+        "print": printed - parsed,
+        "passes": transformed - ready,
+        "memory": memory,
+    }
 
 
 def whole(path: str, pipeline: str | None) -> None:
@@ -53,4 +63,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "--whole":
         whole(sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else None)
     else:
-        json.dump(steps(sys.argv[1]), sys.stdout)
+        json.dump(steps(sys.argv[1], sys.argv[2]), sys.stdout)

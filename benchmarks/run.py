@@ -81,7 +81,7 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--rounds", type=int, default=5, help="runs of which the median is taken")
     parser.add_argument(
-        "--pipeline", default=PIPELINE, help="for the row `with passes` (default: %(default)s)"
+        "--pipeline", default=PIPELINE, help="for the rows with passes (default: %(default)s)"
     )
     parser.add_argument("--keep", metavar="FOLDER", help="where generated programs go, to be kept")
     options = parser.parse_args()
@@ -106,12 +106,12 @@ def _programs(options: argparse.Namespace, folder: Path) -> list[Program]:
 
 def _measure(program: Program, options: argparse.Namespace) -> None:
     path = str(program.path)
-    sides = {OURS: [sys.executable, "-m", "benchmarks.ours", path]}
+    sides = {OURS: [sys.executable, "-m", "benchmarks.ours", path, options.pipeline]}
     wholes = {OURS: [sys.executable, "-m", "sdyopt", path]}
     passes = {OURS: [*wholes[OURS], f"--pass-pipeline={options.pipeline}"]}
     if options.reference_python:
         reference = [options.reference_python, str(HERE / "reference.py")]
-        sides[THEIRS] = [*reference, path]
+        sides[THEIRS] = [*reference, path, options.pipeline]
         wholes[THEIRS] = [*reference, "--whole", path]
         passes[THEIRS] = [*wholes[THEIRS], options.pipeline]
     for side, command in sides.items():
@@ -120,7 +120,7 @@ def _measure(program: Program, options: argparse.Namespace) -> None:
         program.figures["peak memory, in process"][side].append(steps.pop("memory"))
         for step, seconds in steps.items():
             program.figures[step][side].append(seconds)
-        program.figures["together"][side].append(sum(steps.values()))
+        program.figures["together"][side].append(steps["parse and verify"] + steps["print"])
     for what, commands in (("whole process", wholes), ("with passes", passes)):
         for side, command in commands.items():
             done = run(command)
