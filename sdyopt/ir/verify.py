@@ -6,7 +6,7 @@ the next. Within one, the first error ends it. Errors are emitted.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,7 @@ from sdyopt.ir.fields import RegionField
 from sdyopt.ir.form import Form, FormError
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import FUNCTION, GRAPH_REGION, ISOLATED, NO_TERMINATOR
+from sdyopt.ir.types import Type
 from sdyopt.ir.value import BlockArgument, OpResult, Value
 from sdyopt.ir.verify_form import SpellType, check_inferred_types, form_problem
 
@@ -114,20 +115,26 @@ class Verifier:
     def _signature_attributes(self, op: Any) -> None:
         """Checks the attributes of a function's arguments and results."""
         type = op.function_type
-        for word, held, count, hook in (
-            ("argument", op.argument_attributes, len(type.inputs), "verify_argument_attribute"),
-            ("result", op.result_attributes, len(type.results), "verify_result_attribute"),
+        for word, held, types, hook in (
+            ("argument", op.argument_attributes, type.inputs, "verify_argument_attribute"),
+            ("result", op.result_attributes, type.results, "verify_result_attribute"),
         ):
-            if len(held) != count:
+            if len(held) != len(types):
                 raise op.op_error(
                     f"expects {word} attribute array to have the same number of elements as the number of "
-                    f"function {word}s, got {len(held)}, but expected {count}"
+                    f"function {word}s, got {len(held)}, but expected {len(types)}"
                 )
+            # An attribute that was right for one is right for all of the same type.
+            seen: set[tuple[str, Attribute, Type]] = set()
             for index, attributes in enumerate(held):
-                self._attributes_of_one(op, word, index, attributes, hook)
+                new = [(n, a) for n, a in attributes.entries if (n, a, types[index]) not in seen]
+                self._attributes_of_one(op, word, index, new, hook)
+                seen.update((name, attribute, types[index]) for name, attribute in new)
 
-    def _attributes_of_one(self, op: Op, word: str, index: int, attributes: DictAttr, hook: str) -> None:
-        for name, attribute in attributes.entries:
+    def _attributes_of_one(
+        self, op: Op, word: str, index: int, attributes: Sequence[tuple[str, Attribute]], hook: str
+    ) -> None:
+        for name, attribute in attributes:
             namespace, dot, _ = name.partition(".")
             if not dot:
                 raise op.op_error(f"{word}s may only have dialect attributes")
