@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache
+from string import ascii_letters, digits
 from struct import unpack
 from typing import Protocol, TypeVar, cast
 
@@ -66,15 +66,29 @@ class Cursor:
 
     def looking_at(self, token: str) -> bool:
         """Whether the next token is `token`: punctuation, or a whole word."""
-        return _token(token).match(self.text, self.position) is not None
+        return self._behind(token) >= 0
 
     def accept(self, token: str) -> bool:
         """Takes `token` if it is next."""
-        match = _token(token).match(self.text, self.position)
-        if match is None:
+        end = self._behind(token)
+        if end < 0:
             return False
-        self.position = match.end()
+        self.position = end
         return True
+
+    def _behind(self, token: str) -> int:
+        """Where `token` ends if it is next, else -1. No pattern is compiled for it: there are many."""
+        text = self.text
+        blank = BLANK.match(text, self.position)
+        assert blank is not None
+        start = blank.end()
+        if not text.startswith(token, start):
+            return -1
+        end = start + len(token)
+        following = text[end : end + 1]
+        if token[-1].isalnum() or token[-1] == "_":
+            return -1 if following and following in _WORD_CHARACTERS else end
+        return -1 if text.startswith(_NOT_BEHIND.get(token, "\0"), end) else end
 
     def expect(self, token: str, context: str = "") -> None:
         """Takes `token`, or fails with "expected 'token'" and the context behind it."""
@@ -292,7 +306,8 @@ class Cursor:
 
 
 # What makes a longer token of punctuation.
-_NOT_BEHIND = {"{": "(?!-#)", "-": "(?!>)"}
+_NOT_BEHIND = {"{": "-#", "-": ">"}
+_WORD_CHARACTERS = frozenset(ascii_letters + digits + "_$.")
 
 
 def end_of_previous(text: str, offset: int) -> int:
@@ -310,10 +325,3 @@ def end_of_previous(text: str, offset: int) -> int:
         comment = text.find("//", line_start, end)
         if comment >= 0:
             end = comment
-
-
-@cache
-def _token(token: str) -> re.Pattern[str]:
-    is_word = token[-1].isalnum() or token[-1] == "_"
-    behind = r"(?![\w$.])" if is_word else _NOT_BEHIND.get(token, "")
-    return re.compile(SPACE + re.escape(token) + behind, re.ASCII)
