@@ -17,7 +17,6 @@ from sdyopt.syntax.parse import parse_module
 from sdyopt.syntax.print import print_for_note, print_op
 from sdyopt.syntax.spell import Speller
 
-
 DIALECTS = ("builtin", "func", "stablehlo", "chlo", "mhlo", "sdy")
 
 
