@@ -43,7 +43,11 @@ def _unknown(flag: PassFlag) -> UsageError:
     for entry in entries:
         for option in entry.options():
             if option.flag == flag.name:
-                value = flag.options or option.write(option.default).partition("=")[2]
+                # A flag without a value means that something is to be switched on, which is not the default.
+                default = (
+                    "true" if option.default is False else option.write(option.default).partition("=")[2]
+                )
+                value = flag.options or default
                 return UsageError(
                     message,
                     f"'{option.flag}' is an option of a pass; write -{entry.flag}='{option.flag}={value}'",

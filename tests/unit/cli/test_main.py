@@ -45,6 +45,12 @@ def test_a_program_comes_out_as_it_went_in(program: str, capfd: pytest.CaptureFi
             ["-max-iterations=3"],
             "help: 'max-iterations' is an option of a pass; write -canonicalize='max-iterations=3'",
         ),
+        # Who names a switch wants it on.
+        (
+            ["-sink-debug-sharding-origins"],
+            "help: 'sink-debug-sharding-origins' is an option of a pass; "
+            "write -sdy-sink-data-flow-edges='sink-debug-sharding-origins=true'",
+        ),
         (["-cse=x=1"], "<Pass-Options-Parser>: no such option x\nfailed to add `cse` with options `x=1`"),
         (
             ["--pass-pipeline=builtin.module(csee)"],
