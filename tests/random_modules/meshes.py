@@ -48,14 +48,14 @@ def random_meshes(random: Random) -> list[Mesh]:
     for name in random.sample(("mesh", "mesh_0", "other", "maximal_mesh_1"), random.randint(1, 3)):
         axes = _random_axes(random)
         meshes.append(
-            Mesh(axes, f"@{name}", f"sdy.mesh @{name} = {_text(axes, _random_devices(random, axes))}")
+            Mesh(axes, f"@{name}", f"sdy.mesh @{name} = {mesh_text(axes, _random_devices(random, axes))}")
         )
     if random.random() < 0.3:
         twin = meshes[0]
         meshes.append(Mesh(twin.axes, "@twin", twin.definition.replace(twin.reference, "@twin")))
     if random.random() < 0.4:
         axes = random.choice((meshes[0].axes, _random_axes(random)))
-        meshes.append(Mesh(axes, "mesh" + _text(axes, _random_devices(random, axes))))
+        meshes.append(Mesh(axes, "mesh" + mesh_text(axes, _random_devices(random, axes))))
     return meshes
 
 
@@ -69,7 +69,8 @@ def _random_devices(random: Random, axes: Sequence[tuple[str, int]]) -> list[int
     return random.sample(range(count), count) if random.random() < 0.1 else []
 
 
-def _text(axes: Sequence[tuple[str, int]], devices: Sequence[int]) -> str:
+def mesh_text(axes: Sequence[tuple[str, int]], devices: Sequence[int]) -> str:
+    """The text of a mesh."""
     order = f", device_ids=[{', '.join(map(str, devices))}]" if devices else ""
     sizes = ", ".join(f'"{name}"={size}' for name, size in axes)
     return f"<[{sizes}]{order}>"
@@ -124,9 +125,9 @@ def random_sharding(
     pieces = [piece for axis in mesh.axes if axis[0] not in taken for piece in _split(random, *axis)]
     random.shuffle(pieces)
     for piece in pieces:
-        _place(random.choice([*result.dims, *result.dims, result.replicated, result.unreduced, []]), piece)
-    result.replicated = _in_order(mesh, result.replicated)
-    result.unreduced = _in_order(mesh, result.unreduced)
+        place(random.choice([*result.dims, *result.dims, result.replicated, result.unreduced, []]), piece)
+    result.replicated = in_order(mesh, result.replicated)
+    result.unreduced = in_order(mesh, result.unreduced)
     return result
 
 
@@ -138,15 +139,15 @@ def _split(random: Random, axis: str, size: int) -> list[Piece]:
     return [Piece(axis, 1, cut, whole=False), Piece(axis, cut, size // cut, whole=False)]
 
 
-def _place(pieces: list[Piece], piece: Piece) -> None:
+def place(pieces: list[Piece], piece: Piece) -> None:
     if not pieces or not pieces[-1].goes_on_with(piece):
         pieces.append(piece)
 
 
-def _in_order(mesh: Mesh, pieces: list[Piece]) -> list[Piece]:
+def in_order(mesh: Mesh, pieces: list[Piece]) -> list[Piece]:
     result: list[Piece] = []
     for piece in sorted(pieces, key=mesh.order):
-        _place(result, piece)
+        place(result, piece)
     return result
 
 
@@ -163,7 +164,7 @@ def manual_sharding(
                 _place_manual(result.dims[dim], piece, manual)
                 local[dim] = shape[dim] // prod(p.size for p in result.dims[dim] if p.axis in manual)
             elif random.random() < 0.3:
-                result.replicated = _in_order(mesh, [*result.replicated, piece])
+                result.replicated = in_order(mesh, [*result.replicated, piece])
     # Inside, where the manual axes are gone, a closed dimension without others may not have a priority.
     for dim, pieces in enumerate(result.dims):
         if all(piece.axis in manual for piece in pieces) and not result.is_open[dim]:
@@ -175,5 +176,5 @@ def _place_manual(pieces: list[Piece], piece: Piece, manual: Sequence[str]) -> N
     """Puts a piece of a manual axis behind the others and before the pieces of free axes."""
     count = sum(1 for other in pieces if other.axis in manual)
     before = pieces[:count]
-    _place(before, piece)
+    place(before, piece)
     pieces[:count] = before

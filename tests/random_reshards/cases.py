@@ -1,0 +1,75 @@
+"""One reshard of a seed, and the text of many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from random import Random
+
+from tests.random_modules.meshes import Mesh, Sharding
+from tests.random_reshards.meshes import pair_of_meshes
+from tests.random_reshards.shardings import pair_of_shardings
+
+# Rows, columns and so on: many that divide well, some that do not.
+SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 30, 48, 64, 96, 144)
+RANKS = (1, 1, 2, 2, 2, 2, 3, 3, 3, 4, 4, 5)
+
+
+@dataclass(frozen=True)
+class Reshard:
+    """A tensor of a shape whose sharding changes from `source`, or none, to `target`."""
+
+    seed: int
+    shape: tuple[int, ...]
+    source: Sharding | None
+    target: Sharding
+    # How many barriers to propagation stand between.
+    barriers: int
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return f"reshard_{self.seed}"
+
+    @property
+    def type(self) -> str:
+        return f"tensor<{''.join(f'{size}x' for size in self.shape)}f32>"
+
+    @property
+    def meshes(self) -> list[Mesh]:
+        """The meshes that the shardings speak of."""
+        found = [self.target.mesh] if self.source is None else [self.source.mesh, self.target.mesh]
+        return list(dict.fromkeys(found))
+
+    @property
+    def function(self) -> str:
+        """A function that takes the tensor, reshards it and returns it."""
+        type = self.type
+        sharded = "" if self.source is None else f" {{sdy.sharding = #sdy.sharding{self.source}}}"
+        lines = [f"func.func @{self.name}(%arg0: {type}{sharded}) -> {type} {{"]
+        value = "%arg0"
+        for number in range(self.barriers):
+            lines.append(f"  %{number} = sdy.propagation_barrier {value} allowed_direction=NONE : {type}")
+            value = f"%{number}"
+        lines += [f"  %out = sdy.reshard {value} {self.target} : {type}", f"  return %out : {type}", "}"]
+        return "\n".join(lines)
+
+
+def random_reshard(seed: int) -> Reshard:
+    """A valid reshard, always the same one for a seed."""
+    random = Random(seed)
+    source_mesh, target_mesh = pair_of_meshes(random, f"mesh_{seed}")
+    rank = 0 if random.random() < 0.02 else random.choice(RANKS)
+    shape = tuple(random.choice(SIZES) for _ in range(rank))
+    source, target = pair_of_shardings(random, source_mesh, target_mesh, rank)
+    has_source = random.random() < 0.97
+    barriers = random.randint(1, 2) if random.random() < 0.03 else 0
+    return Reshard(seed, shape, source if has_source else None, target, barriers)
+
+
+def module_text(reshards: Iterable[Reshard]) -> str:
+    """A module with a function for each reshard, behind the meshes of all."""
+    reshards = list(reshards)
+    meshes = dict.fromkeys(mesh for reshard in reshards for mesh in reshard.meshes)
+    definitions = [mesh.definition for mesh in meshes if mesh.definition]
+    return "\n".join([*definitions, *(reshard.function for reshard in reshards)]) + "\n"

@@ -1,0 +1,83 @@
+"""Compares what becomes of random reshards here and in the reference, function by function.
+
+    python -m tests.random_reshards.compare --seeds 0:20000 --reference-python PYTHON [PIPELINE …]
+
+PYTHON is one that has jaxlib. Reshards go in modules of many; one that ends with an error or a crash is cut
+in halves, until what is to blame stands alone. Without pipelines, `sdy-reshard-to-collectives` is compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from tests.random_modules.compare import Comparison, Ending, Reference, reference, run_here
+from tests.random_reshards.cases import Reshard, module_text, random_reshard
+
+PIPELINE = "func.func(sdy-reshard-to-collectives)"
+# So many functions make a module: few enough to find their meshes quickly.
+CHUNK = 100
+
+
+def compare_all(
+    reshards: Sequence[Reshard], pipeline: str, reference: Reference, chunk: int = CHUNK
+) -> Iterator[Comparison]:
+    """How each reshard ends here and there."""
+    for start in range(0, len(reshards), chunk):
+        yield from _compare(reshards[start : start + chunk], pipeline, reference)
+
+
+def _compare(reshards: Sequence[Reshard], pipeline: str, reference: Reference) -> Iterator[Comparison]:
+    text, whole = module_text(reshards), f"builtin.module({pipeline})"
+    reference.ask(text, [whole])
+    ours, [theirs] = run_here(text, whole), reference.answer()
+    if len(reshards) == 1:
+        yield Comparison(reshards[0].seed, pipeline, ours, theirs)
+        return
+    if not ours.output or theirs is None or ours.messages != theirs.messages:
+        middle = len(reshards) // 2
+        yield from _compare(reshards[:middle], pipeline, reference)
+        yield from _compare(reshards[middle:], pipeline, reference)
+        return
+    ours_by_name, theirs_by_name = _functions(ours.output), _functions(theirs.output)
+    for reshard in reshards:
+        here, there = (found.get(reshard.name, "") for found in (ours_by_name, theirs_by_name))
+        yield Comparison(reshard.seed, pipeline, Ending(here, ()), Ending(there, ()))
+
+
+def _functions(module: str) -> dict[str, str]:
+    """The text of each function of a module, by name."""
+    return {match[1]: match[0] for match in re.finditer(r"^  func\.func @(\w+).*?^  \}", module, re.M | re.S)}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("pipelines", nargs="*", default=[PIPELINE], help="what goes into builtin.module(…)")
+    parser.add_argument("--seeds", default="0:1000", metavar="FROM:TO", help="which reshards")
+    parser.add_argument("--reference-python", default=sys.executable, metavar="PYTHON")
+    parser.add_argument("--most", type=int, default=5, help="how many differences to show")
+    options = parser.parse_args()
+    start, end = map(int, options.seeds.split(":"))
+    reshards = [random_reshard(seed) for seed in range(start, end)]
+    counts: Counter[str] = Counter()
+    different = []
+    with reference(options.reference_python) as running:
+        for pipeline in options.pipelines:
+            for comparison in compare_all(reshards, pipeline, running):
+                counts[comparison.verdict] += 1
+                if comparison.is_different:
+                    different.append(comparison)
+    for comparison in different[: options.most]:
+        print(random_reshard(comparison.seed).function, comparison, sep="\n", end="\n\n")
+    for verdict, count in sorted(counts.items()):
+        print(f"{count:6} {verdict}")
+    return 1 if different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

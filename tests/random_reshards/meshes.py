@@ -1,0 +1,56 @@
+"""The meshes before and after a reshard: the same one, another order of devices, or different ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from random import Random
+
+from tests.random_modules.meshes import Mesh, mesh_text
+
+AXIS_NAMES = ("x", "y", "z", "w", "a", "b")
+AXIS_SIZES = (1, 2, 2, 2, 3, 4, 4, 6, 8, 8, 12, 16)
+MOST_AXES = 4
+# So few devices can be written down in an order of their own.
+MOST_SHUFFLED = 128
+
+
+def pair_of_meshes(random: Random, name: str) -> tuple[Mesh, Mesh]:
+    """The meshes of both sides, in most cases one and the same."""
+    axes = _random_axes(random)
+    first = _mesh(name, axes, _devices(random, axes) if random.random() < 0.15 else ())
+    drawn = random.random()
+    if drawn < 0.75:
+        return first, first
+    other = f"{name}_other"
+    if drawn < 0.90:
+        return first, _mesh(other, axes, _devices(random, axes))
+    if drawn < 0.93:
+        return first, Mesh(axes, f"@{other}", first.definition.replace(f"@{name} ", f"@{other} "))
+    if drawn < 0.97:
+        axes = _random_axes(random)
+        return first, _mesh(other, axes, ())
+    second = _mesh(other, (), (random.randrange(8),)) if random.random() < 0.7 else _mesh(other, (), ())
+    return (first, second) if random.random() < 0.5 else (second, first)
+
+
+def _mesh(name: str, axes: tuple[tuple[str, int], ...], devices: Sequence[int]) -> Mesh:
+    return Mesh(axes, f"@{name}", f"sdy.mesh @{name} = {mesh_text(axes, devices)}")
+
+
+def is_maximal(mesh: Mesh) -> bool:
+    """Whether the mesh is one device, where a sharding has no dimensions."""
+    return not mesh.axes and "device_ids" in mesh.definition
+
+
+def _random_axes(random: Random) -> tuple[tuple[str, int], ...]:
+    names = random.sample(AXIS_NAMES, random.randint(1, MOST_AXES))
+    return tuple((name, random.choice(AXIS_SIZES)) for name in names)
+
+
+def _devices(random: Random, axes: Sequence[tuple[str, int]]) -> list[int]:
+    """The devices in an order of their own; the usual one, which is written as nothing, if there are many."""
+    count = prod(size for _, size in axes)
+    if count > MOST_SHUFFLED:
+        return []
+    return random.sample(range(count), count)
