@@ -58,13 +58,20 @@ def find_mesh(mesh_or_ref: MeshOrRef, op: Op) -> Mesh | None:
 
 def common_mesh(shardings: Iterable[TensorSharding], op: Op) -> Mesh | None:
     """The mesh that all shardings speak of, empty meshes not counted; None if they disagree."""
-    common: Mesh | None = None
+    common = common_mesh_or_ref(shardings, op)
+    return None if common is None else find_mesh(common, op)
+
+
+def common_mesh_or_ref(shardings: Iterable[TensorSharding], op: Op) -> MeshOrRef | None:
+    """The way in which the first of some shardings speaks of the mesh that all speak of, if they do."""
+    common: MeshOrRef | None = None
+    mesh: Mesh | None = None
     for sharding in shardings:
-        mesh = mesh_of(sharding, op)
-        if mesh is None:
+        other = mesh_of(sharding, op)
+        if other is None:
             return None
-        if common is None or common.is_empty:
-            common = mesh
-        elif not mesh.is_empty and mesh is not common:
+        if mesh is None or mesh.is_empty:
+            common, mesh = sharding.mesh_or_ref, other
+        elif not other.is_empty and other is not mesh:
             return None
     return common

@@ -1,0 +1,93 @@
+// RUN: sdy-opt %s -sdy-temp-explicit-reshards-for-optimizations | filecheck %s
+
+sdy.mesh @mesh = <["x"=2, "y"=2, "z"=4]>
+
+// The rows of lhs lie along "y" and the sums along "x", where the result wants its rows: it is computed
+// as lhs has its rows, and everybody who used it uses what it is resharded to.
+// CHECK-LABEL: func.func @rows_wanted_where_sums_are
+func.func @rows_wanted_where_sums_are(
+    %lhs: tensor<4x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {"x"}]>},
+    %rhs: tensor<32x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  // CHECK-NEXT: %[[PRODUCT:.*]] = stablehlo.dot %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>}
+  // CHECK-NEXT: %[[MOVED:.*]] = sdy.reshard %[[PRODUCT]] <@mesh, [{"x"}, {}]>
+  // CHECK-NEXT: %[[TWICE:.*]] = stablehlo.add %[[MOVED]], %[[MOVED]]
+  // CHECK-NEXT: return %[[TWICE]], %[[MOVED]]
+  %product = stablehlo.dot %lhs, %rhs {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+    : (tensor<4x32xf32>, tensor<32x8xf32>) -> tensor<4x8xf32>
+  %twice = stablehlo.add %product, %product : tensor<4x8xf32>
+  return %twice, %product : tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// The same for columns, and for a product of many matrices.
+// CHECK-LABEL: func.func @columns_of_a_batch
+func.func @columns_of_a_batch(
+    %lhs: tensor<4x8x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"z"}, {}, {"x"}]>},
+    %rhs: tensor<4x32x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"z"}, {"x"}, {"y"}]>}) -> tensor<4x8x8xf32> {
+  // CHECK-NEXT: %[[PRODUCT:.*]] = stablehlo.dot_general {{.*}}[<@mesh, [{"z"}, {}, {"y"}]>]
+  // CHECK-NEXT: sdy.reshard %[[PRODUCT]] <@mesh, [{"z"}, {}, {"x"}]>
+  %product = stablehlo.dot_general %lhs, %rhs, batching_dims = [0] x [0], contracting_dims = [2] x [1]
+    {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"z"}, {}, {"x"}]>]>}
+    : (tensor<4x8x32xf32>, tensor<4x32x8xf32>) -> tensor<4x8x8xf32>
+  return %product : tensor<4x8x8xf32>
+}
+
+// Axes of several sums count together, in the order of the sums; open dimensions stay open.
+// CHECK-LABEL: func.func @two_sums
+func.func @two_sums(
+    %lhs: tensor<4x8x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {"z"}, {"x"}]>},
+    %rhs: tensor<8x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"z"}, {"x"}]>}) -> tensor<4xf32> {
+  // CHECK-NEXT: %[[PRODUCT:.*]] = stablehlo.dot_general {{.*}}[<@mesh, [{"y", ?}]>]
+  // CHECK-NEXT: sdy.reshard %[[PRODUCT]] <@mesh, [{"z", "x", ?}]>
+  %product = stablehlo.dot_general %lhs, %rhs, contracting_dims = [1, 2] x [0, 1]
+    {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"z", "x", ?}]>]>}
+    : (tensor<4x8x32xf32>, tensor<8x32xf32>) -> tensor<4xf32>
+  return %product : tensor<4xf32>
+}
+
+// If lhs does not split the rows, the sums can be scattered over them: nothing is to be done.
+// CHECK-LABEL: func.func @reduce_scatter
+func.func @reduce_scatter(
+    %lhs: tensor<4x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
+    %rhs: tensor<32x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<4x8xf32> {
+  // CHECK-NOT: sdy.reshard
+  %product = stablehlo.dot %lhs, %rhs {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+    : (tensor<4x32xf32>, tensor<32x8xf32>) -> tensor<4x8xf32>
+  return %product : tensor<4x8xf32>
+}
+
+// Sums along "x", rows wanted along "z": there is nothing to gain.
+// CHECK-LABEL: func.func @rows_wanted_elsewhere
+func.func @rows_wanted_elsewhere(
+    %lhs: tensor<4x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {"x"}]>},
+    %rhs: tensor<32x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<4x8xf32> {
+  // CHECK-NOT: sdy.reshard
+  %product = stablehlo.dot %lhs, %rhs {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"z"}, {}]>]>}
+    : (tensor<4x32xf32>, tensor<32x8xf32>) -> tensor<4x8xf32>
+  return %product : tensor<4x8xf32>
+}
+
+// A result that is bigger than lhs costs more to move than lhs does.
+// CHECK-LABEL: func.func @bigger_than_lhs
+func.func @bigger_than_lhs(
+    %lhs: tensor<4x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {"x"}]>},
+    %rhs: tensor<2x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<4x8xf32> {
+  // CHECK-NOT: sdy.reshard
+  %product = stablehlo.dot %lhs, %rhs {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+    : (tensor<4x2xf32>, tensor<2x8xf32>) -> tensor<4x8xf32>
+  return %product : tensor<4x8xf32>
+}
+
+// Operands that disagree about the sums, or that split rows and columns along one axis, have to be
+// resharded anyway.
+// CHECK-LABEL: func.func @operands_disagree
+func.func @operands_disagree(
+    %lhs: tensor<4x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {"x"}]>},
+    %rhs: tensor<32x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"z"}, {}]>},
+    %other: tensor<32x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  // CHECK-NOT: sdy.reshard
+  %0 = stablehlo.dot %lhs, %rhs {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+    : (tensor<4x32xf32>, tensor<32x8xf32>) -> tensor<4x8xf32>
+  %1 = stablehlo.dot %lhs, %other {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+    : (tensor<4x32xf32>, tensor<32x8xf32>) -> tensor<4x8xf32>
+  return %0, %1 : tensor<4x8xf32>, tensor<4x8xf32>
+}
