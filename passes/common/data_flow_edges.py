@@ -1,4 +1,4 @@
-"""Making data-flow edges explicit: an operation of sdy behind each value that owns one."""
+"""Data-flow edges made explicit: an operation of sdy behind each value that owns one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from sdyopt.dialects.sdy.ops import DataFlowEdgeOp
-from sdyopt.dialects.sdy.values import sharding_of
+from sdyopt.dialects.sdy.sharding import ShardingPerValue, fully_replicated
+from sdyopt.dialects.sdy.values import edge_behind, rank_of, sharding_of
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
@@ -24,6 +25,33 @@ def add_edges(owners: Sequence[Value], rewriter: Rewriter) -> None:
         if can_have_edge(owner):
             edge = _edge(owner, rewriter)
             rewriter.replace_uses_except(owner, edge.result, edge)
+
+
+def remove_edges(owners: Sequence[Value], rewriter: Rewriter) -> None:
+    """Takes the edges behind these owners away; what used them uses the owners."""
+    for owner in owners:
+        edge = edge_behind(owner)
+        if edge is not None:
+            rewriter.replace(edge, [owner])
+
+
+def shardings_of_edges(owners: Sequence[Value]) -> ShardingPerValue | None:
+    """The shardings of the edges behind these owners, open ones where one has none; None if all have none."""
+    edges = [edge_behind(owner) for owner in owners]
+    shardings = [None if edge is None else edge.sharding for edge in edges]
+    first = next((sharding for sharding in shardings if sharding is not None), None)
+    if first is None:
+        return None
+    found = zip(shardings, owners, strict=True)
+    mesh = first.mesh_or_ref
+    return ShardingPerValue(
+        tuple(
+            [
+                sharding or fully_replicated(rank_of(owner.type), mesh, is_closed=False)
+                for sharding, owner in found
+            ]
+        )
+    )
 
 
 def can_have_edge(value: Value) -> bool:

@@ -34,14 +34,16 @@ from sdyopt.dialects.sdy.names import (
 )
 from sdyopt.dialects.sdy.ops import DataFlowEdgeOp
 from sdyopt.dialects.sdy.regions import ManualComputationOp, NamedComputationOp
-from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
-from sdyopt.dialects.sdy.values import edge_behind, rank_of
+from sdyopt.dialects.sdy.sharding import ShardingPerValue
+from sdyopt.dialects.sdy.values import edge_behind
 from sdyopt.ir.attribute import DictAttr, array
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import BlockArgument, Value
 from sdyopt.pipeline import Pass, option
 from sdyopt.registry import register
+
+from ..common.data_flow_edges import shardings_of_edges
 
 
 @register("sdy-sink-data-flow-edges")
@@ -91,28 +93,14 @@ class SinkDataFlowEdges(Pass):
 
 
 def _set_shardings(op: Op, name: str, owners: Sequence[Value], rewriter: Rewriter) -> None:
-    shardings = _shardings_of_edges(owners)
-    if not shardings:
+    shardings = shardings_of_edges(owners)
+    if shardings is None:
         return
     if isinstance(op, ManualComputationOp) and name == "in_shardings":
-        shardings = [
-            with_manual_axes(inside, outside, op.manual_axes)
-            for inside, outside in zip(shardings, op.in_shardings, strict=True)
-        ]
-    rewriter.set_attribute(op, name, ShardingPerValue(tuple(shardings)))
-
-
-def _shardings_of_edges(owners: Sequence[Value]) -> list[TensorSharding]:
-    """The shardings of the edges of these owners, open ones where there is none; nothing if all have none."""
-    edges = [edge_behind(owner) for owner in owners]
-    shardings = [None if edge is None else edge.sharding for edge in edges]
-    first = next((sharding for sharding in shardings if sharding is not None), None)
-    if first is None:
-        return []
-    return [
-        sharding or fully_replicated(rank_of(owner.type), first.mesh_or_ref, is_closed=False)
-        for sharding, owner in zip(shardings, owners, strict=True)
-    ]
+        given = zip(shardings, op.in_shardings, strict=True)
+        held = [with_manual_axes(inside, outside, op.manual_axes) for inside, outside in given]
+        shardings = ShardingPerValue(tuple(held))
+    rewriter.set_attribute(op, name, shardings)
 
 
 def _result_name(op: Op) -> str:

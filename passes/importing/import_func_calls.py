@@ -31,7 +31,7 @@ from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
 from sdyopt.diagnostics.once import is_first
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import CallOp, FuncOp
-from sdyopt.dialects.sdy.names import SHARDING
+from sdyopt.dialects.sdy.names import EXECUTION_THREAD, SHARDING
 from sdyopt.dialects.sdy.ops import ReturnOp
 from sdyopt.dialects.sdy.regions import NamedComputationOp
 from sdyopt.ir.attribute import Attribute, string
@@ -44,9 +44,6 @@ from ..common.call_graph import CopyBudget, called_function, callees_first, call
 from ..common.clone_functions import original_name
 from ..common.data_flow_edges import add_edges
 from ..common.function_shardings import argument_shardings
-
-# In which of a machine's threads of work a function runs.
-EXECUTION_THREAD = "execution_thread"
 
 
 @register("sdy-import-func-calls")

@@ -18,6 +18,8 @@ from sdyopt.registry import discovery, plugins, table
 
 @pytest.fixture(autouse=True)
 def _restore_tables() -> Iterator[None]:
+    # What a test imports is not imported again for the tests behind it.
+    registry.import_passes()
     entries, dialects = dict(table.entries), dict(discovery._added_dialects)
     yield
     for each, before in ((table.entries, entries), (discovery._added_dialects, dialects)):

@@ -13,3 +13,7 @@ ORIGINS = "sdy.sharding_origins"
 RESULT_ORIGINS = "sdy.result_sharding_origins"
 BLOCK_ARGUMENT_ORIGINS = "sdy.block_arg_sharding_origins"
 ORIGIN_NAME = "sdy.sharding_origin_name"
+# In which of a machine's threads of work a function runs.
+EXECUTION_THREAD = "execution_thread"
+# Along which axes the calls of a function were manual; it stays apart from functions for which they differ.
+FUNCTION_MANUAL_AXES = "sdy.func_manual_axes"

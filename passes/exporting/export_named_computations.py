@@ -1,0 +1,113 @@
+"""sdy-export-named-computations: turn named computations into functions, and calls of them.
+
+    %0 = sdy.named_computation<"f">(%arg0) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"y"}]>]
+        (%a: tensor<8xf32>) { … } : (tensor<8xf32>) -> tensor<8xf32>
+becomes
+    %0 = call @f(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>}
+        : (tensor<8xf32>) -> tensor<8xf32>
+    …
+    func.func private @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32>
+        attributes {sdy.original_func_name = "f"} { … }
+
+The opposite of `sdy-import-func-calls`, when propagation is done. Each computation becomes a function of
+its own, at the end of the module, and those inside it before it. If its name is taken, the function gets a
+number; `sdy.original_func_name` says what it would have been called, by which `sdy-unflatten-call-graph`
+finds functions that can be one again.
+
+The shardings of the inputs become those of the arguments, the shardings of the outputs those of the call;
+what the function declares about its results is left to `sdy-propagate-to-func-results`. If there are
+data-flow edges, it is their shardings that count, and they are gone afterwards. Other attributes go to the
+call, except the name of the thread that the function is to run in.
+"""
+
+from __future__ import annotations
+
+from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.func import CallOp, FuncOp, ReturnOp
+from sdyopt.dialects.sdy.names import EXECUTION_THREAD, SHARDING
+from sdyopt.dialects.sdy.regions import NamedComputationOp
+from sdyopt.ir.attribute import Attribute, SymbolRef, TypeAttr, string
+from sdyopt.ir.block import Region
+from sdyopt.ir.operation import Op
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.types import FunctionType
+from sdyopt.ir.value import Value
+from sdyopt.pipeline import Pass
+from sdyopt.registry import register
+
+from ..common.clone_functions import ORIGINAL_NAME
+from ..common.data_flow_edges import remove_edges, shardings_of_edges
+from ..common.fresh_names import FreshNames
+
+
+@register("sdy-export-named-computations")
+class ExportNamedComputations(Pass):
+    def run(self, module: ModuleOp) -> bool:
+        rewriter = Rewriter()
+        names = FreshNames(module)
+        # Innermost first: what is inside has become a call when its surroundings move to a function.
+        computations = [op for op in module.walk_post_order() if isinstance(op, NamedComputationOp)]
+        results: list[Value] = []
+        for computation in computations:
+            name = names.take(computation.computation_name)
+            call = _call(computation, name, rewriter)
+            _insert_function(module, name, computation, rewriter)
+            rewriter.replace(computation, call)
+            results += call.results
+        remove_edges(results, rewriter)
+        return rewriter.changed
+
+
+def _call(computation: NamedComputationOp, name: str, rewriter: Rewriter) -> Op:
+    """A call that takes the place of a computation, whose function is still to be made."""
+    shardings = shardings_of_edges(computation.results) or computation.out_shardings
+    attributes: dict[str, Attribute] = {"callee": SymbolRef(name)}
+    attributes |= dict(computation.attributes.without(EXECUTION_THREAD))
+    if shardings is not None:
+        attributes[SHARDING] = shardings
+    return rewriter.create(
+        CallOp,
+        computation.operands,
+        computation.form.result_types,
+        attributes,
+        before=computation,
+        location=computation.location,
+    )
+
+
+def _insert_function(
+    module: ModuleOp, name: str, computation: NamedComputationOp, rewriter: Rewriter
+) -> None:
+    """Makes a function of the body of a computation, at the end of the module."""
+    arguments = computation.block.arguments
+    type = FunctionType(tuple([argument.type for argument in arguments]), computation.form.result_types)
+    attributes: dict[str, Attribute] = {
+        "sym_name": string(name),
+        "sym_visibility": string("private"),
+        "function_type": TypeAttr(type),
+        ORIGINAL_NAME: string(computation.computation_name),
+    }
+    thread = computation.attributes.get(EXECUTION_THREAD)
+    if thread is not None:
+        attributes[EXECUTION_THREAD] = thread
+    body = Region()
+    function = rewriter.create(
+        FuncOp,
+        attributes=attributes,
+        at_end_of=module.block,
+        location=computation.location,
+        regions=[body],
+    )
+    shardings = shardings_of_edges(arguments) or computation.in_shardings
+    for index, sharding in enumerate(shardings or ()):
+        rewriter.set_argument_attribute(function, index, SHARDING, sharding)
+    _move_body(computation, body, rewriter)
+    remove_edges(arguments, rewriter)
+
+
+def _move_body(computation: NamedComputationOp, body: Region, rewriter: Rewriter) -> None:
+    rewriter.take_region(computation.body, body)
+    end = body.blocks[0].terminator
+    assert end is not None, "named computations are verified to end with sdy.return"
+    rewriter.create(ReturnOp, end.operands, before=end, location=end.location)
+    rewriter.erase(end)

@@ -1,0 +1,64 @@
+// RUN: sdy-opt %s -sdy-remove-all-gather-reduce-scatter-for-cmv1 | filecheck %s
+
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+
+// The all-gather goes, whose only user is the product.
+// CHECK-LABEL: func.func @gather
+// CHECK-NEXT:    %0 = stablehlo.dot %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}
+// CHECK-NEXT:    return %0
+func.func @gather(%a: tensor<8x16xf32>, %b: tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x32xf32> {
+  %0 = sdy.all_gather [{"x"}, {}] %b out_sharding=<@mesh, [{}, {}]> : tensor<16x32xf32>
+  %1 = stablehlo.dot %a, %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<8x16xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>
+  return %1 : tensor<8x32xf32>
+}
+
+// Of another user the all-gather is needed, even if that is the product again.
+// CHECK-LABEL: func.func @gather_used_twice
+// CHECK-NEXT:    %0 = sdy.all_gather
+// CHECK-NEXT:    stablehlo.dot %0, %0
+func.func @gather_used_twice(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
+  %0 = sdy.all_gather [{"x"}, {}] %a out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  %1 = stablehlo.dot %0, %0 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}
+
+// The reduce-scatter goes, and the product gets its sharding.
+// CHECK-LABEL: func.func @scatter
+// CHECK-NEXT:    %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+// CHECK-NEXT:    return %0
+func.func @scatter(%a: tensor<8x16xf32>, %b: tensor<16x32xf32>) -> tensor<8x32xf32> {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<8x16xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>
+  %1 = sdy.reduce_scatter [{"x"}, {}] %0 out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x32xf32>
+  return %1 : tensor<8x32xf32>
+}
+
+// A product without a sharding has nothing left to reduce either.
+// CHECK-LABEL: func.func @scatter_without_sharding
+// CHECK-NEXT:    %0 = stablehlo.dot %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+// CHECK-NEXT:    return %0
+func.func @scatter_without_sharding(%a: tensor<8x16xf32>, %b: tensor<16x32xf32>) -> tensor<8x32xf32> {
+  %0 = stablehlo.dot %a, %b : (tensor<8x16xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>
+  %1 = sdy.reduce_scatter [{"x"}, {}] %0 out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x32xf32>
+  return %1 : tensor<8x32xf32>
+}
+
+// Unreduced axes are still to be reduced.
+// CHECK-LABEL: func.func @unreduced
+// CHECK-NEXT:    stablehlo.dot
+// CHECK-NEXT:    sdy.reduce_scatter
+func.func @unreduced(%a: tensor<8x16xf32>, %b: tensor<16x32xf32>) -> tensor<8x32xf32> {
+  %0 = stablehlo.dot %a, %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x", "y"}>]>} : (tensor<8x16xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>
+  %1 = sdy.reduce_scatter [{"x"}, {}] %0 out_sharding=<@mesh, [{"x"}, {}], unreduced={"y"}> : tensor<8x32xf32>
+  return %1 : tensor<8x32xf32>
+}
+
+// Only one side can be overlapped: behind a product that has lost an all-gather, the reduce-scatter stays.
+// CHECK-LABEL: func.func @both
+// CHECK-NEXT:    %0 = stablehlo.dot %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}
+// CHECK-NEXT:    sdy.reduce_scatter [{"y"}, {}] %0
+func.func @both(%a: tensor<8x16xf32>, %b: tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x32xf32> {
+  %0 = sdy.all_gather [{"x"}, {}] %b out_sharding=<@mesh, [{}, {}]> : tensor<16x32xf32>
+  %1 = stablehlo.dot %a, %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<8x16xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>
+  %2 = sdy.reduce_scatter [{"y"}, {}] %1 out_sharding=<@mesh, [{"y"}, {}]> : tensor<8x32xf32>
+  return %2 : tensor<8x32xf32>
+}
