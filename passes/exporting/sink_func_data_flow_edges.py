@@ -1,0 +1,47 @@
+"""sdy-sink-func-data-flow-edges: take the edges between calls and functions away, and keep their shardings.
+
+    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = sdy.func_data_flow_edge %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
+    return %1 : tensor<8xf32>
+becomes
+    %0 = call @f(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
+    return %0 : tensor<8xf32>
+
+The opposite of `sdy-add-func-data-flow-edges`, when propagation is done. The argument of a function or the
+result of a call behind which an edge stands gets the sharding of the edge, which is what propagation has
+worked on. So if the edge has none, a sharding from before is out of date: its dimensions are opened, and
+nothing splits them. Other results of a call that has no shardings yet get open ones.
+"""
+
+from __future__ import annotations
+
+from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.ops import FuncDataFlowEdgeOp
+from sdyopt.dialects.sdy.sharding import fully_replicated
+from sdyopt.dialects.sdy.values import sharding_of
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.pipeline import FUNCTION, Pass
+from sdyopt.registry import register
+
+from ..common.set_sharding import set_sharding
+
+
+@register("sdy-sink-func-data-flow-edges")
+class SinkFuncDataFlowEdges(Pass):
+    anchor = FUNCTION
+
+    def run(self, function: FuncOp) -> bool:
+        rewriter = Rewriter()
+        for op in function.walk():
+            if isinstance(op, FuncDataFlowEdgeOp):
+                _sink(op, rewriter)
+                rewriter.replace(op, [op.input])
+        return rewriter.changed
+
+
+def _sink(edge: FuncDataFlowEdgeOp, rewriter: Rewriter) -> None:
+    new, old = sharding_of(edge.output), sharding_of(edge.input)
+    if new is None and old is not None:
+        new = fully_replicated(old.rank, old.mesh_or_ref, is_closed=False)
+    if new is not None:
+        set_sharding(edge.input, new, rewriter)
