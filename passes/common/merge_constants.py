@@ -1,0 +1,46 @@
+"""Of several operations that make the same constant, or spread the same scalar, keep the first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sdyopt.dialects.sdy.ops import ConstantOp
+from sdyopt.dialects.stablehlo.broadcasting import BroadcastInDimOp
+from sdyopt.ir.form import Form
+from sdyopt.ir.operation import Op
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.traits import CONSTANT_LIKE
+from sdyopt.ir.types import RankedShape
+
+
+def is_constant(form: Form) -> bool:
+    """Whether an operation is a constant by itself."""
+    return issubclass(form.op_class, ConstantOp) or CONSTANT_LIKE in form.op_class.traits
+
+
+def is_constant_or_expansion(form: Form) -> bool:
+    """Whether an operation is a constant by itself, or repeats the one element of its operand."""
+    return is_constant(form) or (
+        issubclass(form.op_class, BroadcastInDimOp) and _is_scalar(form.operand_types[0])
+    )
+
+
+def _is_scalar(type: object) -> bool:
+    return isinstance(type, RankedShape) and type.rank == 0
+
+
+def merge(root: Op, is_candidate: Callable[[Form], bool], rewriter: Rewriter) -> None:
+    """Replaces each candidate by the first one in its region that is the same, if there was one before.
+
+    Constants are the same if their attributes are, whichever dialect they are of, and broadcasts if their
+    types and operands are too. Discardable attributes count, shardings among them.
+    """
+    first: dict[Any, Op] = {}
+    for op in root.walk():
+        form = op.form
+        if form.remember(is_candidate):
+            what = (form, op.operand_at(0)) if op.operand_uses else form.attributes
+            known = first.setdefault((what, op.attributes, op.parent_region), op)
+            if known is not op:
+                rewriter.replace(op, known)

@@ -1,0 +1,31 @@
+"""sdy-constant-merger: let equal constants that are sharded alike be one again; the older form.
+
+    %c = sdy.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} dense<1.0> : tensor<8xf32>
+    %d = sdy.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} dense<1.0> : tensor<8xf32>
+    %0 = stablehlo.add %c, %d : tensor<8xf32>
+becomes
+    %c = sdy.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} dense<1.0> : tensor<8xf32>
+    %0 = stablehlo.add %c, %c : tensor<8xf32>
+
+`sdy-constant-or-scalar-merger` took its place. This one leaves broadcasts of scalars as they are, because
+`sdy-constant-splitter` does not copy those for every use.
+"""
+
+from __future__ import annotations
+
+from sdyopt.dialects.func import FuncOp
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.pipeline import FUNCTION, Pass
+from sdyopt.registry import register
+
+from ..common.merge_constants import is_constant, merge
+
+
+@register("sdy-constant-merger")
+class ConstantMerger(Pass):
+    anchor = FUNCTION
+
+    def run(self, function: FuncOp) -> bool:
+        rewriter = Rewriter()
+        merge(function, is_constant, rewriter)
+        return rewriter.changed
