@@ -1,8 +1,8 @@
-"""The shardings that a function declares for its arguments and its results."""
+"""The shardings that a function declares for its arguments and its results, and how to change them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.mesh_op import mesh_of
@@ -10,6 +10,7 @@ from sdyopt.dialects.sdy.names import SHARDING
 from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
 from sdyopt.dialects.sdy.values import rank_of
 from sdyopt.ir.attribute import DictAttr
+from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import Type
 
 
@@ -21,6 +22,21 @@ def argument_shardings(function: FuncOp) -> ShardingPerValue | None:
 def result_shardings(function: FuncOp) -> ShardingPerValue | None:
     """The shardings of all results, open ones for those that have none; None if there is nothing to say."""
     return _completed(function, function.result_attributes, function.function_type.results)
+
+
+def transform_signature(
+    function: FuncOp, transform: Callable[[TensorSharding, Type], TensorSharding], rewriter: Rewriter
+) -> None:
+    """Puts `transform(sharding, type)` in place of every sharding of an argument or result."""
+    signature = function.function_type
+    for attributes, types, set_attribute in (
+        (function.argument_attributes, signature.inputs, rewriter.set_argument_attribute),
+        (function.result_attributes, signature.results, rewriter.set_result_attribute),
+    ):
+        for index, type in enumerate(types):
+            sharding = _sharding(attributes[index])
+            if sharding is not None:
+                set_attribute(function, index, SHARDING, transform(sharding, type))
 
 
 def _completed(
