@@ -1,0 +1,8 @@
+// RUN: sdy-opt %s -sdy-remove-sub-axes-in-input-output-shardings | filecheck %s
+
+sdy.mesh @mesh = <["x"=8]>
+
+// An entry point without a body has inputs and outputs as well.
+// CHECK: func.func private @declared(tensor<64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}]>}) -> (tensor<64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}]>})
+func.func private @declared(tensor<64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)4, ?}]>})
+    -> (tensor<64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}]>})
