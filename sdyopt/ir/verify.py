@@ -1,7 +1,8 @@
 """Verification, in MLIR's order: an operation, then what its regions hold, then its regions as a whole.
 
-An isolated operation (a function) is verified by itself: an error in one does not hide those in
-the next. Within one, the first error ends it. Errors are emitted.
+An isolated operation (a function) is verified by itself, when all else in the operation around it has
+been: an error in one does not hide those in the next. Within one, the first error ends it. Errors are
+emitted.
 """
 
 from __future__ import annotations
@@ -37,25 +38,15 @@ class Verifier:
     def verify(self, op: Op) -> bool:
         """Whether `op` and all inside it is valid; errors go to the diagnostic handler."""
         try:
-            is_valid = self._verify(op)
-            if is_valid:
-                self._dominance(op, Dominance())
+            self._op(op)
+            self._inside(op)
+            self._dominance(op)
         except DiagnosticError as error:
             emit(error.diagnostic)
             return False
-        return is_valid
-
-    def _verify(self, op: Op) -> bool:
-        """Checks an operation and what it holds, isolated operations inside last."""
-        isolated: list[Op] = []
-        self._op(op)
-        self._regions(op, isolated)
-        is_valid = True
-        for inner in isolated:
-            is_valid = self.verify(inner) and is_valid
-        if is_valid:
-            self._whole(op)
-        return is_valid
+        except _InvalidInside:
+            return False
+        return True
 
     # --- One operation ------------------------------------------------------------------
 
@@ -145,11 +136,17 @@ class Verifier:
 
     # --- What it holds ------------------------------------------------------------------
 
-    def _regions(self, op: Op, isolated: list[Op]) -> None:
+    def _inside(self, op: Op) -> None:
+        """Checks what an operation holds, isolated operations after the others, and then all of it."""
+        isolated: list[Op] = []
         may_lack_terminator = NO_TERMINATOR in op.traits or not op.name
         for region in op.regions:
             for block in region.blocks:
                 self._block(op, block, may_lack_terminator, isolated)
+        invalid = [inner for inner in isolated if not self.verify(inner)]
+        if invalid:
+            raise _InvalidInside
+        self._whole(op)
 
     def _block(self, op: Op, block: Block, may_lack_terminator: bool, isolated: list[Op]) -> None:
         assert block.parent is not None
@@ -158,6 +155,8 @@ class Verifier:
             if not may_lack_terminator:
                 raise DiagnosticError.at(op.location, "empty block: expect at least a terminator")
             return
+        if len(block.parent.blocks) > 1:
+            _check_no_branch_inside(block)
         # What dialects check of discardable attributes reads the form and what is around the block.
         seen: set[tuple[Form, DictAttr]] = set()
         child: Op | None = block.first
@@ -169,15 +168,12 @@ class Verifier:
                     self._discardable_attributes(child)
                 child = child.next
                 continue
-            if child.successors and child.next is not None:
-                raise child.error("operation with block successors must terminate its parent block")
             if child.regions and ISOLATED in child.traits:
                 isolated.append(child)
             else:
                 self._op(child)
                 if child.regions or child.op_class_has_regions:
-                    self._regions(child, isolated)
-                    self._whole(child)
+                    self._inside(child)
                 elif _is_formal(type(child)):
                     self._formal.add(form)
             child = child.next
@@ -198,15 +194,17 @@ class Verifier:
 
     # --- Dominance ----------------------------------------------------------------------
 
-    def _dominance(self, op: Op, dominance: Dominance) -> None:
-        for region in op.regions:
-            for block in region.blocks:
-                self._uses(block, dominance, dominance.is_reachable(block))
-                for child in block.ops:
-                    if child.regions and ISOLATED not in child.traits:
-                        self._dominance(child, dominance)
+    def _dominance(self, op: Op) -> None:
+        """Checks uses right inside an operation, then in what it holds, from the last to the first."""
+        dominance = Dominance()
+        around = [op]
+        while around:
+            for region in around.pop().regions:
+                for block in region.blocks:
+                    self._uses(block, dominance, dominance.is_reachable(block), around)
 
-    def _uses(self, block: Block, dominance: Dominance, is_reachable: bool) -> None:
+    def _uses(self, block: Block, dominance: Dominance, is_reachable: bool, around: list[Op]) -> None:
+        """Checks uses in a block, and adds to `around` the operations inside which others are."""
         if not block.is_ordered:
             block.number()
         child = block.first
@@ -226,7 +224,13 @@ class Verifier:
                     )
                 if is_reachable and not dominance.value_dominates(value, child):
                     raise _dominance_error(child, use.index)
+            if child.regions and ISOLATED not in child.traits:
+                around.append(child)
             child = child.next
+
+
+class _InvalidInside(Exception):
+    """An isolated operation inside is invalid, and why has been emitted."""
 
 
 def _isolating_op(value: Value, op: Op) -> Op | None:
@@ -282,6 +286,12 @@ def _check_successor_count(op: Op) -> None:
     if op.name and count != needed:
         s = "" if needed == 1 else "s"
         raise op.op_error(f"requires {needed} successor{s} but found {count}")
+
+
+def _check_no_branch_inside(block: Block) -> None:
+    for op in block.ops:
+        if op.successors and op is not block.last:
+            raise op.error("operation with block successors must terminate its parent block")
 
 
 def _check_regions(op: Op) -> None:

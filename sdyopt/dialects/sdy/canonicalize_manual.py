@@ -1,4 +1,8 @@
-"""Simplifications of manual computations: arguments that nobody uses, and bodies that need none."""
+"""Simplifications of manual computations: arguments that nobody uses, and bodies that need none.
+
+Both edit by a rewriter that nobody listens to, so that what they touched is looked at in the next round
+only, as in the C++ passes: that decides in which order the constants of a body end.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +23,11 @@ def _drop_unused_inputs(op: Any, rewriter: Rewriter) -> bool:
         return False
     indices = {argument.index for argument in unused}
     kept = [sharding for index, sharding in enumerate(op.in_shardings) if index not in indices]
-    rewriter.erase_operands(op, indices)
+    unheard = Rewriter()
+    unheard.erase_operands(op, indices)
     for argument in unused:
-        rewriter.erase_argument(argument)
-    rewriter.set_attribute(op, "in_shardings", ShardingPerValue(tuple(kept)))
+        unheard.erase_argument(argument)
+    unheard.set_attribute(op, "in_shardings", ShardingPerValue(tuple(kept)))
     return True
 
 
@@ -39,10 +44,13 @@ def _inline_redundant(op: Any, rewriter: Rewriter) -> bool:
             return False
     # Copied, not moved: uses then are in the order of the body.
     values: dict[Value, Value] = dict(zip(op.block.arguments, op.tensors, strict=True))
+    unheard = Rewriter()
     for inner in op.block.ops:
         if inner is not end:
-            rewriter.insert(rewriter.clone(inner, values), before=op)
-    rewriter.replace(op, [values[value] for value in end.operands])
+            unheard.insert(unheard.clone(inner, values), before=op)
+    for result, value in zip(op.results, end.operands, strict=True):
+        unheard.replace_all_uses(result, values[value])
+    rewriter.erase(op)
     return True
 
 

@@ -59,3 +59,23 @@ func.func @nothing() {
   } : () -> ()
   return
 }
+
+// What was put in place of one is simplified further in the next round only. There the constant of the case
+// comes behind something that still has a user, and so goes to the top, before the others.
+// CHECK-LABEL: func.func @looked_at_in_the_next_round
+func.func @looked_at_in_the_next_round(%a: tensor<8xf32>) -> (tensor<f32>, tensor<f32>) {
+  // CHECK-NEXT: %[[TWO:.*]] = stablehlo.constant dense<2.000000e+00>
+  // CHECK-NEXT: %[[ONE:.*]] = stablehlo.constant dense<1.000000e+00>
+  // CHECK-NEXT: return %[[ONE]], %[[TWO]]
+  %one = stablehlo.constant dense<1.0> : tensor<f32>
+  %unused = stablehlo.negate %a : tensor<8xf32>
+  %0:2 = sdy.manual_computation(%unused) in_shardings=[<@mesh, [{}]>] out_shardings=[<@mesh, []>, <@mesh, []>] manual_axes={"one"} (%b: tensor<8xf32>) {
+    %two = stablehlo.constant dense<2.0> : tensor<f32>
+    %number = stablehlo.constant dense<0> : tensor<i32>
+    %1:2 = "stablehlo.case"(%number) ({
+      stablehlo.return %b, %two : tensor<8xf32>, tensor<f32>
+    }) : (tensor<i32>) -> (tensor<8xf32>, tensor<f32>)
+    sdy.return %1#1, %two : tensor<f32>, tensor<f32>
+  } : (tensor<8xf32>) -> (tensor<f32>, tensor<f32>)
+  return %one, %0#0 : tensor<f32>, tensor<f32>
+}
