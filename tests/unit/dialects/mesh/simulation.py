@@ -19,7 +19,7 @@ from sdyopt.dialects.mesh.collective import Collective
 from sdyopt.dialects.mesh.groups import Device
 from sdyopt.dialects.mesh.reduction import ReductionKind
 from sdyopt.ir.operation import Op
-from sdyopt.ir.value import Value
+from tests.simulation import programs
 
 Array = NDArray[Any]
 Arrays = dict[Device, Array]
@@ -146,12 +146,7 @@ PASS_THROUGH = ("tensor.cast", "mesh.shard")
 
 def run(function: FuncOp, shape: Shape, arguments: list[Arrays]) -> list[Arrays]:
     """What a function of collectives returns on every device of a mesh of this shape."""
-    values: dict[Value, Arrays] = dict(zip(function.entry.arguments, arguments, strict=True))
-    for op in function.entry.ops:
-        if op.is_terminator:
-            return [values[value] for value in op.operands]
-        values[op.results[0]] = _execute(op, shape, values[op.operand_at(0)])
-    raise AssertionError("a function ends with a terminator")
+    return programs.run(function, arguments, lambda op, values: _execute(op, shape, values))
 
 
 def _execute(op: Op, shape: Shape, values: Arrays) -> Arrays:

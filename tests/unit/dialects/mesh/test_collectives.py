@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sdyopt.dialects.mesh import groups
+from tests.simulation.programs import function_of, read
 
-from .reading import function_of, read
 from .simulation import MEANING, Arrays, run
 
 SHAPE = (2, 3)

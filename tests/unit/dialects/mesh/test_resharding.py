@@ -15,8 +15,8 @@ from sdyopt.dialects.mesh.groups import Device
 from sdyopt.dialects.mesh.reduction import ReductionKind
 from sdyopt.dialects.mesh.sharding import MeshSharding, sharding_text
 from sdyopt.ir.attribute import SymbolRef
+from tests.simulation.programs import function_of, read, verify
 
-from .reading import function_of, read, verify
 from .simulation import COMBINE, Array, Arrays, Shape, run
 
 CASES = 1000
