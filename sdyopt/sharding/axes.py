@@ -7,10 +7,17 @@ A list says how something is split, major to minor, so that `"x", "y":(1)2` is t
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import prod
 
 from sdyopt.dialects.sdy.axes import AxisRef, SubAxis
+from sdyopt.dialects.sdy.mesh import Mesh
 
 Axes = tuple[AxisRef, ...]
+
+
+def ways(axes: Iterable[AxisRef], mesh: Mesh) -> int:
+    """Into how many parts axes split something."""
+    return prod([axis.size(mesh) for axis in axes])
 
 
 def is_major_part(axis: AxisRef, other: AxisRef) -> bool:
@@ -56,6 +63,26 @@ def prefix_without(axis: AxisRef, others: Iterable[AxisRef]) -> AxisRef | None:
     return found
 
 
+def before_overlap(axes: Axes, others: Sequence[AxisRef]) -> Axes:
+    """The longest beginning of a list that overlaps none of others."""
+    for position, axis in enumerate(axes):
+        prefix = prefix_without(axis, others)
+        if prefix is not axis:
+            return axes[:position] if prefix is None else (*axes[:position], prefix)
+    return axes
+
+
+def overlap(axes: Iterable[AxisRef], others: Sequence[AxisRef]) -> bool:
+    """Whether an axis of one list overlaps one of another."""
+    return any(axis.overlaps(other) for axis in axes for other in others)
+
+
 def major_part(axis: AxisRef, size: int) -> AxisRef:
     """The part of an axis that has this size and starts where it starts; smaller than the axis."""
     return AxisRef(axis.name, SubAxis(axis.pre_size, size))
+
+
+def cut(axis: AxisRef, major_size: int, size: int) -> tuple[AxisRef, AxisRef]:
+    """The two parts of an axis of some size, of which the major one has `major_size`."""
+    minor = SubAxis(axis.pre_size * major_size, size // major_size)
+    return major_part(axis, major_size), AxisRef(axis.name, minor)

@@ -16,11 +16,11 @@ from collections.abc import Sequence
 from math import gcd, prod
 from typing import NamedTuple
 
-from sdyopt.dialects.sdy.axes import AxisRef, SubAxis, with_axis
+from sdyopt.dialects.sdy.axes import AxisRef, with_axis
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
 from sdyopt.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
-from sdyopt.sharding.axes import Axes
+from sdyopt.sharding.axes import Axes, cut, ways
 
 
 class FactorSharding(NamedTuple):
@@ -52,6 +52,10 @@ class TensorProjection:
     def split(self, factor: int, axes: Axes) -> None:
         """Gives a factor other axes."""
         self.factors[factor] = self.factors[factor]._replace(axes=axes)
+
+    def parts(self, mesh: Mesh) -> int:
+        """Into how many parts the tensor is split, axes that overflow counted."""
+        return prod([ways(split.axes + split.overflow, mesh) for split in self.factors.values()])
 
     def copy(self) -> TensorProjection:
         """The same, to be kept as it is."""
@@ -119,7 +123,7 @@ def _project_dimension(
     rest = _Rest(sharding.axes, mesh)
     for factor in majors:
         axes = rest.take(sizes[factor])
-        overflow = rest.take_all() if rest and _ways(axes, mesh) != sizes[factor] else ()
+        overflow = rest.take_all() if rest and ways(axes, mesh) != sizes[factor] else ()
         found[factor] = FactorSharding(axes, sharding.is_closed, False, overflow)
         if overflow:
             # Nothing can be split behind axes that overflow. Of the factors there the first says so by
@@ -151,7 +155,7 @@ class _Rest:
                 break
             self._axes.pop()
             if part < axis_size:
-                axis, minor = _cut(axis, part, axis_size)
+                axis, minor = cut(axis, part, axis_size)
                 self._axes.append(minor)
             taken.append(axis)
             size //= part
@@ -163,26 +167,22 @@ class _Rest:
         return taken
 
 
-def _cut(axis: AxisRef, major_size: int, size: int) -> tuple[AxisRef, AxisRef]:
-    """The two parts of an axis."""
-    major = SubAxis(axis.pre_size, major_size)
-    minor = SubAxis(major.next_pre_size, size // major_size)
-    return AxisRef(axis.name, major), AxisRef(axis.name, minor)
-
-
 def _join(
     dim: DimMapping, projection: TensorProjection, sizes: Sequence[int], mesh: Mesh
 ) -> DimensionSharding:
     axes: Axes = ()
     is_closed = False
     for factor in dim.factors:
-        sharding = projection.factors[factor]
+        sharding = projection.factors.get(factor)
+        if sharding is None:
+            # One of several behind axes that overflow, which nothing is said about.
+            break
         is_closed = is_closed or sharding.is_closed
         axes = _joined(axes, sharding.axes, mesh)
         if sharding.overflow:
             axes = _joined(axes, sharding.overflow, mesh)
             break
-        if _ways(sharding.axes, mesh) < sizes[factor]:
+        if ways(sharding.axes, mesh) < sizes[factor]:
             break
     return DimensionSharding(axes, is_closed)
 
@@ -190,7 +190,3 @@ def _join(
 def _joined(axes: Axes, more: Axes, mesh: Mesh) -> Axes:
     """One list and another; where they meet, two parts of an axis become one."""
     return with_axis(axes, more[0], mesh) + more[1:] if more else axes
-
-
-def _ways(axes: Axes, mesh: Mesh) -> int:
-    return prod(axis.size(mesh) for axis in axes)

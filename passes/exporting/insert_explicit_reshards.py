@@ -1,0 +1,293 @@
+"""sdy-insert-explicit-reshards: say where data has to move so that operations can run on their shards.
+
+Over `sdy.mesh @mesh = <["x"=4, "y"=2]>`, with `enable-full-version`,
+
+    func.func @dot(%lhs: tensor<8x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>},
+                   %rhs: tensor<32x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {"x"}]>}) … {
+      %0 = stablehlo.dot %lhs, %rhs {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+      return %0
+becomes
+      %0 = sdy.reshard %lhs <@mesh, [{}, {"y"}]>
+      %1 = stablehlo.dot %0, %rhs {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>}
+      %2 = sdy.all_reduce {"y"} %1 out_sharding=<@mesh, [{}, {"x"}]>
+      %3 = sdy.reshard %2 <@mesh, [{"x"}, {}]>
+      return %3
+
+Here rows of `%lhs` and columns of `%rhs` are both split along "x", and no device has the rows and columns
+for all elements of its part of the product. Propagation leaves such conflicts alone; this pass decides them,
+operation by operation. What is split along "x" loses least: the 512 elements of `%rhs`, rather than the 256
+of `%lhs` and the 128 of the result. So `%lhs` gets a reshard, and the result another sharding and a reshard
+back to its own. What is left on each device is a sum over half of the contracting dimension, hence the
+all-reduce along "y". (Shardy's page about this pass shows the same program with a reshard of `%rhs` and
+without an all-reduce; what it does is this.)
+
+The form without `enable-full-version` changes nothing in this example: it leaves conflicts to the
+partitioner that comes later, and inserts only what always pays.
+
+In full, operands and results of an operation with a sharding rule come to split each factor alike, and no
+two factors along one axis. A factor that has to be replicated comes to be, and hands its axes on to a factor
+that all tensors have, if it can. Of just two tensors one stays as it is: that along which no elements have
+to move from device to device, or else the larger one. Of more, what splits most elements wins. Where a
+reduction is split, the results are summed by an all-reduce, unless their sharding says that they are
+unreduced. Sources of a data-flow edge come to be sharded as its owner is, the operands of a manual
+computation and what its body returns as it says, and what a function returns as its signature says; where
+nothing is said they come to be replicated.
+
+In either form, what is passed to a call comes to be sharded as the argument of the function. A
+`stablehlo.concatenate` is dealt with in full if not all operands are sharded as the result is. An unreduced
+value is summed where what uses it is not unreduced, along the axes that are missing there. One that is to be
+unreduced is made so by `sdy.replicated_to_unreduced` and `sdy.sharded_to_unreduced`. And if the operands of
+a matrix product agree, and the result is split along just the axes of the reduction where an operand is
+split otherwise, then the result is split as that operand is, and gets a reshard.
+
+If shardings are over meshes that differ in the order of devices only, the mesh of most shardings that split
+anything is taken for all. If they differ in axes, or all is on one device, the operation is left alone, and
+so are operations whose rule was written by a user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from sdyopt.dialects.func import CallOp, FuncOp
+from sdyopt.dialects.sdy.axis_lists import AxisRefList
+from sdyopt.dialects.sdy.collectives import AllReduceOp
+from sdyopt.dialects.sdy.interfaces import ShardingOwner
+from sdyopt.dialects.sdy.manual_axes import with_manual_axes, without_manual_axes
+from sdyopt.dialects.sdy.mesh_op import find_mesh
+from sdyopt.dialects.sdy.names import SHARDING
+from sdyopt.dialects.sdy.ops import PropagationBarrierOp, ReshardOp
+from sdyopt.dialects.sdy.regions import ManualComputationOp
+from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
+from sdyopt.dialects.sdy.values import rank_of, sharding_of, sharding_or_replicated
+from sdyopt.dialects.stablehlo.joining import ConcatenateOp
+from sdyopt.dialects.stablehlo.shapes import ReshapeOp
+from sdyopt.ir.operation import Op
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.value import BlockArgument, OpOperand, OpResult, Value
+from sdyopt.pipeline import Pass, option
+from sdyopt.registry import register
+from sdyopt.sharding.rule import rule_for
+
+from ..common.call_graph import called_function
+from ..common.function_shardings import argument_shardings
+from ..common.set_sharding import set_sharding
+from .reshards.remedies import Case, IncompatibleReductionError, Remedies, Remedy
+from .reshards.unreduced import reduce_use, unreduce_use
+
+
+@register("sdy-insert-explicit-reshards")
+class InsertExplicitReshards(Pass):
+    anchor = "func.func"
+
+    enable_full_version: bool = option(default=False, help="Enable full version.")
+
+    def run(self, function: FuncOp) -> bool:
+        rewriter = Rewriter()
+        inserter = _Inserter(function, self.enable_full_version, rewriter)
+        for op in function.walk_post_order():
+            if not op.is_terminator:
+                inserter.visit(op)
+        inserter.finish(function)
+        return rewriter.changed
+
+
+class _Inserter:
+    """Goes over the operations of one function."""
+
+    def __init__(self, function: FuncOp, in_full: bool, rewriter: Rewriter) -> None:
+        self._in_full = in_full
+        self._rewriter = rewriter
+        self._mesh_of = cache(lambda mesh_or_ref: find_mesh(mesh_or_ref, function))
+        self._remedies = Remedies(self._mesh_of)
+
+    def visit(self, op: Op) -> None:
+        if op.data_flow is not None:
+            self._meet_owners(op)
+        elif isinstance(op, CallOp):
+            self._meet_arguments(op)
+        elif isinstance(op, ReshardOp) and self._unreduce(op):
+            pass
+        else:
+            self._meet_rule(op)
+
+    def finish(self, function: FuncOp) -> None:
+        """Lets the function return what it says it does."""
+        end = None if function.is_declaration else function.entry.last
+        if end is None:
+            return
+        for use, held in zip(end.operand_uses, function.result_attributes, strict=False):
+            sharding = held.get(SHARDING)
+            wanted = sharding if isinstance(sharding, TensorSharding) else None
+            self._meet(use, wanted, end, self._in_full)
+
+    # --- Values that are to be what somebody else says ------------------------------------------------
+
+    def _meet_owners(self, op: Op) -> None:
+        """Makes the sources of each data-flow edge what its owner is, those of results first."""
+        flow = op.data_flow
+        owners: Sequence[OpResult | BlockArgument] = flow.owners(op)
+        for owner in sorted(owners, key=lambda owner: isinstance(owner, BlockArgument)):
+            wanted = _at_source(op, owner)
+            for source in flow.sources(op, owner):
+                self._meet(source, wanted, _place_behind(source.value), self._in_full)
+
+    def _meet_arguments(self, call: CallOp) -> None:
+        """Makes what is passed what the called function takes; replicated if it does not say anything."""
+        declared = argument_shardings(called_function(call))
+        if declared is None:
+            held = (sharding_of(value) for value in call.operands)
+            like = next((sharding for sharding in held if self._is_spread(sharding)), None)
+            if like is None:
+                return
+            ranks = [rank_of(value.type) for value in call.operands]
+            declared = ShardingPerValue(
+                tuple([fully_replicated(rank, like.mesh_or_ref, True) for rank in ranks])
+            )
+        for use, wanted in zip(call.operand_uses, declared, strict=True):
+            self._meet(use, wanted, _place_behind(use.value), in_full=True)
+
+    def _is_spread(self, sharding: TensorSharding | None) -> bool:
+        mesh = None if sharding is None else self._mesh_of(sharding.mesh_or_ref)
+        return mesh is not None and not mesh.is_maximal
+
+    def _meet(self, use: OpOperand, wanted: TensorSharding | None, place: Op, in_full: bool) -> None:
+        """Makes one use of a value what is wanted of it."""
+        held = reduce_use(use, wanted, self._mesh_of, place, self._rewriter)
+        held = unreduce_use(use, wanted, self._mesh_of, place, self._rewriter) or held
+        if in_full and not _are_equivalent(held, wanted):
+            some = wanted or held
+            assert some is not None, "both split nothing"
+            self._reshard(use, wanted or fully_replicated(some.rank, some.mesh_or_ref, True), place)
+
+    def _unreduce(self, op: ReshardOp) -> bool:
+        """Puts more exact operations in place of a reshard to something unreduced."""
+        (use,) = op.operand_uses
+        if unreduce_use(use, op.sharding, self._mesh_of, op, self._rewriter) is None:
+            return False
+        self._rewriter.replace(op, [use.value])
+        return True
+
+    # --- Operations with a rule -----------------------------------------------------------------------
+
+    def _meet_rule(self, op: Op) -> None:
+        self._reduce_operands(op)
+        rule = rule_for(op)
+        if rule is None or rule.is_custom:
+            return
+        shardings = tuple([_sharding_behind_barriers(value) for value in (*op.operands, *op.results)])
+        source = sharding_of(op.operand_at(0)) if isinstance(op, ReshapeOp) else None
+        try:
+            remedy = self._remedies.of(
+                Case(op.form, rule, shardings, source), self._in_full or _is_always_full(op)
+            )
+        except IncompatibleReductionError:
+            raise op.error(
+                "the result has unreduced axes while the operand has incompatible sharding along reduction "
+                "factors."
+            ) from None
+        if remedy is not None:
+            self._apply(op, remedy)
+
+    def _reduce_operands(self, op: Op) -> None:
+        """Sums over unreduced axes of operands that the results do not have, too."""
+        if not op.results:
+            if any(_unreduced_axes(value) for value in op.operands):
+                raise op.error("Some operands have unreduced axes but the operation has no results.")
+            return
+        wanted = sharding_of(op.results[0])
+        axes = () if wanted is None else wanted.unreduced_axes
+        if any(_unreduced_axes(result) != axes for result in op.results[1:]):
+            raise op.error("Unreduced axes mismatch between results for multi-result op.")
+        for use in op.operand_uses:
+            reduce_use(use, wanted, self._mesh_of, op, self._rewriter)
+
+    def _apply(self, op: Op, remedy: Remedy) -> None:
+        for index, sharding in remedy.operands:
+            self._reshard(op.operand_uses[index], sharding, op)
+        behind = op.next
+        assert behind is not None, "an operation with a rule does not end a block"
+        for index, sharding in remedy.results:
+            result = op.results[index]
+            old = sharding_or_replicated(result, remedy.mesh_or_ref, is_closed=True)
+            reshard = self._rewriter.create(
+                ReshardOp, [result], [result.type], {"sharding": old}, before=behind, location=op.location
+            )
+            self._rewriter.replace_uses_except(result, reshard.result, reshard)
+            set_sharding(result, sharding, self._rewriter)
+        if remedy.reduced_axes:
+            self._sum_up(op, remedy)
+
+    def _sum_up(self, op: Op, remedy: Remedy) -> None:
+        behind = op.next
+        assert behind is not None
+        axes = AxisRefList(remedy.reduced_axes)
+        for result in op.results:
+            sharding = sharding_or_replicated(result, remedy.mesh_or_ref, is_closed=True)
+            attributes = {"reduction_axes": axes, "out_sharding": sharding}
+            total = self._rewriter.create(
+                AllReduceOp, [result], [result.type], attributes, before=behind, location=op.location
+            )
+            self._rewriter.replace_uses_except(result, total.result, total)
+
+    def _reshard(self, use: OpOperand, sharding: TensorSharding, place: Op) -> None:
+        value = use.value
+        reshard = self._rewriter.create(
+            ReshardOp, [value], [value.type], {"sharding": sharding}, before=place, location=value.location
+        )
+        self._rewriter.set_operand(use, reshard.result)
+
+
+def _are_equivalent(first: TensorSharding | None, second: TensorSharding | None) -> bool:
+    if first is None:
+        return second is None or second.is_fully_replicated
+    return first.is_equivalent(second)
+
+
+def _at_source(op: Op, owner: OpResult | BlockArgument) -> TensorSharding | None:
+    """The sharding of the owner of an edge, as it is where the sources are."""
+    if not isinstance(op, ShardingOwner):
+        shardings = op.attributes.get(SHARDING)
+        return shardings.at(owner.index) if isinstance(shardings, ShardingPerValue) else None
+    if isinstance(owner, OpResult):
+        inside = op.result_sharding(owner.index)
+        if isinstance(op, ManualComputationOp) and inside is not None:
+            return without_manual_axes(inside, op.manual_axes)
+        return inside
+    found = op.argument_sharding(owner.index)
+    if isinstance(op, ManualComputationOp) and found is not None:
+        return with_manual_axes(found, op.in_shardings.shardings[owner.index], op.manual_axes)
+    return found
+
+
+def _is_always_full(op: Op) -> bool:
+    """Whether an operation is dealt with in full in any case."""
+    if op.form.name == "mhlo.ragged_dot":
+        return True
+    if not isinstance(op, ConcatenateOp):
+        return False
+    wanted = sharding_of(op.result)
+    return any(sharding_of(value) is not wanted for value in op.operands)
+
+
+def _place_behind(value: Value) -> Op:
+    """The operation before which to insert what comes directly behind the definition of a value."""
+    if isinstance(value, BlockArgument):
+        found = value.owner.first
+    else:
+        assert isinstance(value, OpResult)
+        found = value.op.next
+    assert found is not None, "a value that is used does not end its block"
+    return found
+
+
+def _sharding_behind_barriers(value: Value) -> TensorSharding | None:
+    while isinstance(barrier := value.defining_op, PropagationBarrierOp):
+        value = barrier.input
+    return sharding_of(value)
+
+
+def _unreduced_axes(value: Value) -> tuple[object, ...]:
+    sharding = sharding_of(value)
+    return () if sharding is None else sharding.unreduced_axes

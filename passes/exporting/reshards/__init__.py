@@ -1,0 +1,1 @@
+"""What `sdy-insert-explicit-reshards` is made of."""

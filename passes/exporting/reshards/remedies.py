@@ -1,0 +1,211 @@
+"""Remedies: what has to be done so that one operation and all around it agree on the shardings.
+
+A remedy follows from facts: the operation's form, its rule, and the shardings of its operands and results.
+A program has many operations and few different cases, so each is worked out once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import NamedTuple
+
+from sdyopt.dialects.sdy.axes import difference, sorted_and_merged
+from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.rule import OpShardingRule
+from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding
+from sdyopt.dialects.stablehlo.contraction import DotGeneralOp, DotOp
+from sdyopt.dialects.stablehlo.shapes import ReshapeOp
+from sdyopt.ir.form import Form
+from sdyopt.ir.types import RankedShape, Type
+from sdyopt.sharding.agreement import agree, common_split
+from sdyopt.sharding.axes import Axes
+from sdyopt.sharding.matrix_product import better_result_split
+from sdyopt.sharding.overflow import agree_on_reshape, has_overflow
+from sdyopt.sharding.projection import TensorProjection, project, unproject
+
+Shardings = tuple[TensorSharding | None, ...]
+_PRODUCTS = (DotOp, DotGeneralOp)
+
+
+class Remedy(NamedTuple):
+    """Operands to reshard, results to give another sharding and to reshard behind it, and axes to sum over.
+
+    Where a result has no sharding, it counts as replicated over the mesh.
+    """
+
+    mesh_or_ref: MeshOrRef
+    operands: tuple[tuple[int, TensorSharding], ...] = ()
+    results: tuple[tuple[int, TensorSharding], ...] = ()
+    reduced_axes: Axes = ()
+
+
+class Case(NamedTuple):
+    """All that a remedy follows from. Shardings are of operands, then results, seen through barriers.
+
+    `source` is that of the first operand itself, where that makes a difference.
+    """
+
+    form: Form
+    rule: OpShardingRule
+    shardings: Shardings
+    source: TensorSharding | None = None
+
+
+class IncompatibleReductionError(Exception):
+    """A result is not reduced yet along axes on which the operands do not agree."""
+
+
+class Remedies:
+    """The remedies of one program, whose meshes `mesh_of` knows."""
+
+    def __init__(self, mesh_of: Callable[[MeshOrRef], Mesh | None]) -> None:
+        self._mesh_of = mesh_of
+        self._known: dict[tuple[Case, bool], Remedy | None] = {}
+
+    def of(self, case: Case, in_full: bool) -> Remedy | None:
+        """The remedy, None if nothing has to be done. If not in full, only for some things that never pay."""
+        key = case, in_full
+        try:
+            return self._known[key]
+        except KeyError:
+            remedy = self._known[key] = self._find(case, in_full)
+            return remedy
+
+    def _find(self, case: Case, in_full: bool) -> Remedy | None:
+        mesh_or_ref = self._best_mesh(case.shardings)
+        mesh = None if mesh_or_ref is None else self._mesh_of(mesh_or_ref)
+        if mesh_or_ref is None or mesh is None or mesh.is_maximal:
+            return None
+        find = self._in_full if in_full else _where_it_pays
+        remedy = find(case, mesh_or_ref, mesh)
+        return remedy if any(remedy[1:]) else None
+
+    def _in_full(self, case: Case, mesh_or_ref: MeshOrRef, mesh: Mesh) -> Remedy:
+        rule, shardings = case.rule, case.shardings
+        tensors = project(rule, shardings, mesh, closed_if_missing=True)
+        before = [tensor.copy() for tensor in tensors]
+        is_overflowing = any(map(has_overflow, tensors))
+        is_reshape = is_overflowing and issubclass(case.form.op_class, ReshapeOp)
+        if is_reshape:
+            axes = agree_on_reshape(rule, tensors, mesh_or_ref, mesh)
+        else:
+            axes = agree(rule, tensors, _sizes(case.form), mesh)
+            _split(tensors, axes)
+        changes = []
+        for number, (tensor, mapping) in enumerate(zip(tensors, rule.tensors, strict=True)):
+            old = shardings[number]
+            if is_reshape:
+                new = unproject(tensor, mapping, rule.factor_sizes, mesh_or_ref, mesh)
+                is_changed = not new.is_equivalent(old if number else case.source)
+            else:
+                is_changed = tensor.factors != before[number].factors
+            if is_changed or self._is_ordered_otherwise(old, mesh):
+                changes.append((number, unproject(tensor, mapping, rule.factor_sizes, mesh_or_ref, mesh)))
+        reduction = tuple([axis for factor in rule.reduction for axis in axes[factor]])
+        return _remedy(case, mesh_or_ref, mesh, changes, reduction)
+
+    # --- Meshes -----------------------------------------------------------------------------------
+
+    def _best_mesh(self, shardings: Shardings) -> MeshOrRef | None:
+        """Of meshes that differ in the order of devices at most, that of most shardings that split."""
+        found = self._common_mesh(shardings)
+        if found is None:
+            return None
+        best, most = found, 0
+        counts: Counter[MeshOrRef] = Counter()
+        for sharding in shardings:
+            if sharding is not None and not sharding.is_fully_replicated:
+                counts[sharding.mesh_or_ref] += 1
+                if counts[sharding.mesh_or_ref] > most:
+                    best, most = sharding.mesh_or_ref, counts[sharding.mesh_or_ref]
+        return best
+
+    def _common_mesh(self, shardings: Shardings) -> MeshOrRef | None:
+        """How one of the shardings speaks of the mesh, best one with its devices in order.
+
+        Empty meshes do not count; None if there are none or if axes differ.
+        """
+        common: MeshOrRef | None = None
+        mesh: Mesh | None = None
+        for sharding in shardings:
+            if sharding is None:
+                continue
+            other = self._mesh_of(sharding.mesh_or_ref)
+            if other is None:
+                return None
+            if mesh is not None and not mesh.is_empty:
+                if other.is_empty:
+                    continue
+                if other.axes != mesh.axes or other.is_maximal != mesh.is_maximal:
+                    return None
+                if other.device_ids:
+                    continue
+            mesh, common = other, sharding.mesh_or_ref
+        return common
+
+    def _is_ordered_otherwise(self, sharding: TensorSharding | None, mesh: Mesh) -> bool:
+        """Whether a sharding splits over devices in another order."""
+        if sharding is None or sharding.is_fully_replicated:
+            return False
+        other = self._mesh_of(sharding.mesh_or_ref)
+        return other is not None and other.device_ids != mesh.device_ids
+
+
+def _where_it_pays(case: Case, mesh_or_ref: MeshOrRef, mesh: Mesh) -> Remedy:
+    rule, form = case.rule, case.form
+    is_product = issubclass(form.op_class, _PRODUCTS)
+    first = _first_result(case)
+    if not is_product and (first is None or not first.unreduced_axes):
+        return Remedy(mesh_or_ref)
+    tensors = project(rule, case.shardings, mesh, closed_if_missing=True)
+    changes = []
+    if is_product:
+        better = better_result_split(rule, tensors, _sizes(form))
+        if better is not None:
+            result = tensors[2].copy()
+            result.split(*better)
+            changes.append((2, unproject(result, rule.results[0], rule.factor_sizes, mesh_or_ref, mesh)))
+    reduction: Axes = ()
+    if first is not None and first.unreduced_axes:
+        for factor in rule.reduction:
+            axes = common_split(tensors, factor)
+            if axes is None:
+                raise IncompatibleReductionError
+            reduction += axes
+    return _remedy(case, mesh_or_ref, mesh, changes, reduction)
+
+
+def _remedy(
+    case: Case, mesh_or_ref: MeshOrRef, mesh: Mesh, changes: list[tuple[int, TensorSharding]], reduction: Axes
+) -> Remedy:
+    """`changes` number operands and results together; `reduction` are the axes that split reductions."""
+    count = len(case.rule.operands)
+    first = _first_result(case)
+    unreduced = () if first is None else first.unreduced_axes
+    return Remedy(
+        mesh_or_ref,
+        tuple([change for change in changes if change[0] < count]),
+        tuple([(number - count, sharding) for number, sharding in changes if number >= count]),
+        sorted_and_merged(difference(reduction, unreduced, mesh), mesh),
+    )
+
+
+def _first_result(case: Case) -> TensorSharding | None:
+    return next(iter(case.shardings[len(case.rule.operands) :]), None)
+
+
+def _split(tensors: list[TensorProjection], axes: list[Axes]) -> None:
+    for tensor in tensors:
+        for factor, split in tensor.factors.items():
+            if split.overflow or split.axes != axes[factor]:
+                tensor.factors[factor] = split._replace(axes=axes[factor], overflow=())
+
+
+def _sizes(form: Form) -> list[int]:
+    return [_size(type) for type in (*form.operand_types, *form.result_types)]
+
+
+def _size(type: Type) -> int:
+    """The number of elements; 0 if nobody knows."""
+    return type.num_elements if isinstance(type, RankedShape) and type.has_static_shape else 0
