@@ -14,7 +14,7 @@ from sdyopt.driver.job import Job
 from sdyopt.pipeline.ir_printing import IRPrintingOptions
 from sdyopt.pipeline.text import failed_to_add, parse_pipeline
 from sdyopt.pipeline.tree import Pipeline
-from sdyopt.registry import all_passes, find_entry, lookup
+from sdyopt.registry import all_passes, find_entry, lookup, missing_pass
 from sdyopt.syntax.print import PrintOptions
 
 
@@ -38,6 +38,8 @@ def build_pipeline(arguments: Arguments) -> Pipeline:
 
 
 def _unknown(flag: PassFlag) -> UsageError:
+    if (error := missing_pass(flag.name)) is not None:
+        return error
     message = f"Unknown command line argument '{flag.spelling}'.  Try: 'sdy-opt --help'"
     entries = all_passes()
     for entry in entries:
@@ -120,6 +122,8 @@ def _ir_printing_options(arguments: Arguments) -> IRPrintingOptions:
 def _selected_passes(arguments: Arguments, flag: str) -> frozenset[str] | None:
     for name in arguments[flag]:
         if find_entry(name) is None:
+            if (error := missing_pass(name)) is not None:
+                raise error
             help = nearest(name, [entry.flag for entry in all_passes()])
             raise UsageError(f"for the --{flag} option: Cannot find option named '{name}'!", help)
     return frozenset(arguments[flag])

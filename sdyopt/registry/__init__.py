@@ -9,6 +9,7 @@ from sdyopt.registry.discovery import (
     import_passes,
     lookup,
 )
+from sdyopt.registry.missing import missing_pass
 from sdyopt.registry.table import PassEntry, PipelineEntry, register, register_pipeline
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "find_entry",
     "import_passes",
     "lookup",
+    "missing_pass",
     "register",
     "register_pipeline",
 ]

@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from sdyopt.diagnostics.usage import UsageError, nearest
 from sdyopt.dialects import dialect_names, load_dialect
 from sdyopt.ir.dialect import Dialect
+from sdyopt.registry.missing import missing_pass
 from sdyopt.registry.table import PassEntry, PipelineEntry, entries
 
 # Dialects of other packages, by namespace.
@@ -32,9 +33,11 @@ def find_entry(flag: str) -> PassEntry | PipelineEntry | None:
 
 
 def lookup(flag: str) -> PassEntry | PipelineEntry:
-    """What is registered under a flag; UsageError with the nearest name if nothing is."""
+    """What is registered under a flag; UsageError, with the nearest name, if nothing is."""
     entry = find_entry(flag)
     if entry is None:
+        if (error := missing_pass(flag)) is not None:
+            raise error
         message = f"'{flag}' does not refer to a registered pass or pass pipeline"
         raise UsageError(message, nearest(flag, entries))
     return entry

@@ -13,7 +13,7 @@ import pytest
 from sdyopt import registry
 from sdyopt.ir.dialect import Dialect
 from sdyopt.pipeline import Pass, UsageError, option
-from sdyopt.registry import discovery, plugins, table
+from sdyopt.registry import discovery, missing, plugins, table
 
 
 @pytest.fixture(autouse=True)
@@ -126,3 +126,20 @@ def test_dialects_clash(monkeypatch: pytest.MonkeyPatch) -> None:
     registry.add_dialect(THEIRS)
     with pytest.raises(UsageError, match="dialect 'theirs' is defined twice"):
         registry.add_dialect(Dialect("theirs"))
+
+
+@pytest.mark.parametrize("flag", missing.MISSING)
+def test_passes_that_are_not_available_are_not_registered(flag: str) -> None:
+    """A pass that has been written is taken off the list."""
+    assert registry.find_entry(flag) is None
+    with pytest.raises(UsageError, match=f"'{flag}' is a known pass that is not available yet"):
+        registry.lookup(flag)
+
+
+def test_what_is_registered_is_available() -> None:
+    """Another package may bring a pass that is not here yet."""
+    flag = next(iter(missing.MISSING))
+    brought = type("Brought", (Pass,), {})
+    registry.register(flag)(brought)
+    entry = registry.lookup(flag)
+    assert isinstance(entry, registry.PassEntry) and entry.pass_class is brought
