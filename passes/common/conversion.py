@@ -23,16 +23,20 @@ Convert = Callable[[Any, Sequence[Value], Rewriter], Sequence[Value]]
 
 
 def convert(
-    root: Op, patterns: Mapping[type[Op], Convert], rewriter: Rewriter, legal: Collection[type[Op]] = ()
+    root: Op,
+    patterns: Mapping[type[Op], Convert],
+    rewriter: Rewriter,
+    legal: Collection[type[Op]] = (),
+    is_legal: Callable[[Op], bool] = lambda op: False,
 ) -> None:
     """Replaces the operations inside `root` that have a pattern.
 
-    Operations of `legal` classes are not looked at.
+    Operations of `legal` classes, and others for which `is_legal` holds, are not looked at.
     """
     replaced: dict[Op, Sequence[Value]] = {}
     latest: dict[Value, Value] = {}
     for op in list(root.walk()):
-        if type(op) in legal:
+        if type(op) in legal or is_legal(op):
             continue
         rewriter.refresh_uses(op)
         values = _replacement(op, patterns, latest, rewriter)

@@ -1,0 +1,137 @@
+"""sdy-reshard-to-collectives: say by which communication each reshard comes about.
+
+    %0 = sdy.reshard %a <@mesh, [{"x"}, {}]> : tensor<16x2xf32>
+becomes, if %a is sharded as [{"x", "y", "z"}, {}],
+    %0 = sdy.all_gather [{"y", "z"}, {}] %a out_sharding=<@mesh, [{"x"}, {}]> : tensor<16x2xf32>
+
+A reshard says where a tensor has to be, a collective what the devices do for it. One reshard becomes up to two
+rounds of
+
+    all_slice            axes nothing uses yet split the tensor further: no communication
+    collective_permute   each device sends its chunk to another one: other axes of the same sizes, another
+                         order of axes, or a mesh with the devices in another order
+    all_to_all           axes stop splitting one dimension and split another one
+    all_gather           axes no longer split the tensor
+
+where each is made only if it brings the tensor nearer to its target. Axes are cut into sub-axes as
+needed: from [{"x"}] to [{"x":(1)2}] with "x"=8, gathered is "x":(2)4. If sizes do not divide each other, two
+rounds may not be enough; then the last collective says how far they got.
+
+A reshard that changes nothing goes away, or stays if `keep-redundant-reshards` is set: for programs in which not
+every change of sharding is a reshard yet. A reshard between meshes with different axes stays, too, unless its
+target is not split at all: that is a gathering on the mesh of the source. What an operation behind a
+propagation barrier has as its sharding is that of what stands before the barrier. Unreduced axes are left
+to `sdy-insert-explicit-reshards`: here those of the target are taken for granted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.collectives import AllGatherOp, AllSliceOp, AllToAllOp, CollectivePermuteOp
+from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.mesh_op import mesh_of
+from sdyopt.dialects.sdy.ops import PropagationBarrierOp, ReshardOp
+from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
+from sdyopt.dialects.sdy.values import sharding_of, sharding_or_replicated
+from sdyopt.ir.operation import Op
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.types import RankedShape
+from sdyopt.ir.value import OpResult, Value
+from sdyopt.pipeline import FUNCTION, Pass, option
+from sdyopt.registry import register
+from sdyopt.sharding.resharding.plan import Plan, plan_collectives
+from sdyopt.syntax.print import print_for_note
+
+from ..common.conversion import convert
+
+_COLLECTIVES = (AllGatherOp, AllSliceOp, AllToAllOp, CollectivePermuteOp)
+
+
+@register("sdy-reshard-to-collectives")
+class ReshardToCollectives(Pass):
+    anchor = FUNCTION
+
+    keep_redundant_reshards: bool = option(default=False, help="leave reshards that change nothing")
+
+    def run(self, function: FuncOp) -> bool:
+        rewriter = Rewriter()
+        collectives = _Collectives()
+        convert(
+            function, {ReshardOp: collectives.replace}, rewriter, legal=_COLLECTIVES, is_legal=self._stays
+        )
+        return rewriter.changed
+
+    def _stays(self, op: Op) -> bool:
+        if not isinstance(op, ReshardOp):
+            return False
+        source, target = sharding_of(_before_barriers(op.input)), op.sharding
+        if self.keep_redundant_reshards and target.is_equivalent(source):
+            return True
+        if source is None or target.is_fully_replicated:
+            return False
+        return not _has_same_axes(source, target, op)
+
+
+class _Collectives:
+    """Writes collectives, planned once for each pair of shardings."""
+
+    def __init__(self) -> None:
+        self._plan = cache(plan_collectives)
+
+    def replace(self, op: ReshardOp, operands: Sequence[Value], rewriter: Rewriter) -> Sequence[Value]:
+        value = _before_barriers(operands[0])
+        source, target = sharding_or_replicated(value, op.sharding.mesh_or_ref), op.sharding
+        if source.rank != target.rank:
+            raise _cannot_replace(op)
+        if target.is_fully_replicated:
+            if source.is_fully_replicated:
+                return operands
+            target = fully_replicated(source.rank, source.mesh_or_ref, is_closed=True)
+        if not _has_same_axes(source, target, op):
+            raise _cannot_replace(op)
+        for step in self._steps(op, source, target):
+            created = rewriter.create(
+                step.op_class,
+                [value],
+                op.form.result_types,
+                step.attributes,
+                before=op,
+                location=op.location,
+            )
+            value = created.result
+        return [value]
+
+    def _steps(self, op: ReshardOp, source: TensorSharding, target: TensorSharding) -> Plan:
+        type = op.form.result_types[0]
+        assert isinstance(type, RankedShape)
+        return self._plan(type.shape, source, target, _mesh(source, op))
+
+
+def _before_barriers(value: Value) -> Value:
+    """What comes through barriers to propagation, which change nothing."""
+    while isinstance(value, OpResult) and isinstance(value.op, PropagationBarrierOp):
+        value = value.op.input
+    return value
+
+
+def _has_same_axes(source: TensorSharding, target: TensorSharding, op: Op) -> bool:
+    """Whether both shardings are over meshes that differ at most in the order of their devices."""
+    if source.mesh_or_ref is target.mesh_or_ref:
+        return True
+    first, second = _mesh(source, op), _mesh(target, op)
+    return first.is_maximal == second.is_maximal and first.axes == second.axes
+
+
+def _mesh(sharding: TensorSharding, op: Op) -> Mesh:
+    mesh = mesh_of(sharding, op)
+    assert mesh is not None, "a verified sharding has a mesh"
+    return mesh
+
+
+def _cannot_replace(op: ReshardOp) -> Exception:
+    return op.error(
+        f"failed to legalize operation '{op.name}' that was explicitly marked illegal: {print_for_note(op)}"
+    )

@@ -1,0 +1,91 @@
+"""The collectives that bring a tensor from one sharding to another.
+
+    [{"x"}, {"y", "z"}]  →  [{"x", "w"}, {"z"}]
+
+    all_slice           [{"w"}, {}]         [{"x", "w"}, {"y", "z"}]
+    collective_permute                      [{"x", "w"}, {"z", "y"}]
+    all_gather          [{}, {"y"}]         [{"x", "w"}, {"z"}]
+
+First comes what makes tensors smaller, then what keeps their size, last what makes them larger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from sdyopt.dialects.sdy.collectives import (
+    AllGatherOp,
+    AllSliceOp,
+    AllToAllOp,
+    CollectiveOp,
+    CollectivePermuteOp,
+)
+from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.ir.attribute import Attribute
+from sdyopt.sharding.resharding import permuting
+from sdyopt.sharding.resharding.gathering import gather_axes
+from sdyopt.sharding.resharding.moving import moves
+from sdyopt.sharding.resharding.progress import Progress, axes_per_dim
+from sdyopt.sharding.resharding.slicing import slice_axes
+
+# Where every size divides every larger one, a single round gets to the target.
+_MOST_ROUNDS = 2
+
+
+class Step(NamedTuple):
+    """A collective: its class, and what it works along; `sharding` is that of its result."""
+
+    op_class: type[CollectiveOp]
+    parameter: tuple[tuple[str, Attribute], ...]
+    sharding: TensorSharding
+
+    @property
+    def attributes(self) -> dict[str, Attribute]:
+        """The attributes of the operation."""
+        return {**dict(self.parameter), "out_sharding": self.sharding}
+
+
+Plan = tuple[Step, ...]
+
+
+def plan_collectives(
+    shape: Sequence[int], source: TensorSharding, target: TensorSharding, mesh: Mesh
+) -> Plan:
+    """The steps from one sharding to another of the same rank.
+
+    `mesh` is the mesh of the source; that of the target has the same axes. The target's unreduced
+    axes are taken for those of the source.
+    """
+    return tuple(_steps(Progress(shape, source, target, mesh)))
+
+
+def _steps(progress: Progress) -> Iterator[Step]:
+    for _ in range(_MOST_ROUNDS):
+        if progress.is_done:
+            return
+        yield from _round(progress)
+
+
+def _round(progress: Progress) -> Iterator[Step]:
+    sliced = slice_axes(progress)
+    if sliced is not None:
+        yield Step(AllSliceOp, (("slicing_axes", axes_per_dim(sliced)),), progress.sharding)
+    yield from _permute(progress)
+    for in_order in (True, False):
+        for params in moves(progress, in_order):
+            yield Step(AllToAllOp, (("params", params),), progress.sharding)
+    gathered = gather_axes(progress)
+    if gathered is not None:
+        yield Step(AllGatherOp, (("gathering_axes", axes_per_dim(gathered)),), progress.sharding)
+
+
+def _permute(progress: Progress) -> Iterator[Step]:
+    """A permute if it helps, and in any case if the mesh of the target has its devices in another order."""
+    if permuting.helps(progress):
+        permuting.permute(progress)
+    elif progress.mesh_or_ref is progress.target.mesh_or_ref:
+        return
+    progress.mesh_or_ref = progress.target.mesh_or_ref
+    yield Step(CollectivePermuteOp, (), progress.sharding)
