@@ -4,8 +4,8 @@
 becomes, if %a is sharded as [{"x", "y", "z"}, {}],
     %0 = sdy.all_gather [{"y", "z"}, {}] %a out_sharding=<@mesh, [{"x"}, {}]> : tensor<16x2xf32>
 
-A reshard says where a tensor has to be, a collective what the devices do for it. One reshard becomes up to two
-rounds of
+A reshard says where a tensor has to be, a collective what the devices do for it. One reshard becomes up to
+two rounds of
 
     all_slice            axes nothing uses yet split the tensor further: no communication
     collective_permute   each device sends its chunk to another one: other axes of the same sizes, another
@@ -17,11 +17,13 @@ where each is made only if it brings the tensor nearer to its target. Axes are c
 needed: from [{"x"}] to [{"x":(1)2}] with "x"=8, gathered is "x":(2)4. If sizes do not divide each other, two
 rounds may not be enough; then the last collective says how far they got.
 
-A reshard that changes nothing goes away, or stays if `keep-redundant-reshards` is set: for programs in which not
-every change of sharding is a reshard yet. A reshard between meshes with different axes stays, too, unless its
-target is not split at all: that is a gathering on the mesh of the source. What an operation behind a
-propagation barrier has as its sharding is that of what stands before the barrier. Unreduced axes are left
-to `sdy-insert-explicit-reshards`: here those of the target are taken for granted.
+A reshard that changes nothing goes away; it stays if `keep-redundant-reshards` is set, which is for programs
+in which not every change of sharding is a reshard yet. A reshard between meshes with different axes stays,
+too, unless its target is not split at all: then the tensor is gathered on the mesh of the source. A value
+behind a propagation barrier is sharded as it was before the barrier, where the collectives take it.
+
+Sums are none of this pass's business: `sdy-insert-explicit-reshards` has put an all-reduce wherever unreduced
+axes go away, and a reshard is taken to have the same ones before and after it.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class ChunkRun:
         self._dialects = dialects
         self._timing = timing
         self._parse_options = ParseOptions(allow_unregistered_dialects=job.allow_unregistered_dialects)
-        self._verify = Verifier(dialects, Speller().type, print_for_note).verify
+        self._verifier = Verifier(dialects, Speller().type, print_for_note)
         self._resources = Resources()
 
     def output(self, pipeline: Pipeline) -> str:
@@ -68,7 +68,7 @@ class ChunkRun:
 
     def _parse(self) -> tuple[Op, Reproducer]:
         op, resources = parse_module(self._source, self._dialects, self._parse_options)
-        if not self._verify(op):
+        if not self._verifier.verify(op):
             raise Failed
         reproducer = detach_reproducer(resources) if self._job.run_reproducer else Reproducer()
         self._resources = resources
@@ -86,7 +86,8 @@ class ChunkRun:
         instruments = [watch, *self._instruments()]
         succeeded = False
         try:
-            succeeded = run_pipeline(pipeline, op, self._verify if verify_each else None, instruments)
+            verify = (self._verifier.verify, self._verifier.verify_around) if verify_each else (None, None)
+            succeeded = run_pipeline(pipeline, op, verify[0], instruments, verify[1])
         finally:
             # Also when a pass breaks down: that is what the reproducer is for.
             if job.crash_reproducer and not succeeded:

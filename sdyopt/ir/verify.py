@@ -48,6 +48,15 @@ class Verifier:
             return False
         return True
 
+    def verify_around(self, op: Op) -> bool:
+        """Whether what isolated operations in `op` say of each other is valid, each being valid by itself."""
+        try:
+            self._whole(op)
+        except DiagnosticError as error:
+            emit(error.diagnostic)
+            return False
+        return True
+
     # --- One operation ------------------------------------------------------------------
 
     def _op(self, op: Op) -> None:

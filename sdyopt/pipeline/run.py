@@ -39,16 +39,21 @@ class PipelineFailure(Exception):
 
 
 def run_pipeline(
-    pipeline: Pipeline, op: Op, verify: Verify | None = None, instruments: Sequence[Instrument] = ()
+    pipeline: Pipeline,
+    op: Op,
+    verify: Verify | None = None,
+    instruments: Sequence[Instrument] = (),
+    verify_around: Verify | None = None,
 ) -> bool:
     """Runs a pipeline on an operation. Returns whether it succeeded; if not, why has been emitted.
 
-    `verify` checks what a pass has changed.
+    `verify` checks what a pass has changed, and `verify_around` the operation around those that passes of a
+    nested pipeline have changed: how they fit together.
     """
     try:
         if pipeline.anchor not in (ANY, op.form.name):
             raise _misanchored(pipeline, op)
-        _Runner(verify, instruments).run_on(pipeline.merged(), op)
+        _Runner(verify, verify_around, instruments).run_on(pipeline.merged(), op)
     except DiagnosticError as error:
         emit(error.diagnostic)
         return False
@@ -58,8 +63,13 @@ def run_pipeline(
 
 
 class _Runner:
-    def __init__(self, verify: Verify | None, instruments: Sequence[Instrument]) -> None:
+    def __init__(
+        self, verify: Verify | None, verify_around: Verify | None, instruments: Sequence[Instrument]
+    ) -> None:
         self._verify = verify
+        self._verify_around = verify_around
+        # Whether a pass has changed something in the nested pipeline that is running.
+        self._changed = False
         self._instruments = instruments
         self._outermost_first = list(instruments)
         self._innermost_first = list(reversed(instruments))
@@ -74,6 +84,7 @@ class _Runner:
     def _run_nested(self, pipeline: Pipeline, parent: Op) -> None:
         for instrument in self._outermost_first:
             instrument.before_pipeline(pipeline)
+        changed_before, self._changed = self._changed, False
         has_failed = False
         for child in [child for region in parent.regions for block in region.blocks for child in block.ops]:
             if pipeline.anchor not in (child.form.name, ANY):
@@ -85,8 +96,9 @@ class _Runner:
                 has_failed = True
         for instrument in self._innermost_first:
             instrument.after_pipeline(pipeline)
-        if has_failed:
+        if has_failed or (self._changed and self._verify_around and not self._verify_around(parent)):
             raise PipelineFailure
+        self._changed |= changed_before
 
     def _run_pass(self, single: Pass, op: Op) -> None:
         _check_schedule(single, op)
@@ -94,6 +106,7 @@ class _Runner:
             instrument.before_pass(single, op)
         try:
             changed = _run_checked(single, op)
+            self._changed |= changed
             if changed and self._verify is not None and not self._verify(op):
                 raise PipelineFailure
         except PipelineFailure:

@@ -24,7 +24,8 @@ def pair_of_meshes(random: Random, name: str) -> tuple[Mesh, Mesh]:
         return first, first
     other = f"{name}_other"
     if drawn < 0.90:
-        return first, _mesh(other, axes, _devices(random, axes))
+        devices = _devices(random, axes)
+        return first, _mesh(other, axes, devices) if devices else first
     if drawn < 0.93:
         return first, Mesh(axes, f"@{other}", first.definition.replace(f"@{name} ", f"@{other} "))
     if drawn < 0.97:

@@ -1,9 +1,21 @@
 """`sdy-reshard-to-collectives` on a few random reshards."""
 
-from tests.random_modules.compare import run_here
-from tests.random_reshards.cases import module_text, random_reshard
+import sys
+from collections.abc import Iterator
 
-HERE_ALONE = range(100)
+import pytest
+
+from tests.random_modules.compare import Reference, reference, run_here
+from tests.random_reshards.cases import module_text, random_reshard
+from tests.random_reshards.compare import PIPELINE, compare_all
+
+HERE_ALONE, WITH_REFERENCE = range(100), range(1000)
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Reference]:
+    with reference(sys.executable) as started:
+        yield started
 
 
 def test_reshards_are_the_same_and_valid() -> None:
@@ -12,3 +24,9 @@ def test_reshards_are_the_same_and_valid() -> None:
     ending = run_here(texts[0], "builtin.module()")
     assert ending.output
     assert not ending.messages
+
+
+@pytest.mark.reference
+def test_collectives(running: Reference) -> None:
+    for comparison in compare_all([random_reshard(seed) for seed in WITH_REFERENCE], PIPELINE, running):
+        assert not comparison.is_different, str(comparison)

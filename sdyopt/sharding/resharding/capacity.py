@@ -44,8 +44,8 @@ def distribute(
 ) -> None:
     """Gives each dimension, as far as it has capacity, axes of those that are available for it.
 
-    They become extra ones, before those there or behind them. `available(dim)` may be one list for all; what is
-    taken is gone from it. Told of every axis is `took`.
+    They become extra ones, before those there or behind them. `available(dim)` may be one list for all; what
+    is taken is gone from it. Told of every axis is `took`.
     """
     cut: list[AxisRef] = []
     for dim, extra in enumerate(progress.extra):

@@ -12,8 +12,8 @@ from sdyopt.sharding.resharding.progress import Progress
 def moves(progress: Progress, in_order: bool) -> Iterator[AllToAllParams]:
     """Makes the moves that bring axes to dimensions that lack them, one at a time.
 
-    In order are those whose axes are just what the dimension lacks next. They are made before others: so moves
-    from several dimensions to one come in the order that leaves nothing to permute.
+    In order are those whose axes are just what the dimension lacks next. They are made before others: so
+    moves from several dimensions to one come in the order that leaves nothing to permute.
     """
     for source in range(progress.rank):
         while (move := _move(progress, source, in_order)) is not None:

@@ -59,9 +59,9 @@ def _replaceable(progress: Progress) -> Iterator[AxisRef]:
 def permute(progress: Progress) -> None:
     """Shards every dimension into as many parts as before, by the axes that serve the target best.
 
-    In this order: missing axes go where they belong; those left over anywhere, at the end, where an all-to-all
-    can take them away; what was there and is to be gathered, at the front, in its old dimension if
-    possible and then anywhere.
+    In this order: missing axes go where they belong; those left over anywhere, at the end, where an
+    all-to-all can take them away; what was there and is to be gathered, at the front, in its old dimension
+    if possible and then anywhere.
     """
     # What is to be split anew.
     old, progress.extra = progress.extra, [[] for _ in progress.extra]

@@ -25,16 +25,16 @@ class Progress:
     """How far a tensor is on its way. Changes with every collective."""
 
     __slots__ = (
-        "shape",
-        "mesh",
-        "current",
-        "extra",
-        "missing",
-        "held",
-        "destinations",
-        "mesh_or_ref",
-        "target",
         "_sizes",
+        "current",
+        "destinations",
+        "extra",
+        "held",
+        "mesh",
+        "mesh_or_ref",
+        "missing",
+        "shape",
+        "target",
     )
 
     def __init__(
@@ -67,9 +67,7 @@ class Progress:
     @property
     def is_done(self) -> bool:
         """Whether the target is reached, its mesh included."""
-        return (
-            self.mesh_or_ref is self.target.mesh_or_ref and not any(self.extra) and not any(self.missing)
-        )
+        return self.mesh_or_ref is self.target.mesh_or_ref and not any(self.extra) and not any(self.missing)
 
     @property
     def sharding(self) -> TensorSharding:

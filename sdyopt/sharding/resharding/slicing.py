@@ -16,8 +16,8 @@ def slice_axes(progress: Progress) -> list[list[AxisRef]] | None:
     That is its capacity: if it were split further, something would have to be moved away again. The missing
     axes that are free go, in this order,
 
-    1. where they can travel with others: if `"x"` is to move from dimension 0 to dimension 1, and there stands
-       before `"y"`, then `"y"` is sliced along with it in dimension 0, and one all-to-all moves both;
+    1. where they can travel with others: if `"x"` is to move from dimension 0 to dimension 1, and there
+       stands before `"y"`, then `"y"` is sliced behind it in dimension 0, and one all-to-all moves both;
     2. to the dimension that lacks them;
     3. to the first dimension that has capacity left.
     """

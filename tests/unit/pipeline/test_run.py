@@ -126,6 +126,25 @@ def test_what_changed_is_verified() -> None:
     assert len(fakes.LOG) == 1
 
 
+def test_what_is_around_is_verified_when_passes_inside_have_changed_something() -> None:
+    around: list[str] = []
+
+    def refuse(op: Op) -> bool:
+        around.append(op.form.name)
+        return False
+
+    class ChangesFunctions(Changes):
+        anchor = "func.func"
+
+    text = "builtin.module(func.func(on-function))"
+    assert run(parse_pipeline(text, lookup), verify_around=refuse)[0]
+    assert not around
+    pipeline = pipeline_of(Pipeline("func.func", [ChangesFunctions()]), Logging())
+    assert not run(pipeline, verify_around=refuse)[0]
+    assert len(fakes.LOG) == 2
+    assert around == ["builtin.module"]
+
+
 class Watcher(Instrument):
     """Writes down what it is told."""
 
