@@ -181,6 +181,7 @@ class Rewriter:
             assert block.last is not None
             successors = block.last.successors
             block.last.successors = tuple([new if other is old else other for other in successors])
+            block.edited()
             self._modified(block.last)
 
     def inline_block(self, block: Block, before: Op, values: Sequence[Value]) -> None:
@@ -212,6 +213,7 @@ class Rewriter:
             use.unlink()
         op._operands = [OpOperand(op, index, value) for index, value in enumerate(values)]
         op.form = op.form.with_types(tuple([value.type for value in values]), op.form.result_types)
+        _recheck_uses(op)
         self._modified(op)
 
     def erase_operands(self, op: Op, indices: Collection[int]) -> None:
@@ -224,6 +226,7 @@ class Rewriter:
                 kept.append(OpOperand(op, len(kept), use.value))
         op._operands = kept
         _refresh_operand_types(op)
+        _recheck_uses(op)
         self._modified(op)
 
     def set_attribute(self, op: Op, name: str, value: Attribute) -> None:
@@ -315,6 +318,8 @@ class Rewriter:
 
     def _modified(self, op: Op) -> None:
         self.changed = True
+        if op.parent is not None:
+            op.parent.verified_in = None
         if self._listener is not None:
             self._listener.modified(op)
 
@@ -350,6 +355,11 @@ def _link(
     else:
         assert at_end_of is not None, "no place is given"
         at_end_of.append(op)
+
+
+def _recheck_uses(op: Op) -> None:
+    if op.parent is not None:
+        op.parent.edited()
 
 
 def _refresh_operand_types(op: Op) -> None:

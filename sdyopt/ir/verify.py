@@ -8,21 +8,21 @@ emitted.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError, emit
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.block import Block
 from sdyopt.ir.dialect import DialectTable
-from sdyopt.ir.dominance import Dominance
 from sdyopt.ir.fields import RegionField
 from sdyopt.ir.form import Form, FormError
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import FUNCTION, GRAPH_REGION, ISOLATED, NO_TERMINATOR
 from sdyopt.ir.types import Type
-from sdyopt.ir.value import BlockArgument, OpResult, Value
+from sdyopt.ir.verify_again import is_inside_as_it_was, looks_at_form_only, note_inside
 from sdyopt.ir.verify_form import SpellType, check_inferred_types, form_problem
+from sdyopt.ir.verify_uses import check_uses
 
 
 @dataclass(frozen=True)
@@ -32,20 +32,22 @@ class Verifier:
     dialects: DialectTable
     spell_type: SpellType
     spell_op: Callable[[Op], str]
-    # Forms found valid whose classes look at nothing else.
-    _formal: set[Form] = field(default_factory=set, init=False, repr=False)
 
     def verify(self, op: Op) -> bool:
         """Whether `op` and all inside it is valid; errors go to the diagnostic handler."""
+        moved: list[Block] = []
         try:
             self._op(op)
-            self._inside(op)
-            self._dominance(op)
+            self._inside(op, moved)
+            if moved:
+                check_uses(op)
         except DiagnosticError as error:
             emit(error.diagnostic)
             return False
         except _InvalidInside:
             return False
+        for block in moved:
+            block.are_uses_checked = True
         return True
 
     def verify_around(self, op: Op) -> bool:
@@ -114,10 +116,10 @@ class Verifier:
 
     def _signature_attributes(self, op: Any) -> None:
         """Checks the attributes of a function's arguments and results."""
-        type = op.function_type
+        signature = op.function_type
         for word, held, types, hook in (
-            ("argument", op.argument_attributes, type.inputs, "verify_argument_attribute"),
-            ("result", op.result_attributes, type.results, "verify_result_attribute"),
+            ("argument", op.argument_attributes, signature.inputs, "verify_argument_attribute"),
+            ("result", op.result_attributes, signature.results, "verify_result_attribute"),
         ):
             if len(held) != len(types):
                 raise op.op_error(
@@ -126,10 +128,13 @@ class Verifier:
                 )
             # An attribute that was right for one is right for all of the same type.
             seen: set[tuple[str, Attribute, Type]] = set()
-            for index, attributes in enumerate(held):
-                new = [(n, a) for n, a in attributes.entries if (n, a, types[index]) not in seen]
-                self._attributes_of_one(op, word, index, new, hook)
-                seen.update((name, attribute, types[index]) for name, attribute in new)
+            seen_together: set[tuple[DictAttr, Type]] = set()
+            for index, (attributes, type) in enumerate(zip(held, types, strict=True)):
+                if (attributes, type) not in seen_together:
+                    seen_together.add((attributes, type))
+                    new = [(n, a) for n, a in attributes.entries if (n, a, type) not in seen]
+                    self._attributes_of_one(op, word, index, new, hook)
+                    seen.update((name, attribute, type) for name, attribute in new)
 
     def _attributes_of_one(
         self, op: Op, word: str, index: int, attributes: Sequence[tuple[str, Attribute]], hook: str
@@ -145,19 +150,26 @@ class Verifier:
 
     # --- What it holds ------------------------------------------------------------------
 
-    def _inside(self, op: Op) -> None:
-        """Checks what an operation holds, isolated operations after the others, and then all of it."""
+    def _inside(self, op: Op, moved: list[Block]) -> None:
+        """Checks what an operation holds, isolated operations after the others, and then all of it.
+
+        Adds to `moved` the blocks, but not those of isolated operations, whose uses need a check.
+        """
         isolated: list[Op] = []
         may_lack_terminator = NO_TERMINATOR in op.traits or not op.name
         for region in op.regions:
             for block in region.blocks:
-                self._block(op, block, may_lack_terminator, isolated)
+                if not block.are_uses_checked:
+                    moved.append(block)
+                self._block(op, block, may_lack_terminator, isolated, moved)
         invalid = [inner for inner in isolated if not self.verify(inner)]
         if invalid:
             raise _InvalidInside
         self._whole(op)
 
-    def _block(self, op: Op, block: Block, may_lack_terminator: bool, isolated: list[Op]) -> None:
+    def _block(
+        self, op: Op, block: Block, may_lack_terminator: bool, isolated: list[Op], moved: list[Block]
+    ) -> None:
         assert block.parent is not None
         may_lack_terminator = may_lack_terminator and len(block.parent.blocks) <= 1
         if block.first is None:
@@ -166,25 +178,25 @@ class Verifier:
             return
         if len(block.parent.blocks) > 1:
             _check_no_branch_inside(block)
-        # What dialects check of discardable attributes reads the form and what is around the block.
+        # What is right for one operation is right for the others of the same form and attributes, if its
+        # class looks at nothing else: what dialects check of attributes reads what is around the block.
         seen: set[tuple[Form, DictAttr]] = set()
         child: Op | None = block.first
         while child is not None:
-            form, attributes = child.form, child.attributes
-            if form in self._formal and not child.regions and not child.successors:
-                if attributes.entries and (form, attributes) not in seen:
-                    seen.add((form, attributes))
-                    self._discardable_attributes(child)
-                child = child.next
-                continue
-            if child.regions and ISOLATED in child.traits:
+            pair = child.form, child.attributes
+            if pair in seen and not child.regions and not child.successors:
+                pass
+            elif child.regions and ISOLATED in child.traits:
                 isolated.append(child)
+            elif child.regions and is_inside_as_it_was(child):
+                self._discardable_attributes(child)
             else:
                 self._op(child)
                 if child.regions or child.op_class_has_regions:
-                    self._inside(child)
-                elif _is_formal(type(child)):
-                    self._formal.add(form)
+                    self._inside(child, moved)
+                    note_inside(child)
+                elif looks_at_form_only(child):
+                    seen.add(pair)
             child = child.next
         last = block.last
         if last is not None and not may_lack_terminator and last.name and not last.is_terminator:
@@ -201,65 +213,9 @@ class Verifier:
         except FormError as problem:
             raise _form_error(op, problem) from None
 
-    # --- Dominance ----------------------------------------------------------------------
-
-    def _dominance(self, op: Op) -> None:
-        """Checks uses right inside an operation, then in what it holds, from the last to the first."""
-        dominance = Dominance()
-        around = [op]
-        while around:
-            for region in around.pop().regions:
-                for block in region.blocks:
-                    self._uses(block, dominance, dominance.is_reachable(block), around)
-
-    def _uses(self, block: Block, dominance: Dominance, is_reachable: bool, around: list[Op]) -> None:
-        """Checks uses in a block, and adds to `around` the operations inside which others are."""
-        if not block.is_ordered:
-            block.number()
-        child = block.first
-        while child is not None:
-            for use in child._operands:
-                value = use.value
-                # The usual case first: defined above in the same block, or an argument of it.
-                if type(value) is OpResult:
-                    if value.op.parent is block and value.op.order < child.order:
-                        continue
-                elif type(value) is BlockArgument and value.owner is block:
-                    continue
-                holder = _isolating_op(value, child)
-                if holder is not None:
-                    raise child.op_error("using value defined outside the region").note(
-                        "required by region isolation constraints", holder.location
-                    )
-                if is_reachable and not dominance.value_dominates(value, child):
-                    raise _dominance_error(child, use.index)
-            if child.regions and ISOLATED not in child.traits:
-                around.append(child)
-            child = child.next
-
 
 class _InvalidInside(Exception):
     """An isolated operation inside is invalid, and why has been emitted."""
-
-
-def _isolating_op(value: Value, op: Op) -> Op | None:
-    """The operation around `op` that keeps the value, which is defined outside it, from being used."""
-    region = op.parent_region
-    while region is not None and region.parent is not None:
-        if ISOLATED in region.parent.traits:
-            block = value.block
-            return None if block is None or region.is_ancestor(block.parent) else region.parent
-        region = region.parent.parent_region
-    return None
-
-
-def _is_formal(op_class: type[Op]) -> bool:
-    """Whether all that the class checks is the form."""
-    if not op_class.name or op_class.op_class_has_regions or op_class.verify_place is not None:
-        return False
-    return not any(
-        trait.verify_place or trait.verify_regions or trait.verify_structure for trait in op_class.trait_order
-    )
 
 
 def _form_error(op: Op, problem: FormError) -> DiagnosticError:
@@ -322,38 +278,3 @@ def _check_entries(op: Op) -> None:
             raise op.op_error(f"expects graph region #{index} to have 0 or 1 blocks")
         if region.blocks and region.blocks[0].predecessors:
             raise DiagnosticError.at(op.location, "entry block of region may not have predecessors")
-
-
-def _dominance_error(op: Op, index: int) -> DiagnosticError:
-    error = op.error(f"operand #{index} does not dominate this use")
-    error.diagnostic.operation = op
-    value = op.operand_at(index)
-    block, other = op.parent, value.block
-    assert block is not None
-    definition = value.defining_op
-    if definition is not None:
-        if other is block:
-            where = "op in the same block"
-        else:
-            where = "op " + _relation(block, other, "is neither in a parent nor in a child region")
-        return error.note(f"operand defined here ({where})", definition.location)
-    assert other is not None and other.parent is not None
-    number = other.parent.blocks.index(other)
-    place = other.parent_op
-    where = _relation(block, other, "neither in a parent nor in a child region")
-    return error.note(
-        f"operand defined as a block argument (block #{number} {where})",
-        place.location if place is not None else op.location,
-    )
-
-
-def _relation(block: Block, other: Block | None, otherwise: str) -> str:
-    region, defining = block.parent, other.parent if other is not None else None
-    assert region is not None
-    if defining is region:
-        return "in the same region"
-    if defining is not None and defining.is_ancestor(region):
-        return "in a parent region"
-    if region.is_ancestor(defining):
-        return "in a child region"
-    return otherwise

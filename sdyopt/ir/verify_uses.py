@@ -1,0 +1,95 @@
+"""The part of verification that needs operands: whether a value may be used where it is.
+
+It may if nothing around the use keeps values out, and if every way to the use goes through its definition.
+"""
+
+from __future__ import annotations
+
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.ir.block import Block
+from sdyopt.ir.dominance import Dominance
+from sdyopt.ir.operation import Op
+from sdyopt.ir.traits import ISOLATED
+from sdyopt.ir.value import BlockArgument, OpResult, Value
+
+
+def check_uses(op: Op) -> None:
+    """Checks uses right inside an operation, then in what it holds, from the last to the first."""
+    dominance = Dominance()
+    around = [op]
+    while around:
+        for region in around.pop().regions:
+            for block in region.blocks:
+                _check_block(block, dominance, dominance.is_reachable(block), around)
+
+
+def _check_block(block: Block, dominance: Dominance, is_reachable: bool, around: list[Op]) -> None:
+    """Checks uses in a block, and adds to `around` the operations inside which others are."""
+    if not block.is_ordered:
+        block.number()
+    child = block.first
+    while child is not None:
+        for use in child._operands:
+            value = use.value
+            # The usual case first: defined above in the same block, or an argument of it.
+            if type(value) is OpResult:
+                if value.op.parent is block and value.op.order < child.order:
+                    continue
+            elif type(value) is BlockArgument and value.owner is block:
+                continue
+            holder = _isolating_op(value, child)
+            if holder is not None:
+                raise child.op_error("using value defined outside the region").note(
+                    "required by region isolation constraints", holder.location
+                )
+            if is_reachable and not dominance.value_dominates(value, child):
+                raise _dominance_error(child, use.index)
+        if child.regions and ISOLATED not in child.traits:
+            around.append(child)
+        child = child.next
+
+
+def _isolating_op(value: Value, op: Op) -> Op | None:
+    """The operation around `op` that keeps the value, which is defined outside it, from being used."""
+    region = op.parent_region
+    while region is not None and region.parent is not None:
+        if ISOLATED in region.parent.traits:
+            block = value.block
+            return None if block is None or region.is_ancestor(block.parent) else region.parent
+        region = region.parent.parent_region
+    return None
+
+
+def _dominance_error(op: Op, index: int) -> DiagnosticError:
+    error = op.error(f"operand #{index} does not dominate this use")
+    error.diagnostic.operation = op
+    value = op.operand_at(index)
+    block, other = op.parent, value.block
+    assert block is not None
+    definition = value.defining_op
+    if definition is not None:
+        if other is block:
+            where = "op in the same block"
+        else:
+            where = "op " + _relation(block, other, "is neither in a parent nor in a child region")
+        return error.note(f"operand defined here ({where})", definition.location)
+    assert other is not None and other.parent is not None
+    number = other.parent.blocks.index(other)
+    place = other.parent_op
+    where = _relation(block, other, "neither in a parent nor in a child region")
+    return error.note(
+        f"operand defined as a block argument (block #{number} {where})",
+        place.location if place is not None else op.location,
+    )
+
+
+def _relation(block: Block, other: Block | None, otherwise: str) -> str:
+    region, defining = block.parent, other.parent if other is not None else None
+    assert region is not None
+    if defining is region:
+        return "in the same region"
+    if defining is not None and defining.is_ancestor(region):
+        return "in a parent region"
+    if region.is_ancestor(defining):
+        return "in a child region"
+    return otherwise
