@@ -19,7 +19,7 @@ ends the axes that can be kept.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import cache, partial
 from math import gcd
 
 from sdyopt.dialects.builtin import ModuleOp
@@ -47,7 +47,7 @@ class UpdateNonDivisibleInputOutputShardings(Pass):
         rewriter = Rewriter()
         for op in module.block.ops:
             if isinstance(op, FuncOp):
-                transform_signature(op, partial(_divide, op=op), rewriter)
+                transform_signature(op, cache(partial(_divide, op=op)), rewriter)
         for op in module.walk():
             update = _UPDATES.get(type(op))
             if update is not None:

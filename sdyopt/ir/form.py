@@ -8,7 +8,7 @@ sharding rule, cost) is worked out once per form and kept in its `memo`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sdyopt.facts import Fact, derive, derived
 from sdyopt.ir.attribute import Attribute, DictAttr
@@ -63,10 +63,10 @@ class Form(Fact):
     def remember(self, function: Callable[[Form], T]) -> T:
         """`function(self)`, computed once per form."""
         try:
-            return cast(T, self.memo[function])
+            value: T = self.memo[function]
         except KeyError:
             value = self.memo[function] = function(self)
-            return value
+        return value
 
     def attribute(self, name: str) -> Attribute | None:
         return self.attributes.get(name)

@@ -126,7 +126,8 @@ class Rewriter:
 
     def erase(self, op: Op) -> None:
         """Removes an operation, whose results have no uses, and all inside it."""
-        assert not any(result.first_use is not None for result in op.results), f"{op} is still used"
+        for result in op.results:
+            assert result.first_use is None, f"{op} is still used"
         self._drop(op)
         assert op.parent is not None
         op.parent.detach(op)
