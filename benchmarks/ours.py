@@ -10,6 +10,7 @@ from pathlib import Path
 from sdyopt.diagnostics import Source
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.verify import Verifier
+from sdyopt.ir.verify_touched import AfterEdits
 from sdyopt.pipeline.run import run_pipeline
 from sdyopt.pipeline.text import parse_pipeline
 from sdyopt.registry import find_dialect, lookup
@@ -29,8 +30,8 @@ def steps(path: str, pipeline: str) -> dict[str, float]:
         dialects.find(name)
     start = time.perf_counter()
     module, _ = parse_module(Source(path, text), dialects)
-    verify = Verifier(dialects, Speller().type, print_for_note).verify
-    if not verify(module):
+    verifier = Verifier(dialects, Speller().type, print_for_note)
+    if not verifier.verify(module):
         sys.exit(f"{path} is not valid")
     parsed = time.perf_counter()
     print_op(module, dialects)
@@ -38,7 +39,7 @@ def steps(path: str, pipeline: str) -> dict[str, float]:
     operations = sum(1 for _ in module.walk())
     passes = parse_pipeline(pipeline, lookup).merged()
     ready = time.perf_counter()
-    if not run_pipeline(passes, module, verify):
+    if not run_pipeline(passes, module, AfterEdits(verifier)):
         sys.exit(f"{pipeline} fails on {path}")
     transformed = time.perf_counter()
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

@@ -19,6 +19,7 @@ from sdyopt.driver.roundtrip import verify_roundtrip
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.operation import Op
 from sdyopt.ir.verify import Verifier
+from sdyopt.ir.verify_touched import AfterEdits
 from sdyopt.pipeline.base import Pass
 from sdyopt.pipeline.ir_printing import IRPrinter
 from sdyopt.pipeline.run import Instrument, run_pipeline
@@ -86,8 +87,8 @@ class ChunkRun:
         instruments = [watch, *self._instruments()]
         succeeded = False
         try:
-            verify = (self._verifier.verify, self._verifier.verify_around) if verify_each else (None, None)
-            succeeded = run_pipeline(pipeline, op, verify[0], instruments, verify[1])
+            verify = AfterEdits(self._verifier) if verify_each else None
+            succeeded = run_pipeline(pipeline, op, verify, instruments)
         finally:
             # Also when a pass breaks down: that is what the reproducer is for.
             if job.crash_reproducer and not succeeded:

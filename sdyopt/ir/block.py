@@ -9,25 +9,18 @@ from sdyopt.ir.types import Type
 from sdyopt.ir.value import BlockArgument, LazyLocation
 
 if TYPE_CHECKING:  # operations hold regions, regions hold blocks, blocks hold operations
-    from sdyopt.ir.form import Form
     from sdyopt.ir.operation import Op
 
 
 class Block:
-    """A list of operations with arguments. Operations are linked, so inserting costs nothing.
+    """A list of operations with arguments. Operations are linked, so inserting costs nothing."""
 
-    The verifier leaves two notes, which edits take back: `are_uses_checked`, that the operations may use
-    what they use; and `verified_in`, for a body whose operations are right wherever it stands, the form
-    of the operation that it was found right in.
-    """
-
-    __slots__ = ("are_uses_checked", "arguments", "first", "is_ordered", "last", "parent", "verified_in")
+    __slots__ = ("arguments", "first", "is_ordered", "last", "parent")
 
     arguments: list[BlockArgument]
     first: Op | None
     last: Op | None
     parent: Region | None
-    verified_in: Form | None
 
     def __init__(self) -> None:
         self.arguments = []
@@ -35,8 +28,6 @@ class Block:
         self.last = None
         self.parent = None
         self.is_ordered = False
-        self.are_uses_checked = False
-        self.verified_in = None
 
     @property
     def ops(self) -> Iterator[Op]:
@@ -76,8 +67,6 @@ class Block:
 
     def append(self, op: Op) -> None:
         """Links a detached operation in behind all others."""
-        self.are_uses_checked = False
-        self.verified_in = None
         before = self.last
         op.parent = self
         op.prev = before
@@ -105,11 +94,9 @@ class Block:
         else:
             before.next = op
         self.is_ordered = False
-        self.edited()
 
     def detach(self, op: Op) -> None:
         """Unlinks an operation, which keeps its operands, results and regions."""
-        self.edited()
         if op.prev is None:
             self.first = op.next
         else:
@@ -119,11 +106,6 @@ class Block:
         else:
             op.next.prev = op.prev
         op.parent = op.prev = op.next = None
-
-    def edited(self) -> None:
-        """Takes back what the verifier has noted."""
-        self.are_uses_checked = False
-        self.verified_in = None
 
     def number(self) -> None:
         """Gives the operations ascending `order`s, for comparing positions."""
@@ -160,7 +142,6 @@ class Region:
 
     def add_block(self, block: Block | None = None) -> Block:
         block = Block() if block is None else block
-        block.edited()
         block.parent = self
         self.blocks.append(block)
         return block

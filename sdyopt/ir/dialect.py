@@ -50,6 +50,8 @@ class Dialect:
         self.hints: dict[str, str] = {}
         # Checks of discardable attributes whose name starts with `name.`.
         self.verify_op_attribute: VerifyOpAttribute | None = None
+        # Those of them whose checks read more than the form and what is around the operation.
+        self.far_attributes: frozenset[str] = frozenset()
         self.verify_argument_attribute: VerifyArgumentAttribute | None = None
         self.verify_result_attribute: VerifyArgumentAttribute | None = None
         # (encoding, tensor type without it) -> what is wrong with them together, in words that end in

@@ -60,8 +60,11 @@ class Op:
     verify_form: ClassVar[Callable[..., None] | None] = None
     verify_place: Callable[..., None] | None = None
     verify_regions: Callable[..., None] | None = None
-    # Whether `verify_place` reads the form and the regions only.
-    looks_inside_only: ClassVar[bool] = False
+    # Whether `verify_place` reads more than the operation, the definitions of its operands, and those
+    # around it.
+    looks_far: ClassVar[bool] = False
+    # Whether it depends on this operation what is right in the discardable attributes of those inside.
+    scopes_attributes: ClassVar[bool] = False
     # Comes when all inside the symbol table has been verified.
     verify_symbol_uses: Callable[..., None] | None = None
     infer_result_types: ClassVar[Callable[..., Sequence[Type]] | None] = None

@@ -1,7 +1,7 @@
 """The rewriter: the only door for edits.
 
-It keeps uses, parents, forms and symbol tables right, tells a listener what happened, and knows
-whether anything did (`changed`).
+It keeps uses, parents, forms and symbol tables right, tells a listener what happened, notes what has to
+be verified again (`ir.touched`), and knows whether anything did happen (`changed`).
 
     rewriter = Rewriter()
     for op in module.walk():
@@ -20,6 +20,7 @@ from sdyopt.ir.block import Block, Region
 from sdyopt.ir.dialect import complete_attributes, inherent_names
 from sdyopt.ir.form import Form
 from sdyopt.ir.operation import UNKNOWN, Op, build
+from sdyopt.ir.touched import current
 from sdyopt.ir.types import Type
 from sdyopt.ir.value import BlockArgument, LazyLocation, OpOperand, OpResult, Value
 
@@ -39,6 +40,7 @@ class Rewriter:
     def __init__(self, listener: Listener | None = None) -> None:
         self.changed = False
         self._listener = listener
+        self._touched = current()
 
     # --- Making -----------------------------------------------------------------------
 
@@ -85,6 +87,7 @@ class Rewriter:
         """Puts a detached operation at one of the four places."""
         _link(op, before, after, at_end_of, at_start_of)
         self.changed = True
+        self._touched.place(op)
         if self._listener is not None:
             self._listener.inserted(op)
             for region in op.regions:
@@ -105,7 +108,7 @@ class Rewriter:
     def copy_region(self, source: Region, target: Region) -> None:
         """Puts copies of all blocks of one region, and what is in them, at the end of another."""
         _clone_blocks(source, target, {}, {})
-        self.changed = True
+        self._rebuilt(target)
 
     # --- Moving and removing ------------------------------------------------------------
 
@@ -120,8 +123,10 @@ class Rewriter:
     ) -> None:
         """Moves an operation to one of the four places."""
         assert op.parent is not None
+        self._touched.leave(op, op.parent)
         op.parent.detach(op)
         _link(op, before, after, at_end_of, at_start_of)
+        self._touched.place(op)
         self.changed = True
 
     def erase(self, op: Op) -> None:
@@ -130,6 +135,7 @@ class Rewriter:
             assert result.first_use is None, f"{op} is still used"
         self._drop(op)
         assert op.parent is not None
+        self._touched.leave(op, op.parent)
         op.parent.detach(op)
         self.changed = True
 
@@ -167,6 +173,7 @@ class Rewriter:
             before = op.prev
             for result in op.results:
                 for use in list(result.uses):
+                    self._touched.rewired.add(use.owner)
                     use.unlink()
             self.erase(op)
             op = before
@@ -174,7 +181,7 @@ class Rewriter:
         assert region is not None
         region.blocks.remove(block)
         block.parent = None
-        self.changed = True
+        self._rebuilt(region)
 
     def redirect(self, old: Block, new: Block) -> None:
         """Makes everything that goes on to `old` go on to `new`."""
@@ -182,8 +189,9 @@ class Rewriter:
             assert block.last is not None
             successors = block.last.successors
             block.last.successors = tuple([new if other is old else other for other in successors])
-            block.edited()
-            self._modified(block.last)
+            self._restated(block.last)
+        if old.parent is not None:
+            self._rebuilt(old.parent)
 
     def inline_block(self, block: Block, before: Op, values: Sequence[Value]) -> None:
         """Moves the operations of a block before an operation, with values for its arguments."""
@@ -199,7 +207,8 @@ class Rewriter:
         for block in source.blocks:
             target.add_block(block)
         source.blocks = []
-        self.changed = True
+        self._rebuilt(source)
+        self._rebuilt(target)
 
     # --- Changing in place ----------------------------------------------------------------
 
@@ -214,8 +223,8 @@ class Rewriter:
             use.unlink()
         op._operands = [OpOperand(op, index, value) for index, value in enumerate(values)]
         op.form = op.form.with_types(tuple([value.type for value in values]), op.form.result_types)
-        _recheck_uses(op)
-        self._modified(op)
+        self._touched.restated.add(op)
+        self._rewired(op)
 
     def erase_operands(self, op: Op, indices: Collection[int]) -> None:
         """Takes operands away; those behind the first of them count as new uses, as in MLIR."""
@@ -227,38 +236,42 @@ class Rewriter:
                 kept.append(OpOperand(op, len(kept), use.value))
         op._operands = kept
         _refresh_operand_types(op)
-        _recheck_uses(op)
-        self._modified(op)
+        self._touched.restated.add(op)
+        self._rewired(op)
 
     def set_attribute(self, op: Op, name: str, value: Attribute) -> None:
         """Gives an attribute, inherent or discardable, a value."""
         if op.attribute(name) is value:
             return
+        if name not in op.place_attributes and name in inherent_names(type(op)):
+            op.form = op.form.with_attributes(op.form.attributes.with_entry(name, value))
+            self._restated(op)
+            return
         if name in op.place_attributes:
             op.set_place_attribute(name, value)
-        elif name in inherent_names(type(op)):
-            op.form = op.form.with_attributes(op.form.attributes.with_entry(name, value))
         else:
             op.attributes = op.attributes.with_entry(name, value)
-        self._modified(op)
+        self._annotated(op)
 
     def remove_attribute(self, op: Op, name: str) -> None:
         """Takes an attribute away, if it is there."""
         if op.attribute(name) is None:
             return
+        if name in op.form.attributes:
+            op.form = op.form.with_attributes(op.form.attributes.without(name))
+            self._restated(op)
+            return
         if name in op.place_attributes:
             op.set_place_attribute(name, None)
-        elif name in op.form.attributes:
-            op.form = op.form.with_attributes(op.form.attributes.without(name))
         else:
             op.attributes = op.attributes.without(name)
-        self._modified(op)
+        self._annotated(op)
 
     def set_attributes(self, op: Op, attributes: DictAttr) -> None:
         """Replaces all discardable attributes."""
         if op.attributes is not attributes:
             op.attributes = attributes
-            self._modified(op)
+            self._annotated(op)
 
     def set_argument_attribute(self, function: Op, index: int, name: str, value: Attribute | None) -> None:
         """Sets, or with None removes, an attribute of a function's argument."""
@@ -277,10 +290,12 @@ class Rewriter:
             op = value.op
             types = tuple([result.type for result in op.results])
             op.form = op.form.with_types(op.form.operand_types, types)
-            self._modified(op)
+            self._restated(op)
+        elif isinstance(value, BlockArgument) and value.owner.parent is not None:
+            self._rebuilt(value.owner.parent)
         for use in value.uses:
             _refresh_operand_types(use.owner)
-            self._modified(use.owner)
+            self._restated(use.owner)
 
     def set_location(self, op: Op, location: LazyLocation) -> None:
         """Says where an operation comes from. No edit that a pass reports."""
@@ -288,8 +303,11 @@ class Rewriter:
 
     def add_argument(self, block: Block, type: Type, location: LazyLocation = UNKNOWN) -> BlockArgument:
         """Adds an argument behind the others of a block."""
+        argument = block.add_argument(type, location)
         self.changed = True
-        return block.add_argument(type, location)
+        if block.parent is not None:
+            self._rebuilt(block.parent)
+        return argument
 
     def erase_argument(self, argument: BlockArgument) -> None:
         """Removes an argument that nobody uses."""
@@ -299,6 +317,8 @@ class Rewriter:
         for index, other in enumerate(arguments):
             other.index = index
         self.changed = True
+        if argument.owner.parent is not None:
+            self._rebuilt(argument.owner.parent)
 
     # --- Helpers --------------------------------------------------------------------------
 
@@ -307,7 +327,8 @@ class Rewriter:
         use.link(value)
         if use.owner.form.operand_types[use.index] is not value.type:
             _refresh_operand_types(use.owner)
-        self._modified(use.owner)
+            self._touched.restated.add(use.owner)
+        self._rewired(use.owner)
 
     def _set_one(self, op: Any, kind: str, index: int, name: str, value: Attribute | None) -> None:
         """Edits the attributes of one argument or result of a function-like operation."""
@@ -315,12 +336,26 @@ class Rewriter:
         new = old.without(name) if value is None else old.with_entry(name, value)
         if new is not old:
             op.set_attributes_of_one(kind, index, new)
-            self._modified(op)
+            self._annotated(op)
+
+    def _rebuilt(self, region: Region) -> None:
+        self.changed = True
+        self._touched.rebuild(region)
+
+    def _annotated(self, op: Op) -> None:
+        self._touched.annotated.add(op)
+        self._modified(op)
+
+    def _restated(self, op: Op) -> None:
+        self._touched.restate(op)
+        self._modified(op)
+
+    def _rewired(self, op: Op) -> None:
+        self._touched.rewired.add(op)
+        self._modified(op)
 
     def _modified(self, op: Op) -> None:
         self.changed = True
-        if op.parent is not None:
-            op.parent.verified_in = None
         if self._listener is not None:
             self._listener.modified(op)
 
@@ -356,11 +391,6 @@ def _link(
     else:
         assert at_end_of is not None, "no place is given"
         at_end_of.append(op)
-
-
-def _recheck_uses(op: Op) -> None:
-    if op.parent is not None:
-        op.parent.edited()
 
 
 def _refresh_operand_types(op: Op) -> None:

@@ -22,6 +22,7 @@ class SymbolTableOp(Op):
     __slots__ = ("_symbols",)
 
     _symbols: dict[str, Op]
+    scopes_attributes = True
 
     def set_up(self) -> None:
         self._symbols = {}
@@ -159,19 +160,20 @@ def verify_symbol_table(op: Op) -> None:
                 "see existing symbol definition here", seen[name].location
             )
         seen[name] = child
-    for user in _in_scope(op):
-        if user.verify_symbol_uses is not None:
-            user.verify_symbol_uses()
+    for user in _users_in_scope(op):
+        assert user.verify_symbol_uses is not None
+        user.verify_symbol_uses()
 
 
-def _in_scope(table: Op) -> Iterator[Op]:
+def _users_in_scope(table: Op) -> Iterator[Op]:
     """The operations that look symbols up in a table, in MLIR's order: the last region comes first."""
     pending = list(table.regions)
     while pending:
         for block in pending.pop().blocks:
             op = block.first
             while op is not None:
-                yield op
+                if op.verify_symbol_uses is not None:
+                    yield op
                 if op.regions and not isinstance(op, SymbolTableOp):
                     pending.extend(op.regions)
                 op = op.next

@@ -45,9 +45,6 @@ class OpOperand:
 
     def link(self, value: Value) -> None:
         """Makes this the newest use of `value`."""
-        block = self.owner.parent
-        if block is not None:
-            block.edited()
         self.value = value
         self.prev_use = None
         head = self.next_use = value.first_use

@@ -8,21 +8,31 @@ emitted.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError, emit
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.block import Block
 from sdyopt.ir.dialect import DialectTable
-from sdyopt.ir.fields import RegionField
+from sdyopt.ir.dominance import Dominance
 from sdyopt.ir.form import Form, FormError
 from sdyopt.ir.operation import Op
-from sdyopt.ir.traits import FUNCTION, GRAPH_REGION, ISOLATED, NO_TERMINATOR
+from sdyopt.ir.traits import FUNCTION, ISOLATED, NO_TERMINATOR
 from sdyopt.ir.types import Type
-from sdyopt.ir.verify_again import is_inside_as_it_was, looks_at_form_only, note_inside
 from sdyopt.ir.verify_form import SpellType, check_inferred_types, form_problem
+from sdyopt.ir.verify_structure import (
+    check_entries,
+    check_no_branch_inside,
+    check_region_count,
+    check_regions,
+    check_successor_count,
+)
 from sdyopt.ir.verify_uses import check_uses
+
+# Operations without regions whose discardable attributes have been found valid, by form and attributes.
+# What is around them counts too, so there is one set for each operation that `scopes_attributes`.
+Seen = set[tuple[Form, DictAttr]]
 
 
 @dataclass(frozen=True)
@@ -32,42 +42,33 @@ class Verifier:
     dialects: DialectTable
     spell_type: SpellType
     spell_op: Callable[[Op], str]
+    # Forms found valid whose classes look at nothing else.
+    _formal: set[Form] = field(default_factory=set, init=False, repr=False)
+    # Whether what dialects check of these attributes goes beyond the form and what is around.
+    _is_far: dict[DictAttr, bool] = field(default_factory=dict, init=False, repr=False)
 
-    def verify(self, op: Op) -> bool:
+    def verify(self, op: Op, seen: Seen | None = None) -> bool:
         """Whether `op` and all inside it is valid; errors go to the diagnostic handler."""
-        moved: list[Block] = []
         try:
-            self._op(op)
-            self._inside(op, moved)
-            if moved:
-                check_uses(op)
+            self.check_nested(op, set() if seen is None else seen)
+            self.check_dominance(op)
         except DiagnosticError as error:
             emit(error.diagnostic)
             return False
-        except _InvalidInside:
-            return False
-        for block in moved:
-            block.are_uses_checked = True
-        return True
-
-    def verify_around(self, op: Op) -> bool:
-        """Whether what isolated operations in `op` say of each other is valid, each being valid by itself."""
-        try:
-            self._whole(op)
-        except DiagnosticError as error:
-            emit(error.diagnostic)
+        except InvalidInside:
             return False
         return True
 
     # --- One operation ------------------------------------------------------------------
 
-    def _op(self, op: Op) -> None:
+    def check_op(self, op: Op) -> None:
+        """Checks an operation without what is inside."""
         if op.attributes.entries:
             self._discardable_attributes(op)
         has_regions = op.regions or op.op_class_has_regions
         if has_regions:
-            _check_region_count(op)
-        _check_successor_count(op)
+            check_region_count(op)
+        check_successor_count(op)
         if has_regions:
             for trait in op.trait_order:
                 if trait.verify_structure is not None:
@@ -78,7 +79,7 @@ class Verifier:
         if not op.name:
             self._unknown(op)
         if has_regions:
-            _check_regions(op)
+            check_regions(op)
         try:
             for trait in op.trait_order:
                 if trait.verify_place is not None:
@@ -89,7 +90,7 @@ class Verifier:
                 op.verify_place()
         except FormError as place_problem:
             raise _form_error(op, place_problem) from None
-        _check_entries(op)
+        check_entries(op)
 
     def _unknown(self, op: Op) -> None:
         """An operation without a class must be of a dialect that nobody knows."""
@@ -150,59 +151,97 @@ class Verifier:
 
     # --- What it holds ------------------------------------------------------------------
 
-    def _inside(self, op: Op, moved: list[Block]) -> None:
-        """Checks what an operation holds, isolated operations after the others, and then all of it.
+    def verify_around(self, op: Op) -> bool:
+        """Whether what isolated operations in `op` say of each other is valid, each being valid by itself."""
+        try:
+            self.check_whole(op)
+        except DiagnosticError as error:
+            emit(error.diagnostic)
+            return False
+        return True
 
-        Adds to `moved` the blocks, but not those of isolated operations, whose uses need a check.
-        """
+    def check_nested(self, op: Op, seen: Seen) -> None:
+        """Checks an operation with all that it holds, except uses."""
+        self.check_op(op)
+        self._inside(op, seen)
+
+    def _inside(self, op: Op, seen: Seen) -> None:
+        """Checks what an operation holds, isolated operations after the others, and then all of it."""
         isolated: list[Op] = []
-        may_lack_terminator = NO_TERMINATOR in op.traits or not op.name
+        if op.scopes_attributes:
+            seen = set()
         for region in op.regions:
             for block in region.blocks:
-                if not block.are_uses_checked:
-                    moved.append(block)
-                self._block(op, block, may_lack_terminator, isolated, moved)
-        invalid = [inner for inner in isolated if not self.verify(inner)]
+                self._block(block, isolated, seen)
+        invalid = [inner for inner in isolated if not self.verify(inner, seen)]
         if invalid:
-            raise _InvalidInside
-        self._whole(op)
+            raise InvalidInside
+        self.check_whole(op)
 
-    def _block(
-        self, op: Op, block: Block, may_lack_terminator: bool, isolated: list[Op], moved: list[Block]
-    ) -> None:
-        assert block.parent is not None
-        may_lack_terminator = may_lack_terminator and len(block.parent.blocks) <= 1
+    def _block(self, block: Block, isolated: list[Op], seen: Seen) -> None:
         if block.first is None:
-            if not may_lack_terminator:
-                raise DiagnosticError.at(op.location, "empty block: expect at least a terminator")
-            return
-        if len(block.parent.blocks) > 1:
-            _check_no_branch_inside(block)
-        # What is right for one operation is right for the others of the same form and attributes, if its
-        # class looks at nothing else: what dialects check of attributes reads what is around the block.
-        seen: set[tuple[Form, DictAttr]] = set()
+            self.check_end(block)
+        if block.parent is not None and len(block.parent.blocks) > 1:
+            check_no_branch_inside(block)
         child: Op | None = block.first
         while child is not None:
-            pair = child.form, child.attributes
-            if pair in seen and not child.regions and not child.successors:
-                pass
-            elif child.regions and ISOLATED in child.traits:
+            form, attributes = child.form, child.attributes
+            if form in self._formal and not child.regions and not child.successors:
+                if attributes.entries and (form, attributes) not in seen:
+                    self._see_attributes(child, seen)
+                child = child.next
+                continue
+            if child.regions and ISOLATED in child.traits:
                 isolated.append(child)
-            elif child.regions and is_inside_as_it_was(child):
-                self._discardable_attributes(child)
             else:
-                self._op(child)
+                self.check_op(child)
                 if child.regions or child.op_class_has_regions:
-                    self._inside(child, moved)
-                    note_inside(child)
-                elif looks_at_form_only(child):
-                    seen.add(pair)
+                    self._inside(child, seen)
+                elif _is_formal(type(child)):
+                    self._formal.add(form)
             child = child.next
-        last = block.last
-        if last is not None and not may_lack_terminator and last.name and not last.is_terminator:
+        if block.first is not None:
+            self.check_end(block)
+
+    def check_alone(self, op: Op, seen: Seen) -> None:
+        """Checks an operation without regions."""
+        if op.form not in self._formal or op.successors:
+            self.check_op(op)
+            if _is_formal(type(op)):
+                self._formal.add(op.form)
+        elif op.attributes.entries and (op.form, op.attributes) not in seen:
+            self._see_attributes(op, seen)
+
+    def _see_attributes(self, op: Op, seen: Seen) -> None:
+        self._discardable_attributes(op)
+        if not self.reads_far(op.attributes):
+            seen.add((op.form, op.attributes))
+
+    def reads_far(self, attributes: DictAttr) -> bool:
+        """Whether the checks of these attributes read more than the form and what is around the operation."""
+        is_far = self._is_far.get(attributes)
+        if is_far is None:
+            dialects = [self.dialects.find(name.partition(".")[0]) for name, _ in attributes.entries]
+            is_far = any(
+                dialect is not None and name in dialect.far_attributes
+                for dialect, (name, _) in zip(dialects, attributes.entries, strict=True)
+            )
+            self._is_far[attributes] = is_far
+        return is_far
+
+    def check_end(self, block: Block) -> None:
+        """Checks that a block ends with a terminator if it has to."""
+        op, last = block.parent_op, block.last
+        assert block.parent is not None and op is not None
+        if (NO_TERMINATOR in op.traits or not op.name) and len(block.parent.blocks) <= 1:
+            return
+        if last is None:
+            raise DiagnosticError.at(op.location, "empty block: expect at least a terminator")
+        if last.name and not last.is_terminator:
             raise last.error(f"block with no terminator, has {self.spell_op(last)}")
 
-    def _whole(self, op: Op) -> None:
+    def check_whole(self, op: Op) -> None:
+        """Checks an operation as a whole, after all inside it."""
         for trait in op.trait_order:
             if trait.verify_regions is not None:
                 trait.verify_regions(op)
@@ -213,9 +252,35 @@ class Verifier:
         except FormError as problem:
             raise _form_error(op, problem) from None
 
+    # --- Dominance ----------------------------------------------------------------------
 
-class _InvalidInside(Exception):
+    def check_dominance(self, op: Op) -> None:
+        """Checks uses right inside an operation, then in what it holds, from the last to the first."""
+        dominance = Dominance()
+        around = [op]
+        while around:
+            for region in around.pop().regions:
+                for block in region.blocks:
+                    if not block.is_ordered:
+                        block.number()
+                    is_reachable = dominance.is_reachable(block)
+                    for child in block.ops:
+                        check_uses(child, dominance, is_reachable)
+                        if child.regions and ISOLATED not in child.traits:
+                            around.append(child)
+
+
+class InvalidInside(Exception):
     """An isolated operation inside is invalid, and why has been emitted."""
+
+
+def _is_formal(op_class: type[Op]) -> bool:
+    """Whether all that the class checks is the form."""
+    if not op_class.name or op_class.op_class_has_regions or op_class.verify_place is not None:
+        return False
+    return not any(
+        trait.verify_place or trait.verify_regions or trait.verify_structure for trait in op_class.trait_order
+    )
 
 
 def _form_error(op: Op, problem: FormError) -> DiagnosticError:
@@ -227,54 +292,3 @@ def _form_error(op: Op, problem: FormError) -> DiagnosticError:
         error.note(note)
     error.diagnostic.followers = [_form_error(op, follower).diagnostic for follower in problem.followers]
     return error
-
-
-def _check_region_count(op: Op) -> None:
-    if not op.name:
-        return
-    fields = [f for f in op.fields.values() if isinstance(f, RegionField)]
-    count = len(op.regions)
-    needed = sum(not field.is_variadic for field in fields)
-    if not any(field.is_variadic for field in fields):
-        if count != needed:
-            raise op.op_error(
-                {0: "requires zero regions", 1: "requires one region"}.get(
-                    needed, f"expected {needed} regions"
-                )
-            )
-    elif count < needed:
-        raise op.op_error(f"expected {needed} or more regions")
-
-
-def _check_successor_count(op: Op) -> None:
-    needed, count = len(op.target_operands), len(op.successors)
-    if op.name and count != needed:
-        s = "" if needed == 1 else "s"
-        raise op.op_error(f"requires {needed} successor{s} but found {count}")
-
-
-def _check_no_branch_inside(block: Block) -> None:
-    for op in block.ops:
-        if op.successors and op is not block.last:
-            raise op.error("operation with block successors must terminate its parent block")
-
-
-def _check_regions(op: Op) -> None:
-    for declared in op.fields.values():
-        if not isinstance(declared, RegionField):
-            continue
-        end = len(op.regions) if declared.is_variadic else declared.index + 1
-        for index, region in enumerate(op.regions[declared.index : end], declared.index):
-            if not declared.constraint.accepts(region):
-                raise op.op_error(
-                    f"region #{index} ('{declared.name}') failed to verify constraint: "
-                    f"{declared.constraint.description}"
-                )
-
-
-def _check_entries(op: Op) -> None:
-    for index, region in enumerate(op.regions):
-        if len(region.blocks) > 1 and GRAPH_REGION in op.traits:
-            raise op.op_error(f"expects graph region #{index} to have 0 or 1 blocks")
-        if region.blocks and region.blocks[0].predecessors:
-            raise DiagnosticError.at(op.location, "entry block of region may not have predecessors")

@@ -1,7 +1,4 @@
-"""The part of verification that needs operands: whether a value may be used where it is.
-
-It may if nothing around the use keeps values out, and if every way to the use goes through its definition.
-"""
+"""Verification of uses: what an operation uses is defined where it stands, and may be seen from there."""
 
 from __future__ import annotations
 
@@ -13,40 +10,24 @@ from sdyopt.ir.traits import ISOLATED
 from sdyopt.ir.value import BlockArgument, OpResult, Value
 
 
-def check_uses(op: Op) -> None:
-    """Checks uses right inside an operation, then in what it holds, from the last to the first."""
-    dominance = Dominance()
-    around = [op]
-    while around:
-        for region in around.pop().regions:
-            for block in region.blocks:
-                _check_block(block, dominance, dominance.is_reachable(block), around)
-
-
-def _check_block(block: Block, dominance: Dominance, is_reachable: bool, around: list[Op]) -> None:
-    """Checks uses in a block, and adds to `around` the operations inside which others are."""
-    if not block.is_ordered:
-        block.number()
-    child = block.first
-    while child is not None:
-        for use in child._operands:
-            value = use.value
-            # The usual case first: defined above in the same block, or an argument of it.
-            if type(value) is OpResult:
-                if value.op.parent is block and value.op.order < child.order:
-                    continue
-            elif type(value) is BlockArgument and value.owner is block:
+def check_uses(op: Op, dominance: Dominance, is_reachable: bool) -> None:
+    """Checks that what an operation uses is defined where it stands. Its block is numbered."""
+    block = op.parent
+    for use in op._operands:
+        value = use.value
+        # The usual case first: defined above in the same block, or an argument of it.
+        if type(value) is OpResult:
+            if value.op.parent is block and value.op.order < op.order:
                 continue
-            holder = _isolating_op(value, child)
-            if holder is not None:
-                raise child.op_error("using value defined outside the region").note(
-                    "required by region isolation constraints", holder.location
-                )
-            if is_reachable and not dominance.value_dominates(value, child):
-                raise _dominance_error(child, use.index)
-        if child.regions and ISOLATED not in child.traits:
-            around.append(child)
-        child = child.next
+        elif type(value) is BlockArgument and value.owner is block:
+            continue
+        holder = _isolating_op(value, op)
+        if holder is not None:
+            raise op.op_error("using value defined outside the region").note(
+                "required by region isolation constraints", holder.location
+            )
+        if is_reachable and not dominance.value_dominates(value, op):
+            raise _dominance_error(op, use.index)
 
 
 def _isolating_op(value: Value, op: Op) -> Op | None:

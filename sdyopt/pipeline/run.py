@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Protocol
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, watching
 from sdyopt.diagnostics.usage import nearest
 from sdyopt.ir.operation import Op
+from sdyopt.ir.touched import Touched, recording
 from sdyopt.ir.traits import ISOLATED
 from sdyopt.pipeline.base import Pass
 from sdyopt.pipeline.tree import ANY, Pipeline
 
-# Says whether an operation is valid, and emits why not.
-Verify = Callable[[Op], bool]
+
+class Verify(Protocol):
+    """Says of an operation, valid before, whether it still is, and emits why not."""
+
+    def touched(self, op: Op, touched: Touched) -> bool:
+        """After edits inside it."""
+
+    def around(self, op: Op) -> bool:
+        """After operations in it have been verified by themselves: whether they fit together."""
 
 
 class Instrument:
@@ -43,17 +52,15 @@ def run_pipeline(
     op: Op,
     verify: Verify | None = None,
     instruments: Sequence[Instrument] = (),
-    verify_around: Verify | None = None,
 ) -> bool:
     """Runs a pipeline on an operation. Returns whether it succeeded; if not, why has been emitted.
 
-    `verify` checks what a pass has changed, and `verify_around` the operation around those that passes of a
-    nested pipeline have changed: how they fit together.
+    `verify` checks what a pass has changed, and what is around it when a nested pipeline ends.
     """
     try:
         if pipeline.anchor not in (ANY, op.form.name):
             raise _misanchored(pipeline, op)
-        _Runner(verify, verify_around, instruments).run_on(pipeline.merged(), op)
+        _Runner(verify, instruments).run_on(pipeline.merged(), op)
     except DiagnosticError as error:
         emit(error.diagnostic)
         return False
@@ -63,11 +70,8 @@ def run_pipeline(
 
 
 class _Runner:
-    def __init__(
-        self, verify: Verify | None, verify_around: Verify | None, instruments: Sequence[Instrument]
-    ) -> None:
+    def __init__(self, verify: Verify | None, instruments: Sequence[Instrument]) -> None:
         self._verify = verify
-        self._verify_around = verify_around
         # Whether a pass has changed something in the nested pipeline that is running.
         self._changed = False
         self._instruments = instruments
@@ -96,7 +100,7 @@ class _Runner:
                 has_failed = True
         for instrument in self._innermost_first:
             instrument.after_pipeline(pipeline)
-        if has_failed or (self._changed and self._verify_around and not self._verify_around(parent)):
+        if has_failed or (self._changed and self._verify and not self._verify.around(parent)):
             raise PipelineFailure
         self._changed |= changed_before
 
@@ -105,9 +109,10 @@ class _Runner:
         for instrument in self._outermost_first:
             instrument.before_pass(single, op)
         try:
-            changed = _run_checked(single, op)
+            with recording() as touched:
+                changed = _run_checked(single, op)
             self._changed |= changed
-            if changed and self._verify is not None and not self._verify(op):
+            if changed and self._verify is not None and not self._verify.touched(op, touched):
                 raise PipelineFailure
         except PipelineFailure:
             for instrument in self._innermost_first:

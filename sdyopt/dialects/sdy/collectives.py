@@ -75,6 +75,8 @@ class CollectiveOp(ShardingOwner):
     allows_missing_sharding = False
     # The result may speak of another mesh than the operand.
     allows_different_meshes = False
+    # The sharding of an operand may be kept far away, at the loop of which it is an argument.
+    looks_far = True
 
     infer_result_types = staticmethod(operand_type)
 

@@ -72,6 +72,9 @@ class ManualComputationOp(AxisBinder, ShardingOwner):
         """The only block."""
         return self.body.blocks[0]
 
+    # Those inside may not use the axes that it has taken.
+    scopes_attributes = True
+
     def verify_place(self) -> None:
         binders = bound_axes(self)
         for name in self.manual_axes:

@@ -52,8 +52,6 @@ class BodyOp(Op):
 
     __slots__ = ()
 
-    looks_inside_only = True
-
     @staticmethod
     def verify_bodies(form: Form, bodies: Bodies) -> None:
         """Raises FormError if the bodies do not fit the form."""

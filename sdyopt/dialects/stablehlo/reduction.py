@@ -41,12 +41,12 @@ class ReduceOp(BodyOp):
 
     @staticmethod
     def verify_bodies(form: Form, bodies: Bodies) -> None:
-        shape, _ = _kept_dimensions(form)
+        shape, _ = form.remember(_kept_dimensions)
         check_reducer(form, bodies[0], form.inputs, form.init_values, shape)
 
     @staticmethod
     def infer_result_types(form: Form, regions: Sequence[Region]) -> Sequence[Type]:
-        shape, bounds = _kept_dimensions(form)
+        shape, bounds = form.remember(_kept_dimensions)
         encoding = encoding_with(form.inputs[0].encoding, bounds) if bounds else None
         elements = _accumulated_elements(regions[0], form.inputs)
         return [RankedTensor(tuple(shape), element, encoding) for element in elements]

@@ -8,6 +8,7 @@ import pytest
 
 from sdyopt.diagnostics import Diagnostic, Severity, emit, handling
 from sdyopt.ir.operation import Op
+from sdyopt.ir.touched import Touched
 from sdyopt.pipeline import Instrument, Pass, Pipeline, parse_pipeline, run_pipeline
 from tests.unit.pipeline import fakes
 from tests.unit.pipeline.fakes import FakeOp, Logging, lookup
@@ -112,37 +113,46 @@ def test_a_pass_fails_by_raising_or_by_emitting_an_error() -> None:
     assert fakes.LOG == []
 
 
-def test_what_changed_is_verified() -> None:
-    verified: list[Op] = []
+class Refusing:
+    """Finds nothing valid, and remembers what it was asked."""
 
-    def refuse(op: Op) -> bool:
-        verified.append(op)
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def touched(self, op: Op, touched: Touched) -> bool:
+        self.asked.append(op.form.name)
         return False
 
-    assert run(pipeline_of(Logging()), verify=refuse)[0]
-    assert not verified
-    assert not run(pipeline_of(Changes(), Logging()), verify=refuse)[0]
-    assert len(verified) == 1
+    def around(self, op: Op) -> bool:
+        self.asked.append(f"around {op.form.name}")
+        return False
+
+
+def test_what_changed_is_verified() -> None:
+    refusing = Refusing()
+    assert run(pipeline_of(Logging()), verify=refusing)[0]
+    assert not refusing.asked
+    assert not run(pipeline_of(Changes(), Logging()), verify=refusing)[0]
+    assert refusing.asked == ["builtin.module"]
     assert len(fakes.LOG) == 1
 
 
 def test_what_is_around_is_verified_when_passes_inside_have_changed_something() -> None:
-    around: list[str] = []
-
-    def refuse(op: Op) -> bool:
-        around.append(op.form.name)
-        return False
+    class AllowingInside(Refusing):
+        def touched(self, op: Op, touched: Touched) -> bool:
+            return True
 
     class ChangesFunctions(Changes):
         anchor = "func.func"
 
+    refusing = AllowingInside()
     text = "builtin.module(func.func(on-function))"
-    assert run(parse_pipeline(text, lookup), verify_around=refuse)[0]
-    assert not around
+    assert run(parse_pipeline(text, lookup), verify=refusing)[0]
+    assert not refusing.asked
     pipeline = pipeline_of(Pipeline("func.func", [ChangesFunctions()]), Logging())
-    assert not run(pipeline, verify_around=refuse)[0]
+    assert not run(pipeline, verify=refusing)[0]
     assert len(fakes.LOG) == 2
-    assert around == ["builtin.module"]
+    assert refusing.asked == ["around builtin.module"]
 
 
 class Watcher(Instrument):

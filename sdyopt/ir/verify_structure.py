@@ -1,0 +1,60 @@
+"""Verification of the structure around operations: how many regions, successors and blocks there are."""
+
+from __future__ import annotations
+
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.ir.block import Block
+from sdyopt.ir.fields import RegionField
+from sdyopt.ir.operation import Op
+from sdyopt.ir.traits import GRAPH_REGION
+
+
+def check_region_count(op: Op) -> None:
+    if not op.name:
+        return
+    fields = [f for f in op.fields.values() if isinstance(f, RegionField)]
+    count = len(op.regions)
+    needed = sum(not field.is_variadic for field in fields)
+    if not any(field.is_variadic for field in fields):
+        if count != needed:
+            raise op.op_error(
+                {0: "requires zero regions", 1: "requires one region"}.get(
+                    needed, f"expected {needed} regions"
+                )
+            )
+    elif count < needed:
+        raise op.op_error(f"expected {needed} or more regions")
+
+
+def check_successor_count(op: Op) -> None:
+    needed, count = len(op.target_operands), len(op.successors)
+    if op.name and count != needed:
+        s = "" if needed == 1 else "s"
+        raise op.op_error(f"requires {needed} successor{s} but found {count}")
+
+
+def check_no_branch_inside(block: Block) -> None:
+    for op in block.ops:
+        if op.successors and op is not block.last:
+            raise op.error("operation with block successors must terminate its parent block")
+
+
+def check_regions(op: Op) -> None:
+    for declared in op.fields.values():
+        if not isinstance(declared, RegionField):
+            continue
+        end = len(op.regions) if declared.is_variadic else declared.index + 1
+        for index, region in enumerate(op.regions[declared.index : end], declared.index):
+            if not declared.constraint.accepts(region):
+                raise op.op_error(
+                    f"region #{index} ('{declared.name}') failed to verify constraint: "
+                    f"{declared.constraint.description}"
+                )
+
+
+def check_entries(op: Op) -> None:
+    for index, region in enumerate(op.regions):
+        if len(region.blocks) > 1 and GRAPH_REGION in op.traits:
+            raise op.op_error(f"expects graph region #{index} to have 0 or 1 blocks")
+        if region.blocks and region.blocks[0].predecessors:
+            raise DiagnosticError.at(op.location, "entry block of region may not have predecessors")

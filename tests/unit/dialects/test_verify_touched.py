@@ -1,0 +1,208 @@
+"""Verification of what was touched finds everything that verification of the whole finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from sdyopt.diagnostics import Diagnostic, Source, handling
+from sdyopt.dialects.func import FuncOp
+from sdyopt.ir.attribute import TypeAttr, string
+from sdyopt.ir.dialect import DialectTable
+from sdyopt.ir.operation import Op
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.touched import recording
+from sdyopt.ir.types import F32, FunctionType, RankedTensor
+from sdyopt.ir.verify import Verifier
+from sdyopt.ir.verify_touched import verify_touched
+from sdyopt.registry import find_dialect
+from sdyopt.syntax.parse import parse_module
+from sdyopt.syntax.print import print_for_note
+from sdyopt.syntax.spell import Speller
+
+PROGRAM = """
+sdy.mesh @mesh = <["a"=2, "b"=2]>
+
+func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = stablehlo.add %x, %x {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"b"}]>]>} : tensor<8xf32>
+  %1 = stablehlo.negate %0 : tensor<8xf32>
+  %2 = sdy.all_gather [{"b"}] %0 out_sharding=<@mesh, [{}]> : tensor<8xf32>
+  %3 = call @callee(%2) : (tensor<8xf32>) -> tensor<8xf32>
+  %4 = sdy.manual_computation(%3) in_shardings=[<@mesh, [{"a"}]>] out_shardings=[<@mesh, [{"a"}]>]
+      manual_axes={"a"} (%arg: tensor<4xf32>) {
+    %c = stablehlo.cosine %arg {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"b"}]>]>} : tensor<4xf32>
+    sdy.return %c : tensor<4xf32>
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  %5:2 = stablehlo.while(%n = %1, %m = %4) : tensor<8xf32>, tensor<8xf32>
+      attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>, <@mesh, [{"b"}]>]>} cond {
+    %true = stablehlo.constant dense<true> : tensor<i1>
+    stablehlo.return %true : tensor<i1>
+  } do {
+    %w = sdy.all_gather [{"b"}] %m out_sharding=<@mesh, [{}]> : tensor<8xf32>
+    stablehlo.return %n, %w : tensor<8xf32>, tensor<8xf32>
+  }
+  return %5#0 : tensor<8xf32>
+}
+
+func.func private @callee(%y: tensor<8xf32>) -> tensor<8xf32> {
+  return %y : tensor<8xf32>
+}
+"""
+VECTOR = RankedTensor((8,), F32, None)
+
+
+class Program:
+    """The program above, its operations by name, and a rewriter."""
+
+    def __init__(self) -> None:
+        dialects = DialectTable(find_dialect)
+        self.module, _ = parse_module(Source("program", PROGRAM), dialects)
+        self.verifier = Verifier(dialects, Speller().type, print_for_note)
+        assert self.verifier.verify(self.module)
+
+    def op(self, name: str, number: int = 0) -> Op:
+        return [op for op in self.module.walk() if op.form.name == name][number]
+
+    def function(self, number: int = 0) -> FuncOp:
+        function = self.op("func.func", number)
+        assert isinstance(function, FuncOp)
+        return function
+
+
+def move_behind_a_user(program: Program, edit: Rewriter) -> None:
+    edit.move(program.op("stablehlo.add"), after=program.op("stablehlo.negate"))
+
+
+def move_a_user_to_the_front(program: Program, edit: Rewriter) -> None:
+    edit.move(program.op("stablehlo.while"), at_start_of=program.function().entry)
+
+
+def use_what_comes_later(program: Program, edit: Rewriter) -> None:
+    edit.set_operand(
+        program.op("stablehlo.negate").operand_uses[0], program.op("sdy.manual_computation").results[0]
+    )
+
+
+def use_from_inside_an_isolated_body(program: Program, edit: Rewriter) -> None:
+    edit.set_operand(
+        program.op("stablehlo.cosine").operand_uses[0], program.op("sdy.manual_computation").operand_at(0)
+    )
+
+
+def erase_a_terminator(program: Program, edit: Rewriter) -> None:
+    edit.erase(program.op("func.return"))
+
+
+def put_something_behind_the_terminator(program: Program, edit: Rewriter) -> None:
+    edit.insert(edit.clone(program.op("stablehlo.negate")), after=program.op("func.return"))
+
+
+def clear_a_body(program: Program, edit: Rewriter) -> None:
+    edit.erase_block(program.op("sdy.manual_computation").regions[0].blocks[0])
+
+
+def shard_by_an_unknown_mesh(program: Program, edit: Rewriter) -> None:
+    sharding = program.op("stablehlo.add").attributes["sdy.sharding"]
+    edit.set_attribute(program.op("sdy.mesh"), "sym_name", string("other"))
+    edit.set_attribute(program.op("stablehlo.negate"), "sdy.sharding", sharding)
+
+
+def rename_the_mesh(program: Program, edit: Rewriter) -> None:
+    edit.set_attribute(program.op("sdy.mesh"), "sym_name", string("other"))
+
+
+def erase_the_mesh(program: Program, edit: Rewriter) -> None:
+    edit.erase(program.op("sdy.mesh"))
+
+
+def take_the_sharding_that_a_user_reads(program: Program, edit: Rewriter) -> None:
+    edit.remove_attribute(program.op("stablehlo.add"), "sdy.sharding")
+
+
+def take_the_sharding_that_is_read_far_inside(program: Program, edit: Rewriter) -> None:
+    edit.remove_attribute(program.op("stablehlo.while"), "sdy.sharding")
+
+
+def take_an_axis_that_is_used_inside(program: Program, edit: Rewriter) -> None:
+    other = program.op("sdy.manual_computation")
+    text = PROGRAM.replace('manual_axes={"a"}', 'manual_axes={"a", "b"}')
+    source, _ = parse_module(Source("other", text), DialectTable(find_dialect))
+    axes = next(op for op in source.walk() if op.form.name == other.form.name).attribute("manual_axes")
+    assert axes is not None
+    edit.set_attribute(other, "manual_axes", axes)
+
+
+def change_a_type_that_the_return_does_not_have(program: Program, edit: Rewriter) -> None:
+    edit.set_attribute(program.function(1), "function_type", TypeAttr(FunctionType((VECTOR,), (F32,))))
+
+
+def erase_a_function_that_is_called(program: Program, edit: Rewriter) -> None:
+    edit.erase(program.function(1))
+
+
+def give_a_function_the_name_of_another(program: Program, edit: Rewriter) -> None:
+    edit.set_attribute(program.function(1), "sym_name", string("main"))
+
+
+def shard_an_argument_that_has_another_rank(program: Program, edit: Rewriter) -> None:
+    sharding = program.op("sdy.manual_computation").attribute("in_shardings")
+    assert sharding is not None
+    edit.set_argument_attribute(program.function(), 0, "sdy.sharding", sharding)
+
+
+def add_an_argument_that_is_not_in_the_type(program: Program, edit: Rewriter) -> None:
+    edit.add_argument(program.function(1).entry, VECTOR)
+
+
+EDITS: list[Callable[[Program, Rewriter], None]] = [
+    move_behind_a_user,
+    move_a_user_to_the_front,
+    use_what_comes_later,
+    use_from_inside_an_isolated_body,
+    erase_a_terminator,
+    put_something_behind_the_terminator,
+    clear_a_body,
+    shard_by_an_unknown_mesh,
+    rename_the_mesh,
+    erase_the_mesh,
+    take_the_sharding_that_a_user_reads,
+    take_the_sharding_that_is_read_far_inside,
+    take_an_axis_that_is_used_inside,
+    change_a_type_that_the_return_does_not_have,
+    erase_a_function_that_is_called,
+    give_a_function_the_name_of_another,
+    shard_an_argument_that_has_another_rank,
+    add_an_argument_that_is_not_in_the_type,
+]
+
+
+def messages(verify: Callable[[], bool]) -> list[str]:
+    """What verification says; nothing if and only if the program is valid."""
+    emitted: list[Diagnostic] = []
+    with handling(emitted.append):
+        is_valid = verify()
+    assert is_valid == (not emitted)
+    return [each.message for each in emitted]
+
+
+@pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.__name__)
+def test_an_edit_that_makes_a_program_invalid_is_noticed(edit: Callable[[Program, Rewriter], None]) -> None:
+    program = Program()
+    with recording() as touched:
+        edit(program, Rewriter())
+    root = program.module
+    found = messages(lambda: verify_touched(program.verifier, root, touched))
+    assert found and found == messages(lambda: program.verifier.verify(root))
+
+
+def test_an_edit_that_leaves_it_valid_is_not_blamed() -> None:
+    program = Program()
+    with recording() as touched:
+        edit = Rewriter()
+        copy = edit.clone(program.op("sdy.manual_computation"))
+        edit.insert(copy, before=program.op("sdy.manual_computation"))
+        edit.replace(program.op("sdy.manual_computation"), copy)
+        edit.move(program.op("stablehlo.negate"), after=program.op("sdy.all_gather"))
+        edit.remove_attribute(program.op("stablehlo.cosine"), "sdy.sharding")
+    assert messages(lambda: verify_touched(program.verifier, program.module, touched)) == []
