@@ -9,24 +9,26 @@ import argparse
 import sys
 from collections import Counter
 
-from tests.random_reshards.cases import module_text, random_reshard
 from tests.simulation.judge import GIVEN_UP, RIGHT, WRONG, convert, judge
+from tests.simulation.kinds import KINDS
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--seeds", default="0:2000", metavar="FROM:TO", help="which reshards")
+    parser.add_argument("--kind", choices=KINDS, default="reshards", help="which kind of reshards")
+    parser.add_argument("--seeds", default="0:2000", metavar="FROM:TO", help="which of them")
     parser.add_argument("--most", type=int, default=5, help="how many problems to show")
     options = parser.parse_args()
+    kind = KINDS[options.kind]
     start, end = map(int, options.seeds.split(":"))
     verdicts: Counter[str] = Counter()
     collectives: Counter[str] = Counter()
     to_show = []
     moves = 0
-    for reshard in map(random_reshard, range(start, end)):
-        verdict, simulation = judge(reshard)
+    for reshard in map(kind.make, range(start, end)):
+        verdict, simulation = judge(reshard, kind)
         verdicts[verdict] += 1
         if verdict == RIGHT:
             collectives.update(simulation.counts)
@@ -34,8 +36,8 @@ def main() -> int:
         if verdict in (WRONG, GIVEN_UP):
             to_show.append((verdict, reshard, simulation))
     for verdict, reshard, simulation in sorted(to_show, key=lambda shown: shown[0] != WRONG)[: options.most]:
-        text = module_text([reshard])
-        print(f"{verdict}: {'; '.join(simulation.problems)}", text, "becomes", convert(text), sep="\n")
+        problems = "; ".join(simulation.problems)
+        print(f"{verdict}: {problems}", kind.text(reshard), "becomes", convert(reshard, kind), sep="\n")
     for counts in (verdicts, collectives):
         for words, count in counts.most_common():
             print(f"{count:6} {words}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import pairwise
 from math import prod
 
@@ -10,11 +10,11 @@ from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.values import sharding_of
 from tests.random_modules.compare import run_here
 from tests.random_modules.meshes import Mesh, Piece, Sharding
-from tests.random_reshards.cases import Reshard, module_text
+from tests.random_reshards.cases import Reshard
+from tests.simulation.kinds import Kind
 from tests.simulation.programs import function_of, read_unverified
 from tests.simulation.reshards import Simulation, simulate
 
-PIPELINE = "builtin.module(func.func(sdy-reshard-to-collectives))"
 # So many elements on all devices together, if each had the whole tensor, are simulated.
 MOST_ELEMENTS = 20_000
 
@@ -29,22 +29,21 @@ KEPT = "the reshard is kept"
 GIVEN_UP = "the last collective leads to another sharding"
 
 
-def convert(text: str) -> str:
-    """What the pass makes of a module; nothing if it rejects it."""
-    return run_here(text, PIPELINE).output
+def convert(reshard: Reshard, kind: Kind) -> str:
+    """What becomes of a reshard, as a module; nothing if it is rejected."""
+    return run_here(kind.text(reshard), kind.pipeline).output
 
 
-def judge(reshard: Reshard, convert: Callable[[str], str] = convert) -> tuple[str, Simulation]:
+def judge(reshard: Reshard, kind: Kind) -> tuple[str, Simulation]:
     """The verdict on what becomes of a reshard, and what came out of simulating it."""
     empty = Simulation()
-    reason = _not_judged(reshard)
+    reason = _not_judged(reshard, kind)
     if reason is not None:
         return reason, empty
-    text = module_text([reshard])
-    converted = convert(text)
+    converted = convert(reshard, kind)
     if not converted:
         return REJECTED, empty
-    before, after = (function_of(read_unverified(program)) for program in (text, converted))
+    before, after = (function_of(read_unverified(text)) for text in (kind.text(reshard), converted))
     if any(op.form.name == "sdy.reshard" for op in after.entry.ops):
         return KEPT, empty
     found = simulate(before, after)
@@ -53,7 +52,7 @@ def judge(reshard: Reshard, convert: Callable[[str], str] = convert) -> tuple[st
     return (GIVEN_UP if _ends_elsewhere(before, after) else WRONG), found
 
 
-def _not_judged(reshard: Reshard) -> str | None:
+def _not_judged(reshard: Reshard, kind: Kind) -> str | None:
     source, target = reshard.source, reshard.target
     devices = _device_count(target.mesh)
     if devices * prod(reshard.shape) > MOST_ELEMENTS:
@@ -62,8 +61,10 @@ def _not_judged(reshard: Reshard) -> str | None:
         return UNREDUCED_CHANGES if target.unreduced else None
     if _device_count(source.mesh) != devices:
         return OTHER_DEVICES
-    is_same_sum = not source.unreduced or source.mesh == target.mesh
-    if source.unreduced != target.unreduced or not is_same_sum:
+    is_same_sum = source.unreduced == target.unreduced
+    if source.mesh != target.mesh:
+        is_same_sum = not source.unreduced and not target.unreduced
+    if not is_same_sum and not kind.changes_sums:
         return UNREDUCED_CHANGES
     return SUB_AXES_CLASH if _clash(source, target) else None
 

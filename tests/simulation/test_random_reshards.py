@@ -1,27 +1,41 @@
-"""What `sdy-reshard-to-collectives` makes of random reshards, on simulated devices."""
+"""What random reshards become, on simulated devices."""
 
 import pytest
 
-from tests.random_reshards.cases import Reshard, random_reshard
+from tests.random_reshards.cases import Reshard
 from tests.simulation.judge import GIVEN_UP, KEPT, REJECTED, RIGHT, WRONG, judge
+from tests.simulation.kinds import KINDS
 
-CASES, CHUNK = 3000, 250
+CASES, SUMS, CHUNK = 3000, 750, 250
 
 
 @pytest.mark.parametrize("start", range(0, CASES, CHUNK))
 def test_every_device_gets_its_shard(start: int) -> None:
-    verdicts = []
+    kind, verdicts = KINDS["reshards"], []
     for seed in range(start, start + CHUNK):
-        reshard = random_reshard(seed)
-        verdict, simulation = judge(reshard)
+        reshard = kind.make(seed)
+        verdict, simulation = judge(reshard, kind)
         assert verdict != WRONG, (seed, simulation.problems)
-        # Only these may be left alone.
-        assert verdict != GIVEN_UP or not _has_powers_of_two(reshard), seed
-        assert verdict not in (REJECTED, KEPT) or len(reshard.meshes) == 2, seed
+        # Only these may come to no good end.
+        assert verdict not in (GIVEN_UP, REJECTED) or _is_difficult(reshard), seed
+        assert verdict != KEPT or len(reshard.meshes) == 2, seed
         verdicts.append(verdict)
     assert verdicts.count(RIGHT) > CHUNK // 4
 
 
-def _has_powers_of_two(reshard: Reshard) -> bool:
-    """Whether all axes have such sizes, for which two rounds of collectives are enough."""
-    return all(size & (size - 1) == 0 for _, size in reshard.target.mesh.axes)
+@pytest.mark.parametrize("start", range(0, SUMS, CHUNK))
+def test_sums_are_added_up_and_made(start: int) -> None:
+    kind, verdicts = KINDS["sums"], []
+    for seed in range(start, start + CHUNK):
+        reshard = kind.make(seed)
+        verdict, simulation = judge(reshard, kind)
+        assert verdict not in (WRONG, KEPT), (seed, simulation.problems)
+        assert verdict != GIVEN_UP or _is_difficult(reshard), seed
+        verdicts.append(verdict)
+    assert verdicts.count(RIGHT) > CHUNK // 2
+
+
+def _is_difficult(reshard: Reshard) -> bool:
+    """Whether two rounds of collectives need not be enough: if there is another mesh, or a size of an axis
+    that is no power of two."""
+    return len(reshard.meshes) == 2 or any(size & (size - 1) for _, size in reshard.target.mesh.axes)

@@ -1,0 +1,72 @@
+"""What is simulated: random reshards by themselves, and those that make sums or add them up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+
+from tests.random_modules.meshes import Mesh, Piece, Sharding, mesh_text, random_sharding
+from tests.random_reshards.cases import Reshard, module_text, random_reshard
+
+_ALONE = "sdy-reshard-to-collectives"
+# As the export pipeline has it.
+_WITH_SUMS = (
+    "sdy-insert-explicit-reshards{enable-full-version=true},"
+    "canonicalize{enable-patterns=sdy-reshard region-simplify=aggressive top-down=false},"
+    f"{_ALONE},"
+    "canonicalize{enable-patterns=sdy-collective region-simplify=aggressive top-down=false}"
+)
+_AXES = (("x", 2), ("y", 2), ("z", 4), ("w", 8), ("three", 3))
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Reshards of a seed, as programs, and the pipeline that makes collectives of them."""
+
+    make: Callable[[int], Reshard]
+    text: Callable[[Reshard], str]
+    pipeline: str
+    # Whether the pipeline takes care of unreduced axes that come and go.
+    changes_sums: bool
+
+
+def _text(reshard: Reshard) -> str:
+    return module_text([reshard])
+
+
+def _text_with_declared_result(reshard: Reshard) -> str:
+    """The same, where the function says that its result is sharded like what is returned."""
+    result = f"({reshard.type} {{sdy.sharding = #sdy.sharding{reshard.target}}})"
+    return _text(reshard).replace(f") -> {reshard.type} {{", f") -> {result} {{")
+
+
+def _random_sum(seed: int) -> Reshard:
+    """A reshard that adds up parts of a sum, or makes some; not both, which nobody can do in one."""
+    random = Random(f"sums {seed}")
+    axes = tuple(random.sample(_AXES, random.randint(1, 3)))
+    mesh = Mesh(axes, "@mesh", f"sdy.mesh @mesh = {mesh_text(axes, ())}")
+    shape = tuple(random.choice((1, 2, 3, 4, 5, 6, 8, 12)) for _ in range(random.randint(1, 3)))
+    while True:
+        source, target = (random_sharding(random, mesh, len(shape), (), is_closed=True) for _ in range(2))
+        for sharding in (source, target):
+            sharding.priorities = [None] * len(shape)
+        if random.random() < 0.5:
+            source.unreduced = _within(source, target.unreduced)
+        else:
+            target.unreduced = _within(target, source.unreduced)
+        if source.unreduced != target.unreduced:
+            return Reshard(seed, shape, source, target, barriers=0)
+
+
+def _within(sharding: Sharding, pieces: list[Piece]) -> list[Piece]:
+    """The unreduced axes of a sharding that are among these."""
+    return [piece for piece in sharding.unreduced if piece in pieces]
+
+
+KINDS = {
+    "reshards": Kind(random_reshard, _text, f"builtin.module(func.func({_ALONE}))", changes_sums=False),
+    "sums": Kind(
+        _random_sum, _text_with_declared_result, f"builtin.module(func.func({_WITH_SUMS}))", changes_sums=True
+    ),
+}
