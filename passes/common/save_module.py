@@ -43,3 +43,17 @@ class SaveModuleOp(Pass):
             # The file is a help for people; what they asked for does not depend on it.
             module.warn(f"error when writing file {path}: {problem.strerror}")
         return False
+
+
+class ModuleDumps:
+    """Where a pipeline writes the program: places in one directory, numbered in order."""
+
+    def __init__(self, directory: str = "", first: int = 0) -> None:
+        self._directory = directory
+        self.next_index = first
+
+    def save(self, file_name: str) -> SaveModuleOp:
+        """The pass for the next place."""
+        index = self.next_index
+        self.next_index += 1
+        return SaveModuleOp(directory=self._directory, file_name=file_name, index=index)

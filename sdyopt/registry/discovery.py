@@ -1,7 +1,7 @@
 """How a name finds the file that defines it, without a list of files.
 
-A pass's flag names its file: `sdy-close-shardings` is `passes/exporting/close_shardings.py`. So one
-pass is one import, and only help and unknown names import everything.
+A pass's flag names its file: `sdy-close-shardings` is `passes/exporting/close_shardings.py`; and so does
+that of a pipeline. So one pass is one import, and only help and unknown names import everything.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def import_passes() -> None:
 
 
 def _likely_modules(flag: str) -> Iterator[list[str]]:
-    """The modules to import until a flag is known: its own, those that name pipelines, all."""
+    """The modules to import until a flag is known: its own, or all."""
     yield []
     by_name: dict[str, list[str]] = {}
     for module in _pass_modules():
@@ -64,8 +64,6 @@ def _likely_modules(flag: str) -> Iterator[list[str]]:
     name = flag.replace("-", "_")
     yield by_name.get(name, [])
     yield by_name.get(name.partition("_")[2], [])
-    home = _home()
-    yield [module for module in _pass_modules() if module.count(".") == home.count(".") + 1]
     yield list(_pass_modules())
 
 

@@ -1,31 +1,28 @@
-"""Named pipelines: sequences of passes, and why each stands where it does."""
+"""What comes before propagation."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from sdyopt.pipeline import Pass, option
-from sdyopt.pipeline.tree import Pipeline
 from sdyopt.registry import register_pipeline
 
-from .common.save_module import SaveModuleOp
-from .common.symbol_dce import SymbolDCE
-from .importing.add_data_flow_edges import AddDataFlowEdges
-from .importing.apply_sharding_constraints import ApplyShardingConstraints
-from .importing.constant_or_scalar_splitter import ConstantOrScalarSplitter
-from .importing.lift_inlined_meshes import LiftInlinedMeshes
-from .importing.manual_axes_cleanup import ManualAxesCleanup
-from .importing.propagate_sharding_from_func_to_call import PropagateShardingFromFuncToCall
-from .importing.remove_size_one_axes import RemoveSizeOneAxes
-from .importing.sharding_group_import import ShardingGroupImport
-
-Passes = Sequence[Pass | Pipeline]
+from ..common.save_module import ModuleDumps
+from ..common.symbol_dce import SymbolDCE
+from ..importing.add_data_flow_edges import AddDataFlowEdges
+from ..importing.apply_sharding_constraints import ApplyShardingConstraints
+from ..importing.constant_or_scalar_splitter import ConstantOrScalarSplitter
+from ..importing.lift_inlined_meshes import LiftInlinedMeshes
+from ..importing.manual_axes_cleanup import ManualAxesCleanup
+from ..importing.propagate_sharding_from_func_to_call import PropagateShardingFromFuncToCall
+from ..importing.remove_size_one_axes import RemoveSizeOneAxes
+from ..importing.sharding_group_import import ShardingGroupImport
 
 
 @register_pipeline("sdy-import-pipeline")
 def import_pipeline(
     dedup_functions_fully: bool = option(default=False, help="Whether to dedup functions fully."),
-) -> Passes:
+) -> Sequence[Pass]:
     """sdy-import-pipeline: run the import passes needed before Shardy propagation.
 
     From a program as users write it to one that propagation can read: meshes have one name each, calls say
@@ -35,6 +32,11 @@ def import_pipeline(
     With `dedup-functions-fully`, calls are not going to be inlined before propagation. Then constraints and
     groups are dealt with here; otherwise that has to wait until calls are inlined.
     """
+    return import_passes(dedup_functions_fully, ModuleDumps())
+
+
+def import_passes(dedup_functions_fully: bool, dumps: ModuleDumps) -> Sequence[Pass]:
+    """The passes of the import pipeline, on its own or as a part of another one."""
     return [
         # What nobody can reach need not be imported, and must not take part in anything.
         SymbolDCE(),
@@ -50,12 +52,12 @@ def import_pipeline(
         # After size one axes are gone: there are no manual axes to name that propagation would never meet.
         ManualAxesCleanup(),
         # The last state that people recognise as theirs: what follows is for propagation alone.
-        SaveModuleOp(directory="", file_name="before_propagation", index=0),
+        dumps.save("before_propagation"),
         AddDataFlowEdges(),
-        *(_settle_constraints() if dedup_functions_fully else ()),
+        *(settle_constraints() if dedup_functions_fully else ()),
     ]
 
 
-def _settle_constraints() -> Passes:
+def settle_constraints() -> Sequence[Pass]:
     """Constraints first: a group is in conflict also if they give its members different shardings."""
     return [ApplyShardingConstraints(), ShardingGroupImport()]

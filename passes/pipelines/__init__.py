@@ -1,0 +1,1 @@
+"""Named pipelines: sequences of passes, and why each stands where it does."""

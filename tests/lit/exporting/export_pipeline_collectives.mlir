@@ -1,0 +1,37 @@
+// RUN: sdy-opt %s -sdy-export-pipeline=enable-insert-explicit-collectives=true | filecheck %s
+// RUN: sdy-opt %s -sdy-export-pipeline='enable-insert-explicit-collectives=true remove-all-gather-reduce-scatter-for-cmv1=true' | filecheck %s --check-prefix=CMV1
+// RUN: sdy-opt %s -sdy-export-pipeline=enable-insert-explicit-collectives=true --dump-pass-pipeline 2>&1 | filecheck %s --check-prefix=PASSES
+
+// Between the reshards and the last simplification:
+// PASSES:      func.func(sdy-insert-explicit-reshards{enable-full-version=true}),sdy-save-module,
+// PASSES-SAME: canonicalize{{{[^}]*}} enable-patterns={sdy-reshard} {{[^}]*}}},
+// PASSES-SAME: func.func(sdy-reshard-to-collectives{keep-redundant-reshards=false}),
+// PASSES-SAME: canonicalize{{{[^}]*}} enable-patterns={sdy-collective} {{[^}]*}}},sdy-save-module
+
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+
+// A sum over "x" of which each device needs a part along "x" only: that is a reduce-scatter.
+// CHECK-LABEL: func.func @main
+// CHECK-NEXT:    %0 = stablehlo.dot %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}
+// CHECK-NEXT:    %1 = sdy.reduce_scatter [{"x"}, {}] %0 out_sharding=<@mesh, [{"x"}, {}]>
+// CHECK-NEXT:    return %1
+// CMV1-LABEL:  func.func @main
+// CMV1-NEXT:     %0 = stablehlo.dot %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+// CMV1-NEXT:     return %0
+func.func @main(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
+                %b: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0 = stablehlo.dot %a, %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<8x16xf32>, tensor<16x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// Of two reshards in a row, only the last one costs anything.
+// CHECK-LABEL: func.func private @in_a_row
+// CHECK-NEXT:    %0 = sdy.all_to_all [{"x"}: 0->1] %arg0 out_sharding=<@mesh, [{}, {"x"}]>
+// CHECK-NEXT:    return %0
+func.func private @in_a_row(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) {
+  %0 = sdy.reshard %a <@mesh, [{"y"}, {}]> : tensor<8x8xf32>
+  %1 = sdy.reshard %0 <@mesh, [{}, {"x"}]> : tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}
