@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
 
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import CallOp, FuncOp
+from sdyopt.ir.block import Block
 from sdyopt.ir.symbols import lookup_symbol
 
 # A chain of functions that call the next one twice grows to the power of two. Copying stops here.
@@ -34,6 +35,20 @@ def calls_in(function: FuncOp) -> list[CallOp]:
     return [op for op in function.walk_post_order() if isinstance(op, CallOp)]
 
 
+def calls_by_block(blocks: Iterable[Block]) -> Iterator[CallOp]:
+    """The calls in blocks, those of a block before those in regions inside it, the last block first.
+
+    That is the order in which MLIR inlines them.
+    """
+    waiting = list(blocks)
+    while waiting:
+        for op in waiting.pop().ops:
+            if isinstance(op, CallOp):
+                yield op
+            else:
+                waiting += [block for region in op.regions for block in region.blocks]
+
+
 def callees_first(module: ModuleOp) -> list[FuncOp]:
     """The functions that have a body, each behind all that it calls, otherwise in order.
 
@@ -57,6 +72,52 @@ def callees_first(module: ModuleOp) -> list[FuncOp]:
                 seen.add(following)
                 path.append((following, _callees(following)))
     return order
+
+
+def call_circles(module: ModuleOp) -> list[list[FuncOp]]:
+    """The functions that have a body, in groups of those that call each other, callees first.
+
+    Of a group, the function through which it was entered is last, and the one found last is first.
+    (Tarjan's algorithm for strongly connected components.)
+    """
+    circles: list[list[FuncOp]] = []
+    number: dict[FuncOp, int] = {}
+    # The lowest number that a function leads to, among those whose circle is not complete yet.
+    lowest: dict[FuncOp, int] = {}
+    open_functions: list[FuncOp] = []
+    path: list[tuple[FuncOp, Iterator[FuncOp]]] = []
+
+    def enter(function: FuncOp) -> None:
+        number[function] = lowest[function] = len(number)
+        open_functions.append(function)
+        path.append((function, _callees(function)))
+
+    def leave(function: FuncOp) -> None:
+        if path:
+            caller, _ = path[-1]
+            lowest[caller] = min(lowest[caller], lowest[function])
+        if lowest[function] < number[function]:
+            return
+        circle: list[FuncOp] = []
+        while function not in circle[-1:]:
+            circle.append(open_functions.pop())
+            del lowest[circle[-1]]
+        circles.append(circle)
+
+    for root in _with_body(module):
+        if root not in number:
+            enter(root)
+        while path:
+            caller, callees = path[-1]
+            callee = next(callees, None)
+            if callee is None:
+                path.pop()
+                leave(caller)
+            elif callee not in number:
+                enter(callee)
+            elif callee in lowest:
+                lowest[caller] = min(lowest[caller], number[callee])
+    return circles
 
 
 def _with_body(module: ModuleOp) -> Iterator[FuncOp]:

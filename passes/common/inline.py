@@ -16,33 +16,33 @@ becomes
 
 Callees come before their callers, and each function is simplified by `default-pipeline` before its
 calls are looked at. A private function that nobody calls any more goes. Calls stay where the function
-or the call says `no_inline`, where a function calls itself, and where the body holds operations of a
-dialect that does not allow it: the mesh dialect of LLVM 19 is one. What is put in place of a call says
-in its location where the call was.
+or the call says `no_inline`, where a function calls itself or its caller, and where the body holds
+operations of a dialect that does not allow it: the mesh dialect of LLVM 19 is one. Functions that call
+each other in a circle are simplified and inlined in turns, at most `max-iterations` times. What is put in
+place of a call says in its location where the call was.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from sdyopt.diagnostics.location import CallSite, Location, UnknownLoc
+from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.cf import BranchOp
 from sdyopt.dialects.func import CallOp, FuncOp
-from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.block import Block
 from sdyopt.ir.operation import Op
+from sdyopt.ir.region_traits import SINGLE_BLOCK
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.symbols import is_private, symbol_references
-from sdyopt.ir.value import Value
-from sdyopt.pipeline import Pass, option, parse_pipeline
-from sdyopt.pipeline.tree import Pipeline
+from sdyopt.pipeline import Pass, RunInside, option, parse_pipeline
 from sdyopt.registry import lookup, register
 
-from .call_graph import MOST_COPIED_OPERATIONS, callee_of, callees_first, calls_in
+from .call_graph import MOST_COPIED_OPERATIONS, call_circles, callee_of, calls_by_block, calls_in
+from .function_uses import FunctionUses
+from .inline_call import inline_call
 
 _NO_LIMIT = (1 << 32) - 1
+# So many operations are copied before it is worked out where that leads.
+_FORESIGHT_FROM = 10_000
 
 
 @register("inline")
@@ -60,228 +60,151 @@ class Inliner(Pass):
         "if it is legal to inline it",
     )
 
-    def run(self, module: ModuleOp) -> bool:
+    def run_with(self, module: ModuleOp, run_inside: RunInside) -> bool:
         text = self.default_pipeline
-        simplify = parse_pipeline(f"func.func({text})", lookup) if text else Pipeline()
-        inlining = _Inlining(module, simplify, self.inlining_threshold)
-        for function in callees_first(module):
-            inlining.function(function, self.max_iterations)
+        passes = list(parse_pipeline(f"func.func({text})", lookup).passes()) if text else []
+        inlining = _Inlining(module, self.inlining_threshold)
+        for circle in inlining.circles:
+            for _ in range(max(self.max_iterations, 1)):
+                functions = [function for function in circle if function not in inlining.dead]
+                run_inside(passes, functions)
+                if not inlining.inline_calls(functions):
+                    break
         inlining.erase_dead()
         return True
 
 
 @dataclass(eq=False)
 class _Call:
-    """A call, and the functions whose bodies it came out of, which are not inlined into themselves."""
+    """A call in a function, and the functions that it came out of, which are not inlined into themselves."""
 
     op: CallOp
+    caller: FuncOp
     history: tuple[FuncOp, ...] = ()
 
 
 @dataclass(eq=False)
 class _Inlining:
     module: ModuleOp
-    simplify: Pipeline
     threshold: int
     rewriter: Rewriter = field(default_factory=Rewriter)
 
     def __post_init__(self) -> None:
-        # Which functions are referred to from where, and how often in all.
-        self._references: dict[FuncOp, Counter[str]] = {}
-        self._uses: Counter[str] = _references(self.module)
-        self._dead: dict[FuncOp, None] = {}
-        self._is_legal: dict[FuncOp, bool] = {}
-        self._copied = 0
+        self.circles = call_circles(self.module)
+        self.dead: dict[FuncOp, None] = {}
+        self._uses = FunctionUses(self.module)
+        functions = [function for circle in self.circles for function in circle]
+        for function in functions:
+            self._uses.recount(function)
         # Who calls whom before anything is inlined.
-        self._callees = {
-            function: {callee_of(call) for call in calls_in(function)}
-            for function in callees_first(self.module)
-        }
+        self._callees = {f: {callee_of(call) for call in calls_in(f)} for f in functions}
+        self._copied = 0
+        self._foreseen = _FORESIGHT_FROM
 
-    def function(self, function: FuncOp, max_iterations: int) -> None:
-        """Simplifies a function and inlines its calls, as long as there are any and it is allowed."""
-        self._references[function] = _references(function)
-        for _ in range(max_iterations):
-            if self.simplify.elements:
-                for single in self.simplify.passes():
-                    single.run(function)
-                self._recount(function)
-            if self._is_unused(function):
-                # What it refers to counts as referred to all the same.
-                self._dead[function] = None
-                return
-            if not self._inline_calls(function):
-                return
+    def inline_calls(self, functions: list[FuncOp]) -> bool:
+        """Inlines the calls in functions of one circle, which have just been simplified."""
+        for function in functions:
+            self._uses.recount(function)
+        # What a dead function refers to counts as referred to all the same.
+        dead = dict.fromkeys(function for function in functions if self._uses.is_dead(function))
+        living = (function for function in functions if function not in dead)
+        calls = [_Call(op, function) for function in living for op in calls_by_block(function.body.blocks)]
+        has_changed = False
+        for call in calls:
+            if call.caller in dead:
+                continue
+            callee = self._inlinable_callee(call)
+            if callee is None or callee in call.history:
+                continue
+            moves = self._uses.has_last_use(callee)
+            if not moves:
+                self._check_growth(call, callee)
+            inner = inline_call(call.op, callee, self.rewriter, moves)
+            calls += [_Call(op, call.caller, (*call.history, callee)) for op in inner]
+            self._uses.inlined(callee, call.caller, moves)
+            if moves:
+                dead[callee] = None
+            has_changed = True
+        self.dead |= dead
+        return has_changed
 
     def erase_dead(self) -> None:
         """Removes the functions that nobody refers to any more."""
-        for function in self._dead:
+        for function in self.dead:
             self.rewriter.erase(function)
 
-    # --- References -----------------------------------------------------------------------
+    # --- Which calls ----------------------------------------------------------------------
 
-    def _recount(self, function: FuncOp) -> None:
-        old, new = self._references[function], _references(function)
-        self._uses.subtract(old)
-        self._uses.update(new)
-        self._references[function] = new
-
-    def _is_unused(self, function: FuncOp) -> bool:
-        return is_private(function) and self._uses[function.sym_name] == 0
-
-    # --- Calls ----------------------------------------------------------------------------
-
-    def _inline_calls(self, caller: FuncOp) -> bool:
-        calls = [_Call(op) for op in caller.walk() if isinstance(op, CallOp)]
-        has_changed = False
-        for call in calls:
-            callee = callee_of(call.op)
-            if callee is None or not self._may_inline(call, callee, caller):
-                continue
-            self._check_growth(call.op, callee)
-            inner = _inline(call.op, callee, self.rewriter)
-            calls += [_Call(op, (*call.history, callee)) for op in inner]
-            has_changed = True
-            copied = self._references.get(callee) or _references(callee)
-            self._references[caller].update(copied)
-            self._references[caller][callee.sym_name] -= 1
-            self._uses[callee.sym_name] -= 1
-            if self._is_unused(callee):
-                self._dead[callee] = None
-            else:
-                self._uses.update(copied)
-        return has_changed
-
-    def _check_growth(self, call: CallOp, callee: FuncOp) -> None:
-        """Stops chains of functions that call the next one twice, which grow to the power of two."""
-        if is_private(callee) and self._uses[callee.sym_name] == 1:
-            return
-        self._copied += sum(1 for _ in callee.walk())
-        if self._copied > MOST_COPIED_OPERATIONS:
-            raise call.op_error(
-                f"cannot be replaced by the body of '{callee.sym_name}', because the copies made for all "
-                f"calls would have more than {MOST_COPIED_OPERATIONS} operations"
-            )
-
-    def _may_inline(self, call: _Call, callee: FuncOp, caller: FuncOp) -> bool:
-        if callee is caller or callee.is_declaration or callee in call.history or callee in self._dead:
-            return False
+    def _inlinable_callee(self, call: _Call) -> FuncOp | None:
+        """The function whose body may take the place of a call."""
+        callee = callee_of(call.op)
+        if callee is None or callee is call.caller or callee.is_declaration:
+            return None
         if callee.no_inline or call.op.no_inline:
-            return False
-        if not self._callees[callee].isdisjoint((callee, caller)):
-            return False
-        if len(callee.body.blocks) > 1 and not isinstance(call.op.parent_op, FuncOp):
-            return False
-        return self._is_profitable(callee, caller) and self._is_allowed(callee)
+            return None
+        if not self._callees[callee].isdisjoint((callee, call.caller)):
+            return None
+        if len(callee.body.blocks) > 1 and not _may_hold_blocks(call.op.parent_op):
+            return None
+        return callee if self._is_profitable(callee, call.caller) and _is_movable(callee) else None
 
     def _is_profitable(self, callee: FuncOp, caller: FuncOp) -> bool:
-        if self.threshold >= _NO_LIMIT:
-            return True
-        sizes = [sum(1 for _ in function.walk()) - 1 for function in (callee, caller)]
+        if self.threshold in (0, _NO_LIMIT):
+            return self.threshold != 0
+        sizes = [_size(function) - 1 for function in (callee, caller)]
         return sizes[1] == 0 or sizes[0] * 100 // sizes[1] <= self.threshold
 
-    def _is_allowed(self, callee: FuncOp) -> bool:
-        """Whether all operations of a body may stand elsewhere."""
-        if callee not in self._is_legal:
-            body = (op for op in callee.walk() if op is not callee)
-            self._is_legal[callee] = all(op.dialect is not None and op.dialect.is_inlinable for op in body)
-        return self._is_legal[callee]
+    # --- Growth ---------------------------------------------------------------------------
+
+    def _check_growth(self, call: _Call, callee: FuncOp) -> None:
+        """Stops chains of functions that call the next one twice, which grow to the power of two."""
+        self._copied += _size(callee)
+        if self._copied > MOST_COPIED_OPERATIONS:
+            raise _growth_error(call.op, callee)
+        if self._copied > self._foreseen and self.threshold == _NO_LIMIT:
+            self._foreseen *= 2
+            self._look_ahead(call.caller)
+
+    def _look_ahead(self, caller: FuncOp) -> None:
+        """Stops at once if going on like this, from the circle that is being worked on, leads too far."""
+        position = next(i for i, circle in enumerate(self.circles) if caller in circle)
+        finished = {function for circle in self.circles[:position] for function in circle}
+        sizes = {function: _size(function) for function in finished - self.dead.keys()}
+        copied = self._copied
+        for circle in self.circles[position:]:
+            sizes.update((function, _size(function)) for function in circle)
+            for call, callee in self._calls_out(circle):
+                sizes[call.caller] += sizes[callee]
+                copied += 0 if self._uses.has_last_use(callee) else sizes[callee]
+                if copied > MOST_COPIED_OPERATIONS:
+                    raise _growth_error(call.op, callee)
+
+    def _calls_out(self, circle: list[FuncOp]) -> Iterator[tuple[_Call, FuncOp]]:
+        """The calls in the functions of a circle that may be inlined, but for those of each other."""
+        for function in circle:
+            for op in calls_by_block(function.body.blocks):
+                call = _Call(op, function)
+                callee = self._inlinable_callee(call)
+                if callee is not None and callee not in circle:
+                    yield call, callee
 
 
-def _references(op: Op) -> Counter[str]:
-    """How often each symbol is named inside an operation."""
-    found: Counter[str] = Counter()
-    known: dict[Attribute, list[str]] = {}
-    for inner in op.walk():
-        for attributes in (inner.inherent_attributes(), inner.attributes):
-            if attributes.entries:
-                if attributes not in known:
-                    known[attributes] = [reference.root for reference in symbol_references(attributes)]
-                found.update(known[attributes])
-    return found
+def _growth_error(call: CallOp, callee: FuncOp) -> DiagnosticError:
+    return call.op_error(
+        f"cannot be replaced by the body of '{callee.sym_name}', because the copies made for all "
+        f"calls would have more than {MOST_COPIED_OPERATIONS} operations"
+    )
 
 
-# --- One call -------------------------------------------------------------------------------
+def _size(function: FuncOp) -> int:
+    return sum(1 for _ in function.walk())
 
 
-def _inline(call: CallOp, callee: FuncOp, rewriter: Rewriter) -> list[CallOp]:
-    """Puts a copy of a body in place of a call; returns the calls in it."""
-    if len(callee.body.blocks) == 1:
-        inserted, values = _copy_block(call, callee, rewriter)
-    else:
-        inserted, values = _copy_blocks(call, callee, rewriter)
-    here = call.location
-    # A call that is nowhere leaves what takes its place where it was.
-    for op in inserted if not isinstance(here, UnknownLoc) else ():
-        for inner in op.walk():
-            rewriter.set_location(inner, _called(inner.location, here))
-            for argument in (
-                a for region in inner.regions for block in region.blocks for a in block.arguments
-            ):
-                argument.location = _called(argument.location, here)
-    rewriter.replace(call, values)
-    return [inner for op in inserted for inner in op.walk() if isinstance(inner, CallOp)]
+def _may_hold_blocks(op: Op | None) -> bool:
+    return op is not None and (isinstance(op, FuncOp) or SINGLE_BLOCK not in op.traits)
 
 
-def _called(location: Location, here: Location) -> Location:
-    """A location inside a body that was put in place of a call: the way there from the outermost call."""
-    way = []
-    while isinstance(location, CallSite):
-        way.append(location.callee)
-        location = location.caller
-    called = CallSite(location, here)
-    for callee in reversed(way):
-        called = CallSite(callee, called)
-    return called
-
-
-def _copy_block(call: CallOp, callee: FuncOp, rewriter: Rewriter) -> tuple[list[Op], list[Value]]:
-    """Puts a body of one block before a call; what it returns takes the place of the results."""
-    mapping: dict[Value, Value] = dict(zip(callee.entry.arguments, call.operands, strict=True))
-    inserted: list[Op] = []
-    for op in callee.entry.ops:
-        if op.is_terminator:
-            return inserted, [mapping.get(value, value) for value in op.operands]
-        copy = rewriter.clone(op, mapping)
-        rewriter.insert(copy, before=call)
-        inserted.append(copy)
-    raise AssertionError("a function ends with a terminator")
-
-
-def _copy_blocks(call: CallOp, callee: FuncOp, rewriter: Rewriter) -> tuple[list[Op], list[Value]]:
-    """Puts several blocks between what comes before a call and what comes behind it."""
-    before = call.parent
-    assert before is not None and before.parent is not None
-    region = before.parent
-    copy = rewriter.clone(callee)
-    blocks = list(copy.regions[0].blocks)
-    after = Block()
-    values: list[Value] = [after.add_argument(result.type, call.location) for result in call.results]
-    while call.next is not None:
-        rewriter.move(call.next, at_end_of=after)
-    position = region.blocks.index(before) + 1
-    region.blocks[position:position] = [*blocks[1:], after]
-    for block in (*blocks[1:], after):
-        block.parent = region
-    arguments: dict[Value, Value] = dict(zip(blocks[0].arguments, call.operands, strict=True))
-    inserted: list[Op] = []
-    for block in blocks:
-        for op in list(block.ops):
-            for inner in op.walk():
-                for use in inner.operand_uses:
-                    rewriter.set_operand(use, arguments.get(use.value, use.value))
-            if block is blocks[0]:
-                rewriter.move(op, before=call)
-            if op.form.name == "func.return":
-                branch = rewriter.create(BranchOp, op.operands, before=op, location=op.location)
-                branch.successors = [after]
-                rewriter.erase(op)
-                op = branch
-            inserted.append(op)
-    # What stood before the call now ends with a branch, so the call itself goes to what comes behind.
-    first = after.first
-    if first is None:
-        rewriter.move(call, at_end_of=after)
-    else:
-        rewriter.move(call, before=first)
-    return inserted, values
+def _is_movable(function: FuncOp) -> bool:
+    """Whether all operations of a body may stand elsewhere."""
+    body = (op for op in function.walk() if op is not function)
+    return all(op.dialect is not None and op.dialect.is_inlinable for op in body)

@@ -105,9 +105,14 @@ class Rewriter:
         mapping = {} if mapping is None else mapping
         return _clone(op, mapping, {})
 
-    def copy_region(self, source: Region, target: Region) -> None:
-        """Puts copies of all blocks of one region, and what is in them, at the end of another."""
-        _clone_blocks(source, target, {}, {})
+    def copy_region(
+        self, source: Region, target: Region, mapping: Mapping[Value, Value] | None = None
+    ) -> None:
+        """Puts copies of all blocks of one region, and what is in them, at the end of another.
+
+        The copies do not have the arguments that `mapping` has a value for, which is used instead.
+        """
+        _clone_blocks(source, target, dict(mapping or {}), {})
         self._rebuilt(target)
 
     # --- Moving and removing ------------------------------------------------------------
@@ -421,7 +426,8 @@ def _clone_blocks(
     for block in source.blocks:
         blocks[block] = target.add_block()
         for argument in block.arguments:
-            values[argument] = blocks[block].add_argument(argument.type, argument._location)
+            if argument not in values:
+                values[argument] = blocks[block].add_argument(argument.type, argument._location)
     for block in source.blocks:
         for child in block.ops:
             blocks[block].append(_clone(child, values, blocks))

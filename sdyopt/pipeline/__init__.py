@@ -1,7 +1,7 @@
 """Pipelines: passes, their options, their order and nesting, and running them."""
 
 from sdyopt.diagnostics.usage import UsageError
-from sdyopt.pipeline.base import FUNCTION, MODULE, Pass, Statistic
+from sdyopt.pipeline.base import FUNCTION, MODULE, Pass, RunInside, Statistic
 from sdyopt.pipeline.option import Option, option
 from sdyopt.pipeline.run import Instrument, run_pipeline
 from sdyopt.pipeline.text import parse_pipeline
@@ -14,6 +14,7 @@ __all__ = [
     "Option",
     "Pass",
     "Pipeline",
+    "RunInside",
     "Statistic",
     "UsageError",
     "option",

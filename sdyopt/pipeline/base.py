@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from inspect import cleandoc
 from typing import Any, ClassVar, dataclass_transform
 
+from sdyopt.ir.operation import Op
 from sdyopt.pipeline.option import Option, declared_options, option, write_options
 
 MODULE = "builtin.module"
 FUNCTION = "func.func"
+
+# Runs passes on each of some operations, watched and verified like those of the pipeline; or raises.
+RunInside = Callable[[Sequence["Pass"], Sequence[Op]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,10 @@ class Pass:
     def run(self, op: Any) -> bool:
         """Transforms `op`. Returns whether anything changed; raises, or emits an error, to fail."""
         raise NotImplementedError
+
+    def run_with(self, op: Any, run_inside: RunInside) -> bool:
+        """What is called: `run`, unless the pass runs others on parts of `op`, by `run_inside`."""
+        return self.run(op)
 
     def count(self, statistic: Statistic, by: int = 1) -> None:
         """Adds to what is counted."""

@@ -104,15 +104,29 @@ class _Runner:
             raise PipelineFailure
         self._changed |= changed_before
 
-    def _run_pass(self, single: Pass, op: Op) -> None:
+    def run_inside(self, passes: Sequence[Pass], ops: Sequence[Op]) -> None:
+        """Runs passes on each of some operations, for a pass that itself edits them in between."""
+        has_failed = False
+        for op in ops:
+            try:
+                for single in passes:
+                    self._run_pass(single, op, verifies_all=True)
+            except PipelineFailure:
+                has_failed = True
+        if has_failed:
+            raise PipelineFailure
+
+    def _run_pass(self, single: Pass, op: Op, verifies_all: bool = False) -> None:
         _check_schedule(single, op)
         for instrument in self._outermost_first:
             instrument.before_pass(single, op)
         try:
             with recording() as touched:
-                changed = _run_checked(single, op)
+                touched.is_unbounded = verifies_all
+                changed = self._run_checked(single, op)
             self._changed |= changed
-            if changed and self._verify is not None and not self._verify.touched(op, touched):
+            is_new = changed or verifies_all
+            if is_new and self._verify is not None and not self._verify.touched(op, touched):
                 raise PipelineFailure
         except PipelineFailure:
             for instrument in self._innermost_first:
@@ -120,6 +134,24 @@ class _Runner:
             raise
         for instrument in self._innermost_first:
             instrument.after_pass(single, op, changed)
+
+    def _run_checked(self, single: Pass, op: Op) -> bool:
+        """Runs a pass. One that emits an error has failed, as one that raises it has."""
+        errors: list[Diagnostic] = []
+
+        def watch(diagnostic: Diagnostic) -> None:
+            if diagnostic.severity is Severity.ERROR and diagnostic.is_fatal:
+                errors.append(diagnostic)
+
+        changed = False
+        with watching(watch):
+            try:
+                changed = single.run_with(op, self.run_inside)
+            except DiagnosticError as error:
+                emit(error.diagnostic)
+        if errors:
+            raise PipelineFailure
+        return changed
 
 
 def _misanchored(pipeline: Pipeline, op: Op) -> DiagnosticError:
@@ -136,22 +168,3 @@ def _check_schedule(single: Pass, op: Op) -> None:
         raise op.op_error("trying to schedule a pass on an unsupported operation")
     if not op.has_trait(ISOLATED):
         raise op.op_error("trying to schedule a pass on an operation not marked as 'IsolatedFromAbove'")
-
-
-def _run_checked(single: Pass, op: Op) -> bool:
-    """Runs a pass. One that emits an error has failed, as one that raises it has."""
-    errors: list[Diagnostic] = []
-
-    def watch(diagnostic: Diagnostic) -> None:
-        if diagnostic.severity is Severity.ERROR and diagnostic.is_fatal:
-            errors.append(diagnostic)
-
-    changed = False
-    with watching(watch):
-        try:
-            changed = single.run(op)
-        except DiagnosticError as error:
-            emit(error.diagnostic)
-    if errors:
-        raise PipelineFailure
-    return changed

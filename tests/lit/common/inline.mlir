@@ -126,3 +126,42 @@ func.func @outermost(%a: tensor<4xf32>) -> tensor<4xf32> {
   %0 = call @middle(%a) : (tensor<4xf32>) -> tensor<4xf32> loc("outermost")
   return %0 : tensor<4xf32>
 }
+
+// Functions in a circle are inlined into each other in turns, but none into itself. A body in which others
+// stand already comes with them, so that the way around is in @around_1 several times.
+// CHECK-LABEL: func.func @around_1
+func.func @around_1(%a: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT:         stablehlo.negate %arg0
+  // CHECK-NEXT:         stablehlo.abs
+  // CHECK-NEXT:         stablehlo.sqrt
+  // CHECK-COUNT-3:      stablehlo.sqrt
+  // CHECK-NEXT:         stablehlo.negate
+  // CHECK-NEXT:         call @around_2
+  %0 = stablehlo.negate %a : tensor<4xf32>
+  %1 = call @around_2(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func private @around_2
+func.func private @around_2(%a: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT: stablehlo.abs %arg0
+  // CHECK-NEXT: stablehlo.sqrt
+  // CHECK-NEXT: stablehlo.negate
+  // CHECK-NEXT: call @around_2
+  %0 = stablehlo.abs %a : tensor<4xf32>
+  %1 = call @around_3(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// CHECK-NOT: @around_3
+func.func private @around_3(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.sqrt %a : tensor<4xf32>
+  %1 = call @around_1(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// What is visible in nested symbol tables is not public either, and goes.
+// CHECK-NOT: @nested
+func.func nested @nested(%a: tensor<4xf32>) -> tensor<4xf32> {
+  return %a : tensor<4xf32>
+}

@@ -7,9 +7,12 @@ import pytest
 from passes.common import inline
 from passes.common.call_graph import MOST_NESTED_CALLS
 from passes.common.inline import Inliner
+from passes.common.inline_call import inline_call
 from passes.importing.import_func_calls import ImportFuncCalls
+from sdyopt.dialects.func import CallOp, FuncOp
 from sdyopt.driver.job import Job
 from sdyopt.driver.run import run_job
+from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import Pass, Pipeline
 
 
@@ -49,3 +52,19 @@ def test_inlined_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "'func.call' op cannot be replaced by the body of 'f" in said
     assert "would have more than 1000 operations" in said
     assert said.startswith("in:")
+
+
+def test_inlined_without_end_is_foreseen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inline, "_FORESIGHT_FROM", 100)
+    copied: list[CallOp] = []
+
+    def counting(call: CallOp, callee: FuncOp, rewriter: Rewriter, moves: bool) -> list[CallOp]:
+        copied.append(call)
+        return inline_call(call, callee, rewriter, moves)
+
+    monkeypatch.setattr(inline, "inline_call", counting)
+    succeeded, said = run(chain(30, calls=2), Inliner())
+    assert not succeeded
+    # The call that would be one too many, and not one of the few that were inlined before.
+    assert said.startswith("in:12:43: error: 'func.call' op cannot be replaced by the body of 'f12'")
+    assert len(copied) < 20
