@@ -60,9 +60,8 @@ def _render_one(
 ) -> str:
     place = resolve_file_location(location)
     if place is None:
-        where = "<unknown>:0"
-        if not isinstance(location, UnknownLoc):
-            message = f"loc({describe(location)}): {message}"
+        # mlir-opt has `<unknown>:0` here for both, and puts the name in front of the message.
+        where = "<unknown>:0" if isinstance(location, UnknownLoc) else f"loc({describe(location)})"
     else:
         where = f"{'<stdin>' if place.file == '-' else place.file}:{place.line}:{place.column}"
     head = f"{paint(where + ':', 'place')} {paint(severity + ':', severity)} {paint(message, 'message')}\n"

@@ -62,7 +62,7 @@ def test_places_outside_the_text_show_no_line() -> None:
     assert show("a", FileLoc("f", 7, 1)) == "f:7:1: error: bad\n"
     assert show("a", FileLoc("f", 0, 0)) == "f:0:0: error: bad\n"
     assert show("a", UnknownLoc()) == "<unknown>:0: error: bad\n"
-    assert show("a", NameLoc("n")) == '<unknown>:0: error: loc("n"): bad\n'
+    assert show("a", NameLoc("n")) == 'loc("n"): error: bad\n'
 
 
 def test_inlined_code_says_who_called_it() -> None:
