@@ -86,13 +86,20 @@ class Propagator:
             site = site_at[index] if is_met[index] else self._meet(index)
             if site is None:
                 dirty[index] = 0
-                continue
-            kind = kinds[site.sort]
-            if kind is None or (round.only_single_uses and site.flow <= Flow.SLICE and _shares(site.op)):
-                continue
-            dirty[index] = 0
-            for position, sharding in self._changes(site, kind):
-                self._update(site, position, sharding, index)
+            while site is not None:
+                kind = kinds[site.sort]
+                if kind is None or (round.only_single_uses and site.flow <= Flow.SLICE and _shares(site.op)):
+                    # There may be something to do in another round.
+                    changes: Changes = ()
+                else:
+                    dirty[index] = 0
+                    changes = self._changes(site, kind)
+                for position, sharding in changes:
+                    self._update(site, position, sharding, index)
+                if changes and site.otherwise is not None:
+                    self._dirty[index] = 1
+                    self._push([index])
+                site = None if changes else site.otherwise
         self._propagate_results(strategy)
 
     def _next(self) -> int:
@@ -231,7 +238,8 @@ class Propagator:
         self._is_met[index] = 1
         site = self._site_at[index] = self._sites.site(op)
         if site is not None:
-            for number in dict.fromkeys(site.numbers):
+            more = () if site.otherwise is None else site.otherwise.numbers
+            for number in dict.fromkeys((*site.numbers, *more)):
                 self.store.readers[number].append(index)
         return site
 

@@ -10,6 +10,7 @@ from typing import Any
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import CallOp, FuncOp, ReturnOp
 from sdyopt.dialects.sdy.manual_axes import with_manual_axes, without_manual_axes
+from sdyopt.dialects.sdy.names import SHARDING_RULE
 from sdyopt.dialects.sdy.ops import DataFlowEdgeOp, FuncDataFlowEdgeOp, PropagationBarrierOp
 from sdyopt.dialects.sdy.regions import ManualComputationOp
 from sdyopt.dialects.sdy.rule import OpShardingRule
@@ -46,7 +47,8 @@ class Site:
     """An operation with a rule, and where its shardings are kept.
 
     `numbers` are those of operands, then of results, in the store. `read` takes their shardings out of
-    the store's list, as a key that is the same for the same shardings.
+    the store's list, as a key that is the same for the same shardings. `otherwise` is how shardings go over
+    the operation if nothing changes here.
     """
 
     __slots__ = (
@@ -54,6 +56,7 @@ class Site:
         "from_view",
         "numbers",
         "op",
+        "otherwise",
         "read",
         "rule",
         "sort",
@@ -82,6 +85,8 @@ class Site:
         # Only of edges in and out of manual computations, for their only result.
         self.to_view: View | None = None
         self.from_view: View | None = None
+        # Only of data-flow edges and barriers with a rule that somebody wrote on them.
+        self.otherwise: Site | None = None
 
 
 class Sites:
@@ -99,7 +104,14 @@ class Sites:
     def site(self, op: Op) -> Site | None:
         """The site of an operation; None if nothing propagates over it."""
         make = _MAKERS.get(type(op))
-        return self._of_rule(op) if make is None else make(self, op)
+        if make is None:
+            return self._of_rule(op)
+        site = make(self, op)
+        written = self._of_rule(op) if SHARDING_RULE in op.attributes else None
+        if site is None:
+            return written
+        site.otherwise = written
+        return site
 
     def _of_rule(self, op: Op) -> Site | None:
         rule = rule_for(op, self._is_conservative)
@@ -171,6 +183,8 @@ _MAKERS: dict[type[Op], Callable[[Sites, Any], Site | None]] = {
 }
 
 _FLOWS: dict[type[Op], Flow] = {
+    DataFlowEdgeOp: Flow.PASS_THROUGH,
+    FuncDataFlowEdgeOp: Flow.PASS_THROUGH,
     ReshapeOp: Flow.PASS_THROUGH,
     TransposeOp: Flow.PASS_THROUGH,
     DynamicSliceOp: Flow.SLICE,

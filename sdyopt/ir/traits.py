@@ -69,6 +69,8 @@ CONSTANT_LIKE = Trait("constant-like")
 COMMUTATIVE = Trait("commutative")
 # Regions hold no value from outside; SSA names start anew.
 ISOLATED = Trait("isolated-from-above")
+# The arguments of its region are its operands, under other names.
+RENAMES_OPERANDS = Trait("renames-operands")
 # Ends its block.
 TERMINATOR = Trait("terminator", verify_place=_check_is_last)
 # Blocks of its regions need no terminator.

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tests.random_modules.meshes import Mesh, manual_sharding
-from tests.random_modules.operations import OPERATIONS, Maker
-from tests.random_modules.scopes import INDEX, TRUTH, Scope, Tensor, Type, Value, names, types
+from tests.random_modules.scopes import INDEX, TRUTH, Maker, Scope, Tensor, Type, Value, names, types
 
 
 def fill(scope: Scope, most: int) -> None:
     """Writes some operations into a block, and more blocks while the depth allows it."""
-    makers: dict[Maker, int] = {**OPERATIONS, **(BODIES if scope.depth > 0 else {})}
+    makers: dict[Maker, int] = {**scope.writer.operations, **(BODIES if scope.depth > 0 else {})}
     for _ in range(scope.random.randint(0, most)):
         (maker,) = scope.random.choices(list(makers), list(makers.values()))
         maker(scope)
@@ -35,7 +35,7 @@ def while_(scope: Scope) -> None:
     outputs = scope.results(kinds, f"stablehlo.while({pairs}) : {types(inputs)}{attributes}")
     # The results can be used behind the loop only.
     known = scope.values[: len(scope.values) - len(kinds)]
-    inside = Scope(scope.writer, known, scope.depth, scope.taken, scope.border)
+    inside = replace(scope, values=known)
     scope.write(outputs)
     scope.write("cond {")
     condition = inside.nested(arguments, is_isolated=False)

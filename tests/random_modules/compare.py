@@ -1,10 +1,10 @@
 """Compares pipelines with the reference on random modules, and shows what differs.
 
-    python -m tests.random_modules.compare --seeds 0:2000 --reference-python PYTHON [PIPELINE …]
+    python -m tests.random_modules.compare --kind rules --seeds 0:2000 --reference-python PYTHON [PIPELINE …]
 
-PYTHON is one that has jaxlib. Without pipelines, every pass that prepares a module for propagation is
-compared. Where the reference crashes there is nothing to compare with, but sdy-opt has to end well, or
-with an error of the program.
+PYTHON is one that has jaxlib. There are two kinds of modules; without pipelines, those passes are
+compared for which the kind was made. Where the reference crashes there is nothing to compare with, but
+sdy-opt has to end well, or with an error of the program.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import subprocess
 import sys
 import traceback
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import unified_diff
@@ -28,6 +28,7 @@ from sdyopt.driver.run import run_job
 from sdyopt.pipeline.text import parse_pipeline
 from sdyopt.registry import lookup
 from tests.random_modules.modules import random_module
+from tests.random_modules.rules.modules import random_module as random_rule_module
 
 # What messages call the module.
 NAME = "random"
@@ -59,6 +60,39 @@ IMPORT_PASSES = (
     "sdy-import-pipeline",
     "sdy-import-pipeline{dedup-functions-fully=true}",
 )
+
+_IMPORT = "sdy-import-pipeline"
+_RULES = "sdy-populate-op-sharding-rules"
+_CONSERVATIVE = "conservative-propagation=true"
+# Without data-flow edges, and on what the import passes make of a module. A mesh that has no name yet is
+# more than the reference can propagate over.
+PROPAGATION_PASSES = (
+    f"func.func({_RULES})",
+    f"{_IMPORT},sdy-basic-propagate{{keep-sharding-rules=true}}",
+    f"{_IMPORT},sdy-aggressive-propagate",
+    f"{_IMPORT},sdy-op-priority-propagate",
+    f"{_IMPORT},sdy-user-priority-propagate",
+    f"func.func({_RULES}{{{_CONSERVATIVE}}})",
+    f"{_LIFT},sdy-basic-propagate",
+    f"{_LIFT},sdy-user-priority-propagate{{{_DEBUG}}}",
+    f"{_IMPORT},sdy-aggressive-propagate{{propagation-strategy=basic-then-aggressive {_CONSERVATIVE}}}",
+    f"{_IMPORT},sdy-user-priority-propagate{{{_CONSERVATIVE}}}",
+    f"{_IMPORT},sdy-user-priority-propagate{{{_DEBUG}}}",
+)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Modules of a seed, and the passes that they were made for."""
+
+    make: Callable[[int], str]
+    pipelines: tuple[str, ...]
+
+
+KINDS = {
+    "import": Kind(random_module, IMPORT_PASSES),
+    "rules": Kind(random_rule_module, PROPAGATION_PASSES),
+}
 
 
 @dataclass(frozen=True)
@@ -136,9 +170,14 @@ def reference(python: str) -> Iterator[Reference]:
         running.close()
 
 
-def compare(seed: int, pipelines: tuple[str, ...], reference: Reference) -> Iterator[Comparison]:
+def compare(
+    seed: int,
+    pipelines: tuple[str, ...],
+    reference: Reference,
+    make: Callable[[int], str] = random_module,
+) -> Iterator[Comparison]:
     """Runs each pipeline on the module of a seed, here and there."""
-    text = random_module(seed)
+    text = make(seed)
     whole = [f"builtin.module({pipeline})" for pipeline in pipelines]
     reference.ask(text, whole)
     ours = [run_here(text, pipeline) for pipeline in whole]
@@ -166,19 +205,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "pipelines", nargs="*", default=IMPORT_PASSES, help="what goes into builtin.module(…)"
-    )
+    parser.add_argument("pipelines", nargs="*", help="what goes into builtin.module(…)")
+    parser.add_argument("--kind", choices=KINDS, default="import", help="which kind of modules")
     parser.add_argument("--seeds", default="0:200", metavar="FROM:TO", help="which modules")
     parser.add_argument("--reference-python", default=sys.executable, metavar="PYTHON")
     parser.add_argument("--most", type=int, default=5, help="how many differences to show")
     options = parser.parse_args()
     start, end = map(int, options.seeds.split(":"))
+    kind = KINDS[options.kind]
+    pipelines = tuple(options.pipelines) or kind.pipelines
     counts: Counter[str] = Counter()
     different = []
     with reference(options.reference_python) as running:
         for seed in range(start, end):
-            for comparison in compare(seed, tuple(options.pipelines), running):
+            for comparison in compare(seed, pipelines, running, kind.make):
                 counts[comparison.verdict] += 1
                 if comparison.is_different:
                     different.append(comparison)

@@ -17,6 +17,8 @@ class Mesh:
     axes: tuple[tuple[str, int], ...]
     reference: str
     definition: str = ""
+    # Of one device, as a sharding says without dimensions.
+    is_maximal: bool = False
 
     def size(self, axis: str) -> int:
         return dict(self.axes)[axis]
@@ -42,11 +44,11 @@ class Piece:
         return self.axis == other.axis and self.pre_size * self.size == other.pre_size
 
 
-def random_meshes(random: Random) -> list[Mesh]:
+def random_meshes(random: Random, known: Sequence[tuple[str, int]] = AXES) -> list[Mesh]:
     """A few meshes with names, among them equal ones, and a few that stand in the shardings themselves."""
     meshes = []
     for name in random.sample(("mesh", "mesh_0", "other", "maximal_mesh_1"), random.randint(1, 3)):
-        axes = _random_axes(random)
+        axes = _random_axes(random, known)
         meshes.append(
             Mesh(axes, f"@{name}", f"sdy.mesh @{name} = {mesh_text(axes, _random_devices(random, axes))}")
         )
@@ -54,13 +56,13 @@ def random_meshes(random: Random) -> list[Mesh]:
         twin = meshes[0]
         meshes.append(Mesh(twin.axes, "@twin", twin.definition.replace(twin.reference, "@twin")))
     if random.random() < 0.4:
-        axes = random.choice((meshes[0].axes, _random_axes(random)))
+        axes = random.choice((meshes[0].axes, _random_axes(random, known)))
         meshes.append(Mesh(axes, "mesh" + mesh_text(axes, _random_devices(random, axes))))
     return meshes
 
 
-def _random_axes(random: Random) -> tuple[tuple[str, int], ...]:
-    return tuple(random.sample(AXES, random.randint(1, 3)))
+def _random_axes(random: Random, known: Sequence[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
+    return tuple(random.sample(known, random.randint(1, 3)))
 
 
 def _random_devices(random: Random, axes: Sequence[tuple[str, int]]) -> list[int]:
@@ -112,6 +114,8 @@ def random_sharding(
     random: Random, mesh: Mesh, rank: int, taken: Collection[str], is_closed: bool | None = None
 ) -> Sharding:
     """A sharding of a tensor without the axes that are `taken`."""
+    if mesh.is_maximal:
+        return Sharding(mesh, [], [], [], [], [])
     if is_closed is None:
         is_closed = random.random() < 0.6
     result = Sharding(
@@ -135,7 +139,7 @@ def _split(random: Random, axis: str, size: int) -> list[Piece]:
     """An axis, or the sub-axes that it is made of."""
     if size < 4 or random.random() < 0.5:
         return [Piece(axis, 1, size, whole=True)]
-    cut = random.choice([cut for cut in (2, 4) if cut < size])
+    cut = random.choice([cut for cut in range(2, size) if size % cut == 0])
     return [Piece(axis, 1, cut, whole=False), Piece(axis, cut, size // cut, whole=False)]
 
 

@@ -6,6 +6,7 @@ from random import Random
 
 from tests.random_modules.bodies import fill
 from tests.random_modules.meshes import random_meshes
+from tests.random_modules.operations import OPERATIONS
 from tests.random_modules.scopes import INDEX, TENSORS, Scope, Signature, Type, Writer, names, types
 
 MOST_DEPTH = 3
@@ -14,7 +15,7 @@ MOST_DEPTH = 3
 def random_module(seed: int) -> str:
     """A valid module, always the same one for a seed."""
     random = Random(seed)
-    writer = Writer(random, random_meshes(random))
+    writer = Writer(random, random_meshes(random), OPERATIONS)
     blocks = [[mesh.definition for mesh in writer.meshes if mesh.definition]]
     for number in range(random.randint(0, 3)):
         _function(writer, f"f{number}", random.choice(("", "", "private ")))

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from tests.random_modules.scopes import INDEX, TENSORS, Maker, Scope, Tensor, Type, Value, names, types
 
-from tests.random_modules.scopes import INDEX, TENSORS, Scope, Tensor, Type, Value, names, types
-
-Maker = Callable[[Scope], None]
 UNARY = ("negate", "exponential", "tanh", "abs")
 BINARY = ("add", "multiply", "maximum", "subtract")
 

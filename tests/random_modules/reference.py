@@ -2,12 +2,14 @@
 
 Reads a line of JSON per module, `{"text": …, "pipelines": […]}`, and answers with a line: for each
 pipeline `{"output": …, "errors": […]}`, or null where the process died. Each pipeline runs in a process
-forked for it: a crash ends that one alone, and warnings that come once per process come for each.
+forked for it: a crash ends that one alone, as does a pass that never ends, and warnings that come once per
+process come for each.
 """
 
 import json
 import os
 import re
+import signal
 import sys
 from typing import Any
 
@@ -16,6 +18,8 @@ from jaxlib.mlir._mlir_libs import _jax_mlir_ext, _mosaic_gpu_ext
 from jaxlib.mlir.dialects import chlo, mhlo, sdy, stablehlo
 
 Result = dict[str, Any]
+# After so many seconds a pipeline has crashed.
+PATIENCE = 20
 
 
 def main() -> None:
@@ -33,6 +37,7 @@ def _run_forked(context: ir.Context, text: str, pipeline: str) -> Result | None:
     child = os.fork()
     if not child:
         os.close(reading)
+        signal.alarm(PATIENCE)
         # What a failed check says goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         with os.fdopen(writing, "w") as out:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from tests.random_modules.meshes import Mesh, Sharding, random_sharding
@@ -57,6 +57,10 @@ class Writer:
 
     random: Random
     meshes: list[Mesh]
+    # What may stand in a block, and how often it is chosen.
+    operations: Mapping[Maker, int]
+    # The sizes of which new shapes are made.
+    sizes: Sequence[int] = ()
     functions: list[Signature] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     values: int = 0
@@ -78,6 +82,8 @@ class Scope:
     taken: frozenset[str] = frozenset()
     # The manual computation around, by number; 0 for none.
     border: int = 0
+    # The arguments of the function around, where it may get more.
+    inputs: list[Value] | None = None
 
     @property
     def random(self) -> Random:
@@ -88,8 +94,9 @@ class Scope:
 
     def nested(self, arguments: Sequence[Value], is_isolated: bool) -> Scope:
         """The scope of a body with these arguments."""
-        outside = [] if is_isolated else self.values
-        return Scope(self.writer, [*outside, *arguments], self.depth - 1, self.taken, self.border)
+        values = [*arguments] if is_isolated else [*self.values, *arguments]
+        inputs = None if is_isolated else self.inputs
+        return replace(self, values=values, depth=self.depth - 1, inputs=inputs)
 
     def result(self, type: Type, operation: str) -> Value:
         """Writes an operation with one result."""
@@ -122,11 +129,21 @@ class Scope:
         if type == TOKEN:
             return self.result(TOKEN, "stablehlo.create_token : !stablehlo.token")
         assert isinstance(type, Tensor)
-        return self.constant(type)
+        return self.new(type)
+
+    def new(self, type: Tensor) -> Value:
+        """A value that nobody else uses: an argument of the function, or else a constant."""
+        if self.inputs is None or self.random.random() < 0.05:
+            return self.constant(type)
+        value = Value(self.writer.fresh(), type)
+        self.inputs.append(value)
+        self.values.append(value)
+        return value
 
     def constant(self, type: Tensor) -> Value:
         number = self.random.randrange(3)
-        literal = {"i1": "true", "i32": str(number)}.get(type.element, f"{number}.0")
+        literal = f"{number}" if type.element.startswith(("i", "ui")) else f"{number}.0"
+        literal = {"i1": "true", "complex<f32>": f"({literal}, 0.0)"}.get(type.element, literal)
         return self.result(type, f"stablehlo.constant{self.attributes([type])} dense<{literal}> : {type}")
 
     def any_tensor(self, least_rank: int = 0) -> Value:
@@ -136,7 +153,7 @@ class Scope:
         ]
         if found:
             return self.random.choice(found)
-        return self.constant(self.random.choice([t for t in TENSORS if len(t.shape) >= least_rank]))
+        return self.new(self.random.choice([t for t in TENSORS if len(t.shape) >= least_rank]))
 
     def some(self, most: int, least: int = 0) -> list[Value]:
         """Some tensors, and now and then something else."""
@@ -159,6 +176,10 @@ class Scope:
         if not types or self.random.random() < 0.7:
             return ""
         return f" {word}{{sdy.sharding = #sdy.sharding_per_value<{self.shardings(types)}>}}"
+
+
+# Writes an operation, or a few, into a block.
+Maker = Callable[[Scope], None]
 
 
 def _is_float(type: Type) -> bool:

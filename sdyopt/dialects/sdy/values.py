@@ -7,7 +7,7 @@ from sdyopt.dialects.sdy.names import SHARDING
 from sdyopt.dialects.sdy.ops import DataFlowEdgeOp
 from sdyopt.dialects.sdy.sharding import MeshOrRef, ShardingPerValue, TensorSharding, fully_replicated
 from sdyopt.ir.operation import Op
-from sdyopt.ir.traits import FUNCTION
+from sdyopt.ir.traits import FUNCTION, RENAMES_OPERANDS
 from sdyopt.ir.types import RankedShape, Type
 from sdyopt.ir.value import BlockArgument, OpResult, Value
 
@@ -49,7 +49,7 @@ def shardable_value(value: Value) -> OpResult | BlockArgument | None:
         return owner
     if isinstance(value, OpResult) or FUNCTION in op.traits:
         return value
-    return None
+    return shardable_value(op.operand_at(value.index)) if RENAMES_OPERANDS in op.traits else None
 
 
 def edge_of(target: Value) -> DataFlowEdgeOp | None:

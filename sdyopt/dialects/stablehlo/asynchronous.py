@@ -13,7 +13,7 @@ from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import ONE_BLOCK
 from sdyopt.ir.form import Form
 from sdyopt.ir.operation import Op
-from sdyopt.ir.traits import ISOLATED
+from sdyopt.ir.traits import ISOLATED, RENAMES_OPERANDS
 from sdyopt.ir.types import Type
 
 # What may run in the background.
@@ -26,7 +26,7 @@ _ASYNCHRONOUS = frozenset(
 )
 
 
-@stablehlo.op("async_start", SINGLE_BLOCK, ISOLATED, INFERS_COMPATIBLE_TYPES)
+@stablehlo.op("async_start", SINGLE_BLOCK, ISOLATED, RENAMES_OPERANDS, INFERS_COMPATIBLE_TYPES)
 class AsyncStartOp(Op):
     """Starts the operation in its body, and gives what will be its result."""
 

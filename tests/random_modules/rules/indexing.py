@@ -1,0 +1,135 @@
+"""Random gather and scatter, which take slices of an operand from where a tensor of indices says, or put
+them there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tests.random_modules.rules.tensors import numbers, reducer, same, sizes, tensor, write
+from tests.random_modules.scopes import Maker, Scope, Tensor
+
+
+@dataclass
+class _Places:
+    """How an operand, indices and slices belong together. Dimensions of the operand that are batches are
+    in the indices as well; of the collapsed ones the slices have nothing; the others are windows."""
+
+    operand: tuple[int, ...]
+    indices: tuple[int, ...]
+    slices: tuple[int, ...]
+    # How much of each dimension of the operand is in a slice.
+    slice_sizes: list[int]
+    offset_dims: list[int]
+    collapsed: list[int]
+    batches: list[int]
+    indices_batches: list[int]
+    index_map: list[int]
+    vector_dim: int
+
+    def lists(self, *names: str) -> str:
+        held = (self.offset_dims, self.collapsed, self.batches, self.indices_batches, self.index_map)
+        parts = [f"{name} = {dims}" for name, dims in zip(names, held, strict=True)]
+        return ", ".join([*parts, f"index_vector_dim = {self.vector_dim}"])
+
+
+_ROLES = ("batch", "collapsed", "window")
+
+
+def _places(scope: Scope, shape: tuple[int, ...]) -> _Places:
+    random = scope.random
+    roles = [random.choice(_ROLES) for _ in shape]
+    dims: dict[str, list[int]] = {
+        word: [dim for dim, role in enumerate(roles) if role == word]
+        for word in ("batch", "collapsed", "window")
+    }
+    slice_sizes = [_slice_size(scope, extent, role) for extent, role in zip(shape, roles, strict=True)]
+    candidates = [dim for dim, role in enumerate(roles) if role != "batch"]
+    index_map = [dim for dim in candidates if random.random() < 0.7]
+    random.shuffle(index_map)
+    # The indices: batches of the operand, batches of their own, and perhaps the dimension of index vectors.
+    batches: list[tuple[int, int | None]] = [(shape[dim], dim) for dim in dims["batch"]]
+    batches += [(extent, None) for extent in sizes(scope, 0, 2)]
+    random.shuffle(batches)
+    is_scalar = len(index_map) == 1 and random.random() < 0.4
+    vector_dim = len(batches) if is_scalar else random.randint(0, len(batches))
+    extents = [extent for extent, _ in batches]
+    indices = extents if is_scalar else [*extents[:vector_dim], len(index_map), *extents[vector_dim:]]
+    found = {dim: place + (place >= vector_dim) for place, (_, dim) in enumerate(batches)}
+    rank = len(batches) + len(dims["window"])
+    offsets = sorted(random.sample(range(rank), len(dims["window"])))
+    windows, others = iter([slice_sizes[dim] for dim in dims["window"]]), iter(extents)
+    slices = tuple(next(windows if dim in offsets else others) for dim in range(rank))
+    return _Places(
+        shape,
+        tuple(indices),
+        slices,
+        slice_sizes,
+        offsets,
+        dims["collapsed"],
+        dims["batch"],
+        [found[dim] for dim in dims["batch"]],
+        index_map,
+        vector_dim,
+    )
+
+
+def _slice_size(scope: Scope, extent: int, role: str) -> int:
+    if role != "window":
+        return 1
+    return scope.random.choice((extent, 1, scope.random.randint(1, extent)))
+
+
+def _source_shape(scope: Scope) -> tuple[int, ...]:
+    shape = tensor(scope).type.shape
+    return tuple(max(extent, 1) for extent in shape)
+
+
+def gather(scope: Scope) -> None:
+    places = _places(scope, _source_shape(scope))
+    operands = [scope.one_of(Tensor(places.operand)), scope.one_of(Tensor(places.indices, "i32"))]
+    dims = places.lists(
+        *("offset_dims", "collapsed_slice_dims", "operand_batching_dims"),
+        *("start_indices_batching_dims", "start_index_map"),
+    )
+    properties = f"dimension_numbers = #stablehlo.gather<{dims}>, slice_sizes = {numbers(places.slice_sizes)}"
+    same(scope, "stablehlo.gather", operands, Tensor(places.slices), properties)
+
+
+def scatter(scope: Scope) -> None:
+    """Of one tensor or more, by bodies that put updates together, some of them in different ways."""
+    random = scope.random
+    places = _places(scope, _source_shape(scope))
+    element = random.choice(("f32", "f32", "i32", "i1"))
+    elements = [element] * random.choice((1, 1, 2, 3))
+    words = [_word(scope, element)] * len(elements)
+    if random.random() < 0.2:
+        words = [_word(scope, element) for _ in elements]
+    indices = scope.one_of(Tensor(places.indices, "i32"))
+    inputs = [scope.one_of(Tensor(places.operand, element)) for element in elements]
+    updates = [scope.one_of(Tensor(places.slices, element)) for element in elements]
+    dims = places.lists(
+        *("update_window_dims", "inserted_window_dims", "input_batching_dims"),
+        *("scatter_indices_batching_dims", "scatter_dims_to_operand_dims"),
+    )
+    write(
+        scope,
+        "stablehlo.scatter",
+        [*inputs, indices, *updates],
+        [value.type for value in inputs],
+        f"scatter_dimension_numbers = #stablehlo.scatter<{dims}>",
+        reducer(elements, words, is_swapped=random.random() < 0.4),
+    )
+
+
+_WORDS = {
+    "f32": ("add", "multiply", "maximum", "minimum", "subtract", "take"),
+    "i32": ("add", "multiply", "maximum", "minimum", "and", "or", "take"),
+    "i1": ("and", "or", "xor", "add", "maximum", "take"),
+}
+
+
+def _word(scope: Scope, element: str) -> str:
+    return scope.random.choice(_WORDS[element])
+
+
+OPERATIONS: dict[Maker, int] = {gather: 5, scatter: 5}

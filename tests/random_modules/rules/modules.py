@@ -1,0 +1,85 @@
+"""Random modules of operations that have a sharding rule."""
+
+from __future__ import annotations
+
+from random import Random
+
+from tests.random_modules.bodies import fill
+from tests.random_modules.meshes import Mesh, random_meshes
+from tests.random_modules.operations import call, chain, constraint, counter, group
+from tests.random_modules.rules import (
+    barriers,
+    collectives,
+    contraction,
+    custom_calls,
+    elementwise,
+    indexing,
+    linear_algebra,
+    reduction,
+    shapes,
+    slicing,
+)
+from tests.random_modules.rules.tensors import SIZES
+from tests.random_modules.scopes import Maker, Scope, Signature, Type, Writer, names, types
+
+# What propagation does by itself, apart from rules.
+SDY: dict[Maker, int] = {constraint: 5, chain: 2, group: 5, call: 4, counter: 1}
+TABLES = (
+    *(elementwise, shapes, slicing, contraction, indexing, reduction, linear_algebra),
+    *(collectives, custom_calls, barriers),
+)
+OPERATIONS: dict[Maker, int] = {
+    **SDY,
+    **{maker: n for table in TABLES for maker, n in table.OPERATIONS.items()},
+}
+# Sizes of axes that divide few dimensions, and have parts of different sizes.
+AXES = (("x", 2), ("y", 2), ("z", 4), ("w", 8), ("three", 3), ("six", 6), ("twelve", 12), ("one", 1))
+# Of one device, and of none in particular.
+MAXIMAL = Mesh((), "@maximal", "sdy.mesh @maximal = <[], device_ids=[0]>", is_maximal=True)
+EMPTY = Mesh((), "@empty", "sdy.mesh @empty = <[]>")
+MOST_DEPTH = 3
+
+
+def random_module(seed: int) -> str:
+    """A valid module, always the same one for a seed."""
+    random = Random(f"rules {seed}")
+    meshes = _meshes(random)
+    definitions = dict.fromkeys(mesh.definition for mesh in meshes if mesh.definition)
+    sizes = [*random.sample(SIZES, 4), *random.sample((1, 2, 4, 8, 16), 2)]
+    writer = Writer(random, meshes, OPERATIONS, sizes)
+    lines = [*definitions]
+    for number in range(random.randint(0, 2)):
+        _function(writer, f"f{number}", "private ", 6)
+        lines += writer.lines
+    _function(writer, "main", "", 24)
+    return "\n".join([*lines, *writer.lines]) + "\n"
+
+
+def _meshes(random: Random) -> list[Mesh]:
+    """Usually the first one: nothing propagates between meshes."""
+    first, *others = sorted(random_meshes(random, AXES), key=lambda mesh: -len(mesh.axes))
+    special = [mesh for mesh in (MAXIMAL, EMPTY) if random.random() < 0.1]
+    return [first] * random.choice((1, 5, 20, 40)) + others + special
+
+
+def _function(writer: Writer, name: str, visibility: str, most: int) -> None:
+    writer.lines = []
+    scope = Scope(writer, [], MOST_DEPTH, inputs=[])
+    fill(scope, most)
+    returned = scope.some(4)
+    scope.write(f"return {names(returned)} : {types(returned)}" if returned else "return")
+    assert scope.inputs is not None
+    arguments = ", ".join(
+        f"{value.name}: {value.type}{_sharded(scope, value.type)}" for value in scope.inputs
+    )
+    outputs = [value.type for value in returned]
+    results = ", ".join(f"{type}{_sharded(scope, type)}" for type in outputs)
+    head = f"func.func {visibility}@{name}({arguments}) -> ({results}) {{"
+    writer.lines = [head, *writer.lines, "}"]
+    writer.functions.append(Signature(name, [value.type for value in scope.inputs], outputs))
+
+
+def _sharded(scope: Scope, type: Type) -> str:
+    if scope.random.random() < 0.5:
+        return ""
+    return f" {{sdy.sharding = #sdy.sharding{scope.sharding(type)}}}"
