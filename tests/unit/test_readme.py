@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from docs.readme import END, START, with_table
+from sdyopt.registry.missing import MISSING
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -27,9 +28,37 @@ def test_output_of_the_first_example() -> None:
     [(command, text)] = re.findall(
         r"<!-- output -->\n```console\n\$ sdy-opt (.*?)\n(.*?)```", README, re.DOTALL
     )
+    assert output_of(command) == text.rstrip("\n")
+
+
+def test_excerpt_of_the_second_example() -> None:
+    """In an excerpt, `…` stands for what is left out, of a line or, alone, of the program."""
+    [(command, text)] = re.findall(
+        r"<!-- excerpt -->\n```console\n\$ sdy-opt (.*?)\n(.*?)```", README, re.DOTALL
+    )
+    lines = ["(.*\n)*" if line == "…" else pattern_of(line) for line in text.splitlines()]
+    assert re.fullmatch("".join(lines), output_of(command) + "\n")
+    assert command.partition(".mlir ")[2].split() == flags_of(ROOT / "examples" / "run.sh")
+
+
+def pattern_of(line: str) -> str:
+    return ".*".join(re.escape(part) for part in line.split("…")) + "\n"
+
+
+def output_of(command: str) -> str:
     arguments = [sys.executable, "-m", "sdyopt", *command.split()]
     done = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (done.stderr, done.stdout.rstrip("\n")) == ("", text.rstrip("\n"))
+    assert done.stderr == ""
+    return done.stdout.rstrip("\n")
+
+
+def flags_of(script: Path) -> list[str]:
+    return re.findall(r"^  (-\S+)", script.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_passes_that_are_not_available_are_named() -> None:
+    [named] = re.findall(r"^Shardy has \w+ more,(.*?)\n\n", README, re.MULTILINE | re.DOTALL)
+    assert re.findall(r"`-(sdy-[\w-]+)`", named) == list(MISSING)
 
 
 def test_example_of_a_pass(tmp_path: Path) -> None:
