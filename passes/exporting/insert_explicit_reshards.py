@@ -51,8 +51,6 @@ from collections.abc import Sequence
 from functools import cache
 
 from sdyopt.dialects.func import CallOp, FuncOp
-from sdyopt.dialects.sdy.axis_lists import AxisRefList
-from sdyopt.dialects.sdy.collectives import AllReduceOp
 from sdyopt.dialects.sdy.interfaces import ShardingOwner
 from sdyopt.dialects.sdy.manual_axes import with_manual_axes, without_manual_axes
 from sdyopt.dialects.sdy.mesh_op import find_mesh
@@ -60,7 +58,7 @@ from sdyopt.dialects.sdy.names import SHARDING
 from sdyopt.dialects.sdy.ops import PropagationBarrierOp, ReshardOp
 from sdyopt.dialects.sdy.regions import ManualComputationOp
 from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
-from sdyopt.dialects.sdy.values import rank_of, sharding_of, sharding_or_replicated
+from sdyopt.dialects.sdy.values import rank_of, sharding_of
 from sdyopt.dialects.stablehlo.joining import ConcatenateOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.ir.operation import Op
@@ -72,8 +70,8 @@ from sdyopt.sharding.rule import rule_for
 
 from ..common.call_graph import called_function
 from ..common.function_shardings import argument_shardings
-from ..common.set_sharding import set_sharding
-from .reshards.remedies import Case, IncompatibleReductionError, Remedies, Remedy
+from .reshards.apply import apply_remedy, reshard_use
+from .reshards.remedies import Case, IncompatibleReductionError, Remedies
 from .reshards.unreduced import reduce_use, unreduce_use
 
 
@@ -159,7 +157,8 @@ class _Inserter:
         if in_full and not _are_equivalent(held, wanted):
             some = wanted or held
             assert some is not None, "both split nothing"
-            self._reshard(use, wanted or fully_replicated(some.rank, some.mesh_or_ref, True), place)
+            sharding = wanted or fully_replicated(some.rank, some.mesh_or_ref, True)
+            reshard_use(use, sharding, place, self._rewriter)
 
     def _unreduce(self, op: ReshardOp) -> bool:
         """Puts more exact operations in place of a reshard to something unreduced."""
@@ -188,7 +187,7 @@ class _Inserter:
                 "factors."
             ) from None
         if remedy is not None:
-            self._apply(op, remedy)
+            apply_remedy(op, remedy, self._rewriter)
 
     def _reduce_operands(self, op: Op) -> None:
         """Sums over unreduced axes of operands that the results do not have, too."""
@@ -202,41 +201,6 @@ class _Inserter:
             raise op.error("Unreduced axes mismatch between results for multi-result op.")
         for use in op.operand_uses:
             reduce_use(use, wanted, self._mesh_of, op, self._rewriter)
-
-    def _apply(self, op: Op, remedy: Remedy) -> None:
-        for index, sharding in remedy.operands:
-            self._reshard(op.operand_uses[index], sharding, op)
-        behind = op.next
-        assert behind is not None, "an operation with a rule does not end a block"
-        for index, sharding in remedy.results:
-            result = op.results[index]
-            old = sharding_or_replicated(result, remedy.mesh_or_ref, is_closed=True)
-            reshard = self._rewriter.create(
-                ReshardOp, [result], [result.type], {"sharding": old}, before=behind, location=op.location
-            )
-            self._rewriter.replace_uses_except(result, reshard.result, reshard)
-            set_sharding(result, sharding, self._rewriter)
-        if remedy.reduced_axes:
-            self._sum_up(op, remedy)
-
-    def _sum_up(self, op: Op, remedy: Remedy) -> None:
-        behind = op.next
-        assert behind is not None
-        axes = AxisRefList(remedy.reduced_axes)
-        for result in op.results:
-            sharding = sharding_or_replicated(result, remedy.mesh_or_ref, is_closed=True)
-            attributes = {"reduction_axes": axes, "out_sharding": sharding}
-            total = self._rewriter.create(
-                AllReduceOp, [result], [result.type], attributes, before=behind, location=op.location
-            )
-            self._rewriter.replace_uses_except(result, total.result, total)
-
-    def _reshard(self, use: OpOperand, sharding: TensorSharding, place: Op) -> None:
-        value = use.value
-        reshard = self._rewriter.create(
-            ReshardOp, [value], [value.type], {"sharding": sharding}, before=place, location=value.location
-        )
-        self._rewriter.set_operand(use, reshard.result)
 
 
 def _are_equivalent(first: TensorSharding | None, second: TensorSharding | None) -> bool:

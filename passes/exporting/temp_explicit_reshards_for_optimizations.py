@@ -10,26 +10,39 @@ a product's result is split along the axes of the sums, and in the same dimensio
 Every device multiplies a smaller part, and what moves afterwards is the result. Done only if all else
 agrees, and if the result is not bigger than that operand.
 
+Products in groups, `mhlo.ragged_dot`, which the partitioner knows nothing about, get all the reshards and
+all-reduces that they need, if a rule is written on them.
+
 This is the pass as it was before `sdy-insert-explicit-reshards`, whose default form does the same and
-more, took its place.
+more, took its place. Where operands of a product in groups disagree and two answers save the same, the
+choice is that of the newer pass.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from functools import reduce
+
 from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.mhlo import RaggedDotOp
+from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import common_mesh_or_ref, find_mesh
-from sdyopt.dialects.sdy.ops import ReshardOp
+from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.dialects.sdy.values import sharding_of
 from sdyopt.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import FUNCTION, Pass
 from sdyopt.registry import register
-from sdyopt.sharding.projection import project, unproject
+from sdyopt.sharding.agreement import common_split, hand_on
+from sdyopt.sharding.axes import Axes, common_beginning
+from sdyopt.sharding.contest import hold_contest
+from sdyopt.sharding.matrix_product import better_result_split
+from sdyopt.sharding.projection import TensorProjection, project, unproject
 from sdyopt.sharding.rule import rule_for
 
-from ..common.set_sharding import set_sharding
-from .dot_results import split_result_as_operands
+from .reshards.apply import apply_remedy
+from .reshards.remedies import Case, Remedies, Remedy, sizes_of
 
 
 @register("sdy-temp-explicit-reshards-for-optimizations")
@@ -38,31 +51,69 @@ class TempExplicitReshardsForOptimizations(Pass):
 
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
-        for op in list(function.walk_post_order()):
+        remedies = Remedies(lambda mesh_or_ref: find_mesh(mesh_or_ref, function), _agree)
+        for op in function.walk_post_order():
             if isinstance(op, DotOp | DotGeneralOp):
-                _reshard_result(op, rewriter)
+                remedy = _for_product(op)
+            elif isinstance(op, RaggedDotOp):
+                case = _case(op)
+                remedy = None if case is None else remedies.of(case, in_full=True)
+            else:
+                continue
+            if remedy is not None:
+                apply_remedy(op, remedy, rewriter)
         return rewriter.changed
 
 
-def _reshard_result(op: Op, rewriter: Rewriter) -> None:
-    wanted = sharding_of(op.result)
-    rule = None if wanted is None else rule_for(op)
-    if wanted is None or rule is None:
-        return
-    shardings = [sharding_of(value) for value in (*op.operands, op.result)]
+def _agree(
+    rule: OpShardingRule, tensors: Sequence[TensorProjection], sizes: Sequence[int], mesh: Mesh
+) -> list[Axes]:
+    """As of today, with two differences.
+
+    One axis may split two factors on which all tensors agree. And factors that have to be replicated do
+    not compete with others for axes: what all tensors have of them is handed on afterwards.
+    """
+    agreed = [common_split(tensors, factor) for factor in range(len(rule.factor_sizes))]
+    found = [axes for axes in agreed if axes is not None]
+    if len(found) == len(agreed) and not any(found[factor] for factor in rule.need_replication):
+        return found
+    axes = hold_contest(rule, [_without(tensor, rule.need_replication) for tensor in tensors], sizes, mesh)
+    for factor in rule.need_replication:
+        splits = [tensor.factors[factor].axes for tensor in tensors if factor in tensor.factors]
+        axes[factor] = reduce(common_beginning, splits) if splits else ()
+    hand_on(rule, axes, mesh)
+    return axes
+
+
+def _without(tensor: TensorProjection, factors: Collection[int]) -> TensorProjection:
+    kept = {factor: split for factor, split in tensor.factors.items() if factor not in factors}
+    return TensorProjection(kept)
+
+
+def _case(op: Op) -> Case | None:
+    rule = rule_for(op)
+    if rule is None:
+        return None
+    return Case(op.form, rule, tuple([sharding_of(value) for value in (*op.operands, *op.results)]))
+
+
+def _for_product(op: Op) -> Remedy | None:
+    case = _case(op)
+    if case is None or case.shardings[2] is None:
+        return None
+    rule, shardings = case.rule, case.shardings
     mesh_or_ref = common_mesh_or_ref((sharding for sharding in shardings if sharding is not None), op)
     mesh = None if mesh_or_ref is None else find_mesh(mesh_or_ref, op)
     if mesh_or_ref is None or mesh is None or mesh.is_maximal:
-        return
+        return None
     tensors = project(rule, shardings, mesh, closed_if_missing=True)
-    if not split_result_as_operands(op, rule, tensors):
-        return
-    result, (mapping,) = tensors[-1], rule.results
+    better = better_result_split(rule, tensors, sizes_of(op.form))
+    if better is None:
+        return None
+    result, (mapping,) = tensors[2], rule.results
+    result.split(*better)
     # This pass never knew of sums that are yet to be done: the new sharding does not mention them.
     result.unreduced_axes = ()
-    set_sharding(op.result, unproject(result, mapping, rule.factor_sizes, mesh_or_ref, mesh), rewriter)
-    types = op.form.result_types
-    reshard = rewriter.create(
-        ReshardOp, [op.result], types, {"sharding": wanted}, after=op, location=op.location
+    return Remedy(
+        mesh_or_ref, results=((0, unproject(result, mapping, rule.factor_sizes, mesh_or_ref, mesh)),)
     )
-    rewriter.replace_uses_except(op.result, reshard.result, reshard)

@@ -1,9 +1,127 @@
-"""The dialect mhlo, of which programs from JAX contain attributes such as `mhlo.num_partitions`.
+"""The dialect mhlo, from which stablehlo once sprang.
 
-They stand on operations, arguments and results, and hold builtin attributes only. Operations of this
-dialect, from which stablehlo once sprang, are no longer made by anybody.
+Programs from JAX contain attributes such as `mhlo.num_partitions`, which hold builtin attributes only. Of
+its operations one is still met: mhlo.ragged_dot, which became chlo.ragged_dot and is written another way.
 """
 
+from __future__ import annotations
+
+from sdyopt.dialects.chlo.ragged_dot import RaggedDotDimensions, check_ragged_dot
+from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
+from sdyopt.dialects.stablehlo.precision import precision_config_of
+from sdyopt.dialects.stablehlo.records import dimension_list, read_record, spell_record
+from sdyopt.dialects.stablehlo.types import ANY_TENSOR
+from sdyopt.ir import fields
+from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.constraints import of_class
 from sdyopt.ir.dialect import Dialect
+from sdyopt.ir.form import Form
+from sdyopt.ir.operation import Op
+from sdyopt.ir.traits import PURE
+from sdyopt.syntax.cursor import Cursor
+from sdyopt.syntax.spell import Speller
 
 mhlo = DIALECT = Dialect("mhlo")
+mhlo.unknown_attribute = "unknown mhlo attribute"
+
+
+@enumeration(mhlo, "precision", "DEFAULT", "HIGH", "HIGHEST", "PACKED_NIBBLE")
+class Precision(EnumAttr):
+    """How exact one operand is taken; what that means is up to the backend."""
+
+    __slots__ = ()
+
+
+class DotDimensions(Attribute):
+    """`#mhlo.dot<…>`: the dimensions of a product."""
+
+    lhs_batching: tuple[int, ...] = ()
+    rhs_batching: tuple[int, ...] = ()
+    lhs_contracting: tuple[int, ...] = ()
+    rhs_contracting: tuple[int, ...] = ()
+    dialect = "mhlo"
+
+
+class RaggedDimensions(Attribute):
+    """`#mhlo.ragged_dot<dot_dimension_numbers = #mhlo.dot<…>, …>`: with those that groups lie along."""
+
+    dot: DotDimensions | None = None
+    lhs_ragged: tuple[int, ...] = ()
+    rhs_group: tuple[int, ...] = ()
+    dialect = "mhlo"
+
+    def as_of_chlo(self) -> RaggedDotDimensions:
+        """The same as chlo writes it."""
+        dot = self.dot or DotDimensions()
+        pairs = dot.lhs_batching, dot.rhs_batching, dot.lhs_contracting, dot.rhs_contracting
+        return RaggedDotDimensions(*pairs, self.lhs_ragged, self.rhs_group)
+
+
+@mhlo.op("ragged_dot", PURE)
+class RaggedDotOp(Op):
+    """A product in which one dimension of lhs is cut into groups; see chlo.ragged_dot."""
+
+    __slots__ = ()
+
+    lhs = fields.operand(ANY_TENSOR)
+    rhs = fields.operand(ANY_TENSOR)
+    group_sizes = fields.operand(ANY_TENSOR)
+    ragged_dot_dimension_numbers = fields.attr(
+        of_class(RaggedDimensions, "Attribute that models the dimension information for ragged dot.")
+    )
+    precision_config = fields.optional_attr(precision_config_of(Precision))
+    result = fields.result(ANY_TENSOR)
+
+    @staticmethod
+    def verify_form(form: Form) -> None:
+        check_ragged_dot(form, form.ragged_dot_dimension_numbers.as_of_chlo())
+
+
+# --- Text -----------------------------------------------------------------------------------------
+
+_DOT_ENTRIES = {
+    "lhs_batching_dimensions": dimension_list,
+    "rhs_batching_dimensions": dimension_list,
+    "lhs_contracting_dimensions": dimension_list,
+    "rhs_contracting_dimensions": dimension_list,
+}
+
+
+@mhlo.attribute("dot")
+def _parse_dot(cursor: Cursor) -> Attribute:
+    cursor.expect("<")
+    found = read_record(cursor, "dot dimension numbers", _DOT_ENTRIES)
+    return DotDimensions(*(found.get(name, ()) for name in _DOT_ENTRIES))
+
+
+@mhlo.spelling(DotDimensions)
+def _spell_dot(dims: DotDimensions, speller: Speller) -> str:
+    values = dims.lhs_batching, dims.rhs_batching, dims.lhs_contracting, dims.rhs_contracting
+    return spell_record("dot", dict(zip(_DOT_ENTRIES, values, strict=True)))
+
+
+def _dot(cursor: Cursor) -> DotDimensions:
+    found = cursor.attribute()
+    if not isinstance(found, DotDimensions):
+        raise cursor.error("expected #mhlo.dot attribute")
+    return found
+
+
+_LIST_NAMES = ("lhs_ragged_dimensions", "rhs_group_dimensions")
+_RAGGED_ENTRIES = {"dot_dimension_numbers": _dot, **dict.fromkeys(_LIST_NAMES, dimension_list)}
+
+
+@mhlo.attribute("ragged_dot")
+def _parse_ragged_dot(cursor: Cursor) -> Attribute:
+    cursor.expect("<")
+    found = read_record(cursor, "ragged dot dimension numbers", _RAGGED_ENTRIES)
+    lhs_ragged, rhs_group = (found.get(name, ()) for name in _LIST_NAMES)
+    return RaggedDimensions(found.get("dot_dimension_numbers"), lhs_ragged, rhs_group)
+
+
+@mhlo.spelling(RaggedDimensions)
+def _spell_ragged_dot(dims: RaggedDimensions, speller: Speller) -> str:
+    written = [] if dims.dot is None else [f"dot_dimension_numbers = {speller.attribute(dims.dot)}"]
+    lists = zip(_LIST_NAMES, (dims.lhs_ragged, dims.rhs_group), strict=True)
+    written += [f"{name} = {list(numbers)}" for name, numbers in lists if numbers]
+    return f"ragged_dot<{', '.join(written)}>"

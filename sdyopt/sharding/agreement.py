@@ -28,7 +28,7 @@ def agree(
     if len(shaped) == 2 and not rule.need_replication and not _has_joined_factors(rule):
         return _follow(rule, tensors, sizes, mesh, *shaped)
     axes = hold_contest(rule, tensors, sizes, mesh)
-    _hand_on(rule, axes, mesh)
+    hand_on(rule, axes, mesh)
     return axes
 
 
@@ -101,7 +101,7 @@ def _has_joined_factors(rule: OpShardingRule) -> bool:
 # --- Axes that cannot stay ------------------------------------------------------------------------
 
 
-def _hand_on(rule: OpShardingRule, axes: list[Axes], mesh: Mesh) -> None:
+def hand_on(rule: OpShardingRule, axes: list[Axes], mesh: Mesh) -> None:
     """Takes the axes of factors that have to be replicated away, and gives them to others.
 
     Only axes on which all tensors agreed can be given away, and only factors that all have can take them.

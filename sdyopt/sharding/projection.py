@@ -44,11 +44,6 @@ class TensorProjection:
         self.replicated_axes = replicated_axes
         self.unreduced_axes = unreduced_axes
 
-    def axes_of(self, factor: int) -> Axes | None:
-        """The axes along which a factor is split; None if the tensor has no such factor."""
-        found = self.factors.get(factor)
-        return None if found is None else found.axes
-
     def split(self, factor: int, axes: Axes) -> None:
         """Gives a factor other axes."""
         self.factors[factor] = self.factors[factor]._replace(axes=axes)

@@ -7,7 +7,7 @@ A program has many operations and few different cases, so each is worked out onc
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from sdyopt.dialects.sdy.axes import difference, sorted_and_merged
@@ -25,6 +25,8 @@ from sdyopt.sharding.overflow import agree_on_reshape, has_overflow
 from sdyopt.sharding.projection import TensorProjection, project, unproject
 
 Shardings = tuple[TensorSharding | None, ...]
+# (rule, projections, sizes, mesh) -> the axes of each factor
+Agree = Callable[[OpShardingRule, Sequence[TensorProjection], Sequence[int], Mesh], list[Axes]]
 _PRODUCTS = (DotOp, DotGeneralOp)
 
 
@@ -57,10 +59,11 @@ class IncompatibleReductionError(Exception):
 
 
 class Remedies:
-    """The remedies of one program, whose meshes `mesh_of` knows."""
+    """The remedies of one program, whose meshes `mesh_of` knows. `agree` decides between tensors."""
 
-    def __init__(self, mesh_of: Callable[[MeshOrRef], Mesh | None]) -> None:
+    def __init__(self, mesh_of: Callable[[MeshOrRef], Mesh | None], agree: Agree = agree) -> None:
         self._mesh_of = mesh_of
+        self._agree = agree
         self._known: dict[tuple[Case, bool], Remedy | None] = {}
 
     def of(self, case: Case, in_full: bool) -> Remedy | None:
@@ -90,7 +93,7 @@ class Remedies:
         if is_reshape:
             axes = agree_on_reshape(rule, tensors, mesh_or_ref, mesh)
         else:
-            axes = agree(rule, tensors, _sizes(case.form), mesh)
+            axes = self._agree(rule, tensors, sizes_of(case.form), mesh)
             _split(tensors, axes)
         changes = []
         for number, (tensor, mapping) in enumerate(zip(tensors, rule.tensors, strict=True)):
@@ -161,7 +164,7 @@ def _where_it_pays(case: Case, mesh_or_ref: MeshOrRef, mesh: Mesh) -> Remedy:
     tensors = project(rule, case.shardings, mesh, closed_if_missing=True)
     changes = []
     if is_product:
-        better = better_result_split(rule, tensors, _sizes(form))
+        better = better_result_split(rule, tensors, sizes_of(form))
         if better is not None:
             result = tensors[2].copy()
             result.split(*better)
@@ -202,10 +205,10 @@ def _split(tensors: list[TensorProjection], axes: list[Axes]) -> None:
                 tensor.factors[factor] = split._replace(axes=axes[factor], overflow=())
 
 
-def _sizes(form: Form) -> list[int]:
+def sizes_of(form: Form) -> list[int]:
+    """The numbers of elements of operands and results; 0 where nobody knows."""
     return [_size(type) for type in (*form.operand_types, *form.result_types)]
 
 
 def _size(type: Type) -> int:
-    """The number of elements; 0 if nobody knows."""
     return type.num_elements if isinstance(type, RankedShape) and type.has_static_shape else 0

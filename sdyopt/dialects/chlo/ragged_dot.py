@@ -87,24 +87,28 @@ class RaggedDotOp(Op):
 
     @staticmethod
     def verify_form(form: Form) -> None:
-        lhs, rhs, group_sizes = form.operand_types
-        dims: RaggedDotDimensions = form.ragged_dot_dimension_numbers
-        check_precision(form)
-        if not isinstance(lhs, RankedTensor) or not isinstance(rhs, RankedTensor):
-            raise form.op_error("expects operands with a rank")
-        assert isinstance(group_sizes, RankedTensor)
-        check_dot_dimensions(form, lhs, rhs, dims)
-        if len(dims.lhs_ragged) != 1:
-            raise form.located_error("There must be exactly one ragged dimension in the lhs.")
-        (ragged,) = dims.lhs_ragged
-        check_within(form, ragged, lhs.rank, "lhs_ragged_dim", "lhs_rank")
-        _check_group_sizes(form, dims, lhs, group_sizes, ragged)
-        _check_group_dimension(form, dims, rhs, group_sizes.shape[-1], ragged)
-        groups = [group_sizes.shape[-1]] if ragged in dims.lhs_contracting else []
-        batches = [lhs.shape[dimension] for dimension in dims.lhs_batching]
-        rows = free_sizes(lhs, dims.lhs_batching, dims.lhs_contracting)
-        columns = free_sizes(rhs, dims.rhs_batching, dims.rhs_contracting, dims.rhs_group)
-        check_result_shape(form, [*groups, *batches, *rows, *columns])
+        check_ragged_dot(form, form.ragged_dot_dimension_numbers)
+
+
+def check_ragged_dot(form: Form, dims: RaggedDotDimensions) -> None:
+    """Checks a product with these dimensions."""
+    lhs, rhs, group_sizes = form.operand_types
+    check_precision(form)
+    if not isinstance(lhs, RankedTensor) or not isinstance(rhs, RankedTensor):
+        raise form.op_error("expects operands with a rank")
+    assert isinstance(group_sizes, RankedTensor)
+    check_dot_dimensions(form, lhs, rhs, dims)
+    if len(dims.lhs_ragged) != 1:
+        raise form.located_error("There must be exactly one ragged dimension in the lhs.")
+    (ragged,) = dims.lhs_ragged
+    check_within(form, ragged, lhs.rank, "lhs_ragged_dim", "lhs_rank")
+    _check_group_sizes(form, dims, lhs, group_sizes, ragged)
+    _check_group_dimension(form, dims, rhs, group_sizes.shape[-1], ragged)
+    groups = [group_sizes.shape[-1]] if ragged in dims.lhs_contracting else []
+    batches = [lhs.shape[dimension] for dimension in dims.lhs_batching]
+    rows = free_sizes(lhs, dims.lhs_batching, dims.lhs_contracting)
+    columns = free_sizes(rhs, dims.rhs_batching, dims.rhs_contracting, dims.rhs_group)
+    check_result_shape(form, [*groups, *batches, *rows, *columns])
 
 
 def _check_group_sizes(

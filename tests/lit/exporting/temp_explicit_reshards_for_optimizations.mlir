@@ -91,3 +91,27 @@ func.func @operands_disagree(
     : (tensor<4x32xf32>, tensor<32x8xf32>) -> tensor<4x8xf32>
   return %0, %1 : tensor<4x8xf32>, tensor<4x8xf32>
 }
+
+// A product in groups of rows gets everything that it needs: rows and groups whole, the batch and the
+// sums as they are, and an all-reduce.
+// CHECK-LABEL: func.func @groups_of_rows
+func.func @groups_of_rows(
+    %lhs: tensor<16x32x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}, {"z"}]>},
+    %rhs: tensor<4x16x64x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {"z"}, {}]>},
+    %sizes: tensor<16x4xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<16x32x8xf32> {
+  // CHECK-NEXT: %[[LHS:.*]] = sdy.reshard %arg0 <@mesh, [{"x"}, {}, {"z"}]>
+  // CHECK-NEXT: %[[PRODUCT:.*]] = "mhlo.ragged_dot"(%[[LHS]], %arg1, %arg2)
+  // CHECK-SAME: [<@mesh, [{"x"}, {}, {}]>]
+  // CHECK-NEXT: %[[SUM:.*]] = sdy.all_reduce {"z"} %[[PRODUCT]] out_sharding=<@mesh, [{"x"}, {}, {}]>
+  // CHECK-NEXT: sdy.reshard %[[SUM]] <@mesh, [{"x"}, {"y"}, {}]>
+  %product = "mhlo.ragged_dot"(%lhs, %rhs, %sizes) <{ragged_dot_dimension_numbers =
+      #mhlo.ragged_dot<dot_dimension_numbers = #mhlo.dot<
+          lhs_batching_dimensions = [0], rhs_batching_dimensions = [1],
+          lhs_contracting_dimensions = [2], rhs_contracting_dimensions = [2]>,
+        lhs_ragged_dimensions = [1], rhs_group_dimensions = [0]>}> {
+      sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y"}, {}]>]>,
+      sdy.sharding_rule = #sdy.op_sharding_rule<([i, j, l], [m, i, l, k], [i, m])->([i, j, k])
+        {i=16, j=32, k=8, l=64, m=4} reduction={l} need_replication={j, m}>}
+    : (tensor<16x32x64xf32>, tensor<4x16x64x8xf32>, tensor<16x4xi32>) -> tensor<16x32x8xf32>
+  return %product : tensor<16x32x8xf32>
+}
