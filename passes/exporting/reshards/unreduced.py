@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sdyopt.dialects.sdy.axes import AxisRef, SubAxis, difference, sorted_and_merged
+from sdyopt.dialects.sdy.axes import difference, sorted_and_merged
 from sdyopt.dialects.sdy.axis_lists import AxesPerDim, AxisRefList
 from sdyopt.dialects.sdy.collectives import AllReduceOp, ReplicatedToUnreducedOp, ShardedToUnreducedOp
 from sdyopt.dialects.sdy.mesh import Mesh
@@ -126,9 +126,9 @@ def _behind(beginning: Axes, axes: Axes, mesh: Mesh) -> Axes:
     rest = axes[count:]
     if not beginning or beginning[-1] is axes[count - 1]:
         return rest
-    cut = axes[count - 1]
-    start = beginning[-1].next_pre_size(mesh)
-    return (AxisRef(cut.name, SubAxis(start, cut.next_pre_size(mesh) // start)), *rest)
+    cut = axes[count - 1].suffix_without(beginning[-1], mesh)
+    assert cut is not None, "a strict beginning leaves something"
+    return (cut, *rest)
 
 
 def _insert(

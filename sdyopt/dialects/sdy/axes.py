@@ -8,6 +8,7 @@ two references to one axis are questions about two such intervals.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from sdyopt.dialects.sdy.asm import attributes, called, integer, nested, parameter, quote, quoted, unbracketed
 from sdyopt.dialects.sdy.dialect import sdy
@@ -96,6 +97,15 @@ class AxisRef(Attribute):
             return None
         return AxisRef(self.name, SubAxis(self.pre_size, other.pre_size // self.pre_size))
 
+    def suffix_without(self, other: AxisRef, mesh: Mesh) -> AxisRef | None:
+        """The longest minor part of this that does not overlap `other`; None if there is none."""
+        if not self.can_coexist(other):
+            return None
+        if not self.overlaps(other):
+            return self
+        start, end = other.next_pre_size(mesh), self.next_pre_size(mesh)
+        return AxisRef(self.name, SubAxis(start, end // start)) if start < end else None
+
     def can_merge(self, other: AxisRef) -> bool:
         """Whether `other` starts where this ends: `"a":(2)4` and `"a":(8)2`."""
         return (
@@ -118,14 +128,23 @@ class AxisRef(Attribute):
 
 
 def mesh_order(axis: AxisRef, mesh: Mesh) -> tuple[int, int, int]:
-    """The key by which references are sorted: by axis in the mesh, then by where they start."""
-    return mesh.axis_position(axis.name), axis.pre_size, axis.reach
+    """The key by which references are sorted: by axis in the mesh, then by where they start.
+
+    Axes that are not in the mesh, which is an error elsewhere, come last and in no order.
+    """
+    position = mesh.axis_position(axis.name)
+    return (position, axis.pre_size, axis.reach) if position < len(mesh.axes) else (position, 0, 0)
 
 
 def is_sorted(axes: Sequence[AxisRef], mesh: Mesh) -> bool:
     """Whether references are in the order of the mesh."""
-    keys = [mesh_order(axis, mesh) for axis in axes]
-    return keys == sorted(keys)
+    for first, second in pairwise(axes):
+        if first.name == second.name:
+            if (first.pre_size, first.reach) > (second.pre_size, second.reach):
+                return False
+        elif mesh.axis_position(first.name) > mesh.axis_position(second.name):
+            return False
+    return True
 
 
 def with_axis(axes: Sequence[AxisRef], axis: AxisRef, mesh: Mesh) -> tuple[AxisRef, ...]:
@@ -154,17 +173,17 @@ def difference(axes: Iterable[AxisRef], others: Sequence[AxisRef], mesh: Mesh) -
 
 
 def _without(axis: AxisRef, others: Sequence[AxisRef], mesh: Mesh) -> Iterator[AxisRef]:
+    rest: AxisRef | None = axis
     overlapping = [other for other in others if other.overlaps(axis)]
-    if not overlapping:
-        yield axis
-        return
-    start, end = axis.pre_size, axis.next_pre_size(mesh)
-    for other in sorted(overlapping, key=lambda other: other.pre_size):
-        if start < other.pre_size:
-            yield AxisRef(axis.name, SubAxis(start, other.pre_size // start))
-        start = max(start, other.next_pre_size(mesh))
-    if start < end:
-        yield AxisRef(axis.name, SubAxis(start, end // start))
+    for other in sorted(overlapping, key=lambda other: (other.pre_size, other.reach)):
+        if rest is None:
+            return
+        prefix = rest.prefix_without(other)
+        if prefix is not None and prefix is not rest:
+            yield prefix
+        rest = rest.suffix_without(other, mesh)
+    if rest is not None:
+        yield rest
 
 
 # --- Text -------------------------------------------------------------------------------------
