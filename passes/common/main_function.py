@@ -16,6 +16,7 @@ def main_function(module: ModuleOp) -> FuncOp:
     for function in functions:
         if function.sym_name == MAIN:
             return function
-    raise module.error(f"Failed to lookup function: {MAIN}").help(
-        "Of several functions, one has to be the entry point: call it `@main`."
-    )
+    error = module.error(f"Failed to lookup function: {MAIN}")
+    if functions:
+        raise error.help("Of several functions, one has to be the entry point: call it `@main`.")
+    raise error.help("There has to be a function directly in the module: the entry point.")
