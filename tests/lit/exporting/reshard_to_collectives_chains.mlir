@@ -1,0 +1,45 @@
+// RUN: sdy-opt %s -sdy-reshard-to-collectives | filecheck %s
+
+// Reshards behind each other, and behind what keeps shardings from propagating.
+
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+
+// A reshard begins where the last one ended.
+// CHECK-LABEL: func.func @reshard_of_reshard
+// CHECK-NEXT: %0 = sdy.all_gather [{"x"}, {}] %arg0 out_sharding=<@mesh, [{}, {}]>
+// CHECK-NEXT: %1 = sdy.all_slice [{}, {"y"}] %0 out_sharding=<@mesh, [{}, {"y"}]>
+// CHECK-NEXT: return %1
+func.func @reshard_of_reshard(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
+  %0 = sdy.reshard %a <@mesh, [{}, {}]> : tensor<8x8xf32>
+  %1 = sdy.reshard %0 <@mesh, [{}, {"y"}]> : tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}
+
+// A barrier to propagation changes nothing: what stands before it is looked at and taken.
+// CHECK-LABEL: func.func @barrier
+// CHECK: sdy.all_gather [{"y"}, {}] %arg0 out_sharding=<@mesh, [{"x"}, {}]>
+func.func @barrier(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}) -> tensor<8x8xf32> {
+  %0 = sdy.propagation_barrier %a allowed_direction=NONE : tensor<8x8xf32>
+  %1 = sdy.reshard %0 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}
+
+// Inside a manual computation a block argument has the sharding that is left of the operand's.
+// CHECK-LABEL: func.func @manual_computation
+// CHECK: (%arg1: tensor<4x8xf32>) {
+// CHECK-NEXT: sdy.all_to_all [{"y"}: 0->1] %arg1 out_sharding=<@mesh, [{}, {"y"}]>
+func.func @manual_computation(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x", "y"}, {}]>] out_shardings=[<@mesh, [{"x"}, {"y"}]>] manual_axes={"x"} (%b: tensor<4x8xf32>) {
+    %1 = sdy.reshard %b <@mesh, [{}, {"y"}]> : tensor<4x8xf32>
+    sdy.return %1 : tensor<4x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// Attributes of the reshard go away with it.
+// CHECK-LABEL: func.func @attributes
+// CHECK: sdy.all_gather [{"x"}, {}] %arg0 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+func.func @attributes(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
+  %0 = sdy.reshard %a <@mesh, [{}, {}]> {note = "why"} : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}

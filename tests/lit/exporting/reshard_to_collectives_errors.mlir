@@ -1,0 +1,34 @@
+// RUN: sdy-opt %s -split-input-file -sdy-reshard-to-collectives -verify-diagnostics
+
+sdy.mesh @mesh = <["x"=2]>
+sdy.mesh @one_device = <[], device_ids=[0]>
+
+// Nothing leads from many devices to a single one.
+func.func @to_one_device(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+  // expected-error-re @+1 {{failed to legalize operation 'sdy.reshard' that was explicitly marked illegal: %0 = "sdy.reshard"(%arg0) {{.*}}@one_device}}
+  %0 = sdy.reshard %a <@one_device, []> : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+sdy.mesh @twin = <["x"=2]>
+
+// A mesh of another name must have its devices in another order.
+func.func @twin_mesh(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> { // expected-note {{operand mesh: #sdy.mesh<["x"=2]>}}
+  // expected-error @+1 {{'sdy.collective_permute' op result mesh name is different but same device ids as operand}}
+  %0 = sdy.reshard %a <@twin, [{"x"}]> : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=6]>
+
+// 2 and 3 of an axis of size 6 have no parts of which both are made.
+func.func @sub_axes_that_do_not_go_together(%a: tensor<6x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2}, {}]>}) -> tensor<6x6xf32> {
+  // expected-error @+1 {{'sdy.all_slice' op overlapping sub-axes: "x":(1)2, "x":(1)3}}
+  %0 = sdy.reshard %a <@mesh, [{}, {"x":(1)3}]> : tensor<6x6xf32>
+  return %0 : tensor<6x6xf32>
+}

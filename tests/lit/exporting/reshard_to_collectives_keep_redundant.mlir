@@ -1,0 +1,36 @@
+// RUN: sdy-opt %s -sdy-reshard-to-collectives='keep-redundant-reshards=true' | filecheck %s
+// RUN: sdy-opt %s -sdy-reshard-to-collectives | filecheck %s --check-prefix=DEFAULT
+
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+sdy.mesh @reversed = <["x"=2, "y"=2], device_ids=[3, 2, 1, 0]>
+
+// What changes nothing stays if it is to be kept.
+// CHECK-LABEL: func.func @redundant
+// CHECK: sdy.reshard %arg0 <@mesh, [{"x"}, {?}]>
+// DEFAULT-LABEL: func.func @redundant
+// DEFAULT-NEXT: return %arg0
+func.func @redundant(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
+  %0 = sdy.reshard %a <@mesh, [{"x"}, {?}]> : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// A value without a sharding is not split.
+// CHECK-LABEL: func.func @nothing_split
+// CHECK: sdy.reshard %arg0 <@reversed, [{}, {}]>
+// DEFAULT-LABEL: func.func @nothing_split
+// DEFAULT-NEXT: return %arg0
+func.func @nothing_split(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %0 = sdy.reshard %a <@reversed, [{}, {}]> : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// Other reshards become collectives in any case. Another order of devices is a change, too.
+// CHECK-LABEL: func.func @needed
+// CHECK-NEXT: %0 = sdy.collective_permute %arg0 out_sharding=<@reversed, [{"x"}, {}]>
+// CHECK-NEXT: return %0
+// DEFAULT-LABEL: func.func @needed
+// DEFAULT-NEXT: %0 = sdy.collective_permute %arg0 out_sharding=<@reversed, [{"x"}, {}]>
+func.func @needed(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
+  %0 = sdy.reshard %a <@reversed, [{"x"}, {}]> : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
