@@ -9,6 +9,7 @@ from math import inf
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import CallOp, FuncOp
 from sdyopt.ir.block import Block
+from sdyopt.ir.operation import Op
 from sdyopt.ir.symbols import lookup_symbol
 
 # A chain of functions that call the next one twice grows to the power of two. Copying stops here.
@@ -121,9 +122,21 @@ def call_circles(module: ModuleOp) -> list[list[FuncOp]]:
 
 
 def _with_body(module: ModuleOp) -> Iterator[FuncOp]:
-    for op in module.walk():
+    for op in _holders(module):
         if isinstance(op, FuncOp) and not op.is_declaration:
             yield op
+
+
+def _holders(op: Op) -> Iterator[Op]:
+    """An operation and those inside it that have regions, in pre-order."""
+    yield op
+    for region in op.regions:
+        for block in region.blocks:
+            child = block.first
+            while child is not None:
+                if child.regions:
+                    yield from _holders(child)
+                child = child.next
 
 
 def _callees(function: FuncOp) -> Iterator[FuncOp]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container
+from dataclasses import dataclass
 
 from sdyopt.dialects.sdy.ops import (
     ConstantOp,
@@ -19,7 +20,7 @@ from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.dialects.stablehlo.traits import BROADCASTING_ELEMENTWISE
 from sdyopt.ir.effects import is_memory_effect_free
 from sdyopt.ir.form import Form
-from sdyopt.ir.operation import Op, build
+from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.shape_traits import ELEMENTWISE
 from sdyopt.ir.traits import PURE
@@ -34,11 +35,9 @@ _NEEDS_STATIC_OPERANDS = (BroadcastInDimOp, ReshapeOp)
 
 def protect_constants(root: Op, rewriter: Rewriter) -> None:
     """Puts constants of sdy, which nobody merges again, in place of those of stablehlo."""
-    for op in root.walk_post_order():
+    for op in root.walk():
         if isinstance(op, StablehloConstantOp):
-            constant = build(op.form.remember(_protected), (), op.attributes, op._location)
-            rewriter.insert(constant, before=op)
-            rewriter.replace(op, constant)
+            rewriter.recast(op, op.form.remember(_protected))
 
 
 def _protected(form: Form) -> Form:
@@ -84,39 +83,52 @@ def _shape(type: Type) -> tuple[int, ...]:
 # --- Copies ---------------------------------------------------------------------------------------
 
 
-def copy_computation(
-    value: OpResult,
-    rewriter: Rewriter,
-    is_shared: Callable[[OpResult], bool],
-    copied: Callable[[Op], None],
-) -> Value:
-    """A copy of a value, made by a copy of its operation from copies of all that this is made from.
+def grouped_values(root: Op) -> set[Value]:
+    """The values that are in sharding groups."""
+    return {op.operand_at(0) for op in root.walk() if isinstance(op, ShardingGroupOp)}
 
-    What `is_shared` is not copied. Each copy goes directly before its original; it is in the same
-    sharding groups, and `copied` is told of it.
+
+@dataclass(frozen=True, slots=True)
+class ComputationCopier:
+    """Copies values, each by a copy of its operation from copies of all that this is made from.
+
+    What `is_shared` is not copied. Each copy goes directly before its original; it is in the same sharding
+    groups as this, which is one of `grouped` if it is in any, and `copied` is told of it.
     """
-    if is_shared(value):
-        return value
-    copies: dict[Value, Value] = {}
 
-    def to_copy(op: Op) -> Iterator[OpResult]:
-        for operand in op.operands:
-            if isinstance(operand, OpResult) and operand not in copies and not is_shared(operand):
-                yield operand
+    rewriter: Rewriter
+    is_shared: Callable[[Value], bool]
+    grouped: Container[Value]
+    copied: Callable[[Op], None]
 
-    # The values to be copied, each one needed by the one before it.
-    path = [(value, to_copy(value.op))]
-    while path:
-        result, needed = path[-1]
-        following = next(needed, None)
-        if following is not None:
-            path.append((following, to_copy(following.op)))
-            continue
-        path.pop()
-        copy = rewriter.clone(result.op, copies)
-        rewriter.insert(copy, before=result.op)
-        copied(copy)
-        for user in list(result.users):
-            if isinstance(user, ShardingGroupOp):
-                rewriter.insert(rewriter.clone(user, copies), before=result.op)
-    return copies[value]
+    def copy(self, value: Value) -> Value:
+        if self.is_shared(value):
+            return value
+        assert isinstance(value, OpResult)
+        copies: dict[Value, Value] = {}
+        # The values to be copied, each one needed by the one before it.
+        path = [value]
+        while path:
+            needed = self._needed(path[-1].op, copies)
+            if needed is not None:
+                path.append(needed)
+            else:
+                self._copy_one(path.pop(), copies)
+        return copies[value]
+
+    def _needed(self, op: Op, copies: dict[Value, Value]) -> OpResult | None:
+        """The first operand that has to be copied before the operation can be."""
+        for use in op.operand_uses:
+            value = use.value
+            if isinstance(value, OpResult) and value not in copies and not self.is_shared(value):
+                return value
+        return None
+
+    def _copy_one(self, value: OpResult, copies: dict[Value, Value]) -> None:
+        copy = self.rewriter.clone(value.op, copies)
+        self.rewriter.insert(copy, before=value.op)
+        self.copied(copy)
+        if value in self.grouped:
+            for user in list(value.users):
+                if isinstance(user, ShardingGroupOp):
+                    self.rewriter.insert(self.rewriter.clone(user, copies), before=value.op)

@@ -40,7 +40,7 @@ class SymbolDCE(Pass):
         _find_live(op, live, is_hidden=op.parent is None or not _is_symbol(op) or is_private(op))
         rewriter = Rewriter()
         for symbol in op.walk_post_order():
-            if symbol is not op and _is_symbol_of_table(symbol) and symbol not in live:
+            if SYMBOL in symbol.traits and symbol not in live and _is_erasable(symbol, op):
                 rewriter.erase(symbol)
                 self.count(self.removed)
         return rewriter.changed
@@ -80,5 +80,5 @@ def _is_symbol(op: Op) -> bool:
     return SYMBOL in op.traits and symbol_name(op) is not None
 
 
-def _is_symbol_of_table(op: Op) -> bool:
-    return _is_symbol(op) and isinstance(op.parent_op, SymbolTableOp)
+def _is_erasable(symbol: Op, root: Op) -> bool:
+    return symbol is not root and _is_symbol(symbol) and isinstance(symbol.parent_op, SymbolTableOp)

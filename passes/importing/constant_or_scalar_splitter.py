@@ -24,6 +24,7 @@ until `sdy-constant-or-scalar-merger` does.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 
 from sdyopt.dialects.builtin import ModuleOp
@@ -38,13 +39,20 @@ from sdyopt.ir.form import Form
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedShape
-from sdyopt.ir.value import OpResult, Value
+from sdyopt.ir.value import Value
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
 
 from ..common.call_graph import CopyBudget, called_function, callees_first
 from ..common.clone_functions import FunctionCopies, original_name
-from ..common.constants import SOURCES, copy_computation, is_elementwise, is_pure, protect_constants
+from ..common.constants import (
+    SOURCES,
+    ComputationCopier,
+    grouped_values,
+    is_elementwise,
+    is_pure,
+    protect_constants,
+)
 
 _RESHAPING = (BroadcastInDimOp, ReshapeOp, SliceOp)
 
@@ -63,6 +71,19 @@ class ConstantOrScalarSplitter(Pass):
         return rewriter.changed
 
 
+@dataclass(frozen=True, slots=True)
+class _Role:
+    """What becomes of an operation that stands where constants may be used."""
+
+    is_ignored: bool
+    # Constant whatever its operands are.
+    is_source: bool
+    # Constant if all operands are.
+    keeps_constants: bool
+    is_expansion: bool
+    is_end: bool
+
+
 class _Splitter:
     """Knows of the bodies seen so far which are not constant even if all that goes in is."""
 
@@ -70,8 +91,9 @@ class _Splitter:
         self._module = module
         self._rewriter = rewriter
         self._functions = FunctionCopies(module, rewriter)
-        # What is known of the forms of operations without regions.
-        self._known: dict[Form, bool] = {}
+        self._copier = ComputationCopier(rewriter, _is_scalar, grouped_values(module), self._copied)
+        # The roles that follow from the form.
+        self._roles: dict[Form, _Role] = {}
         self._impure_computations: set[str] = set()
         self._impure_functions: set[str] = set()
 
@@ -84,52 +106,52 @@ class _Splitter:
         copied: set[Value] = set()
         is_marked = False
         for op in _outside_named_computations(region):
-            if isinstance(op, FuncOp | ShardingGroupOp):
+            role = self._roles.get(op.form) or self._role(op)
+            if role.is_ignored:
                 continue
-            keeps_constants = self._keeps_constants(op)
-            if (
-                keeps_constants and all(use.value in constant_values for use in op.operand_uses)
-            ) or isinstance(op, SOURCES):
+            if role.is_source or (role.keeps_constants and constant_values.issuperset(op.operands)):
                 constants.append(op)
                 constant_values.update(op.results)
-                copied.update(op.results)
+                copied.update([result for result in op.results if not _is_scalar(result)])
                 continue
-            if not (keeps_constants or is_marked or op.is_terminator):
+            if not (is_marked or role.keeps_constants or role.is_end):
                 self._mark(region, function)
                 is_marked = True
-            if _is_expansion(op):
+            if role.is_expansion:
                 expansions.append(op)
-                copied.update(op.results)
+                copied.update([result for result in op.results if not _is_scalar(result)])
                 continue
             for use in op.operand_uses:
                 if use.value in copied:
-                    self._rewriter.set_operand(use, self._copy(use.value))
+                    self._rewriter.set_operand(use, self._copier.copy(use.value))
         # What was copied for all its users has none left. What uses a constant is gone before it.
         self._erase_unused([*expansions, *reversed(constants)])
 
+    def _role(self, op: Op) -> _Role:
+        role = _Role(
+            is_ignored=isinstance(op, FuncOp | ShardingGroupOp),
+            is_source=isinstance(op, SOURCES),
+            keeps_constants=self._keeps_constants(op),
+            is_expansion=isinstance(op, BroadcastInDimOp) and _is_scalar(op.operand_at(0)),
+            is_end=op.is_terminator,
+        )
+        if not (op.regions or isinstance(op, CallOp)):
+            self._roles[op.form] = role
+        return role
+
     def _keeps_constants(self, op: Op) -> bool:
         """Whether the results are constant if all operands are."""
-        keeps = self._known.get(op.form)
-        if keeps is not None:
-            return keeps
         if isinstance(op, CallOp):
             return original_name(called_function(op)) not in self._impure_functions
         if isinstance(op, NamedComputationOp):
             return op.computation_name not in self._impure_computations
-        keeps = op.form.remember(_may_keep_constants) and is_pure(op)
-        if not op.regions:
-            self._known[op.form] = keeps
-        return keeps
+        return (isinstance(op, _RESHAPING) or is_elementwise(op.form)) and is_pure(op)
 
     def _mark(self, region: Region, function: FuncOp) -> None:
         """Remembers that there is more in a region, and so in its function, than a constant computation."""
         if isinstance(region.parent, NamedComputationOp):
             self._impure_computations.add(region.parent.computation_name)
         self._impure_functions.add(original_name(function))
-
-    def _copy(self, value: Value) -> Value:
-        assert isinstance(value, OpResult)
-        return copy_computation(value, self._rewriter, _is_scalar, self._copied)
 
     @cached_property
     def _budget(self) -> CopyBudget:
@@ -142,7 +164,7 @@ class _Splitter:
 
     def _erase_unused(self, ops: list[Op]) -> None:
         for op in ops:
-            users = [user for result in op.results for user in result.users]
+            users = [user for result in op.results if result.has_uses for user in result.users]
             if all(isinstance(user, ShardingGroupOp) for user in users):
                 for user in users:
                     self._rewriter.erase(user)
@@ -152,19 +174,13 @@ class _Splitter:
 def _outside_named_computations(region: Region) -> Iterator[Op]:
     """All operations in a region but those inside named computations, in pre-order."""
     for block in region.blocks:
-        for op in block.ops:
+        op = block.first
+        while op is not None:
             yield op
-            if not isinstance(op, NamedComputationOp):
+            if op.regions and not isinstance(op, NamedComputationOp):
                 for inner in op.regions:
                     yield from _outside_named_computations(inner)
-
-
-def _may_keep_constants(form: Form) -> bool:
-    return issubclass(form.op_class, _RESHAPING) or is_elementwise(form)
-
-
-def _is_expansion(op: Op) -> bool:
-    return isinstance(op, BroadcastInDimOp) and _is_scalar(op.operand_at(0))
+            op = op.next
 
 
 def _is_scalar(value: Value) -> bool:

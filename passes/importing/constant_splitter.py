@@ -23,11 +23,18 @@ from sdyopt.dialects.stablehlo.slicing import SliceOp
 from sdyopt.ir.form import Form
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.value import OpResult, Value
+from sdyopt.ir.value import Value
 from sdyopt.pipeline import FUNCTION, Pass
 from sdyopt.registry import register
 
-from ..common.constants import SOURCES, copy_computation, is_elementwise, is_pure, protect_constants
+from ..common.constants import (
+    SOURCES,
+    ComputationCopier,
+    grouped_values,
+    is_elementwise,
+    is_pure,
+    protect_constants,
+)
 
 
 @register("sdy-constant-splitter")
@@ -37,6 +44,7 @@ class ConstantSplitter(Pass):
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
         protect_constants(function, rewriter)
+        copier = ComputationCopier(rewriter, _is_never_shared, grouped_values(function), _no_matter)
         constants: dict[Op, None] = {}
         for op in function.walk_post_order():
             if isinstance(op, ShardingGroupOp):
@@ -46,7 +54,7 @@ class ConstantSplitter(Pass):
                 continue
             for use in op.operand_uses:
                 if use.value.defining_op in constants:
-                    rewriter.set_operand(use, _copy(use.value, rewriter))
+                    rewriter.set_operand(use, copier.copy(use.value))
         # By now only constants use constants, and what uses one is gone before it.
         for op in reversed(constants):
             for user in list(op.result.users):
@@ -71,6 +79,9 @@ def _may_keep_constants(form: Form) -> bool:
     return issubclass(form.op_class, (BroadcastInDimOp, SliceOp)) or is_elementwise(form)
 
 
-def _copy(value: Value, rewriter: Rewriter) -> Value:
-    assert isinstance(value, OpResult)
-    return copy_computation(value, rewriter, is_shared=lambda value: False, copied=lambda op: None)
+def _is_never_shared(value: Value) -> bool:
+    return False
+
+
+def _no_matter(copy: Op) -> None:
+    pass

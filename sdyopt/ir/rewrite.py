@@ -154,6 +154,21 @@ class Rewriter:
             self.replace_all_uses(result, value)
         self.erase(op)
 
+    def recast(self, op: Op, form: Form) -> None:
+        """Makes an operation one of another class, which has operands and results of the same types.
+
+        Uses are in opposite order then, as if another operation had taken its place.
+        """
+        assert form.operand_types == op.form.operand_types and form.result_types == op.form.result_types
+        op.__class__ = form.op_class
+        op.form = form
+        for result in op.results:
+            if result.first_use is not None and result.first_use.next_use is not None:
+                for use in result.uses:
+                    use.unlink()
+                    use.link(result)
+        self._restated(op)
+
     def replace_all_uses(self, old: Value, new: Value) -> None:
         """Makes every user of `old` use `new`, newest use first."""
         while (use := old.first_use) is not None:
@@ -403,20 +418,15 @@ def _refresh_operand_types(op: Op) -> None:
 
 
 def _clone(op: Op, values: dict[Value, Value], blocks: dict[Block, Block]) -> Op:
-    regions = tuple([Region() for _ in op.regions])
-    copy = build(
-        op.form,
-        [values.get(use.value, use.value) for use in op._operands],
-        op.attributes,
-        op._location,
-        regions,
-        tuple([blocks.get(block, block) for block in op.successors]),
-    )
+    regions = tuple([Region() for _ in op.regions]) if op.regions else ()
+    successors = tuple([blocks.get(block, block) for block in op.successors]) if op.successors else ()
+    operands = [values.get(use.value, use.value) for use in op._operands]
+    copy = build(op.form, operands, op.attributes, op._location, regions, successors)
     for name in op.place_attributes:
         copy.set_place_attribute(name, op.place_attribute(name))
     values.update(zip(op.results, copy.results, strict=True))
-    for region, new in zip(op.regions, regions, strict=True):
-        _clone_blocks(region, new, values, blocks)
+    for region, new_region in zip(op.regions, regions, strict=True):
+        _clone_blocks(region, new_region, values, blocks)
     return copy
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sdyopt.ir.attribute import Attribute, StringAttr, SymbolRef
+from sdyopt.ir.form import Form
 from sdyopt.ir.nested import nested_attributes
 from sdyopt.ir.operation import Op, UnregisteredOp
 from sdyopt.ir.traits import Trait
@@ -115,25 +116,37 @@ def symbol_uses(op: Op) -> list[SymbolRef] | None:
 
     None if that cannot be known, because there may be other symbol tables than those that are registered.
     """
-    uses: list[SymbolRef] = []
-    seen: set[Attribute] = set()
-    for user in _same_scope(op):
-        if may_be_symbol_table(user):
-            return None
-        for attribute in (user.inherent_attributes(), user.attributes):
-            if attribute.entries and attribute not in seen:
-                seen.add(attribute)
-                uses += symbol_references(attribute)
-    return uses
+    held: dict[Attribute, None] = {}
+    if not _gather_attributes(op, held, set()):
+        return None
+    return [reference for attribute in held for reference in symbol_references(attribute)]
 
 
-def _same_scope(op: Op) -> Iterator[Op]:
-    yield op
-    if not isinstance(op, SymbolTableOp):
-        for region in op.regions:
-            for block in region.blocks:
-                for child in block.ops:
-                    yield from _same_scope(child)
+def _gather_attributes(op: Op, held: dict[Attribute, None], forms: set[Form]) -> bool:
+    """Adds what `op` and those inside have, as far as they look symbols up in the same table.
+
+    False if that cannot be known. `forms` are those of operations without regions that have been seen.
+    """
+    if may_be_symbol_table(op):
+        return False
+    held[op.inherent_attributes()] = None
+    held[op.attributes] = None
+    if isinstance(op, SymbolTableOp):
+        return True
+    for region in op.regions:
+        for block in region.blocks:
+            child = block.first
+            while child is not None:
+                if child.regions:
+                    if not _gather_attributes(child, held, forms):
+                        return False
+                else:
+                    if child.form not in forms:
+                        forms.add(child.form)
+                        held[child.inherent_attributes()] = None
+                    held[child.attributes] = None
+                child = child.next
+    return True
 
 
 def symbol_references(attribute: Attribute) -> Iterator[SymbolRef]:
