@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,10 +12,25 @@ from tests.random_modules.scopes import INDEX, TRUTH, Maker, Scope, Tensor, Type
 
 def fill(scope: Scope, most: int) -> None:
     """Writes some operations into a block, and more blocks while the depth allows it."""
+    count, start = len(scope.values), len(scope.writer.lines)
     makers: dict[Maker, int] = {**scope.writer.operations, **(BODIES if scope.depth > 0 else {})}
     for _ in range(scope.random.randint(0, most)):
         (maker,) = scope.random.choices(list(makers), list(makers.values()))
         maker(scope)
+    if scope.writer.is_all_used:
+        _use_the_rest(scope, scope.values[count:], "\n".join(scope.writer.lines[start:]))
+
+
+def _use_the_rest(scope: Scope, values: Sequence[Value], text: str) -> None:
+    """Gives values that occur in a text only where they are defined to something that may not be removed."""
+    unused = [
+        value
+        for value in values
+        if len(re.findall(rf"{re.escape(value.name)}\b", text)) == ("#" not in value.name)
+    ]
+    if unused:
+        held = 'call_target_name = "sdy_testonly", has_side_effect = true'
+        scope.write(f'"stablehlo.custom_call"({names(unused)}) <{{{held}}}> : ({types(unused)}) -> ()')
 
 
 def optimization_barrier(scope: Scope) -> None:

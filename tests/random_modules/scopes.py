@@ -61,6 +61,8 @@ class Writer:
     operations: Mapping[Maker, int]
     # The sizes of which new shapes are made.
     sizes: Sequence[int] = ()
+    # Whether every value is used somewhere.
+    is_all_used: bool = False
     functions: list[Signature] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     values: int = 0
