@@ -215,18 +215,17 @@ def main() -> int:
     kind = KINDS[options.kind]
     pipelines = tuple(options.pipelines) or kind.pipelines
     counts: Counter[str] = Counter()
-    different = []
+    differences = 0
     with reference(options.reference_python) as running:
         for seed in range(start, end):
             for comparison in compare(seed, pipelines, running, kind.make):
                 counts[comparison.verdict] += 1
-                if comparison.is_different:
-                    different.append(comparison)
-    for comparison in different[: options.most]:
-        print(comparison, end="\n\n")
+                differences += comparison.is_different
+                if comparison.is_different and differences <= options.most:
+                    print(comparison, end="\n\n", flush=True)
     for verdict, count in sorted(counts.items()):
         print(f"{count:6} {verdict}")
-    return 1 if different else 0
+    return 1 if differences else 0
 
 
 if __name__ == "__main__":
