@@ -207,29 +207,56 @@ class Op:
         return self.order < other.order
 
     def walk(self) -> Iterator[Op]:
-        """This operation and all inside it, each before what it contains (pre-order)."""
+        """This operation and all inside it, each before what it contains (pre-order).
+
+        The yielded operation may be erased. This and the next one are flat, because passes walk a lot.
+        """
         yield self
-        for region in self.regions:
-            for block in region.blocks:
-                for op in block.ops:
-                    if op.regions:
-                        yield from op.walk()
-                    else:
-                        yield op
+        # The blocks to go on with, and where to go on around them, innermost last.
+        blocks, around = _blocks_in(self), []
+        op: Op | None = None
+        while True:
+            while op is not None:
+                following = op.next
+                yield op
+                if op.regions:
+                    around.append((following, blocks))
+                    blocks = _blocks_in(op)
+                    break
+                op = following
+            block = next(blocks, None)
+            if block is not None:
+                op = block.first
+            elif around:
+                op, blocks = around.pop()
+            else:
+                return
 
     def walk_post_order(self) -> Iterator[Op]:
         """All inside this operation and then itself: MLIR's default order.
 
         The yielded operation may be erased.
         """
-        for region in self.regions:
-            for block in region.blocks:
-                for op in block.ops:
-                    if op.regions:
-                        yield from op.walk_post_order()
-                    else:
-                        yield op
-        yield self
+        blocks, around = _blocks_in(self), []
+        op: Op | None = None
+        while True:
+            while op is not None:
+                if op.regions:
+                    around.append((op, op.next, blocks))
+                    blocks = _blocks_in(op)
+                    break
+                following = op.next
+                yield op
+                op = following
+            block = next(blocks, None)
+            if block is not None:
+                op = block.first
+            elif around:
+                outer, op, blocks = around.pop()
+                yield outer
+            else:
+                yield self
+                return
 
     # --- Diagnostics ----------------------------------------------------------------
 
@@ -253,6 +280,10 @@ class UnregisteredOp(Op):
     """An operation of a dialect that is not loaded, known only by its name."""
 
     __slots__ = ()
+
+
+def _blocks_in(op: Op) -> Iterator[Block]:
+    return (block for region in op.regions for block in region.blocks)
 
 
 def build(
