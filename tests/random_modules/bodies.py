@@ -14,6 +14,8 @@ def fill(scope: Scope, most: int) -> None:
     """Writes some operations into a block, and more blocks while the depth allows it."""
     count, start = len(scope.values), len(scope.writer.lines)
     makers: dict[Maker, int] = {**scope.writer.operations, **(BODIES if scope.depth > 0 else {})}
+    for maker in scope.writer.without:
+        makers.pop(maker, None)
     for _ in range(scope.random.randint(0, most)):
         (maker,) = scope.random.choices(list(makers), list(makers.values()))
         maker(scope)

@@ -28,6 +28,7 @@ from sdyopt.driver.run import run_job
 from sdyopt.pipeline.text import parse_pipeline
 from sdyopt.registry import lookup
 from tests.random_modules.modules import random_module
+from tests.random_modules.programs import random_program, random_sharded_program
 from tests.random_modules.rules.modules import random_module as random_rule_module
 
 # What messages call the module.
@@ -80,6 +81,22 @@ PROPAGATION_PASSES = (
     f"{_IMPORT},sdy-user-priority-propagate{{{_DEBUG}}}",
 )
 
+_PROPAGATE = "sdy-propagation-pipeline"
+_RESHARD = "sdy-insert-explicit-reshards{enable-full-version=true}"
+_COLLECTIVES = "enable-insert-explicit-collectives=true"
+PIPELINES = (
+    _PROPAGATE,
+    f"{_PROPAGATE},func.func({_RESHARD})",
+    f"{_PROPAGATE},func.func({_RESHARD},sdy-reshard-to-collectives)",
+    f"{_PROPAGATE}{{dedup-functions-fully=true}}",
+)
+EXPORT_PIPELINES = (
+    "sdy-export-pipeline",
+    f"sdy-export-pipeline{{{_COLLECTIVES}}}",
+    f"sdy-export-pipeline{{{_COLLECTIVES} remove-all-gather-reduce-scatter-for-cmv1=true}}",
+    "sdy-export-pipeline{avoid-export-for-partitioning=true keep-sharding-rules=true}",
+)
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -92,6 +109,8 @@ class Kind:
 KINDS = {
     "import": Kind(random_module, IMPORT_PASSES),
     "rules": Kind(random_rule_module, PROPAGATION_PASSES),
+    "programs": Kind(random_program, PIPELINES),
+    "sharded": Kind(random_sharded_program, EXPORT_PIPELINES),
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
@@ -63,6 +63,8 @@ class Writer:
     sizes: Sequence[int] = ()
     # Whether every value is used somewhere.
     is_all_used: bool = False
+    # What may not stand in a block although it has a body.
+    without: Collection[Maker] = ()
     functions: list[Signature] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     values: int = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
 from random import Random
 
 from tests.random_modules.bodies import fill
@@ -44,12 +45,16 @@ MOST_DEPTH = 3
 def random_module(seed: int) -> str:
     """A valid module, always the same one for a seed."""
     random = Random(f"rules {seed}")
-    meshes = _meshes(random)
+    return write_module(random, weighted_meshes(random, (MAXIMAL, EMPTY)))
+
+
+def write_module(random: Random, meshes: list[Mesh], without: Collection[Maker] = ()) -> str:
+    """A valid module over meshes, without some operations that have bodies."""
     definitions = dict.fromkeys(mesh.definition for mesh in meshes if mesh.definition)
     sizes = [*random.sample(SIZES, 4), *random.sample((1, 2, 4, 8, 16), 2)]
     # Operations with priorities that are dead when propagation meets them are too much for the reference.
     has_priorities = random.random() < 0.6
-    writer = Writer(random, meshes, OPERATIONS, sizes, is_all_used=has_priorities)
+    writer = Writer(random, meshes, OPERATIONS, sizes, is_all_used=has_priorities, without=without)
     lines = [*definitions]
     for number in range(random.randint(0, 2)):
         _function(writer, f"f{number}", "private ", 6)
@@ -59,11 +64,11 @@ def random_module(seed: int) -> str:
     return text if has_priorities else re.sub(r"\}p\d", "}", text)
 
 
-def _meshes(random: Random) -> list[Mesh]:
-    """Usually the first one: nothing propagates between meshes."""
+def weighted_meshes(random: Random, special: Sequence[Mesh] = ()) -> list[Mesh]:
+    """Usually the first one: nothing propagates between meshes. Special ones come seldom."""
     first, *others = sorted(random_meshes(random, AXES), key=lambda mesh: -len(mesh.axes))
-    special = [mesh for mesh in (MAXIMAL, EMPTY) if random.random() < 0.1]
-    return [first] * random.choice((1, 5, 20, 40)) + others + special
+    seldom = [mesh for mesh in special if random.random() < 0.1]
+    return [first] * random.choice((1, 5, 20, 40)) + others + seldom
 
 
 def _function(writer: Writer, name: str, visibility: str, most: int) -> None:
