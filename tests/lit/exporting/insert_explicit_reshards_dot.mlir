@@ -1,0 +1,77 @@
+// RUN: sdy-opt %s -sdy-insert-explicit-reshards=enable-full-version=true | filecheck %s
+
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+
+// Both operands split what is contracted: each device has a part of the sum.
+// CHECK-LABEL: func.func @sum
+// CHECK-NEXT: %0 = stablehlo.dot %arg0, %arg1
+// CHECK-NEXT: %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {}]>
+// CHECK-NEXT: return %1
+func.func @sum(%lhs: tensor<4x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}, %rhs: tensor<32x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<4x8xf32> {
+  %0 = stablehlo.dot %lhs, %rhs : (tensor<4x32xf32>, tensor<32x8xf32>) -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
+
+// If the result is unreduced along "x", the sum is left to whoever uses it; here to the function's end.
+// CHECK-LABEL: func.func @unreduced
+// CHECK-NEXT: %0 = stablehlo.dot %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>}
+// CHECK-NEXT: %1 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, [{}, {}], unreduced={"x"}>
+// CHECK-NEXT: %2 = sdy.all_reduce {"x"} %1 out_sharding=<@mesh, [{}, {}]>
+// CHECK-NEXT: return %2
+func.func @unreduced(%lhs: tensor<4x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x", "y"}]>}, %rhs: tensor<32x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}) -> tensor<4x8xf32> {
+  %0 = stablehlo.dot %lhs, %rhs {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>} : (tensor<4x32xf32>, tensor<32x8xf32>) -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
+
+// Only one operand splits what is contracted, and it is larger than the other and the result.
+// CHECK-LABEL: func.func @larger_contracts
+// CHECK-NEXT: %0 = sdy.reshard %arg1 <@mesh, [{"x"}, {}]>
+// CHECK-NEXT: %1 = stablehlo.dot %arg0, %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}
+// CHECK-NEXT: %2 = sdy.all_reduce {"x"} %1 out_sharding=<@mesh, [{}, {}]>
+// CHECK-NEXT: %3 = sdy.reshard %2 <@mesh, [{"x"}, {}]>
+// CHECK-NEXT: return %3
+func.func @larger_contracts(%lhs: tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}, %rhs: tensor<32x4xf32>) -> (tensor<16x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0 = stablehlo.dot %lhs, %rhs {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<16x32xf32>, tensor<32x4xf32>) -> tensor<16x4xf32>
+  return %0 : tensor<16x4xf32>
+}
+
+// As many elements want "x" for the batch as for what is contracted. A dimension that passes through wins.
+// CHECK-LABEL: func.func @passing_through_wins
+// CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{"x"}, {}, {}]>
+// CHECK-NEXT: %1 = sdy.reshard %arg1 <@mesh, [{"x"}, {}, {"y"}]>
+// CHECK-NEXT: %2 = stablehlo.dot_general %0, %1, batching_dims = [0] x [0], contracting_dims = [2] x [1] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}, {"y"}]>]>}
+// CHECK-NEXT: %3 = sdy.reshard %2 <@mesh, [{}, {}, {"y"}]>
+// CHECK-NEXT: return %3
+func.func @passing_through_wins(%lhs: tensor<4x4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {"y"}]>}, %rhs: tensor<4x4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {"y"}]>}) -> (tensor<4x4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {"y"}]>}) {
+  %0 = stablehlo.dot_general %lhs, %rhs, batching_dims = [0] x [0], contracting_dims = [2] x [1] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}, {"y"}]>]>} : (tensor<4x4x4xf32>, tensor<4x4x4xf32>) -> tensor<4x4x4xf32>
+  return %0 : tensor<4x4x4xf32>
+}
+
+// Two dimensions are contracted, each split along an axis: one sum over both, in the order of the mesh.
+// CHECK-LABEL: func.func @two_contractions
+// CHECK-NEXT: %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1, 2] x [0, 1] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}
+// CHECK-NEXT: %1 = sdy.all_reduce {"x", "y"} %0 out_sharding=<@mesh, [{}, {}]>
+// CHECK-NEXT: return %1
+func.func @two_contractions(%lhs: tensor<2x8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}, {"x"}]>}, %rhs: tensor<8x4x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {"x"}, {}]>}) -> (tensor<2x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
+  %0 = stablehlo.dot_general %lhs, %rhs, contracting_dims = [1, 2] x [0, 1] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<2x8x4xf32>, tensor<8x4x6xf32>) -> tensor<2x6xf32>
+  return %0 : tensor<2x6xf32>
+}
+
+// The parts that splits of two contracted dimensions have of "x" make up "x" again.
+// CHECK-LABEL: func.func @parts_of_an_axis
+// CHECK-NEXT: %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1, 2] x [0, 1] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}
+// CHECK-NEXT: %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {}]>
+// CHECK-NEXT: return %1
+func.func @parts_of_an_axis(%lhs: tensor<2x8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x":(1)2}, {"x":(2)2}]>}, %rhs: tensor<8x4x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2}, {"x":(2)2}, {}]>}) -> (tensor<2x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
+  %0 = stablehlo.dot_general %lhs, %rhs, contracting_dims = [1, 2] x [0, 1] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<2x8x4xf32>, tensor<8x4x6xf32>) -> tensor<2x6xf32>
+  return %0 : tensor<2x6xf32>
+}
+
+// Without a mesh there is nothing to do.
+// CHECK-LABEL: func.func @no_shardings
+// CHECK-NEXT: %0 = stablehlo.dot %arg0, %arg1
+// CHECK-NEXT: return %0
+func.func @no_shardings(%lhs: tensor<4x32xf32>, %rhs: tensor<32x8xf32>) -> tensor<4x8xf32> {
+  %0 = stablehlo.dot %lhs, %rhs : (tensor<4x32xf32>, tensor<32x8xf32>) -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}

@@ -1,0 +1,97 @@
+// RUN: sdy-opt %s -sdy-insert-explicit-reshards=enable-full-version=true | filecheck %s
+
+sdy.mesh @mesh = <["x"=4, "y"=2, "z"=4]>
+
+// All agree: there is nothing to do.
+// CHECK-LABEL: func.func @agreed
+// CHECK-NEXT: %0 = stablehlo.add %arg0, %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y"}]>]>}
+// CHECK-NEXT: return %0
+func.func @agreed(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) {
+  %0 = stablehlo.add %a, %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y"}]>]>} : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// Of three tensors, two outvote one. No sharding counts as replicated, and what wants no axis has no vote.
+// CHECK-LABEL: func.func @majority
+// CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{"x"}]>
+// CHECK-NEXT: %1 = stablehlo.add %0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
+// CHECK-NEXT: %2 = sdy.reshard %arg2 <@mesh, [{"x"}]>
+// CHECK-NEXT: %3 = stablehlo.add %1, %2 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
+// CHECK-NEXT: %4 = sdy.reshard %3 <@mesh, [{}]>
+// CHECK-NEXT: %5 = sdy.reshard %4 <@mesh, [{"x"}]>
+// CHECK-NEXT: return %5
+func.func @majority(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}, %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %c: tensor<8xf32>) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %0 = stablehlo.add %a, %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
+  %1 = stablehlo.add %0, %c {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>} : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+
+// Beginnings count, too: all three are split along "x", so it wins before "y" and "z" do behind it, of which
+// "z" goes further.
+// CHECK-LABEL: func.func @beginning
+// CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{"x", "z"}]>
+// CHECK-NEXT: %1 = stablehlo.add %0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", "z"}]>]>}
+// CHECK-NEXT: %2 = sdy.reshard %1 <@mesh, [{"x"}]>
+// CHECK-NEXT: return %2
+func.func @beginning(%a: tensor<32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}]>}, %b: tensor<32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "z"}]>}) -> (tensor<32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %0 = stablehlo.add %a, %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<32xf32>
+  return %0 : tensor<32xf32>
+}
+
+// An axis that has gone to one dimension is cut off elsewhere, from where it is used: of "z" the second
+// dimension keeps the major half.
+// CHECK-LABEL: func.func @cut_off
+// CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{"z":(2)2}, {"z":(1)2}]>
+// CHECK-NEXT: %1 = sdy.reshard %arg1 <@mesh, [{"z":(2)2}, {"z":(1)2}]>
+// CHECK-NEXT: %2 = stablehlo.add %0, %1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"z":(2)2}, {"z":(1)2}]>]>}
+// CHECK-NEXT: %3 = sdy.reshard %2 <@mesh, [{"z":(2)2}, {}]>
+// CHECK-NEXT: return %3
+func.func @cut_off(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"z":(2)2}, {}]>}, %b: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"z", "y"}]>}) -> (tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"z":(2)2}, {}]>}) {
+  %0 = stablehlo.add %a, %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"z":(2)2}, {}]>]>} : tensor<8x16xf32>
+  return %0 : tensor<8x16xf32>
+}
+
+// Of two tensors of one size, that which is split into more parts stays as it is.
+// CHECK-LABEL: func.func @more_parts
+// CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{}, {"x"}]>
+// CHECK-NEXT: %1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>}
+// CHECK-NEXT: return %1
+func.func @more_parts(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) {
+  %0 = stablehlo.negate %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>} : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// Of two of different sizes, the larger one does. A dimension that only the other has keeps what is free.
+// CHECK-LABEL: func.func @larger
+// CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{"y"}]>
+// CHECK-NEXT: %1 = stablehlo.broadcast_in_dim %0, dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {"x"}]>]>}
+// CHECK-NEXT: return %1
+func.func @larger(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {"x"}]>}) {
+  %0 = stablehlo.broadcast_in_dim %a, dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {"x"}]>]>} : (tensor<8xf32>) -> tensor<8x16xf32>
+  return %0 : tensor<8x16xf32>
+}
+
+// Both uses of a value get a reshard of their own; equal ones are merged by others.
+// CHECK-LABEL: func.func @used_twice
+// CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{"z"}, {"x"}]>
+// CHECK-NEXT: %1 = stablehlo.transpose %0, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"z"}]>]>}
+// CHECK-NEXT: %2 = sdy.reshard %arg0 <@mesh, [{"x"}, {"z"}]>
+// CHECK-NEXT: %3 = stablehlo.add %1, %2 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"z"}]>]>}
+// CHECK-NEXT: %4 = sdy.reshard %arg0 <@mesh, [{}, {}]>
+// CHECK-NEXT: return %3, %4
+func.func @used_twice(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"z"}]>}, tensor<8x8xf32>) {
+  %0 = stablehlo.transpose %a, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"z"}]>]>} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %1 = stablehlo.add %0, %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"z"}]>]>} : tensor<8x8xf32>
+  return %1, %a : tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// An operand is seen through barriers, which keep propagation out, not data.
+// CHECK-LABEL: func.func @barrier
+// CHECK-NEXT: %0 = sdy.propagation_barrier %arg0 allowed_direction=NONE
+// CHECK-NEXT: %1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
+// CHECK-NEXT: return %1
+func.func @barrier(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %0 = sdy.propagation_barrier %a allowed_direction=NONE : tensor<8xf32>
+  %1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}

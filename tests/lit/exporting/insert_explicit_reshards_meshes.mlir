@@ -1,0 +1,47 @@
+// RUN: sdy-opt %s -sdy-insert-explicit-reshards=enable-full-version=true | filecheck %s
+
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+sdy.mesh @shuffled = <["x"=2, "y"=2], device_ids=[3, 1, 2, 0]>
+sdy.mesh @other = <["x"=2]>
+sdy.mesh @one_device = <[], device_ids=[1]>
+
+// Two of three tensors are split over devices in the other order. That decides for all.
+// CHECK-LABEL: func.func @most
+// CHECK-NEXT: %0 = sdy.reshard %arg0 <@shuffled, [{"x"}]>
+// CHECK-NEXT: %1 = stablehlo.add %0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@shuffled, [{"x"}]>]>}
+// CHECK-NEXT: return %1
+func.func @most(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@shuffled, [{"x"}]>}) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@shuffled, [{"x"}]>}) {
+  %0 = stablehlo.add %a, %b {sdy.sharding = #sdy.sharding_per_value<[<@shuffled, [{"x"}]>]>} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// What is not split has no vote.
+// CHECK-LABEL: func.func @replicated
+// CHECK-NEXT: %0 = sdy.reshard %arg0 <@shuffled, [{"x"}]>
+// CHECK-NEXT: %1 = sdy.reshard %arg1 <@shuffled, [{"x"}]>
+// CHECK-NEXT: %2 = stablehlo.add %0, %1 {sdy.sharding = #sdy.sharding_per_value<[<@shuffled, [{"x"}]>]>}
+// CHECK-NEXT: return %2
+func.func @replicated(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}, %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@shuffled, [{"x"}]>}) {
+  %0 = stablehlo.add %a, %b {sdy.sharding = #sdy.sharding_per_value<[<@shuffled, [{"x"}]>]>} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// Meshes with other axes have nothing in common.
+// CHECK-LABEL: func.func @other_axes
+// CHECK-NEXT: %0 = stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@other, [{"x"}]>]>}
+// CHECK-NEXT: return %0
+func.func @other_axes(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@other, [{"x"}]>}) {
+  %0 = stablehlo.negate %a {sdy.sharding = #sdy.sharding_per_value<[<@other, [{"x"}]>]>} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// What is on one device stays there.
+// CHECK-LABEL: func.func @on_one_device
+// CHECK-NEXT: %0 = stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@one_device, []>]>}
+// CHECK-NEXT: %1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
+// CHECK-NEXT: return %1
+func.func @on_one_device(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@one_device, []>}) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %0 = stablehlo.negate %a {sdy.sharding = #sdy.sharding_per_value<[<@one_device, []>]>} : tensor<8xf32>
+  %1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
