@@ -36,11 +36,18 @@ def merge(root: Op, is_candidate: Callable[[Form], bool], rewriter: Rewriter) ->
     Constants are the same if their attributes are, whichever dialect they are of, and broadcasts if their
     types and operands are too. Discardable attributes count, shardings among them.
     """
-    first: dict[Any, Op] = {}
-    for op in root.walk():
-        form = op.form
-        if form.remember(is_candidate):
-            what = (form, op.operand_at(0)) if op.operand_uses else form.attributes
-            known = first.setdefault((what, op.attributes, op.parent_region), op)
-            if known is not op:
-                rewriter.replace(op, known)
+    for region in root.regions:
+        first: dict[Any, Op] = {}
+        for block in region.blocks:
+            for op in block.ops:
+                if op.regions:
+                    merge(op, is_candidate, rewriter)
+                elif op.form.remember(is_candidate):
+                    known = first.setdefault(_what_it_makes(op), op)
+                    if known is not op:
+                        rewriter.replace(op, known)
+
+
+def _what_it_makes(op: Op) -> Any:
+    uses = op.operand_uses
+    return (op.form, uses[0].value, op.attributes) if uses else (op.form.attributes, op.attributes)
