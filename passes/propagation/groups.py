@@ -64,7 +64,8 @@ class ShardingGroups:
     def _constrain(
         self, value: OpResult | BlockArgument, like: TensorSharding, rewriter: Rewriter
     ) -> OpResult:
-        del self._group_of[value]
+        # A value may be in its group several times, and then gets as many constraints.
+        self._group_of.pop(value, None)
         sharding = fully_replicated(like.rank, like.mesh_or_ref, is_closed=False)
         attributes = {"sharding": sharding}
         types = [value.type]

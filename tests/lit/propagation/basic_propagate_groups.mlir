@@ -1,0 +1,38 @@
+// RUN: sdy-opt %s -split-input-file -sdy-basic-propagate | filecheck %s
+
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+
+// In a group whose values are sharded in different ways, a constraint behind each takes its place.
+// CHECK-LABEL: func.func @conflict
+// CHECK-NEXT: %[[FIRST:.*]] = sdy.sharding_constraint %arg0 <@mesh, [{"x", ?}]>
+// CHECK-NEXT: %[[SUM:.*]] = stablehlo.add %arg1, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>}
+// CHECK-NEXT: %[[SECOND:.*]] = sdy.sharding_constraint %[[SUM]] <@mesh, [{"x", ?}]>
+// CHECK-NEXT: sdy.sharding_group %[[FIRST]] group_id=0
+// CHECK-NEXT: sdy.sharding_group %[[SECOND]] group_id=0
+// CHECK-NEXT: return %[[SECOND]]
+func.func @conflict(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %b: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = stablehlo.add %b, %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : tensor<8xf32>
+  sdy.sharding_group %a group_id = 0 : tensor<8xf32>
+  sdy.sharding_group %0 group_id = 0 : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+
+// A value that is in its group twice gets two.
+// CHECK-LABEL: func.func @twice
+// CHECK: %[[SUM:.*]] = stablehlo.add
+// CHECK-NEXT: %[[INNER:.*]] = sdy.sharding_constraint %[[SUM]] <@mesh, [{"x", ?}]>
+// CHECK-NEXT: %[[OUTER:.*]] = sdy.sharding_constraint %[[INNER]] <@mesh, [{"x", ?}]>
+// CHECK: sdy.sharding_group %[[OUTER]] group_id=0
+// CHECK-NEXT: sdy.sharding_group %[[OUTER]] group_id=0
+// CHECK-NEXT: return %[[OUTER]]
+func.func @twice(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %b: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = stablehlo.add %b, %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : tensor<8xf32>
+  sdy.sharding_group %a group_id = 0 : tensor<8xf32>
+  sdy.sharding_group %0 group_id = 0 : tensor<8xf32>
+  sdy.sharding_group %0 group_id = 0 : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
