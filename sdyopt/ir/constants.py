@@ -45,6 +45,8 @@ def materialize(op: Op, value: Attribute, result: Value) -> Op | None:
 def _moves_constants_right(op: Op) -> bool:
     """Puts constant operands of a commutative operation behind the others."""
     values = op.operands
+    if not any(constant_value(value.defining_op) is not None for value in values[:-1]):
+        return False
     ordered = sorted(values, key=lambda value: constant_value(value.defining_op) is not None)
     if all(a is b for a, b in zip(values, ordered, strict=True)):
         return False

@@ -118,6 +118,9 @@ class _Driver:
 
         for block in self._region.blocks:
             for op in block.ops:
+                if not op.regions:
+                    add(op)
+                    continue
                 for inner in list(op.walk() if self._options.top_down else op.walk_post_order()):
                     add(inner)
         if self._options.top_down:
@@ -133,7 +136,9 @@ class _Driver:
                 changed = True
             elif self._options.folds and CONSTANT_LIKE not in op.traits and self._fold(op):
                 changed = True
-            elif any(pattern.rewrite(op, self._rewriter) for pattern in self._patterns(type(op))):
+            elif (patterns := self._patterns(type(op))) and any(
+                pattern.rewrite(op, self._rewriter) for pattern in patterns
+            ):
                 changed = True
                 rewrites += 1
         return changed
@@ -171,6 +176,9 @@ class _Driver:
 
     def _push(self, op: Op) -> None:
         """Adds an operation and then those around it, as far as they are in the region."""
+        if op.parent is not None and op.parent.parent is self._region:
+            self._stack.setdefault(op)
+            return
         around = []
         here: Op | None = op
         while here is not None:

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from sdyopt.ir.block import Region
 from sdyopt.ir.branches import hand_over_only
-from sdyopt.ir.dominance import Dominance
+from sdyopt.ir.dominance import Dominance, has_ssa_dominance
+from sdyopt.ir.effects import is_trivially_dead
 from sdyopt.ir.liveness import Liveness
 from sdyopt.ir.merge_blocks import merge_blocks
 from sdyopt.ir.rewrite import Rewriter
@@ -43,6 +44,8 @@ def _erase_dead(rewriter: Rewriter, region: Region) -> bool:
 
     Unneeded arguments go too, but are no reason to look at everything again.
     """
+    if _is_all_used(region):
+        return False
     liveness = Liveness(region)
     dead = liveness.dead_ops
     for op in reversed(dead):
@@ -52,6 +55,25 @@ def _erase_dead(rewriter: Rewriter, region: Region) -> bool:
         rewriter.erase(op)
     _erase_arguments(rewriter, region, liveness)
     return bool(dead)
+
+
+def _is_all_used(region: Region) -> bool:
+    """Whether everybody has a user or effects, and nobody can be his own user, not even by way of others.
+
+    Then the last user has effects or is a terminator, so that all are needed.
+    """
+    if len(region.blocks) != 1:
+        return not region.blocks
+    is_ordered = has_ssa_dominance(region)
+    op = region.blocks[0].first
+    while op is not None:
+        if (op.results and not is_ordered) or is_trivially_dead(op):
+            return False
+        for inner in op.regions:
+            if not _is_all_used(inner):
+                return False
+        op = op.next
+    return True
 
 
 def _erase_arguments(rewriter: Rewriter, region: Region, liveness: Liveness) -> None:

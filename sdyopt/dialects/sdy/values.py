@@ -14,15 +14,17 @@ from sdyopt.ir.value import BlockArgument, OpResult, Value
 
 def sharding_of(value: Value) -> TensorSharding | None:
     """The sharding of a value, if it has one."""
-    held = shardable_value(value)
+    # The usual case first: a result that is no target of a data-flow edge.
+    held = value if isinstance(value, OpResult) and value.op.data_flow is None else shardable_value(value)
+    if isinstance(held, OpResult):
+        op = held.op
+        if isinstance(op, ShardingOwner):
+            return op.result_sharding(held.index)
+        shardings = op.attributes.get(SHARDING)
+        return shardings.at(held.index) if isinstance(shardings, ShardingPerValue) else None
     if held is None:
         return None
     op, index = owning_op(held), held.index
-    if isinstance(held, OpResult):
-        if isinstance(op, ShardingOwner):
-            return op.result_sharding(index)
-        shardings = op.attributes.get(SHARDING)
-        return shardings.at(index) if isinstance(shardings, ShardingPerValue) else None
     if FUNCTION in op.traits:
         found = op.argument_attributes[index].get(SHARDING)  # type: ignore[attr-defined]  # of functions
         return found if isinstance(found, TensorSharding) else None
