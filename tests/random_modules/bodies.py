@@ -106,7 +106,7 @@ def named_computation(scope: Scope) -> None:
 
 
 def _maybe_shardings(scope: Scope, word: str, kinds: Sequence[Type]) -> str:
-    if not kinds or scope.random.random() < 0.5:
+    if not kinds or not scope.writer.is_sharded_inside or scope.random.random() < 0.5:
         return ""
     return f" {word}_shardings={scope.shardings(kinds)}"
 

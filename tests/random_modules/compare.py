@@ -2,7 +2,7 @@
 
     python -m tests.random_modules.compare --kind rules --seeds 0:2000 --reference-python PYTHON [PIPELINE …]
 
-PYTHON is one that has jaxlib. There are two kinds of modules; without pipelines, those passes are
+PYTHON is one that has jaxlib. There are several kinds of modules; without pipelines, those passes are
 compared for which the kind was made. Where the reference crashes there is nothing to compare with, but
 sdy-opt has to end well, or with an error of the program.
 """
@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import unified_diff
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -75,10 +76,14 @@ PROPAGATION_PASSES = (
     f"{_IMPORT},sdy-user-priority-propagate",
     f"func.func({_RULES}{{{_CONSERVATIVE}}})",
     f"{_LIFT},sdy-basic-propagate",
-    f"{_LIFT},sdy-user-priority-propagate{{{_DEBUG}}}",
     f"{_IMPORT},sdy-aggressive-propagate{{propagation-strategy=basic-then-aggressive {_CONSERVATIVE}}}",
     f"{_IMPORT},sdy-user-priority-propagate{{{_CONSERVATIVE}}}",
+)
+_SINK = "sink-debug-sharding-origins=true sink-debug-propagation-edge-sharding=true"
+TRACES = (
+    f"{_IMPORT},sdy-basic-propagate{{{_DEBUG}}}",
     f"{_IMPORT},sdy-user-priority-propagate{{{_DEBUG}}}",
+    f"{_IMPORT},sdy-user-priority-propagate{{{_DEBUG}}},func.func(sdy-sink-data-flow-edges{{{_SINK}}})",
 )
 
 _PROPAGATE = "sdy-propagation-pipeline"
@@ -109,6 +114,7 @@ class Kind:
 KINDS = {
     "import": Kind(random_module, IMPORT_PASSES),
     "rules": Kind(random_rule_module, PROPAGATION_PASSES),
+    "traces": Kind(partial(random_rule_module, is_traceable=True), TRACES),
     "programs": Kind(random_program, PIPELINES),
     "sharded": Kind(random_sharded_program, EXPORT_PIPELINES),
 }

@@ -65,6 +65,8 @@ class Writer:
     is_all_used: bool = False
     # What may not stand in a block although it has a body.
     without: Collection[Maker] = ()
+    # Whether operations have shardings other than constraints and those of manual computations.
+    is_sharded_inside: bool = True
     functions: list[Signature] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     values: int = 0
@@ -177,7 +179,7 @@ class Scope:
 
     def attributes(self, types: Sequence[Type], word: str = "") -> str:
         """` {sdy.sharding = …}` for an operation with these results, or nothing."""
-        if not types or self.random.random() < 0.7:
+        if not types or not self.writer.is_sharded_inside or self.random.random() < 0.7:
             return ""
         return f" {word}{{sdy.sharding = #sdy.sharding_per_value<{self.shardings(types)}>}}"
 

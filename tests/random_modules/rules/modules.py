@@ -42,19 +42,33 @@ EMPTY = Mesh((), "@empty", "sdy.mesh @empty = <[]>")
 MOST_DEPTH = 3
 
 
-def random_module(seed: int) -> str:
-    """A valid module, always the same one for a seed."""
+def random_module(seed: int, is_traceable: bool = False) -> str:
+    """A valid module, always the same one for a seed.
+
+    In one that is traceable, all axes come from where the reference knows how to look for them: from
+    arguments and results of functions, constraints and manual computations.
+    """
     random = Random(f"rules {seed}")
-    return write_module(random, weighted_meshes(random, (MAXIMAL, EMPTY)))
+    return write_module(random, weighted_meshes(random, (MAXIMAL, EMPTY)), is_traceable=is_traceable)
 
 
-def write_module(random: Random, meshes: list[Mesh], without: Collection[Maker] = ()) -> str:
+def write_module(
+    random: Random, meshes: list[Mesh], without: Collection[Maker] = (), is_traceable: bool = False
+) -> str:
     """A valid module over meshes, without some operations that have bodies."""
     definitions = dict.fromkeys(mesh.definition for mesh in meshes if mesh.definition)
     sizes = [*random.sample(SIZES, 4), *random.sample((1, 2, 4, 8, 16), 2)]
     # Operations with priorities that are dead when propagation meets them are too much for the reference.
     has_priorities = random.random() < 0.6
-    writer = Writer(random, meshes, OPERATIONS, sizes, is_all_used=has_priorities, without=without)
+    writer = Writer(
+        random,
+        meshes,
+        {**OPERATIONS, group: 0} if is_traceable else OPERATIONS,
+        sizes,
+        is_all_used=has_priorities or is_traceable,
+        without=without,
+        is_sharded_inside=not is_traceable,
+    )
     lines = [*definitions]
     for number in range(random.randint(0, 2)):
         _function(writer, f"f{number}", "private ", 6)

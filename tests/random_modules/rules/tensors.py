@@ -66,7 +66,7 @@ def same(scope: Scope, name: str, operands: Sequence[Value], type: Type, propert
 def attributes(scope: Scope, inputs: Sequence[Type], outputs: Sequence[Type]) -> str:
     """Now and then shardings for an operation, and seldom a rule."""
     entries = []
-    if outputs and scope.random.random() < 0.25:
+    if outputs and scope.writer.is_sharded_inside and scope.random.random() < 0.25:
         entries.append(f"sdy.sharding = #sdy.sharding_per_value<{scope.shardings(outputs)}>")
     if inputs and outputs and scope.random.random() < 0.03:
         entries.append(f"sdy.sharding_rule = {written_rule(scope, inputs, outputs)}")
