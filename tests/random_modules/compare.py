@@ -218,8 +218,10 @@ def run_here(text: str, pipeline: str) -> Ending:
         outcome = run_job(job)
     except Exception as crash:  # which is a difference like others, and should not end the comparison
         return Ending("", tuple(traceback.format_exception(crash)))
-    found = re.findall(rf"^{NAME}:(\d+:\d+: (?:error|warning): .*)$", "".join(report), re.MULTILINE)
-    return Ending(outcome.output.rstrip("\n"), tuple(found))
+    # Where a message has no place, there is none on either side.
+    message = rf"^(?:{NAME}:(\d+:\d+)|<unknown>:0)(: (?:error|warning): .*)$"
+    found = re.findall(message, "".join(report), re.MULTILINE)
+    return Ending(outcome.output.rstrip("\n"), tuple(place + text for place, text in found))
 
 
 def _first_lines(messages: list[str]) -> tuple[str, ...]:
