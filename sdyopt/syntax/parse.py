@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.diagnostics.location import FileLoc
+from sdyopt.diagnostics.location import FileLoc, Location
 from sdyopt.diagnostics.source import Source
 from sdyopt.ir.attribute import EMPTY_DICT
 from sdyopt.ir.block import Block, Region
@@ -26,7 +26,7 @@ from sdyopt.syntax.generic import parse_generic, settle_properties
 from sdyopt.syntax.labels import Labels, raise_all
 from sdyopt.syntax.resources import Resources
 from sdyopt.syntax.scope import Scope
-from sdyopt.syntax.spelling import NAMES, Recipe, build_by_recipe, recipe_of, split_location
+from sdyopt.syntax.spelling import NAMES, Recipe, build_by_recipe, build_usual, recipe_of, split_location
 from sdyopt.syntax.statement import Argument, Statement
 
 # Regions nested deeper than this are refused.
@@ -192,25 +192,15 @@ class Parser:
 
     def _block_body(self, block: Block) -> None:
         """Reads statements up to a label, a closing brace or the end."""
-        text = self.text
-        skip = BLANK.match
-        is_fast = self.options.uses_spellings
-        previous = -1
         while True:
-            match = skip(text, self._position)
-            assert match is not None
-            start = self._position = match.end()
-            first = text[start : start + 1]
-            if first in ("}", "^", ""):
+            previous = self._known_lines(block) if self.options.uses_spellings else -1
+            start = self._skip()
+            if self.text[start : start + 1] in ("}", "^", ""):
                 return
-            if is_fast and self._by_recipe(block, start):
-                previous = start
-                continue
             if previous < 0:
                 self._statement(block)
             else:
                 self._statement_behind(block, previous)
-            previous = -1
 
     def _statement_behind(self, block: Block, previous: int) -> None:
         """Reads a statement properly, the one before it, from `previous` on, having been read by a recipe.
@@ -234,39 +224,60 @@ class Parser:
 
     # --- Statements ---------------------------------------------------------------------
 
-    def _by_recipe(self, block: Block, start: int) -> bool:
-        """Reads a one-line statement whose spelling is known; False if it is not."""
-        scope, text = self.scope, self.text
+    def _known_lines(self, block: Block) -> int:
+        """Reads one-line statements as long as their spellings are known; where the last one starts, or -1.
+
+        Most of a program is read here, so this is flat.
+        """
+        text, source, known, scope, last = self.text, self.source, self._known, self.scope, -1
+        values, places = scope.values, scope.places
         if scope.forward:
-            return False
-        end = text.find("\n", start)
-        if end < 0:
-            end = len(text)
-        line, given = text[start:end], None
-        if line[-1] == ")":
-            line, place = split_location(line)
-            if place and (given := self.chunk.known_location(place, start + len(line) + 1)) is None:
-                return False
-        parts = NAMES.split(line)
-        recipe = self._known.get("%".join(parts[::2]))
-        if recipe is None:
-            return False
+            return last
+        while True:
+            start = self._skip()
+            end = text.find("\n", start)
+            if end < 0:
+                end = len(text)
+            line, given = text[start:end], None
+            if line[-1:] == ")":
+                line, place = split_location(line)
+                if place and (given := self.chunk.known_location(place, start + len(line) + 1)) is None:
+                    return last
+            parts = NAMES.split(line)
+            recipe = known.get("%".join(parts[::2]))
+            if recipe is None:
+                return last
+            names = parts[1::2]
+            if recipe.is_usual and given is None:
+                name = names[0]
+                op = None
+                if name not in values:
+                    op = build_usual(recipe, names, values, (source, start + len(name) + recipe.place))
+                if op is None:
+                    return last
+                values[name] = op.results[0]
+                places[name] = start
+                block.append(op)
+            elif not self._unusual_line(block, recipe, parts, start, given):
+                return last
+            last, self._position = start, end
+
+    def _unusual_line(
+        self, block: Block, recipe: Recipe, parts: list[str], start: int, given: Location | None
+    ) -> bool:
+        """Reads a statement with several results or none, with a location, or with regions it implies."""
         names, count = parts[1::2], len(recipe.groups)
         location: LazyLocation
         if given is not None:
             location = given
-        elif count == 1:
-            location = (self.source, start + len(names[0]) + recipe.place)
         else:
             location = (self.source, start + len("".join(parts[: 2 * count])) + recipe.place)
-        op = build_by_recipe(recipe, names, scope.values, location)
+        op = build_by_recipe(recipe, names, self.scope.values, location)
         if op is None:
             return False
-        results = op.results
-        if count == 1 and len(results) == 1:
-            name = names[0]
-            scope.values[name] = results[0]
-            scope.places[name] = start
+        if count == 1 and len(op.results) == 1:
+            self.scope.values[names[0]] = op.results[0]
+            self.scope.places[names[0]] = start
         elif count:
             self._define_groups(op, list(zip(names, recipe.groups, strict=False)), start)
         block.append(op)
@@ -274,7 +285,6 @@ class Parser:
             self.chunk.defer(op)
         if recipe.complete is not None:
             self._complete(op, recipe.complete)
-        self._position = end
         return True
 
     def _complete(self, op: Op, complete: Callable[[Op], None]) -> None:

@@ -54,6 +54,9 @@ class Scope:
     def release(self, mark: int) -> None:
         """Forgets the names added since `mark`. Forward values outlive the region."""
         values, places = self.values, self.places
+        if not mark and not self.forward:
+            values.clear()
+            places.clear()
         while len(values) > mark:
             name, _ = values.popitem()
             del places[name]

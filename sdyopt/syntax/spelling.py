@@ -28,7 +28,8 @@ class Recipe:
     `groups` is the number of results that each name left of `=` stands for. `order` gives for each
     operand the position of its name among those right of `=`; None if that is the written order.
     `place` is how far behind the last name left of `=` the operation is said to stand. `complete`
-    adds the regions that the text implies.
+    adds the regions that the text implies. `is_usual` says that there is one result, nothing implied,
+    and operands are in the written order.
     """
 
     form: Form
@@ -37,6 +38,7 @@ class Recipe:
     order: tuple[int, ...] | None
     place: int
     complete: Callable[[Op], None] | None
+    is_usual: bool
 
 
 def split_location(line: str) -> tuple[str, str]:
@@ -71,7 +73,8 @@ def recipe_of(
     order = tuple(offsets.index(offset) for offset in operand_offsets)
     is_in_order = order == tuple(range(len(order)))
     behind = place - line_offset - (names[len(groups) - 1][1] if groups else 0)
-    return Recipe(op.form, op.attributes, groups, None if is_in_order else order, behind, complete)
+    is_usual = groups == (1,) and is_in_order and complete is None
+    return Recipe(op.form, op.attributes, groups, None if is_in_order else order, behind, complete, is_usual)
 
 
 def build_by_recipe(
@@ -98,6 +101,20 @@ def build_by_recipe(
     except KeyError:
         return None
     # Facts are compared by identity, so this compares lists of pointers.
+    if tuple([operand.type for operand in operands]) != form.operand_types:
+        return None
+    return build(form, operands, recipe.attributes, location)
+
+
+def build_usual(
+    recipe: Recipe, names: list[str], values: dict[str, Value], location: LazyLocation
+) -> Op | None:
+    """As `build_by_recipe`, for a usual recipe and a new name for its result, which is the first name."""
+    form = recipe.form
+    try:
+        operands = [values[name] for name in names[1:]]
+    except KeyError:
+        return None
     if tuple([operand.type for operand in operands]) != form.operand_types:
         return None
     return build(form, operands, recipe.attributes, location)
