@@ -55,7 +55,7 @@ from sdyopt.dialects.sdy.interfaces import ShardingOwner
 from sdyopt.dialects.sdy.manual_axes import with_manual_axes, without_manual_axes
 from sdyopt.dialects.sdy.mesh_op import find_mesh
 from sdyopt.dialects.sdy.names import SHARDING
-from sdyopt.dialects.sdy.ops import PropagationBarrierOp, ReshardOp
+from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.sdy.regions import ManualComputationOp
 from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
 from sdyopt.dialects.sdy.values import rank_of, sharding_of
@@ -66,12 +66,13 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import BlockArgument, OpOperand, OpResult, Value
 from sdyopt.pipeline import Pass, option
 from sdyopt.registry import register
-from sdyopt.sharding.rule import rule_for
+from sdyopt.sharding.rule import is_rule_seen_on, rule_for
 
 from ..common.call_graph import called_function
 from ..common.function_shardings import argument_shardings
 from .reshards.apply import apply_remedy, reshard_use
-from .reshards.remedies import Case, IncompatibleReductionError, Remedies
+from .reshards.remedies import Case, IncompatibleReductionError, Remedies, Remedy
+from .reshards.seen import SeenShardings, is_all_there_is, sharding_behind_barriers
 from .reshards.unreduced import reduce_use, unreduce_use
 
 
@@ -99,6 +100,8 @@ class _Inserter:
         self._rewriter = rewriter
         self._mesh_of = cache(lambda mesh_or_ref: find_mesh(mesh_or_ref, function))
         self._remedies = Remedies(self._mesh_of)
+        self._shardings = SeenShardings()
+        self._known: dict[object, Remedy | None] = {}
 
     def visit(self, op: Op) -> None:
         if op.data_flow is not None:
@@ -171,23 +174,34 @@ class _Inserter:
     # --- Operations with a rule -----------------------------------------------------------------------
 
     def _meet_rule(self, op: Op) -> None:
+        # Nearly all operations are like one before.
+        shardings = self._shardings
+        key = op.form, op.attributes, *[shardings[use.value] for use in op.operand_uses]
+        if key in self._known:
+            remedy = self._known[key]
+        else:
+            remedy = self._remedy(op)
+            if is_rule_seen_on(op) and all(map(is_all_there_is, key[2:])):
+                self._known[key] = remedy
+        if remedy is not None:
+            apply_remedy(op, remedy, self._rewriter)
+            shardings.forget(op.results)
+
+    def _remedy(self, op: Op) -> Remedy | None:
         self._reduce_operands(op)
         rule = rule_for(op)
         if rule is None or rule.is_custom:
-            return
-        shardings = tuple([_sharding_behind_barriers(value) for value in (*op.operands, *op.results)])
+            return None
+        shardings = tuple([sharding_behind_barriers(value) for value in (*op.operands, *op.results)])
         source = sharding_of(op.operand_at(0)) if isinstance(op, ReshapeOp) else None
+        case = Case(op.form, rule, shardings, source)
         try:
-            remedy = self._remedies.of(
-                Case(op.form, rule, shardings, source), self._in_full or _is_always_full(op)
-            )
+            return self._remedies.of(case, self._in_full or _is_always_full(op))
         except IncompatibleReductionError:
             raise op.error(
                 "the result has unreduced axes while the operand has incompatible sharding along reduction "
                 "factors."
             ) from None
-        if remedy is not None:
-            apply_remedy(op, remedy, self._rewriter)
 
     def _reduce_operands(self, op: Op) -> None:
         """Sums over unreduced axes of operands that the results do not have, too."""
@@ -244,12 +258,6 @@ def _place_behind(value: Value) -> Op:
         found = value.op.next
     assert found is not None, "a value that is used does not end its block"
     return found
-
-
-def _sharding_behind_barriers(value: Value) -> TensorSharding | None:
-    while isinstance(barrier := value.defining_op, PropagationBarrierOp):
-        value = barrier.input
-    return sharding_of(value)
 
 
 def _unreduced_axes(value: Value) -> tuple[object, ...]:

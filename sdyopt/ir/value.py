@@ -107,6 +107,11 @@ class Value:
     def location(self) -> Location:
         raise NotImplementedError
 
+    @property
+    def lazy_location(self) -> LazyLocation:
+        """The location as it is, for something that is made of the value."""
+        raise NotImplementedError
+
 
 class OpResult(Value):
     """Result number `index` of `op`."""
@@ -133,6 +138,10 @@ class OpResult(Value):
     @property
     def location(self) -> Location:
         return self.op.location
+
+    @property
+    def lazy_location(self) -> LazyLocation:
+        return self.op._location
 
 
 class BlockArgument(Value):
@@ -167,3 +176,7 @@ class BlockArgument(Value):
     @location.setter
     def location(self, location: LazyLocation) -> None:
         self._location = location
+
+    @property
+    def lazy_location(self) -> LazyLocation:
+        return self._location

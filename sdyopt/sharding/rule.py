@@ -84,6 +84,12 @@ def rule_for(op: Op, conservative: bool = False) -> OpShardingRule | None:
     return None
 
 
+def is_rule_seen_on(op: Op) -> bool:
+    """Whether the rule follows from the operation's form and attributes, whatever is around it."""
+    _load_rules()
+    return _entries.get(type(op), _UNKNOWN).seeing is None or SHARDING_RULE in op.attributes
+
+
 def _derive(
     form: Form, function: RuleFunction, conservative: bool, seen: tuple[Hashable, ...]
 ) -> OpShardingRule | NoRule:

@@ -25,7 +25,12 @@ def apply_remedy(op: Op, remedy: Remedy, rewriter: Rewriter) -> None:
         result = op.results[index]
         old = sharding_or_replicated(result, remedy.mesh_or_ref, is_closed=True)
         reshard = rewriter.create(
-            ReshardOp, [result], [result.type], {"sharding": old}, before=behind, location=op.location
+            ReshardOp,
+            [result],
+            [result.type],
+            {"sharding": old},
+            before=behind,
+            location=result.lazy_location,
         )
         rewriter.replace_uses_except(result, reshard.result, reshard)
         set_sharding(result, sharding, rewriter)
@@ -37,7 +42,7 @@ def reshard_use(use: OpOperand, sharding: TensorSharding, place: Op, rewriter: R
     """Puts a reshard before `place` for one use of a value."""
     value = use.value
     reshard = rewriter.create(
-        ReshardOp, [value], [value.type], {"sharding": sharding}, before=place, location=value.location
+        ReshardOp, [value], [value.type], {"sharding": sharding}, before=place, location=value.lazy_location
     )
     rewriter.set_operand(use, reshard.result)
 
@@ -50,6 +55,6 @@ def _sum_up(op: Op, remedy: Remedy, rewriter: Rewriter) -> None:
         sharding = sharding_or_replicated(result, remedy.mesh_or_ref, is_closed=True)
         attributes = {"reduction_axes": axes, "out_sharding": sharding}
         total = rewriter.create(
-            AllReduceOp, [result], [result.type], attributes, before=behind, location=op.location
+            AllReduceOp, [result], [result.type], attributes, before=behind, location=result.lazy_location
         )
         rewriter.replace_uses_except(result, total.result, total)

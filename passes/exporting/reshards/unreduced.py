@@ -139,7 +139,7 @@ def _insert(
     place: Op,
     rewriter: Rewriter,
 ) -> Value:
-    location = use.value.location
+    location = use.value.lazy_location
     return rewriter.create(
         op_class, [value], [value.type], attributes, before=place, location=location
     ).result
