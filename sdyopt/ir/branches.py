@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 
+from sdyopt.ir.block import Block
 from sdyopt.ir.elements import DenseArray
 from sdyopt.ir.fields import OPERAND_SEGMENTS, OperandField, operand_ranges
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.value import BlockArgument
+from sdyopt.ir.value import BlockArgument, Value
 
 
 def target_range(branch: Op, number: int) -> tuple[int, int]:
@@ -24,6 +25,34 @@ def handed_over(op: Op) -> Set[int]:
     return {index for start, count in ranges for index in range(start, start + count)}
 
 
+def ways_into(block: Block) -> list[tuple[Op, int]]:
+    """The branches that may go on to a block, each with the number of the successor that this is."""
+    return [
+        (before.last, number)
+        for before in dict.fromkeys(block.predecessors)
+        if before.last is not None
+        for number, successor in enumerate(before.last.successors)
+        if successor is block
+    ]
+
+
+def handed_values(branch: Op, number: int) -> list[Value]:
+    """What a branch hands to one of its successors."""
+    start, count = target_range(branch, number)
+    return list(branch.operands[start : start + count])
+
+
+def hand_over_also(rewriter: Rewriter, branch: Op, number: int, values: Sequence[Value]) -> None:
+    """Hands further values to a successor, which become its last arguments."""
+    start, count = target_range(branch, number)
+    name = branch.target_operands[number]
+    ranges = operand_ranges(branch.form)
+    sizes = [size + len(values) * (field == name) for field, (_, size) in ranges.items()]
+    operands = list(branch.operands)
+    operands[start + count : start + count] = values
+    _set_operands(rewriter, branch, operands, sizes)
+
+
 def hand_over_only(rewriter: Rewriter, branch: Op, kept: Set[BlockArgument]) -> None:
     """Takes away the operands that become other arguments than these."""
     dropped: set[int] = set()
@@ -34,8 +63,12 @@ def hand_over_only(rewriter: Rewriter, branch: Op, kept: Set[BlockArgument]) -> 
         return
     ranges = operand_ranges(branch.form).values()
     sizes = [sum(index not in dropped for index in range(start, start + count)) for start, count in ranges]
-    segments = branch.form.attributes.get(OPERAND_SEGMENTS)
     values = [value for index, value in enumerate(branch.operands) if index not in dropped]
+    _set_operands(rewriter, branch, values, sizes)
+
+
+def _set_operands(rewriter: Rewriter, branch: Op, values: Sequence[Value], sizes: Sequence[int]) -> None:
+    segments = branch.form.attributes.get(OPERAND_SEGMENTS)
     rewriter.set_operands(branch, values)
     if isinstance(segments, DenseArray):
         rewriter.set_attribute(branch, OPERAND_SEGMENTS, DenseArray(segments.element, tuple(sizes)))

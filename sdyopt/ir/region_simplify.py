@@ -14,15 +14,17 @@ from sdyopt.ir.dominance import Dominance, has_ssa_dominance
 from sdyopt.ir.effects import is_trivially_dead
 from sdyopt.ir.liveness import Liveness
 from sdyopt.ir.merge_blocks import merge_blocks
+from sdyopt.ir.redundant_arguments import drop_redundant_arguments
 from sdyopt.ir.rewrite import Rewriter
 
 
 def simplify_region(rewriter: Rewriter, region: Region, merges_blocks: bool = False) -> bool:
-    """Whether a block or an operation was removed from the region, or from those inside it."""
+    """Whether the region changed, or those inside it, in more than unneeded arguments."""
     changed = erase_unreachable(rewriter, region)
     changed |= _erase_dead(rewriter, region)
     if merges_blocks:
         changed |= merge_blocks(rewriter, region)
+        changed |= drop_redundant_arguments(rewriter, region)
     return changed
 
 
