@@ -86,6 +86,21 @@ TRACES = (
     f"{_IMPORT},sdy-user-priority-propagate{{{_DEBUG}}},func.func(sdy-sink-data-flow-edges{{{_SINK}}})",
 )
 
+_PROPAGATED = f"{_IMPORT},sdy-user-priority-propagate"
+_WITH_CALLS = (
+    f"{_IMPORT}{{dedup-functions-fully=true}},sdy-add-func-data-flow-edges,sdy-user-priority-propagate"
+)
+_DIVIDE = "sdy-update-non-divisible-input-output-shardings"
+_WHOLE_AXES = "sdy-remove-sub-axes-in-input-output-shardings"
+EXPORT_PASSES = (
+    "func.func(sdy-constant-or-scalar-merger)",
+    f"{_PROPAGATED},func.func(sdy-constant-or-scalar-merger)",
+    _DIVIDE,
+    f"{_PROPAGATED},func.func(sdy-sink-data-flow-edges),{_DIVIDE},{_WHOLE_AXES}",
+    f"{_PROPAGATED},sdy-propagate-to-func-results",
+    f"{_WITH_CALLS},sdy-propagate-to-func-results,func.func(sdy-sink-func-data-flow-edges)",
+)
+
 _PROPAGATE = "sdy-propagation-pipeline"
 _RESHARD = "sdy-insert-explicit-reshards{enable-full-version=true}"
 _COLLECTIVES = "enable-insert-explicit-collectives=true"
@@ -113,6 +128,7 @@ class Kind:
 
 KINDS = {
     "import": Kind(random_module, IMPORT_PASSES),
+    "export": Kind(random_module, EXPORT_PASSES),
     "rules": Kind(random_rule_module, PROPAGATION_PASSES),
     "traces": Kind(partial(random_rule_module, is_traceable=True), TRACES),
     "programs": Kind(random_program, PIPELINES),
@@ -126,6 +142,8 @@ class Ending:
 
     output: str
     messages: tuple[str, ...]
+    # Whether it was a fault of the program; the messages are a traceback then.
+    is_crash: bool = False
 
 
 @dataclass(frozen=True)
@@ -139,6 +157,8 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
+        if self.ours.is_crash:
+            return f"crash: {self.pipeline}"
         if self.theirs is None:
             return "crash of the reference"
         if self.ours != self.theirs:
@@ -147,7 +167,7 @@ class Comparison:
 
     @property
     def is_different(self) -> bool:
-        return self.theirs is not None and self.ours != self.theirs
+        return self.ours.is_crash or (self.theirs is not None and self.ours != self.theirs)
 
     def __str__(self) -> str:
         head = f"seed {self.seed}, -pass-pipeline='builtin.module({self.pipeline})'"
@@ -217,7 +237,7 @@ def run_here(text: str, pipeline: str) -> Ending:
     try:
         outcome = run_job(job)
     except Exception as crash:  # which is a difference like others, and should not end the comparison
-        return Ending("", tuple(traceback.format_exception(crash)))
+        return Ending("", tuple(traceback.format_exception(crash)), is_crash=True)
     # Where a message has no place, there is none on either side.
     message = rf"^(?:{NAME}:(\d+:\d+)|<unknown>:0)(: (?:error|warning): .*)$"
     found = re.findall(message, "".join(report), re.MULTILINE)
