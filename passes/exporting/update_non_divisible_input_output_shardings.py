@@ -1,7 +1,7 @@
 """sdy-update-non-divisible-input-output-shardings: split inputs and outputs into parts of one size.
 
-    sdy.mesh @mesh = <["x"=4, "y"=2]>
-    func.func @main(%a: tensor<2x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y", "x"}]>})
+    sdy.mesh @mesh = <["x"=4, "y"=2, "z"=2]>
+    func.func @main(%a: tensor<2x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y", "z"}]>})
 becomes
     func.func @main(%a: tensor<2x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2}, {"y"}]>})
 

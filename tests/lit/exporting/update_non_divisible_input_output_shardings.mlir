@@ -102,3 +102,18 @@ func.func @meshes(
     %b: tensor<3xf32> {sdy.sharding = #sdy.sharding<mesh<["y"=6]>, [{"y"}]>}) {
   return
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=4]>
+
+// A call in an inner module speaks of the mesh of that module, of which a third is asked for.
+// CHECK-LABEL: module @inner
+// CHECK: call @main(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
+module @inner {
+  sdy.mesh @mesh = <["x"=3]>
+  func.func @main(%a: tensor<6xf32>) -> tensor<6xf32> {
+    %0 = call @main(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<6xf32>) -> tensor<6xf32>
+    return %0 : tensor<6xf32>
+  }
+}
