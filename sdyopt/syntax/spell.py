@@ -153,8 +153,12 @@ class Speller:
             part = pending.pop()
             text = part if isinstance(part, str) else texts.get(part)
             if text is None:
-                pending.extend(reversed(self._parts(part)))  # type: ignore[arg-type]
-                continue
+                assert not isinstance(part, str)
+                inner = self._parts(part)
+                if len(inner) != 1 or not isinstance(inner[0], str):
+                    pending.extend(reversed(inner))
+                    continue
+                text = texts[part] = inner[0]
             written.append(text)
             size += len(text)
             if size > MAX_TEXT or len(written) > MAX_PARTS:

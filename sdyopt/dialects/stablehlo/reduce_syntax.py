@@ -176,11 +176,10 @@ def applied_op(op: Op) -> Op | None:
     inner, last = block.first, block.last
     if inner is None or last is None or inner.next is not last or not last.is_terminator:
         return None
-    if inner.dialect_name != op.dialect_name or not _is_commutative(type(inner)):
+    if inner.dialect_name != op.dialect_name or not inner.form.remember(_has_commutative_class):
         return None
-    types = {*inner.operand_types, *inner.result_types}
-    inputs = op.operand_types[: len(op.operand_types) // 2]
-    if not inputs or not isinstance(inputs[0], ShapedType) or types != {tensor((), inputs[0].element)}:
+    scalar = op.form.remember(_scalar_of_inputs)
+    if scalar is None or any(type is not scalar for type in (*inner.operand_types, *inner.result_types)):
         return None
     is_forwarded = (
         inner.operands == block.arguments
@@ -188,6 +187,16 @@ def applied_op(op: Op) -> Op | None:
         and last.operands == list(inner.results)
     )
     return inner if is_forwarded else None
+
+
+def _scalar_of_inputs(form: Form) -> Type | None:
+    """The type of one element of the first input."""
+    inputs = form.operand_types[: len(form.operand_types) // 2]
+    return tensor((), inputs[0].element) if inputs and isinstance(inputs[0], ShapedType) else None
+
+
+def _has_commutative_class(form: Form) -> bool:
+    return _is_commutative(form.op_class)
 
 
 def _is_commutative(op_class: type[Op]) -> bool:
