@@ -51,7 +51,12 @@ def shardable_value(value: Value) -> OpResult | BlockArgument | None:
         return owner
     if isinstance(value, OpResult) or FUNCTION in op.traits:
         return value
-    return shardable_value(op.operand_at(value.index)) if RENAMES_OPERANDS in op.traits else None
+    if RENAMES_OPERANDS in op.traits:
+        operand = op.operand_at(value.index)
+        assert isinstance(operand, OpResult | BlockArgument)
+        # As in the reference, an operand that stands for another value is not looked through.
+        return operand if shardable_value(operand) is operand else None
+    return None
 
 
 def edge_of(target: Value) -> DataFlowEdgeOp | None:

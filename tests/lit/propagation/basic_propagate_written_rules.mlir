@@ -23,21 +23,3 @@ func.func @edge(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"},
   %1 = sdy.data_flow_edge %0 {sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([j, i]) {i=8, j=8}>} : tensor<8x8xf32>
   return %1 : tensor<8x8xf32>
 }
-
-// -----
-
-sdy.mesh @mesh = <["x"=2, "y"=2]>
-
-// What runs in the background sees the operands of what starts it, with their shardings, and they see its.
-// CHECK-LABEL: func.func @background
-// CHECK-SAME: %arg0: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}, {"y"}]>}
-// CHECK: stablehlo.slice %arg1 [0:8, 0:4] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y", ?}]>]>}
-func.func @background(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"y"}]>}) -> tensor<8x4xf32> {
-  %0 = "stablehlo.async_start"(%a) ({
-  ^bb0(%b: tensor<8x4xf32>):
-    %2 = "stablehlo.slice"(%b) <{start_indices = array<i64: 0, 0>, limit_indices = array<i64: 8, 4>, strides = array<i64: 1, 1>}> {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {?}]>]>} : (tensor<8x4xf32>) -> tensor<8x4xf32>
-    "stablehlo.return"(%2) : (tensor<8x4xf32>) -> ()
-  }) : (tensor<8x4xf32>) -> !stablehlo.future<tensor<8x4xf32>>
-  %1 = "stablehlo.async_done"(%0) : (!stablehlo.future<tensor<8x4xf32>>) -> tensor<8x4xf32>
-  return %1 : tensor<8x4xf32>
-}
