@@ -27,16 +27,16 @@ def convert(
     patterns: Mapping[type[Op], Convert],
     rewriter: Rewriter,
     legal: Collection[type[Op]] = (),
-    is_legal: Callable[[Op], bool] = lambda op: False,
+    is_legal: Callable[[Any], bool] = lambda op: False,
 ) -> None:
     """Replaces the operations inside `root` that have a pattern.
 
-    Operations of `legal` classes, and others for which `is_legal` holds, are not looked at.
+    Operations of `legal` classes, and those with a pattern for which `is_legal` holds, are not looked at.
     """
     replaced: dict[Op, Sequence[Value]] = {}
     latest: dict[Value, Value] = {}
     for op in list(root.walk()):
-        if type(op) in legal or is_legal(op):
+        if type(op) in legal or (type(op) in patterns and is_legal(op)):
             continue
         rewriter.refresh_uses(op)
         values = _replacement(op, patterns, latest, rewriter)

@@ -66,9 +66,7 @@ class ReshardToCollectives(Pass):
         )
         return rewriter.changed
 
-    def _stays(self, op: Op) -> bool:
-        if not isinstance(op, ReshardOp):
-            return False
+    def _stays(self, op: ReshardOp) -> bool:
         source, target = sharding_of(_before_barriers(op.input)), op.sharding
         if self.keep_redundant_reshards and target.is_equivalent(source):
             return True
@@ -101,7 +99,7 @@ class _Collectives:
                 op.form.result_types,
                 step.attributes,
                 before=op,
-                location=op.location,
+                location=op._location,
             )
             value = created.result
         return [value]

@@ -13,6 +13,7 @@ from math import prod
 
 from sdyopt.dialects.sdy.asm import attributes, called, integer, parameter, quote, quoted, unbracketed
 from sdyopt.dialects.sdy.dialect import sdy
+from sdyopt.facts import derive, derived
 from sdyopt.ir.attribute import Attribute
 from sdyopt.syntax.cursor import Cursor
 from sdyopt.syntax.spell import Speller
@@ -33,7 +34,14 @@ class Mesh(Attribute):
 
     axes: tuple[MeshAxis, ...] = ()
     device_ids: tuple[int, ...] = ()
+    # Which axis has a name.
+    _positions: dict[str, int] = derived()
     dialect = "sdy"
+
+    def __post_init__(self) -> None:
+        # The first axis counts, until a second one of the name is found to be an error.
+        numbered = reversed(list(enumerate(self.axes)))
+        derive(self, _positions={axis.name: index for index, axis in numbered})
 
     @property
     def is_empty(self) -> bool:
@@ -55,15 +63,15 @@ class Mesh(Attribute):
         return prod(axis.size for axis in self.axes)
 
     def has_axis(self, name: str) -> bool:
-        return any(axis.name == name for axis in self.axes)
+        return name in self._positions
 
     def axis_size(self, name: str) -> int:
         """The size of an axis of this mesh."""
-        return next(axis.size for axis in self.axes if axis.name == name)
+        return self.axes[self._positions[name]].size
 
     def axis_position(self, name: str) -> int:
         """Which axis has this name; behind the last if none has."""
-        return next((index for index, axis in enumerate(self.axes) if axis.name == name), len(self.axes))
+        return self._positions.get(name, len(self.axes))
 
 
 def mesh(axes: Sequence[MeshAxis], device_ids: Sequence[int] = ()) -> Mesh:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import prod
 
-from sdyopt.dialects.sdy.axes import AxisRef, SubAxis
+from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.axis_lists import AxesPerDim, AxisRefList
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
@@ -25,7 +25,6 @@ class Progress:
     """How far a tensor is on its way. Changes with every collective."""
 
     __slots__ = (
-        "_sizes",
         "current",
         "destinations",
         "extra",
@@ -47,7 +46,6 @@ class Progress:
         self.current = [list(dim.axes) for dim in source.dims]
         self.extra = [list(dim.axes) for dim in source.dims]
         self.missing = [list(dim.axes) for dim in target.dims]
-        self._sizes = {axis.name: axis.size for axis in mesh.axes}
         before = [axis for axes in self.extra for axis in axes]
         after = [axis for axes in self.missing for axis in axes]
         align(self.extra, after, mesh)
@@ -91,7 +89,7 @@ class Progress:
 
     def size(self, axis: AxisRef) -> int:
         """Into how many parts an axis splits."""
-        return self._sizes[axis.name] if axis.sub_axis is None else axis.sub_axis.size
+        return axis.size(self.mesh)
 
     def sharded_size(self, axes: Iterable[AxisRef]) -> int:
         """Into how many parts axes split together."""
@@ -104,13 +102,10 @@ class Progress:
 
     def add(self, axes: list[AxisRef], axis: AxisRef) -> None:
         """Puts an axis behind others, as one with the last if they belong together."""
-        if not axes or not axes[-1].can_merge(axis):
+        if axes and axes[-1].can_merge(axis):
+            axes[-1] = axes[-1].merge(axis, self.mesh)
+        else:
             axes.append(axis)
-            return
-        last = axes[-1]
-        size = self.size(last) * self.size(axis)
-        is_whole = size == self._sizes[axis.name]
-        axes[-1] = AxisRef(axis.name, None if is_whole else SubAxis(last.pre_size, size))
 
     def drop_current(self, dim: int, axes: Sequence[AxisRef]) -> None:
         """Takes axes, which may be parts of those there, from the end of what shards a dimension."""
