@@ -30,7 +30,8 @@ from sdyopt.sharding.resharding.moving import moves
 from sdyopt.sharding.resharding.progress import Progress, axes_per_dim
 from sdyopt.sharding.resharding.slicing import slice_axes
 
-# Where every size divides every larger one, a single round gets to the target.
+# Where every size divides every larger one, a single round gets to the target. Where not, two rounds nearly
+# always do. A third one would finish the others, but the C++ passes stop here.
 _MOST_ROUNDS = 2
 
 

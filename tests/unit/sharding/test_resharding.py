@@ -1,0 +1,108 @@
+"""Plans of collectives, made of lists of axes without any program."""
+
+from itertools import permutations, product
+from math import prod
+
+import pytest
+
+from sdyopt.dialects.sdy.axes import AxisRef, SubAxis
+from sdyopt.dialects.sdy.mesh import Mesh, MeshAxis
+from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.ir.attribute import SymbolRef
+from sdyopt.sharding.resharding.alignment import align
+from sdyopt.sharding.resharding.capacity import fit
+from sdyopt.sharding.resharding.plan import Plan, plan_collectives
+from sdyopt.sharding.resharding.progress import Progress
+
+MESH = Mesh((MeshAxis("x", 2), MeshAxis("y", 2), MeshAxis("z", 4), MeshAxis("w", 12)))
+NAME, REVERSED = SymbolRef("mesh"), SymbolRef("reversed")
+X, Y, Z, W = map(AxisRef, "xyzw")
+
+
+def part(axis: str, pre_size: int, size: int) -> AxisRef:
+    return AxisRef(axis, SubAxis(pre_size, size))
+
+
+def sharding(*dims: tuple[AxisRef, ...], mesh: SymbolRef = NAME) -> TensorSharding:
+    return TensorSharding(mesh, tuple(DimensionSharding(axes) for axes in dims))
+
+
+def plan(source: TensorSharding, target: TensorSharding) -> Plan:
+    return plan_collectives((48,) * source.rank, source, target, MESH)
+
+
+@pytest.mark.parametrize(
+    ("axes", "others", "cut"),
+    [
+        ([W], [part("w", 1, 3)], [part("w", 1, 3), part("w", 3, 4)]),
+        ([W], [part("w", 2, 3)], [part("w", 1, 2), part("w", 2, 3), part("w", 6, 2)]),
+        ([part("w", 1, 6)], [part("w", 2, 6)], [part("w", 1, 2), part("w", 2, 3)]),
+        ([W], [part("w", 1, 2), part("w", 6, 2)], [part("w", 1, 2), part("w", 2, 3), part("w", 6, 2)]),
+        ([part("w", 2, 3)], [W], [part("w", 2, 3)]),
+        ([X, part("w", 1, 2)], [part("w", 1, 3), Y], [X, part("w", 1, 2)]),
+    ],
+    ids=["major", "middle", "overlap", "two", "inside", "no common parts"],
+)
+def test_axes_are_cut_where_others_begin_and_end(
+    axes: list[AxisRef], others: list[AxisRef], cut: list[AxisRef]
+) -> None:
+    dims = [axes.copy()]
+    align(dims, others, MESH)
+    assert dims == [cut]
+
+
+@pytest.mark.parametrize(
+    ("axis", "capacity", "taken", "rest", "left"),
+    [
+        (X, 1, None, X, 1),
+        (X, 4, X, None, 2),
+        (Z, 2, part("z", 1, 2), part("z", 2, 2), 1),
+        (W, 8, None, W, 8),
+        (part("w", 3, 4), 2, part("w", 3, 2), part("w", 6, 2), 1),
+    ],
+)
+def test_a_dimension_takes_what_it_has_capacity_for(
+    axis: AxisRef, capacity: int, taken: AxisRef | None, rest: AxisRef | None, left: int
+) -> None:
+    progress = Progress((), sharding(), sharding(), MESH)
+    assert fit(progress, axis, capacity) == (taken, rest, left)
+
+
+def test_nothing_to_do() -> None:
+    assert plan(sharding((X,), (Y,)), sharding((X,), (Y,))) == ()
+    assert plan(sharding(), sharding()) == ()
+
+
+def test_small_tensors_come_first() -> None:
+    steps = plan(sharding((X, Y), (), ()), sharding((), (X,), (Z,)))
+    assert [step.op_class.name for step in steps] == [
+        "sdy.all_slice",
+        "sdy.collective_permute",
+        "sdy.all_to_all",
+        "sdy.all_gather",
+    ]
+
+
+def test_another_mesh_needs_a_permute_even_if_no_axis_changes() -> None:
+    (only,) = plan(sharding((X,)), sharding((X,), mesh=REVERSED))
+    assert only.op_class.name == "sdy.collective_permute"
+    assert only.sharding == sharding((X,), mesh=REVERSED)
+
+
+# Where sizes divide each other, every plan gets there, and no tensor on the way is larger than both ends.
+LISTS = [axes for count in range(4) for axes in permutations((X, Y, Z), count)]
+PAIRS = [(axes[:cut], axes[cut:]) for axes in LISTS for cut in range(len(axes) + 1)]
+
+
+def test_plans_get_to_the_target() -> None:
+    for source, target in product(PAIRS, PAIRS):
+        goal = sharding(*target)
+        steps = plan(sharding(*source), goal)
+        assert (steps[-1].sharding if steps else sharding(*source)) == goal
+        least = min(split(sharding(*source)), split(goal))
+        assert all(split(step.sharding) >= least for step in steps)
+
+
+def split(sharding: TensorSharding) -> int:
+    """Into how many parts a tensor is split."""
+    return prod(dim.sharded_size(MESH) for dim in sharding.dims)
