@@ -65,6 +65,8 @@ class _Recheck:
         # What is checked once all that was touched is known: those around, and those that read of it.
         self._around: dict[Op, None] = {}
         self._readers: set[Op] = set()
+        # Those that use something that has moved, or something else than before.
+        self._using: set[Op] = set()
         self._seen: dict[Op | None, Seen] = {}
         self._seen_in: dict[Block, Seen] = {}
 
@@ -79,9 +81,10 @@ class _Recheck:
         for op in touched.annotated - touched.restated - touched.placed:
             if self._has(op):
                 self._annotated(op)
-        for op in touched.rewired - touched.placed:
+        self._using |= touched.rewired
+        for op in self._using:
             if self._has(op):
-                self._uses(op)
+                check_uses(op, self._dominance, True)
                 if op.verify_place is not None:
                     self._readers.add(op)
         for block in touched.left.union(op.parent for op in touched.placed if op.parent is not None):
@@ -142,12 +145,9 @@ class _Recheck:
             self._verifier.check_dominance(op)
         else:
             self._verifier.check_alone(op, self._seen_at(op))
-        self._uses(op)
+        self._using.add(op)
         for result in op.results:
-            for use in result.uses:
-                if self._has(use.owner):
-                    self._uses(use.owner)
-        self._users(op)
+            self._using.update(result.users)
 
     def _annotated(self, op: Op) -> None:
         """Checks what an operation says, and those inside that may depend on it."""
@@ -170,9 +170,6 @@ class _Recheck:
                 if use.owner.verify_place is not None:
                     self._readers.add(use.owner)
                 use = use.next_use
-
-    def _uses(self, op: Op) -> None:
-        check_uses(op, self._dominance, True)
 
     def _far(self, outer: Op) -> None:
         for region in outer.regions:
