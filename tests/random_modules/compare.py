@@ -199,7 +199,10 @@ class Reference:
         """How the pipelines ended for the oldest module given; None where it crashed."""
         assert self._process.stdout is not None
         results: list[dict[str, Any] | None] = json.loads(self._process.stdout.readline())
-        return [None if r is None else Ending(r["output"], _first_lines(r["errors"])) for r in results]
+        return [
+            None if r is None else Ending(_with_sorted_edges(r["output"]), _first_lines(r["errors"]))
+            for r in results
+        ]
 
     def close(self) -> None:
         self._process.communicate()
@@ -241,7 +244,17 @@ def run_here(text: str, pipeline: str) -> Ending:
     # Where a message has no place, there is none on either side.
     message = rf"^(?:{NAME}:(\d+:\d+)|<unknown>:0)(: (?:error|warning): .*)$"
     found = re.findall(message, "".join(report), re.MULTILINE)
-    return Ending(outcome.output.rstrip("\n"), tuple(place + text for place, text in found))
+    return Ending(
+        _with_sorted_edges(outcome.output.rstrip("\n")), tuple(place + text for place, text in found)
+    )
+
+
+# Entries of one step of propagation, of which those of one axis come in no particular order there.
+_EDGES_OF_STEP = re.compile(r"\{[^{}]* -> [^{}]*\}(?:, \{[^{}]* -> [^{}]*\})+")
+
+
+def _with_sorted_edges(text: str) -> str:
+    return _EDGES_OF_STEP.sub(lambda found: ", ".join(sorted(re.findall(r"\{.*?\}", found[0]))), text)
 
 
 def _first_lines(messages: list[str]) -> tuple[str, ...]:

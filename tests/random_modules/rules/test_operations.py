@@ -1,0 +1,15 @@
+"""That random modules have all operations for which there are sharding rules."""
+
+import re
+
+import sdyopt.sharding.rules  # noqa: F401  # registers them
+from sdyopt.sharding.rule import _entries
+from sdyopt.sharding.rules.ruleless import no_rule
+from tests.random_modules.rules.modules import random_module
+
+
+def test_every_operation_with_a_rule_occurs() -> None:
+    found: set[str] = set()
+    for seed in range(300):
+        found.update(re.findall(r"\b(?:stablehlo|sdy)\.[\w-]+", random_module(seed)))
+    assert {op.name for op, entry in _entries.items() if entry.function is not no_rule} <= found
