@@ -71,7 +71,8 @@ def register(flag: str) -> Callable[[P], P]:
 
     def add(cls: P) -> P:
         cls.flag = flag
-        dataclass(frozen=True, eq=False)(cls)
+        if "__annotations__" in vars(cls):  # a pass without options has nothing to add to its base
+            dataclass(frozen=True, eq=False)(cls)
         _add(PassEntry(flag, cls))
         return cls
 
