@@ -6,9 +6,9 @@ its operations one is still met: mhlo.ragged_dot, which became chlo.ragged_dot a
 
 from __future__ import annotations
 
-from sdyopt.dialects.chlo.ragged_dot import RaggedDotDimensions, check_ragged_dot
 from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.dialects.stablehlo.precision import precision_config_of
+from sdyopt.dialects.stablehlo.ragged_dimensions import RaggedDimensions, check_ragged_dot
 from sdyopt.dialects.stablehlo.records import dimension_list, read_record, spell_record
 from sdyopt.dialects.stablehlo.types import ANY_TENSOR
 from sdyopt.ir import fields
@@ -42,7 +42,7 @@ class DotDimensions(Attribute):
     dialect = "mhlo"
 
 
-class RaggedDimensions(Attribute):
+class RaggedDotDimensions(Attribute):
     """`#mhlo.ragged_dot<dot_dimension_numbers = #mhlo.dot<…>, …>`: with those that groups lie along."""
 
     dot: DotDimensions | None = None
@@ -50,11 +50,11 @@ class RaggedDimensions(Attribute):
     rhs_group: tuple[int, ...] = ()
     dialect = "mhlo"
 
-    def as_of_chlo(self) -> RaggedDotDimensions:
-        """The same as chlo writes it."""
+    @property
+    def dimensions(self) -> RaggedDimensions:
         dot = self.dot or DotDimensions()
-        pairs = dot.lhs_batching, dot.rhs_batching, dot.lhs_contracting, dot.rhs_contracting
-        return RaggedDotDimensions(*pairs, self.lhs_ragged, self.rhs_group)
+        contracted = dot.lhs_batching, dot.rhs_batching, dot.lhs_contracting, dot.rhs_contracting
+        return RaggedDimensions(*contracted, self.lhs_ragged, self.rhs_group)
 
 
 @mhlo.op("ragged_dot", PURE)
@@ -67,14 +67,14 @@ class RaggedDotOp(Op):
     rhs = fields.operand(ANY_TENSOR)
     group_sizes = fields.operand(ANY_TENSOR)
     ragged_dot_dimension_numbers = fields.attr(
-        of_class(RaggedDimensions, "Attribute that models the dimension information for ragged dot.")
+        of_class(RaggedDotDimensions, "Attribute that models the dimension information for ragged dot.")
     )
     precision_config = fields.optional_attr(precision_config_of(Precision))
     result = fields.result(ANY_TENSOR)
 
     @staticmethod
     def verify_form(form: Form) -> None:
-        check_ragged_dot(form, form.ragged_dot_dimension_numbers.as_of_chlo())
+        check_ragged_dot(form, form.ragged_dot_dimension_numbers.dimensions)
 
 
 # --- Text -----------------------------------------------------------------------------------------
@@ -116,11 +116,11 @@ def _parse_ragged_dot(cursor: Cursor) -> Attribute:
     cursor.expect("<")
     found = read_record(cursor, "ragged dot dimension numbers", _RAGGED_ENTRIES)
     lhs_ragged, rhs_group = (found.get(name, ()) for name in _LIST_NAMES)
-    return RaggedDimensions(found.get("dot_dimension_numbers"), lhs_ragged, rhs_group)
+    return RaggedDotDimensions(found.get("dot_dimension_numbers"), lhs_ragged, rhs_group)
 
 
-@mhlo.spelling(RaggedDimensions)
-def _spell_ragged_dot(dims: RaggedDimensions, speller: Speller) -> str:
+@mhlo.spelling(RaggedDotDimensions)
+def _spell_ragged_dot(dims: RaggedDotDimensions, speller: Speller) -> str:
     written = [] if dims.dot is None else [f"dot_dimension_numbers = {speller.attribute(dims.dot)}"]
     lists = zip(_LIST_NAMES, (dims.lhs_ragged, dims.rhs_group), strict=True)
     written += [f"{name} = {list(numbers)}" for name, numbers in lists if numbers]
