@@ -7,10 +7,13 @@ import pytest
 from sdyopt.dialects.sdy.axes import AxisRef, SubAxis
 from sdyopt.sharding.axes import (
     Axes,
+    before_overlap,
     common_beginning,
+    cut,
     is_beginning,
     is_strict_beginning,
     major_part,
+    overlap,
     prefix_without,
 )
 
@@ -60,3 +63,20 @@ def test_prefix_beside_several_axes() -> None:
 def test_major_part() -> None:
     assert major_part(A, 2) is A_MAJOR
     assert major_part(AxisRef("a", SubAxis(2, 4)), 2) is A_MINOR
+
+
+def test_what_comes_before_an_overlap() -> None:
+    assert before_overlap((B, A), [A_MINOR]) == (B, A_MAJOR)
+    assert before_overlap((A, B), [A_MINOR]) == (A_MAJOR,)
+    assert before_overlap((A, B), [A_MAJOR]) == ()
+    assert before_overlap((A, B), []) == (A, B)
+
+
+def test_overlap() -> None:
+    assert overlap((B, A_MAJOR), [A])
+    assert not overlap((B, A_MAJOR), [A_MINOR])
+    assert not overlap((), [A])
+
+
+def test_cut() -> None:
+    assert cut(A, 2, 4) == (A_MAJOR, A_MINOR)

@@ -7,6 +7,7 @@ import pytest
 from sdyopt.dialects.sdy.axes import (
     AxisRef,
     SubAxis,
+    difference,
     is_sorted,
     sorted_and_merged,
     with_axes,
@@ -83,6 +84,9 @@ def test_order_is_that_of_the_mesh_and_then_of_the_axis() -> None:
     assert is_sorted([axis("a", 1, 2), axis("a"), axis("a", 2, 2), axis("b")], MESH)
     assert not is_sorted([axis("b"), axis("a")], MESH)
     assert not is_sorted([axis("a", 4, 2), axis("a", 2, 2)], MESH)
+    # Axes that the mesh does not have are in any order.
+    assert is_sorted([axis("a"), axis("w"), axis("v", 1, 2)], MESH)
+    assert not is_sorted([axis("w", 2, 2), axis("w", 1, 2)], MESH)
 
 
 def test_neighbours_in_a_list_are_merged() -> None:
@@ -99,3 +103,16 @@ def test_sizes() -> None:
     assert axis("a", 2, 4).size(MESH) == 4
     assert axis("a", 2, 4).next_pre_size(MESH) == 8
     assert axis("b").next_pre_size(MESH) == 8
+
+
+@pytest.mark.parametrize(("first", "second"), PAIRS)
+def test_difference(first: AxisRef, second: AxisRef) -> None:
+    left = difference([first], [second], MESH)
+    assert set().union(*[DIGITS[rest] for rest in left]) == DIGITS[first] - DIGITS[second]
+    suffix = first.suffix_without(second, MESH)
+    assert suffix is None or suffix == first or suffix == left[-1]
+
+
+def test_nothing_is_left_of_what_does_not_fit() -> None:
+    six = mesh([MeshAxis("c", 6)])
+    assert difference([axis("c", 1, 3)], [axis("c", 1, 2)], six) == ()
