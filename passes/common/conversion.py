@@ -45,6 +45,9 @@ def convert(
             latest.update(zip(op.results, values, strict=True))
     for op, values in replaced.items():
         for result, value in zip(op.results, values, strict=True):
+            # A pattern may have looked past what its operands are now, at something that went as well.
+            while value in latest:
+                value = latest[value]
             rewriter.replace_all_uses(result, value)
     for op in replaced:
         rewriter.erase(op)

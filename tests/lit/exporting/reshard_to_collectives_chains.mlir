@@ -43,3 +43,15 @@ func.func @attributes(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [
   %0 = sdy.reshard %a <@mesh, [{}, {}]> {note = "why"} : tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
 }
+
+// A reshard behind a barrier that changes nothing takes what the reshard before it has become.
+// CHECK-LABEL: func.func @reshard_barrier_reshard
+// CHECK-NEXT: %0 = sdy.all_slice [{"x"}, {}] %arg0 out_sharding=<@mesh, [{"x"}, {}]>
+// CHECK-NEXT: sdy.propagation_barrier %0
+// CHECK-NEXT: return %0
+func.func @reshard_barrier_reshard(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %0 = sdy.reshard %a <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  %1 = sdy.propagation_barrier %0 allowed_direction=NONE : tensor<8x8xf32>
+  %2 = sdy.reshard %1 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  return %2 : tensor<8x8xf32>
+}

@@ -32,3 +32,16 @@ func.func @sub_axes_that_do_not_go_together(%a: tensor<6x6xf32> {sdy.sharding = 
   %0 = sdy.reshard %a <@mesh, [{}, {"x":(1)3}]> : tensor<6x6xf32>
   return %0 : tensor<6x6xf32>
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+sdy.mesh @other = <["a"=2]>
+
+// The first reshard goes away, for nothing is split; then the second one has to do with two meshes.
+func.func @between_meshes_with_other_axes(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@other, [{}]>}) -> tensor<8xf32> {
+  %0 = sdy.reshard %a <@mesh, [{}]> : tensor<8xf32>
+  // expected-error @+1 {{failed to legalize operation 'sdy.reshard' that was explicitly marked illegal: %1 = "sdy.reshard"(%0)}}
+  %1 = sdy.reshard %0 <@mesh, [{"x"}]> : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}

@@ -109,3 +109,11 @@ func.func @to_empty(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"
   %0 = sdy.reshard %a <@empty, [{}, {}]> : tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
 }
+
+// The mesh may stand in the sharding.
+// CHECK-LABEL: func.func @inlined
+// CHECK-NEXT: %0 = sdy.all_gather [{"a"}] %arg0 out_sharding=<mesh<["a"=2]>, [{}]>
+func.func @inlined(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<["a"=2]>, [{"a"}]>}) -> tensor<8xf32> {
+  %0 = sdy.reshard %a <mesh<["a"=2]>, [{}]> : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
