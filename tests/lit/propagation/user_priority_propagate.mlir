@@ -26,3 +26,15 @@ func.func @waits(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}
   %0 = stablehlo.negate %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{?}, {"x", ?}]>]>} : tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+
+// What nobody uses is removed before its priority has its turn.
+// CHECK-LABEL: func.func @unused
+// CHECK-NEXT: return %arg0
+func.func @unused(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = stablehlo.negate %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}p1]>]>} : tensor<8xf32>
+  return %a : tensor<8xf32>
+}
