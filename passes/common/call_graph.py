@@ -168,10 +168,11 @@ _ENDLESS = Extent(inf, inf)
 class CopyBudget:
     """Refuses to copy functions without end. Knows how large a copy gets before it is made."""
 
-    def __init__(self, module: ModuleOp) -> None:
+    def __init__(self, functions: Iterable[FuncOp]) -> None:
+        """`functions` are those of the module that have a body, callees first."""
         self._copied: float = 0
         self._extents: dict[FuncOp, Extent] = {}
-        for function in callees_first(module):
+        for function in functions:
             self._extents[function] = self._measure(function)
 
     def spend(self, call: CallOp, function: FuncOp) -> None:

@@ -155,7 +155,7 @@ class _Splitter:
 
     @cached_property
     def _budget(self) -> CopyBudget:
-        return CopyBudget(self._module)
+        return CopyBudget(callees_first(self._module))
 
     def _copied(self, op: Op) -> None:
         if isinstance(op, CallOp):

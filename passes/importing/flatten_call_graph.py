@@ -37,9 +37,10 @@ from ..common.clone_functions import FunctionCopies
 class FlattenCallGraph(Pass):
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
-        calls = [call for function in callees_first(module) for call in calls_in(function)]
+        functions = callees_first(module)
+        calls = [call for function in functions for call in calls_in(function)]
         copies = FunctionCopies(module, rewriter)
-        budget = CopyBudget(module)
+        budget = CopyBudget(functions)
         called: set[FuncOp] = set()
         repeated: list[CallOp] = []
         for call in calls:

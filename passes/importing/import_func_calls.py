@@ -67,8 +67,9 @@ class ImportFuncCalls(Pass):
 class _Import:
     def __init__(self, module: ModuleOp, rewriter: Rewriter) -> None:
         self._rewriter = rewriter
-        self._calls = [call for function in callees_first(module) for call in calls_in(function)]
-        _check(module, self._calls)
+        functions = callees_first(module)
+        self._calls = [call for function in functions for call in calls_in(function)]
+        _check(functions, self._calls)
         # Where the body of each function that was called has gone.
         self._bodies: dict[FuncOp, Region] = {}
 
@@ -115,9 +116,9 @@ class _Import:
         self._rewriter.copy_region(body, region)
 
 
-def _check(module: ModuleOp, calls: Sequence[CallOp]) -> None:
+def _check(functions: Sequence[FuncOp], calls: Sequence[CallOp]) -> None:
     """Refuses what would never end, or take more memory than there is, before anything is changed."""
-    budget = CopyBudget(module)
+    budget = CopyBudget(functions)
     called: set[FuncOp] = set()
     for call in calls:
         function = called_function(call)

@@ -111,42 +111,53 @@ def lookup_path(table: SymbolTableOp, reference: SymbolRef) -> list[Op]:
     return [] if found is None else [op for op in path if op is not None]
 
 
-def symbol_uses(op: Op) -> list[SymbolRef] | None:
-    """Each reference that `op` holds, or an operation inside it that looks symbols up in the same table.
+def symbol_uses(op: Op, seen: set[Attribute | Form]) -> list[SymbolRef] | None:
+    """The references that `op` holds, or operations inside it that look symbols up in the same table.
 
-    None if that cannot be known, because there may be other symbol tables than those that are registered.
+    What has been `seen` is passed over, so that each is told at least once to whoever asks of all that look
+    symbols up in one table. None if that cannot be known, because there may be other symbol tables than those
+    that are registered.
     """
-    held: dict[Attribute, None] = {}
-    if not _gather_attributes(op, held, set()):
-        return None
-    return [reference for attribute in held for reference in symbol_references(attribute)]
+    uses: list[SymbolRef] = []
+    return uses if _gather_uses(op, uses, seen) else None
 
 
-def _gather_attributes(op: Op, held: dict[Attribute, None], forms: set[Form]) -> bool:
-    """Adds what `op` and those inside have, as far as they look symbols up in the same table.
-
-    False if that cannot be known. `forms` are those of operations without regions that have been seen.
-    """
+def _gather_uses(op: Op, uses: list[SymbolRef], seen: set[Attribute | Form]) -> bool:
+    """Adds the references of `op` and those inside; False if they cannot be known."""
     if may_be_symbol_table(op):
         return False
-    held[op.inherent_attributes()] = None
-    held[op.attributes] = None
+    _gather_own_uses(op, uses, seen)
+    for name in op.place_attributes:
+        held = op.place_attribute(name)
+        if held is not None and held not in seen:
+            seen.add(held)
+            uses += symbol_references(held)
     if isinstance(op, SymbolTableOp):
         return True
     for region in op.regions:
         for block in region.blocks:
             child = block.first
             while child is not None:
-                if child.regions:
-                    if not _gather_attributes(child, held, forms):
+                if child.regions or child.place_attributes:
+                    if not _gather_uses(child, uses, seen):
                         return False
-                else:
-                    if child.form not in forms:
-                        forms.add(child.form)
-                        held[child.inherent_attributes()] = None
-                    held[child.attributes] = None
+                elif child.form not in seen or child.attributes not in seen:
+                    _gather_own_uses(child, uses, seen)
                 child = child.next
     return True
+
+
+def _gather_own_uses(op: Op, uses: list[SymbolRef], seen: set[Attribute | Form]) -> None:
+    if op.form not in seen:
+        seen.add(op.form)
+        uses += op.form.remember(_references_of_form)
+    if op.attributes not in seen:
+        seen.add(op.attributes)
+        uses += symbol_references(op.attributes)
+
+
+def _references_of_form(form: Form) -> list[SymbolRef]:
+    return list(symbol_references(form.attributes))
 
 
 def symbol_references(attribute: Attribute) -> Iterator[SymbolRef]:
