@@ -32,6 +32,10 @@ _COLON = re.compile(SPACE + r":" + SPACE)
 # numbers between `dense<` and `>` are passed over at once.
 _STOP = re.compile(rf'{STRING_TEXT}?|//[^\r\n]*|->|[<>]=|dense<[^"<>/]*>|[][(){{}}<>]')
 _BODY_STOP = re.compile(rf'{STRING_TEXT}?|->|dense<[^"<>/]*>|[][(){{}}<>]')
+# The usual brackets, told by one look: the type of a tensor, and what sdy writes of a sharding.
+_PLAIN_TENSOR = re.compile(r"tensor<[\w?, ]*+>(?!=)", re.ASCII)
+_IN_BRACES = r'(?:"\w*+"|[\w ,?:])*+'
+_PLAIN_BODY = re.compile(rf"<[@\w ,]*+\[(?:\{{{_IN_BRACES}\}}|[\w ,])*+\]>", re.ASCII)
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
 BRACKETED_TYPES = frozenset({"tensor", "vector", "memref", "complex", "tuple"})
@@ -54,6 +58,8 @@ def body_extent(text: str, position: int) -> int:
 
 def type_extent(text: str, position: int) -> int:
     """The end of the type that starts at `position`; `position` itself if none starts there."""
+    if (plain := _PLAIN_TENSOR.match(text, position)) is not None:
+        return plain.end()
     while text.startswith("(", position):
         end = bracket_extent(text, position)
         arrow = _ARROW.match(text, end)
@@ -135,6 +141,8 @@ def _prefixed_extent(text: str, position: int) -> int:
         return position + 1
     if not text.startswith("<", name.end()):
         return name.end()
+    if (plain := _PLAIN_BODY.match(text, name.end())) is not None:
+        return plain.end()
     end = body_extent(text, name.end())
     return len(text) if end < 0 else end
 

@@ -230,11 +230,13 @@ class Parser:
         Most of a program is read here, so this is flat.
         """
         text, source, known, scope, last = self.text, self.source, self._known, self.scope, -1
-        values, places = scope.values, scope.places
+        values, places, position = scope.values, scope.places, self._position
         if scope.forward:
             return last
         while True:
-            start = self._skip()
+            blank = BLANK.match(text, position)
+            assert blank is not None
+            start = blank.end()
             end = text.find("\n", start)
             if end < 0:
                 end = len(text)
@@ -260,7 +262,8 @@ class Parser:
                 block.append(op)
             elif not self._unusual_line(block, recipe, parts, start, given):
                 return last
-            last, self._position = start, end
+            last, position = start, end
+            self._position = end
 
     def _unusual_line(
         self, block: Block, recipe: Recipe, parts: list[str], start: int, given: Location | None
