@@ -47,33 +47,26 @@ so are operations whose rule was written by a user.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 
 from sdyopt.dialects.func import CallOp, FuncOp
-from sdyopt.dialects.sdy.interfaces import ShardingOwner
-from sdyopt.dialects.sdy.manual_axes import with_manual_axes, without_manual_axes
 from sdyopt.dialects.sdy.mesh_op import find_mesh
-from sdyopt.dialects.sdy.names import SHARDING
 from sdyopt.dialects.sdy.ops import ReshardOp
-from sdyopt.dialects.sdy.regions import ManualComputationOp
-from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
-from sdyopt.dialects.sdy.values import rank_of, sharding_of
+from sdyopt.dialects.sdy.values import sharding_of
 from sdyopt.dialects.stablehlo.joining import ConcatenateOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.value import BlockArgument, OpOperand, OpResult, Value
+from sdyopt.ir.value import Value
 from sdyopt.pipeline import Pass, option
 from sdyopt.registry import register
 from sdyopt.sharding.rule import is_rule_seen_on, rule_for
 
-from ..common.call_graph import called_function
-from ..common.function_shardings import argument_shardings
-from .reshards.apply import apply_remedy, reshard_use
+from .reshards.apply import apply_remedy
 from .reshards.remedies import Case, IncompatibleReductionError, Remedies, Remedy
 from .reshards.seen import SeenShardings, is_all_there_is, sharding_behind_barriers
 from .reshards.unreduced import reduce_use, unreduce_use
+from .reshards.wants import Wants
 
 
 @register("sdy-insert-explicit-reshards")
@@ -88,7 +81,7 @@ class InsertExplicitReshards(Pass):
         for op in function.walk_post_order():
             if not op.is_terminator:
                 inserter.visit(op)
-        inserter.finish(function)
+        inserter.wants.meet_results(function)
         return rewriter.changed
 
 
@@ -99,69 +92,20 @@ class _Inserter:
         self._in_full = in_full
         self._rewriter = rewriter
         self._mesh_of = cache(lambda mesh_or_ref: find_mesh(mesh_or_ref, function))
+        self.wants = Wants(self._mesh_of, in_full, rewriter)
         self._remedies = Remedies(self._mesh_of)
         self._shardings = SeenShardings()
         self._known: dict[object, Remedy | None] = {}
 
     def visit(self, op: Op) -> None:
         if op.data_flow is not None:
-            self._meet_owners(op)
+            self.wants.meet_owners(op)
         elif isinstance(op, CallOp):
-            self._meet_arguments(op)
+            self.wants.meet_arguments(op)
         elif isinstance(op, ReshardOp) and self._unreduce(op):
             pass
         else:
             self._meet_rule(op)
-
-    def finish(self, function: FuncOp) -> None:
-        """Lets the function return what it says it does."""
-        end = None if function.is_declaration else function.entry.last
-        if end is None:
-            return
-        for use, held in zip(end.operand_uses, function.result_attributes, strict=False):
-            sharding = held.get(SHARDING)
-            wanted = sharding if isinstance(sharding, TensorSharding) else None
-            self._meet(use, wanted, end, self._in_full)
-
-    # --- Values that are to be what somebody else says ------------------------------------------------
-
-    def _meet_owners(self, op: Op) -> None:
-        """Makes the sources of each data-flow edge what its owner is, those of results first."""
-        flow = op.data_flow
-        owners: Sequence[OpResult | BlockArgument] = flow.owners(op)
-        for owner in sorted(owners, key=lambda owner: isinstance(owner, BlockArgument)):
-            wanted = _at_source(op, owner)
-            for source in flow.sources(op, owner):
-                self._meet(source, wanted, _place_behind(source.value), self._in_full)
-
-    def _meet_arguments(self, call: CallOp) -> None:
-        """Makes what is passed what the called function takes; replicated if it does not say anything."""
-        declared = argument_shardings(called_function(call))
-        if declared is None:
-            held = (sharding_of(value) for value in call.operands)
-            like = next((sharding for sharding in held if self._is_spread(sharding)), None)
-            if like is None:
-                return
-            ranks = [rank_of(value.type) for value in call.operands]
-            declared = ShardingPerValue(
-                tuple([fully_replicated(rank, like.mesh_or_ref, True) for rank in ranks])
-            )
-        for use, wanted in zip(call.operand_uses, declared, strict=True):
-            self._meet(use, wanted, _place_behind(use.value), in_full=True)
-
-    def _is_spread(self, sharding: TensorSharding | None) -> bool:
-        mesh = None if sharding is None else self._mesh_of(sharding.mesh_or_ref)
-        return mesh is not None and not mesh.is_maximal
-
-    def _meet(self, use: OpOperand, wanted: TensorSharding | None, place: Op, in_full: bool) -> None:
-        """Makes one use of a value what is wanted of it."""
-        held = reduce_use(use, wanted, self._mesh_of, place, self._rewriter)
-        held = unreduce_use(use, wanted, self._mesh_of, place, self._rewriter) or held
-        if in_full and not _are_equivalent(held, wanted):
-            some = wanted or held
-            assert some is not None, "both split nothing"
-            sharding = wanted or fully_replicated(some.rank, some.mesh_or_ref, True)
-            reshard_use(use, sharding, place, self._rewriter)
 
     def _unreduce(self, op: ReshardOp) -> bool:
         """Puts more exact operations in place of a reshard to something unreduced."""
@@ -217,28 +161,6 @@ class _Inserter:
             reduce_use(use, wanted, self._mesh_of, op, self._rewriter)
 
 
-def _are_equivalent(first: TensorSharding | None, second: TensorSharding | None) -> bool:
-    if first is None:
-        return second is None or second.is_fully_replicated
-    return first.is_equivalent(second)
-
-
-def _at_source(op: Op, owner: OpResult | BlockArgument) -> TensorSharding | None:
-    """The sharding of the owner of an edge, as it is where the sources are."""
-    if not isinstance(op, ShardingOwner):
-        shardings = op.attributes.get(SHARDING)
-        return shardings.at(owner.index) if isinstance(shardings, ShardingPerValue) else None
-    if isinstance(owner, OpResult):
-        inside = op.result_sharding(owner.index)
-        if isinstance(op, ManualComputationOp) and inside is not None:
-            return without_manual_axes(inside, op.manual_axes)
-        return inside
-    found = op.argument_sharding(owner.index)
-    if isinstance(op, ManualComputationOp) and found is not None:
-        return with_manual_axes(found, op.in_shardings.shardings[owner.index], op.manual_axes)
-    return found
-
-
 def _is_always_full(op: Op) -> bool:
     """Whether an operation is dealt with in full in any case."""
     if op.form.name == "mhlo.ragged_dot":
@@ -247,17 +169,6 @@ def _is_always_full(op: Op) -> bool:
         return False
     wanted = sharding_of(op.result)
     return any(sharding_of(value) is not wanted for value in op.operands)
-
-
-def _place_behind(value: Value) -> Op:
-    """The operation before which to insert what comes directly behind the definition of a value."""
-    if isinstance(value, BlockArgument):
-        found = value.owner.first
-    else:
-        assert isinstance(value, OpResult)
-        found = value.op.next
-    assert found is not None, "a value that is used does not end its block"
-    return found
 
 
 def _unreduced_axes(value: Value) -> tuple[object, ...]:

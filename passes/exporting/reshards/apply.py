@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from sdyopt.dialects.sdy.axis_lists import AxisRefList
 from sdyopt.dialects.sdy.collectives import AllReduceOp
 from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.sdy.values import sharding_or_replicated
+from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.value import OpOperand
+from sdyopt.ir.value import OpOperand, OpResult
 
 from ...common.set_sharding import set_sharding
 from .remedies import Remedy
@@ -19,20 +23,11 @@ def apply_remedy(op: Op, remedy: Remedy, rewriter: Rewriter) -> None:
     """Does what a remedy says to an operation and around it."""
     for index, sharding in remedy.operands:
         reshard_use(op.operand_uses[index], sharding, op, rewriter)
-    behind = op.next
-    assert behind is not None, "an operation with a rule does not end a block"
+    behind = _behind(op)
     for index, sharding in remedy.results:
         result = op.results[index]
         old = sharding_or_replicated(result, remedy.mesh_or_ref, is_closed=True)
-        reshard = rewriter.create(
-            ReshardOp,
-            [result],
-            [result.type],
-            {"sharding": old},
-            before=behind,
-            location=result.lazy_location,
-        )
-        rewriter.replace_uses_except(result, reshard.result, reshard)
+        _use_instead(ReshardOp, result, {"sharding": old}, behind, rewriter)
         set_sharding(result, sharding, rewriter)
     if remedy.reduced_axes:
         _sum_up(op, remedy, rewriter)
@@ -48,13 +43,28 @@ def reshard_use(use: OpOperand, sharding: TensorSharding, place: Op, rewriter: R
 
 
 def _sum_up(op: Op, remedy: Remedy, rewriter: Rewriter) -> None:
-    behind = op.next
-    assert behind is not None
+    behind = _behind(op)
     axes = AxisRefList(remedy.reduced_axes)
     for result in op.results:
         sharding = sharding_or_replicated(result, remedy.mesh_or_ref, is_closed=True)
         attributes = {"reduction_axes": axes, "out_sharding": sharding}
-        total = rewriter.create(
-            AllReduceOp, [result], [result.type], attributes, before=behind, location=result.lazy_location
-        )
-        rewriter.replace_uses_except(result, total.result, total)
+        _use_instead(AllReduceOp, result, attributes, behind, rewriter)
+
+
+def _use_instead(
+    op_class: type[Op],
+    result: OpResult,
+    attributes: Mapping[str, Attribute],
+    place: dict[str, Any],
+    rewriter: Rewriter,
+) -> None:
+    """Makes an operation of a result, which all others use in its place."""
+    made = rewriter.create(
+        op_class, [result], [result.type], attributes, location=result.lazy_location, **place
+    )
+    rewriter.replace_uses_except(result, made.result, made)
+
+
+def _behind(op: Op) -> dict[str, Any]:
+    """The place behind an operation, and behind what was put there before, for the rewriter."""
+    return {"at_end_of": op.parent} if op.next is None else {"before": op.next}

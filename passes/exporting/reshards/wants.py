@@ -1,0 +1,114 @@
+"""Values that have to be sharded as somebody says: sources of data-flow edges, arguments and results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.dialects.func import CallOp, FuncOp
+from sdyopt.dialects.sdy.interfaces import ShardingOwner
+from sdyopt.dialects.sdy.manual_axes import with_manual_axes, without_manual_axes
+from sdyopt.dialects.sdy.names import SHARDING
+from sdyopt.dialects.sdy.regions import ManualComputationOp
+from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
+from sdyopt.dialects.sdy.values import rank_of, sharding_of
+from sdyopt.ir.operation import Op
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.value import BlockArgument, OpOperand, OpResult, Value
+
+from ...common.call_graph import called_function
+from ...common.function_shardings import argument_shardings
+from .apply import reshard_use
+from .unreduced import MeshOf, reduce_use, unreduce_use
+
+
+class Wants:
+    """Gives uses of values the shardings that are wanted there. If not in full, sums only, and makes sums."""
+
+    def __init__(self, mesh_of: MeshOf, in_full: bool, rewriter: Rewriter) -> None:
+        self._mesh_of = mesh_of
+        self._in_full = in_full
+        self._rewriter = rewriter
+
+    def meet_owners(self, op: Op) -> None:
+        """Makes the sources of each data-flow edge what its owner is, those of results first."""
+        flow = op.data_flow
+        owners: Sequence[OpResult | BlockArgument] = flow.owners(op)
+        for owner in sorted(owners, key=lambda owner: isinstance(owner, BlockArgument)):
+            wanted = _at_source(op, owner)
+            for source in flow.sources(op, owner):
+                self._meet(source, wanted, _place_behind(source.value), self._in_full)
+
+    def meet_arguments(self, call: CallOp) -> None:
+        """Makes what is passed what the called function takes; replicated if it does not say anything.
+
+        This is always done in full: else a function would need a copy for each way in which it is called.
+        """
+        declared = argument_shardings(called_function(call))
+        if declared is None:
+            held = (sharding_of(value) for value in call.operands)
+            like = next((sharding for sharding in held if self._is_spread(sharding)), None)
+            if like is None:
+                return
+            ranks = [rank_of(value.type) for value in call.operands]
+            declared = ShardingPerValue(
+                tuple([fully_replicated(rank, like.mesh_or_ref, True) for rank in ranks])
+            )
+        for use, wanted in zip(call.operand_uses, declared, strict=True):
+            self._meet(use, wanted, _place_behind(use.value), in_full=True)
+
+    def meet_results(self, function: FuncOp) -> None:
+        """Lets a function return what it says it does."""
+        end = None if function.is_declaration else function.entry.last
+        if end is None:
+            return
+        for use, held in zip(end.operand_uses, function.result_attributes, strict=False):
+            sharding = held.get(SHARDING)
+            wanted = sharding if isinstance(sharding, TensorSharding) else None
+            self._meet(use, wanted, end, self._in_full)
+
+    def _is_spread(self, sharding: TensorSharding | None) -> bool:
+        mesh = None if sharding is None else self._mesh_of(sharding.mesh_or_ref)
+        return mesh is not None and not mesh.is_maximal
+
+    def _meet(self, use: OpOperand, wanted: TensorSharding | None, place: Op, in_full: bool) -> None:
+        """Makes one use of a value what is wanted of it, before `place`."""
+        held = reduce_use(use, wanted, self._mesh_of, place, self._rewriter)
+        held = unreduce_use(use, wanted, self._mesh_of, place, self._rewriter) or held
+        if in_full and not _are_equivalent(held, wanted):
+            some = wanted or held
+            assert some is not None, "both split nothing"
+            sharding = wanted or fully_replicated(some.rank, some.mesh_or_ref, True)
+            reshard_use(use, sharding, place, self._rewriter)
+
+
+def _are_equivalent(first: TensorSharding | None, second: TensorSharding | None) -> bool:
+    if first is None:
+        return second is None or second.is_fully_replicated
+    return first.is_equivalent(second)
+
+
+def _at_source(op: Op, owner: OpResult | BlockArgument) -> TensorSharding | None:
+    """The sharding of the owner of an edge, as it is where the sources are."""
+    if not isinstance(op, ShardingOwner):
+        shardings = op.attributes.get(SHARDING)
+        return shardings.at(owner.index) if isinstance(shardings, ShardingPerValue) else None
+    if isinstance(owner, OpResult):
+        inside = op.result_sharding(owner.index)
+        if isinstance(op, ManualComputationOp) and inside is not None:
+            return without_manual_axes(inside, op.manual_axes)
+        return inside
+    found = op.argument_sharding(owner.index)
+    if isinstance(op, ManualComputationOp) and found is not None:
+        return with_manual_axes(found, op.in_shardings.shardings[owner.index], op.manual_axes)
+    return found
+
+
+def _place_behind(value: Value) -> Op:
+    """The operation before which to insert what comes directly behind the definition of a value."""
+    if isinstance(value, BlockArgument):
+        found = value.owner.first
+    else:
+        assert isinstance(value, OpResult)
+        found = value.op.next
+    assert found is not None, "a value that is used does not end its block"
+    return found
