@@ -84,15 +84,14 @@ class Propagator:
         dirty, is_met, site_at = self._dirty, self._is_met, self._site_at
         while (index := self._next()) >= 0:
             site = site_at[index] if is_met[index] else self._meet(index)
-            if site is None:
-                dirty[index] = 0
+            dirty[index] = 0
             while site is not None:
                 kind = kinds[site.sort]
                 if kind is None or (round.only_single_uses and site.flow <= Flow.SLICE and _shares(site.op)):
                     # There may be something to do in another round.
+                    dirty[index] = 1
                     changes: Changes = ()
                 else:
-                    dirty[index] = 0
                     changes = self._changes(site, kind)
                 for position, sharding in changes:
                     self._update(site, position, sharding, index)

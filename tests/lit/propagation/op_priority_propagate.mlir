@@ -28,3 +28,16 @@ func.func @slice(%a: tensor<16x8xf32>, %i: tensor<i32>) -> (tensor<16x4xf32> {sd
   %0 = stablehlo.dynamic_slice %a, %i, %i, sizes = [16, 4] : (tensor<16x8xf32>, tensor<i32>, tensor<i32>) -> tensor<16x4xf32>
   return %0 : tensor<16x4xf32>
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+
+// A rule that is written on a barrier counts in the rounds of operations that do not just pass things on.
+// CHECK-LABEL: func.func @rule_on_barrier
+// CHECK: sdy.propagation_barrier %arg0 allowed_direction=BACKWARD {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", ?}]>]>
+func.func @rule_on_barrier(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<8xf32>, tensor<8xf32>) {
+  %0 = sdy.propagation_barrier %a allowed_direction=BACKWARD {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8}, custom>} : tensor<8xf32>
+  %1 = stablehlo.negate %a : tensor<8xf32>
+  return %0, %1 : tensor<8xf32>, tensor<8xf32>
+}
