@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.pipeline import Pass
@@ -40,8 +41,10 @@ class SaveModuleOp(Pass):
         try:
             path.write_text(text, encoding="utf-8", errors="surrogateescape", newline="\n")
         except OSError as problem:
-            # The file is a help for people; what they asked for does not depend on it.
-            module.warn(f"error when writing file {path}: {problem.strerror}")
+            # The file is a help for people; what they asked for does not depend on it. Nor does it help them
+            # to see all of the program here, as with other warnings.
+            message = f"error when writing file {path}: {problem.strerror}"
+            emit(Diagnostic(Severity.WARNING, module.location, message))
         return False
 
 

@@ -5,6 +5,12 @@
 // RUN: filecheck %s --check-prefix=RESHARDS --input-file=%t/01.after_explicit_reshards.mlir
 // RUN: filecheck %s --check-prefix=COLLECTIVES --input-file=%t/02.after_partitioner_with_global_shapes.mlir
 
+// Where nothing can be written, that is said, and the pipeline goes on.
+// RUN: sdy-opt %s -sdy-export-pipeline=dump-directory=%t/none 2>&1 | filecheck %s --check-prefix=UNWRITTEN
+// UNWRITTEN:      warning: error when writing file {{.*}}/00.after_propagation.mlir: No such file or directory
+// UNWRITTEN-NEXT: warning: error when writing file {{.*}}/01.after_minimal_partitioner_with_global_shapes.mlir: No such file or directory
+// UNWRITTEN-NEXT: module {
+
 sdy.mesh @mesh = <["x"=2]>
 
 // CHECK:           stablehlo.optimization_barrier {sdy.sharding = {{.*}}} %arg0
