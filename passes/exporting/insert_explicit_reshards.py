@@ -34,11 +34,15 @@ computation and what its body returns as it says, and what a function returns as
 nothing is said they come to be replicated.
 
 In either form, what is passed to a call comes to be sharded as the argument of the function. A
-`stablehlo.concatenate` is dealt with in full if not all operands are sharded as the result is. An unreduced
-value is summed where what uses it is not unreduced, along the axes that are missing there. One that is to be
-unreduced is made so by `sdy.replicated_to_unreduced` and `sdy.sharded_to_unreduced`. And if the operands of
-a matrix product agree, and the result is split along just the axes of the reduction where an operand is
-split otherwise, then the result is split as that operand is, and gets a reshard.
+`stablehlo.concatenate` is dealt with in full if not all operands are sharded as the result is, and so is
+`mhlo.ragged_dot`. An unreduced value is summed where what uses it is not unreduced, along the axes that are
+missing there. One that is to be unreduced is made so by `sdy.replicated_to_unreduced` and
+`sdy.sharded_to_unreduced`.
+
+Without the full form, if the operands of a matrix product agree, and the result is split along just the axes
+of the reduction where an operand is split otherwise, the result comes to be split as that operand is, and
+gets a reshard. And a result that is unreduced along some axes is summed along the others that split the
+reduction.
 
 If shardings are over meshes that differ in the order of devices only, the mesh of most shardings that split
 anything is taken for all. If they differ in axes, or all is on one device, the operation is left alone, and
