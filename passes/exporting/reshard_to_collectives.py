@@ -15,7 +15,8 @@ two rounds of
 
 where each is made only if it brings the tensor nearer to its target. Axes are cut into sub-axes as
 needed: from [{"x"}] to [{"x":(1)2}] with "x"=8, gathered is "x":(2)4. If sizes do not divide each other, two
-rounds may not be enough; then the last collective says how far they got.
+rounds may not be enough; then the last collective says how far they got, and a warning that it is not where
+the reshard was to go.
 
 A reshard that changes nothing goes away; it stays if `keep-redundant-reshards` is set, which is for programs
 in which not every change of sharding is a reshard yet. A reshard between meshes with different axes stays,
@@ -32,6 +33,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.collectives import AllGatherOp, AllSliceOp, AllToAllOp, CollectivePermuteOp
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import mesh_of
@@ -46,6 +48,7 @@ from sdyopt.pipeline import FUNCTION, Pass, option
 from sdyopt.registry import register
 from sdyopt.sharding.resharding.plan import Plan, plan_collectives
 from sdyopt.syntax.print import print_for_note
+from sdyopt.syntax.spell import plain_attribute
 
 from ..common.conversion import convert
 
@@ -92,6 +95,7 @@ class _Collectives:
             target = fully_replicated(source.rank, source.mesh_or_ref, is_closed=True)
         if not _has_same_axes(source, target, op):
             raise _cannot_replace(op)
+        reached = source
         for step in self._steps(op, source, target):
             created = rewriter.create(
                 step.op_class,
@@ -101,7 +105,12 @@ class _Collectives:
                 before=op,
                 location=op._location,
             )
-            value = created.result
+            value, reached = created.result, step.sharding
+        if not _split_alike(reached, target, _mesh(target, op)):
+            op.warn(
+                f"collectives get no further than {plain_attribute(reached)}, because the sizes of axes do "
+                "not divide each other"
+            )
         return [value]
 
     def _steps(self, op: ReshardOp, source: TensorSharding, target: TensorSharding) -> Plan:
@@ -123,6 +132,15 @@ def _has_same_axes(source: TensorSharding, target: TensorSharding, op: Op) -> bo
         return True
     first, second = _mesh(source, op), _mesh(target, op)
     return first.is_maximal == second.is_maximal and first.axes == second.axes
+
+
+def _split_alike(first: TensorSharding, second: TensorSharding, mesh: Mesh) -> bool:
+    """Whether two shardings over a mesh are the same but for axes of size one."""
+
+    def splits(sharding: TensorSharding) -> list[list[AxisRef]]:
+        return [[axis for axis in dim.axes if axis.size(mesh) > 1] for dim in sharding.dims]
+
+    return splits(first) == splits(second)
 
 
 def _mesh(sharding: TensorSharding, op: Op) -> Mesh:
