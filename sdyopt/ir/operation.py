@@ -63,6 +63,8 @@ class Op:
     # Whether `verify_place` reads more than the operation, the definitions of its operands, and those
     # around it.
     looks_far: ClassVar[bool] = False
+    # Whether the checks of an operation with regions leave discardable attributes alone, inside too.
+    ignores_annotations: ClassVar[bool] = False
     # Whether it depends on this operation what is right in the discardable attributes of those inside.
     scopes_attributes: ClassVar[bool] = False
     # Comes when all inside the symbol table has been verified.

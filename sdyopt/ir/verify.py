@@ -209,7 +209,12 @@ class Verifier:
             self.check_op(op)
             if _is_formal(type(op)):
                 self._formal.add(op.form)
-        elif op.attributes.entries and (op.form, op.attributes) not in seen:
+        else:
+            self.check_attributes(op, seen)
+
+    def check_attributes(self, op: Op, seen: Seen) -> None:
+        """Checks the discardable attributes of an operation."""
+        if op.attributes.entries and (op.form, op.attributes) not in seen:
             self._see_attributes(op, seen)
 
     def _see_attributes(self, op: Op, seen: Seen) -> None:

@@ -11,8 +11,10 @@ from __future__ import annotations
 from typing import NoReturn
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, handling
+from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.block import Block
 from sdyopt.ir.dominance import Dominance
+from sdyopt.ir.form import Form
 from sdyopt.ir.operation import Op
 from sdyopt.ir.touched import Touched
 from sdyopt.ir.traits import ISOLATED
@@ -78,9 +80,15 @@ class _Recheck:
             if self._has(op):
                 self._annotated(op)
                 self._users(op)
+        # Many are annotated, few in different ways: of those that are alike, one stands for all.
+        alike: dict[tuple[Block | None, Form, DictAttr], Op] = {}
         for op in touched.annotated - touched.restated - touched.placed:
-            if self._has(op):
-                self._annotated(op)
+            if op.regions or op.verify_place is not None:
+                self._check_annotated(op)
+            else:
+                alike[op.parent, op.form, op.attributes] = op
+        for op in alike.values():
+            self._check_annotated(op)
         self._using |= touched.rewired
         for op in self._using:
             if self._has(op):
@@ -149,10 +157,18 @@ class _Recheck:
         for result in op.results:
             self._using.update(result.users)
 
+    def _check_annotated(self, op: Op) -> None:
+        holder = op.parent_op
+        # If who is around does not care, all there is to know is whether he is there still.
+        if self._has(holder if holder is not None and holder.ignores_annotations else op):
+            self._annotated(op)
+
     def _annotated(self, op: Op) -> None:
         """Checks what an operation says, and those inside that may depend on it."""
         if not (op.regions or op.op_class_has_regions):
             self._verifier.check_alone(op, self._seen_at(op))
+        elif op.ignores_annotations:
+            self._verifier.check_attributes(op, self._seen_at(op))
         elif op.scopes_attributes and op is not self._root:
             self._moved(op)
         else:

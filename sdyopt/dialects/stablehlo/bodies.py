@@ -52,6 +52,8 @@ class BodyOp(Op):
 
     __slots__ = ()
 
+    ignores_annotations = True
+
     @staticmethod
     def verify_bodies(form: Form, bodies: Bodies) -> None:
         """Raises FormError if the bodies do not fit the form."""

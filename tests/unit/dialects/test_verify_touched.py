@@ -124,6 +124,16 @@ def take_the_sharding_that_is_read_far_inside(program: Program, edit: Rewriter) 
     edit.remove_attribute(program.op("stablehlo.while"), "sdy.sharding")
 
 
+def shard_a_scalar_inside_a_loop(program: Program, edit: Rewriter) -> None:
+    sharding = program.op("stablehlo.add").attributes["sdy.sharding"]
+    edit.set_attribute(program.op("stablehlo.constant"), "sdy.sharding", sharding)
+
+
+def shard_one_of_two_results_of_a_loop(program: Program, edit: Rewriter) -> None:
+    sharding = program.op("stablehlo.add").attributes["sdy.sharding"]
+    edit.set_attribute(program.op("stablehlo.while"), "sdy.sharding", sharding)
+
+
 def take_an_axis_that_is_used_inside(program: Program, edit: Rewriter) -> None:
     other = program.op("sdy.manual_computation")
     text = PROGRAM.replace('manual_axes={"a"}', 'manual_axes={"a", "b"}')
@@ -168,6 +178,8 @@ EDITS: list[Callable[[Program, Rewriter], None]] = [
     erase_the_mesh,
     take_the_sharding_that_a_user_reads,
     take_the_sharding_that_is_read_far_inside,
+    shard_a_scalar_inside_a_loop,
+    shard_one_of_two_results_of_a_loop,
     take_an_axis_that_is_used_inside,
     change_a_type_that_the_return_does_not_have,
     erase_a_function_that_is_called,
