@@ -14,9 +14,11 @@ from pathlib import Path
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.ir.dialect import DialectTable
+from sdyopt.ir.verify import Verifier
 from sdyopt.pipeline import Pass
 from sdyopt.registry import all_dialects, find_dialect
-from sdyopt.syntax.print import print_op
+from sdyopt.syntax.print import PrintOptions, print_for_note, print_op
+from sdyopt.syntax.spell import Speller
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -37,7 +39,10 @@ class SaveModuleOp(Pass):
         if not self.directory:
             return False
         path = Path(self.directory, f"{self.index:02}.{self.file_name}.mlir")
-        text = print_op(module, DialectTable(find_dialect, all_dialects))
+        dialects = DialectTable(find_dialect, all_dialects)
+        # In between, a program need not be valid. Then the short forms would not do.
+        is_valid = Verifier(dialects, Speller().type, print_for_note).is_valid(module)
+        text = print_op(module, dialects, PrintOptions(generic=not is_valid))
         try:
             path.write_text(text, encoding="utf-8", errors="surrogateescape", newline="\n")
         except OSError as problem:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit
 from sdyopt.diagnostics.source import Source
@@ -65,7 +66,7 @@ class ChunkRun:
             verify_each = reproducer.verify_each
         self._transform(op, pipeline, verify_each)
         with self._phase("Output"):
-            return self._spell(op, self._resources.external) + "\n"
+            return self._spell(op, self._resources.external, is_verified=verify_each) + "\n"
 
     def _parse(self) -> tuple[Op, Reproducer]:
         op, resources = parse_module(self._source, self._dialects, self._parse_options)
@@ -114,8 +115,11 @@ class ChunkRun:
         )
         emit(error.diagnostic)
 
-    def _spell(self, op: Op, external: Groups | None = None) -> str:
+    def _spell(self, op: Op, external: Groups | None = None, is_verified: bool = False) -> str:
         options = self._job.print_options
+        if not (is_verified or options.generic or self._verifier.is_valid(op)):
+            # The short forms may leave out what is wrong, or have no place for it.
+            options = replace(options, generic=True)
         text = print_op(op, self._dialects, options)
         text += resource_section(op, self._resources, options.elide_resources_larger_than)
         return with_external_resources(text, external or {})

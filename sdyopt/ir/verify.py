@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sdyopt.diagnostics.diagnostic import DiagnosticError, emit
+from sdyopt.diagnostics.diagnostic import DiagnosticError, emit, handling
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.block import Block
 from sdyopt.ir.dialect import DialectTable
@@ -58,6 +58,11 @@ class Verifier:
         except InvalidInside:
             return False
         return True
+
+    def is_valid(self, op: Op) -> bool:
+        """The same, without saying what is wrong."""
+        with handling(lambda _: None):
+            return self.verify(op)
 
     # --- One operation ------------------------------------------------------------------
 
