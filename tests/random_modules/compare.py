@@ -112,6 +112,8 @@ PIPELINES = (
     f"{_PROPAGATE},func.func({_RESHARD},sdy-reshard-to-collectives)",
     f"{_PROPAGATE}{{dedup-functions-fully=true}}",
 )
+# Shardings at random have more conflicts than propagated ones.
+RESHARDS = (f"func.func({_RESHARD})", "func.func(sdy-insert-explicit-reshards)")
 EXPORT_PIPELINES = (
     "sdy-export-pipeline",
     f"sdy-export-pipeline{{{_COLLECTIVES}}}",
@@ -134,6 +136,7 @@ KINDS = {
     "rules": Kind(random_rule_module, PROPAGATION_PASSES),
     "traces": Kind(partial(random_rule_module, is_traceable=True), TRACES),
     "programs": Kind(random_program, PIPELINES),
+    "reshards": Kind(random_sharded_program, RESHARDS),
     "sharded": Kind(random_sharded_program, EXPORT_PIPELINES),
 }
 
