@@ -34,7 +34,7 @@ def steps(path: str, pipeline: str) -> dict[str, float]:
     if not verifier.verify(module):
         sys.exit(f"{path} is not valid")
     parsed = time.perf_counter()
-    print_op(module, dialects)
+    print_op(module)
     printed = time.perf_counter()
     operations = sum(1 for _ in module.walk())
     passes = parse_pipeline(pipeline, lookup).merged()

@@ -42,7 +42,7 @@ class SaveModuleOp(Pass):
         dialects = DialectTable(find_dialect, all_dialects)
         # In between, a program need not be valid. Then the short forms would not do.
         is_valid = Verifier(dialects, Speller().type, print_for_note).is_valid(module)
-        text = print_op(module, dialects, PrintOptions(generic=not is_valid))
+        text = print_op(module, PrintOptions(generic=not is_valid))
         try:
             path.write_text(text, encoding="utf-8", errors="surrogateescape", newline="\n")
         except OSError as problem:

@@ -120,7 +120,7 @@ class ChunkRun:
         if not (is_verified or options.generic or self._verifier.is_valid(op)):
             # The short forms may leave out what is wrong, or have no place for it.
             options = replace(options, generic=True)
-        text = print_op(op, self._dialects, options)
+        text = print_op(op, options)
         text += resource_section(op, self._resources, options.elide_resources_larger_than)
         return with_external_resources(text, external or {})
 

@@ -21,7 +21,7 @@ FORMS = (PrintOptions(debuginfo=True, generic=True), PrintOptions())
 def verify_roundtrip(op: Op, resources: Resources, dialects: DialectTable, options: ParseOptions) -> None:
     """Raises DiagnosticError, with the first line that is not as it was, unless the program survives."""
     for form in FORMS:
-        before = print_op(op, dialects, form) + resource_section(op, resources)
+        before = print_op(op, form) + resource_section(op, resources)
         try:
             again, resources_again = parse_module(Source("<roundtrip>", before), dialects, options)
         except DiagnosticError as error:
@@ -29,7 +29,7 @@ def verify_roundtrip(op: Op, resources: Resources, dialects: DialectTable, optio
             raise op.op_error("failed to parse the printed program back, cannot verify round-trip").note(
                 problem.message, problem.location
             ) from None
-        after = print_op(again, dialects, form) + resource_section(again, resources_again)
+        after = print_op(again, form) + resource_section(again, resources_again)
         if before != after:
             raise _differs(op, before, after)
 

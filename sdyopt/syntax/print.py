@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from sdyopt.diagnostics.location import Location
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.block import Block, Region
-from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.form import Form
 from sdyopt.ir.operation import Op, UnregisteredOp
 from sdyopt.ir.traits import ISOLATED
@@ -45,7 +44,7 @@ class PrintOptions:
     names_from_locations: bool = False
 
 
-def print_op(op: Op, dialects: DialectTable, options: PrintOptions = PrintOptions()) -> str:
+def print_op(op: Op, options: PrintOptions = PrintOptions()) -> str:
     """The text of an operation and all inside it, ending in a newline."""
     aliases, naming = Aliases(), _naming(op, options)
     if options.debuginfo and not options.local_scope:

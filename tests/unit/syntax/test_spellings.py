@@ -29,7 +29,7 @@ def outcome(text: str, uses_spellings: bool) -> str:
         try:
             options = ParseOptions(allow_unregistered_dialects=True, uses_spellings=uses_spellings)
             op, _ = Parser(Source("in", text), dialects, options).module()
-            return print_op(op, dialects, EVERYTHING)
+            return print_op(op, EVERYTHING)
         except DiagnosticError as error:
             said.append(error.diagnostic)
     return "\n".join(map(described, said))
