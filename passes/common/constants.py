@@ -27,6 +27,8 @@ from sdyopt.ir.traits import PURE
 from sdyopt.ir.types import DYNAMIC, RankedShape, Type
 from sdyopt.ir.value import OpResult, Value
 
+from .conversion import convert
+
 # Operations that are constant whatever is around them.
 SOURCES = (ConstantOp, IotaOp)
 _ELEMENTWISE_HERE = (PropagationBarrierOp, ShardingConstraintOp, ReshardOp)
@@ -34,7 +36,11 @@ _NEEDS_STATIC_OPERANDS = (BroadcastInDimOp, ReshapeOp)
 
 
 def protect_constants(root: Op, rewriter: Rewriter) -> None:
-    """Puts constants of sdy, which nobody merges again, in place of those of stablehlo."""
+    """Puts constants of sdy, which nobody merges again, in place of those of stablehlo.
+
+    This is a conversion, so all other operations are looked at, and folded if they can be.
+    """
+    convert(root, {}, rewriter, legal=(ConstantOp,))
     for op in root.walk():
         if isinstance(op, StablehloConstantOp):
             rewriter.recast(op, op.form.remember(_protected))

@@ -70,5 +70,7 @@ def _fold(op: Op) -> list[Value] | None:
     if op.fold is None or CONSTANT_LIKE in op.traits:
         return None
     found = fold(op)
+    while found is not None and not found:
+        found = fold(op)  # changed in place, and now perhaps something to replace
     values = [value for value in found or () if isinstance(value, Value)]
     return values if found and len(values) == len(found) else None

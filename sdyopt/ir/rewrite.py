@@ -177,8 +177,10 @@ class Rewriter:
     def refresh_uses(self, op: Op) -> None:
         """Makes the uses by an operation the newest of their values. No edit that a pass reports."""
         for use in op._operands:
-            use.unlink()
-            use.link(use.value)
+            value = use.value
+            if value.first_use is not use:
+                use.unlink()
+                use.link(value)
 
     def replace_uses_except(self, old: Value, new: Value, exception: Op) -> None:
         """Makes every user of `old` but one use `new`."""
