@@ -45,12 +45,21 @@ def convert(
             latest.update(zip(op.results, values, strict=True))
     for op, values in replaced.items():
         for result, value in zip(op.results, values, strict=True):
-            # A pattern may have looked past what its operands are now, at something that went as well.
-            while value in latest:
-                value = latest[value]
-            rewriter.replace_all_uses(result, value)
+            rewriter.replace_all_uses(result, _in_the_end(value, latest, op))
     for op in replaced:
         rewriter.erase(op)
+
+
+def _in_the_end(value: Value, latest: Mapping[Value, Value], op: Op) -> Value:
+    """What a value has become: a pattern may have looked past its operands, at what went as well."""
+    passed: set[Value] = set()
+    while value in latest:
+        if value in passed:
+            # In a graph region, where operations may use themselves.
+            raise op.op_error("cannot be replaced by what it is made of, which is itself")
+        passed.add(value)
+        value = latest[value]
+    return value
 
 
 def _replacement(

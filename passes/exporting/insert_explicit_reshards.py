@@ -114,7 +114,7 @@ class _Inserter:
     def _unreduce(self, op: ReshardOp) -> bool:
         """Puts more exact operations in place of a reshard to something unreduced."""
         (use,) = op.operand_uses
-        if unreduce_use(use, op.sharding, self._mesh_of, op, self._rewriter) is None:
+        if unreduce_use(use, op.sharding, self._mesh_of, {"before": op}, self._rewriter) is None:
             return False
         self._rewriter.replace(op, [use.value])
         return True
@@ -162,7 +162,7 @@ class _Inserter:
         if any(_unreduced_axes(result) != axes for result in op.results[1:]):
             raise op.error("Unreduced axes mismatch between results for multi-result op.")
         for use in op.operand_uses:
-            reduce_use(use, wanted, self._mesh_of, op, self._rewriter)
+            reduce_use(use, wanted, self._mesh_of, {"before": op}, self._rewriter)
 
 
 def _is_always_full(op: Op) -> bool:

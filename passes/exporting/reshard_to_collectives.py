@@ -37,19 +37,20 @@ from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.collectives import AllGatherOp, AllSliceOp, AllToAllOp, CollectivePermuteOp
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import mesh_of
-from sdyopt.dialects.sdy.ops import PropagationBarrierOp, ReshardOp
+from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
 from sdyopt.dialects.sdy.values import sharding_of, sharding_or_replicated
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedShape
-from sdyopt.ir.value import OpResult, Value
+from sdyopt.ir.value import Value
 from sdyopt.pipeline import FUNCTION, Pass, option
 from sdyopt.registry import register
 from sdyopt.sharding.resharding.plan import Plan, plan_collectives
 from sdyopt.syntax.print import print_for_note
 from sdyopt.syntax.spell import plain_attribute
 
+from ..common.barriers import before_barriers
 from ..common.conversion import convert
 
 _COLLECTIVES = (AllGatherOp, AllSliceOp, AllToAllOp, CollectivePermuteOp)
@@ -63,29 +64,35 @@ class ReshardToCollectives(Pass):
 
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
-        collectives = _Collectives()
+        collectives = _Collectives(self.keep_redundant_reshards)
         convert(
-            function, {ReshardOp: collectives.replace}, rewriter, legal=_COLLECTIVES, is_legal=self._stays
+            function,
+            {ReshardOp: collectives.replace},
+            rewriter,
+            legal=_COLLECTIVES,
+            is_legal=collectives.stays,
         )
         return rewriter.changed
-
-    def _stays(self, op: ReshardOp) -> bool:
-        source, target = sharding_of(_before_barriers(op.input)), op.sharding
-        if self.keep_redundant_reshards and target.is_equivalent(source):
-            return True
-        if source is None or target.is_fully_replicated:
-            return False
-        return not _has_same_axes(source, target, op)
 
 
 class _Collectives:
     """Writes collectives, planned once for each pair of shardings."""
 
-    def __init__(self) -> None:
+    def __init__(self, keeps_redundant: bool) -> None:
+        self._keeps_redundant = keeps_redundant
         self._plan = cache(plan_collectives)
+        self._before_barriers: dict[Value, Value] = {}
+
+    def stays(self, op: ReshardOp) -> bool:
+        source, target = sharding_of(before_barriers(op.input, self._before_barriers)), op.sharding
+        if self._keeps_redundant and target.is_equivalent(source):
+            return True
+        if source is None or target.is_fully_replicated:
+            return False
+        return not _has_same_axes(source, target, op)
 
     def replace(self, op: ReshardOp, operands: Sequence[Value], rewriter: Rewriter) -> Sequence[Value]:
-        value = _before_barriers(operands[0])
+        value = before_barriers(operands[0], self._before_barriers)
         source, target = sharding_or_replicated(value, op.sharding.mesh_or_ref), op.sharding
         if source.rank != target.rank:
             raise _cannot_replace(op)
@@ -117,13 +124,6 @@ class _Collectives:
         type = op.form.result_types[0]
         assert isinstance(type, RankedShape)
         return self._plan(type.shape, source, target, _mesh(source, op))
-
-
-def _before_barriers(value: Value) -> Value:
-    """What comes through barriers to propagation, which change nothing."""
-    while isinstance(value, OpResult) and isinstance(value.op, PropagationBarrierOp):
-        value = value.op.input
-    return value
 
 
 def _has_same_axes(source: TensorSharding, target: TensorSharding, op: Op) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from sdyopt.dialects.sdy.axis_lists import AxisRefList
 from sdyopt.dialects.sdy.collectives import AllReduceOp
@@ -16,14 +15,15 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import OpOperand, OpResult
 
 from ...common.set_sharding import set_sharding
+from .place import Place, place_behind
 from .remedies import Remedy
 
 
 def apply_remedy(op: Op, remedy: Remedy, rewriter: Rewriter) -> None:
     """Does what a remedy says to an operation and around it."""
     for index, sharding in remedy.operands:
-        reshard_use(op.operand_uses[index], sharding, op, rewriter)
-    behind = _behind(op)
+        reshard_use(op.operand_uses[index], sharding, {"before": op}, rewriter)
+    behind = place_behind(op)
     for index, sharding in remedy.results:
         result = op.results[index]
         old = sharding_or_replicated(result, remedy.mesh_or_ref, is_closed=True)
@@ -33,17 +33,17 @@ def apply_remedy(op: Op, remedy: Remedy, rewriter: Rewriter) -> None:
         _sum_up(op, remedy, rewriter)
 
 
-def reshard_use(use: OpOperand, sharding: TensorSharding, place: Op, rewriter: Rewriter) -> None:
-    """Puts a reshard before `place` for one use of a value."""
+def reshard_use(use: OpOperand, sharding: TensorSharding, place: Place, rewriter: Rewriter) -> None:
+    """Puts a reshard at a place for one use of a value."""
     value = use.value
     reshard = rewriter.create(
-        ReshardOp, [value], [value.type], {"sharding": sharding}, before=place, location=value.lazy_location
+        ReshardOp, [value], [value.type], {"sharding": sharding}, location=value.lazy_location, **place
     )
     rewriter.set_operand(use, reshard.result)
 
 
 def _sum_up(op: Op, remedy: Remedy, rewriter: Rewriter) -> None:
-    behind = _behind(op)
+    behind = place_behind(op)
     axes = AxisRefList(remedy.reduced_axes)
     for result in op.results:
         sharding = sharding_or_replicated(result, remedy.mesh_or_ref, is_closed=True)
@@ -55,7 +55,7 @@ def _use_instead(
     op_class: type[Op],
     result: OpResult,
     attributes: Mapping[str, Attribute],
-    place: dict[str, Any],
+    place: Place,
     rewriter: Rewriter,
 ) -> None:
     """Makes an operation of a result, which all others use in its place."""
@@ -63,8 +63,3 @@ def _use_instead(
         op_class, [result], [result.type], attributes, location=result.lazy_location, **place
     )
     rewriter.replace_uses_except(result, made.result, made)
-
-
-def _behind(op: Op) -> dict[str, Any]:
-    """The place behind an operation, and behind what was put there before, for the rewriter."""
-    return {"at_end_of": op.parent} if op.next is None else {"before": op.next}

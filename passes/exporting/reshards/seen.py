@@ -11,6 +11,8 @@ from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding
 from sdyopt.dialects.sdy.values import sharding_of
 from sdyopt.ir.value import Value
 
+from ...common.barriers import before_barriers
+
 _BEHIND_BARRIER = object()
 
 
@@ -48,6 +50,4 @@ def is_all_there_is(seen: object) -> bool:
 
 def sharding_behind_barriers(value: Value) -> TensorSharding | None:
     """The sharding of a value, or of what goes into the barriers that it comes through."""
-    while isinstance(barrier := value.defining_op, PropagationBarrierOp):
-        value = barrier.input
-    return sharding_of(value)
+    return sharding_of(before_barriers(value))

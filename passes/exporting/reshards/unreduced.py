@@ -4,7 +4,7 @@
     %0 : replicated along "x", wanted unreduced={"x"}    ->  replicated-to-unreduced along "x"
     %0 : split along "x", wanted unreduced={"x"}         ->  sharded-to-unreduced along "x"
 
-What is inserted is put before `place`.
+What is inserted is put at `place`.
 """
 
 from __future__ import annotations
@@ -25,11 +25,13 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import OpOperand, Value
 from sdyopt.sharding.axes import Axes, is_beginning
 
+from .place import Place
+
 MeshOf = Callable[[MeshOrRef], Mesh | None]
 
 
 def reduce_use(
-    use: OpOperand, wanted: TensorSharding | None, mesh_of: MeshOf, place: Op, rewriter: Rewriter
+    use: OpOperand, wanted: TensorSharding | None, mesh_of: MeshOf, place: Place, rewriter: Rewriter
 ) -> TensorSharding | None:
     """Sums over the unreduced axes of a used value that are not wanted so. Returns the new sharding."""
     held = sharding_of(use.value)
@@ -51,7 +53,7 @@ def reduce_use(
 
 
 def unreduce_use(
-    use: OpOperand, wanted: TensorSharding | None, mesh_of: MeshOf, place: Op, rewriter: Rewriter
+    use: OpOperand, wanted: TensorSharding | None, mesh_of: MeshOf, place: Place, rewriter: Rewriter
 ) -> TensorSharding | None:
     """Makes a used value unreduced along axes that are wanted so. Returns the new sharding, if there is one.
 
@@ -136,10 +138,8 @@ def _insert(
     value: Value,
     attributes: dict[str, Attribute],
     use: OpOperand,
-    place: Op,
+    place: Place,
     rewriter: Rewriter,
 ) -> Value:
     location = use.value.lazy_location
-    return rewriter.create(
-        op_class, [value], [value.type], attributes, before=place, location=location
-    ).result
+    return rewriter.create(op_class, [value], [value.type], attributes, location=location, **place).result

@@ -13,11 +13,12 @@ from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully
 from sdyopt.dialects.sdy.values import rank_of, sharding_of
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.value import BlockArgument, OpOperand, OpResult, Value
+from sdyopt.ir.value import BlockArgument, OpOperand, OpResult
 
 from ...common.call_graph import called_function
 from ...common.function_shardings import argument_shardings
 from .apply import reshard_use
+from .place import Place, place_behind_definition
 from .unreduced import MeshOf, reduce_use, unreduce_use
 
 
@@ -36,7 +37,7 @@ class Wants:
         for owner in sorted(owners, key=lambda owner: isinstance(owner, BlockArgument)):
             wanted = _at_source(op, owner)
             for source in flow.sources(op, owner):
-                self._meet(source, wanted, _place_behind(source.value), self._in_full)
+                self._meet(source, wanted, place_behind_definition(source.value), self._in_full)
 
     def meet_arguments(self, call: CallOp) -> None:
         """Makes what is passed what the called function takes; replicated if it does not say anything.
@@ -54,7 +55,7 @@ class Wants:
                 tuple([fully_replicated(rank, like.mesh_or_ref, True) for rank in ranks])
             )
         for use, wanted in zip(call.operand_uses, declared, strict=True):
-            self._meet(use, wanted, _place_behind(use.value), in_full=True)
+            self._meet(use, wanted, place_behind_definition(use.value), in_full=True)
 
     def meet_results(self, function: FuncOp) -> None:
         """Lets a function return what it says it does."""
@@ -64,14 +65,14 @@ class Wants:
         for use, held in zip(end.operand_uses, function.result_attributes, strict=False):
             sharding = held.get(SHARDING)
             wanted = sharding if isinstance(sharding, TensorSharding) else None
-            self._meet(use, wanted, end, self._in_full)
+            self._meet(use, wanted, {"before": end}, self._in_full)
 
     def _is_spread(self, sharding: TensorSharding | None) -> bool:
         mesh = None if sharding is None else self._mesh_of(sharding.mesh_or_ref)
         return mesh is not None and not mesh.is_maximal
 
-    def _meet(self, use: OpOperand, wanted: TensorSharding | None, place: Op, in_full: bool) -> None:
-        """Makes one use of a value what is wanted of it, before `place`."""
+    def _meet(self, use: OpOperand, wanted: TensorSharding | None, place: Place, in_full: bool) -> None:
+        """Makes one use of a value what is wanted of it, by what is inserted at `place`."""
         held = reduce_use(use, wanted, self._mesh_of, place, self._rewriter)
         held = unreduce_use(use, wanted, self._mesh_of, place, self._rewriter) or held
         if in_full and not _are_equivalent(held, wanted):
@@ -100,15 +101,4 @@ def _at_source(op: Op, owner: OpResult | BlockArgument) -> TensorSharding | None
     found = op.argument_sharding(owner.index)
     if isinstance(op, ManualComputationOp) and found is not None:
         return with_manual_axes(found, op.in_shardings.shardings[owner.index], op.manual_axes)
-    return found
-
-
-def _place_behind(value: Value) -> Op:
-    """The operation before which to insert what comes directly behind the definition of a value."""
-    if isinstance(value, BlockArgument):
-        found = value.owner.first
-    else:
-        assert isinstance(value, OpResult)
-        found = value.op.next
-    assert found is not None, "a value that is used does not end its block"
     return found

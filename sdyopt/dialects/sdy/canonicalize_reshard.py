@@ -33,6 +33,9 @@ def _merge_reshards(op: Any, rewriter: Rewriter) -> bool:
     inner = op.input.defining_op
     if inner is None or inner.form.name != _RESHARD or not inner.output.has_one_use:
         return False
+    if inner is op:
+        # In a graph region; there is nothing that it could be made of instead.
+        return False
     location = fused([op.location, inner.location])
     attributes = {"sharding": op.sharding}
     types = op.form.result_types
@@ -56,7 +59,7 @@ RESHARD_OF_RESHARD = Pattern(
 def _reuse_reshard(op: Any, rewriter: Rewriter) -> bool:
     """Uses the result of an earlier reshard of the same data in the same way."""
     root = _root(op.input)
-    target = _target_sharding(op.sharding, op.input)
+    target = _target_sharding(op.sharding, op.input, root)
     found = _find_reshard(root, target, op)
     if found is None:
         return False
@@ -72,18 +75,24 @@ def _reuse_reshard(op: Any, rewriter: Rewriter) -> bool:
 
 
 def _root(value: Value) -> Value:
-    """The value from which reshapes and transposes made this one."""
+    """The value from which reshapes and transposes made this one.
+
+    In a graph region they may be in a circle, of which the value found first will do.
+    """
+    passed: set[Value] = set()
     op = value.defining_op
-    while op is not None and op.form.name in _METADATA_ONLY:
+    while value not in passed and op is not None and op.form.name in _METADATA_ONLY:
+        passed.add(value)
         value = op.operand_at(0)
         op = value.defining_op
     return value
 
 
-def _target_sharding(sharding: TensorSharding, value: Value) -> TensorSharding:
+def _target_sharding(sharding: TensorSharding, value: Value, root: Value) -> TensorSharding:
     """What a sharding of `value` is one of, before it was transposed; a change of rank ends the search."""
-    op = value.defining_op
-    while op is not None and op.form.name in _METADATA_ONLY:
+    while value is not root:
+        op = value.defining_op
+        assert op is not None
         value = op.operand_at(0)
         if op.form.name == _TRANSPOSE:
             permutation = op.form.attribute("permutation")
@@ -92,7 +101,6 @@ def _target_sharding(sharding: TensorSharding, value: Value) -> TensorSharding:
             sharding = sharding.with_dims(dims[number] for number in range(len(dims)))
         elif _rank(value.type) != _rank(op.form.result_types[0]):
             break
-        op = value.defining_op
     return sharding
 
 

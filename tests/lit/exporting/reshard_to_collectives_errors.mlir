@@ -1,4 +1,4 @@
-// RUN: sdy-opt %s -split-input-file -sdy-reshard-to-collectives -verify-diagnostics
+// RUN: sdy-opt %s -allow-unregistered-dialect -split-input-file -sdy-reshard-to-collectives -verify-diagnostics
 
 sdy.mesh @mesh = <["x"=2]>
 sdy.mesh @one_device = <[], device_ids=[0]>
@@ -44,4 +44,17 @@ func.func @between_meshes_with_other_axes(%a: tensor<8xf32> {sdy.sharding = #sdy
   // expected-error @+1 {{failed to legalize operation 'sdy.reshard' that was explicitly marked illegal: %1 = "sdy.reshard"(%0)}}
   %1 = sdy.reshard %0 <@mesh, [{"x"}]> : tensor<8xf32>
   return %1 : tensor<8xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+
+// In a graph region a reshard may be one of itself; what is no data cannot be moved.
+func.func @of_itself() {
+  "test.graph"() ({
+    // expected-error @+1 {{'sdy.reshard' op cannot be replaced by what it is made of, which is itself}}
+    %0 = sdy.reshard %0 <@mesh, [{"x"}]> : tensor<8xf32>
+  }, {}) : () -> ()
+  return
 }
