@@ -65,7 +65,10 @@ def prefix_without(axis: AxisRef, others: Iterable[AxisRef]) -> AxisRef | None:
 
 def before_overlap(axes: Axes, others: Sequence[AxisRef]) -> Axes:
     """The longest beginning of a list that overlaps none of others."""
+    names = {axis.name for axis in others}
     for position, axis in enumerate(axes):
+        if axis.name not in names:
+            continue
         prefix = prefix_without(axis, others)
         if prefix is not axis:
             return axes[:position] if prefix is None else (*axes[:position], prefix)

@@ -70,7 +70,8 @@ class Progress:
     @property
     def sharding(self) -> TensorSharding:
         """How the tensor is sharded now."""
-        dims = tuple([DimensionSharding(tuple(axes)) for axes in self.current])
+        # All fields are given, because facts are found faster then.
+        dims = tuple([DimensionSharding(tuple(axes), True, None) for axes in self.current])
         return TensorSharding(self.mesh_or_ref, dims, (), self.target.unreduced_axes)
 
     def look_up_destinations(self) -> None:
