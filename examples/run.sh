@@ -4,5 +4,4 @@
 set -euo pipefail
 
 exec "$@" "$(dirname "$0")/transformer_train.mlir" \
-  -sdy-propagation-pipeline \
-  -sdy-export-pipeline=enable-insert-explicit-collectives=true
+  -sdy-propagation-pipeline=enable-insert-explicit-collectives=true

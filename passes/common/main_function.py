@@ -17,6 +17,7 @@ def main_function(module: ModuleOp) -> FuncOp:
         if function.sym_name == MAIN:
             return function
     error = module.error(f"Failed to lookup function: {MAIN}")
+    error.diagnostic.operation = None  # which is the whole program
     if functions:
         raise error.help("Of several functions, one has to be the entry point: call it `@main`.")
     raise error.help("There has to be a function directly in the module: the entry point.")

@@ -22,7 +22,13 @@ all-reduce along "y". (Shardy's page about this pass shows the same program with
 without an all-reduce; what it does is this.)
 
 The form without `enable-full-version` changes nothing in this example: it leaves conflicts to the
-partitioner that comes later, and inserts only what always pays.
+partitioner that comes later, and inserts only what always pays. With `%0` unreduced along "y",
+
+      %0 = stablehlo.dot … {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"y"}>]>}
+      %1 = stablehlo.negate %0
+becomes in either form
+      %1 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, [{}, {}]>
+      %2 = stablehlo.negate %1
 
 In full, operands and results of an operation with a sharding rule come to split each factor alike, and no
 two factors along one axis. A factor that has to be replicated comes to be, and hands its axes on to a factor
@@ -47,6 +53,9 @@ reduction.
 If shardings are over meshes that differ in the order of devices only, the mesh of most shardings that split
 anything is taken for all. If they differ in axes, or all is on one device, the operation is left alone, and
 so are operations whose rule was written by a user.
+
+Run it once: it does not know of an all-reduce that it comes from the pass, and would make the sum again. It
+warns where it has done so.
 """
 
 from __future__ import annotations
@@ -54,6 +63,8 @@ from __future__ import annotations
 from functools import cache
 
 from sdyopt.dialects.func import CallOp, FuncOp
+from sdyopt.dialects.sdy.axis_lists import axis_ref_list_text
+from sdyopt.dialects.sdy.collectives import AllReduceOp
 from sdyopt.dialects.sdy.mesh_op import find_mesh
 from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.sdy.values import sharding_of
@@ -64,6 +75,7 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import Value
 from sdyopt.pipeline import Pass, option
 from sdyopt.registry import register
+from sdyopt.sharding.axes import overlap
 from sdyopt.sharding.rule import is_rule_seen_on, rule_for
 
 from .reshards.apply import apply_remedy
@@ -86,6 +98,7 @@ class InsertExplicitReshards(Pass):
             if not op.is_terminator:
                 inserter.visit(op)
         inserter.wants.meet_results(function)
+        inserter.warn_of_repeated_sums()
         return rewriter.changed
 
 
@@ -100,8 +113,12 @@ class _Inserter:
         self._remedies = Remedies(self._mesh_of)
         self._shardings = SeenShardings()
         self._known: dict[object, Remedy | None] = {}
+        # The all-reduces that were there before.
+        self._sums: list[AllReduceOp] = []
 
     def visit(self, op: Op) -> None:
+        if isinstance(op, AllReduceOp):
+            self._sums.append(op)
         if op.data_flow is not None:
             self.wants.meet_owners(op)
         elif isinstance(op, CallOp):
@@ -110,6 +127,14 @@ class _Inserter:
             pass
         else:
             self._meet_rule(op)
+
+    def warn_of_repeated_sums(self) -> None:
+        """Tells of sums that were made already, and are made twice now."""
+        for op in self._sums:
+            before = op.tensor.defining_op
+            if isinstance(before, AllReduceOp) and overlap(op.reduction_axes, before.reduction_axes.axes):
+                axes = axis_ref_list_text(before.reduction_axes)
+                op.warn(f"sums along {axes} a second time: explicit reshards had been inserted already")
 
     def _unreduce(self, op: ReshardOp) -> bool:
         """Puts more exact operations in place of a reshard to something unreduced."""

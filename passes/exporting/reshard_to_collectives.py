@@ -24,7 +24,9 @@ too, unless its target is not split at all: then the tensor is gathered on the m
 behind a propagation barrier is sharded as it was before the barrier, where the collectives take it.
 
 Sums are none of this pass's business: `sdy-insert-explicit-reshards` has put an all-reduce wherever unreduced
-axes go away, and a reshard is taken to have the same ones before and after it.
+axes go away, and a reshard is taken to have the same ones before and after it. `sdy-export-pipeline` and
+`-canonicalize=enable-patterns=sdy-collective` make a reduce-scatter of an all-reduce and an all-slice behind
+it.
 """
 
 from __future__ import annotations

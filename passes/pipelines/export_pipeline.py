@@ -70,7 +70,15 @@ def export_pipeline(
     gone, shardings are closed, and where data has to move there is a reshard or, with
     `enable-insert-explicit-collectives`, the collectives that move it.
 
-    With `dump-directory`, the program is written there behind its main parts, as
+    Run it once, not behind itself or `sdy-propagation-pipeline`, of which it is the end: reshards that
+    have been inserted would be inserted again, and sums made twice.
+
+    Constants are merged, edges sunk, constraints become reshards, shardings of inputs and outputs are cut to
+    parts of one size, and all are closed. Then come `sdy-insert-explicit-reshards` and, for collectives, its
+    full version and `sdy-reshard-to-collectives`, and simplifications of collectives: an all-reduce with an
+    all-slice behind it becomes a reduce-scatter. `--dump-pass-pipeline` shows each pass with its options.
+
+    With `dump-directory`, a folder that is there, the program is written there behind its main parts, as
     `00.after_propagation.mlir` and so on. What propagation noted for people, if it was asked to, can be
     seen there with `dump-sharding-origins` and `dump-propagation-edges`, and is removed afterwards.
     """

@@ -26,10 +26,23 @@ from .import_pipeline import import_passes, settle_constraints
 @register_pipeline("sdy-propagation-pipeline")
 def propagation_pipeline(
     dedup_functions_fully: bool = option(default=False, help="Whether to dedup functions fully."),
+    enable_insert_explicit_collectives: bool = option(
+        default=False, help="Whether to insert all reshards, and make collectives of them."
+    ),
+    dump_directory: str = option(default="", help="Where to write the program in between."),
 ) -> Sequence[Pass]:
     """sdy-propagation-pipeline: import, propagate and export: from a few shardings to all of them.
 
-    From a program in which some values are sharded to one in which all are, ready to be partitioned.
+    From a program in which some values are sharded to one in which all are, ready to be partitioned; with
+    `enable-insert-explicit-collectives`, to one that says by which communication data moves. With
+    `dump-directory`, a folder that is there, the program is written there behind its main parts, as
+    `01.before_propagation.mlir` and so on. (Shardy has these two options in its C++ interface only.)
+
+    It runs, in this order, the import pipeline, `sdy-flatten-call-graph`, `sdy-import-func-calls`,
+    `sdy-apply-sharding-constraints`, `sdy-sharding-group-import`, `sdy-pre-order-funcs`,
+    `sdy-user-priority-propagate`, `sdy-export-named-computations`, `sdy-propagate-to-func-results`,
+    `sdy-unflatten-call-graph`, `sdy-insert-func-call-reshards`, and the export pipeline;
+    `--dump-pass-pipeline` shows each with its options.
 
     A function may be called from places where its arguments are sharded in different ways. By default each
     call is therefore put in place of what it calls before propagation; afterwards computations become
@@ -40,7 +53,8 @@ def propagation_pipeline(
     function disagree it is not sharded, and they get reshards.
     """
     # Number 0 is left for the input.
-    dumps = ModuleDumps(first=1)
+    dumps = ModuleDumps(dump_directory, first=1)
+    export = ExportOptions(enable_insert_explicit_collectives=enable_insert_explicit_collectives)
     return [
         *import_passes(dedup_functions_fully, dumps),
         # How shardings get from calls to functions and back.
@@ -48,14 +62,16 @@ def propagation_pipeline(
         # Callers come before what they call: an earlier operation has the first say.
         PreOrderFuncs(),
         # Rules are kept: reshards are found by them. The export pipeline drops them.
-        UserPriorityPropagation(keep_sharding_rules=True, dump_index=dumps.next_index),
+        UserPriorityPropagation(
+            keep_sharding_rules=True, module_dump_directory=dump_directory, dump_index=dumps.next_index
+        ),
         *(_sink_edges_of_calls() if dedup_functions_fully else _export_calls()),
         UnflattenCallGraph(),
         # The copies that nobody calls any longer.
         SymbolDCE(),
         # Calls may share a function now whose results they would have sharded in different ways.
         InsertFuncCallReshards(),
-        *export_passes(ExportOptions(), dumps),
+        *export_passes(export, dumps),
     ]
 
 
