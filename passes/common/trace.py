@@ -149,8 +149,10 @@ class Origins:
     def _start_function(self, function: FuncOp) -> None:
         for index, argument in enumerate(function.entry.arguments):
             self._start(argument, sharding_of(argument), f"input: {index}")
-        for index, value in enumerate(_returned(function).operands):
-            sharding = function.result_attributes[index].get(SHARDING)
+        # A first block that ends with something else than a return may give more than there are results.
+        returned = zip(_returned(function).operands, function.result_attributes, strict=False)
+        for index, (value, held) in enumerate(returned):
+            sharding = held.get(SHARDING)
             if isinstance(sharding, TensorSharding):
                 self._start(value, sharding, f"output: {index}")
 

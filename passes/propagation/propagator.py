@@ -158,7 +158,9 @@ class Propagator:
             return []
         end = function.entry.last
         assert end is not None
-        sites = [self._sites.result(function, index, value) for index, value in enumerate(end.operands)]
+        # A first block that ends with something else than a return may give more than there are results.
+        returned = end.operands[: len(function.result_attributes)]
+        sites = [self._sites.result(function, index, value) for index, value in enumerate(returned)]
         return [site for site in sites if site is not None]
 
     def _propagate_results(self, strategy: Strategy) -> None:

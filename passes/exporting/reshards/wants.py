@@ -62,8 +62,10 @@ class Wants:
         end = None if function.is_declaration else function.entry.last
         if end is None:
             return
-        for use, held in zip(end.operand_uses, function.result_attributes, strict=False):
-            sharding = held.get(SHARDING)
+        declared = function.result_attributes
+        for index, use in enumerate(end.operand_uses):
+            # A first block that ends with something else than a return may give more than there are results.
+            sharding = declared[index].get(SHARDING) if index < len(declared) else None
             wanted = sharding if isinstance(sharding, TensorSharding) else None
             self._meet(use, wanted, {"before": end}, self._in_full)
 

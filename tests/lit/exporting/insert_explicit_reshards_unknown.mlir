@@ -14,3 +14,12 @@ func.func @unknown(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}
   }) : () -> ()
   return
 }
+
+// What a function gives is what its last operation takes, whatever this is; what is too much has no sharding.
+// CHECK-LABEL: func.func @unknown_end
+// CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{"x"}]>
+// CHECK-NEXT: %1 = sdy.reshard %arg0 <@mesh, [{}]>
+// CHECK-NEXT: "foo.end"(%0, %1)
+func.func @unknown_end(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  "foo.end"(%a, %a) : (tensor<8xf32>, tensor<8xf32>) -> ()
+}
