@@ -65,7 +65,7 @@ def _in_the_end(value: Value, latest: Mapping[Value, Value], op: Op) -> Value:
 def _replacement(
     op: Op, patterns: Mapping[type[Op], Convert], latest: Mapping[Value, Value], rewriter: Rewriter
 ) -> Sequence[Value] | None:
-    folded = _fold(op)
+    folded = _fold(op, rewriter)
     if folded is not None:
         return [latest.get(value, value) for value in folded]
     pattern = patterns.get(type(op))
@@ -74,12 +74,12 @@ def _replacement(
     return pattern(op, [latest.get(value, value) for value in op.operands], rewriter)
 
 
-def _fold(op: Op) -> list[Value] | None:
+def _fold(op: Op, rewriter: Rewriter) -> list[Value] | None:
     """The values that an operation folds to, None if it does not fold to values."""
     if op.fold is None or CONSTANT_LIKE in op.traits:
         return None
-    found = fold(op)
+    found = fold(op, rewriter)
     while found is not None and not found:
-        found = fold(op)  # changed in place, and now perhaps something to replace
+        found = fold(op, rewriter)  # changed in place, and now perhaps something to replace
     values = [value for value in found or () if isinstance(value, Value)]
     return values if found and len(values) == len(found) else None

@@ -103,17 +103,13 @@ def _put_one(block: Block, call: CallOp, rewriter: Rewriter) -> None:
 def _put_several(blocks: list[Block], call: CallOp, rewriter: Rewriter) -> None:
     """Puts blocks between what comes before the call and what comes behind it."""
     before = call.parent
-    assert before is not None and before.parent is not None
-    region = before.parent
+    assert before is not None
     after = Block()
     while call.next is not None:
         rewriter.move(call.next, at_end_of=after)
     values = [after.add_argument(result.type, result.location) for result in call.results]
     _replace_results(call.results, values, rewriter)
-    position = region.blocks.index(before) + 1
-    region.blocks[position:position] = [*blocks[1:], after]
-    for block in (*blocks[1:], after):
-        block.parent = region
+    rewriter.insert_blocks([*blocks[1:], after], before)
     for block in blocks:
         _go_on_to(after, block, rewriter)
     for op in blocks[0].ops:
@@ -130,6 +126,5 @@ def _go_on_to(after: Block, block: Block, rewriter: Rewriter) -> None:
     """Where a block returns, it goes on to what comes behind the call."""
     end = block.last
     if end is not None and end.form.name == "func.return":
-        branch = rewriter.create(BranchOp, end.operands, before=end, location=end.location)
-        branch.successors = [after]
+        rewriter.create(BranchOp, end.operands, before=end, location=end.location, successors=[after])
         rewriter.erase(end)

@@ -110,8 +110,7 @@ def _decide(op: ConditionalBranchOp, rewriter: Rewriter) -> bool:
         return False
     target = op.successors[0 if condition.value else 1]
     values = op.true_targets if condition.value else op.false_targets
-    branch = rewriter.create(BranchOp, values, before=op, location=op.location)
-    branch.successors = [target]
+    rewriter.create(BranchOp, values, before=op, location=op.location, successors=[target])
     rewriter.erase(op)
     return True
 

@@ -21,7 +21,7 @@ def constant_value(op: Op | None) -> Attribute | None:
     return op.form.attributes.get("value")
 
 
-def fold(op: Op) -> Sequence[Value | Attribute] | None:
+def fold(op: Op, rewriter: Rewriter) -> Sequence[Value | Attribute] | None:
     """What the results of an operation can be replaced by.
 
     An empty list says that the operation was changed in place, None that nothing can be done.
@@ -30,8 +30,11 @@ def fold(op: Op) -> Sequence[Value | Attribute] | None:
         constants = [constant_value(use.value.defining_op) for use in op._operands]
         found = op.fold(constants)
         if found is not None:
+            if not found:
+                rewriter.changed_itself(op)
             return cast("Sequence[Value | Attribute]", found)
     if COMMUTATIVE in op.traits and _moves_constants_right(op):
+        rewriter.changed_itself(op)
         return []
     return None
 

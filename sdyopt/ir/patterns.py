@@ -150,11 +150,10 @@ class _Driver:
         return found
 
     def _fold(self, op: Op) -> bool:
-        found = fold(op)
+        found = fold(op, self._rewriter)
         if found is None:
             return False
         if not found:
-            self.modified(op)
             return True
         made: list[Op] = []
         values: list[Value] = []

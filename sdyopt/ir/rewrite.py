@@ -57,6 +57,7 @@ class Rewriter:
         at_start_of: Block | None = None,
         location: LazyLocation = UNKNOWN,
         regions: Iterable[Region] = (),
+        successors: Sequence[Block] = (),
     ) -> Op:
         """Makes an operation at one of the four places.
 
@@ -69,7 +70,7 @@ class Rewriter:
         discardable = dictionary({n: a for n, a in given.items() if n not in inherent})
         types = tuple([value.type for value in operands])
         form = Form(op_class, op_class.name, held, types, tuple(result_types))
-        op = build(form, operands, discardable, location, tuple(regions))
+        op = build(form, operands, discardable, location, tuple(regions), successors)
         for name, value in outside.items():
             op.set_place_attribute(name, value)
         self.insert(op, before=before, after=after, at_end_of=at_end_of, at_start_of=at_start_of)
@@ -224,6 +225,16 @@ class Rewriter:
         if block.parent is not None:
             self.erase_block(block)
 
+    def insert_blocks(self, blocks: Sequence[Block], after: Block) -> None:
+        """Moves blocks, which nobody else lists any longer, behind another one."""
+        region = after.parent
+        assert region is not None
+        position = region.blocks.index(after) + 1
+        region.blocks[position:position] = blocks
+        for block in blocks:
+            block.parent = region
+        self._rebuilt(region)
+
     def take_region(self, source: Region, target: Region) -> None:
         """Moves all blocks of one region to the end of another."""
         for block in source.blocks:
@@ -233,6 +244,11 @@ class Rewriter:
         self._rebuilt(target)
 
     # --- Changing in place ----------------------------------------------------------------
+
+    def changed_itself(self, op: Op) -> None:
+        """Hears that an operation has put its operands and its form in another way, as folds may."""
+        self._touched.restate(op)
+        self._rewired(op)
 
     def set_operand(self, use: OpOperand, value: Value) -> None:
         """Makes an operand another value, of whatever type."""

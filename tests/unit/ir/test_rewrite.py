@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.ir.attribute import UNIT
-from sdyopt.ir.block import Region
+from sdyopt.ir.block import Block, Region
+from sdyopt.ir.constants import fold
 from sdyopt.ir.numbers import integer
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.touched import recording
 from sdyopt.ir.types import I32, I64
 from sdyopt.ir.value import Value
 
@@ -120,3 +122,28 @@ def test_users_go_before_what_they_use() -> None:
     loop = rewriter.create(LoopOp, at_end_of=block, regions=[body])
     rewriter.erase(loop)
     assert listener.gone == [user, minus_one, one, loop]
+
+
+def test_an_operation_that_folds_in_place_is_noted_as_touched() -> None:
+    setup, (_, block) = Rewriter(), scope()
+    one = constant(setup, block, integer(1, I32)).result
+    other = negate(setup, block, one).result
+    commutative = add(setup, block, one, other)
+    with recording() as touched:
+        rewriter = Rewriter()
+        assert fold(commutative, rewriter) == []
+    assert commutative.operands == [other, one]
+    assert rewriter.changed
+    assert commutative in touched.restated and commutative in touched.rewired
+
+
+def test_inserted_blocks_belong_to_the_region_and_are_noted_as_touched() -> None:
+    outer, block = scope()
+    with recording() as touched:
+        rewriter = Rewriter()
+        blocks = [Block(), Block()]
+        rewriter.insert_blocks(blocks, after=block)
+    assert outer.regions[0].blocks == [block, *blocks]
+    assert all(inserted.parent is outer.regions[0] for inserted in blocks)
+    assert rewriter.changed
+    assert outer in touched.placed
