@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
-from inspect import cleandoc
+from inspect import cleandoc, get_annotations
 from typing import Any, TypeVar
 
 from sdyopt.diagnostics.usage import UsageError
@@ -71,7 +71,7 @@ def register(flag: str) -> Callable[[P], P]:
 
     def add(cls: P) -> P:
         cls.flag = flag
-        if "__annotations__" in vars(cls):  # a pass without options has nothing to add to its base
+        if get_annotations(cls):  # a pass without options has nothing to add to its base
             dataclass(frozen=True, eq=False)(cls)
         _add(PassEntry(flag, cls))
         return cls
