@@ -12,6 +12,8 @@ can be seen from outside, which the outermost one never can.
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.form import Form
 from sdyopt.ir.operation import Op
@@ -60,14 +62,15 @@ def _find_live(table: SymbolTableOp, live: set[Op], is_hidden: bool) -> None:
         elif is_public(op) or not (is_hidden or is_private(op)):
             live.add(op)
             pending.append(op)
-    seen: set[Attribute | Form] = set()
+    # What was seen, by the table in which it is looked up: this one, or one that a name led into.
+    seen: defaultdict[Op, set[Attribute | Form]] = defaultdict(set)
     while pending:
         op = pending.pop()
         if isinstance(op, SymbolTableOp):
             _find_live(op, live, is_hidden or not _is_symbol(op) or is_private(op))
         holder = op.parent_op
         assert isinstance(holder, SymbolTableOp)
-        uses = symbol_uses(op, seen)
+        uses = symbol_uses(op, seen[holder])
         if uses is None:
             raise op.error(
                 "operation contains potentially unknown symbol table, meaning that we can't reliable "

@@ -86,3 +86,23 @@ func.func private @helper() { return }
 // What is not registered is no symbol.
 // CHECK: "test.thing"
 "test.thing"() {sym_name = "thing", sym_visibility = "private"} : () -> ()
+
+// -----
+
+// One name may mean different symbols in different tables, however late it turns out that both are used.
+// CHECK:      module @library
+// CHECK-NEXT:   func.func nested @entry
+// CHECK:        func.func private @helper
+func.func @main() attributes {test.uses = [@other, @library]} {
+  call @helper() : () -> ()
+  return
+}
+func.func private @helper() { return }
+func.func private @other() attributes {test.use = @library::@entry} { return }
+module @library attributes {sym_visibility = "private"} {
+  func.func nested @entry() {
+    call @helper() : () -> ()
+    return
+  }
+  func.func private @helper() { return }
+}
