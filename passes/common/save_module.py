@@ -3,12 +3,11 @@
     03.after_propagation.mlir
 
 Files are numbered by their place in the pipeline. Without a directory, nothing is written. Named
-pipelines place this pass; it has no flag of its own.
+pipelines place this pass; help does not list it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
@@ -16,20 +15,23 @@ from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.verify import Verifier
 from sdyopt.pipeline import Pass
-from sdyopt.registry import all_dialects, find_dialect
+from sdyopt.registry import all_dialects, find_dialect, register
 from sdyopt.syntax.print import PrintOptions, print_for_note, print_op
 from sdyopt.syntax.spell import Speller
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@register("sdy-save-module", is_listed=False)
 class SaveModuleOp(Pass):
-    """Writes the module to `directory`, as `{index}.{file_name}.mlir`."""
+    """sdy-save-module: write the program to a file, and change nothing.
 
-    flag = "sdy-save-module"
+    A part of pipelines with a dump directory. In their text it stands without its directory, as in C++; read
+    from such a text it writes nothing.
+    """
 
+    # No options: where to write is for a pipeline to say.
     directory: str = ""
-    file_name: str
-    index: int
+    file_name: str = ""
+    index: int = 0
 
     @classmethod
     def label(cls) -> str:

@@ -44,9 +44,9 @@ def lookup(flag: str) -> PassEntry | PipelineEntry:
 
 
 def all_passes() -> list[PassEntry | PipelineEntry]:
-    """Every pass and pipeline there is, by name."""
+    """Every pass and pipeline that help tells of, by name."""
     import_passes()
-    return [entries[flag] for flag in sorted(entries)]
+    return [entries[flag] for flag in sorted(entries) if entries[flag].is_listed]
 
 
 def import_passes() -> None:

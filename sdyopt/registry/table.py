@@ -23,6 +23,8 @@ class PassEntry:
 
     flag: str
     pass_class: type[Pass]
+    # Whether help tells of it. What only pipelines use is known so that their text can be read back.
+    is_listed: bool = True
     is_single: bool = field(default=True, init=False)
 
     @property
@@ -46,6 +48,7 @@ class PipelineEntry:
 
     flag: str
     builder: Builder
+    is_listed: bool = field(default=True, init=False)
     is_single: bool = field(default=False, init=False)
 
     @property
@@ -66,14 +69,14 @@ class PipelineEntry:
 entries: dict[str, PassEntry | PipelineEntry] = {}
 
 
-def register(flag: str) -> Callable[[P], P]:
+def register(flag: str, is_listed: bool = True) -> Callable[[P], P]:
     """Class decorator: makes a pass known by its flag, and a dataclass of its options."""
 
     def add(cls: P) -> P:
         cls.flag = flag
         if get_annotations(cls):  # a pass without options has nothing to add to its base
             dataclass(frozen=True, eq=False)(cls)
-        _add(PassEntry(flag, cls))
+        _add(PassEntry(flag, cls, is_listed))
         return cls
 
     return add
