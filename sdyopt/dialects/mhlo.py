@@ -9,7 +9,7 @@ from __future__ import annotations
 from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.dialects.stablehlo.precision import precision_config_of
 from sdyopt.dialects.stablehlo.ragged_dimensions import RaggedDimensions, check_ragged_dot
-from sdyopt.dialects.stablehlo.records import dimension_list, read_record, spell_record
+from sdyopt.dialects.stablehlo.records import PRODUCT_ENTRIES, dimension_list, read_record, spell_record
 from sdyopt.dialects.stablehlo.types import ANY_TENSOR
 from sdyopt.ir import fields
 from sdyopt.ir.attribute import Attribute
@@ -79,25 +79,18 @@ class RaggedDotOp(Op):
 
 # --- Text -----------------------------------------------------------------------------------------
 
-_DOT_ENTRIES = {
-    "lhs_batching_dimensions": dimension_list,
-    "rhs_batching_dimensions": dimension_list,
-    "lhs_contracting_dimensions": dimension_list,
-    "rhs_contracting_dimensions": dimension_list,
-}
-
 
 @mhlo.attribute("dot")
 def _parse_dot(cursor: Cursor) -> Attribute:
     cursor.expect("<")
-    found = read_record(cursor, "dot dimension numbers", _DOT_ENTRIES)
-    return DotDimensions(*(found.get(name, ()) for name in _DOT_ENTRIES))
+    found = read_record(cursor, "dot dimension numbers", PRODUCT_ENTRIES)
+    return DotDimensions(*(found.get(name, ()) for name in PRODUCT_ENTRIES))
 
 
 @mhlo.spelling(DotDimensions)
 def _spell_dot(dims: DotDimensions, speller: Speller) -> str:
     values = dims.lhs_batching, dims.rhs_batching, dims.lhs_contracting, dims.rhs_contracting
-    return spell_record("dot", dict(zip(_DOT_ENTRIES, values, strict=True)))
+    return spell_record("dot", dict(zip(PRODUCT_ENTRIES, values, strict=True)))
 
 
 def _dot(cursor: Cursor) -> DotDimensions:

@@ -6,7 +6,7 @@ from sdyopt.dialects.chlo.dialect import chlo
 from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.dialects.stablehlo.precision import precision_config_of
 from sdyopt.dialects.stablehlo.ragged_dimensions import RaggedDimensions, check_ragged_dot
-from sdyopt.dialects.stablehlo.records import dimension_list, read_record, spell_record
+from sdyopt.dialects.stablehlo.records import PRODUCT_ENTRIES, dimension_list, read_record, spell_record
 from sdyopt.dialects.stablehlo.types import ANY_TENSOR, INT_TENSOR
 from sdyopt.ir import fields
 from sdyopt.ir.attribute import Attribute
@@ -43,10 +43,7 @@ class RaggedDotDimensions(Attribute):
 
 
 _ENTRIES = {
-    "lhs_batching_dimensions": dimension_list,
-    "rhs_batching_dimensions": dimension_list,
-    "lhs_contracting_dimensions": dimension_list,
-    "rhs_contracting_dimensions": dimension_list,
+    **PRODUCT_ENTRIES,
     "lhs_ragged_dimensions": dimension_list,
     "rhs_group_dimensions": dimension_list,
 }

@@ -8,7 +8,7 @@ from sdyopt.dialects.stablehlo.asm import spell_list
 from sdyopt.dialects.stablehlo.compatible import dimensions_of, most_specific_dimension
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.dimensions import Dimensions, check_distinct
-from sdyopt.dialects.stablehlo.records import dimension_list, integer_list, read_record, spell_record
+from sdyopt.dialects.stablehlo.records import PRODUCT_ENTRIES, integer_list, read_record, spell_record
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.constraints import of_class
 from sdyopt.ir.form import Form
@@ -43,25 +43,18 @@ class DotDimensions(Attribute):
 
 DOT_DIMENSIONS = of_class(DotDimensions, "Attribute that models the dimension information for dot.")
 
-_ENTRIES = {
-    "lhs_batching_dimensions": dimension_list,
-    "rhs_batching_dimensions": dimension_list,
-    "lhs_contracting_dimensions": dimension_list,
-    "rhs_contracting_dimensions": dimension_list,
-}
-
 
 @stablehlo.attribute("dot")
 def _parse(cursor: Cursor) -> Attribute:
     cursor.expect("<")
-    found = read_record(cursor, "dot dimension numbers", _ENTRIES)
-    return DotDimensions(*(found.get(name, ()) for name in _ENTRIES))
+    found = read_record(cursor, "dot dimension numbers", PRODUCT_ENTRIES)
+    return DotDimensions(*(found.get(name, ()) for name in PRODUCT_ENTRIES))
 
 
 @stablehlo.spelling(DotDimensions)
 def _spell(dims: DotDimensions, speller: Speller) -> str:
     values = (dims.lhs_batching, dims.rhs_batching, dims.lhs_contracting, dims.rhs_contracting)
-    return spell_record("dot", dict(zip(_ENTRIES, values, strict=True)))
+    return spell_record("dot", dict(zip(PRODUCT_ENTRIES, values, strict=True)))
 
 
 # --- In dot_general ---------------------------------------------------------------------------

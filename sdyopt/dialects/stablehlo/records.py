@@ -6,6 +6,7 @@ Entries stand in any order, and those that are empty or 0 are left out.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError
@@ -18,6 +19,17 @@ Read = Callable[[Cursor], Any]
 def dimension_list(cursor: Cursor) -> tuple[int, ...]:
     """Reads `[0, 1]`."""
     return tuple(cursor.comma_list(lambda: dimension_size(cursor), "[", "]"))
+
+
+# The dimensions of two operands of a product that belong together, as all dialects with products write them.
+PRODUCT_ENTRIES: Mapping[str, Read] = MappingProxyType(
+    {
+        "lhs_batching_dimensions": dimension_list,
+        "rhs_batching_dimensions": dimension_list,
+        "lhs_contracting_dimensions": dimension_list,
+        "rhs_contracting_dimensions": dimension_list,
+    }
+)
 
 
 def number(cursor: Cursor) -> int:
