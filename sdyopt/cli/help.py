@@ -146,8 +146,8 @@ def purpose(entry: Entry) -> str:
 
 
 def manual_text(flag: str) -> str:
-    """The manual of a pass or a pipeline, its options at the end."""
-    entry = lookup(flag)
+    """The manual of a pass or a pipeline, its options at the end. The flag may have its dashes."""
+    entry = lookup(flag.lstrip("-"))
     text = f"{entry.manual.rstrip()}\n"
     if isinstance(entry, PassEntry):
         text += f"\nRuns on {entry.pass_class.anchor or 'any operation'}.\n"

@@ -12,6 +12,7 @@
 
 // A manual is the text that stands at the top of the pass's file, with what the table knows below it.
 // RUN: sdy-opt --help-pass sdy-close-shardings | filecheck %s --check-prefix=MANUAL
+// RUN: sdy-opt --help-pass=-sdy-close-shardings | filecheck %s --check-prefix=MANUAL
 // MANUAL:      sdy-close-shardings: say that no dimension may be split any further.
 // MANUAL:      becomes
 // MANUAL:      Runs on builtin.module.
