@@ -161,6 +161,8 @@ class _Inserter:
             shardings.forget(op.results)
 
     def _remedy(self, op: Op) -> Remedy | None:
+        # Of an operand that is summed first, it is the sharding before that decides.
+        in_full = self._in_full or _is_always_full(op)
         self._reduce_operands(op)
         rule = rule_for(op)
         if rule is None or rule.is_custom:
@@ -169,7 +171,7 @@ class _Inserter:
         source = sharding_of(op.operand_at(0)) if isinstance(op, ReshapeOp) else None
         case = Case(op.form, rule, shardings, source)
         try:
-            return self._remedies.of(case, self._in_full or _is_always_full(op))
+            return self._remedies.of(case, in_full)
         except IncompatibleReductionError:
             raise op.error(
                 "the result has unreduced axes while the operand has incompatible sharding along reduction "

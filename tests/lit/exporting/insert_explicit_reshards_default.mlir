@@ -50,6 +50,18 @@ func.func @concatenate(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, 
   return %0 : tensor<16x4xf32>
 }
 
+// An operand that is summed first does not count as sharded like the result, although its sum is.
+// CHECK-LABEL: func.func @concatenate_a_sum
+// CHECK-NEXT: %0 = sdy.all_reduce {"x"} %arg0 out_sharding=<@mesh, [{"y"}]>
+// CHECK-NEXT: %1 = sdy.reshard %0 <@mesh, [{}]>
+// CHECK-NEXT: %2 = sdy.reshard %arg1 <@mesh, [{}]>
+// CHECK-NEXT: %3 = stablehlo.concatenate %1, %2, dim = 0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>}
+// CHECK-NEXT: %4 = sdy.reshard %3 <@mesh, [{"y"}]>
+func.func @concatenate_a_sum(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}], unreduced={"x"}>}, %b: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) -> tensor<12xf32> {
+  %0 = stablehlo.concatenate %a, %b, dim = 0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : (tensor<8xf32>, tensor<4xf32>) -> tensor<12xf32>
+  return %0 : tensor<12xf32>
+}
+
 // If all are sharded alike, it is left alone, though the dimension that is concatenated is split.
 // CHECK-LABEL: func.func @concatenate_alike
 // CHECK-NEXT: %0 = stablehlo.concatenate %arg0, %arg0, dim = 0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>}
