@@ -134,7 +134,10 @@ class _Inserter:
             before = op.tensor.defining_op
             if isinstance(before, AllReduceOp) and overlap(op.reduction_axes, before.reduction_axes.axes):
                 axes = axis_ref_list_text(before.reduction_axes)
-                op.warn(f"sums along {axes} a second time: explicit reshards had been inserted already")
+                op.warn(
+                    f"sums along {axes} a second time, because explicit reshards had been inserted already: "
+                    "insert them once"
+                )
 
     def _unreduce(self, op: ReshardOp) -> bool:
         """Puts more exact operations in place of a reshard to something unreduced."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict, Unpack
+from typing import Unpack
 
 from sdyopt.dialects.mesh.axes_lists import AxesLists
 from sdyopt.dialects.mesh.halo import UpdateHaloOp
@@ -16,21 +16,12 @@ from sdyopt.dialects.tensor.slices import (
     slice_parts,
     with_segments,
 )
-from sdyopt.ir.block import Block
 from sdyopt.ir.elements import DenseArray
 from sdyopt.ir.operation import Op
+from sdyopt.ir.place import Place
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import DYNAMIC, I64, RankedTensor
 from sdyopt.ir.value import Value
-
-
-class Place(TypedDict, total=False):
-    """Where operations go, as the rewriter takes it."""
-
-    before: Op
-    after: Op
-    at_end_of: Block
-    at_start_of: Block
 
 
 def change_halos(

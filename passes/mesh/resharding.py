@@ -19,11 +19,12 @@ from sdyopt.dialects.tensor.casts import CastOp
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.numbers import integer
 from sdyopt.ir.operation import Op
+from sdyopt.ir.place import Place
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import DYNAMIC, INDEX, RankedTensor
 from sdyopt.ir.value import BlockArgument, OpResult, Value
 
-from .halos import Place, change_halos
+from .halos import change_halos
 
 
 def reshard(

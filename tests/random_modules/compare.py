@@ -39,7 +39,7 @@ _TIMES_ASKED_AGAIN = 5
 # Warnings of what C++ does without a word.
 _ONLY_HERE = (
     "collectives get no further than",
-    "a second time: explicit reshards had been inserted already",
+    "a second time, because explicit reshards",
 )
 _LIFT, _EDGES = "sdy-lift-inlined-meshes", "sdy-add-data-flow-edges"
 _APPLY = "sdy-apply-sharding-constraints"

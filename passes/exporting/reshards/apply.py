@@ -11,11 +11,12 @@ from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.sdy.values import sharding_or_replicated
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.operation import Op
+from sdyopt.ir.place import Place
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import OpOperand, OpResult
 
 from ...common.set_sharding import set_sharding
-from .place import Place, place_behind
+from .place import place_behind
 from .remedies import Remedy
 
 

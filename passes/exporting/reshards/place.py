@@ -1,19 +1,18 @@
-"""Places to insert at, as the rewriter is told of them."""
+"""Places behind what there is."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from sdyopt.ir.operation import Op
+from sdyopt.ir.place import Place
 from sdyopt.ir.value import BlockArgument, Value
-
-# What is put at one place one after the other stands in this order.
-Place = dict[str, Any]
 
 
 def place_behind(op: Op) -> Place:
     """The place behind an operation, and behind what was put there before."""
-    return {"at_end_of": op.parent} if op.next is None else {"before": op.next}
+    if op.next is not None:
+        return {"before": op.next}
+    assert op.parent is not None
+    return {"at_end_of": op.parent}
 
 
 def place_behind_definition(value: Value) -> Place:
@@ -22,7 +21,9 @@ def place_behind_definition(value: Value) -> Place:
     That may be the end of a block, for in a graph region uses may stand before what they use.
     """
     if isinstance(value, BlockArgument):
-        return {"before": value.owner.first}
+        first = value.owner.first
+        assert first is not None, "the block of an argument that is used holds the user or what is around it"
+        return {"before": first}
     op = value.defining_op
     assert op is not None
     return place_behind(op)

@@ -21,11 +21,10 @@ from sdyopt.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSha
 from sdyopt.dialects.sdy.values import sharding_of
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.operation import Op
+from sdyopt.ir.place import Place
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import OpOperand, Value
 from sdyopt.sharding.axes import Axes, is_beginning
-
-from .place import Place
 
 MeshOf = Callable[[MeshOrRef], Mesh | None]
 

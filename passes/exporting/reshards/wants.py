@@ -12,13 +12,14 @@ from sdyopt.dialects.sdy.regions import ManualComputationOp
 from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
 from sdyopt.dialects.sdy.values import rank_of, sharding_of
 from sdyopt.ir.operation import Op
+from sdyopt.ir.place import Place
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import BlockArgument, OpOperand, OpResult
 
 from ...common.call_graph import called_function
 from ...common.function_shardings import argument_shardings
 from .apply import reshard_use
-from .place import Place, place_behind_definition
+from .place import place_behind_definition
 from .unreduced import MeshOf, reduce_use, unreduce_use
 
 

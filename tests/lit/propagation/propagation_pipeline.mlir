@@ -2,18 +2,6 @@
 // RUN: sdy-opt %s -sdy-propagation-pipeline=dedup-functions-fully=true | filecheck %s --check-prefix=DEDUP
 // RUN: sdy-opt %s -sdy-propagation-pipeline --dump-pass-pipeline 2>&1 | filecheck %s --check-prefix=PASSES
 // RUN: sdy-opt %s -sdy-propagation-pipeline=dedup-functions-fully=true --dump-pass-pipeline 2>&1 | filecheck %s --check-prefix=DEDUP-PASSES
-// RUN: sdy-opt %s -sdy-propagation-pipeline=enable-insert-explicit-collectives=true --dump-pass-pipeline 2>&1 | filecheck %s --check-prefix=COLLECTIVES
-// RUN: mkdir -p %t
-// RUN: sdy-opt %s -sdy-propagation-pipeline='dump-directory=%t enable-insert-explicit-collectives=true' -o %t/out.mlir
-// RUN: filecheck %s --check-prefix=DUMP --input-file %t/01.before_propagation.mlir
-// RUN: filecheck %s --check-prefix=DUMP --input-file %t/02.after_propagation.mlir
-// RUN: filecheck %s --check-prefix=DUMP --input-file %t/03.after_explicit_reshards.mlir
-// RUN: filecheck %s --check-prefix=DUMP --input-file %t/04.after_partitioner_with_global_shapes.mlir
-
-// DUMP: module
-
-// COLLECTIVES:      sdy-insert-func-call-reshards,{{.*}}sdy-insert-explicit-reshards{enable-full-version=true}
-// COLLECTIVES-SAME: sdy-reshard-to-collectives
 
 // PASSES:      sdy-add-data-flow-edges,sdy-flatten-call-graph,symbol-dce,
 // PASSES-SAME: sdy-import-func-calls{add-data-flow-edges-on-named-computations=true},symbol-dce,
