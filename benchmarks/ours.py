@@ -10,7 +10,7 @@ from pathlib import Path
 from sdyopt.diagnostics import Source
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.verify import Verifier
-from sdyopt.ir.verify_touched import AfterEdits
+from sdyopt.ir.verify_incremental import AfterEdits
 from sdyopt.pipeline.run import run_pipeline
 from sdyopt.pipeline.text import parse_pipeline
 from sdyopt.registry import find_dialect, lookup

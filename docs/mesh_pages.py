@@ -13,7 +13,7 @@ from pathlib import Path
 from docs.markdown import manual, prose
 from sdyopt.dialects.mesh import DIALECT, groups
 from sdyopt.dialects.mesh.later import later
-from sdyopt.ir.fields import MANY, OPTIONAL, AttrField, OperandField, ResultField, ValueField
+from sdyopt.ir.op_fields import MANY, OPTIONAL, AttrField, OperandField, ResultField, ValueField
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import PURE
 from sdyopt.registry import PassEntry, PipelineEntry, all_passes

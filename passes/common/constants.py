@@ -19,7 +19,7 @@ from sdyopt.dialects.stablehlo.creation import IotaOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.dialects.stablehlo.traits import BROADCASTING_ELEMENTWISE
 from sdyopt.ir.effects import is_memory_effect_free
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.shape_traits import ELEMENTWISE
@@ -43,25 +43,25 @@ def protect_constants(root: Op, rewriter: Rewriter) -> None:
     convert(root, {}, rewriter, legal=(ConstantOp,))
     for op in root.walk():
         if isinstance(op, StablehloConstantOp):
-            rewriter.recast(op, op.form.remember(_protected))
+            rewriter.recast(op, op.signature.cached(_protected))
 
 
-def _protected(form: Form) -> Form:
-    return Form(ConstantOp, ConstantOp.name, form.attributes, (), form.result_types)
+def _protected(signature: OpSignature) -> OpSignature:
+    return OpSignature(ConstantOp, ConstantOp.name, signature.attributes, (), signature.result_types)
 
 
 # --- What can be told from a form -----------------------------------------------------------------
 
 
-def is_elementwise(form: Form) -> bool:
+def is_elementwise(signature: OpSignature) -> bool:
     """Whether every element of the results depends on one element of each operand."""
-    if issubclass(form.op_class, BitcastConvertOp):
-        return _shape(form.operand_types[0]) == _shape(form.result_types[0])
-    traits = form.op_class.traits
+    if issubclass(signature.op_class, BitcastConvertOp):
+        return _shape(signature.operand_types[0]) == _shape(signature.result_types[0])
+    traits = signature.op_class.traits
     return (
         ELEMENTWISE in traits
         or BROADCASTING_ELEMENTWISE in traits
-        or issubclass(form.op_class, _ELEMENTWISE_HERE)
+        or issubclass(signature.op_class, _ELEMENTWISE_HERE)
     )
 
 
@@ -70,15 +70,17 @@ def is_pure(op: Op) -> bool:
 
     One that does not know the sizes of its operands could find them wrong.
     """
-    return is_memory_effect_free(op) and op.form.remember(_knows_its_sizes)
+    return is_memory_effect_free(op) and op.signature.cached(_knows_its_sizes)
 
 
-def _knows_its_sizes(form: Form) -> bool:
-    if PURE in form.op_class.traits or all(DYNAMIC not in _shape(type) for type in form.operand_types):
+def _knows_its_sizes(signature: OpSignature) -> bool:
+    if PURE in signature.op_class.traits or all(
+        DYNAMIC not in _shape(type) for type in signature.operand_types
+    ):
         return True
-    if len(form.operand_types) != 1 or issubclass(form.op_class, _NEEDS_STATIC_OPERANDS):
+    if len(signature.operand_types) != 1 or issubclass(signature.op_class, _NEEDS_STATIC_OPERANDS):
         return False
-    sizes = zip(_shape(form.operand_types[0]), _shape(form.result_types[0]), strict=False)
+    sizes = zip(_shape(signature.operand_types[0]), _shape(signature.result_types[0]), strict=False)
     return all(size != DYNAMIC or new == DYNAMIC for size, new in sizes)
 
 

@@ -15,7 +15,7 @@ around it. Operations that nobody uses go as well.
 
 from __future__ import annotations
 
-from sdyopt.ir.merge import Merging
+from sdyopt.ir.cse import CommonSubexpressions
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import Pass, Statistic
@@ -31,7 +31,7 @@ class CSE(Pass):
 
     def run(self, op: Op) -> bool:
         rewriter = Rewriter()
-        merging = Merging(rewriter)
+        merging = CommonSubexpressions(rewriter)
         for region in op.regions:
             merging.region(region)
         merging.finish()

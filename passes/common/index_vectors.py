@@ -11,8 +11,8 @@ from sdyopt.dialects.stablehlo.creation import IotaOp
 from sdyopt.dialects.stablehlo.joining import ConcatenateOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.dialects.stablehlo.slicing import SliceOp
-from sdyopt.ir.elements import dense_array
-from sdyopt.ir.numbers import integer
+from sdyopt.ir.elements_attributes import dense_array
+from sdyopt.ir.numeric_attributes import integer
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import I64, RankedTensor, tensor

@@ -125,6 +125,6 @@ def _replace_results(results: Sequence[Value], values: Sequence[Value], rewriter
 def _go_on_to(after: Block, block: Block, rewriter: Rewriter) -> None:
     """Where a block returns, it goes on to what comes behind the call."""
     end = block.last
-    if end is not None and end.form.name == "func.return":
+    if end is not None and end.signature.name == "func.return":
         rewriter.create(BranchOp, end.operands, before=end, location=end.location, successors=[after])
         rewriter.erase(end)

@@ -57,7 +57,7 @@ class _Transformer:
                 edit.set_result_attribute(function, index, SHARDING, self._new(held[SHARDING]))
 
     def _inherent(self, op: Op) -> None:
-        for name, value in op.form.attributes:
+        for name, value in op.signature.attributes:
             self._rewriter.set_attribute(op, name, self._new(value))
 
     def _new_dictionary(self, attributes: DictAttr) -> DictAttr:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.symbols import (
@@ -63,7 +63,7 @@ def _find_live(table: SymbolTableOp, live: set[Op], is_hidden: bool) -> None:
             live.add(op)
             pending.append(op)
     # What was seen, by the table in which it is looked up: this one, or one that a name led into.
-    seen: defaultdict[Op, set[Attribute | Form]] = defaultdict(set)
+    seen: defaultdict[Op, set[Attribute | OpSignature]] = defaultdict(set)
     while pending:
         op = pending.pop()
         if isinstance(op, SymbolTableOp):

@@ -68,7 +68,7 @@ def _call(computation: NamedComputationOp, name: str, rewriter: Rewriter) -> Op:
     return rewriter.create(
         CallOp,
         computation.operands,
-        computation.form.result_types,
+        computation.signature.result_types,
         attributes,
         before=computation,
         location=computation.location,
@@ -80,7 +80,7 @@ def _insert_function(
 ) -> None:
     """Makes a function of the body of a computation, at the end of the module."""
     arguments = computation.block.arguments
-    type = FunctionType(tuple([argument.type for argument in arguments]), computation.form.result_types)
+    type = FunctionType(tuple([argument.type for argument in arguments]), computation.signature.result_types)
     attributes: dict[str, Attribute] = {
         "sym_name": string(name),
         "sym_visibility": string("private"),

@@ -152,7 +152,7 @@ class _Inserter:
     def _meet_rule(self, op: Op) -> None:
         # Nearly all operations are like one before.
         shardings = self._shardings
-        key = op.form, op.attributes, *[shardings[use.value] for use in op.operand_uses]
+        key = op.signature, op.attributes, *[shardings[use.value] for use in op.operand_uses]
         if key in self._known:
             remedy = self._known[key]
         else:
@@ -172,7 +172,7 @@ class _Inserter:
             return None
         shardings = tuple([sharding_behind_barriers(value) for value in (*op.operands, *op.results)])
         source = sharding_of(op.operand_at(0)) if isinstance(op, ReshapeOp) else None
-        case = Case(op.form, rule, shardings, source)
+        case = Case(op.signature, rule, shardings, source)
         try:
             return self._remedies.of(case, in_full)
         except IncompatibleReductionError:
@@ -197,7 +197,7 @@ class _Inserter:
 
 def _is_always_full(op: Op) -> bool:
     """Whether an operation is dealt with in full in any case."""
-    if op.form.name == "mhlo.ragged_dot":
+    if op.signature.name == "mhlo.ragged_dot":
         return True
     if not isinstance(op, ConcatenateOp):
         return False

@@ -109,7 +109,7 @@ class _Collectives:
             created = rewriter.create(
                 step.op_class,
                 [value],
-                op.form.result_types,
+                op.signature.result_types,
                 step.attributes,
                 before=op,
                 location=op._location,
@@ -123,7 +123,7 @@ class _Collectives:
         return [value]
 
     def _steps(self, op: ReshardOp, source: TensorSharding, target: TensorSharding) -> Plan:
-        type = op.form.result_types[0]
+        type = op.signature.result_types[0]
         assert isinstance(type, RankedShape)
         return self._plan(type.shape, source, target, _mesh(source, op))
 

@@ -94,7 +94,7 @@ def _case(op: Op) -> Case | None:
     rule = rule_for(op)
     if rule is None:
         return None
-    return Case(op.form, rule, tuple([sharding_of(value) for value in (*op.operands, *op.results)]))
+    return Case(op.signature, rule, tuple([sharding_of(value) for value in (*op.operands, *op.results)]))
 
 
 def _for_product(op: Op) -> Remedy | None:
@@ -107,7 +107,7 @@ def _for_product(op: Op) -> Remedy | None:
     if mesh_or_ref is None or mesh is None or mesh.is_maximal:
         return None
     tensors = project(rule, shardings, mesh, closed_if_missing=True)
-    better = better_result_split(rule, tensors, sizes_of(op.form))
+    better = better_result_split(rule, tensors, sizes_of(op.signature))
     if better is None:
         return None
     result, (mapping,) = tensors[2], rule.results

@@ -58,7 +58,7 @@ class UpdateNonDivisibleInputOutputShardings(Pass):
 def _update_call(call: Op, rewriter: Rewriter) -> None:
     shardings = call.attributes.get(SHARDING)
     if isinstance(shardings, ShardingPerValue):
-        new = _divide_all(shardings, call.form.result_types, call)
+        new = _divide_all(shardings, call.signature.result_types, call)
         rewriter.set_attribute(call, SHARDING, ShardingPerValue(new))
 
 
@@ -69,7 +69,7 @@ def _update_manual(op: Op, rewriter: Rewriter) -> None:
     inside = _divide_all(free, [argument.type for argument in op.block.arguments], op)
     operands = [with_manual_axes(new, old, manual) for new, old in zip(inside, op.in_shardings, strict=True)]
     rewriter.set_attribute(op, "in_shardings", ShardingPerValue(tuple(operands)))
-    results = _divide_all(op.out_shardings, op.form.result_types, op)
+    results = _divide_all(op.out_shardings, op.signature.result_types, op)
     rewriter.set_attribute(op, "out_shardings", ShardingPerValue(results))
 
 

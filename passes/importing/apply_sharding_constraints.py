@@ -40,7 +40,7 @@ from sdyopt.dialects.sdy.values import (
     sharding_of,
     sharding_or_replicated,
 )
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedShape
@@ -87,7 +87,7 @@ def _apply_constraint(op: ShardingConstraintOp, trace: Trace, rewriter: Rewriter
         rewriter.move(op, **_place_behind(op.input))
         _use_instead(op, op.input, op.sharding, rewriter)
         return
-    rule = op.form.remember(_pointwise_rule)
+    rule = op.signature.cached(_pointwise_rule)
     if rule is not None and SHARDING_RULE not in op.attributes:
         rewriter.set_attribute(op, SHARDING_RULE, rule)
     set_sharding(op.input, op.sharding, rewriter)
@@ -153,9 +153,9 @@ def _place_behind(value: Value) -> dict[str, Any]:
     return {"after": value.op}
 
 
-def _pointwise_rule(form: Form) -> OpShardingRule | None:
+def _pointwise_rule(signature: OpSignature) -> OpShardingRule | None:
     """The sharding rule of a constraint: each dimension of the input is that of the output."""
-    (type,) = form.result_types
+    (type,) = signature.result_types
     if not isinstance(type, RankedShape):
         return None
     mapping = TensorMapping(tuple([DimMapping((index,)) for index in range(type.rank)]))

@@ -35,7 +35,7 @@ from sdyopt.dialects.stablehlo.broadcasting import BroadcastInDimOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.dialects.stablehlo.slicing import SliceOp
 from sdyopt.ir.block import Region
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedShape
@@ -93,7 +93,7 @@ class _Splitter:
         self._functions = FunctionCopies(module, rewriter)
         self._copier = ComputationCopier(rewriter, _is_scalar, grouped_values(module), self._copied)
         # The roles that follow from the form.
-        self._roles: dict[Form, _Role] = {}
+        self._roles: dict[OpSignature, _Role] = {}
         self._impure_computations: set[str] = set()
         self._impure_functions: set[str] = set()
 
@@ -106,7 +106,7 @@ class _Splitter:
         copied: set[Value] = set()
         is_marked = False
         for op in _outside_named_computations(region):
-            role = self._roles.get(op.form) or self._role(op)
+            role = self._roles.get(op.signature) or self._role(op)
             if role.is_ignored:
                 continue
             if role.is_source or (role.keeps_constants and constant_values.issuperset(op.operands)):
@@ -136,7 +136,7 @@ class _Splitter:
             is_end=op.is_terminator,
         )
         if not (op.regions or isinstance(op, CallOp)):
-            self._roles[op.form] = role
+            self._roles[op.signature] = role
         return role
 
     def _keeps_constants(self, op: Op) -> bool:
@@ -145,7 +145,7 @@ class _Splitter:
             return original_name(called_function(op)) not in self._impure_functions
         if isinstance(op, NamedComputationOp):
             return op.computation_name not in self._impure_computations
-        return (isinstance(op, _RESHAPING) or is_elementwise(op.form)) and is_pure(op)
+        return (isinstance(op, _RESHAPING) or is_elementwise(op.signature)) and is_pure(op)
 
     def _mark(self, region: Region, function: FuncOp) -> None:
         """Remembers that there is more in a region, and so in its function, than a constant computation."""

@@ -20,7 +20,7 @@ from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.ops import ShardingGroupOp
 from sdyopt.dialects.stablehlo.broadcasting import BroadcastInDimOp
 from sdyopt.dialects.stablehlo.slicing import SliceOp
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import Value
@@ -69,14 +69,14 @@ def _is_constant(op: Op, constants: dict[Op, None]) -> bool:
     if isinstance(op, SOURCES):
         return True
     return (
-        op.form.remember(_may_keep_constants)
+        op.signature.cached(_may_keep_constants)
         and is_pure(op)
         and all(value.defining_op in constants for value in op.operands)
     )
 
 
-def _may_keep_constants(form: Form) -> bool:
-    return issubclass(form.op_class, (BroadcastInDimOp, SliceOp)) or is_elementwise(form)
+def _may_keep_constants(signature: OpSignature) -> bool:
+    return issubclass(signature.op_class, (BroadcastInDimOp, SliceOp)) or is_elementwise(signature)
 
 
 def _is_never_shared(value: Value) -> bool:

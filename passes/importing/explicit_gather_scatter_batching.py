@@ -70,7 +70,7 @@ def _batch_gather(op: GatherOp, rewriter: Rewriter) -> bool:
     rest = without_component(op.start_indices, dims.index_vector_dim, component, op, rewriter)
     attributes = {**_attributes(op), "dimension_numbers": new_dims}
     new = rewriter.create(
-        GatherOp, [op.operand, rest], op.form.result_types, attributes, before=op, location=op.location
+        GatherOp, [op.operand, rest], op.signature.result_types, attributes, before=op, location=op.location
     )
     rewriter.replace(op, new)
     return True
@@ -96,7 +96,7 @@ def _batch_scatter(op: ScatterOp, rewriter: Rewriter) -> bool:
     attributes = {**_attributes(op), "scatter_dimension_numbers": new_dims}
     body = Region()
     rewriter.take_region(op.update_computation, body)
-    operands, types = [*op.inputs, rest, *op.updates], op.form.result_types
+    operands, types = [*op.inputs, rest, *op.updates], op.signature.result_types
     new = rewriter.create(
         ScatterOp, operands, types, attributes, before=op, location=op.location, regions=[body]
     )
@@ -142,4 +142,4 @@ def _without_rows(dimensions: Sequence[int]) -> tuple[int, ...]:
 
 
 def _attributes(op: Op) -> dict[str, Attribute]:
-    return {**dict(op.form.attributes), **dict(op.attributes)}
+    return {**dict(op.signature.attributes), **dict(op.attributes)}

@@ -84,7 +84,7 @@ class _Import:
         computation = self._rewriter.create(
             NamedComputationOp,
             call.operands,
-            call.form.result_types,
+            call.signature.result_types,
             _attributes(call, function),
             before=call,
             location=call.location,

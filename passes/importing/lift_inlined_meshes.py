@@ -28,8 +28,8 @@ from sdyopt.dialects.stablehlo import collective
 from sdyopt.dialects.stablehlo.mesh_axes import Mesh as StablehloMesh
 from sdyopt.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes
 from sdyopt.ir.attribute import Attribute, DictAttr, SymbolRef, array, dictionary, string
-from sdyopt.ir.elements import dense
-from sdyopt.ir.numbers import integer
+from sdyopt.ir.elements_attributes import dense
+from sdyopt.ir.numeric_attributes import integer
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import I64, RankedTensor
@@ -63,7 +63,7 @@ class LiftInlinedMeshes(Pass):
 
         transform_shardings(module, lift, rewriter)
         for op in _with_meshes(module):
-            groups = op.form.attributes[REPLICA_GROUPS]
+            groups = op.signature.attributes[REPLICA_GROUPS]
             assert isinstance(groups, ReplicaGroupMeshAxes)
             name = names.name_of(groups.mesh, op.location)
             rewriter.set_attribute(op, REPLICA_GROUPS, ReplicaGroupMeshAxes(name, groups.axes))

@@ -67,8 +67,8 @@ def _clean_up(op: ManualComputationOp, rewriter: Rewriter) -> None:
                 new[index] = _mention(sharding, manual, mesh_or_ref, mesh)
         return ShardingPerValue(tuple(new))
 
-    rewriter.set_attribute(op, "in_shardings", complete(op.in_shardings, op.form.operand_types))
-    rewriter.set_attribute(op, "out_shardings", complete(op.out_shardings, op.form.result_types))
+    rewriter.set_attribute(op, "in_shardings", complete(op.in_shardings, op.signature.operand_types))
+    rewriter.set_attribute(op, "out_shardings", complete(op.out_shardings, op.signature.result_types))
 
 
 def _common_mesh(op: ManualComputationOp) -> tuple[MeshOrRef | None, Mesh]:

@@ -21,7 +21,7 @@ from __future__ import annotations
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.sdy.ops import ShardingGroupOp
 from sdyopt.dialects.sdy.regions import ManualComputationOp
-from sdyopt.ir.numbers import integer
+from sdyopt.ir.numeric_attributes import integer
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import I64, RankedShape

@@ -16,9 +16,9 @@ from sdyopt.dialects.tensor.slices import (
     slice_parts,
     with_segments,
 )
-from sdyopt.ir.elements import DenseArray
+from sdyopt.ir.elements_attributes import DenseArray
+from sdyopt.ir.insertion_point import InsertionPoint
 from sdyopt.ir.operation import Op
-from sdyopt.ir.place import Place
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import DYNAMIC, I64, RankedTensor
 from sdyopt.ir.value import Value
@@ -31,7 +31,7 @@ def change_halos(
     target: MeshSharding,
     whole: RankedTensor,
     op: Op,
-    **end: Unpack[Place],
+    **end: Unpack[InsertionPoint],
 ) -> Value:
     """The part with other halos: the core is put into a tensor of the new size, then neighbours are asked."""
     assert "at_end_of" in end or "before" in end

@@ -30,7 +30,7 @@ from sdyopt.dialects.tensor.casts import CastOp, DimOp
 from sdyopt.dialects.tensor.slices import Mixed, extract
 from sdyopt.ir.affine import AffineExpr, AffineMapAttr, AffineSymbol, add, multiply
 from sdyopt.ir.attribute import Attribute, string
-from sdyopt.ir.numbers import integer
+from sdyopt.ir.numeric_attributes import integer
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import Pattern, apply_greedily
 from sdyopt.ir.rewrite import Rewriter
@@ -108,7 +108,7 @@ class _Lowering:
 
     def _ask(self, query: type[Op]) -> tuple[Value, ...]:
         op = self.op
-        attributes = {"mesh": op.form.attributes["mesh"], "axes": op.form.attributes["mesh_axes"]}
+        attributes = {"mesh": op.signature.attributes["mesh"], "axes": op.signature.attributes["mesh_axes"]}
         types = [INDEX] * len(op.mesh_axes)
         made = self._rewriter.create(query, (), types, attributes, before=op, location=op.location)
         return made.results

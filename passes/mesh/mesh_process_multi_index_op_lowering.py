@@ -27,7 +27,7 @@ from sdyopt.registry import register
 
 def _lower(op: ProcessMultiIndexOp, rewriter: Rewriter) -> bool:
     grid = find_mesh(op, op.mesh)
-    mesh = {"mesh": op.form.attributes["mesh"]}
+    mesh = {"mesh": op.signature.attributes["mesh"]}
     types = [INDEX] * grid.rank
     number = rewriter.create(ProcessLinearIndexOp, (), [INDEX], mesh, before=op, location=op.location)
     sizes = rewriter.create(MeshShapeOp, (), types, mesh, before=op, location=op.location)

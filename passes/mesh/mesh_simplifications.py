@@ -24,7 +24,7 @@ from sdyopt.dialects.mesh.collectives import AllReduceOp
 from sdyopt.dialects.mesh.mesh_op import find_mesh
 from sdyopt.dialects.mesh.queries import MeshShapeOp
 from sdyopt.dialects.mesh.reduction import ReductionKind
-from sdyopt.ir.numbers import integer
+from sdyopt.ir.numeric_attributes import integer
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import Pattern, apply_greedily
 from sdyopt.ir.rewrite import Rewriter
@@ -75,7 +75,7 @@ def _is_movable(op: Op | None, kind: ReductionKind) -> bool:
 def _is_like(first: Op, other: Op | None) -> bool:
     return (
         other is not None
-        and first.form.attributes is other.form.attributes
+        and first.signature.attributes is other.signature.attributes
         and first.attributes is other.attributes
         and element_of(first.operand_types[0]) is element_of(other.operand_types[0])
     )
@@ -96,7 +96,7 @@ def _know_sizes(op: MeshShapeOp, rewriter: Rewriter) -> bool:
             rewriter.insert(constant, before=op)
             values[axis] = constant.results[0]
     if unknown:
-        attributes = {"mesh": op.form.attributes["mesh"], "axes": axes_attribute(tuple(unknown))}
+        attributes = {"mesh": op.signature.attributes["mesh"], "axes": axes_attribute(tuple(unknown))}
         asked = rewriter.create(
             type(op), (), [INDEX] * len(unknown), attributes, before=op, location=op.location
         )

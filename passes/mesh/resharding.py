@@ -17,9 +17,9 @@ from sdyopt.dialects.mesh.local import local_type, mesh_of
 from sdyopt.dialects.mesh.sharding import MeshSharding
 from sdyopt.dialects.tensor.casts import CastOp
 from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.numbers import integer
+from sdyopt.ir.insertion_point import InsertionPoint
+from sdyopt.ir.numeric_attributes import integer
 from sdyopt.ir.operation import Op
-from sdyopt.ir.place import Place
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import DYNAMIC, INDEX, RankedTensor
 from sdyopt.ir.value import BlockArgument, OpResult, Value
@@ -34,7 +34,7 @@ def reshard(
     target: MeshSharding,
     whole: RankedTensor,
     op: Op,
-    **end: Unpack[Place],
+    **end: Unpack[InsertionPoint],
 ) -> Value:
     """The shard of a tensor under `target`, made of its shard `value` under `source`.
 
@@ -123,7 +123,7 @@ class _Shard:
         sharding: MeshSharding,
         whole: RankedTensor,
         op: Op,
-        end: Place,
+        end: InsertionPoint,
     ) -> None:
         self.value = value
         self.sharding = sharding
@@ -238,7 +238,9 @@ class _Shard:
     def _check_local(self) -> RankedTensor:
         return local_type(self._whole, self.sharding, self._op)
 
-    def _make(self, name: str, type: RankedTensor, axes: Axes, place: Place, **attributes: Attribute) -> None:
+    def _make(
+        self, name: str, type: RankedTensor, axes: Axes, place: InsertionPoint, **attributes: Attribute
+    ) -> None:
         held = {"mesh": self.sharding.mesh, "mesh_axes": axes_attribute(axes), **attributes}
         made = self._rewriter.create(
             self._op.dialect.ops[name], [self.value], [type], held, location=self._op.location, **place
@@ -255,7 +257,7 @@ class _Shard:
             self._end = _behind(self.value)
 
 
-def _behind(value: Value) -> Place:
+def _behind(value: Value) -> InsertionPoint:
     """Right behind what defines a value."""
     if isinstance(value, BlockArgument):
         return {"at_start_of": value.owner}

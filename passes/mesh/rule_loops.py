@@ -10,8 +10,8 @@ from sdyopt.dialects.arith.folding import element_type, elements
 from sdyopt.dialects.mesh.reduction import ReductionKind
 from sdyopt.dialects.mesh.shard_op import ShardOp
 from sdyopt.dialects.sdy.rule import OpShardingRule, TensorMapping
-from sdyopt.ir.constants import constant_value
-from sdyopt.ir.elements import DenseElements
+from sdyopt.ir.elements_attributes import DenseElements
+from sdyopt.ir.folding import constant_value
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import FloatType, IntegerType, RankedTensor
 from sdyopt.ir.value import Value

@@ -14,8 +14,8 @@ from sdyopt.dialects.scf import IfOp, YieldOp
 from sdyopt.dialects.tensor.creation import EmptyOp
 from sdyopt.ir.attribute import Attribute, SymbolRef
 from sdyopt.ir.block import Block, Region
-from sdyopt.ir.elements import DenseArray
-from sdyopt.ir.numbers import FloatAttr, integer
+from sdyopt.ir.elements_attributes import DenseArray
+from sdyopt.ir.numeric_attributes import FloatAttr, integer
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import I1, I32, INDEX, FloatType, RankedTensor, Type

@@ -33,12 +33,12 @@ from sdyopt.dialects.mesh.sharding_op import GetShardingOp
 from sdyopt.dialects.mesh.versions import dialect_at
 from sdyopt.ir.attribute import TypeAttr
 from sdyopt.ir.block import Block
-from sdyopt.ir.elements import DenseElements
+from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import FunctionType, RankedTensor, Type
 from sdyopt.ir.value import Value
-from sdyopt.ir.verify_form import form_problem
+from sdyopt.ir.verify_signature import signature_problem
 from sdyopt.pipeline import FUNCTION, Pass
 from sdyopt.registry import register
 from sdyopt.syntax.spell import plain_type
@@ -195,7 +195,11 @@ class _Partition:
             if not loops.needs_loops:
                 self._adapt(op, copy, loops)
             return
-        if not op.is_terminator and self._is_split(op) and form_problem(copy.form, plain_type) is None:
+        if (
+            not op.is_terminator
+            and self._is_split(op)
+            and signature_problem(copy.signature, plain_type) is None
+        ):
             raise op.op_error("can only be copied where its operands and results are fully replicated")
 
     def _copy_sum(self, op: Op, loops: Loops, axes: Axes, layout: MeshSharding) -> None:
@@ -226,7 +230,7 @@ class _Partition:
                 raise op.op_error(_NOT_ALIKE)
             left = tuple(axis for axis in reduced if axis not in layout.partial_axes)
             self._values[result] = self._combined(copied, left, loops, layout, op)
-        constant = copy.form.attributes.get("value")
+        constant = copy.signature.attributes.get("value")
         if isinstance(constant, DenseElements) and constant.type is not copy.result_types[0]:
             type = copy.result_types[0]
             assert isinstance(type, RankedTensor)

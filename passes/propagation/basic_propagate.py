@@ -25,7 +25,7 @@ from functools import cached_property
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.sdy.names import SHARDING_RULE
 from sdyopt.dialects.sdy.rule import OpShardingRule
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedShape, ShapedType, TupleType
 from sdyopt.pipeline import Pass, option
@@ -112,13 +112,13 @@ class Propagation:
 
 def _check_types(module: ModuleOp) -> None:
     for op in module.walk_post_order():
-        problem = op.form.remember(_type_problem)
+        problem = op.signature.cached(_type_problem)
         if problem is not None:
             raise op.error(problem)
 
 
-def _type_problem(form: Form) -> str | None:
-    for type in form.result_types:
+def _type_problem(signature: OpSignature) -> str | None:
+    for type in signature.result_types:
         if isinstance(type, ShapedType) and not (isinstance(type, RankedShape) and type.has_static_shape):
             return (
                 "Shardy propagation only supports ranked tensors with a static shape. "

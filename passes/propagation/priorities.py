@@ -27,7 +27,7 @@ from sdyopt.ir.value import BlockArgument, OpResult
 from .propagator import Propagator
 from .store import FunctionResult
 
-Place = OpResult | BlockArgument | FunctionResult
+InsertionPoint = OpResult | BlockArgument | FunctionResult
 
 _EMPTY = DimensionSharding((), True)
 
@@ -37,7 +37,7 @@ class Priorities:
 
     def __init__(self, module: ModuleOp, rewriter: Rewriter) -> None:
         self._module = module
-        self._held_back: dict[int, list[tuple[Place, TensorSharding]]] = {}
+        self._held_back: dict[int, list[tuple[InsertionPoint, TensorSharding]]] = {}
         for op in module.walk():
             self._start(op, rewriter)
 
@@ -80,7 +80,7 @@ class Priorities:
                 rewriter.set_result_attribute(function, index, SHARDING, first)
 
     def _start_owner(self, op: ShardingOwner, rewriter: Rewriter) -> None:
-        for name, held in op.form.attributes:
+        for name, held in op.signature.attributes:
             if isinstance(held, TensorSharding):
                 rewriter.set_attribute(op, name, self._first(held, op.result))
 
@@ -95,7 +95,7 @@ class Priorities:
         new = [self._first(sharding, place) for sharding, place in zip(held, places, strict=True)]
         rewriter.set_attribute(op, name, ShardingPerValue(tuple(new)))
 
-    def _first(self, sharding: TensorSharding, place: Place | None) -> TensorSharding:
+    def _first(self, sharding: TensorSharding, place: InsertionPoint | None) -> TensorSharding:
         """A sharding as it is in the first round. What is on a data-flow edge has no say of its own."""
         if isinstance(place, OpResult | BlockArgument) and edge_of(place) is not None:
             return sharding

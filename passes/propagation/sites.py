@@ -20,7 +20,7 @@ from sdyopt.dialects.stablehlo.broadcasting import BroadcastInDimOp
 from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
 from sdyopt.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import RankedShape
 from sdyopt.ir.value import BlockArgument, OpResult, Value
@@ -121,7 +121,7 @@ class Sites:
         values = [*op.operands, *op.results]
         if not values:
             return None
-        flow, elementwise = op.form.remember(_traits_of)
+        flow, elementwise = op.signature.cached(_traits_of)
         numbers = [self._store.number(value) for value in values]
         return Site(op, rule, flow, values, numbers, elementwise, self._is_conservative)
 
@@ -193,12 +193,12 @@ _FLOWS: dict[type[Op], Flow] = {
 }
 
 
-def _traits_of(form: Form) -> tuple[Flow, bool]:
-    if is_elementwise(form):
+def _traits_of(signature: OpSignature) -> tuple[Flow, bool]:
+    if is_elementwise(signature):
         return Flow.PASS_THROUGH, True
-    if issubclass(form.op_class, CustomCallOp) and form.call_target_name in _OFFLOAD_TARGETS:
+    if issubclass(signature.op_class, CustomCallOp) and signature.call_target_name in _OFFLOAD_TARGETS:
         return Flow.PASS_THROUGH, False
-    return _FLOWS.get(form.op_class, Flow.OTHER), False
+    return _FLOWS.get(signature.op_class, Flow.OTHER), False
 
 
 def _see_manual_axes(site: Site, op: ManualComputationOp, owner: OpResult | BlockArgument) -> None:

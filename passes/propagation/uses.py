@@ -17,7 +17,7 @@ from sdyopt.dialects.sdy.ops import DataFlowEdgeOp
 from sdyopt.dialects.sdy.values import edge_behind, owning_op
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.data_flow import INLINED
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.symbols import symbol_references
 from sdyopt.ir.traits import TERMINATOR
@@ -89,7 +89,7 @@ class Uses:
             names = names_in.get(attributes)
             if names is None:
                 names = names_in[attributes] = [symbol.root for symbol in symbol_references(attributes)]
-            for name in (*op.form.remember(_names_in_form), *names):
+            for name in (*op.signature.cached(_names_in_signature), *names):
                 if name in functions:
                     found.setdefault(functions[name], {})[op] = None
         return {function: list(users) for function, users in found.items()}
@@ -111,8 +111,8 @@ def edge_from(use: OpOperand) -> DataFlowEdgeOp | None:
     return edge_behind(holder.results[use.index]) if use.index < len(holder.results) else None
 
 
-def _names_in_form(form: Form) -> list[str]:
-    return [symbol.root for symbol in symbol_references(form.attributes)]
+def _names_in_signature(signature: OpSignature) -> list[str]:
+    return [symbol.root for symbol in symbol_references(signature.attributes)]
 
 
 def _in_order(module: ModuleOp) -> Iterator[Op]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from sdyopt.facts import Fact
+from sdyopt.interning import Interned
 
 
-class Location(Fact):
+class Location(Interned):
     """Base of all locations. `children` are the locations it is composed of, in MLIR's walking order."""
 
     __slots__ = ()
@@ -86,7 +86,7 @@ class FusedLoc(Location):
     """Several places that became one operation; `metadata` is an attribute saying how."""
 
     locations: tuple[Location, ...]
-    metadata: Fact | None = None
+    metadata: Interned | None = None
 
     __str__ = Location.__str__
 
@@ -108,7 +108,7 @@ class OpaqueLoc(Location):
         return (self.fallback,)
 
 
-def fused(locations: Iterable[Location], metadata: Fact | None = None) -> Location:
+def fused(locations: Iterable[Location], metadata: Interned | None = None) -> Location:
     """The location that stands for several, simplified as MLIR does.
 
     Equal ones are one, unknown ones say nothing, and those fused with the same metadata are taken

@@ -8,8 +8,8 @@ from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.block import Block
 from sdyopt.ir.constraints import ONE_BLOCK, STRING_ATTR
 from sdyopt.ir.dialect import Dialect
-from sdyopt.ir.fields import operands, optional_attr, region, results
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_fields import operands, optional_attr, region, results
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.region_traits import NO_REGION_ARGUMENTS, SINGLE_BLOCK
 from sdyopt.ir.symbols import SYMBOL_TABLE, SymbolTableOp
@@ -39,7 +39,7 @@ class ModuleOp(SymbolTableOp):
     default_dialect = "builtin"
     assembly = assembly(symbol_name_piece(is_optional=True), AttrDict(with_keyword=True), RegionPiece("body"))
 
-    def verify_place(self) -> None:
+    def verify_in_context(self) -> None:
         for name, _ in self.attributes:
             if "." not in name:
                 raise self.op_error(
@@ -49,7 +49,7 @@ class ModuleOp(SymbolTableOp):
     @property
     def functions(self) -> list[Op]:
         """The operations directly inside that are functions."""
-        return [op for op in self.block.ops if op.form.name == "func.func"]
+        return [op for op in self.block.ops if op.signature.name == "func.func"]
 
     @property
     def block(self) -> Block:
@@ -74,16 +74,16 @@ class UnrealizedConversionCastOp(Op):
     )
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        if not form.result_types:
-            raise form.op_error("expected at least one result for cast operation")
+    def verify_signature(signature: OpSignature) -> None:
+        if not signature.result_types:
+            raise signature.op_error("expected at least one result for cast operation")
 
     def fold(self, constants: Sequence[Attribute | None]) -> Sequence[Value | Attribute] | None:
-        if self.form.operand_types == self.form.result_types:
+        if self.signature.operand_types == self.signature.result_types:
             return self.operands
         source = self.operand_at(0).defining_op if self.operands else None
         if not isinstance(source, UnrealizedConversionCastOp):
             return None
         is_whole = self.operands == list(source.results)
-        is_way_back = is_whole and source.form.operand_types == self.form.result_types
+        is_way_back = is_whole and source.signature.operand_types == self.signature.result_types
         return source.operands if is_way_back else None

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from sdyopt.dialects.arith.constant import make_constant
 from sdyopt.ir.block import Block
-from sdyopt.ir.constants import constant_value
 from sdyopt.ir.constraints import STRING_ATTR, TypeConstraint
 from sdyopt.ir.dialect import Dialect
-from sdyopt.ir.fields import attr, operand, operands
-from sdyopt.ir.numbers import IntegerAttr
+from sdyopt.ir.folding import constant_value
+from sdyopt.ir.numeric_attributes import IntegerAttr
+from sdyopt.ir.op_fields import attr, operand, operands
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import Pattern
 from sdyopt.ir.rewrite import Rewriter
@@ -94,7 +94,7 @@ class BranchOp(Op):
     target_operands = ("targets",)
     canonicalizations = (Pattern(_join_blocks),)
 
-    def verify_place(self) -> None:
+    def verify_in_context(self) -> None:
         _check_target(self, 0, self.targets)
 
 
@@ -136,7 +136,7 @@ class ConditionalBranchOp(Op):
     target_operands = ("true_targets", "false_targets")
     canonicalizations = (Pattern(_decide),)
 
-    def verify_place(self) -> None:
+    def verify_in_context(self) -> None:
         _check_target(self, 0, self.true_targets)
         _check_target(self, 1, self.false_targets)
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from sdyopt.ir.attribute import EMPTY_DICT, ArrayAttr, Attribute, DictAttr, SymbolRef
 from sdyopt.ir.block import Block
-from sdyopt.ir.constants import constant_value
 from sdyopt.ir.constraints import (
     DICT_ARRAY_ATTR,
     FLAT_SYMBOL_ATTR,
@@ -16,8 +15,9 @@ from sdyopt.ir.constraints import (
     TypeConstraint,
 )
 from sdyopt.ir.dialect import Dialect
-from sdyopt.ir.fields import attr, operand, operands, optional_attr, region, result, results
-from sdyopt.ir.form import Form
+from sdyopt.ir.folding import constant_value
+from sdyopt.ir.op_fields import attr, operand, operands, optional_attr, region, result, results
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import Pattern
 from sdyopt.ir.rewrite import Rewriter
@@ -72,7 +72,7 @@ class FuncOp(Op):
     body = region()
 
     default_dialect = "func"
-    place_attributes = ("arg_attrs", "res_attrs")
+    mutable_attributes = ("arg_attrs", "res_attrs")
     assembly = assembly(
         Custom(
             parse_function,
@@ -87,14 +87,14 @@ class FuncOp(Op):
     def set_up(self) -> None:
         # Lists that the program writes although all their dictionaries are empty.
         self._given: set[str] = set()
-        self.set_place_attribute("arg_attrs", None)
-        self.set_place_attribute("res_attrs", None)
+        self.set_mutable_attribute("arg_attrs", None)
+        self.set_mutable_attribute("res_attrs", None)
 
-    def place_attribute(self, name: str) -> ArrayAttr | None:
+    def mutable_attribute(self, name: str) -> ArrayAttr | None:
         held = self.argument_attributes if name == "arg_attrs" else self.result_attributes
         return ArrayAttr(tuple(held)) if any(held) or name in self._given else None
 
-    def set_place_attribute(self, name: str, value: Attribute | None) -> None:
+    def set_mutable_attribute(self, name: str, value: Attribute | None) -> None:
         self._given.discard(name)
         if isinstance(value, ArrayAttr):
             held = [e for e in value.elements if isinstance(e, DictAttr)]
@@ -124,7 +124,7 @@ class FuncOp(Op):
         """The first block of a function that has a body."""
         return self.body.blocks[0]
 
-    def verify_place(self) -> None:
+    def verify_in_context(self) -> None:
         if self.is_declaration:
             return
         type, arguments = self.function_type, self.entry.arguments
@@ -150,12 +150,12 @@ class ReturnOp(Op):
 
     assembly = assembly(AttrDict(), Optional(Operand("values"), ":", TypeOf("values"), anchor="values"))
 
-    def verify_place(self) -> None:
+    def verify_in_context(self) -> None:
         function = self.parent_op
         if not isinstance(function, FuncOp):
             raise self.op_error("expects parent op 'func.func'")
         expected = function.function_type.results
-        got = self.form.operand_types
+        got = self.signature.operand_types
         if len(got) != len(expected):
             raise self.op_error(
                 f"has {len(got)} operands, but enclosing function (@{function.sym_name}) returns "
@@ -192,8 +192,8 @@ class CallOp(Op):
         if not isinstance(function, FuncOp):
             raise self.op_error(f"'{self.callee}' does not reference a valid function")
         type = function.function_type
-        _check_operands(self, type.inputs, self.form.operand_types)
-        _check_results(self, type.results, self.form.result_types)
+        _check_operands(self, type.inputs, self.signature.operand_types)
+        _check_results(self, type.results, self.signature.result_types)
 
 
 def _check_operands(op: Op, expected: Sequence[Type], got: Sequence[Type]) -> None:
@@ -225,8 +225,8 @@ def _parse_callee_type(statement: Statement) -> None:
     statement.types = {"callee": [type], "inputs": list(type.inputs), "outputs": list(type.results)}
 
 
-def _write_callee_type(out: Template, form: Form, attributes: DictAttr) -> None:
-    out.types(form.operand_types[:1])
+def _write_callee_type(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+    out.types(signature.operand_types[:1])
 
 
 def _call_directly(op: CallIndirectOp, rewriter: Rewriter) -> bool:
@@ -234,7 +234,7 @@ def _call_directly(op: CallIndirectOp, rewriter: Rewriter) -> bool:
     callee = constant_value(op.callee.defining_op)
     if not isinstance(callee, SymbolRef):
         return False
-    types = op.form.result_types
+    types = op.signature.result_types
     attributes = {"callee": callee}
     call = rewriter.create(CallOp, op.inputs, types, attributes, before=op, location=op.location)
     rewriter.replace(op, call)
@@ -260,12 +260,12 @@ class CallIndirectOp(Op):
     )
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        type: FunctionType = form.callee
-        if type.inputs != form.inputs:
-            raise form.op_error("failed to verify that callee input types match argument types")
-        if type.results != form.outputs:
-            raise form.op_error("failed to verify that callee result types match result types")
+    def verify_signature(signature: OpSignature) -> None:
+        type: FunctionType = signature.callee
+        if type.inputs != signature.inputs:
+            raise signature.op_error("failed to verify that callee input types match argument types")
+        if type.results != signature.outputs:
+            raise signature.op_error("failed to verify that callee result types match result types")
 
 
 @func.op("constant", CONSTANT_LIKE, PURE)
@@ -286,7 +286,7 @@ class ConstantOp(Op):
         function = lookup_symbol(self, SymbolRef(self.value))
         if not isinstance(function, FuncOp):
             raise self.op_error(f"reference to undefined function '{self.value}'")
-        if function.function_type is not self.form.result_types[0]:
+        if function.function_type is not self.signature.result_types[0]:
             raise self.op_error("reference to function with mismatched type")
 
 

@@ -16,8 +16,8 @@ from sdyopt.ir.attribute import EMPTY_DICT, array, dictionary
 from sdyopt.ir.block import Block, Region
 from sdyopt.ir.constraints import ONE_BLOCK, TypeConstraint
 from sdyopt.ir.dialect import Dialect
-from sdyopt.ir.fields import operands, region, results
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_fields import operands, region, results
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import UNKNOWN, Op, build
 from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, PURE, TERMINATOR
 from sdyopt.ir.types import FloatType, RankedTensor, Type, element_of
@@ -93,15 +93,15 @@ class NamedOp(Op):
         """Notes which loop runs along which dimension, where that is written on the operation."""
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        starts = [type for type in form.outputs if isinstance(type, RankedTensor)]
-        if len(form.result_types) != len(starts):
-            raise form.op_error(
+    def verify_signature(signature: OpSignature) -> None:
+        starts = [type for type in signature.outputs if isinstance(type, RankedTensor)]
+        if len(signature.result_types) != len(starts):
+            raise signature.op_error(
                 "expected the number of tensor results to be equal to the number of output tensors"
             )
-        for start, result in zip(starts, form.result_types, strict=True):
+        for start, result in zip(starts, signature.result_types, strict=True):
             if start is not result:
-                raise form.op_error("expected type of operand to match type of corresponding result")
+                raise signature.op_error("expected type of operand to match type of corresponding result")
 
 
 def make_body(types: list[Type], fill_in: Callable[[Block, list[Value]], Value]) -> Region:
@@ -110,7 +110,7 @@ def make_body(types: list[Type], fill_in: Callable[[Block, list[Value]], Value])
     block = region.add_block()
     arguments: list[Value] = [block.add_argument(element_of(type), UNKNOWN) for type in types]
     made = fill_in(block, arguments)
-    block.append(build(Form(YieldOp, YieldOp.name, EMPTY_DICT, (made.type,), ()), [made]))
+    block.append(build(OpSignature(YieldOp, YieldOp.name, EMPTY_DICT, (made.type,), ()), [made]))
     return region
 
 
@@ -118,7 +118,7 @@ def _append(block: Block, op_class: type[Op], values: list[Value]) -> Value:
     type = values[0].type
     is_float = isinstance(type, FloatType)
     flags = dictionary({"fastmath": NO_FAST_MATH} if is_float else {"overflowFlags": NO_OVERFLOW})
-    op = build(Form(op_class, op_class.name, flags, (type, type), (type,)), values)
+    op = build(OpSignature(op_class, op_class.name, flags, (type, type), (type,)), values)
     block.append(op)
     return op.results[0]
 

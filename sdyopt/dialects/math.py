@@ -10,7 +10,7 @@ from sdyopt.dialects.arith.flags import FAST_MATH, NO_FAST_MATH, fast_math_claus
 from sdyopt.dialects.arith.folding import fold_floats
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.dialect import Dialect
-from sdyopt.ir.fields import attr, operand, result
+from sdyopt.ir.op_fields import attr, operand, result
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import ELEMENTWISE, SAME_TYPE
 from sdyopt.ir.traits import PURE

@@ -11,11 +11,11 @@ from sdyopt.dialects.stablehlo.precision import precision_config_of
 from sdyopt.dialects.stablehlo.ragged_dimensions import RaggedDimensions, check_ragged_dot
 from sdyopt.dialects.stablehlo.records import PRODUCT_ENTRIES, dimension_list, read_record, spell_record
 from sdyopt.dialects.stablehlo.types import ANY_TENSOR
-from sdyopt.ir import fields
+from sdyopt.ir import op_fields
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import of_class
 from sdyopt.ir.dialect import Dialect
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import PURE
 from sdyopt.syntax.cursor import Cursor
@@ -63,18 +63,18 @@ class RaggedDotOp(Op):
 
     __slots__ = ()
 
-    lhs = fields.operand(ANY_TENSOR)
-    rhs = fields.operand(ANY_TENSOR)
-    group_sizes = fields.operand(ANY_TENSOR)
-    ragged_dot_dimension_numbers = fields.attr(
+    lhs = op_fields.operand(ANY_TENSOR)
+    rhs = op_fields.operand(ANY_TENSOR)
+    group_sizes = op_fields.operand(ANY_TENSOR)
+    ragged_dot_dimension_numbers = op_fields.attr(
         of_class(RaggedDotDimensions, "Attribute that models the dimension information for ragged dot.")
     )
-    precision_config = fields.optional_attr(precision_config_of(Precision))
-    result = fields.result(ANY_TENSOR)
+    precision_config = op_fields.optional_attr(precision_config_of(Precision))
+    result = op_fields.result(ANY_TENSOR)
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        check_ragged_dot(form, form.ragged_dot_dimension_numbers.dimensions)
+    def verify_signature(signature: OpSignature) -> None:
+        check_ragged_dot(signature, signature.ragged_dot_dimension_numbers.dimensions)
 
 
 # --- Text -----------------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ from sdyopt.ir.attribute import EMPTY_DICT
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import ONE_BLOCK, TypeConstraint
 from sdyopt.ir.dialect import Dialect
-from sdyopt.ir.fields import operand, operands, region, results
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_fields import operand, operands, region, results
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op, build
 from sdyopt.ir.traits import NO_TERMINATOR, PURE, RECURSIVE_EFFECTS, TERMINATOR
 from sdyopt.ir.types import I1, Type
@@ -35,7 +35,7 @@ class YieldOp(Op):
 
     assembly = assembly(AttrDict(), Optional(Operand("values"), ":", TypeOf("values"), anchor="values"))
 
-    def verify_place(self) -> None:
+    def verify_in_context(self) -> None:
         if not isinstance(self.parent_op, IfOp):
             raise self.op_error(
                 "expects parent op to be one of 'scf.execute_region, scf.for, scf.if, scf.index_switch, "
@@ -47,7 +47,7 @@ def _end(region: Region) -> None:
     """Ends a region that gives nothing, where the text does not."""
     block = region.blocks[0] if region.blocks else region.add_block()
     if block.last is None or not block.last.is_terminator:
-        block.append(build(Form(YieldOp, YieldOp.name, EMPTY_DICT, (), ()), ()))
+        block.append(build(OpSignature(YieldOp, YieldOp.name, EMPTY_DICT, (), ()), ()))
 
 
 def _parse_if(statement: Statement) -> None:

@@ -20,7 +20,7 @@ from sdyopt.driver.roundtrip import verify_roundtrip
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.operation import Op
 from sdyopt.ir.verify import Verifier
-from sdyopt.ir.verify_touched import AfterEdits
+from sdyopt.ir.verify_incremental import AfterEdits
 from sdyopt.pipeline.base import Pass
 from sdyopt.pipeline.ir_printing import IRPrinter
 from sdyopt.pipeline.run import Instrument, run_pipeline
@@ -135,7 +135,7 @@ class _FailureWatch(Instrument):
         self.description = ""
 
     def before_pass(self, single: Pass, op: Op) -> None:
-        self.description = f"`{single.label()}` on '{op.form.name}' operation"
+        self.description = f"`{single.label()}` on '{op.signature.name}' operation"
 
 
 def out_of_bounds(source: Source, problem: BaseException) -> Diagnostic:

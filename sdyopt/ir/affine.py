@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import Enum
 from math import gcd
 
-from sdyopt.facts import Fact, derive, derived
+from sdyopt.interning import Interned, derive, derived
 from sdyopt.ir.attribute import Attribute
 
 
@@ -23,7 +23,7 @@ class AffineOperator(Enum):
     CEIL_DIVIDE = "ceildiv"
 
 
-class AffineExpr(Fact):
+class AffineExpr(Interned):
     """Base of affine expressions.
 
     `is_symbolic` says that no dimension is part of it, `divisor` is the largest number that is known to

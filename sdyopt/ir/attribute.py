@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import ClassVar
 
 from sdyopt.diagnostics.location import Location
-from sdyopt.facts import Fact, derive, derived
+from sdyopt.interning import Interned, derive, derived
 
 
-class Attribute(Fact):
+class Attribute(Interned):
     """Base of all attributes. Equal attributes are the same object, so `is` compares them."""
 
     __slots__ = ()

@@ -12,14 +12,14 @@ from types import UnionType
 from typing import Any, Generic, TypeVar
 
 from sdyopt.ir.attribute import ArrayAttr, Attribute, DictAttr, StringAttr, SymbolRef, TypeAttr, UnitAttr
-from sdyopt.ir.elements import (
+from sdyopt.ir.elements_attributes import (
     DenseArray,
     DenseElements,
     DenseResource,
     DenseStringElements,
     SparseElements,
 )
-from sdyopt.ir.numbers import FloatAttr, IntegerAttr
+from sdyopt.ir.numeric_attributes import FloatAttr, IntegerAttr
 from sdyopt.ir.types import F32, FunctionType, IntegerType, Signedness, Type
 
 T = TypeVar("T")

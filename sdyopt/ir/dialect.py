@@ -15,14 +15,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from sdyopt.ir.attribute import Attribute, DictAttr
-from sdyopt.ir.fields import OPERAND_SEGMENTS, RESULT_SEGMENTS, AttrField, Field, RegionField
+from sdyopt.ir.op_fields import OPERAND_SEGMENTS, RESULT_SEGMENTS, AttrField, Field, RegionField
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS, TERMINATOR, Trait
 from sdyopt.ir.types import RankedTensor, Type
 
 C = TypeVar("C", bound=type[Op])
 F = TypeVar("F")
-FactClass = type[Any]
+InternedClass = type[Any]
 
 # (op, attribute name, attribute) -> raises DiagnosticError
 VerifyOpAttribute = Callable[[Op, str, Attribute], None]
@@ -92,7 +92,7 @@ class Dialect:
         """Decorator of the function that reads `!name.mnemonic`, given a cursor behind it."""
         return _adder(self.type_parsers, mnemonic, self.name)
 
-    def spelling(self, cls: FactClass) -> Callable[[F], F]:
+    def spelling(self, cls: InternedClass) -> Callable[[F], F]:
         """Decorator of the function that writes a fact of `cls`, mnemonic first, without `#` or `!`."""
         return _adder(SPELLINGS, cls, self.name)
 

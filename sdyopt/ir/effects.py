@@ -34,5 +34,5 @@ def is_memory_effect_free(op: Op) -> bool:
         )
     check = type(op).is_effect_free
     if check is not None:
-        return check(op.form)
+        return check(op.signature)
     return PURE in traits or NO_MEMORY_EFFECT in traits

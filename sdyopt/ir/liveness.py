@@ -8,7 +8,7 @@ block are needed. Of what is not registered MLIR takes for granted that it hands
 from __future__ import annotations
 
 from sdyopt.ir.block import Region
-from sdyopt.ir.branches import handed_over, target_range
+from sdyopt.ir.branch_interface import handed_over, target_range
 from sdyopt.ir.effects import would_be_dead
 from sdyopt.ir.operation import Op
 from sdyopt.ir.value import BlockArgument, OpResult, Value

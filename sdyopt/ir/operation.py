@@ -13,8 +13,8 @@ from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity,
 from sdyopt.diagnostics.location import Location, UnknownLoc
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.block import Block, Region
-from sdyopt.ir.fields import Field
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_fields import Field
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.traits import Trait
 from sdyopt.ir.types import Type
 from sdyopt.ir.value import BlockArgument, LazyLocation, OpOperand, OpResult, Value
@@ -34,13 +34,13 @@ class Op:
         "_location",
         "_operands",
         "attributes",
-        "form",
         "next",
         "order",
         "parent",
         "prev",
         "regions",
         "results",
+        "signature",
         "successors",
     )
 
@@ -57,14 +57,14 @@ class Op:
     assembly: ClassVar[Any] = None
 
     # The hooks that a class may define. `None` says that there is nothing to do.
-    verify_form: ClassVar[Callable[..., None] | None] = None
-    verify_place: Callable[..., None] | None = None
+    verify_signature: ClassVar[Callable[..., None] | None] = None
+    verify_in_context: Callable[..., None] | None = None
     verify_regions: Callable[..., None] | None = None
-    # Whether `verify_place` reads more than the operation, the definitions of its operands, and those
+    # Whether `verify_in_context` reads more than the operation, the definitions of its operands, and those
     # around it.
-    looks_far: ClassVar[bool] = False
+    has_nonlocal_verifier: ClassVar[bool] = False
     # Whether the checks of an operation with regions leave discardable attributes alone, inside too.
-    ignores_annotations: ClassVar[bool] = False
+    ignores_discardable_attributes: ClassVar[bool] = False
     # Whether it depends on this operation what is right in the discardable attributes of those inside.
     scopes_attributes: ClassVar[bool] = False
     # Comes when all inside the symbol table has been verified.
@@ -77,7 +77,7 @@ class Op:
     # Names that printed text should use: () -> (result index, name), … and (region) -> (argument, name), …
     # Inherent attributes that are kept outside the form, because they change often and one by one.
     # `set_up` prepares the slots that hold them.
-    place_attributes: ClassVar[tuple[str, ...]] = ()
+    mutable_attributes: ClassVar[tuple[str, ...]] = ()
     # Of a branch, for each successor the field of the operands that become the block's arguments.
     target_operands: ClassVar[tuple[str, ...]] = ()
     # Which values are the same data, as a `data_flow.DataFlow`; None for operations that make new data.
@@ -86,7 +86,7 @@ class Op:
     name_results: Callable[[], Sequence[tuple[int, str]]] | None = None
     name_arguments: Callable[[Region], Sequence[tuple[BlockArgument, str]]] | None = None
 
-    form: Form
+    signature: OpSignature
     attributes: DictAttr
     _location: LazyLocation
     _operands: list[OpOperand]
@@ -114,11 +114,11 @@ class Op:
 
     @property
     def operand_types(self) -> tuple[Type, ...]:
-        return self.form.operand_types
+        return self.signature.operand_types
 
     @property
     def result_types(self) -> tuple[Type, ...]:
-        return self.form.result_types
+        return self.signature.result_types
 
     @property
     def result(self) -> OpResult:
@@ -141,30 +141,30 @@ class Op:
 
     @property
     def dialect_name(self) -> str:
-        return self.form.name.partition(".")[0]
+        return self.signature.name.partition(".")[0]
 
     def attribute(self, name: str) -> Attribute | None:
         """An attribute by name, inherent ones first."""
-        if name in self.place_attributes:
-            return self.place_attribute(name)
-        found = self.form.attributes.get(name)
+        if name in self.mutable_attributes:
+            return self.mutable_attribute(name)
+        found = self.signature.attributes.get(name)
         return self.attributes.get(name) if found is None else found
 
     def inherent_attributes(self) -> DictAttr:
         """All inherent attributes, those kept outside the form included."""
-        attributes = self.form.attributes
-        for name in self.place_attributes:
-            value = self.place_attribute(name)
+        attributes = self.signature.attributes
+        for name in self.mutable_attributes:
+            value = self.mutable_attribute(name)
             if value is not None:
                 attributes = attributes.with_entry(name, value)
         return attributes
 
-    def place_attribute(self, name: str) -> Attribute | None:
-        """One of `place_attributes`, None if it would be empty."""
+    def mutable_attribute(self, name: str) -> Attribute | None:
+        """One of `mutable_attributes`, None if it would be empty."""
         raise NotImplementedError
 
-    def set_place_attribute(self, name: str, value: Attribute | None) -> None:
-        """Sets one of `place_attributes`. Only `build`, cloning and the rewriter do."""
+    def set_mutable_attribute(self, name: str, value: Attribute | None) -> None:
+        """Sets one of `mutable_attributes`. Only `build`, cloning and the rewriter do."""
         raise NotImplementedError
 
     def has_trait(self, trait: Trait) -> bool:
@@ -268,14 +268,14 @@ class Op:
 
     def op_error(self, message: str) -> DiagnosticError:
         """An error that names the operation first: `'dialect.name' op message`."""
-        return self.error(f"'{self.form.name}' op {message}")
+        return self.error(f"'{self.signature.name}' op {message}")
 
     def warn(self, message: str) -> None:
         """Sends a warning at this operation."""
         emit(Diagnostic(Severity.WARNING, self.location, message, operation=self))
 
     def __repr__(self) -> str:
-        return f"<{self.form.name} at {self._location!r}>"
+        return f"<{self.signature.name} at {self._location!r}>"
 
 
 class UnregisteredOp(Op):
@@ -289,7 +289,7 @@ def _blocks_in(op: Op) -> Iterator[Block]:
 
 
 def build(
-    form: Form,
+    signature: OpSignature,
     operands: Sequence[Value],
     attributes: DictAttr = NO_ATTRIBUTES,
     location: LazyLocation = UNKNOWN,
@@ -297,8 +297,8 @@ def build(
     successors: Sequence[Block] = (),
 ) -> Op:
     """Makes a detached operation. Parsing makes most of a program through here, so it is flat."""
-    op = object.__new__(form.op_class)
-    op.form = form
+    op = object.__new__(signature.op_class)
+    op.signature = signature
     op.attributes = attributes
     op._location = location
     op.parent = None
@@ -306,7 +306,7 @@ def build(
     op.next = None
     op.order = 0
     op._operands = [OpOperand(op, index, value) for index, value in enumerate(operands)]
-    types = form.result_types
+    types = signature.result_types
     if len(types) == 1:
         op.results = (OpResult(op, 0, types[0]),)
     elif types:

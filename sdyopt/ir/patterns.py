@@ -14,9 +14,9 @@ from typing import Any
 
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.block import Region
-from sdyopt.ir.constants import ConstantPool, constant_value, fold, materialize
+from sdyopt.ir.cse import eliminate_common_subexpressions
 from sdyopt.ir.effects import is_trivially_dead
-from sdyopt.ir.merge import merge_equal
+from sdyopt.ir.folding import ConstantPool, constant_value, fold, materialize
 from sdyopt.ir.operation import Op
 from sdyopt.ir.region_simplify import erase_unreachable, simplify_region
 from sdyopt.ir.rewrite import Rewriter
@@ -103,7 +103,7 @@ class _Driver:
                 merges_blocks = simplification is RegionSimplification.AGGRESSIVE
                 goes_on |= simplify_region(self._rewriter, self._region, merges_blocks)
             if self._options.merges_equal:
-                goes_on |= merge_equal(self._rewriter, self._region)
+                goes_on |= eliminate_common_subexpressions(self._rewriter, self._region)
             self.changed |= goes_on or self._rewriter.changed
             if not goes_on:
                 return True

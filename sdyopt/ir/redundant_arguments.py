@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sdyopt.ir.block import Block, Region
-from sdyopt.ir.branches import hand_over_only, handed_values, ways_into
+from sdyopt.ir.branch_interface import hand_over_only, handed_values, ways_into
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import BlockArgument, Value
 

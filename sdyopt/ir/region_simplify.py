@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sdyopt.ir.block import Region
-from sdyopt.ir.branches import hand_over_only
+from sdyopt.ir.block_merging import merge_blocks
+from sdyopt.ir.branch_interface import hand_over_only
 from sdyopt.ir.dominance import Dominance, has_ssa_dominance
 from sdyopt.ir.effects import is_trivially_dead
 from sdyopt.ir.liveness import Liveness
-from sdyopt.ir.merge_blocks import merge_blocks
 from sdyopt.ir.redundant_arguments import drop_redundant_arguments
 from sdyopt.ir.rewrite import Rewriter
 

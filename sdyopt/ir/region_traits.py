@@ -19,10 +19,10 @@ def has_parent(name: str) -> Trait:
 
     def check(op: Op) -> None:
         parent = op.parent_op
-        if parent is None or parent.form.name != name:
+        if parent is None or parent.signature.name != name:
             raise op.op_error(f"expects parent op '{name}'")
 
-    return Trait(f"has parent {name}", verify_place=check)
+    return Trait(f"has parent {name}", verify_in_context=check)
 
 
 def ends_with(name: str) -> Trait:
@@ -31,10 +31,10 @@ def ends_with(name: str) -> Trait:
     def check(op: Op) -> None:
         for region in op.regions:
             last = region.blocks[0].last if region.blocks else None
-            if last is not None and last.form.name != name:
-                raise op.op_error(f"expects regions to end with '{name}', found '{last.form.name}'").note(
-                    f"in custom textual format, the absence of terminator implies '{name}'"
-                )
+            if last is not None and last.signature.name != name:
+                raise op.op_error(
+                    f"expects regions to end with '{name}', found '{last.signature.name}'"
+                ).note(f"in custom textual format, the absence of terminator implies '{name}'")
 
     return Trait(f"ends with {name}", verify_regions=check, verify_structure=_check_single_block)
 

@@ -18,9 +18,9 @@ from typing import Any, Protocol
 from sdyopt.ir.attribute import Attribute, DictAttr, dictionary
 from sdyopt.ir.block import Block, Region
 from sdyopt.ir.dialect import complete_attributes, inherent_names
-from sdyopt.ir.form import Form
+from sdyopt.ir.edit_log import current
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import UNKNOWN, Op, build
-from sdyopt.ir.touched import current
 from sdyopt.ir.types import Type
 from sdyopt.ir.value import BlockArgument, LazyLocation, OpOperand, OpResult, Value
 
@@ -40,7 +40,7 @@ class Rewriter:
     def __init__(self, listener: Listener | None = None) -> None:
         self.changed = False
         self._listener = listener
-        self._touched = current()
+        self._edits = current()
 
     # --- Making -----------------------------------------------------------------------
 
@@ -65,14 +65,14 @@ class Rewriter:
         """
         inherent = inherent_names(op_class)
         given = dict(attributes or {})
-        outside = {n: given.pop(n) for n in op_class.place_attributes if n in given}
+        outside = {n: given.pop(n) for n in op_class.mutable_attributes if n in given}
         held = complete_attributes(op_class, dictionary({n: a for n, a in given.items() if n in inherent}))
         discardable = dictionary({n: a for n, a in given.items() if n not in inherent})
         types = tuple([value.type for value in operands])
-        form = Form(op_class, op_class.name, held, types, tuple(result_types))
-        op = build(form, operands, discardable, location, tuple(regions), successors)
+        signature = OpSignature(op_class, op_class.name, held, types, tuple(result_types))
+        op = build(signature, operands, discardable, location, tuple(regions), successors)
         for name, value in outside.items():
-            op.set_place_attribute(name, value)
+            op.set_mutable_attribute(name, value)
         self.insert(op, before=before, after=after, at_end_of=at_end_of, at_start_of=at_start_of)
         return op
 
@@ -88,7 +88,7 @@ class Rewriter:
         """Puts a detached operation at one of the four places."""
         _link(op, before, after, at_end_of, at_start_of)
         self.changed = True
-        self._touched.place(op)
+        self._edits.record_move(op)
         if self._listener is not None:
             self._listener.inserted(op)
             for region in op.regions:
@@ -114,7 +114,7 @@ class Rewriter:
         The copies do not have the arguments that `mapping` has a value for, which is used instead.
         """
         _clone_blocks(source, target, dict(mapping or {}), {})
-        self._rebuilt(target)
+        self._blocks_changed(target)
 
     # --- Moving and removing ------------------------------------------------------------
 
@@ -129,10 +129,10 @@ class Rewriter:
     ) -> None:
         """Moves an operation to one of the four places."""
         assert op.parent is not None
-        self._touched.leave(op, op.parent)
+        self._edits.record_departure(op, op.parent)
         op.parent.detach(op)
         _link(op, before, after, at_end_of, at_start_of)
-        self._touched.place(op)
+        self._edits.record_move(op)
         self.changed = True
 
     def erase(self, op: Op) -> None:
@@ -141,7 +141,7 @@ class Rewriter:
             assert result.first_use is None, f"{op} is still used"
         self._drop(op)
         assert op.parent is not None
-        self._touched.leave(op, op.parent)
+        self._edits.record_departure(op, op.parent)
         op.parent.detach(op)
         self.changed = True
 
@@ -155,20 +155,23 @@ class Rewriter:
             self.replace_all_uses(result, value)
         self.erase(op)
 
-    def recast(self, op: Op, form: Form) -> None:
+    def recast(self, op: Op, signature: OpSignature) -> None:
         """Makes an operation one of another class, which has operands and results of the same types.
 
         Uses are in opposite order then, as if another operation had taken its place.
         """
-        assert form.operand_types == op.form.operand_types and form.result_types == op.form.result_types
-        op.__class__ = form.op_class
-        op.form = form
+        assert (
+            signature.operand_types == op.signature.operand_types
+            and signature.result_types == op.signature.result_types
+        )
+        op.__class__ = signature.op_class
+        op.signature = signature
         for result in op.results:
             if result.first_use is not None and result.first_use.next_use is not None:
                 for use in result.uses:
                     use.unlink()
                     use.link(result)
-        self._restated(op)
+        self._signature_changed(op)
 
     def replace_all_uses(self, old: Value, new: Value) -> None:
         """Makes every user of `old` use `new`, newest use first."""
@@ -196,7 +199,7 @@ class Rewriter:
             before = op.prev
             for result in op.results:
                 for use in list(result.uses):
-                    self._touched.rewired.add(use.owner)
+                    self._edits.operands_changed.add(use.owner)
                     use.unlink()
             self.erase(op)
             op = before
@@ -204,7 +207,7 @@ class Rewriter:
         assert region is not None
         region.blocks.remove(block)
         block.parent = None
-        self._rebuilt(region)
+        self._blocks_changed(region)
 
     def redirect(self, old: Block, new: Block) -> None:
         """Makes everything that goes on to `old` go on to `new`."""
@@ -212,9 +215,9 @@ class Rewriter:
             assert block.last is not None
             successors = block.last.successors
             block.last.successors = tuple([new if other is old else other for other in successors])
-            self._restated(block.last)
+            self._signature_changed(block.last)
         if old.parent is not None:
-            self._rebuilt(old.parent)
+            self._blocks_changed(old.parent)
 
     def inline_block(self, block: Block, before: Op, values: Sequence[Value]) -> None:
         """Moves the operations of a block before an operation, with values for its arguments."""
@@ -233,22 +236,22 @@ class Rewriter:
         region.blocks[position:position] = blocks
         for block in blocks:
             block.parent = region
-        self._rebuilt(region)
+        self._blocks_changed(region)
 
     def take_region(self, source: Region, target: Region) -> None:
         """Moves all blocks of one region to the end of another."""
         for block in source.blocks:
             target.add_block(block)
         source.blocks = []
-        self._rebuilt(source)
-        self._rebuilt(target)
+        self._blocks_changed(source)
+        self._blocks_changed(target)
 
     # --- Changing in place ----------------------------------------------------------------
 
     def changed_itself(self, op: Op) -> None:
         """Hears that an operation has put its operands and its form in another way, as folds may."""
-        self._touched.restate(op)
-        self._rewired(op)
+        self._edits.record_signature_change(op)
+        self._operands_changed(op)
 
     def set_operand(self, use: OpOperand, value: Value) -> None:
         """Makes an operand another value, of whatever type."""
@@ -260,9 +263,11 @@ class Rewriter:
         for use in op._operands:
             use.unlink()
         op._operands = [OpOperand(op, index, value) for index, value in enumerate(values)]
-        op.form = op.form.with_types(tuple([value.type for value in values]), op.form.result_types)
-        self._touched.restated.add(op)
-        self._rewired(op)
+        op.signature = op.signature.with_types(
+            tuple([value.type for value in values]), op.signature.result_types
+        )
+        self._edits.signature_changed.add(op)
+        self._operands_changed(op)
 
     def erase_operands(self, op: Op, indices: Collection[int]) -> None:
         """Takes operands away; those behind the first of them count as new uses, as in MLIR."""
@@ -274,42 +279,42 @@ class Rewriter:
                 kept.append(OpOperand(op, len(kept), use.value))
         op._operands = kept
         _refresh_operand_types(op)
-        self._touched.restated.add(op)
-        self._rewired(op)
+        self._edits.signature_changed.add(op)
+        self._operands_changed(op)
 
     def set_attribute(self, op: Op, name: str, value: Attribute) -> None:
         """Gives an attribute, inherent or discardable, a value."""
         if op.attribute(name) is value:
             return
-        if name not in op.place_attributes and name in inherent_names(type(op)):
-            op.form = op.form.with_attributes(op.form.attributes.with_entry(name, value))
-            self._restated(op)
+        if name not in op.mutable_attributes and name in inherent_names(type(op)):
+            op.signature = op.signature.with_attributes(op.signature.attributes.with_entry(name, value))
+            self._signature_changed(op)
             return
-        if name in op.place_attributes:
-            op.set_place_attribute(name, value)
+        if name in op.mutable_attributes:
+            op.set_mutable_attribute(name, value)
         else:
             op.attributes = op.attributes.with_entry(name, value)
-        self._annotated(op)
+        self._attributes_changed(op)
 
     def remove_attribute(self, op: Op, name: str) -> None:
         """Takes an attribute away, if it is there."""
         if op.attribute(name) is None:
             return
-        if name in op.form.attributes:
-            op.form = op.form.with_attributes(op.form.attributes.without(name))
-            self._restated(op)
+        if name in op.signature.attributes:
+            op.signature = op.signature.with_attributes(op.signature.attributes.without(name))
+            self._signature_changed(op)
             return
-        if name in op.place_attributes:
-            op.set_place_attribute(name, None)
+        if name in op.mutable_attributes:
+            op.set_mutable_attribute(name, None)
         else:
             op.attributes = op.attributes.without(name)
-        self._annotated(op)
+        self._attributes_changed(op)
 
     def set_attributes(self, op: Op, attributes: DictAttr) -> None:
         """Replaces all discardable attributes."""
         if op.attributes is not attributes:
             op.attributes = attributes
-            self._annotated(op)
+            self._attributes_changed(op)
 
     def set_argument_attribute(self, function: Op, index: int, name: str, value: Attribute | None) -> None:
         """Sets, or with None removes, an attribute of a function's argument."""
@@ -327,13 +332,13 @@ class Rewriter:
         if isinstance(value, OpResult):
             op = value.op
             types = tuple([result.type for result in op.results])
-            op.form = op.form.with_types(op.form.operand_types, types)
-            self._restated(op)
+            op.signature = op.signature.with_types(op.signature.operand_types, types)
+            self._signature_changed(op)
         elif isinstance(value, BlockArgument) and value.owner.parent is not None:
-            self._rebuilt(value.owner.parent)
+            self._blocks_changed(value.owner.parent)
         for use in value.uses:
             _refresh_operand_types(use.owner)
-            self._restated(use.owner)
+            self._signature_changed(use.owner)
 
     def set_location(self, op: Op, location: LazyLocation) -> None:
         """Says where an operation comes from. No edit that a pass reports."""
@@ -344,7 +349,7 @@ class Rewriter:
         argument = block.add_argument(type, location)
         self.changed = True
         if block.parent is not None:
-            self._rebuilt(block.parent)
+            self._blocks_changed(block.parent)
         return argument
 
     def erase_argument(self, argument: BlockArgument) -> None:
@@ -356,17 +361,17 @@ class Rewriter:
             other.index = index
         self.changed = True
         if argument.owner.parent is not None:
-            self._rebuilt(argument.owner.parent)
+            self._blocks_changed(argument.owner.parent)
 
     # --- Helpers --------------------------------------------------------------------------
 
     def _relink(self, use: OpOperand, value: Value) -> None:
         use.unlink()
         use.link(value)
-        if use.owner.form.operand_types[use.index] is not value.type:
+        if use.owner.signature.operand_types[use.index] is not value.type:
             _refresh_operand_types(use.owner)
-            self._touched.restated.add(use.owner)
-        self._rewired(use.owner)
+            self._edits.signature_changed.add(use.owner)
+        self._operands_changed(use.owner)
 
     def _set_one(self, op: Any, kind: str, index: int, name: str, value: Attribute | None) -> None:
         """Edits the attributes of one argument or result of a function-like operation."""
@@ -374,22 +379,22 @@ class Rewriter:
         new = old.without(name) if value is None else old.with_entry(name, value)
         if new is not old:
             op.set_attributes_of_one(kind, index, new)
-            self._annotated(op)
+            self._attributes_changed(op)
 
-    def _rebuilt(self, region: Region) -> None:
+    def _blocks_changed(self, region: Region) -> None:
         self.changed = True
-        self._touched.rebuild(region)
+        self._edits.record_block_change(region)
 
-    def _annotated(self, op: Op) -> None:
-        self._touched.annotated.add(op)
+    def _attributes_changed(self, op: Op) -> None:
+        self._edits.attributes_changed.add(op)
         self._modified(op)
 
-    def _restated(self, op: Op) -> None:
-        self._touched.restate(op)
+    def _signature_changed(self, op: Op) -> None:
+        self._edits.record_signature_change(op)
         self._modified(op)
 
-    def _rewired(self, op: Op) -> None:
-        self._touched.rewired.add(op)
+    def _operands_changed(self, op: Op) -> None:
+        self._edits.operands_changed.add(op)
         self._modified(op)
 
     def _modified(self, op: Op) -> None:
@@ -432,16 +437,18 @@ def _link(
 
 
 def _refresh_operand_types(op: Op) -> None:
-    op.form = op.form.with_types(tuple([use.value.type for use in op._operands]), op.form.result_types)
+    op.signature = op.signature.with_types(
+        tuple([use.value.type for use in op._operands]), op.signature.result_types
+    )
 
 
 def _clone(op: Op, values: dict[Value, Value], blocks: dict[Block, Block]) -> Op:
     regions = tuple([Region() for _ in op.regions]) if op.regions else ()
     successors = tuple([blocks.get(block, block) for block in op.successors]) if op.successors else ()
     operands = [values.get(use.value, use.value) for use in op._operands]
-    copy = build(op.form, operands, op.attributes, op._location, regions, successors)
-    for name in op.place_attributes:
-        copy.set_place_attribute(name, op.place_attribute(name))
+    copy = build(op.signature, operands, op.attributes, op._location, regions, successors)
+    for name in op.mutable_attributes:
+        copy.set_mutable_attribute(name, op.mutable_attribute(name))
     values.update(zip(op.results, copy.results, strict=True))
     for region, new_region in zip(op.regions, regions, strict=True):
         _clone_blocks(region, new_region, values, blocks)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.traits import Trait
 from sdyopt.ir.types import (
     DYNAMIC,
@@ -38,53 +38,55 @@ def are_compatible_shapes(types: Iterable[Type]) -> bool:
     return all(are_compatible_sizes(*sizes) for sizes in zip(*shapes, strict=True))
 
 
-def _all_types(form: Form) -> tuple[Type, ...]:
-    return form.operand_types + form.result_types
+def _all_types(signature: OpSignature) -> tuple[Type, ...]:
+    return signature.operand_types + signature.result_types
 
 
-def _check_elementwise(form: Form) -> None:
-    operands = [type for type in form.operand_types if isinstance(type, _MAPPABLE)]
-    results = [type for type in form.result_types if isinstance(type, _MAPPABLE)]
+def _check_elementwise(signature: OpSignature) -> None:
+    operands = [type for type in signature.operand_types if isinstance(type, _MAPPABLE)]
+    results = [type for type in signature.result_types if isinstance(type, _MAPPABLE)]
     if not operands and not results:
         return
     if not operands:
-        raise form.op_error("if a result is non-scalar, then at least one operand must be non-scalar")
+        raise signature.op_error("if a result is non-scalar, then at least one operand must be non-scalar")
     if not results:
-        raise form.op_error("if an operand is non-scalar, then there must be at least one non-scalar result")
-    if len(results) != len(form.result_types):
-        raise form.op_error("if an operand is non-scalar, then all results must be non-scalar")
+        raise signature.op_error(
+            "if an operand is non-scalar, then there must be at least one non-scalar result"
+        )
+    if len(results) != len(signature.result_types):
+        raise signature.op_error("if an operand is non-scalar, then all results must be non-scalar")
     types = operands + results
     if len(set(map(type, types))) > 1 or not are_compatible_shapes(types):
-        raise form.op_error("all non-scalar operands/results must have the same shape and base type")
+        raise signature.op_error("all non-scalar operands/results must have the same shape and base type")
 
 
-def _check_same_shape(form: Form) -> None:
-    if not form.operand_types:
-        raise form.op_error("expected 1 or more operands, but found 0")
-    if not are_compatible_shapes(_all_types(form)):
-        raise form.op_error("requires the same shape for all operands and results")
+def _check_same_shape(signature: OpSignature) -> None:
+    if not signature.operand_types:
+        raise signature.op_error("expected 1 or more operands, but found 0")
+    if not are_compatible_shapes(_all_types(signature)):
+        raise signature.op_error("requires the same shape for all operands and results")
 
 
-def _check_same_elements(form: Form) -> None:
-    if not form.operand_types:
-        raise form.op_error("expected 1 or more operands, but found 0")
-    if len({element_of(type) for type in _all_types(form)}) > 1:
-        raise form.op_error("requires the same element type for all operands and results")
+def _check_same_elements(signature: OpSignature) -> None:
+    if not signature.operand_types:
+        raise signature.op_error("expected 1 or more operands, but found 0")
+    if len({element_of(type) for type in _all_types(signature)}) > 1:
+        raise signature.op_error("requires the same element type for all operands and results")
 
 
-def _check_same_operand_elements(form: Form) -> None:
-    if not form.operand_types:
-        raise form.op_error("expected 1 or more operands, but found 0")
-    if len({element_of(type) for type in form.operand_types}) > 1:
-        raise form.op_error("requires the same element type for all operands")
+def _check_same_operand_elements(signature: OpSignature) -> None:
+    if not signature.operand_types:
+        raise signature.op_error("expected 1 or more operands, but found 0")
+    if len({element_of(type) for type in signature.operand_types}) > 1:
+        raise signature.op_error("requires the same element type for all operands")
 
 
-def _check_same_types(form: Form) -> None:
-    if not form.operand_types:
-        raise form.op_error("expected 1 or more operands, but found 0")
-    types = _all_types(form)
+def _check_same_types(signature: OpSignature) -> None:
+    if not signature.operand_types:
+        raise signature.op_error("expected 1 or more operands, but found 0")
+    types = _all_types(signature)
     if len({element_of(type) for type in types}) > 1 or not are_compatible_shapes(types):
-        raise form.op_error("requires the same type for all operands and results")
+        raise signature.op_error("requires the same type for all operands and results")
 
 
 # Works on each element alone: operands and results have one shape.
@@ -122,9 +124,9 @@ def _same(
 ) -> Trait:
     names = ", ".join((*fields, *renamed.values()))
 
-    def check(form: Form) -> None:
-        values = [measure(getattr(form, field)) for field in (*fields, *renamed)]
+    def check(signature: OpSignature) -> None:
+        values = [measure(getattr(signature, field)) for field in (*fields, *renamed)]
         if any(value != values[0] for value in values):
-            raise form.op_error(f"failed to verify that all of {{{names}}} have same {what}")
+            raise signature.op_error(f"failed to verify that all of {{{names}}} have same {what}")
 
     return Trait(f"same {what} of {names}", check)

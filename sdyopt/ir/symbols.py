@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sdyopt.ir.attribute import Attribute, StringAttr, SymbolRef
-from sdyopt.ir.form import Form
-from sdyopt.ir.nested import nested_attributes
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op, UnregisteredOp
+from sdyopt.ir.sub_elements import nested_attributes
 from sdyopt.ir.traits import Trait
 
 SYM_NAME = "sym_name"
@@ -52,19 +52,19 @@ class SymbolTableOp(Op):
 
 def symbol_name(op: Op) -> str | None:
     """The name by which others refer to this operation."""
-    name = op.form.attributes.get(SYM_NAME) or op.attributes.get(SYM_NAME)
+    name = op.signature.attributes.get(SYM_NAME) or op.attributes.get(SYM_NAME)
     return name.value if isinstance(name, StringAttr) else None
 
 
 def is_private(op: Op) -> bool:
     """Whether only the enclosing symbol table can refer to this symbol."""
-    visibility = op.form.attributes.get(SYM_VISIBILITY) or op.attributes.get(SYM_VISIBILITY)
+    visibility = op.signature.attributes.get(SYM_VISIBILITY) or op.attributes.get(SYM_VISIBILITY)
     return isinstance(visibility, StringAttr) and visibility.value == "private"
 
 
 def is_public(op: Op) -> bool:
     """Whether anybody may refer to this symbol, which is so if nothing else is said."""
-    visibility = op.form.attributes.get(SYM_VISIBILITY) or op.attributes.get(SYM_VISIBILITY)
+    visibility = op.signature.attributes.get(SYM_VISIBILITY) or op.attributes.get(SYM_VISIBILITY)
     return not isinstance(visibility, StringAttr) or visibility.value not in ("private", "nested")
 
 
@@ -111,7 +111,7 @@ def lookup_path(table: SymbolTableOp, reference: SymbolRef) -> list[Op]:
     return [] if found is None else [op for op in path if op is not None]
 
 
-def symbol_uses(op: Op, seen: set[Attribute | Form]) -> list[SymbolRef] | None:
+def symbol_uses(op: Op, seen: set[Attribute | OpSignature]) -> list[SymbolRef] | None:
     """The references that `op` holds, or operations inside it that look symbols up in the same table.
 
     What has been `seen` is passed over, so that each is told at least once to whoever asks of all that look
@@ -122,13 +122,13 @@ def symbol_uses(op: Op, seen: set[Attribute | Form]) -> list[SymbolRef] | None:
     return uses if _gather_uses(op, uses, seen) else None
 
 
-def _gather_uses(op: Op, uses: list[SymbolRef], seen: set[Attribute | Form]) -> bool:
+def _gather_uses(op: Op, uses: list[SymbolRef], seen: set[Attribute | OpSignature]) -> bool:
     """Adds the references of `op` and those inside; False if they cannot be known."""
     if may_be_symbol_table(op):
         return False
     _gather_own_uses(op, uses, seen)
-    for name in op.place_attributes:
-        held = op.place_attribute(name)
+    for name in op.mutable_attributes:
+        held = op.mutable_attribute(name)
         if held is not None and held not in seen:
             seen.add(held)
             uses += symbol_references(held)
@@ -138,26 +138,26 @@ def _gather_uses(op: Op, uses: list[SymbolRef], seen: set[Attribute | Form]) -> 
         for block in region.blocks:
             child = block.first
             while child is not None:
-                if child.regions or child.place_attributes:
+                if child.regions or child.mutable_attributes:
                     if not _gather_uses(child, uses, seen):
                         return False
-                elif child.form not in seen or child.attributes not in seen:
+                elif child.signature not in seen or child.attributes not in seen:
                     _gather_own_uses(child, uses, seen)
                 child = child.next
     return True
 
 
-def _gather_own_uses(op: Op, uses: list[SymbolRef], seen: set[Attribute | Form]) -> None:
-    if op.form not in seen:
-        seen.add(op.form)
-        uses += op.form.remember(_references_of_form)
+def _gather_own_uses(op: Op, uses: list[SymbolRef], seen: set[Attribute | OpSignature]) -> None:
+    if op.signature not in seen:
+        seen.add(op.signature)
+        uses += op.signature.cached(_references_of_signature)
     if op.attributes not in seen:
         seen.add(op.attributes)
         uses += symbol_references(op.attributes)
 
 
-def _references_of_form(form: Form) -> list[SymbolRef]:
-    return list(symbol_references(form.attributes))
+def _references_of_signature(signature: OpSignature) -> list[SymbolRef]:
+    return list(symbol_references(signature.attributes))
 
 
 def symbol_references(attribute: Attribute) -> Iterator[SymbolRef]:

@@ -15,14 +15,14 @@ from typing import Any
 class Trait:
     """A named property of an operation class. Compared by identity.
 
-    `verify_form(form)` raises FormError; `verify_place(op)` and, once its regions have been
+    `verify_signature(form)` raises SignatureError; `verify_in_context(op)` and, once its regions have been
     verified, `verify_regions(op)` raise DiagnosticError. `verify_structure(op)` comes before all
     others, and is asked of operations with regions only.
     """
 
     name: str
-    verify_form: Callable[[Any], None] | None = None
-    verify_place: Callable[[Any], None] | None = None
+    verify_signature: Callable[[Any], None] | None = None
+    verify_in_context: Callable[[Any], None] | None = None
     verify_regions: Callable[[Any], None] | None = None
     verify_structure: Callable[[Any], None] | None = None
 
@@ -72,13 +72,13 @@ ISOLATED = Trait("isolated-from-above")
 # The arguments of its region are its operands, under other names.
 RENAMES_OPERANDS = Trait("renames-operands")
 # Ends its block.
-TERMINATOR = Trait("terminator", verify_place=_check_is_last)
+TERMINATOR = Trait("terminator", verify_in_context=_check_is_last)
 # Blocks of its regions need no terminator.
 NO_TERMINATOR = Trait("no-terminator")
 # Regions may be graphs: uses before definitions are fine.
 GRAPH_REGION = Trait("graph-region")
 # Has a `sym_name` by which others refer to it.
-SYMBOL = Trait("symbol", verify_place=_check_symbol)
+SYMBOL = Trait("symbol", verify_in_context=_check_symbol)
 # Is called, and holds a function's body.
 FUNCTION = Trait("function")
 # New locals and constants belong to it.

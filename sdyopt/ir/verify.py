@@ -16,11 +16,11 @@ from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.block import Block
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.dominance import Dominance
-from sdyopt.ir.form import Form, FormError
+from sdyopt.ir.op_signature import OpSignature, SignatureError
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import FUNCTION, ISOLATED, NO_TERMINATOR
 from sdyopt.ir.types import Type
-from sdyopt.ir.verify_form import SpellType, check_inferred_types, form_problem
+from sdyopt.ir.verify_signature import SpellType, check_inferred_types, signature_problem
 from sdyopt.ir.verify_structure import (
     check_entries,
     check_no_branch_inside,
@@ -32,7 +32,7 @@ from sdyopt.ir.verify_uses import check_uses
 
 # Operations without regions whose discardable attributes have been found valid, by form and attributes.
 # What is around them counts too, so there is one set for each operation that `scopes_attributes`.
-Seen = set[tuple[Form, DictAttr]]
+Seen = set[tuple[OpSignature, DictAttr]]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Verifier:
     spell_type: SpellType
     spell_op: Callable[[Op], str]
     # Forms found valid whose classes look at nothing else.
-    _formal: set[Form] = field(default_factory=set, init=False, repr=False)
+    _formal: set[OpSignature] = field(default_factory=set, init=False, repr=False)
     # Whether what dialects check of these attributes goes beyond the form and what is around.
     _is_far: dict[DictAttr, bool] = field(default_factory=dict, init=False, repr=False)
 
@@ -78,31 +78,31 @@ class Verifier:
             for trait in op.trait_order:
                 if trait.verify_structure is not None:
                     trait.verify_structure(op)
-        problem = form_problem(op.form, self.spell_type)
+        problem = signature_problem(op.signature, self.spell_type)
         if problem is not None:
-            raise _form_error(op, problem)
+            raise _signature_error(op, problem)
         if not op.name:
             self._unknown(op)
         if has_regions:
             check_regions(op)
         try:
             for trait in op.trait_order:
-                if trait.verify_place is not None:
-                    trait.verify_place(op)
+                if trait.verify_in_context is not None:
+                    trait.verify_in_context(op)
             if FUNCTION in op.traits:
                 self._signature_attributes(op)
-            if op.verify_place is not None:
-                op.verify_place()
-        except FormError as place_problem:
-            raise _form_error(op, place_problem) from None
+            if op.verify_in_context is not None:
+                op.verify_in_context()
+        except SignatureError as context_problem:
+            raise _signature_error(op, context_problem) from None
         check_entries(op)
 
     def _unknown(self, op: Op) -> None:
         """An operation without a class must be of a dialect that nobody knows."""
         if self.dialects.find(op.dialect_name) is not None:
             raise op.error(
-                f"unregistered operation '{op.form.name}' found in dialect ('{op.dialect_name}') that does "
-                "not allow unknown operations"
+                f"unregistered operation '{op.signature.name}' found in dialect ('{op.dialect_name}') that"
+                " does not allow unknown operations"
             )
 
     def _discardable_attributes(self, op: Op) -> None:
@@ -190,9 +190,9 @@ class Verifier:
             check_no_branch_inside(block)
         child: Op | None = block.first
         while child is not None:
-            form, attributes = child.form, child.attributes
-            if form in self._formal and not child.regions and not child.successors:
-                if attributes.entries and (form, attributes) not in seen:
+            signature, attributes = child.signature, child.attributes
+            if signature in self._formal and not child.regions and not child.successors:
+                if attributes.entries and (signature, attributes) not in seen:
                     self._see_attributes(child, seen)
                 child = child.next
                 continue
@@ -203,29 +203,29 @@ class Verifier:
                 if child.regions or child.op_class_has_regions:
                     self._inside(child, seen)
                 elif _is_formal(type(child)):
-                    self._formal.add(form)
+                    self._formal.add(signature)
             child = child.next
         if block.first is not None:
             self.check_end(block)
 
     def check_alone(self, op: Op, seen: Seen) -> None:
         """Checks an operation without regions."""
-        if op.form not in self._formal or op.successors:
+        if op.signature not in self._formal or op.successors:
             self.check_op(op)
             if _is_formal(type(op)):
-                self._formal.add(op.form)
+                self._formal.add(op.signature)
         else:
             self.check_attributes(op, seen)
 
     def check_attributes(self, op: Op, seen: Seen) -> None:
         """Checks the discardable attributes of an operation."""
-        if op.attributes.entries and (op.form, op.attributes) not in seen:
+        if op.attributes.entries and (op.signature, op.attributes) not in seen:
             self._see_attributes(op, seen)
 
     def _see_attributes(self, op: Op, seen: Seen) -> None:
         self._discardable_attributes(op)
         if not self.reads_far(op.attributes):
-            seen.add((op.form, op.attributes))
+            seen.add((op.signature, op.attributes))
 
     def reads_far(self, attributes: DictAttr) -> bool:
         """Whether the checks of these attributes read more than the form and what is around the operation."""
@@ -258,9 +258,9 @@ class Verifier:
         if op.verify_regions is not None:
             op.verify_regions()
         try:
-            check_inferred_types(op.form, op.regions, self.spell_type)
-        except FormError as problem:
-            raise _form_error(op, problem) from None
+            check_inferred_types(op.signature, op.regions, self.spell_type)
+        except SignatureError as problem:
+            raise _signature_error(op, problem) from None
 
     # --- Dominance ----------------------------------------------------------------------
 
@@ -286,19 +286,20 @@ class InvalidInside(Exception):
 
 def _is_formal(op_class: type[Op]) -> bool:
     """Whether all that the class checks is the form."""
-    if not op_class.name or op_class.op_class_has_regions or op_class.verify_place is not None:
+    if not op_class.name or op_class.op_class_has_regions or op_class.verify_in_context is not None:
         return False
     return not any(
-        trait.verify_place or trait.verify_regions or trait.verify_structure for trait in op_class.trait_order
+        trait.verify_in_context or trait.verify_regions or trait.verify_structure
+        for trait in op_class.trait_order
     )
 
 
-def _form_error(op: Op, problem: FormError) -> DiagnosticError:
+def _signature_error(op: Op, problem: SignatureError) -> DiagnosticError:
     """A form's error, at an operation that has the form."""
     error = op.op_error(problem.message) if problem.prefixed else op.error(problem.message)
     if not problem.shows_operation:
         error.diagnostic.operation = None
     for note in problem.notes:
         error.note(note)
-    error.diagnostic.followers = [_form_error(op, follower).diagnostic for follower in problem.followers]
+    error.diagnostic.followers = [_signature_error(op, follower).diagnostic for follower in problem.followers]
     return error

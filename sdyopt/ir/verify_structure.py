@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.ir.block import Block
-from sdyopt.ir.fields import RegionField
+from sdyopt.ir.op_fields import RegionField
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import GRAPH_REGION
 

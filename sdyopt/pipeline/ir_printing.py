@@ -63,7 +63,7 @@ class IRPrinter(Instrument):
         shown, about = op, ""
         if self._options.module_scope:
             shown = _outermost(op)
-            about = f" ('{op.form.name}' operation{_at_symbol(op)})"
+            about = f" ('{op.signature.name}' operation{_at_symbol(op)})"
         head = f"// -----// IR Dump {title}: {single}{about} //----- //\n"
         text = head + self._spell(shown).rstrip("\n") + "\n\n"
         if self._options.tree_directory:
@@ -76,7 +76,7 @@ class IRPrinter(Instrument):
         self._counters[op] = self._counters.get(op, -1) + 1
         path = [op, *op.ancestors()][::-1]
         folders = [
-            f"{each.form.name.replace('.', '_')}_{_sanitized(_symbol_name(each) or 'no-symbol-name')}"
+            f"{each.signature.name.replace('.', '_')}_{_sanitized(_symbol_name(each) or 'no-symbol-name')}"
             for each in path
         ]
         numbers = "_".join(str(self._counters.setdefault(each, 0)) for each in path)

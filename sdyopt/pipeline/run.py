@@ -7,8 +7,8 @@ from typing import Protocol
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, watching
 from sdyopt.diagnostics.usage import nearest
+from sdyopt.ir.edit_log import EditLog, recording
 from sdyopt.ir.operation import Op
-from sdyopt.ir.touched import Touched, recording
 from sdyopt.ir.traits import ISOLATED
 from sdyopt.pipeline.base import Pass
 from sdyopt.pipeline.tree import ANY, Pipeline
@@ -17,7 +17,7 @@ from sdyopt.pipeline.tree import ANY, Pipeline
 class Verify(Protocol):
     """Says of an operation, valid before, whether it still is, and emits why not."""
 
-    def touched(self, op: Op, touched: Touched) -> bool:
+    def verify_edits(self, op: Op, edits: EditLog) -> bool:
         """After edits inside it."""
 
     def around(self, op: Op) -> bool:
@@ -58,7 +58,7 @@ def run_pipeline(
     `verify` checks what a pass has changed, and what is around it when a nested pipeline ends.
     """
     try:
-        if pipeline.anchor not in (ANY, op.form.name):
+        if pipeline.anchor not in (ANY, op.signature.name):
             raise _misanchored(pipeline, op)
         _Runner(verify, instruments).run_on(pipeline.merged(), op)
     except DiagnosticError as error:
@@ -91,7 +91,7 @@ class _Runner:
         changed_before, self._changed = self._changed, False
         has_failed = False
         for child in [child for region in parent.regions for block in region.blocks for child in block.ops]:
-            if pipeline.anchor not in (child.form.name, ANY):
+            if pipeline.anchor not in (child.signature.name, ANY):
                 continue
             try:
                 self.run_on(pipeline, child)
@@ -121,12 +121,12 @@ class _Runner:
         for instrument in self._outermost_first:
             instrument.before_pass(single, op)
         try:
-            with recording() as touched:
-                touched.is_unbounded = verifies_all
+            with recording() as edits:
+                edits.is_unbounded = verifies_all
                 changed = self._run_checked(single, op)
             self._changed |= changed
             is_new = changed or verifies_all
-            if is_new and self._verify is not None and not self._verify.touched(op, touched):
+            if is_new and self._verify is not None and not self._verify.verify_edits(op, edits):
                 raise PipelineFailure
         except PipelineFailure:
             for instrument in self._innermost_first:
@@ -155,7 +155,7 @@ class _Runner:
 
 
 def _misanchored(pipeline: Pipeline, op: Op) -> DiagnosticError:
-    anchor, name = pipeline.anchor, op.form.name
+    anchor, name = pipeline.anchor, op.signature.name
     error = DiagnosticError.at(op.location, f"can't run '{anchor}' pass manager on '{name}' op")
     is_short = name.endswith(f".{anchor}")
     meant = nearest(name if is_short else anchor, (name, ANY))
@@ -164,7 +164,7 @@ def _misanchored(pipeline: Pipeline, op: Op) -> DiagnosticError:
 
 def _check_schedule(single: Pass, op: Op) -> None:
     """A pass may only change what is inside its operation, so nothing else may be in reach."""
-    if single.anchor not in (None, op.form.name):
+    if single.anchor not in (None, op.signature.name):
         raise op.op_error("trying to schedule a pass on an unsupported operation")
     if not op.has_trait(ISOLATED):
         raise op.op_error("trying to schedule a pass on an operation not marked as 'IsolatedFromAbove'")

@@ -21,7 +21,7 @@ from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
 from sdyopt.diagnostics.once import is_first
 from sdyopt.dialects.sdy.names import SHARDING_RULE
 from sdyopt.dialects.sdy.rule import OpShardingRule
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.sharding.builder import RuleBuilder
 
@@ -71,12 +71,12 @@ def rule_for(op: Op, conservative: bool = False) -> OpShardingRule | None:
     entry = _entries.get(type(op), _UNKNOWN)
     seen = () if entry.seeing is None else (entry.seeing(op),)
     key = (rule_for, conservative, *seen)
-    memo = op.form.memo
+    memo = op.signature.memo
     rule: OpShardingRule | NoRule
     try:
         rule = memo[key]
     except KeyError:
-        rule = memo[key] = _derive(op.form, entry.function, conservative, seen)
+        rule = memo[key] = _derive(op.signature, entry.function, conservative, seen)
     if isinstance(rule, OpShardingRule):
         return rule
     if rule.sort and is_first(f"{rule.sort} without a sharding rule"):
@@ -91,16 +91,16 @@ def is_rule_seen_on(op: Op) -> bool:
 
 
 def _derive(
-    form: Form, function: RuleFunction, conservative: bool, seen: tuple[Hashable, ...]
+    signature: OpSignature, function: RuleFunction, conservative: bool, seen: tuple[Hashable, ...]
 ) -> OpShardingRule | NoRule:
-    rule = RuleBuilder(form.operand_types, form.result_types, conservative)
-    return function(form, rule, *seen) or rule.build()
+    rule = RuleBuilder(signature.operand_types, signature.result_types, conservative)
+    return function(signature, rule, *seen) or rule.build()
 
 
-def _unknown(form: Form, rule: RuleBuilder) -> NoRule:
-    op_class = form.op_class
+def _unknown(signature: OpSignature, rule: RuleBuilder) -> NoRule:
+    op_class = signature.op_class
     is_no_surprise = op_class.is_terminator or op_class.data_flow is not None
-    return NoRule() if is_no_surprise else NoRule("op", f"'{form.name}'")
+    return NoRule() if is_no_surprise else NoRule("op", f"'{signature.name}'")
 
 
 _UNKNOWN = _Entry(_unknown)

@@ -18,10 +18,10 @@ from sdyopt.diagnostics.location import (
     OpaqueLoc,
     UnknownLoc,
 )
-from sdyopt.facts import Fact
+from sdyopt.interning import Interned
 from sdyopt.ir.affine import AffineMapAttr, IntegerSetAttr
 from sdyopt.ir.attribute import UNIT, Attribute, DistinctAttr, LocationAttr
-from sdyopt.ir.nested import attributes_inside
+from sdyopt.ir.sub_elements import attributes_inside
 
 _NAMES: dict[type, str] = {AffineMapAttr: "map", IntegerSetAttr: "set", DistinctAttr: "distinct"}
 
@@ -36,14 +36,14 @@ class _Met:
     name: str
     is_deferrable: bool
     depth: int = 0
-    inner: Sequence[Fact] = ()
+    inner: Sequence[Interned] = ()
 
 
 @dataclass
 class Aliases:
     """The alias of each fact, and the facts defined above and below the program, in order."""
 
-    texts: dict[Fact, str] = field(default_factory=dict)
+    texts: dict[Interned, str] = field(default_factory=dict)
     above: list[Attribute | Location] = field(default_factory=list)
     below: list[Attribute | Location] = field(default_factory=list)
 
@@ -52,7 +52,7 @@ class AliasFinder:
     """Is told what a program's text mentions, in order, and says which of it gets an alias."""
 
     def __init__(self) -> None:
-        self._met: dict[Fact, _Met] = {}
+        self._met: dict[Interned, _Met] = {}
 
     def aliases(self) -> Aliases:
         """The aliases of what has been met."""
@@ -70,7 +70,7 @@ class AliasFinder:
             (aliases.below if met.is_deferrable else aliases.above).append(fact)
         return aliases
 
-    def meet(self, fact: Fact, is_deferrable: bool = False) -> int:
+    def meet(self, fact: Interned, is_deferrable: bool = False) -> int:
         """Meets a fact and all inside it. What may be deferred can be defined below the program."""
         if isinstance(fact, LocationAttr):
             fact = fact.location
@@ -78,7 +78,7 @@ class AliasFinder:
         if met is None:
             name = _name_of_alias(fact)
             met = self._met[fact] = _Met(name, is_deferrable)
-            met.inner = _inner_facts(fact)
+            met.inner = _sub_elements(fact)
             deepest = max([self.meet(inner, is_deferrable) for inner in met.inner], default=0)
             met.depth = deepest + 1 if deepest or name else 0
         elif not is_deferrable:
@@ -93,7 +93,7 @@ class AliasFinder:
             self._define_above(self._met[inner.location if isinstance(inner, LocationAttr) else inner])
 
 
-def _name_of_alias(fact: Fact) -> str:
+def _name_of_alias(fact: Interned) -> str:
     """What the alias of a fact is called; empty if it gets none."""
     if isinstance(fact, Location):
         return "loc"
@@ -101,7 +101,7 @@ def _name_of_alias(fact: Fact) -> str:
     return "" if is_bare else _NAMES.get(type(fact), "")
 
 
-def _inner_facts(fact: Fact) -> list[Fact]:
+def _sub_elements(fact: Interned) -> list[Interned]:
     """The facts directly inside, in the order of writing."""
     if isinstance(fact, Location):
         return list(_inner_locations(fact))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from sdyopt.ir.attribute import Attribute, DictAttr, StringAttr, TypeAttr, UnitAttr
 from sdyopt.ir.constraints import ONE_BLOCK, AttrKind
-from sdyopt.ir.fields import (
+from sdyopt.ir.op_fields import (
     MANY,
     ONE,
     OPTIONAL,
@@ -25,7 +25,7 @@ from sdyopt.ir.fields import (
     ResultField,
     ValueField,
 )
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import FunctionType, Type
 from sdyopt.syntax.statement import Statement
@@ -46,11 +46,11 @@ class Piece:
     def parse(self, statement: Statement) -> None:
         raise NotImplementedError
 
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         """Adds this piece to the template of a form with these discardable attributes."""
         raise NotImplementedError
 
-    def is_written(self, form: Form, attributes: DictAttr) -> bool:
+    def is_written(self, signature: OpSignature, attributes: DictAttr) -> bool:
         """Whether an optional group anchored here is written."""
         return True
 
@@ -66,11 +66,11 @@ class Assembly:
         for piece in self.pieces:
             piece.parse(statement)
 
-    def template(self, form: Form, attributes: DictAttr, spell: Any) -> Template:
+    def template(self, signature: OpSignature, attributes: DictAttr, spell: Any) -> Template:
         """What is written behind the operation's name."""
         out = Template(spell, self.elided)
         for piece in self.pieces:
-            piece.write(out, form, attributes)
+            piece.write(out, signature, attributes)
         return out
 
 
@@ -92,7 +92,7 @@ class Literal(Piece):
     def parse(self, statement: Statement) -> None:
         statement.expect(self.text)
 
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         out.literal(self.text)
 
 
@@ -118,17 +118,17 @@ class Optional(Piece):
         for piece in self.pieces if is_next else self.otherwise:
             piece.parse(statement)
 
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
-        for piece in self.pieces if self._is_present(form) else self.otherwise:
-            piece.write(out, form, attributes)
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        for piece in self.pieces if self._is_present(signature) else self.otherwise:
+            piece.write(out, signature, attributes)
 
-    def _is_present(self, form: Form) -> bool:
-        field = form.op_class.fields[self.anchor]
+    def _is_present(self, signature: OpSignature) -> bool:
+        field = signature.op_class.fields[self.anchor]
         if isinstance(field, AttrField):
-            value = form.attributes.get(field.name)
+            value = signature.attributes.get(field.name)
             return value is not None and value is not field.default
         assert isinstance(field, ValueField)
-        return field.range_of(form)[1] > 0
+        return field.range_of(signature)[1] > 0
 
 
 class Operand(Piece):
@@ -150,10 +150,10 @@ class Operand(Piece):
             names = statement.operand_list()
         statement.operand_names[self.field] = names
 
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
-        field = form.op_class.fields[self.field]
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        field = signature.op_class.fields[self.field]
         assert isinstance(field, OperandField)
-        start, count = field.range_of(form)
+        start, count = field.range_of(signature)
         if count or field.arity == MANY:
             out.operands(range(start, start + count))
 
@@ -176,11 +176,11 @@ class TypeOf(Piece):
         for name in (self.field, *self.same):
             statement.types[name] = types
 
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
-        field = form.op_class.fields[self.field]
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        field = signature.op_class.fields[self.field]
         assert isinstance(field, ValueField)
-        start, count = field.range_of(form)
-        out.types(field.types_of(form)[start : start + count])
+        start, count = field.range_of(signature)
+        out.types(field.types_of(signature)[start : start + count])
 
 
 class FunctionalType(Piece):
@@ -198,19 +198,20 @@ class FunctionalType(Piece):
         _distribute(statement, OperandField, self.operands, type.inputs)
         _distribute(statement, ResultField, self.results, type.results)
 
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         out.functional_type(
-            _types(form, self.operands, form.operand_types), _types(form, self.results, form.result_types)
+            _types(signature, self.operands, signature.operand_types),
+            _types(signature, self.results, signature.result_types),
         )
 
 
-def _types(form: Form, field_name: str | None, all_types: tuple[Type, ...]) -> tuple[Type, ...]:
+def _types(signature: OpSignature, field_name: str | None, all_types: tuple[Type, ...]) -> tuple[Type, ...]:
     if field_name is None:
         return all_types
-    field = form.op_class.fields[field_name]
+    field = signature.op_class.fields[field_name]
     assert isinstance(field, ValueField)
-    start, count = field.range_of(form)
-    return field.types_of(form)[start : start + count]
+    start, count = field.range_of(signature)
+    return field.types_of(signature)[start : start + count]
 
 
 def _distribute(
@@ -251,12 +252,12 @@ class SameType(Piece):
         for field, found in zip(fields, (*type.inputs, *type.results), strict=True):
             statement.types[field.attribute_name] = [found]
 
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
-        types = (*form.operand_types, *form.result_types)
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        types = (*signature.operand_types, *signature.result_types)
         if all(type is types[0] for type in types):
             out.types(types[:1])
         else:
-            out.functional_type(form.operand_types, form.result_types)
+            out.functional_type(signature.operand_types, signature.result_types)
 
 
 class AttrDict(Piece):
@@ -276,18 +277,18 @@ class AttrDict(Piece):
             found = statement.attribute_dictionary()
         statement.check_attributes(found, offset)
 
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
-        out.attribute_dictionary(visible_attributes(form, attributes, out.elided), self.with_keyword)
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        out.attribute_dictionary(visible_attributes(signature, attributes, out.elided), self.with_keyword)
 
 
-def visible_attributes(form: Form, attributes: DictAttr, elided: frozenset[str]) -> DictAttr:
+def visible_attributes(signature: OpSignature, attributes: DictAttr, elided: frozenset[str]) -> DictAttr:
     """Inherent and discardable attributes together, without the elided and the default ones."""
-    if not form.attributes.entries:
+    if not signature.attributes.entries:
         return attributes if not elided else attributes.without(*elided)
-    defaults = {f.name: f.default for f in form.op_class.fields.values() if isinstance(f, AttrField)}
+    defaults = {f.name: f.default for f in signature.op_class.fields.values() if isinstance(f, AttrField)}
     entries = [
         (name, value)
-        for name, value in form.attributes.entries
+        for name, value in signature.attributes.entries
         if name not in elided and defaults.get(name) is not value and name not in SEGMENT_NAMES
     ]
     entries += [entry for entry in attributes.entries if entry[0] not in elided]
@@ -322,10 +323,10 @@ class Attr(Piece):
         if found is not None:
             statement.attributes[field.name] = found
 
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
-        field = form.op_class.fields[self.field]
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        field = signature.op_class.fields[self.field]
         assert isinstance(field, AttrField)
-        value = form.attributes.get(field.name)
+        value = signature.attributes.get(field.name)
         if value is None:
             value = field.default
         out.word("" if value is None else self._spell(value, out.speller))
@@ -344,8 +345,8 @@ class RegionPiece(Piece):
         if field.constraint is ONE_BLOCK and region.is_empty:
             region.add_block()
 
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
-        field = form.op_class.fields[self.field]
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        field = signature.op_class.fields[self.field]
         assert isinstance(field, RegionField)
         out.region(field.index)
 
@@ -360,7 +361,7 @@ class Custom(Piece):
     def __init__(
         self,
         parse: Callable[[Statement], None],
-        write: Callable[[Template, Form, DictAttr], None] | None = None,
+        write: Callable[[Template, OpSignature, DictAttr], None] | None = None,
         print: Callable[[Any, Printer], None] | None = None,
         elides: Sequence[str] = (),
     ) -> None:
@@ -373,9 +374,9 @@ class Custom(Piece):
     def parse(self, statement: Statement) -> None:
         self._parse(statement)
 
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         if self._write is not None:
-            self._write(out, form, attributes)
+            self._write(out, signature, attributes)
         else:
             assert self._print is not None
             out.call(self._print)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sdyopt.ir.attribute import Attribute, DictAttr
-from sdyopt.ir.fields import AttrField, ResultField
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_fields import AttrField, ResultField
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import NONE, Type
 from sdyopt.syntax.assembly import Assembly, Custom, assembly, visible_attributes
 from sdyopt.syntax.generic import properties
@@ -44,17 +44,17 @@ def _parse(statement: Statement) -> None:
     statement.types[result] = [_type_of(value)]
 
 
-def _write(out: Template, form: Form, attributes: DictAttr) -> None:
-    value = form.attributes["value"]
-    field = form.op_class.fields["value"]
+def _write(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+    value = signature.attributes["value"]
+    field = signature.op_class.fields["value"]
     assert isinstance(field, AttrField)
-    if field.kind.accepts(value) and _type_of(value) is form.result_types[0]:
-        out.attribute_dictionary(visible_attributes(form, attributes, frozenset(["value"])))
+    if field.kind.accepts(value) and _type_of(value) is signature.result_types[0]:
+        out.attribute_dictionary(visible_attributes(signature, attributes, frozenset(["value"])))
         out.word(out.speller.attribute(value))
         return
-    out.text(f"() <{out.speller.attribute(form.attributes)}>")
+    out.text(f"() <{out.speller.attribute(signature.attributes)}>")
     out.attribute_dictionary(attributes)
-    out.text(" : " + out.speller.function_type((), form.result_types))
+    out.text(" : " + out.speller.function_type((), signature.result_types))
 
 
 def _type_of(value: Attribute) -> Type:

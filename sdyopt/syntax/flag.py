@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sdyopt.ir.attribute import UNIT, DictAttr
-from sdyopt.ir.fields import AttrField
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_fields import AttrField
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.syntax.assembly import Piece
 from sdyopt.syntax.statement import Statement
 from sdyopt.syntax.template import Template
@@ -23,6 +23,6 @@ class Flag(Piece):
             assert isinstance(field, AttrField)
             statement.attributes[field.name] = UNIT
 
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
-        if getattr(form, self.field):
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        if getattr(signature, self.field):
             out.literal(self.field)

@@ -88,7 +88,7 @@ def _set_dictionaries(statement: Statement, name: str, held: list[DictAttr | Non
 
 def print_function(op, printer: Printer) -> None:  # type: ignore[no-untyped-def]
     """Writes what stands behind the name of a function operation."""
-    visibility = op.form.attributes.get(SYM_VISIBILITY)
+    visibility = op.signature.attributes.get(SYM_VISIBILITY)
     printer.write(f" {visibility.value} " if visibility is not None else " ")
     printer.write(symbol_text(op.sym_name))
     type = op.function_type

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.dialect import inherent_names
-from sdyopt.ir.fields import AttrField
+from sdyopt.ir.op_fields import AttrField
 from sdyopt.ir.operation import UnregisteredOp
 from sdyopt.ir.types import FunctionType
 from sdyopt.syntax.spell import plain_attribute

@@ -6,9 +6,9 @@ The numbers are an attribute, in which the unknown ones are `DYNAMIC`; those are
 from __future__ import annotations
 
 from sdyopt.ir.attribute import DictAttr
-from sdyopt.ir.elements import DenseArray
-from sdyopt.ir.fields import AttrField, OperandField
-from sdyopt.ir.form import Form
+from sdyopt.ir.elements_attributes import DenseArray
+from sdyopt.ir.op_fields import AttrField, OperandField
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import DYNAMIC, I64, Type
 from sdyopt.syntax.assembly import Piece
 from sdyopt.syntax.statement import OperandName, Statement
@@ -55,12 +55,12 @@ class MixedList(Piece):
             raise statement.error("expected SSA value or integer", offset)
         return value
 
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
-        field, group = form.op_class.fields[self.numbers], form.op_class.fields[self.operands]
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        field, group = signature.op_class.fields[self.numbers], signature.op_class.fields[self.operands]
         assert isinstance(field, AttrField) and isinstance(group, OperandField)
-        held = form.attributes.get(field.name) or field.default
+        held = signature.attributes.get(field.name) or field.default
         numbers = held.values if isinstance(held, DenseArray) else ()
-        start, count = group.range_of(form)
+        start, count = group.range_of(signature)
         operands = iter(range(start, start + count))
         if self.is_attached:
             out.text("[")
@@ -77,10 +77,10 @@ class MixedList(Piece):
         out.text("]")
 
 
-def is_matched(form: Form, operands: str, numbers: str) -> bool:
+def is_matched(signature: OpSignature, operands: str, numbers: str) -> bool:
     """Whether there are as many operands as unknown numbers."""
-    field, group = form.op_class.fields[numbers], form.op_class.fields[operands]
+    field, group = signature.op_class.fields[numbers], signature.op_class.fields[operands]
     assert isinstance(field, AttrField) and isinstance(group, OperandField)
-    held = form.attributes.get(field.name) or field.default
+    held = signature.attributes.get(field.name) or field.default
     numbers_held = held.values if isinstance(held, DenseArray) else ()
-    return group.range_of(form)[1] == numbers_held.count(DYNAMIC)
+    return group.range_of(signature)[1] == numbers_held.count(DYNAMIC)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from sdyopt.ir.attribute import Attribute, DictAttr, StringAttr, SymbolRef
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.symbols import SYM_NAME
 from sdyopt.ir.types import NONE
 from sdyopt.syntax.assembly import Attr, Custom
@@ -31,8 +31,8 @@ def symbol_name_piece(is_optional: bool = False) -> Custom:
         if name is not None:
             statement.attributes[SYM_NAME] = StringAttr(name)
 
-    def write(out: Template, form: Form, attributes: DictAttr) -> None:
-        name = form.attributes.get(SYM_NAME)
+    def write(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        name = signature.attributes.get(SYM_NAME)
         if isinstance(name, StringAttr):
             out.word(symbol_text(name.value))
 

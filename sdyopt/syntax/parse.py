@@ -16,7 +16,7 @@ from sdyopt.diagnostics.source import Source
 from sdyopt.ir.attribute import EMPTY_DICT
 from sdyopt.ir.block import Block, Region
 from sdyopt.ir.dialect import DialectTable
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op, UnregisteredOp, build
 from sdyopt.ir.value import LazyLocation
 from sdyopt.syntax.chunk import Chunk, UnresolvedLocation
@@ -95,15 +95,15 @@ class Parser:
         self.chunk.finish(cursor)
         self._labels[0].check(cursor)
         first = block.first
-        if first is not None and first is block.last and first.form.name == "builtin.module":
+        if first is not None and first is block.last and first.signature.name == "builtin.module":
             block.detach(first)
             return first, self.chunk.resources
         module_class = self.dialects.op_class("builtin.module")
         assert module_class is not None
         region = Region()
         region.add_block(block)
-        form = Form(module_class, module_class.name, EMPTY_DICT, (), ())
-        module = build(form, (), location=FileLoc(self.source.name, 0, 0), regions=(region,))
+        signature = OpSignature(module_class, module_class.name, EMPTY_DICT, (), ())
+        module = build(signature, (), location=FileLoc(self.source.name, 0, 0), regions=(region,))
         return module, self.chunk.resources
 
     # --- Regions and blocks ---------------------------------------------------------------

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sdyopt.diagnostics.location import Location
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.block import Block, Region
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op, UnregisteredOp
 from sdyopt.ir.traits import ISOLATED
 from sdyopt.ir.types import Type
@@ -110,7 +110,7 @@ class Printer:
         self.out: list[str] = []
         self._indent = ""
         # Operations of one form may have different numbers of regions.
-        self._lines: dict[tuple[str, int], dict[tuple[Form, DictAttr], _Line]] = {}
+        self._lines: dict[tuple[str, int], dict[tuple[OpSignature, DictAttr], _Line]] = {}
         self._is_plain = not options.debuginfo and not options.value_users
 
     def program(self, op: Op) -> None:
@@ -134,11 +134,11 @@ class Printer:
         """Writes an operation, without indentation and newline."""
         out = self.out
         lines = self._lines.setdefault((default_dialect, len(op.regions)), {})
-        key = (op.form, op.attributes)
+        key = (op.signature, op.attributes)
         line = lines.get(key)
         if line is None:
             line = self._line(op, default_dialect)
-            if not op.place_attributes:
+            if not op.mutable_attributes:
                 lines[key] = line
         if line.format is not None:
             names = self.names
@@ -166,14 +166,14 @@ class Printer:
         return self.options.generic or not isinstance(op.assembly, Assembly)
 
     def _line(self, op: Op, default_dialect: str) -> _Line:
-        form = op.form
+        signature = op.signature
         assembly = op.assembly
         if self._is_generic(op):
             template = self._generic(op)
         else:
             assert isinstance(assembly, Assembly)
-            template = assembly.template(form, op.attributes, self.speller)
-            name = form.name
+            template = assembly.template(signature, op.attributes, self.speller)
+            name = signature.name
             if default_dialect and name.startswith(default_dialect + "."):
                 name = name[len(default_dialect) + 1 :]
             template.parts.insert(0, name)
@@ -193,9 +193,9 @@ class Printer:
 
     def _generic(self, op: Op) -> Template:
         """`"name"(%operands)[^successors] <{properties}> ({regions}) {attributes} : type`."""
-        form, template = op.form, Template(self.speller)
-        template.text(f'"{escape(form.name)}"(')
-        for index in range(len(form.operand_types)):
+        signature, template = op.signature, Template(self.speller)
+        template.text(f'"{escape(signature.name)}"(')
+        for index in range(len(signature.operand_types)):
             if index:
                 template.text(", ")
             template.parts.append(index)
@@ -204,8 +204,8 @@ class Printer:
             template.call(lambda op, printer: printer.write(printer.successors(op)))
         properties: Attribute | None = op.inherent_attributes()
         discardable = op.attributes
-        if op.form.op_class is UnregisteredOp:
-            properties = form.attributes.get(PROPERTIES)
+        if op.signature.op_class is UnregisteredOp:
+            properties = signature.attributes.get(PROPERTIES)
         if properties is not None and not (isinstance(properties, DictAttr) and not properties.entries):
             template.text(f" <{self.speller.attribute(properties)}>")
         if op.regions:
@@ -216,7 +216,7 @@ class Printer:
                 template.call(_region_writer(index))
             template.text(")")
         template.attribute_dictionary(discardable)
-        template.text(" : " + self.speller.function_type(form.operand_types, form.result_types))
+        template.text(" : " + self.speller.function_type(signature.operand_types, signature.result_types))
         return template
 
     def successors(self, op: Op) -> str:
@@ -250,7 +250,7 @@ class Printer:
 
     def attribute_dictionary(self, op: Op, *elided: str, with_keyword: bool = False) -> None:
         """Writes ` {…}` with inherent and discardable attributes, unless nothing is left."""
-        shown = visible_attributes(op.form, op.attributes, frozenset(elided))
+        shown = visible_attributes(op.signature, op.attributes, frozenset(elided))
         self.dictionary(shown, with_keyword)
 
     def dictionary(self, attributes: DictAttr, with_keyword: bool = False) -> None:
@@ -311,7 +311,7 @@ class Printer:
         while op is not None:
             if op.next is None and not print_terminator and op.is_terminator:
                 break
-            line = lines.get((op.form, op.attributes))
+            line = lines.get((op.signature, op.attributes))
             if line is not None and line.format is not None and len(op.results) == 1 and not op.regions:
                 values = [names[use.value] for use in op._operands]
                 out.append(f"{indent}{line.format % (names[op.results[0]], *values)}\n")

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from sdyopt.ir.dialect import DialectTable
-from sdyopt.ir.elements import DenseResource
-from sdyopt.ir.nested import nested_attributes
+from sdyopt.ir.elements_attributes import DenseResource
 from sdyopt.ir.operation import Op
+from sdyopt.ir.sub_elements import nested_attributes
 from sdyopt.syntax.cursor import STRING, Cursor
 from sdyopt.syntax.strings import escape
 

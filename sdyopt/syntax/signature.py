@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.ir.attribute import DictAttr
-from sdyopt.ir.fields import MANY, ONE, OperandField, ResultField, ValueField
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_fields import MANY, ONE, OperandField, ResultField, ValueField
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import FunctionType, Type
 from sdyopt.syntax.assembly import Piece, TypeOf
 from sdyopt.syntax.statement import Statement
@@ -50,7 +50,7 @@ class ImpliedType(Piece):
     def parse(self, statement: Statement) -> None:
         statement.types[self.field] = [self.type] * len(statement.operand_names[self.field])
 
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         pass
 
 
@@ -81,5 +81,5 @@ class Signature(Piece):
             for one, found in zip(results, type.results, strict=False):
                 statement.types[one.attribute_name] = [found]
 
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
-        out.functional_type(form.operand_types, form.result_types)
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        out.functional_type(signature.operand_types, signature.result_types)

@@ -21,7 +21,7 @@ from sdyopt.diagnostics.location import (
     OpaqueLoc,
     UnknownLoc,
 )
-from sdyopt.facts import Fact
+from sdyopt.interning import Interned
 from sdyopt.ir.affine import AffineMapAttr, IntegerSetAttr
 from sdyopt.ir.attribute import (
     UNIT,
@@ -38,7 +38,7 @@ from sdyopt.ir.attribute import (
     UnitAttr,
 )
 from sdyopt.ir.dialect import SPELLINGS
-from sdyopt.ir.elements import (
+from sdyopt.ir.elements_attributes import (
     DenseArray,
     DenseElements,
     DenseResource,
@@ -47,7 +47,7 @@ from sdyopt.ir.elements import (
     StridedLayout,
 )
 from sdyopt.ir.floats import float_text
-from sdyopt.ir.numbers import FloatAttr, IntegerAttr
+from sdyopt.ir.numeric_attributes import FloatAttr, IntegerAttr
 from sdyopt.ir.types import (
     DYNAMIC,
     F64,
@@ -82,10 +82,10 @@ IDENTIFIER = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
 _PRETTY_SYMBOL = re.compile(r"[A-Za-z][\w.]*(?:<[\s\S]*>)?", re.ASCII)
 
 # What a fact is made of: text, and other facts.
-Parts = list[str | Fact]
+Parts = list[str | Interned]
 Writer = Callable[["Speller", Any], Parts]
 W = TypeVar("W", bound=Writer)
-_writers: dict[type[Fact], Writer] = {}
+_writers: dict[type[Interned], Writer] = {}
 
 
 class Speller:
@@ -95,7 +95,7 @@ class Speller:
         self,
         elide_larger_than: int | None = None,
         hex_larger_than: int | None = None,
-        aliases: Mapping[Fact, str] | None = None,
+        aliases: Mapping[Interned, str] | None = None,
         is_pretty: bool = False,
     ) -> None:
         self.elide_larger_than = elide_larger_than
@@ -103,7 +103,7 @@ class Speller:
         self.is_pretty = is_pretty
         # Whether something has been written in full that should have an alias.
         self.lacks_alias = False
-        self._texts: dict[Fact, str] = dict(aliases or {})
+        self._texts: dict[Interned, str] = dict(aliases or {})
         self._distinct: dict[DistinctAttr, int] = {}
 
     def type(self, type: Type) -> str:
@@ -128,7 +128,7 @@ class Speller:
         text = self._texts.get(location) or self._text(location)
         return text if self.is_pretty else f"loc({text})"
 
-    def write_as_alias(self, fact: Fact, alias: str) -> None:
+    def write_as_alias(self, fact: Interned, alias: str) -> None:
         """From now on, writes `alias` where the fact stands."""
         self._texts[fact] = alias
 
@@ -140,7 +140,7 @@ class Speller:
         """The number that an attribute is told from others by: they count from 0 as they are written."""
         return self._distinct.setdefault(attribute, len(self._distinct))
 
-    def _text(self, fact: Fact) -> str:
+    def _text(self, fact: Interned) -> str:
         text = self._texts[fact] = self._joined(self._parts(fact))
         return text
 
@@ -165,7 +165,7 @@ class Speller:
                 raise DiagnosticError.at(UnknownLoc(), "attribute is too long to be written out")
         return "".join(written)
 
-    def _parts(self, fact: Fact) -> Parts:
+    def _parts(self, fact: Interned) -> Parts:
         writer = _writers.get(type(fact))
         if writer is not None:
             return writer(self, fact)
@@ -184,7 +184,7 @@ def plain_attribute(attribute: Attribute) -> str:
     return Speller().attribute(attribute)
 
 
-def _writes(*classes: type[Fact]) -> Callable[[W], W]:
+def _writes(*classes: type[Interned]) -> Callable[[W], W]:
     """Decorator of the function that writes facts of these classes."""
 
     def register(writer: W) -> W:
@@ -207,7 +207,7 @@ def _dialect_symbol(prefix: str, namespace: str, body: str) -> str:
     return f"{prefix}{namespace}<{body}>"
 
 
-def _listed(facts: Sequence[Fact | str]) -> Parts:
+def _listed(facts: Sequence[Interned | str]) -> Parts:
     """The facts, with commas between them."""
     parts: Parts = []
     for fact in facts:

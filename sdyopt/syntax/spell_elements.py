@@ -6,9 +6,14 @@ import sys
 from array import array
 from collections.abc import Sequence
 
-from sdyopt.ir.elements import DenseArray, DenseElements, DenseStringElements, element_size
+from sdyopt.ir.elements_attributes import (
+    DenseArray,
+    DenseElements,
+    DenseStringElements,
+    element_size,
+)
 from sdyopt.ir.floats import float_text
-from sdyopt.ir.numbers import is_negative_possible
+from sdyopt.ir.numeric_attributes import is_negative_possible
 from sdyopt.ir.types import I1, ComplexType, FloatType, IndexType, IntegerType, Type
 from sdyopt.syntax.strings import escape
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sdyopt.ir.attribute import DictAttr
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op, build
 from sdyopt.ir.value import LazyLocation, Value
 
@@ -32,7 +32,7 @@ class Recipe:
     and operands are in the written order.
     """
 
-    form: Form
+    signature: OpSignature
     attributes: DictAttr
     groups: tuple[int, ...]
     order: tuple[int, ...] | None
@@ -74,7 +74,9 @@ def recipe_of(
     is_in_order = order == tuple(range(len(order)))
     behind = place - line_offset - (names[len(groups) - 1][1] if groups else 0)
     is_usual = groups == (1,) and is_in_order and complete is None
-    return Recipe(op.form, op.attributes, groups, None if is_in_order else order, behind, complete, is_usual)
+    return Recipe(
+        op.signature, op.attributes, groups, None if is_in_order else order, behind, complete, is_usual
+    )
 
 
 def build_by_recipe(
@@ -84,7 +86,7 @@ def build_by_recipe(
 
     None if a name is unknown, has another type, or is taken: then the statement needs a proper look.
     """
-    form, groups = recipe.form, recipe.groups
+    signature, groups = recipe.signature, recipe.groups
     if len(groups) == 1:
         if names[0] in values:
             return None
@@ -101,20 +103,20 @@ def build_by_recipe(
     except KeyError:
         return None
     # Facts are compared by identity, so this compares lists of pointers.
-    if tuple([operand.type for operand in operands]) != form.operand_types:
+    if tuple([operand.type for operand in operands]) != signature.operand_types:
         return None
-    return build(form, operands, recipe.attributes, location)
+    return build(signature, operands, recipe.attributes, location)
 
 
 def build_usual(
     recipe: Recipe, names: list[str], values: dict[str, Value], location: LazyLocation
 ) -> Op | None:
     """As `build_by_recipe`, for a usual recipe and a new name for its result, which is the first name."""
-    form = recipe.form
+    signature = recipe.signature
     try:
         operands = [values[name] for name in names[1:]]
     except KeyError:
         return None
-    if tuple([operand.type for operand in operands]) != form.operand_types:
+    if tuple([operand.type for operand in operands]) != signature.operand_types:
         return None
-    return build(form, operands, recipe.attributes, location)
+    return build(signature, operands, recipe.attributes, location)

@@ -15,14 +15,20 @@ from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.ir.attribute import EMPTY_DICT, Attribute, DictAttr, dictionary
 from sdyopt.ir.block import Block, Region
 from sdyopt.ir.dialect import complete_attributes, inherent_names
-from sdyopt.ir.elements import DenseArray
-from sdyopt.ir.fields import OPERAND_SEGMENTS, RESULT_SEGMENTS, AttrField, OperandField, ResultField
-from sdyopt.ir.form import Form, FormError
+from sdyopt.ir.elements_attributes import DenseArray
+from sdyopt.ir.op_fields import (
+    OPERAND_SEGMENTS,
+    RESULT_SEGMENTS,
+    AttrField,
+    OperandField,
+    ResultField,
+)
+from sdyopt.ir.op_signature import OpSignature, SignatureError
 from sdyopt.ir.operation import Op, build
 from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS
 from sdyopt.ir.types import I32, FunctionType, Type
 from sdyopt.ir.value import LazyLocation, Value
-from sdyopt.ir.verify_form import attribute_problem
+from sdyopt.ir.verify_signature import attribute_problem
 from sdyopt.syntax.cursor import Cursor
 from sdyopt.syntax.extents import NAME, SPACE
 
@@ -253,12 +259,12 @@ class Statement(Cursor):
     def finish(self, location: LazyLocation) -> Op:
         """Makes the operation, which has been settled."""
         assert self.operands is not None and self.result_types is not None
-        form = self._form(self.operands, self.result_types)
-        inherent, outside = inherent_names(self.op_class), self.op_class.place_attributes
+        signature = self._signature(self.operands, self.result_types)
+        inherent, outside = inherent_names(self.op_class), self.op_class.mutable_attributes
         discardable = dictionary({n: a for n, a in self.written.items() if n not in inherent})
-        op = build(form, self.operands, discardable, location, tuple(self.regions), self.successors)
+        op = build(signature, self.operands, discardable, location, tuple(self.regions), self.successors)
         for name in outside:
-            op.set_place_attribute(name, self._inherent_attributes().get(name))
+            op.set_mutable_attribute(name, self._inherent_attributes().get(name))
         return op
 
     def _inherent_attributes(self) -> dict[str, Attribute]:
@@ -294,14 +300,14 @@ class Statement(Cursor):
             return self._declared_result_types()
         if op_class.infer_result_types is None:
             return []
-        return self._infer(self._form(operands, ()))
+        return self._infer(self._signature(operands, ()))
 
-    def _form(self, operands: Sequence[Value], result_types: Sequence[Type]) -> Form:
-        outside = self.op_class.place_attributes
+    def _signature(self, operands: Sequence[Value], result_types: Sequence[Type]) -> OpSignature:
+        outside = self.op_class.mutable_attributes
         inside = {n: a for n, a in self._inherent_attributes().items() if n not in outside}
         attributes = complete_attributes(self.op_class, dictionary(inside))
         operand_types = tuple([value.type for value in operands])
-        return Form(self.op_class, self.name, attributes, operand_types, tuple(result_types))
+        return OpSignature(self.op_class, self.name, attributes, operand_types, tuple(result_types))
 
     def _declared_result_types(self) -> list[Type]:
         types: list[Type] = []
@@ -315,13 +321,13 @@ class Statement(Cursor):
             self.attributes.setdefault(RESULT_SEGMENTS, segments(sizes))
         return types
 
-    def _infer(self, form: Form) -> list[Type]:
+    def _infer(self, signature: OpSignature) -> list[Type]:
         infer = self.op_class.infer_result_types
         assert infer is not None
         try:
-            return list(infer(form, self.regions))
-        except FormError as problem:
-            raise self.form_error(problem) from None
+            return list(infer(signature, self.regions))
+        except SignatureError as problem:
+            raise self.signature_error(problem) from None
 
     def error(self, message: str, offset: int | None = None) -> DiagnosticError:
         """An error in how this operation is written, which names it first."""
@@ -332,13 +338,15 @@ class Statement(Cursor):
         """An error worded as it stands about the operation, which has been read."""
         return DiagnosticError.at(self.source.location(self.offset), message)
 
-    def form_error(self, problem: FormError) -> DiagnosticError:
+    def signature_error(self, problem: SignatureError) -> DiagnosticError:
         """A form's error, at this operation."""
         prefix = f"'{self.name}' op " if problem.prefixed else ""
         error = self.error_at_operation(prefix + problem.message)
         for note in problem.notes:
             error.note(note)
-        error.diagnostic.followers = [self.form_error(follower).diagnostic for follower in problem.followers]
+        error.diagnostic.followers = [
+            self.signature_error(follower).diagnostic for follower in problem.followers
+        ]
         return error
 
 

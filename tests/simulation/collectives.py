@@ -207,5 +207,5 @@ MEANING: Mapping[str, Callable[[Exchange], None]] = {
 def run_collective(op: Any, tensor: Tensor) -> Tensor:
     """What the devices hold after a collective."""
     exchange = Exchange(op, tensor)
-    MEANING[op.form.name](exchange)
+    MEANING[op.signature.name](exchange)
     return Tensor(tensor.shape, exchange.held, exchange.moves)

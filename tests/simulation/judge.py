@@ -44,7 +44,7 @@ def judge(reshard: Reshard, kind: Kind) -> tuple[str, Simulation]:
     if not converted:
         return REJECTED, empty
     before, after = (function_of(read_unverified(text)) for text in (kind.text(reshard), converted))
-    if any(op.form.name == "sdy.reshard" for op in after.entry.ops):
+    if any(op.signature.name == "sdy.reshard" for op in after.entry.ops):
         return KEPT, empty
     found = simulate(before, after)
     if not found.problems:

@@ -36,7 +36,7 @@ def read_unverified(text: str) -> ModuleOp:
 
 
 def verify(module: ModuleOp) -> bool:
-    return Verifier(DIALECTS, Speller().type, lambda op: op.form.name).verify(module)
+    return Verifier(DIALECTS, Speller().type, lambda op: op.signature.name).verify(module)
 
 
 def functions_of(module: ModuleOp) -> list[FuncOp]:

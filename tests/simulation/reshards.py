@@ -41,10 +41,10 @@ def simulate(before: FuncOp, after: FuncOp) -> Simulation:
     result = Simulation()
 
     def execute(op: Op, tensor: Tensor) -> Tensor:
-        if op.form.name in PASS_THROUGH:
+        if op.signature.name in PASS_THROUGH:
             return tensor
-        assert op.form.name in MEANING, f"cannot simulate {op.form.name}"
-        result.counts[op.form.name] += 1
+        assert op.signature.name in MEANING, f"cannot simulate {op.signature.name}"
+        result.counts[op.signature.name] += 1
         return run_collective(op, tensor)
 
     sources: dict[Value, _Source] = {value: _Source(value, before) for value in before.entry.arguments}

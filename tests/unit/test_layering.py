@@ -1,6 +1,6 @@
 """Guards the order of the layers, and what keeps `passes/` working in a checkout and in a wheel.
 
-    facts ‹ diagnostics ‹ ir ‹ syntax ‹ dialects ‹ sharding, interp ‹ pipeline ‹ registry ‹ passes
+    interning ‹ diagnostics ‹ ir ‹ syntax ‹ dialects ‹ sharding, interp ‹ pipeline ‹ registry ‹ passes
                                                                  registry ‹ report ‹ driver ‹ cli
 
 Imports are read from the syntax tree, so those in functions and under TYPE_CHECKING count as well.
@@ -17,7 +17,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-FOUNDATION = ("facts", "diagnostics", "ir", "syntax", "dialects")
+FOUNDATION = ("interning", "diagnostics", "ir", "syntax", "dialects")
 SHARED = (*FOUNDATION, "sharding", "interp", "pipeline", "registry")
 
 # What each layer may import besides itself.
@@ -127,7 +127,7 @@ def test_imports_point_down(path: str) -> None:
 @pytest.mark.parametrize(
     ("path", "source"),
     [
-        ("sdyopt/ir/types.py", "from sdyopt.facts import Fact"),
+        ("sdyopt/ir/types.py", "from sdyopt.interning import Fact"),
         ("sdyopt/ir/types.py", "from sdyopt.ir import Op"),
         ("sdyopt/dialects/builtin.py", "from sdyopt import ir, syntax"),
         ("sdyopt/registry.py", "from sdyopt.pipeline import Pass"),
@@ -145,7 +145,7 @@ def test_what_is_allowed(path: str, source: str) -> None:
 @pytest.mark.parametrize(
     ("path", "source", "complaint"),
     [
-        ("sdyopt/facts.py", "from sdyopt.ir import Op", "facts may not import ir"),
+        ("sdyopt/interning.py", "from sdyopt.ir import Op", "interning may not import ir"),
         ("sdyopt/ir/types.py", "import sdyopt.syntax.parse", "ir may not import syntax"),
         ("sdyopt/ir/types.py", "from sdyopt import syntax", "ir may not import syntax"),
         ("sdyopt/ir/types.py", "from ..dialects import func", "ir may not import dialects"),

@@ -10,8 +10,8 @@ from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.sdy.values import sharding_or_replicated
 from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.insertion_point import InsertionPoint
 from sdyopt.ir.operation import Op
-from sdyopt.ir.place import Place
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import OpOperand, OpResult
 
@@ -34,7 +34,7 @@ def apply_remedy(op: Op, remedy: Remedy, rewriter: Rewriter) -> None:
         _sum_up(op, remedy, rewriter)
 
 
-def reshard_use(use: OpOperand, sharding: TensorSharding, place: Place, rewriter: Rewriter) -> None:
+def reshard_use(use: OpOperand, sharding: TensorSharding, place: InsertionPoint, rewriter: Rewriter) -> None:
     """Puts a reshard at a place for one use of a value."""
     value = use.value
     reshard = rewriter.create(
@@ -56,7 +56,7 @@ def _use_instead(
     op_class: type[Op],
     result: OpResult,
     attributes: Mapping[str, Attribute],
-    place: Place,
+    place: InsertionPoint,
     rewriter: Rewriter,
 ) -> None:
     """Makes an operation of a result, which all others use in its place."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from sdyopt.ir.insertion_point import InsertionPoint
 from sdyopt.ir.operation import Op
-from sdyopt.ir.place import Place
 from sdyopt.ir.value import BlockArgument, Value
 
 
-def place_behind(op: Op) -> Place:
+def place_behind(op: Op) -> InsertionPoint:
     """The place behind an operation, and behind what was put there before."""
     if op.next is not None:
         return {"before": op.next}
@@ -15,7 +15,7 @@ def place_behind(op: Op) -> Place:
     return {"at_end_of": op.parent}
 
 
-def place_behind_definition(value: Value) -> Place:
+def place_behind_definition(value: Value) -> InsertionPoint:
     """The first place where a value can be used.
 
     That may be the end of a block, for in a graph region uses may stand before what they use.

@@ -16,7 +16,7 @@ from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding
 from sdyopt.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import RankedShape, Type
 from sdyopt.sharding.agreement import agree, common_split
 from sdyopt.sharding.axes import Axes
@@ -48,7 +48,7 @@ class Case(NamedTuple):
     `source` is that of the first operand itself, where that makes a difference.
     """
 
-    form: Form
+    signature: OpSignature
     rule: OpShardingRule
     shardings: Shardings
     source: TensorSharding | None = None
@@ -89,11 +89,11 @@ class Remedies:
         tensors = project(rule, shardings, mesh, closed_if_missing=True)
         before = [tensor.copy() for tensor in tensors]
         is_overflowing = any(map(has_overflow, tensors))
-        is_reshape = is_overflowing and issubclass(case.form.op_class, ReshapeOp)
+        is_reshape = is_overflowing and issubclass(case.signature.op_class, ReshapeOp)
         if is_reshape:
             axes = agree_on_reshape(rule, tensors, mesh_or_ref, mesh)
         else:
-            axes = self._agree(rule, tensors, sizes_of(case.form), mesh)
+            axes = self._agree(rule, tensors, sizes_of(case.signature), mesh)
             _split(tensors, axes)
         changes = []
         for number, (tensor, mapping) in enumerate(zip(tensors, rule.tensors, strict=True)):
@@ -156,15 +156,15 @@ class Remedies:
 
 
 def _where_it_pays(case: Case, mesh_or_ref: MeshOrRef, mesh: Mesh) -> Remedy:
-    rule, form = case.rule, case.form
-    is_product = issubclass(form.op_class, _PRODUCTS)
+    rule, signature = case.rule, case.signature
+    is_product = issubclass(signature.op_class, _PRODUCTS)
     first = _first_result(case)
     if not is_product and (first is None or not first.unreduced_axes):
         return Remedy(mesh_or_ref)
     tensors = project(rule, case.shardings, mesh, closed_if_missing=True)
     changes = []
     if is_product:
-        better = better_result_split(rule, tensors, sizes_of(form))
+        better = better_result_split(rule, tensors, sizes_of(signature))
         if better is not None:
             result = tensors[2].copy()
             result.split(*better)
@@ -205,9 +205,9 @@ def _split(tensors: list[TensorProjection], axes: list[Axes]) -> None:
                 tensor.factors[factor] = split._replace(axes=axes[factor], overflow=())
 
 
-def sizes_of(form: Form) -> list[int]:
+def sizes_of(signature: OpSignature) -> list[int]:
     """The numbers of elements of operands and results; 0 where nobody knows."""
-    return [_size(type) for type in (*form.operand_types, *form.result_types)]
+    return [_size(type) for type in (*signature.operand_types, *signature.result_types)]
 
 
 def _size(type: Type) -> int:

@@ -20,8 +20,8 @@ from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
 from sdyopt.dialects.sdy.values import sharding_of
 from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.insertion_point import InsertionPoint
 from sdyopt.ir.operation import Op
-from sdyopt.ir.place import Place
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import OpOperand, Value
 from sdyopt.sharding.axes import Axes, is_beginning
@@ -30,7 +30,7 @@ MeshOf = Callable[[MeshOrRef], Mesh | None]
 
 
 def reduce_use(
-    use: OpOperand, wanted: TensorSharding | None, mesh_of: MeshOf, place: Place, rewriter: Rewriter
+    use: OpOperand, wanted: TensorSharding | None, mesh_of: MeshOf, place: InsertionPoint, rewriter: Rewriter
 ) -> TensorSharding | None:
     """Sums over the unreduced axes of a used value that are not wanted so. Returns the new sharding."""
     held = sharding_of(use.value)
@@ -52,7 +52,7 @@ def reduce_use(
 
 
 def unreduce_use(
-    use: OpOperand, wanted: TensorSharding | None, mesh_of: MeshOf, place: Place, rewriter: Rewriter
+    use: OpOperand, wanted: TensorSharding | None, mesh_of: MeshOf, place: InsertionPoint, rewriter: Rewriter
 ) -> TensorSharding | None:
     """Makes a used value unreduced along axes that are wanted so. Returns the new sharding, if there is one.
 
@@ -137,7 +137,7 @@ def _insert(
     value: Value,
     attributes: dict[str, Attribute],
     use: OpOperand,
-    place: Place,
+    place: InsertionPoint,
     rewriter: Rewriter,
 ) -> Value:
     location = use.value.lazy_location

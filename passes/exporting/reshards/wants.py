@@ -11,8 +11,8 @@ from sdyopt.dialects.sdy.names import SHARDING
 from sdyopt.dialects.sdy.regions import ManualComputationOp
 from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
 from sdyopt.dialects.sdy.values import rank_of, sharding_of
+from sdyopt.ir.insertion_point import InsertionPoint
 from sdyopt.ir.operation import Op
-from sdyopt.ir.place import Place
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import BlockArgument, OpOperand, OpResult
 
@@ -74,7 +74,9 @@ class Wants:
         mesh = None if sharding is None else self._mesh_of(sharding.mesh_or_ref)
         return mesh is not None and not mesh.is_maximal
 
-    def _meet(self, use: OpOperand, wanted: TensorSharding | None, place: Place, in_full: bool) -> None:
+    def _meet(
+        self, use: OpOperand, wanted: TensorSharding | None, place: InsertionPoint, in_full: bool
+    ) -> None:
         """Makes one use of a value what is wanted of it, by what is inserted at `place`."""
         held = reduce_use(use, wanted, self._mesh_of, place, self._rewriter)
         held = unreduce_use(use, wanted, self._mesh_of, place, self._rewriter) or held

@@ -20,8 +20,8 @@ from sdyopt.ir.affine import (
     modulo,
     multiply,
 )
-from sdyopt.ir.constants import constant_value
-from sdyopt.ir.numbers import IntegerAttr
+from sdyopt.ir.folding import constant_value
+from sdyopt.ir.numeric_attributes import IntegerAttr
 from sdyopt.ir.traits import AFFINE_SCOPE
 from sdyopt.ir.value import BlockArgument, OpResult, Value
 
@@ -170,7 +170,7 @@ def _applies(value: Value) -> AppliedMap | None:
     op = value.defining_op
     if op is None or op.name != "affine.apply":
         return None
-    map = op.form.map
+    map = op.signature.map
     return AppliedMap(map, tuple(op.operands))
 
 

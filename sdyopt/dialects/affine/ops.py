@@ -11,9 +11,9 @@ from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import TypeConstraint, of_class
 from sdyopt.ir.dialect import Dialect
-from sdyopt.ir.fields import attr, operand, operands, result, results
-from sdyopt.ir.form import Form
-from sdyopt.ir.numbers import IntegerAttr, integer
+from sdyopt.ir.numeric_attributes import IntegerAttr, integer
+from sdyopt.ir.op_fields import attr, operand, operands, result, results
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import Pattern
 from sdyopt.ir.rewrite import Rewriter
@@ -48,15 +48,15 @@ def _parse_apply(statement: Statement) -> None:
     statement.result_types = [INDEX] * len(map.results)
 
 
-def _write_apply(out: Template, form: Form, attributes: DictAttr) -> None:
-    map = form.map
+def _write_apply(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+    map = signature.map
     out.word(out.speller.attribute(map))
     out.text("(")
     _write_operands(out, range(map.num_dims))
     out.text(")")
     if map.num_symbols:
         out.text("[")
-        _write_operands(out, range(map.num_dims, len(form.operand_types)))
+        _write_operands(out, range(map.num_dims, len(signature.operand_types)))
         out.text("]")
 
 
@@ -92,14 +92,14 @@ class ApplyOp(Op):
     canonicalizations = (Pattern(_simplify),)
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        map = form.map
-        if len(form.operand_types) != map.num_dims + map.num_symbols:
-            raise form.op_error("operand count and affine map dimension and symbol count must match")
+    def verify_signature(signature: OpSignature) -> None:
+        map = signature.map
+        if len(signature.operand_types) != map.num_dims + map.num_symbols:
+            raise signature.op_error("operand count and affine map dimension and symbol count must match")
         if len(map.results) != 1:
-            raise form.op_error("mapping must produce one value")
+            raise signature.op_error("mapping must produce one value")
 
-    def verify_place(self) -> None:
+    def verify_in_context(self) -> None:
         for value in self.map_operands[self.map.num_dims :]:
             if not is_symbol(value):
                 raise self.op_error("symbols must be valid symbols")
@@ -121,7 +121,7 @@ def _parse_into(statement: Statement) -> None:
     statement.expect("(")
 
 
-def _write_into(out: Template, form: Form, attributes: DictAttr) -> None:
+def _write_into(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
     out.literal("into")
     out.text(" ")
     out.literal("(")
@@ -150,12 +150,12 @@ class DelinearizeIndexOp(Op):
     )
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        return [INDEX] * len(form.basis)
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [INDEX] * len(signature.basis)
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        if not form.basis:
-            raise form.op_error("basis should not be empty")
-        if len(form.basis) != len(form.result_types):
-            raise form.op_error("should return an index for each basis element")
+    def verify_signature(signature: OpSignature) -> None:
+        if not signature.basis:
+            raise signature.op_error("basis should not be empty")
+        if len(signature.basis) != len(signature.result_types):
+            raise signature.op_error("should return an index for each basis element")

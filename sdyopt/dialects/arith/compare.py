@@ -11,9 +11,9 @@ from sdyopt.dialects.arith.integers import Constants, Folded
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import AttrKind
-from sdyopt.ir.fields import attr, operand, result
-from sdyopt.ir.form import Form
-from sdyopt.ir.numbers import IntegerAttr, integer
+from sdyopt.ir.numeric_attributes import IntegerAttr, integer
+from sdyopt.ir.op_fields import attr, operand, result
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import ELEMENTWISE
 from sdyopt.ir.traits import PURE, Trait
@@ -66,12 +66,12 @@ def _boolean(type: Type) -> Type:
     return with_element(type, I1) if isinstance(type, RankedShape) else I1
 
 
-def _check_result(form: Form) -> None:
-    lhs, rhs = form.operand_types
+def _check_result(signature: OpSignature) -> None:
+    lhs, rhs = signature.operand_types
     if lhs is not rhs:
-        raise form.op_error("failed to verify that all of {lhs, rhs} have same type")
-    if form.result_types[0] is not _boolean(lhs):
-        raise form.op_error(
+        raise signature.op_error("failed to verify that all of {lhs, rhs} have same type")
+    if signature.result_types[0] is not _boolean(lhs):
+        raise signature.op_error(
             "failed to verify that result type has i1 element type and same shape as operands"
         )
 
@@ -102,8 +102,8 @@ class CmpIOp(Op):
     )
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        return [_boolean(form.operand_types[0])]
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [_boolean(signature.operand_types[0])]
 
     def fold(self, constants: Constants) -> Folded:
         _, compare, is_unsigned, swapped = _PREDICATES[self.predicate]
@@ -129,5 +129,5 @@ class CmpIOp(Op):
         for use, new in zip(self.operand_uses, (right, left), strict=True):
             use.unlink()
             use.link(new)
-        attributes: DictAttr = self.form.attributes.with_entry("predicate", predicate(word))
-        self.form = self.form.with_attributes(attributes)
+        attributes: DictAttr = self.signature.attributes.with_entry("predicate", predicate(word))
+        self.signature = self.signature.with_attributes(attributes)

@@ -9,10 +9,10 @@ from sdyopt.dialects.arith.dialect import arith
 from sdyopt.ir.attribute import EMPTY_DICT, Attribute, StringAttr, dictionary
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import ANY_ATTR, AttrKind
-from sdyopt.ir.elements import DenseElements, DenseResource, SparseElements
-from sdyopt.ir.fields import attr, result
-from sdyopt.ir.form import Form
-from sdyopt.ir.numbers import FloatAttr, IntegerAttr
+from sdyopt.ir.elements_attributes import DenseElements, DenseResource, SparseElements
+from sdyopt.ir.numeric_attributes import FloatAttr, IntegerAttr
+from sdyopt.ir.op_fields import attr, result
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op, build
 from sdyopt.ir.traits import CONSTANT_LIKE, PURE, Trait
 from sdyopt.ir.types import I1, NONE, IndexType, IntegerType, Type
@@ -41,9 +41,9 @@ def type_of(value: Attribute) -> Type | None:
     return found if isinstance(found, Type) else None
 
 
-def _check_same_type(form: Form) -> None:
-    if type_of(form.value) is not form.result_types[0]:
-        raise form.op_error("failed to verify that all of {value, result} have same type")
+def _check_same_type(signature: OpSignature) -> None:
+    if type_of(signature.value) is not signature.result_types[0]:
+        raise signature.op_error("failed to verify that all of {value, result} have same type")
 
 
 _SAME_TYPE = Trait("value-has-type-of-result", _check_same_type)
@@ -61,18 +61,18 @@ class ConstantOp(Op):
     assembly = assembly(AttrDict(), Attr("value", _parse_value))
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        type = type_of(form.value)
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        type = type_of(signature.value)
         assert type is not None
         return [type]
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        type = form.result_types[0]
+    def verify_signature(signature: OpSignature) -> None:
+        type = signature.result_types[0]
         if isinstance(type, IntegerType) and not type.is_signless:
-            raise form.op_error("integer return type must be signless")
-        if not isinstance(form.value, TYPED):
-            raise form.op_error("value must be an integer, float, or elements attribute")
+            raise signature.op_error("integer return type must be signless")
+        if not isinstance(signature.value, TYPED):
+            raise signature.op_error("value must be an integer, float, or elements attribute")
 
     def name_results(self) -> list[tuple[int, str]]:
         value = self.value
@@ -90,8 +90,8 @@ def make_constant(value: Attribute, type: Type, location: LazyLocation) -> Op | 
         return None
     if isinstance(type, IntegerType) and not type.is_signless:
         return None
-    form = Form(ConstantOp, ConstantOp.name, dictionary({"value": value}), (), (type,))
-    return build(form, (), EMPTY_DICT, location)
+    signature = OpSignature(ConstantOp, ConstantOp.name, dictionary({"value": value}), (), (type,))
+    return build(signature, (), EMPTY_DICT, location)
 
 
 arith.materialize_constant = make_constant

@@ -122,9 +122,9 @@ class _FlagsClause(Optional):
         super().__init__(keyword, Attr(field, read, lambda flags, speller: flags.text), anchor=field)
         self.elides = (attribute,)
 
-    def write(self, out: Any, form: Any, attributes: Any) -> None:
-        if self._is_present(form):
-            flags = getattr(form, self.anchor)
+    def write(self, out: Any, signature: Any, attributes: Any) -> None:
+        if self._is_present(signature):
+            flags = getattr(signature, self.anchor)
             out.word(f"{flags.mnemonic}{flags.text}")
 
 

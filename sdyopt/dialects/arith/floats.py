@@ -10,7 +10,7 @@ from sdyopt.dialects.arith.dialect import FLOAT_LIKE, arith
 from sdyopt.dialects.arith.flags import FAST_MATH, NO_FAST_MATH, fast_math_clause
 from sdyopt.dialects.arith.folding import float_of, fold_floats
 from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.fields import attr, operand, result
+from sdyopt.ir.op_fields import attr, operand, result
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import ELEMENTWISE, SAME_TYPE
 from sdyopt.ir.traits import COMMUTATIVE, PURE

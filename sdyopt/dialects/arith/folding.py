@@ -7,9 +7,9 @@ from fractions import Fraction
 from math import inf, isnan, nan
 
 from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.elements import DenseElements, dense, element_size
+from sdyopt.ir.elements_attributes import DenseElements, dense, element_size
 from sdyopt.ir.floats import FloatFormat, decode, encode_double
-from sdyopt.ir.numbers import FloatAttr, IntegerAttr, integer, integer_width, wrapped
+from sdyopt.ir.numeric_attributes import FloatAttr, IntegerAttr, integer, integer_width, wrapped
 from sdyopt.ir.types import FloatType, IndexType, IntegerType, RankedShape, RankedTensor, Type, VectorType
 
 # What is worked out for each element; None where there is no answer.

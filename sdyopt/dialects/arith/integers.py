@@ -9,9 +9,9 @@ from sdyopt.dialects.arith.dialect import INTEGER_LIKE, arith
 from sdyopt.dialects.arith.flags import NO_OVERFLOW, NUW, OVERFLOW, overflow_clause
 from sdyopt.dialects.arith.folding import element_type, fold_integers, full, splat_of, unsigned
 from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.constants import constant_value
-from sdyopt.ir.fields import attr, operand, result
-from sdyopt.ir.numbers import integer_width
+from sdyopt.ir.folding import constant_value
+from sdyopt.ir.numeric_attributes import integer_width
+from sdyopt.ir.op_fields import attr, operand, result
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import Pattern
 from sdyopt.ir.rewrite import Rewriter

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sdyopt.ir.attribute import DictAttr
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import RankedTensor, UnrankedTensor
 from sdyopt.syntax.assembly import Piece, TypeOf
 from sdyopt.syntax.statement import Statement
@@ -27,5 +27,5 @@ class ResultTypes(Piece):
     def parse(self, statement: Statement) -> None:
         statement.result_types = statement.comma_list(statement.type)
 
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
-        out.types(form.result_types)
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        out.types(signature.result_types)

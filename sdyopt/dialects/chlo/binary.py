@@ -13,9 +13,9 @@ from sdyopt.dialects.stablehlo.asm import TensorTypeOf
 from sdyopt.dialects.stablehlo.compatible import most_specific_type
 from sdyopt.dialects.stablehlo.traits import COMPATIBLE_TYPES, INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.types import INT_TENSOR
-from sdyopt.ir import fields
+from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import COMMUTATIVE, PURE
 from sdyopt.ir.types import Type
@@ -30,8 +30,8 @@ class BinaryOp(Op):
     __slots__ = ()
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        return [most_specific_type(form, form.operand_types)]
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [most_specific_type(signature, signature.operand_types)]
 
 
 @chlo.op("next_after", *_SAME)
@@ -40,9 +40,9 @@ class NextAfterOp(BinaryOp):
 
     __slots__ = ()
 
-    x = fields.operand(ANY_FLOAT_TENSOR)
-    y = fields.operand(ANY_FLOAT_TENSOR)
-    result = fields.result(ANY_FLOAT_TENSOR)
+    x = op_fields.operand(ANY_FLOAT_TENSOR)
+    y = op_fields.operand(ANY_FLOAT_TENSOR)
+    result = op_fields.result(ANY_FLOAT_TENSOR)
 
     assembly = assembly(
         *(Operand("x"), ",", Operand("y"), AttrDict()),
@@ -56,9 +56,9 @@ class PolygammaOp(BinaryOp):
 
     __slots__ = ()
 
-    n = fields.operand(ANY_FLOAT_TENSOR)
-    x = fields.operand(ANY_FLOAT_TENSOR)
-    result = fields.result(ANY_FLOAT_TENSOR)
+    n = op_fields.operand(ANY_FLOAT_TENSOR)
+    x = op_fields.operand(ANY_FLOAT_TENSOR)
+    result = op_fields.result(ANY_FLOAT_TENSOR)
 
     assembly = assembly(
         *(Operand("n"), ",", Operand("x"), AttrDict()),
@@ -72,9 +72,9 @@ class ZetaOp(BinaryOp):
 
     __slots__ = ()
 
-    x = fields.operand(ANY_FLOAT_TENSOR)
-    q = fields.operand(ANY_FLOAT_TENSOR)
-    result = fields.result(ANY_FLOAT_TENSOR)
+    x = op_fields.operand(ANY_FLOAT_TENSOR)
+    q = op_fields.operand(ANY_FLOAT_TENSOR)
+    result = op_fields.result(ANY_FLOAT_TENSOR)
 
     assembly = assembly(
         *(Operand("x"), ",", Operand("q"), AttrDict()),
@@ -88,9 +88,9 @@ class MulhiOp(BinaryOp):
 
     __slots__ = ()
 
-    lhs = fields.operand(INT_TENSOR)
-    rhs = fields.operand(INT_TENSOR)
-    result = fields.result(INT_TENSOR)
+    lhs = op_fields.operand(INT_TENSOR)
+    rhs = op_fields.operand(INT_TENSOR)
+    result = op_fields.result(INT_TENSOR)
 
     assembly = assembly(
         *(Operand("lhs"), ",", Operand("rhs"), AttrDict()),

@@ -20,10 +20,10 @@ from sdyopt.dialects.stablehlo.traits import (
     INFERS_COMPATIBLE_TYPES,
 )
 from sdyopt.dialects.stablehlo.types import ANY_TENSOR
-from sdyopt.ir import fields
+from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import I64_ARRAY
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import SAME_ELEMENT_TYPE
 from sdyopt.ir.traits import COMMUTATIVE, PURE
@@ -41,11 +41,11 @@ class BroadcastOp(Op):
 
     __slots__ = ()
 
-    def verify_place(self) -> None:
+    def verify_in_context(self) -> None:
         """Tells of shapes that do not go together, where the operand is; that alone is no failure."""
-        if self.form.attribute("broadcast_dimensions") is not None:
+        if self.signature.attribute("broadcast_dimensions") is not None:
             return
-        mismatch = broadcast_mismatch(self.form.operand_types)
+        mismatch = broadcast_mismatch(self.signature.operand_types)
         if mismatch is not None:
             place = self.operand_at(mismatch.operand).location
             emit(Diagnostic(Severity.ERROR, place, mismatch.message))
@@ -60,10 +60,10 @@ class BinaryOp(BroadcastOp):
 
     __slots__ = ()
 
-    lhs = fields.operand(ANY_TENSOR)
-    rhs = fields.operand(ANY_TENSOR)
-    broadcast_dimensions = fields.optional_attr(I64_ARRAY)
-    out = fields.result(ANY_TENSOR)
+    lhs = op_fields.operand(ANY_TENSOR)
+    rhs = op_fields.operand(ANY_TENSOR)
+    broadcast_dimensions = op_fields.optional_attr(I64_ARRAY)
+    out = op_fields.result(ANY_TENSOR)
 
     assembly = assembly(
         *(Operand("lhs"), ",", Operand("rhs"), AttrDict(), ":"),
@@ -71,8 +71,8 @@ class BinaryOp(BroadcastOp):
     )
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        return [infer_broadcast(form, element_of(form.lhs))]
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [infer_broadcast(signature, element_of(signature.lhs))]
 
 
 class FloatOp(BinaryOp):
@@ -80,10 +80,10 @@ class FloatOp(BinaryOp):
 
     __slots__ = ()
 
-    lhs = fields.operand(ANY_FLOAT_TENSOR)
-    rhs = fields.operand(ANY_FLOAT_TENSOR)
-    broadcast_dimensions = fields.optional_attr(I64_ARRAY)
-    out = fields.result(ANY_FLOAT_TENSOR)
+    lhs = op_fields.operand(ANY_FLOAT_TENSOR)
+    rhs = op_fields.operand(ANY_FLOAT_TENSOR)
+    broadcast_dimensions = op_fields.optional_attr(I64_ARRAY)
+    out = op_fields.result(ANY_FLOAT_TENSOR)
 
 
 class BitwiseOp(BinaryOp):
@@ -91,18 +91,18 @@ class BitwiseOp(BinaryOp):
 
     __slots__ = ()
 
-    lhs = fields.operand(ANY_PRED_OR_INT_TENSOR)
-    rhs = fields.operand(ANY_PRED_OR_INT_TENSOR)
+    lhs = op_fields.operand(ANY_PRED_OR_INT_TENSOR)
+    rhs = op_fields.operand(ANY_PRED_OR_INT_TENSOR)
 
 
-def infer_broadcast(form: Form, element: Type) -> Type:
+def infer_broadcast(signature: OpSignature, element: Type) -> Type:
     """The type of the result, whose elements are given."""
-    if not are_compatible_elements(form.lhs, form.rhs):
-        raise form.located_error("mismatched operand types")
-    dimensions = form.broadcast_dimensions
+    if not are_compatible_elements(signature.lhs, signature.rhs):
+        raise signature.located_error("mismatched operand types")
+    dimensions = signature.broadcast_dimensions
     if dimensions is None:
-        return broadcast_type(form.operand_types, element)
-    return broadcast_along(form.lhs, form.rhs, element, dimensions)
+        return broadcast_type(signature.operand_types, element)
+    return broadcast_along(signature.lhs, signature.rhs, element, dimensions)
 
 
 # --- Numbers --------------------------------------------------------------------------------------
@@ -219,11 +219,11 @@ class BroadcastComplexOp(FloatOp):
 
     __slots__ = ()
 
-    out = fields.result(ANY_COMPLEX_TENSOR)
+    out = op_fields.result(ANY_COMPLEX_TENSOR)
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        return [infer_broadcast(form, ComplexType(element_of(form.lhs)))]
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [infer_broadcast(signature, ComplexType(element_of(signature.lhs)))]
 
 
 # --- Bits -----------------------------------------------------------------------------------------

@@ -18,10 +18,10 @@ from sdyopt.dialects.stablehlo.traits import (
     INFERS_COMPATIBLE_TYPES,
 )
 from sdyopt.dialects.stablehlo.types import ANY_TENSOR, PRED_TENSOR
-from sdyopt.ir import fields
+from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import I64_ARRAY, of_class
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.shape_traits import are_compatible_shapes
 from sdyopt.ir.traits import PURE, InfersTypes
 from sdyopt.ir.types import I1, Type, element_of
@@ -48,18 +48,18 @@ class BroadcastCompareOp(BinaryOp):
 
     __slots__ = ()
 
-    lhs = fields.operand(ANY_TENSOR)
-    rhs = fields.operand(ANY_TENSOR)
-    broadcast_dimensions = fields.optional_attr(I64_ARRAY)
-    comparison_direction = fields.attr(
+    lhs = op_fields.operand(ANY_TENSOR)
+    rhs = op_fields.operand(ANY_TENSOR)
+    broadcast_dimensions = op_fields.optional_attr(I64_ARRAY)
+    comparison_direction = op_fields.attr(
         of_class(ComparisonDirection, "Which comparison operation to perform.")
     )
-    compare_type = fields.optional_attr(of_class(ComparisonType, "Which comparison type to use."))
-    out = fields.result(ANY_PRED_TENSOR)
+    compare_type = op_fields.optional_attr(of_class(ComparisonType, "Which comparison type to use."))
+    out = op_fields.result(ANY_PRED_TENSOR)
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        return [infer_broadcast(form, I1)]
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [infer_broadcast(signature, I1)]
 
 
 _INFERS_SHAPES = InfersTypes(
@@ -73,10 +73,10 @@ class BroadcastSelectOp(BroadcastOp):
 
     __slots__ = ()
 
-    pred = fields.operand(PRED_TENSOR)
-    on_true = fields.operand(ANY_TENSOR)
-    on_false = fields.operand(ANY_TENSOR)
-    out = fields.result(ANY_TENSOR)
+    pred = op_fields.operand(PRED_TENSOR)
+    on_true = op_fields.operand(ANY_TENSOR)
+    on_false = op_fields.operand(ANY_TENSOR)
+    out = op_fields.result(ANY_TENSOR)
 
     assembly = assembly(
         *(Operand("pred"), ",", Operand("on_true"), ",", Operand("on_false"), AttrDict(), ":"),
@@ -85,8 +85,8 @@ class BroadcastSelectOp(BroadcastOp):
     )
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        element = element_of(form.on_true)
-        if element is not element_of(form.on_false):
-            raise form.located_error("mismatched operand types")
-        return [broadcast_type(form.operand_types, element)]
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        element = element_of(signature.on_true)
+        if element is not element_of(signature.on_false):
+            raise signature.located_error("mismatched operand types")
+        return [broadcast_type(signature.operand_types, element)]

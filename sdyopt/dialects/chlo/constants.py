@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from sdyopt.dialects.chlo.dialect import chlo
 from sdyopt.dialects.stablehlo.traits import BROADCASTING_ELEMENTWISE, INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.types import ANY_TENSOR, STATIC_TENSOR
-from sdyopt.ir import fields
+from sdyopt.ir import op_fields
 from sdyopt.ir.attribute import Attribute, DictAttr, StringAttr
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import ELEMENTS_ATTR, AttrKind
-from sdyopt.ir.elements import dense, element_size
-from sdyopt.ir.form import Form
-from sdyopt.ir.numbers import FloatAttr, IntegerAttr
+from sdyopt.ir.elements_attributes import dense, element_size
+from sdyopt.ir.numeric_attributes import FloatAttr, IntegerAttr
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op, build
 from sdyopt.ir.shape_traits import SAME_SHAPE
 from sdyopt.ir.traits import CONSTANT_LIKE, PURE
@@ -40,8 +40,8 @@ def _parse_value(statement: Statement) -> None:
     statement.types["output"] = [ELEMENTS_ATTR.value(value).type]
 
 
-def _write_value(out: Template, form: Form, attributes: DictAttr) -> None:
-    out.word(out.speller.attribute(form.value))
+def _write_value(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+    out.word(out.speller.attribute(signature.value))
 
 
 @chlo.op("constant", CONSTANT_LIKE, PURE, INFERS_COMPATIBLE_TYPES)
@@ -50,21 +50,21 @@ class ConstantOp(Op):
 
     __slots__ = ()
 
-    value = fields.attr(ELEMENTS_ATTR)
-    output = fields.result(STATIC_TENSOR)
+    value = op_fields.attr(ELEMENTS_ATTR)
+    output = op_fields.result(STATIC_TENSOR)
 
     assembly = assembly(AttrDict(), Custom(_parse_value, _write_value, elides=["value"]))
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        return [form.value.type]
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [signature.value.type]
 
 
 def _materialize(value: Attribute, type: Type, location: LazyLocation) -> Op | None:
     if not ELEMENTS_ATTR.accepts(value):
         return None
-    form = Form(ConstantOp, ConstantOp.name, DictAttr((("value", value),)), (), (type,))
-    return build(form, (), location=location)
+    signature = OpSignature(ConstantOp, ConstantOp.name, DictAttr((("value", value),)), (), (type,))
+    return build(signature, (), location=location)
 
 
 chlo.materialize_constant = _materialize
@@ -76,24 +76,24 @@ class ConstantLikeOp(Op):
 
     __slots__ = ()
 
-    value = fields.attr(_TYPED)
-    operand = fields.operand(ANY_TENSOR)
-    out = fields.result(ANY_TENSOR)
+    value = op_fields.attr(_TYPED)
+    operand = op_fields.operand(ANY_TENSOR)
+    out = op_fields.result(ANY_TENSOR)
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        if form.value.type is not element_of(form.out):
-            raise form.op_error("value's type doesn't match element return type")
+    def verify_signature(signature: OpSignature) -> None:
+        if signature.value.type is not element_of(signature.out):
+            raise signature.op_error("value's type doesn't match element return type")
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        operand, element = form.operand, form.value.type
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        operand, element = signature.operand, signature.value.type
         if isinstance(operand, RankedTensor):
             return [RankedTensor(operand.shape, element, operand.encoding)]
         return [UnrankedTensor(element)]
 
     def fold(self, constants: Sequence[Attribute | None]) -> list[Attribute] | None:
-        operand, value = self.form.operand, self.form.value
+        operand, value = self.signature.operand, self.signature.value
         if not isinstance(operand, RankedTensor) or not operand.has_static_shape:
             return None
         bits = value.bits if isinstance(value, FloatAttr) else value.value

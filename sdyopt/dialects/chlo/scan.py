@@ -9,13 +9,13 @@ from sdyopt.dialects.stablehlo.bodies import Bodies, BodyOp, body_of
 from sdyopt.dialects.stablehlo.compatible import are_compatible
 from sdyopt.dialects.stablehlo.kinds import NON_NEGATIVE_I64
 from sdyopt.dialects.stablehlo.types import ANY_TENSOR
-from sdyopt.ir import fields
+from sdyopt.ir import op_fields
 from sdyopt.ir.attribute import dictionary
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import BOOL_ATTR, ONE_BLOCK
-from sdyopt.ir.fields import OPERAND_SEGMENTS, RESULT_SEGMENTS
-from sdyopt.ir.form import Form
-from sdyopt.ir.numbers import FALSE, IntegerAttr
+from sdyopt.ir.numeric_attributes import FALSE, IntegerAttr
+from sdyopt.ir.op_fields import OPERAND_SEGMENTS, RESULT_SEGMENTS
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.shape_traits import are_compatible_shapes
 from sdyopt.ir.traits import (
     ATTR_SIZED_OPERANDS,
@@ -67,7 +67,7 @@ def _print(op: ScanOp, printer: Printer) -> None:
     printer.write(f"({printer.name_list(op.inputs)}) inits ({printer.name_list(op.inits)}) ")
     printer.write(f"dimension={op.dimension} ")
     # Unlike the declarative formats, this one leaves no defaults out.
-    shown = [entry for entry in op.form.attributes if entry[0] not in _WRITTEN]
+    shown = [entry for entry in op.signature.attributes if entry[0] not in _WRITTEN]
     printer.dictionary(dictionary([*shown, *op.attributes]), with_keyword=True)
     printer.write(" ")
     printer.region(op.body, print_arguments=True)
@@ -80,84 +80,84 @@ class ScanOp(BodyOp):
 
     __slots__ = ()
 
-    inputs = fields.operands(ANY_TENSOR)
-    inits = fields.operands(ANY_TENSOR)
-    dimension = fields.attr(NON_NEGATIVE_I64)
-    scan_dim_size = fields.optional_attr(NON_NEGATIVE_I64)
-    is_reverse = fields.defaulted_attr(BOOL_ATTR, FALSE)
-    is_associative = fields.optional_attr(BOOL_ATTR)
-    outputs = fields.results(ANY_TENSOR)
-    carries = fields.results(ANY_TENSOR)
-    body = fields.region(ONE_BLOCK)
+    inputs = op_fields.operands(ANY_TENSOR)
+    inits = op_fields.operands(ANY_TENSOR)
+    dimension = op_fields.attr(NON_NEGATIVE_I64)
+    scan_dim_size = op_fields.optional_attr(NON_NEGATIVE_I64)
+    is_reverse = op_fields.defaulted_attr(BOOL_ATTR, FALSE)
+    is_associative = op_fields.optional_attr(BOOL_ATTR)
+    outputs = op_fields.results(ANY_TENSOR)
+    carries = op_fields.results(ANY_TENSOR)
+    body = op_fields.region(ONE_BLOCK)
 
     assembly = assembly(Custom(_parse, print=_print, elides=_WRITTEN))
 
     def name_arguments(self, region: Region) -> list[tuple[BlockArgument, str]]:
         arguments = region.blocks[0].arguments if region.blocks else []
-        inputs = len(self.form.inputs)
+        inputs = len(self.signature.inputs)
         return [(a, "input" if index < inputs else "carry") for index, a in enumerate(arguments)]
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        carried = len(form.inits)
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        carried = len(signature.inits)
         returned = body_of(regions[0]).returned
         if len(returned) < carried:
-            raise form.located_error(f"ScanOp body must return at least {carried} values (carries)")
-        size = _infer_size(form)
+            raise signature.located_error(f"ScanOp body must return at least {carried} values (carries)")
+        size = _infer_size(signature)
         results: list[Type] = []
         for index, type in enumerate(returned):
             if not isinstance(type, RankedTensor):
-                raise form.located_error(f"terminator operand {index} is not ranked")
+                raise signature.located_error(f"terminator operand {index} is not ranked")
             shape = list(type.shape)
             if index < len(returned) - carried:
-                shape.insert(form.dimension, size)
+                shape.insert(signature.dimension, size)
             results.append(RankedTensor(tuple(shape), type.element))
         return results
 
     @staticmethod
-    def verify_bodies(form: Form, bodies: Bodies) -> None:
-        if not form.inputs and not form.outputs:
-            raise form.op_error("at least one of inputs or outputs must be present")
-        _check_sizes(form)
+    def verify_bodies(signature: OpSignature, bodies: Bodies) -> None:
+        if not signature.inputs and not signature.outputs:
+            raise signature.op_error("at least one of inputs or outputs must be present")
+        _check_sizes(signature)
         arguments = bodies[0].arguments
-        count = len(form.operand_types)
+        count = len(signature.operand_types)
         if len(arguments) != count:
-            raise form.op_error(f"expects {count} arguments in the body, but got {len(arguments)}")
-        for index, (type, argument) in enumerate(zip(form.operand_types, arguments, strict=True)):
+            raise signature.op_error(f"expects {count} arguments in the body, but got {len(arguments)}")
+        for index, (type, argument) in enumerate(zip(signature.operand_types, arguments, strict=True)):
             if not isinstance(type, RankedTensor):
-                raise form.op_error(f"operand {index} is not ranked")
-            if index < len(form.inputs):
-                dimension = form.dimension
+                raise signature.op_error(f"operand {index} is not ranked")
+            if index < len(signature.inputs):
+                dimension = signature.dimension
                 shape = type.shape[:dimension] + type.shape[dimension + 1 :]
                 type = RankedTensor(shape, type.element, type.encoding)
             if not are_compatible(type, argument):
-                raise form.op_error(f"operand and body argument {index} are incompatible")
+                raise signature.op_error(f"operand and body argument {index} are incompatible")
 
 
-def _infer_size(form: Form) -> int:
+def _infer_size(signature: OpSignature) -> int:
     """How many slices there are, if that is known."""
-    size: int = DYNAMIC if form.scan_dim_size is None else form.scan_dim_size
-    for index, type in enumerate(form.inputs):
+    size: int = DYNAMIC if signature.scan_dim_size is None else signature.scan_dim_size
+    for index, type in enumerate(signature.inputs):
         if not isinstance(type, RankedTensor):
-            raise form.located_error(f"operand {index} is not ranked")
-        if form.dimension >= type.rank:
-            raise form.located_error(f"scan dimension of operand {index} is out of bounds")
+            raise signature.located_error(f"operand {index} is not ranked")
+        if signature.dimension >= type.rank:
+            raise signature.located_error(f"scan dimension of operand {index} is out of bounds")
         if size == DYNAMIC:
-            size = type.shape[form.dimension]
+            size = type.shape[signature.dimension]
     return size
 
 
-def _check_sizes(form: Form) -> None:
+def _check_sizes(signature: OpSignature) -> None:
     """All inputs have as many slices."""
-    size = form.scan_dim_size
-    for index, type in enumerate(form.inputs):
+    size = signature.scan_dim_size
+    for index, type in enumerate(signature.inputs):
         if not isinstance(type, RankedTensor):
-            raise form.op_error(f"operand {index} is not ranked")
-        if form.dimension >= type.rank:
-            raise form.op_error(f"scan dimension of operand {index} is out of bounds")
-        found = type.shape[form.dimension]
+            raise signature.op_error(f"operand {index} is not ranked")
+        if signature.dimension >= type.rank:
+            raise signature.op_error(f"scan dimension of operand {index} is out of bounds")
+        found = type.shape[signature.dimension]
         if found == DYNAMIC:
             continue
         if size not in (None, found):
-            raise form.op_error(f"invalid scan dimension size of operand {index}")
+            raise signature.op_error(f"invalid scan dimension size of operand {index}")
         size = found

@@ -10,10 +10,10 @@ from sdyopt.dialects.stablehlo.asm import integer_attr
 from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.types import ANY_TENSOR
-from sdyopt.ir import fields
+from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import I64_ATTR
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import PURE
 from sdyopt.ir.types import DYNAMIC, I32, RankedTensor, Type, UnrankedTensor
@@ -26,10 +26,10 @@ class TopKOp(Op):
 
     __slots__ = ()
 
-    operand = fields.operand(ANY_TENSOR)
-    k = fields.attr(I64_ATTR)
-    values = fields.result(ANY_TENSOR)
-    indices = fields.result(ANY_TENSOR)
+    operand = op_fields.operand(ANY_TENSOR)
+    k = op_fields.attr(I64_ATTR)
+    values = op_fields.result(ANY_TENSOR)
+    indices = op_fields.result(ANY_TENSOR)
 
     assembly = assembly(
         *("(", Operand("operand"), ",", "k", "=", integer_attr("k"), ")", AttrDict(), ":"),
@@ -45,14 +45,14 @@ class TopKOp(Op):
     )
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        operand, k = form.operand, form.k
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        operand, k = signature.operand, signature.k
         if not isinstance(operand, RankedTensor):
             return [UnrankedTensor(operand.element), UnrankedTensor(I32)]
         if operand.rank < 1:
-            raise form.located_error("operand's rank must be at least 1")
+            raise signature.located_error("operand's rank must be at least 1")
         if operand.shape[-1] != DYNAMIC and operand.shape[-1] < k:
-            raise form.located_error(f"operand's last dimension must be at least {k}")
+            raise signature.located_error(f"operand's last dimension must be at least {k}")
         bounds = bounds_of(operand)
         encoding = encoding_with(operand.encoding, (*bounds[:-1], DYNAMIC) if bounds else ())
         shape = (*operand.shape[:-1], k)

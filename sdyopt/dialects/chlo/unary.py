@@ -14,9 +14,9 @@ from sdyopt.dialects.chlo.types import (
 )
 from sdyopt.dialects.stablehlo.compatible import most_specific_type
 from sdyopt.dialects.stablehlo.traits import COMPATIBLE_TYPES, INFERS_COMPATIBLE_TYPES
-from sdyopt.ir import fields
+from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import ELEMENTWISE, SAME_SHAPE
 from sdyopt.ir.traits import PURE
@@ -38,8 +38,8 @@ class UnaryOp(Op):
     )
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        return [most_specific_type(form, form.operand_types)]
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [most_specific_type(signature, signature.operand_types)]
 
 
 class FloatOp(UnaryOp):
@@ -47,8 +47,8 @@ class FloatOp(UnaryOp):
 
     __slots__ = ()
 
-    operand = fields.operand(ANY_FLOAT_TENSOR)
-    result = fields.result(ANY_FLOAT_TENSOR)
+    operand = op_fields.operand(ANY_FLOAT_TENSOR)
+    result = op_fields.result(ANY_FLOAT_TENSOR)
 
 
 class FloatOrComplexOp(UnaryOp):
@@ -56,8 +56,8 @@ class FloatOrComplexOp(UnaryOp):
 
     __slots__ = ()
 
-    operand = fields.operand(ANY_FLOAT_OR_COMPLEX_TENSOR)
-    result = fields.result(ANY_FLOAT_OR_COMPLEX_TENSOR)
+    operand = op_fields.operand(ANY_FLOAT_OR_COMPLEX_TENSOR)
+    result = op_fields.result(ANY_FLOAT_OR_COMPLEX_TENSOR)
 
 
 class PredicateOp(UnaryOp):
@@ -65,12 +65,12 @@ class PredicateOp(UnaryOp):
 
     __slots__ = ()
 
-    operand = fields.operand(ANY_FLOAT_TENSOR)
-    result = fields.result(ANY_PRED_TENSOR)
+    operand = op_fields.operand(ANY_FLOAT_TENSOR)
+    result = op_fields.result(ANY_PRED_TENSOR)
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        operand = form.operand
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        operand = signature.operand
         if isinstance(operand, RankedTensor):
             return [RankedTensor(operand.shape, I1, operand.encoding)]
         return [UnrankedTensor(I1)]
@@ -85,8 +85,8 @@ class AsinAcosKernelOp(UnaryOp):
 
     __slots__ = ()
 
-    operand = fields.operand(ANY_COMPLEX_TENSOR)
-    result = fields.result(ANY_COMPLEX_TENSOR)
+    operand = op_fields.operand(ANY_COMPLEX_TENSOR)
+    result = op_fields.result(ANY_COMPLEX_TENSOR)
 
 
 @chlo.op("acos", *_SAME)

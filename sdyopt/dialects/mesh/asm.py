@@ -6,7 +6,7 @@ from sdyopt.dialects.mesh.axes import read_axes_attribute, spell_axes
 from sdyopt.dialects.mesh.reduction import in_brackets, read_in_brackets
 from sdyopt.dialects.mesh.sharding import read_mesh_reference
 from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.numbers import IntegerAttr, integer
+from sdyopt.ir.numeric_attributes import IntegerAttr, integer
 from sdyopt.ir.types import I64, INDEX, Type
 from sdyopt.syntax.assembly import Attr, Optional
 from sdyopt.syntax.mixed_list import MixedList

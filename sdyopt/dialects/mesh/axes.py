@@ -6,7 +6,7 @@ from typing import Any
 
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import AttrKind
-from sdyopt.ir.elements import DenseArray
+from sdyopt.ir.elements_attributes import DenseArray
 from sdyopt.ir.types import I16
 from sdyopt.syntax.cursor import Cursor
 

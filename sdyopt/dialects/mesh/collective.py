@@ -8,9 +8,9 @@ from typing import ClassVar
 from sdyopt.dialects.mesh.axes import AXES, NO_AXES, Axes
 from sdyopt.dialects.mesh.mesh_op import MeshOp, check_axes, find_mesh
 from sdyopt.ir.constraints import FLAT_SYMBOL_ATTR, I64_ARRAY, AttrKind, TypeConstraint
-from sdyopt.ir.fields import attr
-from sdyopt.ir.form import Form
-from sdyopt.ir.numbers import IntegerAttr
+from sdyopt.ir.numeric_attributes import IntegerAttr
+from sdyopt.ir.op_fields import attr
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import Pattern
 from sdyopt.ir.rewrite import Rewriter
@@ -63,7 +63,7 @@ class Collective(Op):
 
     def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The shapes of the operand and of the result."""
-        before, after = self.form.operand_types[0], self.form.result_types[0]
+        before, after = self.signature.operand_types[0], self.signature.result_types[0]
         assert isinstance(before, RankedTensor) and isinstance(after, RankedTensor)
         return before.shape, after.shape
 
@@ -159,14 +159,14 @@ def _shape(type: Type) -> tuple[int, ...] | None:
     return type.shape if isinstance(type, RankedTensor) else None
 
 
-def _check_same_rank(form: Form) -> None:
-    if _rank(form.operand_types[0]) != _rank(form.result_types[0]):
-        raise form.op_error("result type has different rank than operands")
+def _check_same_rank(signature: OpSignature) -> None:
+    if _rank(signature.operand_types[0]) != _rank(signature.result_types[0]):
+        raise signature.op_error("result type has different rank than operands")
 
 
-def _check_same_shape(form: Form) -> None:
-    if _shape(form.operand_types[0]) != _shape(form.result_types[0]):
-        raise form.op_error("failed to verify that all of {input, result} have same shape")
+def _check_same_shape(signature: OpSignature) -> None:
+    if _shape(signature.operand_types[0]) != _shape(signature.result_types[0]):
+        raise signature.op_error("failed to verify that all of {input, result} have same shape")
 
 
 # The operand and the result have one rank, or one shape to the last dynamic dimension.

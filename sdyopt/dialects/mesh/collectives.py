@@ -23,7 +23,7 @@ from sdyopt.dialects.mesh.collective import (
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.mesh_op import MeshOp
 from sdyopt.dialects.mesh.reduction import REDUCTION, SUM, Reduction
-from sdyopt.ir.fields import attr, operand, result
+from sdyopt.ir.op_fields import attr, operand, result
 from sdyopt.ir.shape_traits import SAME_ELEMENT_TYPE, SAME_SHAPE
 from sdyopt.ir.traits import PURE
 from sdyopt.ir.types import RankedTensor, ShapedType

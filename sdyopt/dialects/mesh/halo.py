@@ -15,8 +15,8 @@ from sdyopt.dialects.mesh.sharding_value import SHARDING_TYPE, SHARDING_VALUE
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import FLAT_SYMBOL_ATTR, I64_ARRAY, TypeConstraint
-from sdyopt.ir.fields import attr, operand, operands, result, results
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_fields import attr, operand, operands, result, results
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, INFERS_TYPES, PURE
 from sdyopt.ir.types import I64, INDEX, MemRefType, RankedTensor, Type
@@ -75,9 +75,9 @@ def _parse_device(statement: Statement) -> None:
     statement.types["device"] = [INDEX] * len(names)
 
 
-def _write_device(out: Template, form: Form, attributes: DictAttr) -> None:
+def _write_device(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
     out.text("[")
-    for index in range(len(form.operand_types)):
+    for index in range(len(signature.operand_types)):
         if index:
             out.text(", ")
         out.parts.append(index)
@@ -128,8 +128,8 @@ def _parse_holder(statement: Statement) -> None:
     statement.types["destination"] = statement.types["result"] = [type]
 
 
-def _write_holder(out: Template, form: Form, attributes: DictAttr) -> None:
-    out.types(form.result_types)
+def _write_holder(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+    out.types(signature.result_types)
 
 
 @mesh.op("update_halo", PURE, INFERS_TYPES)
@@ -168,8 +168,8 @@ class UpdateHaloOp(Op):
     )
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        return [form.operand_types[0]]
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [signature.operand_types[0]]
 
     def verify_symbol_uses(self) -> None:
         find_mesh(self, self.mesh)

@@ -22,11 +22,11 @@ from sdyopt.dialects.mesh.sharding import MeshSharding
 from sdyopt.dialects.mesh.sharding_op import ShardingOp, sharding_attributes
 from sdyopt.dialects.mesh.sharding_value import SHARDING_TYPE
 from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.constants import constant_value
 from sdyopt.ir.dialect import Dialect
-from sdyopt.ir.elements import DenseArray
-from sdyopt.ir.fields import attr
-from sdyopt.ir.numbers import IntegerAttr
+from sdyopt.ir.elements_attributes import DenseArray
+from sdyopt.ir.folding import constant_value
+from sdyopt.ir.numeric_attributes import IntegerAttr
+from sdyopt.ir.op_fields import attr
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import Pattern
 from sdyopt.ir.rewrite import Rewriter
@@ -147,7 +147,7 @@ def _are_equal(op: ShardOp, other: ShardOp) -> bool:
         return False
     first, second = sources
     assert first is not None and second is not None
-    return first.form is second.form and first.operands == second.operands
+    return first.signature is second.signature and first.operands == second.operands
 
 
 @later.op("shard", PURE, SAME_TENSOR_TYPE)
@@ -227,7 +227,7 @@ def _drop_trivial(op: ShardingOp, rewriter: Rewriter) -> bool:
 
 def _set_sizes(op: ShardingOp, rewriter: Rewriter, halos: Sizes, offsets: Sizes) -> bool:
     attributes = {
-        **dict(op.form.attributes.entries),
+        **dict(op.signature.attributes.entries),
         **dict(op.attributes.entries),
         "static_halo_sizes": DenseArray(I64, tuple(halos[0])),
         "static_sharded_dims_offsets": DenseArray(I64, tuple(offsets[0])),

@@ -8,9 +8,9 @@ from sdyopt.dialects.mesh.axes import Axes
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.constraints import I64_ARRAY, STRING_ATTR
-from sdyopt.ir.elements import DenseArray
-from sdyopt.ir.fields import attr
-from sdyopt.ir.form import Form
+from sdyopt.ir.elements_attributes import DenseArray
+from sdyopt.ir.op_fields import attr
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.symbols import lookup_symbol
 from sdyopt.ir.traits import SYMBOL
@@ -49,8 +49,8 @@ def _dimensions(statement: Statement) -> list[int]:
     raise Cursor.error(statement, "invalid dimension", position).then(statement.error(_FAILED, position))
 
 
-def _write_shape(out: Template, form: Form, attributes: DictAttr) -> None:
-    sizes = ["?" if size == DYNAMIC else str(size) for size in form.shape]
+def _write_shape(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+    sizes = ["?" if size == DYNAMIC else str(size) for size in signature.shape]
     out.word("x".join(sizes) or "[]")
 
 
@@ -73,11 +73,11 @@ class MeshOp(Op):
     )
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        if not form.shape:
-            raise form.op_error("rank of mesh is expected to be a positive integer")
-        if any(size < 0 and size != DYNAMIC for size in form.shape):
-            raise form.op_error("dimension size of a mesh is expected to be non-negative or dynamic")
+    def verify_signature(signature: OpSignature) -> None:
+        if not signature.shape:
+            raise signature.op_error("rank of mesh is expected to be a positive integer")
+        if any(size < 0 and size != DYNAMIC for size in signature.shape):
+            raise signature.op_error("dimension size of a mesh is expected to be non-negative or dynamic")
 
     @property
     def rank(self) -> int:

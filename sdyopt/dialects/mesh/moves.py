@@ -20,8 +20,8 @@ from sdyopt.dialects.mesh.queries import INDEX_VALUE
 from sdyopt.dialects.mesh.rooted import SAME_ELEMENTS, TYPES, check_coordinates
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.constraints import I64_ATTR, UNIT_ATTR
-from sdyopt.ir.fields import attr, operand, operands, optional_attr, result
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_fields import attr, operand, operands, optional_attr, result
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.shape_traits import SAME_ELEMENT_TYPE, SAME_SHAPE
 from sdyopt.ir.traits import PURE
 from sdyopt.ir.types import RankedTensor, ShapedType
@@ -45,11 +45,11 @@ class _OptionalSource(Piece):
             statement.expect("=")
             self._list.parse(statement)
 
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
-        if form.source is not None:
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        if signature.source is not None:
             out.literal("source")
             out.literal("=")
-            self._list.write(out, form, attributes)
+            self._list.write(out, signature, attributes)
 
 
 @mesh.op("send", SAME_SHAPE_EXACTLY, SAME_ELEMENTS)
@@ -72,8 +72,8 @@ class SendOp(Collective):
     canonicalizations = (ALONE,)
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        check_coordinates(form, "destination")
+    def verify_signature(signature: OpSignature) -> None:
+        check_coordinates(signature, "destination")
 
     def verify_in_mesh(self, grid: MeshOp) -> None:
         check_device(self, grid, "destination", self.destination)
@@ -101,8 +101,8 @@ class RecvOp(Collective):
     canonicalizations = (ALONE,)
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        check_coordinates(form, "source")
+    def verify_signature(signature: OpSignature) -> None:
+        check_coordinates(signature, "source")
 
     def verify_in_mesh(self, grid: MeshOp) -> None:
         if self.source is not None:

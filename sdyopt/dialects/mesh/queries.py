@@ -9,7 +9,7 @@ from sdyopt.dialects.mesh.axes import AXES, NO_AXES
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.mesh_op import check_axes, find_mesh
 from sdyopt.ir.constraints import FLAT_SYMBOL_ATTR, TypeConstraint
-from sdyopt.ir.fields import attr, result, results
+from sdyopt.ir.op_fields import attr, result, results
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import PURE
 from sdyopt.ir.types import INDEX, IndexType

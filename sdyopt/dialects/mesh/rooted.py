@@ -20,8 +20,8 @@ from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.mesh_op import MeshOp
 from sdyopt.dialects.mesh.queries import INDEX_VALUE
 from sdyopt.dialects.mesh.reduction import REDUCTION, SUM
-from sdyopt.ir.fields import attr, operand, operands, result
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_fields import attr, operand, operands, result
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.shape_traits import same_element_types, same_ranks
 from sdyopt.ir.traits import PURE
 from sdyopt.syntax.assembly import AttrDict, Piece, assembly
@@ -39,14 +39,14 @@ class Rooted(Collective):
     __slots__ = ()
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        check_coordinates(form, "root")
+    def verify_signature(signature: OpSignature) -> None:
+        check_coordinates(signature, "root")
 
 
-def check_coordinates(form: Form, name: str) -> None:
+def check_coordinates(signature: OpSignature, name: str) -> None:
     """Fails unless there is a value for every coordinate that is not a number."""
-    if not is_matched(form, f"{name}_dynamic", name):
-        raise form.op_error("number of dynamic coordinates does not match the operands")
+    if not is_matched(signature, f"{name}_dynamic", name):
+        raise signature.op_error("number of dynamic coordinates does not match the operands")
 
 
 @mesh.op("broadcast", PURE, SAME_SHAPE_EXACTLY, SAME_ELEMENTS)

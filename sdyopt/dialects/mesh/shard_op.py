@@ -11,8 +11,8 @@ from sdyopt.dialects.mesh.sharding_value import SHARDING_TYPE, SHARDING_VALUE
 from sdyopt.ir.attribute import UNIT, Attribute, DictAttr
 from sdyopt.ir.constraints import UNIT_ATTR
 from sdyopt.ir.dialect import Dialect
-from sdyopt.ir.fields import operand, optional_attr, optional_operand, result
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_fields import operand, optional_attr, optional_operand, result
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.traits import PURE, Trait
@@ -34,17 +34,17 @@ def _parse_sharding(statement: Statement) -> None:
         statement.types["sharding"] = [SHARDING_TYPE]
 
 
-def _write_sharding(out: Template, form: Form, attributes: DictAttr) -> None:
-    if form.shard is None:
+def _write_sharding(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+    if signature.shard is None:
         out.operands([1])
     else:
-        out.word(sharding_text(form.shard))
+        out.word(sharding_text(signature.shard))
 
 
-def _check_same_type(form: Form) -> None:
+def _check_same_type(signature: OpSignature) -> None:
     """The tensor, not the sharding, has the type of the result."""
-    if form.operand_types[0] is not form.result_types[0]:
-        raise form.op_error("requires the same type for all operands and results")
+    if signature.operand_types[0] is not signature.result_types[0]:
+        raise signature.op_error("requires the same type for all operands and results")
 
 
 SAME_TENSOR_TYPE = Trait("same-tensor-type", _check_same_type)
@@ -91,9 +91,9 @@ class ShardOp(Op):
     )
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        if form.shard is None and form.sharding is None:
-            raise form.op_error("requires attribute 'shard'")
+    def verify_signature(signature: OpSignature) -> None:
+        if signature.shard is None and signature.sharding is None:
+            raise signature.op_error("requires attribute 'shard'")
 
     @classmethod
     def make(

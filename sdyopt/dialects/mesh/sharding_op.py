@@ -16,9 +16,9 @@ from sdyopt.dialects.mesh.sharding import MeshSharding
 from sdyopt.dialects.mesh.sharding_value import SHARDING_VALUE
 from sdyopt.ir.attribute import Attribute, DictAttr, SymbolRef
 from sdyopt.ir.constraints import FLAT_SYMBOL_ATTR, I64_ARRAY, TypeConstraint
-from sdyopt.ir.elements import DenseArray
-from sdyopt.ir.fields import attr, operand, operands, optional_attr, result
-from sdyopt.ir.form import Form
+from sdyopt.ir.elements_attributes import DenseArray
+from sdyopt.ir.op_fields import attr, operand, operands, optional_attr, result
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, PURE
 from sdyopt.ir.types import DYNAMIC, I64, RankedTensor
 from sdyopt.syntax.assembly import AttrDict, Operand, Optional, Piece, TypeOf, assembly
@@ -44,13 +44,13 @@ class _Partial(Piece):
         statement.attributes["partial_type"] = read_word(statement, op_class.reduction_class)
         statement.attributes["partial_axes"] = axes_attribute(read_axes(statement))
 
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
-        if form.partial_type is not None:
-            axes = () if form.partial_axes is None else form.partial_axes
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        if signature.partial_type is not None:
+            axes = () if signature.partial_axes is None else signature.partial_axes
             # Two blanks, and one before the list: that is how the reference has it.
             out.literal("partial")
             out.literal("=")
-            out.word(f" {form.partial_type} {axes_text(axes)}")
+            out.word(f" {signature.partial_type} {axes_text(axes)}")
 
 
 @mesh.op("sharding", PURE, ATTR_SIZED_OPERANDS)
@@ -103,16 +103,16 @@ class ShardingOp(ShardingSource):
     )
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        partial = () if form.partial_axes is None else form.partial_axes
-        problem = axes_problem(tuple(axis for axes in form.split_axes for axis in axes) + partial)
+    def verify_signature(signature: OpSignature) -> None:
+        partial = () if signature.partial_axes is None else signature.partial_axes
+        problem = axes_problem(tuple(axis for axes in signature.split_axes for axis in axes) + partial)
         if problem is not None:
-            raise form.error(problem)
-        halos, offsets = form.static_halo_sizes, form.static_sharded_dims_offsets
+            raise signature.error(problem)
+        halos, offsets = signature.static_halo_sizes, signature.static_sharded_dims_offsets
         if halos and offsets:
-            raise form.op_error("halo sizes and shard offsets are mutually exclusive")
-        if halos and len(halos) != 2 * sum(1 for axes in form.split_axes if axes):
-            raise form.error("halo sizes must be specified for all split axes.")
+            raise signature.op_error("halo sizes and shard offsets are mutually exclusive")
+        if halos and len(halos) != 2 * sum(1 for axes in signature.split_axes if axes):
+            raise signature.error("halo sizes must be specified for all split axes.")
 
     def verify_symbol_uses(self) -> None:
         grid = find_mesh(self, self.mesh)

@@ -38,7 +38,9 @@ def _check_op_attribute(op: Op, name: str, attribute: Attribute) -> None:
 def _check_op_sharding(op: Op, attribute: Attribute) -> None:
     if not isinstance(attribute, ShardingPerValue):
         raise op.op_error("should have a sharding attribute of type TensorShardingPerValueAttr")
-    check_shardings(op, attribute, op.form.result_types, lambda message: op.op_error("result " + message))
+    check_shardings(
+        op, attribute, op.signature.result_types, lambda message: op.op_error("result " + message)
+    )
 
 
 def _check_op_rule(op: Op, attribute: Attribute) -> None:

@@ -155,7 +155,7 @@ def _fuse_reduce_scatter(op: Any, rewriter: Rewriter) -> bool:
 def _is_first_of_equal_slices(op: Any, reduce: Any) -> bool:
     """Whether only slices along the same axes use an all_reduce, this one before the others."""
     for user in reduce.output.users:
-        if user.form.name != op.name or user.slicing_axes is not op.slicing_axes:
+        if user.signature.name != op.name or user.slicing_axes is not op.slicing_axes:
             return False
         if user.parent is op.parent and user is not op and user.is_before(op):
             return False
@@ -188,7 +188,7 @@ REDUCE_SCATTER_FUSION = _pattern(_fuse_reduce_scatter, "ReduceScatterFusion")
 def _operand_of(op: Any, name: str) -> Any:
     """The operation that gives the operand, if it has this name."""
     inner = op.tensor.defining_op
-    return inner if inner is not None and inner.form.name == name else None
+    return inner if inner is not None and inner.signature.name == name else None
 
 
 def _class(op: Op, mnemonic: str) -> type[Op]:
@@ -201,7 +201,7 @@ def _class(op: Op, mnemonic: str) -> type[Op]:
 def _create(
     rewriter: Rewriter, before: Any, op_class: type[Op], tensor: Any, attributes: Any, location: Any
 ) -> Op:
-    types = before.form.result_types
+    types = before.signature.result_types
     return rewriter.create(op_class, [tensor], types, attributes, before=before, location=location)
 
 

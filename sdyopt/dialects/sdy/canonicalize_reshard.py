@@ -13,7 +13,7 @@ from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import mesh_of
 from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.ir.elements import DenseArray
+from sdyopt.ir.elements_attributes import DenseArray
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import Pattern
 from sdyopt.ir.rewrite import Rewriter
@@ -31,14 +31,14 @@ _METADATA_ONLY = (_RESHAPE, _TRANSPOSE)
 
 def _merge_reshards(op: Any, rewriter: Rewriter) -> bool:
     inner = op.input.defining_op
-    if inner is None or inner.form.name != _RESHARD or not inner.output.has_one_use:
+    if inner is None or inner.signature.name != _RESHARD or not inner.output.has_one_use:
         return False
     if inner is op:
         # In a graph region; there is nothing that it could be made of instead.
         return False
     location = fused([op.location, inner.location])
     attributes = {"sharding": op.sharding}
-    types = op.form.result_types
+    types = op.signature.result_types
     rewriter.replace(
         op, rewriter.create(type(op), [inner.input], types, attributes, before=op, location=location)
     )
@@ -81,7 +81,7 @@ def _root(value: Value) -> Value:
     """
     passed: set[Value] = set()
     op = value.defining_op
-    while value not in passed and op is not None and op.form.name in _METADATA_ONLY:
+    while value not in passed and op is not None and op.signature.name in _METADATA_ONLY:
         passed.add(value)
         value = op.operand_at(0)
         op = value.defining_op
@@ -94,12 +94,12 @@ def _target_sharding(sharding: TensorSharding, value: Value, root: Value) -> Ten
         op = value.defining_op
         assert op is not None
         value = op.operand_at(0)
-        if op.form.name == _TRANSPOSE:
-            permutation = op.form.attribute("permutation")
+        if op.signature.name == _TRANSPOSE:
+            permutation = op.signature.attribute("permutation")
             assert isinstance(permutation, DenseArray)
             dims = dict(zip(permutation.values, sharding.dims, strict=True))
             sharding = sharding.with_dims(dims[number] for number in range(len(dims)))
-        elif _rank(value.type) != _rank(op.form.result_types[0]):
+        elif _rank(value.type) != _rank(op.signature.result_types[0]):
             break
     return sharding
 
@@ -119,10 +119,10 @@ def _find_reshard(root: Value, target: TensorSharding, op: Any) -> tuple[Op, typ
         for user in value.users:
             if user is op:
                 continue
-            if user.form.name == _RESHARD:
+            if user.signature.name == _RESHARD:
                 if _is_same_reshard(user, target, op) and user.parent is op.parent and user.is_before(op):
                     return user, reshape_class
-            elif user.form.name == _RESHAPE:
+            elif user.signature.name == _RESHAPE:
                 reshape_class = type(user)
                 pending.append(user.results[0])
     return None
@@ -130,7 +130,7 @@ def _find_reshard(root: Value, target: TensorSharding, op: Any) -> tuple[Op, typ
 
 def _is_same_reshard(other: Any, target: TensorSharding, op: Any) -> bool:
     """Whether both leave each device with the same data, seen as a list in row-major order."""
-    type, wanted = other.form.result_types[0], op.form.result_types[0]
+    type, wanted = other.signature.result_types[0], op.signature.result_types[0]
     sharding: TensorSharding = other.sharding
     if sharding is target and type is wanted:
         return True

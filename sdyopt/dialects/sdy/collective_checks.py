@@ -25,7 +25,7 @@ def check_collective(op: Any, allows_missing_sharding: bool, allows_different_me
     operand: TensorSharding | None = sharding_of(op.tensor)
     if operand is None and not allows_missing_sharding:
         raise op.op_error("collective on operand without sharding")
-    mesh = check_sharding(op, op.out_sharding, op.form.result_types[0], op.op_error)
+    mesh = check_sharding(op, op.out_sharding, op.signature.result_types[0], op.op_error)
     if operand is None:
         return
     if not allows_different_meshes:
@@ -129,7 +129,7 @@ def check_all_to_all(op: Any, params: AllToAllParams) -> None:
 
 
 def _check_moves(op: Any, params: AllToAllParams) -> None:
-    rank = rank_of(op.form.result_types[0])
+    rank = rank_of(op.signature.result_types[0])
     seen_axes, seen_dims = SeenAxes(_mesh(op)), set[int]()
     previous = -1
     for move in params:

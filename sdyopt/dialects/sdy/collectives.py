@@ -32,7 +32,7 @@ from sdyopt.dialects.sdy.pieces import (
 )
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.ir.constraints import AttrKind
-from sdyopt.ir.fields import attr, operand, result
+from sdyopt.ir.op_fields import attr, operand, result
 from sdyopt.ir.shape_traits import SAME_TYPE
 from sdyopt.ir.traits import INFERS_TYPES
 from sdyopt.syntax.assembly import Assembly, AttrDict, Operand, Piece, assembly
@@ -76,11 +76,11 @@ class CollectiveOp(ShardingOwner):
     # The result may speak of another mesh than the operand.
     allows_different_meshes = False
     # The sharding of an operand may be kept far away, at the loop of which it is an argument.
-    looks_far = True
+    has_nonlocal_verifier = True
 
     infer_result_types = staticmethod(operand_type)
 
-    def verify_place(self) -> None:
+    def verify_in_context(self) -> None:
         checks.check_collective(self, self.allows_missing_sharding, self.allows_different_meshes)
 
     def result_sharding(self, index: int) -> TensorSharding:

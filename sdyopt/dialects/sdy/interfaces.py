@@ -6,7 +6,7 @@ from sdyopt.dialects.sdy.axis_lists import ManualAxes
 from sdyopt.dialects.sdy.pieces import kind_of
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.ir.constraints import AttrKind
-from sdyopt.ir.fields import attr
+from sdyopt.ir.op_fields import attr
 from sdyopt.ir.operation import Op
 
 _MANUAL_AXES: AttrKind[ManualAxes] = kind_of(

@@ -21,9 +21,9 @@ from sdyopt.syntax.spell import plain_type
 def check_manual_computation(op: Any) -> None:
     """Checks what a `sdy.manual_computation` says about its operands, its results and its axes."""
     arguments = [argument.type for argument in op.block.arguments]
-    _Values(op, "operand", op.in_shardings).check(op.form.operand_types, arguments)
-    returned = terminator_of(op.body).form.operand_types
-    _Values(op, "result", op.out_shardings).check(op.form.result_types, returned)
+    _Values(op, "operand", op.in_shardings).check(op.signature.operand_types, arguments)
+    returned = terminator_of(op.body).signature.operand_types
+    _Values(op, "result", op.out_shardings).check(op.signature.result_types, returned)
     shardings = [*op.in_shardings, *op.out_shardings]
     if not shardings:
         return

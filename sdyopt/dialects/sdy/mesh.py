@@ -13,7 +13,7 @@ from math import prod
 
 from sdyopt.dialects.sdy.asm import attributes, called, integer, parameter, quote, quoted, unbracketed
 from sdyopt.dialects.sdy.dialect import sdy
-from sdyopt.facts import derive, derived
+from sdyopt.interning import derive, derived
 from sdyopt.ir.attribute import Attribute
 from sdyopt.syntax.cursor import Cursor
 from sdyopt.syntax.spell import Speller

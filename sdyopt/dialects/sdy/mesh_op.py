@@ -10,7 +10,7 @@ from sdyopt.dialects.sdy.mesh import Mesh, mesh_text, parse_mesh
 from sdyopt.dialects.sdy.pieces import bare, bare_attr, kind_of
 from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding
 from sdyopt.ir.constraints import STRING_ATTR, AttrKind
-from sdyopt.ir.fields import attr
+from sdyopt.ir.op_fields import attr
 from sdyopt.ir.operation import Op
 from sdyopt.ir.region_traits import has_parent
 from sdyopt.ir.traits import SYMBOL

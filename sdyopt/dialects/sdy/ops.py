@@ -24,9 +24,9 @@ from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.sdy.sharding_checks import check_sharding
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import ELEMENTS_ATTR, I64_ATTR, AttrKind
-from sdyopt.ir.fields import attr, operand, operands, optional_attr, result
-from sdyopt.ir.form import Form
-from sdyopt.ir.numbers import IntegerAttr
+from sdyopt.ir.numeric_attributes import IntegerAttr
+from sdyopt.ir.op_fields import attr, operand, operands, optional_attr, result
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import SAME_TYPE
 from sdyopt.ir.traits import FUNCTION, INFERS_TYPES, PURE, TERMINATOR
@@ -38,9 +38,9 @@ from sdyopt.syntax.spell import plain_type
 from sdyopt.syntax.statement import Statement
 
 
-def operand_type(form: Form, regions: Sequence[Any]) -> Sequence[Type]:
+def operand_type(signature: OpSignature, regions: Sequence[Any]) -> Sequence[Type]:
     """The result types of an operation whose result is like its operand."""
-    return form.operand_types
+    return signature.operand_types
 
 
 # --- Shardings ------------------------------------------------------------------------------------
@@ -61,7 +61,7 @@ class _ShardingSetter(ShardingOwner):
     infer_result_types = staticmethod(operand_type)
 
     def verify_symbol_uses(self) -> None:
-        check_sharding(self, self.sharding, self.form.result_types[0], self.op_error)
+        check_sharding(self, self.sharding, self.signature.result_types[0], self.op_error)
 
     def result_sharding(self, index: int) -> TensorSharding:
         return self.sharding
@@ -101,7 +101,7 @@ class ShardingGroupOp(Op):
     )
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Any]) -> Sequence[Type]:
+    def infer_result_types(signature: OpSignature, regions: Sequence[Any]) -> Sequence[Type]:
         return ()
 
 
@@ -173,9 +173,9 @@ class PropagationBarrierOp(Op):
     infer_result_types = staticmethod(operand_type)
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        if form.allowed_direction is PropagationDirection.BOTH:
-            raise form.op_error(
+    def verify_signature(signature: OpSignature) -> None:
+        if signature.allowed_direction is PropagationDirection.BOTH:
+            raise signature.op_error(
                 "cannot specify `BOTH` as the direction. Not blocking propagation direction makes the op "
                 "redundant."
             )
@@ -213,7 +213,7 @@ class DataFlowEdgeOp(ShardingOwner):
                 "sdy.named_computation)."
             ).note("sdy op defining the input of the sdy.data_flow_edge", definition.location)
         if self.sharding is not None:
-            check_sharding(self, self.sharding, self.form.result_types[0], self.op_error)
+            check_sharding(self, self.sharding, self.signature.result_types[0], self.op_error)
 
 
 @sdy.op("func_data_flow_edge", SAME_TYPE)
@@ -243,7 +243,7 @@ class FuncDataFlowEdgeOp(Op):
 
 
 def _check_static(op: Op) -> None:
-    (type,) = op.form.result_types
+    (type,) = op.signature.result_types
     if not isinstance(type, RankedShape) or not type.has_static_shape:
         raise op.op_error(f"expected {op.name} to have a static-shaped result. type: '{plain_type(type)}'")
 
@@ -263,8 +263,8 @@ class ConstantOp(Op):
     assembly = constant_assembly()
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Any]) -> Sequence[Type]:
-        return (form.value.type,)
+    def infer_result_types(signature: OpSignature, regions: Sequence[Any]) -> Sequence[Type]:
+        return (signature.value.type,)
 
 
 @sdy.op("return", PURE, TERMINATOR)

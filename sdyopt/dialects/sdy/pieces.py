@@ -15,8 +15,8 @@ from sdyopt.dialects.sdy.sharding import (
 )
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.constraints import AttrKind, TypeConstraint
-from sdyopt.ir.fields import AttrField
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_fields import AttrField
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import RankedTensor, ShapedType
 from sdyopt.syntax.assembly import Attr, Custom, Piece, TypeOf
 from sdyopt.syntax.cursor import Cursor
@@ -103,8 +103,8 @@ class NamedAttr(Piece):
         statement.expect("=")
         statement.attributes[self.field] = self._parse(statement)
 
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
-        value = form.attributes.get(self.field)
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        value = signature.attributes.get(self.field)
         if value is not None:
             out.word(f"{self.field}={self._spell(value)}")
 

@@ -24,8 +24,8 @@ from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.block import Block
 from sdyopt.ir.constraints import ONE_BLOCK, STRING_ATTR
 from sdyopt.ir.data_flow import INLINED
-from sdyopt.ir.fields import attr, operands, optional_attr, region, results
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_fields import attr, operands, optional_attr, region, results
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.region_traits import ends_with, terminator_of
 from sdyopt.ir.traits import INFERS_TYPES, ISOLATED, RECURSIVE_EFFECTS
 from sdyopt.ir.types import Type
@@ -75,7 +75,7 @@ class ManualComputationOp(AxisBinder, ShardingOwner):
     # Those inside may not use the axes that it has taken.
     scopes_attributes = True
 
-    def verify_place(self) -> None:
+    def verify_in_context(self) -> None:
         binders = bound_axes(self)
         for name in self.manual_axes:
             if name in binders:
@@ -98,8 +98,8 @@ def _parse_name(statement: Statement) -> None:
     statement.expect(">")
 
 
-def _write_name(out: Template, form: Form, attributes: DictAttr) -> None:
-    out.text(f"<{out.speller.attribute(form.attributes['name'])}>")
+def _write_name(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+    out.text(f"<{out.speller.attribute(signature.attributes['name'])}>")
 
 
 @sdy.op("named_computation", RECURSIVE_EFFECTS, _ENDS_WITH_RETURN, ISOLATED, INFERS_TYPES)
@@ -135,24 +135,24 @@ class NamedComputationOp(ShardingOwner):
         return self.body.blocks[0]
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Any]) -> Sequence[Type]:
-        return terminator_of(regions[0]).form.operand_types
+    def infer_result_types(signature: OpSignature, regions: Sequence[Any]) -> Sequence[Type]:
+        return terminator_of(regions[0]).signature.operand_types
 
     def verify_symbol_uses(self) -> None:
         self._check_arguments()
         if self.in_shardings is not None:
-            types = self.form.operand_types
+            types = self.signature.operand_types
             check_shardings(
                 self, self.in_shardings, types, lambda message: self.op_error("in_shardings " + message)
             )
         if self.out_shardings is not None:
-            types = self.form.result_types
+            types = self.signature.result_types
             check_shardings(
                 self, self.out_shardings, types, lambda message: self.op_error("out_shardings " + message)
             )
 
     def _check_arguments(self) -> None:
-        arguments, types = self.block.arguments, self.form.operand_types
+        arguments, types = self.block.arguments, self.signature.operand_types
         if len(arguments) != len(types):
             raise self.error(
                 "number of block arguments must match the number of operands: "

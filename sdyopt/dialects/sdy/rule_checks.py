@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping, factor_symbol
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import RankedShape, Type
 from sdyopt.syntax.spell import plain_type
@@ -13,16 +13,16 @@ from sdyopt.syntax.spell import plain_type
 
 def check_rule(op: Op, rule: OpShardingRule) -> None:
     """Checks a rule that stands at an operation."""
-    right = op.form.remember(_right_rules)
+    right = op.signature.cached(_right_rules)
     if rule in right:
         return
-    problem = rule_problem(rule, op.form.operand_types, op.form.result_types)
+    problem = rule_problem(rule, op.signature.operand_types, op.signature.result_types)
     if problem is not None:
         raise op.op_error(problem)
     right.add(rule)
 
 
-def _right_rules(form: Form) -> set[OpShardingRule]:
+def _right_rules(signature: OpSignature) -> set[OpShardingRule]:
     """Where the rules are kept that have been found right for operations of this form."""
     return set()
 

@@ -9,10 +9,10 @@ from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.stablehlo.enums import EnumAttr
 from sdyopt.dialects.stablehlo.records import integer_list
 from sdyopt.ir.attribute import Attribute, DictAttr, StringAttr
-from sdyopt.ir.elements import DenseArray
-from sdyopt.ir.fields import ONE, OperandField, ResultField, ValueField
-from sdyopt.ir.form import Form
-from sdyopt.ir.numbers import IntegerAttr
+from sdyopt.ir.elements_attributes import DenseArray
+from sdyopt.ir.numeric_attributes import IntegerAttr
+from sdyopt.ir.op_fields import ONE, OperandField, ResultField, ValueField
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import (
     I1,
     I64,
@@ -47,12 +47,12 @@ class SameOperandsAndResultType(Piece):
             statement.types[field] = [type] * count
         statement.types[result_field(statement)] = [type]
 
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
-        (result,) = form.result_types
-        if all(type is result for type in form.operand_types):
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        (result,) = signature.result_types
+        if all(type is result for type in signature.operand_types):
             out.types([result])
         else:
-            out.functional_type(form.operand_types, form.result_types)
+            out.functional_type(signature.operand_types, signature.result_types)
 
 
 class TensorTypeOf(TypeOf):
@@ -84,12 +84,12 @@ class ComplexOpType(Piece):
             statement.types[field] = [real_type(type)]
         statement.types[result_field(statement)] = [type]
 
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
-        (result,) = form.result_types
-        if all(type is real_type(result) for type in form.operand_types):
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        (result,) = signature.result_types
+        if all(type is real_type(result) for type in signature.operand_types):
             out.types([result])
         else:
-            out.functional_type(form.operand_types, form.result_types)
+            out.functional_type(signature.operand_types, signature.result_types)
 
 
 class SelectOpType(Piece):
@@ -108,13 +108,13 @@ class SelectOpType(Piece):
         for field in (*values, result_field(statement)):
             statement.types[field] = types[1:]
 
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
-        predicate, on_true, on_false = form.operand_types
-        (result,) = form.result_types
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        predicate, on_true, on_false = signature.operand_types
+        (result,) = signature.result_types
         if on_true is result and on_false is result:
             out.types([predicate, result])
         else:
-            out.functional_type(form.operand_types, form.result_types)
+            out.functional_type(signature.operand_types, signature.result_types)
 
 
 class PairwiseOpType(Piece):
@@ -129,8 +129,8 @@ class PairwiseOpType(Piece):
         (operands,) = operand_counts(statement)
         statement.types[operands] = statement.types[result_field(statement)] = types
 
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
-        out.types(form.operand_types)
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        out.types(signature.operand_types)
 
 
 class TupleOpType(Piece):
@@ -146,8 +146,8 @@ class TupleOpType(Piece):
         statement.types[operands] = list(type.types)
         statement.types[result_field(statement)] = [type]
 
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
-        out.types(form.result_types)
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        out.types(signature.result_types)
 
 
 class AllResultTypes(Piece):
@@ -156,8 +156,8 @@ class AllResultTypes(Piece):
     def parse(self, statement: Statement) -> None:
         statement.result_types = statement.comma_list(statement.type)
 
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
-        out.types(form.result_types)
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        out.types(signature.result_types)
 
 
 def operand_counts(statement: Statement) -> dict[str, int]:
@@ -216,8 +216,8 @@ class AllOperands(Piece):
             count = len(names) if is_last or field.arity != ONE else 1
             statement.operand_names[field.attribute_name], names = names[:count], names[count:]
 
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
-        out.operands(range(len(form.operand_types)))
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        out.operands(range(len(signature.operand_types)))
 
 
 class OperandsWithCommas(Piece):
@@ -232,10 +232,10 @@ class OperandsWithCommas(Piece):
             names.append(name)
             statement.expect(",")
 
-    def write(self, out: Template, form: Form, attributes: DictAttr) -> None:
-        field = form.op_class.fields[self.field]
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        field = signature.op_class.fields[self.field]
         assert isinstance(field, ValueField) and field.arity != ONE
-        start, count = field.range_of(form)
+        start, count = field.range_of(signature)
         out.operands(range(start, start + count))
         out.text(",")
 

@@ -8,10 +8,10 @@ from sdyopt.dialects.stablehlo.bodies import SINGLE_BLOCK, body_of, quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.types import FUTURE, TENSOR, FutureType
-from sdyopt.ir import fields
+from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import ONE_BLOCK
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import ISOLATED, RENAMES_OPERANDS
 from sdyopt.ir.types import Type
@@ -32,39 +32,43 @@ class AsyncStartOp(Op):
 
     __slots__ = ()
 
-    inputs = fields.operands(TENSOR)
-    out = fields.result(FUTURE)
-    body = fields.region(ONE_BLOCK)
+    inputs = op_fields.operands(TENSOR)
+    out = op_fields.result(FUTURE)
+    body = op_fields.region(ONE_BLOCK)
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> Sequence[Type]:
-        _check_single_op(form, regions[0])
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
+        _check_single_op(signature, regions[0])
         body = body_of(regions[0])
-        inputs = form.operand_types
+        inputs = signature.operand_types
         if len(inputs) != len(body.arguments):
-            raise form.located_error(
-                f"'{form.name}' op number of operands ({len(inputs)}) must match number of region "
+            raise signature.located_error(
+                f"'{signature.name}' op number of operands ({len(inputs)}) must match number of region "
                 f"arguments ({len(body.arguments)})"
             )
         for index, (input, argument) in enumerate(zip(inputs, body.arguments, strict=True)):
             if input is not argument:
-                raise form.located_error(
-                    f"'{form.name}' op operand type {quoted(input)} at index {index} must match region "
+                raise signature.located_error(
+                    f"'{signature.name}' op operand type {quoted(input)} at index {index} must match region "
                     f"argument type {quoted(argument)}"
                 )
         if len(body.returned) != 1:
-            raise form.located_error(
-                f"'{form.name}' op region must return exactly one value, but got {len(body.returned)}"
+            raise signature.located_error(
+                f"'{signature.name}' op region must return exactly one value, but got {len(body.returned)}"
             )
         return [FutureType(body.returned)]
 
 
-def _check_single_op(form: Form, region: Region) -> None:
+def _check_single_op(signature: OpSignature, region: Region) -> None:
     first, last = region.blocks[0].first, region.blocks[0].last
     if first is None or first is last or first.next is not last:
-        raise form.located_error(f"'{form.name}' op region must contain exactly one operation and a return")
-    if first.form.name not in _ASYNCHRONOUS:
-        raise form.located_error(f"'{form.name}' op region must contain a collective or slice operation")
+        raise signature.located_error(
+            f"'{signature.name}' op region must contain exactly one operation and a return"
+        )
+    if first.signature.name not in _ASYNCHRONOUS:
+        raise signature.located_error(
+            f"'{signature.name}' op region must contain a collective or slice operation"
+        )
 
 
 @stablehlo.op("async_done", INFERS_COMPATIBLE_TYPES)
@@ -73,15 +77,16 @@ class AsyncDoneOp(Op):
 
     __slots__ = ()
 
-    future = fields.operand(FUTURE)
-    out = fields.result(TENSOR)
+    future = op_fields.operand(FUTURE)
+    out = op_fields.result(TENSOR)
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> Sequence[Type]:
-        future = form.future
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
+        future = signature.future
         assert isinstance(future, FutureType)
         if len(future.types) != 1:
-            raise form.located_error(
-                f"'{form.name}' op future must have exactly one type parameter, but got {len(future.types)}"
+            raise signature.located_error(
+                f"'{signature.name}' op future must have exactly one type parameter, but got"
+                f" {len(future.types)}"
             )
         return future.types

@@ -10,10 +10,10 @@ from sdyopt.dialects.stablehlo.dimensions import are_shapes_compatible
 from sdyopt.dialects.stablehlo.kinds import NON_NEGATIVE_I64
 from sdyopt.dialects.stablehlo.traits import COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.types import FLOAT_OR_QUANTIZED_TENSOR, FLOAT_OR_QUANTIZED_VECTOR
-from sdyopt.ir import fields
+from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import F32_ATTR
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import are_compatible_sizes
 from sdyopt.ir.traits import NO_MEMORY_EFFECT
@@ -28,18 +28,18 @@ class BatchNormTrainingOp(Op):
 
     __slots__ = ()
 
-    operand = fields.operand(FLOAT_OR_QUANTIZED_TENSOR)
-    scale = fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
-    offset = fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
-    epsilon = fields.attr(F32_ATTR)
-    feature_index = fields.attr(NON_NEGATIVE_I64)
-    output = fields.result(FLOAT_OR_QUANTIZED_TENSOR)
-    batch_mean = fields.result(FLOAT_OR_QUANTIZED_VECTOR)
-    batch_var = fields.result(FLOAT_OR_QUANTIZED_VECTOR)
+    operand = op_fields.operand(FLOAT_OR_QUANTIZED_TENSOR)
+    scale = op_fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
+    offset = op_fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
+    epsilon = op_fields.attr(F32_ATTR)
+    feature_index = op_fields.attr(NON_NEGATIVE_I64)
+    output = op_fields.result(FLOAT_OR_QUANTIZED_TENSOR)
+    batch_mean = op_fields.result(FLOAT_OR_QUANTIZED_VECTOR)
+    batch_var = op_fields.result(FLOAT_OR_QUANTIZED_VECTOR)
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        return _infer(form, [form.operand], [form.scale, form.offset])
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return _infer(signature, [signature.operand], [signature.scale, signature.offset])
 
     def name_results(self) -> list[tuple[int, str]]:
         return [(0, "output"), (1, "batch_mean"), (2, "batch_var")]
@@ -51,18 +51,22 @@ class BatchNormInferenceOp(Op):
 
     __slots__ = ()
 
-    operand = fields.operand(FLOAT_OR_QUANTIZED_TENSOR)
-    scale = fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
-    offset = fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
-    mean = fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
-    variance = fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
-    epsilon = fields.attr(F32_ATTR)
-    feature_index = fields.attr(NON_NEGATIVE_I64)
-    out = fields.result(FLOAT_OR_QUANTIZED_TENSOR)
+    operand = op_fields.operand(FLOAT_OR_QUANTIZED_TENSOR)
+    scale = op_fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
+    offset = op_fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
+    mean = op_fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
+    variance = op_fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
+    epsilon = op_fields.attr(F32_ATTR)
+    feature_index = op_fields.attr(NON_NEGATIVE_I64)
+    out = op_fields.result(FLOAT_OR_QUANTIZED_TENSOR)
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        return _infer(form, [form.operand], [form.scale, form.offset, form.mean, form.variance])[:1]
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return _infer(
+            signature,
+            [signature.operand],
+            [signature.scale, signature.offset, signature.mean, signature.variance],
+        )[:1]
 
 
 @stablehlo.op("batch_norm_grad", *_TRAITS)
@@ -71,48 +75,50 @@ class BatchNormGradOp(Op):
 
     __slots__ = ()
 
-    operand = fields.operand(FLOAT_OR_QUANTIZED_TENSOR)
-    scale = fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
-    mean = fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
-    variance = fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
-    grad_output = fields.operand(FLOAT_OR_QUANTIZED_TENSOR)
-    epsilon = fields.attr(F32_ATTR)
-    feature_index = fields.attr(NON_NEGATIVE_I64)
-    grad_operand = fields.result(FLOAT_OR_QUANTIZED_TENSOR)
-    grad_scale = fields.result(FLOAT_OR_QUANTIZED_VECTOR)
-    grad_offset = fields.result(FLOAT_OR_QUANTIZED_VECTOR)
+    operand = op_fields.operand(FLOAT_OR_QUANTIZED_TENSOR)
+    scale = op_fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
+    mean = op_fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
+    variance = op_fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
+    grad_output = op_fields.operand(FLOAT_OR_QUANTIZED_TENSOR)
+    epsilon = op_fields.attr(F32_ATTR)
+    feature_index = op_fields.attr(NON_NEGATIVE_I64)
+    grad_operand = op_fields.result(FLOAT_OR_QUANTIZED_TENSOR)
+    grad_scale = op_fields.result(FLOAT_OR_QUANTIZED_VECTOR)
+    grad_offset = op_fields.result(FLOAT_OR_QUANTIZED_VECTOR)
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        tensors = [form.operand, form.grad_output]
-        return _infer(form, tensors, [form.scale, form.mean, form.variance])
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        tensors = [signature.operand, signature.grad_output]
+        return _infer(signature, tensors, [signature.scale, signature.mean, signature.variance])
 
     def name_results(self) -> list[tuple[int, str]]:
         return [(0, "grad_operand"), (1, "grad_scale"), (2, "grad_offset")]
 
 
-def _infer(form: Form, tensors: Sequence[RankedTensor], vectors: Sequence[RankedTensor]) -> list[Type]:
+def _infer(
+    signature: OpSignature, tensors: Sequence[RankedTensor], vectors: Sequence[RankedTensor]
+) -> list[Type]:
     """The type of the first tensor, and twice that of one number per feature."""
-    _check(form, tensors, vectors)
-    first, feature = tensors[0], form.feature_index
+    _check(signature, tensors, vectors)
+    first, feature = tensors[0], signature.feature_index
     bounds = bounds_of(first)[feature : feature + 1]
     vector = RankedTensor((first.shape[feature],), first.element, encoding_with(first.encoding, bounds))
     return [first, vector, vector]
 
 
-def _check(form: Form, tensors: Sequence[RankedTensor], vectors: Sequence[RankedTensor]) -> None:
+def _check(signature: OpSignature, tensors: Sequence[RankedTensor], vectors: Sequence[RankedTensor]) -> None:
     for types, kind in ((tensors, "multi"), (vectors, "single")):
         if not all(are_shapes_compatible(a.shape, b.shape) for a in types for b in types):
-            raise form.located_error(f"expects {kind}-dimensional operands to have compatible shapes.")
-    first, feature = tensors[0], form.feature_index
+            raise signature.located_error(f"expects {kind}-dimensional operands to have compatible shapes.")
+    first, feature = tensors[0], signature.feature_index
     if feature >= first.rank:  # batch_norm_grad_c1
-        raise form.located_error(
+        raise signature.located_error(
             "expects featureIndex to be smaller than the rank of multi-dimensional operands; got "
             f"featureIndex {feature}, and rank {first.rank}."
         )
     size, count = vectors[0].shape[0], first.shape[feature]
     if not are_compatible_sizes(size, count):  # batch_norm_grad_c5
-        raise form.located_error(
+        raise signature.located_error(
             "expects the size of single-dimensional operands to be compatible with feature count, but the "
             f"size of single-dimensional operands is {spell_size(size)} and the feature count is "
             f"{spell_size(count)}."

@@ -11,8 +11,8 @@ from sdyopt.dialects.stablehlo.compatible import most_specific_type
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.traits import COMPATIBLE_TYPES, HLO_COMMUTATIVE, INFERS_COMPATIBLE_TYPES
 from sdyopt.ir.block import Region
-from sdyopt.ir.fields import operand, result
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_fields import operand, result
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import ELEMENTWISE, SAME_OPERAND_ELEMENT_TYPE, SAME_SHAPE
 from sdyopt.ir.traits import NO_MEMORY_EFFECT
@@ -32,8 +32,8 @@ class BinaryOp(Op):
     assembly = assembly(Operand("lhs"), ",", Operand("rhs"), AttrDict(), ":", SameOperandsAndResultType())
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        return [most_specific_type(form, form.operand_types)]
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [most_specific_type(signature, signature.operand_types)]
 
 
 class AnyBinaryOp(BinaryOp):
@@ -87,33 +87,37 @@ class AddOp(BinaryOp):
     out = result(types.TENSOR_OR_PER_AXIS)
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        elements = [element_of(type) for type in (form.lhs, form.rhs, form.out)]
+    def verify_signature(signature: OpSignature) -> None:
+        elements = [element_of(type) for type in (signature.lhs, signature.rhs, signature.out)]
         if any(isinstance(element, QuantizedType) for element in elements):
-            _check_quantized_add(form, elements)
+            _check_quantized_add(signature, elements)
         elif any(element is not elements[0] for element in elements):
-            raise form.located_error("op requires the same element type for all operands and results")
+            raise signature.located_error("op requires the same element type for all operands and results")
 
 
-def _check_quantized_add(form: Form, elements: Sequence[Type]) -> None:
+def _check_quantized_add(signature: OpSignature, elements: Sequence[Type]) -> None:
     quantized = [element for element in elements if isinstance(element, QuantizedType)]
     if len(quantized) != len(elements):  # add_c2
-        raise form.located_error("expects  all operands and results to be either quantized or non-quantized")
+        raise signature.located_error(
+            "expects  all operands and results to be either quantized or non-quantized"
+        )
     if any(element.storage is not quantized[0].storage for element in quantized):  # add_c3
-        raise form.located_error("mismatched operands and result quantization storage types")
+        raise signature.located_error("mismatched operands and result quantization storage types")
     if any(element.expressed is not quantized[0].expressed for element in quantized):  # add_c4
-        raise form.located_error("mismatched operands and result quantization expressed types")
+        raise signature.located_error("mismatched operands and result quantization expressed types")
     *operands, total = elements
     is_per_axis = any(isinstance(element, UniformQuantizedPerAxis) for element in operands)
     if not isinstance(total, UniformQuantizedPerAxis):
         if is_per_axis:  # add_c5
-            raise form.located_error("result is not per_axis quantized but lhs or rhs are")
+            raise signature.located_error("result is not per_axis quantized but lhs or rhs are")
         return
     if not is_per_axis:
-        raise form.located_error("result per_axis quantized but none from rhs and lhs are per_axis quantized")
+        raise signature.located_error(
+            "result per_axis quantized but none from rhs and lhs are per_axis quantized"
+        )
     for name, element in zip(("lhs", "rhs"), operands, strict=True):  # add_c6, add_c7
         if isinstance(element, UniformQuantizedPerAxis) and element.axis != total.axis:
-            raise form.located_error(
+            raise signature.located_error(
                 f"quantization_dimension of {name} and result are not same '{plain_type(element)}' vs "
                 f"'{plain_type(total)}'"
             )
@@ -234,5 +238,5 @@ class ComplexOp(Op):
     assembly = assembly(AllOperands(), AttrDict(), ":", ComplexOpType())
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        return [RankedTensor(form.lhs.shape, ComplexType(form.lhs.element), form.lhs.encoding)]
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [RankedTensor(signature.lhs.shape, ComplexType(signature.lhs.element), signature.lhs.encoding)]

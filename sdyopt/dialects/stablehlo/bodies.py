@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from sdyopt.ir.block import Region
-from sdyopt.ir.form import Form, FormError
+from sdyopt.ir.op_signature import OpSignature, SignatureError
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import Trait
 from sdyopt.ir.types import Type
@@ -44,7 +44,7 @@ def body_of(region: Region) -> Body:
     last = block.last
     if last is None:
         return Body(arguments, (), False)
-    return Body(arguments, last.form.operand_types, last.is_terminator or not last.name)
+    return Body(arguments, last.signature.operand_types, last.is_terminator or not last.name)
 
 
 class BodyOp(Op):
@@ -52,18 +52,18 @@ class BodyOp(Op):
 
     __slots__ = ()
 
-    ignores_annotations = True
+    ignores_discardable_attributes = True
 
     @staticmethod
-    def verify_bodies(form: Form, bodies: Bodies) -> None:
-        """Raises FormError if the bodies do not fit the form."""
+    def verify_bodies(signature: OpSignature, bodies: Bodies) -> None:
+        """Raises SignatureError if the bodies do not fit the form."""
         raise NotImplementedError
 
-    def verify_place(self) -> None:
+    def verify_in_context(self) -> None:
         """Checks form and bodies, once for all operations that share them."""
         bodies = tuple([body_of(region) for region in self.regions])
         key = (type(self), bodies)
-        memo = self.form.memo
+        memo = self.signature.memo
         try:
             problem = memo[key]
         except KeyError:
@@ -71,10 +71,10 @@ class BodyOp(Op):
         if problem is not None:
             raise problem
 
-    def _find_problem(self, bodies: Bodies) -> FormError | None:
+    def _find_problem(self, bodies: Bodies) -> SignatureError | None:
         try:
-            type(self).verify_bodies(self.form, bodies)
-        except FormError as problem:
+            type(self).verify_bodies(self.signature, bodies)
+        except SignatureError as problem:
             return problem.with_traceback(None)
         return None
 
@@ -93,8 +93,8 @@ def _check_blocks(op: Op) -> None:
 def _check_terminators(op: Op) -> None:
     for region in op.regions:
         last = region.blocks[0].last if region.blocks else None
-        if last is not None and last.form.name != RETURN:
-            raise op.op_error(f"expects regions to end with '{RETURN}', found '{last.form.name}'").note(
+        if last is not None and last.signature.name != RETURN:
+            raise op.op_error(f"expects regions to end with '{RETURN}', found '{last.signature.name}'").note(
                 f"in custom textual format, the absence of terminator implies '{RETURN}'", op.location
             )
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sdyopt.ir.constants import constant_value
-from sdyopt.ir.elements import DenseElements, element_size
+from sdyopt.ir.elements_attributes import DenseElements, element_size
+from sdyopt.ir.folding import constant_value
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import Pattern
 from sdyopt.ir.rewrite import Rewriter

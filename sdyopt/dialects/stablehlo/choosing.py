@@ -15,11 +15,11 @@ from sdyopt.dialects.stablehlo.traits import (
     COMPATIBLE_OPERAND_ELEMENT_TYPES,
     INFERS_COMPATIBLE_TYPES,
 )
-from sdyopt.ir import fields
+from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import of_class
-from sdyopt.ir.fields import attr, operand, optional_attr, result
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_fields import attr, operand, optional_attr, result
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import ELEMENTWISE, SAME_SHAPE, are_compatible_shapes
 from sdyopt.ir.traits import NO_MEMORY_EFFECT
@@ -73,8 +73,8 @@ class CompareOp(Op):
     )
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        return [RankedTensor(form.lhs.shape, I1, form.lhs.encoding)]
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [RankedTensor(signature.lhs.shape, I1, signature.lhs.encoding)]
 
 
 @stablehlo.op("select", NO_MEMORY_EFFECT, BROADCASTING_ELEMENTWISE, INFERS_COMPATIBLE_TYPES)
@@ -91,13 +91,15 @@ class SelectOp(Op):
     assembly = assembly(AllOperands(), AttrDict(), ":", SelectOpType())
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        values = [form.on_true, form.on_false]
-        if not are_compatible_shapes(values) or form.on_true.element is not form.on_false.element:
-            raise form.located_error("requires compatible types for non-predicate operands")  # select_c2
-        if form.pred.rank and not are_compatible_shapes([form.pred, form.on_true]):  # select_c1
-            raise form.located_error("requires the same shape for all operands")
-        return [most_specific_type(form, values)]
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        values = [signature.on_true, signature.on_false]
+        if not are_compatible_shapes(values) or signature.on_true.element is not signature.on_false.element:
+            raise signature.located_error("requires compatible types for non-predicate operands")  # select_c2
+        if signature.pred.rank and not are_compatible_shapes(
+            [signature.pred, signature.on_true]
+        ):  # select_c1
+            raise signature.located_error("requires the same shape for all operands")
+        return [most_specific_type(signature, values)]
 
 
 @stablehlo.op(
@@ -108,9 +110,9 @@ class ClampOp(Op):
 
     __slots__ = ()
 
-    min = fields.operand(types.TENSOR)
-    operand = fields.operand(types.TENSOR)
-    max = fields.operand(types.TENSOR)
+    min = op_fields.operand(types.TENSOR)
+    operand = op_fields.operand(types.TENSOR)
+    max = op_fields.operand(types.TENSOR)
     out = result(types.TENSOR)
 
     assembly = assembly(
@@ -125,14 +127,14 @@ class ClampOp(Op):
     )
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        for name, type in (("min", form.min), ("max", form.max)):  # clamp_c1, clamp_c2
-            if type.rank and not are_compatible_shapes([type, form.operand]):
-                raise form.located_error(
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        for name, type in (("min", signature.min), ("max", signature.max)):  # clamp_c1, clamp_c2
+            if type.rank and not are_compatible_shapes([type, signature.operand]):
+                raise signature.located_error(
                     f"{name} shape [{_shape(type)}] is not scalar and is not compatible to operand shape "
-                    f"[{_shape(form.operand)}]"
+                    f"[{_shape(signature.operand)}]"
                 )
-        return [tensor(form.operand.shape, form.operand.element)]
+        return [tensor(signature.operand.shape, signature.operand.element)]
 
 
 def _shape(type: RankedTensor) -> str:

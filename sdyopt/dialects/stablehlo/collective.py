@@ -23,11 +23,11 @@ from sdyopt.dialects.stablehlo.traits import (
     PAIRWISE_SAME_ELEMENT_TYPE,
 )
 from sdyopt.dialects.stablehlo.types import TENSOR
-from sdyopt.ir import fields
+from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import ONE_BLOCK, UNIT_ATTR
-from sdyopt.ir.elements import DenseElements
-from sdyopt.ir.form import Form
+from sdyopt.ir.elements_attributes import DenseElements
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import SAME_ELEMENT_TYPE, are_compatible_sizes
 from sdyopt.ir.traits import PURE
@@ -42,42 +42,42 @@ class AllGatherOp(GroupedOp):
 
     __slots__ = ()
 
-    inputs = fields.operands(TENSOR)
-    all_gather_dim = fields.attr(NON_NEGATIVE_I64)
-    replica_groups = fields.attr(REPLICA_GROUPS)
-    channel_handle = fields.optional_attr(CHANNEL_HANDLE)
-    use_global_device_ids = fields.optional_attr(UNIT_ATTR)
-    out = fields.results(TENSOR)
+    inputs = op_fields.operands(TENSOR)
+    all_gather_dim = op_fields.attr(NON_NEGATIVE_I64)
+    replica_groups = op_fields.attr(REPLICA_GROUPS)
+    channel_handle = op_fields.optional_attr(CHANNEL_HANDLE)
+    use_global_device_ids = op_fields.optional_attr(UNIT_ATTR)
+    out = op_fields.results(TENSOR)
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        check_replica_groups(form, True, bool(form.use_global_device_ids))
-        if form.use_global_device_ids and channel_id(form) < 0:  # all_gather_c5
-            raise form.located_error("channel_id cannot be negative when useGlobalDeviceIds is set")
-        for input, result in zip(form.operand_types, form.result_types, strict=True):
+    def verify_signature(signature: OpSignature) -> None:
+        check_replica_groups(signature, True, bool(signature.use_global_device_ids))
+        if signature.use_global_device_ids and channel_id(signature) < 0:  # all_gather_c5
+            raise signature.located_error("channel_id cannot be negative when useGlobalDeviceIds is set")
+        for input, result in zip(signature.operand_types, signature.result_types, strict=True):
             assert isinstance(input, RankedTensor) and isinstance(result, RankedTensor)
-            _check_gathered(form, input, result)
-            if DYNAMIC in (input.shape[form.all_gather_dim], result.shape[form.all_gather_dim]):
+            _check_gathered(signature, input, result)
+            if DYNAMIC in (input.shape[signature.all_gather_dim], result.shape[signature.all_gather_dim]):
                 return  # as the reference, which leaves the operands behind this one unchecked
 
 
-def _check_gathered(form: Form, input: RankedTensor, result: RankedTensor) -> None:
-    dimension: int = form.all_gather_dim
+def _check_gathered(signature: OpSignature, input: RankedTensor, result: RankedTensor) -> None:
+    dimension: int = signature.all_gather_dim
     if dimension >= input.rank:  # all_gather_c1
-        raise form.located_error("all_gather_dim must be a valid index of operand")
+        raise signature.located_error("all_gather_dim must be a valid index of operand")
     if input.shape[dimension] == 0:
-        raise form.located_error("dimension size of operand at 'all_gather_dim' cannot be zero")
+        raise signature.located_error("dimension size of operand at 'all_gather_dim' cannot be zero")
     if result.rank != input.rank:  # all_gather_c6
-        raise form.located_error("operand and result must have the same rank")
+        raise signature.located_error("operand and result must have the same rank")
     for index, (before, after) in enumerate(zip(input.shape, result.shape, strict=True)):
         if index != dimension and not are_compatible_sizes(before, after):  # all_gather_c6
-            raise form.located_error(
+            raise signature.located_error(
                 "operand and result should have the same shape except for the dimension size at "
                 "'all_gather_dim'"
             )
     before, after = input.shape[dimension], result.shape[dimension]
     if DYNAMIC not in (before, after) and after % before:  # all_gather_c6
-        raise form.located_error(
+        raise signature.located_error(
             f"result gather dimension has size {after}, expected to be a multiple of operand gather "
             f"dimension size {before}"
         )
@@ -89,30 +89,30 @@ class AllToAllOp(GroupedOp):
 
     __slots__ = ()
 
-    inputs = fields.operands(TENSOR)
-    split_dimension = fields.attr(NON_NEGATIVE_I64)
-    concat_dimension = fields.attr(NON_NEGATIVE_I64)
-    split_count = fields.attr(POSITIVE_I64)
-    replica_groups = fields.attr(REPLICA_GROUPS)
-    channel_handle = fields.optional_attr(CHANNEL_HANDLE)
-    out = fields.results(TENSOR)
+    inputs = op_fields.operands(TENSOR)
+    split_dimension = op_fields.attr(NON_NEGATIVE_I64)
+    concat_dimension = op_fields.attr(NON_NEGATIVE_I64)
+    split_count = op_fields.attr(POSITIVE_I64)
+    replica_groups = op_fields.attr(REPLICA_GROUPS)
+    channel_handle = op_fields.optional_attr(CHANNEL_HANDLE)
+    out = op_fields.results(TENSOR)
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> Sequence[Type]:
-        check_replica_groups(form, True, group_size=form.split_count)
-        return [_exchanged_type(form, input) for input in form.inputs]
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
+        check_replica_groups(signature, True, group_size=signature.split_count)
+        return [_exchanged_type(signature, input) for input in signature.inputs]
 
 
-def _exchanged_type(form: Form, input: RankedTensor) -> Type:
-    split, concat, count = form.split_dimension, form.concat_dimension, form.split_count
+def _exchanged_type(signature: OpSignature, input: RankedTensor) -> Type:
+    split, concat, count = signature.split_dimension, signature.concat_dimension, signature.split_count
     for dimension, name in ((split, "split_dimension"), (concat, "concat_dimension")):
         if dimension >= input.rank:  # all_to_all_c1, all_to_all_c3
-            raise form.located_error(
+            raise signature.located_error(
                 f"AllToAll {name} {dimension} is out-of-bounds for input rank {input.rank}"
             )
     size = input.shape[split]
     if size != DYNAMIC and size % count:  # all_to_all_c2
-        raise form.located_error(
+        raise signature.located_error(
             f"split dimension has size {size}, expected to be a multiple of split_count {count}"
         )
     shape = _exchanged(input.shape, split, concat, count)
@@ -139,34 +139,34 @@ class AllReduceOp(GroupedOp, BodyOp):
 
     __slots__ = ()
 
-    inputs = fields.operands(TENSOR)
-    replica_groups = fields.attr(REPLICA_GROUPS)
-    channel_handle = fields.optional_attr(CHANNEL_HANDLE)
-    use_global_device_ids = fields.optional_attr(UNIT_ATTR)
-    out = fields.results(TENSOR)
-    computation = fields.region(ONE_BLOCK)
+    inputs = op_fields.operands(TENSOR)
+    replica_groups = op_fields.attr(REPLICA_GROUPS)
+    channel_handle = op_fields.optional_attr(CHANNEL_HANDLE)
+    use_global_device_ids = op_fields.optional_attr(UNIT_ATTR)
+    out = op_fields.results(TENSOR)
+    computation = op_fields.region(ONE_BLOCK)
 
     @staticmethod
-    def verify_bodies(form: Form, bodies: Bodies) -> None:
-        check_replica_groups(form, False, bool(form.use_global_device_ids))
-        _check_channel(form)  # all_reduce_c4
-        for input in form.operand_types:  # all_reduce_c5
-            check_reducer(form, bodies[0], [input], [tensor((), element_of(input))], ())
+    def verify_bodies(signature: OpSignature, bodies: Bodies) -> None:
+        check_replica_groups(signature, False, bool(signature.use_global_device_ids))
+        _check_channel(signature)  # all_reduce_c4
+        for input in signature.operand_types:  # all_reduce_c5
+            check_reducer(signature, bodies[0], [input], [tensor((), element_of(input))], ())
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> Sequence[Type]:
-        element = element_of(body_of(regions[0]).returned[0]) if form.operand_types else None
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
+        element = element_of(body_of(regions[0]).returned[0]) if signature.operand_types else None
         return [
             RankedTensor(input.shape, element, input.encoding)  # all_reduce_c6, all_reduce_c7
-            for input in form.operand_types
+            for input in signature.operand_types
             if isinstance(input, RankedTensor) and element is not None
         ]
 
 
-def _check_channel(form: Form) -> None:
-    if form.use_global_device_ids and channel_id(form) <= 0:
-        raise form.located_error(
-            f"channel_id must be positive when useGlobalDeviceIds is set but got: {channel_id(form)}"
+def _check_channel(signature: OpSignature) -> None:
+    if signature.use_global_device_ids and channel_id(signature) <= 0:
+        raise signature.located_error(
+            f"channel_id must be positive when useGlobalDeviceIds is set but got: {channel_id(signature)}"
         )
 
 
@@ -176,50 +176,50 @@ class ReduceScatterOp(GroupedOp, BodyOp):
 
     __slots__ = ()
 
-    value = fields.operand(TENSOR)
-    scatter_dimension = fields.attr(NON_NEGATIVE_I64)
-    replica_groups = fields.attr(REPLICA_GROUPS)
-    channel_handle = fields.optional_attr(CHANNEL_HANDLE)
-    use_global_device_ids = fields.optional_attr(UNIT_ATTR)
-    out = fields.result(TENSOR)
-    computation = fields.region(ONE_BLOCK)
+    value = op_fields.operand(TENSOR)
+    scatter_dimension = op_fields.attr(NON_NEGATIVE_I64)
+    replica_groups = op_fields.attr(REPLICA_GROUPS)
+    channel_handle = op_fields.optional_attr(CHANNEL_HANDLE)
+    use_global_device_ids = op_fields.optional_attr(UNIT_ATTR)
+    out = op_fields.result(TENSOR)
+    computation = op_fields.region(ONE_BLOCK)
 
     @staticmethod
-    def verify_bodies(form: Form, bodies: Bodies) -> None:
-        input, result = form.value, form.out
-        check_replica_groups(form, True, bool(form.use_global_device_ids))
+    def verify_bodies(signature: OpSignature, bodies: Bodies) -> None:
+        input, result = signature.value, signature.out
+        check_replica_groups(signature, True, bool(signature.use_global_device_ids))
         # reduce_scatter_c7
-        check_reducer(form, bodies[0], [input], [tensor((), input.element)], ())
+        check_reducer(signature, bodies[0], [input], [tensor((), input.element)], ())
         if input.rank != result.rank:  # reduce_scatter_c8
-            raise form.located_error("operand and result should have same rank")
-        if form.scatter_dimension >= input.rank:  # reduce_scatter_c2
-            raise form.located_error("scatter dim should be less than operand/result rank")
-        _check_channel(form)  # reduce_scatter_c6
-        if DYNAMIC in (input.shape[form.scatter_dimension], result.shape[form.scatter_dimension]):
+            raise signature.located_error("operand and result should have same rank")
+        if signature.scatter_dimension >= input.rank:  # reduce_scatter_c2
+            raise signature.located_error("scatter dim should be less than operand/result rank")
+        _check_channel(signature)  # reduce_scatter_c6
+        if DYNAMIC in (input.shape[signature.scatter_dimension], result.shape[signature.scatter_dimension]):
             return
-        _check_scattered(form, input, result)
+        _check_scattered(signature, input, result)
         accumulated = bodies[0].returned[0]
         if isinstance(accumulated, ShapedType) and accumulated.element is not result.element:
-            raise form.located_error(  # reduce_scatter_c9
+            raise signature.located_error(  # reduce_scatter_c9
                 f"result element-type is expected to be {quoted(accumulated.element)}, but got "
                 f"{quoted(result.element)}"
             )
 
 
-def _check_scattered(form: Form, input: RankedTensor, result: RankedTensor) -> None:
-    dimension: int = form.scatter_dimension
+def _check_scattered(signature: OpSignature, input: RankedTensor, result: RankedTensor) -> None:
+    dimension: int = signature.scatter_dimension
     before, after = input.shape[dimension], result.shape[dimension]
     for size, what in ((after, "result"), (before, "operand")):
         if size == 0:
-            raise form.located_error(f"{what} dimension size at scatter_dimension cannot be zero")
+            raise signature.located_error(f"{what} dimension size at scatter_dimension cannot be zero")
     if before % after:  # reduce_scatter_c8
-        raise form.located_error(
+        raise signature.located_error(
             f"operand scatter dimension has size {before}, expected to be a multiple of result scatter "
             f"dimension size {after}"
         )
     for index, (before, after) in enumerate(zip(input.shape, result.shape, strict=True)):
         if index != dimension and not are_compatible_sizes(before, after):  # reduce_scatter_c8
-            raise form.located_error(
+            raise signature.located_error(
                 f"non scatter dimensions should be same for operand ({before}) and result ({after})"
             )
 
@@ -230,13 +230,13 @@ class CrossReplicaSumOp(Op):
 
     __slots__ = ()
 
-    value = fields.operand(TENSOR)
-    replica_groups = fields.attr(I64_ELEMENTS)
-    out = fields.result(TENSOR)
+    value = op_fields.operand(TENSOR)
+    replica_groups = op_fields.attr(I64_ELEMENTS)
+    out = op_fields.result(TENSOR)
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> Sequence[Type]:
-        return [most_specific_type(form, form.operand_types)]
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
+        return [most_specific_type(signature, signature.operand_types)]
 
 
 # --- Sending around ----------------------------------------------------------------------------
@@ -248,32 +248,34 @@ class CollectiveBroadcastOp(GroupedOp):
 
     __slots__ = ()
 
-    value = fields.operand(TENSOR)
-    replica_groups = fields.attr(REPLICA_GROUPS)
-    channel_handle = fields.optional_attr(CHANNEL_HANDLE)
-    out = fields.result(TENSOR)
+    value = op_fields.operand(TENSOR)
+    replica_groups = op_fields.attr(REPLICA_GROUPS)
+    channel_handle = op_fields.optional_attr(CHANNEL_HANDLE)
+    out = op_fields.result(TENSOR)
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        groups = form.replica_groups
+    def verify_signature(signature: OpSignature) -> None:
+        groups = signature.replica_groups
         if not isinstance(groups, DenseElements):
             return
         rank = len(groups.type.shape)
         if rank != 2:
-            raise form.located_error(
+            raise signature.located_error(
                 f"replica groups should be a rank 2 tensor,but instead it is of rank {rank}"
             )
         seen = set()
         for replica in integers_of(groups):
             if replica < 0:  # collective_broadcast_c2
-                raise form.located_error(f"replica_groups values must be positive, but was given {replica}")
+                raise signature.located_error(
+                    f"replica_groups values must be positive, but was given {replica}"
+                )
             if replica in seen:  # collective_broadcast_c1
-                raise form.located_error(f"replica id #{replica} seen more than once")
+                raise signature.located_error(f"replica id #{replica} seen more than once")
             seen.add(replica)
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> Sequence[Type]:
-        return form.operand_types
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
+        return signature.operand_types
 
 
 @stablehlo.op("collective_permute", SAME_ELEMENT_TYPE, INFERS_COMPATIBLE_TYPES)
@@ -282,38 +284,38 @@ class CollectivePermuteOp(Op):
 
     __slots__ = ()
 
-    value = fields.operand(TENSOR)
-    source_target_pairs = fields.attr(I64_ELEMENTS)
-    channel_handle = fields.optional_attr(CHANNEL_HANDLE)
-    out = fields.result(TENSOR)
+    value = op_fields.operand(TENSOR)
+    source_target_pairs = op_fields.attr(I64_ELEMENTS)
+    channel_handle = op_fields.optional_attr(CHANNEL_HANDLE)
+    out = op_fields.result(TENSOR)
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        pairs: DenseElements = form.source_target_pairs
+    def verify_signature(signature: OpSignature) -> None:
+        pairs: DenseElements = signature.source_target_pairs
         shape = pairs.type.shape
         if len(shape) != 2:
-            raise form.located_error(
+            raise signature.located_error(
                 f"expect source_target_pairs attribute to be of rank 2, but got rank {len(shape)}"
             )
         if shape[1] != 2:  # collective_permute_c1
-            raise form.located_error(
+            raise signature.located_error(
                 "expect source_target_pairs attribute of shape (N, 2), but got "
                 f"({', '.join(map(str, shape))})"
             )
-        _check_pairs(form, integers_of(pairs))
+        _check_pairs(signature, integers_of(pairs))
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> Sequence[Type]:
-        return form.operand_types
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
+        return signature.operand_types
 
 
-def _check_pairs(form: Form, replicas: Sequence[int]) -> None:
+def _check_pairs(signature: OpSignature, replicas: Sequence[int]) -> None:
     sources: set[int] = set()
     targets: set[int] = set()
     for index, replica in enumerate(replicas):
         if replica < 0:  # collective_permute_c4
-            raise form.located_error("replica ids in source_target_pairs must be >= 0.")
+            raise signature.located_error("replica ids in source_target_pairs must be >= 0.")
         seen, what = (targets, "targets") if index % 2 else (sources, "sources")
         if replica in seen:  # collective_permute_c2, collective_permute_c3
-            raise form.located_error(f"duplicate {what} not allowed.")
+            raise signature.located_error(f"duplicate {what} not allowed.")
         seen.add(replica)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from sdyopt.dialects.quant import QuantizedType, UniformQuantizedPerAxis
 from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
-from sdyopt.ir.form import Form, FormError
+from sdyopt.ir.op_signature import OpSignature, SignatureError
 from sdyopt.ir.shape_traits import are_compatible_shapes, are_compatible_sizes
 from sdyopt.ir.types import DYNAMIC, RankedTensor, ShapedType, TupleType, Type, element_of
 
@@ -70,34 +70,34 @@ def _is_within(type: ShapedType, bounded: ShapedType) -> bool:
 
 # A size and a bound, at most one of them known.
 Dimension = tuple[int, int]
-Merge = Callable[[Form, int, Dimension, Dimension], Dimension]
+Merge = Callable[[OpSignature, int, Dimension, Dimension], Dimension]
 
 
-def most_specific_type(form: Form, types: Sequence[Type]) -> Type:
+def most_specific_type(signature: OpSignature, types: Sequence[Type]) -> Type:
     """The type that knows whatever any of `types` knows. Tuples are merged by element."""
-    return _merge_all(form, types, most_specific_dimension)
+    return _merge_all(signature, types, most_specific_dimension)
 
 
-def least_specific_type(form: Form, types: Sequence[Type]) -> Type:
+def least_specific_type(signature: OpSignature, types: Sequence[Type]) -> Type:
     """The type that knows what all `types` know. Tuples are merged by element."""
-    return _merge_all(form, types, _least_specific)
+    return _merge_all(signature, types, _least_specific)
 
 
-def _merge_all(form: Form, types: Sequence[Type], merge: Merge) -> Type:
+def _merge_all(signature: OpSignature, types: Sequence[Type], merge: Merge) -> Type:
     tuples = [type for type in types if isinstance(type, TupleType)]
     if not tuples:
-        return _merge_shaped(form, types, merge)
+        return _merge_shaped(signature, types, merge)
     if len(tuples) != len(types):
-        raise form.located_error(
+        raise signature.located_error(
             "Mismatched type kinds: either all types must be tuples, or no types must be tuples"
         )
     if len({len(type.types) for type in tuples}) > 1:
-        raise form.located_error("Mismatched tuple sizes: all tuple sizes must be the same")
+        raise signature.located_error("Mismatched tuple sizes: all tuple sizes must be the same")
     columns = zip(*(type.types for type in tuples), strict=True)
-    return TupleType(tuple(_merge_shaped(form, column, merge) for column in columns))
+    return TupleType(tuple(_merge_shaped(signature, column, merge) for column in columns))
 
 
-def _merge_shaped(form: Form, types: Sequence[Type], merge: Merge) -> Type:
+def _merge_shaped(signature: OpSignature, types: Sequence[Type], merge: Merge) -> Type:
     if all(type is types[0] for type in types):
         return types[0]
     ranked = [type for type in types if isinstance(type, RankedTensor)]
@@ -108,11 +108,11 @@ def _merge_shaped(form: Form, types: Sequence[Type], merge: Merge) -> Type:
     first = ranked[0]
     for type in ranked:
         if type.rank != first.rank:
-            raise form.located_error(f"Mismatched ranks of types{first.rank} vs {type.rank}")
+            raise signature.located_error(f"Mismatched ranks of types{first.rank} vs {type.rank}")
     merged = dimensions_of(first)
     for type in ranked[1:]:
         merged = [
-            merge(form, index, left, right)
+            merge(signature, index, left, right)
             for index, (left, right) in enumerate(zip(merged, dimensions_of(type), strict=True))
         ]
     # The reference keeps bounds only where the first type has some.
@@ -127,37 +127,39 @@ def dimensions_of(type: RankedTensor) -> list[Dimension]:
     return list(zip(type.shape, bounds, strict=True))
 
 
-def most_specific_dimension(form: Form, index: int, left: Dimension, right: Dimension) -> Dimension:
+def most_specific_dimension(
+    signature: OpSignature, index: int, left: Dimension, right: Dimension
+) -> Dimension:
     """The dimension that knows what either knows; number `index` of an operation's operands."""
     (left_size, left_bound), (right_size, right_bound) = left, right
     bounds = [bound for bound in (left_bound, right_bound) if bound != DYNAMIC]
     size = right_size if left_size == DYNAMIC else left_size
     if size == DYNAMIC:
         return DYNAMIC, min(bounds, default=DYNAMIC)
-    _check_sizes(form, index, left_size, right_size)
+    _check_sizes(signature, index, left_size, right_size)
     if bounds and size > bounds[0]:
-        raise form.located_error(
+        raise signature.located_error(
             f"Mismatched dimension size {size} and bound {bounds[0]} in dimension {index}"
         )
     return size, DYNAMIC
 
 
-def _least_specific(form: Form, index: int, left: Dimension, right: Dimension) -> Dimension:
-    _check_sizes(form, index, left[0], right[0])
+def _least_specific(signature: OpSignature, index: int, left: Dimension, right: Dimension) -> Dimension:
+    _check_sizes(signature, index, left[0], right[0])
     if left[0] != DYNAMIC and right[0] != DYNAMIC:
         return left
     limits = [bound if size == DYNAMIC else size for size, bound in (left, right)]
     return DYNAMIC, DYNAMIC if DYNAMIC in limits else max(limits)
 
 
-def _check_sizes(form: Form, index: int, left: int, right: int) -> None:
+def _check_sizes(signature: OpSignature, index: int, left: int, right: int) -> None:
     if not are_compatible_sizes(left, right):
-        raise mismatched_sizes(form, index, left, right)
+        raise mismatched_sizes(signature, index, left, right)
 
 
-def mismatched_sizes(form: Form, index: int, left: int, right: int) -> FormError:
+def mismatched_sizes(signature: OpSignature, index: int, left: int, right: int) -> SignatureError:
     """The error about two sizes of one dimension."""
-    return form.located_error(f"Mismatched dimension sizes {left} and {right} in dimension {index}")
+    return signature.located_error(f"Mismatched dimension sizes {left} and {right} in dimension {index}")
 
 
 def concatenated(left: Dimension, right: Dimension) -> Dimension:

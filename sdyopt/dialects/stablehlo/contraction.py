@@ -22,9 +22,9 @@ from sdyopt.dialects.stablehlo.precision import (
     precision_piece,
 )
 from sdyopt.dialects.stablehlo.types import TENSOR, TENSOR_OR_PER_AXIS
-from sdyopt.ir import fields
+from sdyopt.ir import op_fields
 from sdyopt.ir.constraints import STRING_ATTR
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import are_compatible_sizes
 from sdyopt.ir.traits import NO_MEMORY_EFFECT, PURE
@@ -39,22 +39,22 @@ class DotOp(Op):
 
     __slots__ = ()
 
-    lhs = fields.operand(TENSOR)
-    rhs = fields.operand(TENSOR_OR_PER_AXIS)
-    precision_config = fields.optional_attr(PRECISION_CONFIG)
-    out = fields.result(TENSOR_OR_PER_AXIS)
+    lhs = op_fields.operand(TENSOR)
+    rhs = op_fields.operand(TENSOR_OR_PER_AXIS)
+    precision_config = op_fields.optional_attr(PRECISION_CONFIG)
+    out = op_fields.result(TENSOR_OR_PER_AXIS)
 
     assembly = assembly(
         Operand("lhs"), ",", Operand("rhs"), precision_piece(), AttrDict(), ":", FunctionalType()
     )
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        check_precision(form)
-        lhs, rhs = form.lhs, form.rhs
+    def verify_signature(signature: OpSignature) -> None:
+        check_precision(signature)
+        lhs, rhs = signature.lhs, signature.rhs
         if not {lhs.rank, rhs.rank} <= {1, 2} or not are_compatible_sizes(lhs.shape[-1], rhs.shape[0]):
-            raise form.located_error("expected both lhs/rhs ranks to be either 1 or 2")
-        check_result_shape(form, [*lhs.shape[:-1], *rhs.shape[1:]])
+            raise signature.located_error("expected both lhs/rhs ranks to be either 1 or 2")
+        check_result_shape(signature, [*lhs.shape[:-1], *rhs.shape[1:]])
 
 
 @stablehlo.op("dot_general", NO_MEMORY_EFFECT)
@@ -63,12 +63,12 @@ class DotGeneralOp(Op):
 
     __slots__ = ()
 
-    lhs = fields.operand(TENSOR)
-    rhs = fields.operand(TENSOR_OR_PER_AXIS)
-    dot_dimension_numbers = fields.attr(DOT_DIMENSIONS)
-    precision_config = fields.optional_attr(PRECISION_CONFIG)
-    algorithm = fields.optional_attr(DOT_ALGORITHM)
-    out = fields.result(TENSOR_OR_PER_AXIS)
+    lhs = op_fields.operand(TENSOR)
+    rhs = op_fields.operand(TENSOR_OR_PER_AXIS)
+    dot_dimension_numbers = op_fields.attr(DOT_DIMENSIONS)
+    precision_config = op_fields.optional_attr(PRECISION_CONFIG)
+    algorithm = op_fields.optional_attr(DOT_ALGORITHM)
+    out = op_fields.result(TENSOR_OR_PER_AXIS)
 
     assembly = assembly(
         *(Operand("lhs"), ",", Operand("rhs"), ",", dot_dimensions_piece()),
@@ -76,66 +76,71 @@ class DotGeneralOp(Op):
     )
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        algorithm = form.algorithm
+    def verify_signature(signature: OpSignature) -> None:
+        algorithm = signature.algorithm
         if algorithm is not None and (problem := algorithm_problem(algorithm)) is not None:
-            raise form.error(problem)
-        check_precision(form)  # dot_general_c11
-        check_dot_dimensions(form, form.lhs, form.rhs, form.dot_dimension_numbers)
-        check_result_shape(form, dot_result_shape(form, form.lhs, form.rhs, form.dot_dimension_numbers))
-        precision = form.precision_config or ()
+            raise signature.error(problem)
+        check_precision(signature)  # dot_general_c11
+        check_dot_dimensions(signature, signature.lhs, signature.rhs, signature.dot_dimension_numbers)
+        check_result_shape(
+            signature,
+            dot_result_shape(signature, signature.lhs, signature.rhs, signature.dot_dimension_numbers),
+        )
+        precision = signature.precision_config or ()
         if algorithm is not None and any(p.value != "DEFAULT" for p in precision):  # dot_general_c21
-            raise form.located_error("must specify DEFAULT precision config when algorithm is set.")
-        if any(isinstance(type.element, QuantizedType) for type in (form.lhs, form.rhs, form.out)):
-            _check_quantized_dot(form)
+            raise signature.located_error("must specify DEFAULT precision config when algorithm is set.")
+        if any(
+            isinstance(type.element, QuantizedType) for type in (signature.lhs, signature.rhs, signature.out)
+        ):
+            _check_quantized_dot(signature)
 
 
-def check_result_shape(form: Form, inferred: list[int]) -> None:
+def check_result_shape(signature: OpSignature, inferred: list[int]) -> None:
     """The only result may have the shape that follows from the operands."""
-    (type,) = form.result_types
+    (type,) = signature.result_types
     assert isinstance(type, RankedTensor)
     if not are_shapes_compatible(inferred, type.shape):
         sizes = ", ".join(map(spell_size, inferred))
-        raise form.located_error(
+        raise signature.located_error(
             f"inferred shape '[{sizes}]' is incompatible with return type of operation '{plain_type(type)}'"
         )
 
 
-def _check_quantized_dot(form: Form) -> None:
-    element = form.rhs.element
+def _check_quantized_dot(signature: OpSignature) -> None:
+    element = signature.rhs.element
     if isinstance(element, UniformQuantized) and element.zero != 0:  # dot_general_c15
-        raise form.located_error("Zero point of rhs should be 0")
+        raise signature.located_error("Zero point of rhs should be 0")
     if isinstance(element, UniformQuantizedPerAxis):
         if any(element.zeros):  # dot_general_c15
-            raise form.located_error("Zero points of rhs should be 0")
-        if element.axis in form.dot_dimension_numbers.rhs_contracting:  # dot_general_c16
-            raise form.located_error(
+            raise signature.located_error("Zero points of rhs should be 0")
+        if element.axis in signature.dot_dimension_numbers.rhs_contracting:  # dot_general_c16
+            raise signature.located_error(
                 "Quantization dimension of rhs should not be in the contracting dimension of rhs"
             )
-    check_quantized_product(form, form.lhs.element, element, form.out.element)
+    check_quantized_product(signature, signature.lhs.element, element, signature.out.element)
 
 
-def check_quantized_product(form: Form, lhs: Type, rhs: Type, out: Type) -> None:
+def check_quantized_product(signature: OpSignature, lhs: Type, rhs: Type, out: Type) -> None:
     """Elements of a product in which something is quantised go together."""
     if not isinstance(rhs, QuantizedType) or isinstance(lhs, QuantizedType) != isinstance(
         out, QuantizedType
     ):  # convolution_c28, dot_general_c14
-        raise form.located_error(
+        raise signature.located_error(
             "rhs should be quantized for quantized operations and is_quantized(lhs)=is_quantized(result) "
             "should hold"
         )
     if not isinstance(lhs, QuantizedType) or not isinstance(out, QuantizedType):
         if lhs is not rhs.expressed or lhs is not out:  # convolution_c34, dot_general_c20
-            raise form.located_error(
+            raise signature.located_error(
                 "mismatched rhs quantization expressed type and lhs and result element type"
             )
         return
     if lhs.storage is not rhs.storage:  # convolution_c31, dot_general_c17
-        raise form.located_error("mismatched lhs and rhs quantization storage types")
+        raise signature.located_error("mismatched lhs and rhs quantization storage types")
     if not lhs.expressed is rhs.expressed is out.expressed:  # convolution_c32, dot_general_c18
-        raise form.located_error("mismatched lhs, rhs and result quantization expressed types")
+        raise signature.located_error("mismatched lhs, rhs and result quantization expressed types")
     if isinstance(rhs, UniformQuantized) and not isinstance(out, UniformQuantized):
-        raise form.located_error(  # convolution_c33, dot_general_c19
+        raise signature.located_error(  # convolution_c33, dot_general_c19
             "mismatched rhs and result quantization granularity"
         )
 
@@ -146,10 +151,10 @@ class EinsumOp(Op):
 
     __slots__ = ()
 
-    lhs = fields.operand(TENSOR)
-    rhs = fields.operand(TENSOR)
-    einsum_config = fields.attr(STRING_ATTR)
-    out = fields.result(TENSOR)
+    lhs = op_fields.operand(TENSOR)
+    rhs = op_fields.operand(TENSOR)
+    einsum_config = op_fields.attr(STRING_ATTR)
+    out = op_fields.result(TENSOR)
 
     assembly = assembly(
         *(Operand("lhs"), ",", Operand("rhs"), ",", "config", "=", string_attr("einsum_config")),
@@ -163,9 +168,9 @@ class UnaryEinsumOp(Op):
 
     __slots__ = ()
 
-    operand = fields.operand(TENSOR)
-    einsum_config = fields.attr(STRING_ATTR)
-    out = fields.result(TENSOR)
+    operand = op_fields.operand(TENSOR)
+    einsum_config = op_fields.attr(STRING_ATTR)
+    out = op_fields.result(TENSOR)
 
     assembly = assembly(
         *(Operand("operand"), ",", "config", "=", string_attr("einsum_config")),

@@ -26,11 +26,11 @@ from sdyopt.dialects.stablehlo.types import (
     TENSOR_OR_TOKEN,
 )
 from sdyopt.dialects.stablehlo.while_syntax import parse_while, print_while
-from sdyopt.ir import fields
+from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import I64_ARRAY, ONE_BLOCK
 from sdyopt.ir.data_flow import BRANCHES, LOOP, PASS_THROUGH
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import SAME_SHAPE
 from sdyopt.ir.traits import PURE, RECURSIVE_EFFECTS, TERMINATOR
@@ -45,7 +45,7 @@ class ReturnOp(Op):
 
     __slots__ = ()
 
-    values = fields.operands(TENSOR_OR_PER_AXIS_OR_TOKEN_OR_BUFFER)
+    values = op_fields.operands(TENSOR_OR_PER_AXIS_OR_TOKEN_OR_BUFFER)
 
     assembly = assembly(Operand("values"), AttrDict(), Optional(":", TypeOf("values"), anchor="values"))
 
@@ -56,8 +56,8 @@ class OptimizationBarrierOp(Op):
 
     __slots__ = ()
 
-    values = fields.operands(TENSOR_OR_TOKEN)
-    out = fields.results(TENSOR_OR_TOKEN)
+    values = op_fields.operands(TENSOR_OR_TOKEN)
+    out = op_fields.results(TENSOR_OR_TOKEN)
 
     assembly = assembly(
         AttrDict(),
@@ -66,8 +66,8 @@ class OptimizationBarrierOp(Op):
     data_flow = PASS_THROUGH
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> Sequence[Type]:
-        return form.operand_types
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
+        return signature.operand_types
 
 
 # --- Branches --------------------------------------------------------------------------------
@@ -79,27 +79,27 @@ class ConditionalOp(Op):
     __slots__ = ()
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> Sequence[Type]:
-        selector = form.operand_types[0]
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
+        selector = signature.operand_types[0]
         assert isinstance(selector, RankedTensor)
         if selector.rank != 0:  # case_i1, if_i1
-            raise form.located_error(f"operand should be rank 0 tensor but got rank {selector.rank}")
+            raise signature.located_error(f"operand should be rank 0 tensor but got rank {selector.rank}")
         if not regions:  # case_c1
-            raise form.located_error("expect at least one branch")
+            raise signature.located_error("expect at least one branch")
         branches = [body_of(region) for region in regions]
         first = branches[0].returned
         for index, branch in enumerate(branches):
             if branch.arguments:  # case_c2, if_c1
-                raise form.located_error(
+                raise signature.located_error(
                     f"branch {index} must have 0 arguments, but found {len(branch.arguments)}"
                 )
             if not are_all_compatible(first, branch.returned):  # case_c3, if_c2
-                raise form.located_error(
+                raise signature.located_error(
                     f"branch 0 and branch {index} have mismatched return types: {quoted_all(first)} vs "
                     f"{quoted_all(branch.returned)}"
                 )
         returned = zip(*(branch.returned for branch in branches), strict=True)
-        return [least_specific_type(form, column) for column in returned]
+        return [least_specific_type(signature, column) for column in returned]
 
 
 @stablehlo.op("if", RECURSIVE_EFFECTS, SINGLE_BLOCK, INFERS_COMPATIBLE_TYPES)
@@ -108,10 +108,10 @@ class IfOp(ConditionalOp):
 
     __slots__ = ()
 
-    predicate = fields.operand(PRED_TENSOR)
-    out = fields.results(TENSOR_OR_PER_AXIS_OR_TOKEN)
-    true_branch = fields.region(ONE_BLOCK)
-    false_branch = fields.region(ONE_BLOCK)
+    predicate = op_fields.operand(PRED_TENSOR)
+    out = op_fields.results(TENSOR_OR_PER_AXIS_OR_TOKEN)
+    true_branch = op_fields.region(ONE_BLOCK)
+    false_branch = op_fields.region(ONE_BLOCK)
 
 
 @stablehlo.op("case", RECURSIVE_EFFECTS, SINGLE_BLOCK, INFERS_COMPATIBLE_TYPES)
@@ -120,9 +120,9 @@ class CaseOp(ConditionalOp):
 
     __slots__ = ()
 
-    index = fields.operand(I32_TENSOR)
-    out = fields.results(TENSOR_OR_PER_AXIS_OR_TOKEN)
-    branches = fields.regions(ONE_BLOCK)
+    index = op_fields.operand(I32_TENSOR)
+    out = op_fields.results(TENSOR_OR_PER_AXIS_OR_TOKEN)
+    branches = op_fields.regions(ONE_BLOCK)
 
     canonicalizations = (FOLD_CONSTANT_CASE,)
     data_flow = BRANCHES
@@ -137,10 +137,10 @@ class WhileOp(BodyOp):
 
     __slots__ = ()
 
-    values = fields.operands(TENSOR_OR_PER_AXIS_OR_TOKEN_OR_BUFFER)
-    out = fields.results(TENSOR_OR_PER_AXIS_OR_TOKEN_OR_BUFFER)
-    cond = fields.region(ONE_BLOCK)
-    body = fields.region(ONE_BLOCK)
+    values = op_fields.operands(TENSOR_OR_PER_AXIS_OR_TOKEN_OR_BUFFER)
+    out = op_fields.results(TENSOR_OR_PER_AXIS_OR_TOKEN_OR_BUFFER)
+    cond = op_fields.region(ONE_BLOCK)
+    body = op_fields.region(ONE_BLOCK)
 
     assembly = assembly(Custom(parse_while, print=print_while))
     data_flow = LOOP
@@ -149,37 +149,37 @@ class WhileOp(BodyOp):
         return [(argument, "iterArg") for block in region.blocks[:1] for argument in block.arguments]
 
     @staticmethod
-    def verify_bodies(form: Form, bodies: Bodies) -> None:
+    def verify_bodies(signature: OpSignature, bodies: Bodies) -> None:
         cond, body = bodies
-        operands = form.operand_types
-        _check_loop_types(form, cond.arguments, "condition block arguments")  # while_c1
-        _check_loop_types(form, body.arguments, "body block arguments")  # while_c2
+        operands = signature.operand_types
+        _check_loop_types(signature, cond.arguments, "condition block arguments")  # while_c1
+        _check_loop_types(signature, body.arguments, "body block arguments")  # while_c2
         if not body.has_terminator:
-            raise form.located_error("The while body-region expected to have a terminator")
+            raise signature.located_error("The while body-region expected to have a terminator")
         if not are_all_compatible(operands, body.returned):  # while_c2
-            raise form.located_error(
+            raise signature.located_error(
                 "expect operands to be compatible with body block return types but got "
                 f"{quoted_all(operands)} vs {quoted_all(body.returned)}"
             )
         if len(cond.returned) != 1:  # while_c1
-            raise form.located_error(
+            raise signature.located_error(
                 f"expect condition body returns a single value but got {len(cond.returned)}"
             )
         if not is_boolean_scalar(cond.returned[0]):  # while_c1
-            raise form.located_error(
+            raise signature.located_error(
                 f"expect condition block return a zero-ranked tensor of i1 but got {quoted(cond.returned[0])}"
             )
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> Sequence[Type]:
-        return form.operand_types  # while_c3
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
+        return signature.operand_types  # while_c3
 
 
-def _check_loop_types(form: Form, arguments: Sequence[Type], what: str) -> None:
-    if not are_all_compatible(form.operand_types, arguments):
-        raise form.located_error(
+def _check_loop_types(signature: OpSignature, arguments: Sequence[Type], what: str) -> None:
+    if not are_all_compatible(signature.operand_types, arguments):
+        raise signature.located_error(
             f"expect operands to be compatible with {what} but got "
-            f"{quoted_all(form.operand_types)} vs {quoted_all(arguments)}"
+            f"{quoted_all(signature.operand_types)} vs {quoted_all(arguments)}"
         )
 
 
@@ -197,55 +197,59 @@ class MapOp(Op):
 
     __slots__ = ()
 
-    inputs = fields.operands(TENSOR)
-    dimensions = fields.attr(I64_ARRAY)
-    out = fields.result(TENSOR)
-    computation = fields.region(ONE_BLOCK)
+    inputs = op_fields.operands(TENSOR)
+    dimensions = op_fields.attr(I64_ARRAY)
+    out = op_fields.result(TENSOR)
+    computation = op_fields.region(ONE_BLOCK)
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> Sequence[Type]:
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
         body = body_of(regions[0])
-        inputs = form.operand_types
+        inputs = signature.operand_types
         if len(inputs) != len(body.arguments):  # map_c4
-            raise form.located_error(
+            raise signature.located_error(
                 "expects number of operands to match the arity of map computation, but got: "
                 f"{len(inputs)} and {len(body.arguments)}"
             )
         for index, (argument, input) in enumerate(zip(body.arguments, inputs, strict=True)):
-            _check_scalar_argument(form, index, argument, input)
+            _check_scalar_argument(signature, index, argument, input)
         if len(body.returned) != 1:  # map_c4
-            raise form.located_error(f"computation must return single output, but got: {len(body.returned)}")
+            raise signature.located_error(
+                f"computation must return single output, but got: {len(body.returned)}"
+            )
         (returned,) = body.returned
         if not isinstance(returned, RankedTensor) or returned.rank != 0:  # map_c4
-            raise form.located_error(f"computation must return 0-rank tensor, but got: {quoted(returned)}")
-        return [RankedTensor(_mapped_shape(form), returned.element, None)]
+            raise signature.located_error(
+                f"computation must return 0-rank tensor, but got: {quoted(returned)}"
+            )
+        return [RankedTensor(_mapped_shape(signature), returned.element, None)]
 
 
-def _check_scalar_argument(form: Form, index: int, argument: Type, input: Type) -> None:
+def _check_scalar_argument(signature: OpSignature, index: int, argument: Type, input: Type) -> None:
     if not isinstance(argument, RankedTensor) or argument.rank != 0:  # map_c4
-        raise form.located_error(
+        raise signature.located_error(
             f"computation arguments must be 0-rank tensor, but got: arg #{index} of type {quoted(argument)}"
         )
     if argument.element is not element_of(input):  # map_c4
-        raise form.located_error(
+        raise signature.located_error(
             "element type of operands and computation arguments must match, but got: "
             f"{quoted(element_of(input))} and {quoted(argument.element)}"
         )
 
 
-def _mapped_shape(form: Form) -> tuple[int, ...]:
+def _mapped_shape(signature: OpSignature) -> tuple[int, ...]:
     """The shape of the operands, all of whose dimensions are mapped, in order."""
-    dimensions: tuple[int, ...] = form.dimensions
+    dimensions: tuple[int, ...] = signature.dimensions
     if dimensions != tuple(range(len(dimensions))):  # map_c3
-        raise form.located_error(
+        raise signature.located_error(
             f"requires monotonically increasing dimension numbers, but got: {', '.join(map(str, dimensions))}"
         )
     shape: tuple[int, ...] = ()
-    for input in form.operand_types:
+    for input in signature.operand_types:
         assert isinstance(input, RankedTensor)
         shape = input.shape
         if len(dimensions) != len(shape):  # map_c3
-            raise form.located_error(
+            raise signature.located_error(
                 "applied to a subset of dimensions currently not supported: operand dimensions = "
                 f"{len(shape)}, requested map dimensions size = {len(dimensions)}"
             )

@@ -16,9 +16,9 @@ from sdyopt.dialects.stablehlo.unary import ELEMENTWISE_INFERRED, ELEMENTWISE_MA
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import I32_ATTR, non_negative, positive
-from sdyopt.ir.fields import attr, operand, result
-from sdyopt.ir.form import Form
-from sdyopt.ir.numbers import integer
+from sdyopt.ir.numeric_attributes import integer
+from sdyopt.ir.op_fields import attr, operand, result
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import ELEMENTWISE, SAME_SHAPE, are_compatible_sizes
 from sdyopt.ir.traits import NO_MEMORY_EFFECT
@@ -38,8 +38,8 @@ class RealPartOp(UnaryOp):
     out = result(types.FLOAT_TENSOR)
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        return [real_type(form.operand)]
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [real_type(signature.operand)]
 
 
 @stablehlo.op("abs", *ELEMENTWISE_INFERRED)
@@ -52,8 +52,8 @@ class AbsOp(UnaryOp):
     out = result(types.SIGNED_FLOAT_OR_QUANTIZED_TENSOR)
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        return [real_type(form.operand)]
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [real_type(signature.operand)]
 
 
 @stablehlo.op("real", *ELEMENTWISE_INFERRED)
@@ -82,8 +82,8 @@ class IsFiniteOp(Op):
     assembly = assembly(AllOperands(), AttrDict(), ":", FunctionalType())
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        return [RankedTensor(form.x.shape, I1, form.x.encoding)]
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [RankedTensor(signature.x.shape, I1, signature.x.encoding)]
 
 
 @stablehlo.op("convert", SAME_SHAPE, *ELEMENTWISE_MAP)
@@ -106,12 +106,12 @@ class UniformQuantizeOp(UnaryOp):
     out = result(types.QUANTIZED_OR_PER_AXIS_TENSOR)
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        element, expressed = form.operand.element, form.out.element.expressed
+    def verify_signature(signature: OpSignature) -> None:
+        element, expressed = signature.operand.element, signature.out.element.expressed
         expected = element.expressed if isinstance(element, QuantizedType) else element
         assert expected is not None
         if expressed is not expected:  # uniform_quantize_c2
-            raise form.located_error(
+            raise signature.located_error(
                 f"Expressed type of result expected to be '{plain_type(expected)}', but got "
                 f"'{plain_type(expressed)}'"
             )
@@ -127,8 +127,8 @@ class UniformDequantizeOp(UnaryOp):
     out = result(types.FLOAT_TENSOR)
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        return [RankedTensor(form.operand.shape, form.operand.element.expressed, None)]
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [RankedTensor(signature.operand.shape, signature.operand.element.expressed, None)]
 
 
 @stablehlo.op("bitcast_convert", NO_MEMORY_EFFECT)
@@ -143,11 +143,11 @@ class BitcastConvertOp(Op):
     assembly = assembly(AllOperands(), AttrDict(), ":", FunctionalType())
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        source, target = form.operand, form.out
+    def verify_signature(signature: OpSignature) -> None:
+        source, target = signature.operand, signature.out
         got = f"'{plain_type(source)}' and '{plain_type(target)}'"
         if isinstance(source.element, ComplexType) != isinstance(target.element, ComplexType):
-            raise form.located_error(  # bitcast_convert_c2
+            raise signature.located_error(  # bitcast_convert_c2
                 f"cannot convert between real and complex types, but got: {got}"
             )
         widths = [bit_width(source.element), bit_width(target.element)]
@@ -158,18 +158,18 @@ class BitcastConvertOp(Op):
         )
         if small_width != big_width:  # bitcast_convert_c1
             if len(small) != len(big) + 1:
-                raise form.located_error(
+                raise signature.located_error(
                     f"rank of smaller element type ({len(small)}) should be 1 more than rank of larger "
                     f"element type ({len(big)}), but {len(small)} != {len(big)} + 1."
                 )
             last = small[-1]
             if last != DYNAMIC and last * small_width != big_width:
-                raise form.located_error(
+                raise signature.located_error(
                     f"requires compatible bit widths. Got: {got}, but {small_width} * {last} != {big_width}."
                 )
             small = small[:-1]
         if not all(map(are_compatible_sizes, small, big)):  # bitcast_convert_c1
-            raise form.located_error(
+            raise signature.located_error(
                 "operand and result shapes must match except for the innermost dimension of the shape with "
                 f"the smaller element type. Got: {got}."
             )
@@ -194,8 +194,8 @@ def _parse_format(statement: Statement) -> None:
         statement.attributes[field] = integer(int(digits), I32)
 
 
-def _write_format(out: Template, form: Form, attributes: DictAttr) -> None:
-    out.word(f"e{form.exponent_bits}m{form.mantissa_bits}")
+def _write_format(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+    out.word(f"e{signature.exponent_bits}m{signature.mantissa_bits}")
 
 
 @stablehlo.op("reduce_precision", NO_MEMORY_EFFECT, ELEMENTWISE, COMPATIBLE_TYPES, INFERS_COMPATIBLE_TYPES)
@@ -221,5 +221,5 @@ class ReducePrecisionOp(Op):
     )
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        return [most_specific_type(form, form.operand_types)]
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [most_specific_type(signature, signature.operand_types)]

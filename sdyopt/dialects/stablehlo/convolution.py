@@ -19,11 +19,11 @@ from sdyopt.dialects.stablehlo.window import (
     window_result_shape,
 )
 from sdyopt.dialects.stablehlo.window_asm import window_piece
-from sdyopt.ir import fields
-from sdyopt.ir.constants import constant_value
+from sdyopt.ir import op_fields
 from sdyopt.ir.constraints import BOOL_ARRAY, I64_ARRAY
-from sdyopt.ir.elements import DenseElements
-from sdyopt.ir.form import Form
+from sdyopt.ir.elements_attributes import DenseElements
+from sdyopt.ir.folding import constant_value
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import NO_MEMORY_EFFECT
 from sdyopt.ir.types import DYNAMIC, RankedTensor
@@ -37,18 +37,18 @@ class ConvolutionOp(Op):
 
     __slots__ = ()
 
-    lhs = fields.operand(TENSOR)
-    rhs = fields.operand(TENSOR_OR_PER_AXIS)
-    window_strides = fields.optional_attr(I64_ARRAY)
-    padding = fields.optional_attr(I64_ELEMENTS)
-    lhs_dilation = fields.optional_attr(I64_ARRAY)
-    rhs_dilation = fields.optional_attr(I64_ARRAY)
-    window_reversal = fields.optional_attr(BOOL_ARRAY)
-    dimension_numbers = fields.attr(CONV_DIMENSIONS)
-    feature_group_count = fields.attr(POSITIVE_I64)
-    batch_group_count = fields.attr(POSITIVE_I64)
-    precision_config = fields.optional_attr(PRECISION_CONFIG)
-    out = fields.result(TENSOR_OR_PER_AXIS)
+    lhs = op_fields.operand(TENSOR)
+    rhs = op_fields.operand(TENSOR_OR_PER_AXIS)
+    window_strides = op_fields.optional_attr(I64_ARRAY)
+    padding = op_fields.optional_attr(I64_ELEMENTS)
+    lhs_dilation = op_fields.optional_attr(I64_ARRAY)
+    rhs_dilation = op_fields.optional_attr(I64_ARRAY)
+    window_reversal = op_fields.optional_attr(BOOL_ARRAY)
+    dimension_numbers = op_fields.attr(CONV_DIMENSIONS)
+    feature_group_count = op_fields.attr(POSITIVE_I64)
+    batch_group_count = op_fields.attr(POSITIVE_I64)
+    precision_config = op_fields.optional_attr(PRECISION_CONFIG)
+    out = op_fields.result(TENSOR_OR_PER_AXIS)
 
     assembly = assembly(
         *("(", Operand("lhs"), ",", Operand("rhs"), ")"),
@@ -57,10 +57,10 @@ class ConvolutionOp(Op):
     )
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        _check_operands(form)
-        check_result_shape(form, _result_shape(form, padding_pairs(form, form.padding)))
-        _check_quantized(form)
+    def verify_signature(signature: OpSignature) -> None:
+        _check_operands(signature)
+        check_result_shape(signature, _result_shape(signature, padding_pairs(signature, signature.padding)))
+        _check_quantized(signature)
 
 
 @stablehlo.op("dynamic_conv", NO_MEMORY_EFFECT)
@@ -69,87 +69,91 @@ class DynamicConvOp(Op):
 
     __slots__ = ()
 
-    lhs = fields.operand(TENSOR)
-    rhs = fields.operand(TENSOR)
-    padding = fields.operand(STATIC_2D_INT_TENSOR)
-    window_strides = fields.optional_attr(I64_ARRAY)
-    lhs_dilation = fields.optional_attr(I64_ARRAY)
-    rhs_dilation = fields.optional_attr(I64_ARRAY)
-    window_reversal = fields.optional_attr(BOOL_ARRAY)
-    dimension_numbers = fields.attr(CONV_DIMENSIONS)
-    feature_group_count = fields.attr(POSITIVE_I64)
-    batch_group_count = fields.attr(POSITIVE_I64)
-    precision_config = fields.optional_attr(PRECISION_CONFIG)
-    out = fields.result(TENSOR)
+    lhs = op_fields.operand(TENSOR)
+    rhs = op_fields.operand(TENSOR)
+    padding = op_fields.operand(STATIC_2D_INT_TENSOR)
+    window_strides = op_fields.optional_attr(I64_ARRAY)
+    lhs_dilation = op_fields.optional_attr(I64_ARRAY)
+    rhs_dilation = op_fields.optional_attr(I64_ARRAY)
+    window_reversal = op_fields.optional_attr(BOOL_ARRAY)
+    dimension_numbers = op_fields.attr(CONV_DIMENSIONS)
+    feature_group_count = op_fields.attr(POSITIVE_I64)
+    batch_group_count = op_fields.attr(POSITIVE_I64)
+    precision_config = op_fields.optional_attr(PRECISION_CONFIG)
+    out = op_fields.result(TENSOR)
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        _check_operands(form)
-        spatial, expected = form.padding.shape, [form.lhs.rank - 2, 2]
+    def verify_signature(signature: OpSignature) -> None:
+        _check_operands(signature)
+        spatial, expected = signature.padding.shape, [signature.lhs.rank - 2, 2]
         if list(spatial) != expected:  # dynamic_conv_c4
-            raise form.located_error(f"expects padding to be of shape {expected}, but got {list(spatial)}")
+            raise signature.located_error(
+                f"expects padding to be of shape {expected}, but got {list(spatial)}"
+            )
 
-    def verify_place(self) -> None:
+    def verify_in_context(self) -> None:
         padding = constant_value(self.padding.defining_op)
         if isinstance(padding, DenseElements):
             # The reference infers a shape here, for the sake of the checks on the way: it is not compared.
-            _result_shape(self.form, pairs_of(padding))
-        _check_quantized(self.form)
+            _result_shape(self.signature, pairs_of(padding))
+        _check_quantized(self.signature)
 
 
 # --- Operands -------------------------------------------------------------------------------------
 
 
-def _check_operands(form: Form) -> None:
+def _check_operands(signature: OpSignature) -> None:
     """Operands of a rank, with elements and dimension numbers that fit each other."""
-    lhs, rhs = form.lhs, form.rhs
+    lhs, rhs = signature.lhs, signature.rhs
     got = f"Got: '{plain_type(lhs)}' and '{plain_type(rhs)}'."
     if lhs.rank < 2:  # convolution_c13
-        raise form.located_error(f"expects convolution arguments to have >= 2 dimensions. {got}")
+        raise signature.located_error(f"expects convolution arguments to have >= 2 dimensions. {got}")
     if lhs.rank != rhs.rank:  # convolution_c1
-        raise form.located_error(f"expects convolution arguments to have same number of dimensions. {got}")
+        raise signature.located_error(
+            f"expects convolution arguments to have same number of dimensions. {got}"
+        )
     is_quantized = any(isinstance(type.element, QuantizedType) for type in (lhs, rhs))
     if not is_quantized and not are_compatible_elements(lhs.element, rhs.element):  # convolution_c27
-        raise form.located_error(
+        raise signature.located_error(
             "expects lhs and rhs to have compatible element type. "
             f"Got: '{plain_type(lhs.element)}' and '{plain_type(rhs.element)}'"
         )
-    dims = form.dimension_numbers
-    _check_dimension_numbers(form, dims, lhs.rank)
-    _check_groups(form, lhs, rhs, dims)
-    check_precision(form)  # convolution_c24
+    dims = signature.dimension_numbers
+    _check_dimension_numbers(signature, dims, lhs.rank)
+    _check_groups(signature, lhs, rhs, dims)
+    check_precision(signature)  # convolution_c24
     if lhs.rank != len(dims.input_spatial) + 2:  # convolution_c12
-        raise form.located_error(
+        raise signature.located_error(
             f"expects convolution arguments to have {len(dims.input_spatial) + 2} dimensions. Got: {lhs.rank}"
         )
 
 
-def _check_dimension_numbers(form: Form, dims: ConvDimensions, rank: int) -> None:
+def _check_dimension_numbers(signature: OpSignature, dims: ConvDimensions, rank: int) -> None:
     spatial = dims.input_spatial, dims.kernel_spatial, dims.output_spatial
     counts = [len(dimensions) for dimensions in spatial]
     if len(set(counts)) > 1:  # convolution_c17, convolution_c19
-        raise form.located_error(
+        raise signature.located_error(
             "expects the same size for input, kernel and output spatial-dimensions, but got "
             f"{counts[0]}, {counts[1]}, and {counts[2]} resp."
         )
     sides = {"input": dims.input, "kernel": dims.kernel, "output": dims.output}
     # convolution_c13, convolution_c18, convolution_c20
     if not all(0 <= dimension < rank for side in sides.values() for dimension in side):
-        raise form.located_error(
+        raise signature.located_error(
             f"expects input, kernel, and output dimension-numbers to be in-range [0, {rank})."
         )
     for name, side in sides.items():
         if not is_unique(side):
-            raise form.located_error(
+            raise signature.located_error(
                 f"expects {name} dimension-numbers to be unique, got {{{listing(side)}}}."
             )
 
 
-def _check_groups(form: Form, lhs: RankedTensor, rhs: RankedTensor, dims: ConvDimensions) -> None:
+def _check_groups(signature: OpSignature, lhs: RankedTensor, rhs: RankedTensor, dims: ConvDimensions) -> None:
     """Batches and features can be divided into as many groups as there are."""
-    features, batches = form.feature_group_count, form.batch_group_count
+    features, batches = signature.feature_group_count, signature.batch_group_count
     if batches > 1 and features > 1:  # convolution_c23
-        raise form.located_error(
+        raise signature.located_error(
             "expects batch_group_count and feature_group_count not to be both greater than 1. "
             f"Got {batches} and {features} resp."
         )
@@ -157,29 +161,29 @@ def _check_groups(form: Form, lhs: RankedTensor, rhs: RankedTensor, dims: ConvDi
     kernel_input = rhs.shape[dims.kernel_input_feature]
     kernel_output = rhs.shape[dims.kernel_output_feature]
     if input_batch != DYNAMIC and input_batch % batches:  # convolution_c10
-        raise form.located_error(
+        raise signature.located_error(
             f"expects input batch dimension ({input_batch}) to be divisible by batch_group_count. "
             f"Got batch_group_count = {batches}."
         )
     if input_feature != DYNAMIC and input_feature % features:  # convolution_c11
-        raise form.located_error(
+        raise signature.located_error(
             f"expects input feature dimension ({input_feature}) to be a multiple of feature_group_count. "
             f"Got feature_group_count = {features}."
         )
     if DYNAMIC not in (input_feature, kernel_input) and input_feature // features != kernel_input:
-        raise form.located_error(  # convolution_c14
+        raise signature.located_error(  # convolution_c14
             f"expects input feature dimension ({input_feature}) / feature_group_count = kernel input "
             f"feature dimension ({kernel_input}). Got feature_group_count = {features}."
         )
     if kernel_output == DYNAMIC:
         return
     if kernel_output % batches:  # convolution_c15
-        raise form.located_error(
+        raise signature.located_error(
             f"expects output feature dimension size ({kernel_output}) to be a multiple of "
             f"batch_group_count. Got batch_group_count = {batches}."
         )
     if kernel_output % features:  # convolution_c16
-        raise form.located_error(
+        raise signature.located_error(
             f"expects kernel output feature dimension ({kernel_output}) to be divisible by "
             f"feature_group_count. For feature_group_count = {features}."
         )
@@ -188,39 +192,39 @@ def _check_groups(form: Form, lhs: RankedTensor, rhs: RankedTensor, dims: ConvDi
 # --- Result ---------------------------------------------------------------------------------------
 
 
-def _result_shape(form: Form, padding: Padding) -> list[int]:
+def _result_shape(signature: OpSignature, padding: Padding) -> list[int]:
     """The shape of the result; checks the window on the way."""
-    lhs, rhs, dims = form.lhs, form.rhs, form.dimension_numbers
+    lhs, rhs, dims = signature.lhs, signature.rhs, signature.dimension_numbers
     window = check_window(
-        form,
+        signature,
         [rhs.shape[dimension] for dimension in dims.kernel_spatial],
-        form.window_strides,
+        signature.window_strides,
         padding,
-        form.lhs_dilation,
-        form.rhs_dilation,
-        form.window_reversal,
+        signature.lhs_dilation,
+        signature.rhs_dilation,
+        signature.window_reversal,
     )
     positions = window_result_shape([lhs.shape[dimension] for dimension in dims.input_spatial], window)
     shape = [DYNAMIC] * lhs.rank
     for dimension, size in zip(dims.output_spatial, positions, strict=True):
         shape[dimension] = size
     batch = lhs.shape[dims.input_batch]
-    shape[dims.output_batch] = DYNAMIC if batch == DYNAMIC else batch // form.batch_group_count
+    shape[dims.output_batch] = DYNAMIC if batch == DYNAMIC else batch // signature.batch_group_count
     shape[dims.output_feature] = rhs.shape[dims.kernel_output_feature]
     return shape
 
 
-def _check_quantized(form: Form) -> None:
-    lhs, rhs, out = form.lhs.element, form.rhs.element, form.out.element
+def _check_quantized(signature: OpSignature) -> None:
+    lhs, rhs, out = signature.lhs.element, signature.rhs.element, signature.out.element
     if not any(isinstance(element, QuantizedType) for element in (lhs, rhs, out)):
         return
-    dims = form.dimension_numbers
+    dims = signature.dimension_numbers
     if isinstance(rhs, UniformQuantizedPerAxis) and rhs.axis != dims.kernel_output_feature:
-        raise form.located_error(  # convolution_c29
+        raise signature.located_error(  # convolution_c29
             "quantization dimension of rhs should be same with kernel_output_feature_dimension"
         )
     if isinstance(out, UniformQuantizedPerAxis) and out.axis != dims.output_feature:  # convolution_c30
-        raise form.located_error(
+        raise signature.located_error(
             "quantization dimension of result should be same with output_feature_dimension"
         )
-    check_quantized_product(form, lhs, rhs, out)
+    check_quantized_product(signature, lhs, rhs, out)

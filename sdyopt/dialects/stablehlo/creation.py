@@ -18,8 +18,8 @@ from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import ELEMENTS_ATTR, I64_ATTR, Elements, non_negative
-from sdyopt.ir.fields import attr, operand, operands, result
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_fields import attr, operand, operands, result
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op, build
 from sdyopt.ir.traits import CONSTANT_LIKE, NO_MEMORY_EFFECT, PURE, InfersTypes
 from sdyopt.ir.types import UI32, IntegerType, RankedTensor, ShapedType, Type, tensor
@@ -54,19 +54,19 @@ class ConstantOp(Op):
     assembly = constant_assembly()
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        return [form.value.type]
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [signature.value.type]
 
     def name_results(self) -> list[tuple[int, str]]:
-        element = self.form.result_types[0].element  # type: ignore[attr-defined]  # a tensor by its field
+        element = self.signature.result_types[0].element  # type: ignore[attr-defined]  # a tensor by its field
         return [(0, "c" if isinstance(element, IntegerType) else "cst")]
 
 
 def _materialize(value: Attribute, type: Type, location: LazyLocation) -> Op | None:
     if not isinstance(value, Elements):
         return None
-    form = Form(ConstantOp, ConstantOp.name, DictAttr((("value", value),)), (), (type,))
-    return build(form, (), location=location)
+    signature = OpSignature(ConstantOp, ConstantOp.name, DictAttr((("value", value),)), (), (type,))
+    return build(signature, (), location=location)
 
 
 stablehlo.materialize_constant = _materialize
@@ -87,11 +87,11 @@ class IotaOp(Op):
     assembly = assembly("dim", "=", integer_attr("iota_dimension"), AttrDict(), ":", TensorTypeOf("output"))
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        if not form.output.rank:
-            raise form.located_error("does not support scalars.")
-        if form.iota_dimension >= form.output.rank:  # iota_c1
-            raise form.located_error("iota dimension cannot go beyond the output rank.")
+    def verify_signature(signature: OpSignature) -> None:
+        if not signature.output.rank:
+            raise signature.located_error("does not support scalars.")
+        if signature.iota_dimension >= signature.output.rank:  # iota_c1
+            raise signature.located_error("iota dimension cannot go beyond the output rank.")
 
 
 @stablehlo.op("dynamic_iota", NO_MEMORY_EFFECT)
@@ -116,11 +116,11 @@ class DynamicIotaOp(Op):
     )
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        if form.iota_dimension >= form.out.rank:  # dynamic_iota_c1
-            raise form.located_error("iota dimension cannot go beyond the output rank.")
+    def verify_signature(signature: OpSignature) -> None:
+        if signature.iota_dimension >= signature.out.rank:  # dynamic_iota_c1
+            raise signature.located_error("iota dimension cannot go beyond the output rank.")
 
-    def verify_place(self) -> None:
+    def verify_in_context(self) -> None:
         check_shape_operand(self, self.output_shape, self.out.type)  # dynamic_iota_c2
 
 
@@ -138,7 +138,7 @@ class CreateTokenOp(Op):
     assembly = assembly(AttrDict(), ":", AllResultTypes())
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
         return [types.TOKEN_TYPE]
 
 
@@ -154,7 +154,7 @@ class AfterAllOp(Op):
     assembly = assembly(Operand("inputs"), AttrDict(), ":", SameOperandsAndResultType())
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
         return [types.TOKEN_TYPE]
 
 
@@ -168,7 +168,7 @@ class DeviceNumberOp(Op):
     assembly = assembly(AttrDict(), ":", AllResultTypes())
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
         return [tensor((), UI32)]
 
 

@@ -11,11 +11,11 @@ from sdyopt.dialects.stablehlo.known_calls import check_known_call
 from sdyopt.dialects.stablehlo.layouts import LAYOUTS, check_layouts
 from sdyopt.dialects.stablehlo.operand_alias import ALIASES, OutputOperandAlias, part_of
 from sdyopt.dialects.stablehlo.types import CUSTOM_CALL_VALUE
-from sdyopt.ir import fields
+from sdyopt.ir import op_fields
 from sdyopt.ir.attribute import EMPTY_ARRAY, ArrayAttr, Attribute, DictAttr, StringAttr, SymbolRef
 from sdyopt.ir.constraints import BOOL_ATTR, STRING_ATTR, AttrKind
-from sdyopt.ir.form import Form
-from sdyopt.ir.numbers import FALSE, IntegerAttr
+from sdyopt.ir.numeric_attributes import FALSE, IntegerAttr
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import I32, TupleType, Type
 from sdyopt.syntax.assembly import Attr, AttrDict, FunctionalType, Operand, assembly
@@ -64,16 +64,16 @@ class CustomCallOp(Op):
 
     __slots__ = ()
 
-    inputs = fields.operands(CUSTOM_CALL_VALUE)
-    call_target_name = fields.attr(STRING_ATTR)
-    has_side_effect = fields.defaulted_attr(BOOL_ATTR, FALSE)
-    backend_config = fields.optional_attr(BACKEND_CONFIG)
-    api_version = fields.defaulted_attr(API_VERSION, IntegerAttr(1, I32))
-    called_computations = fields.defaulted_attr(COMPUTATIONS, EMPTY_ARRAY)
-    operand_layouts = fields.optional_attr(LAYOUTS)
-    result_layouts = fields.optional_attr(LAYOUTS)
-    output_operand_aliases = fields.defaulted_attr(ALIASES, EMPTY_ARRAY)
-    out = fields.results(CUSTOM_CALL_VALUE)
+    inputs = op_fields.operands(CUSTOM_CALL_VALUE)
+    call_target_name = op_fields.attr(STRING_ATTR)
+    has_side_effect = op_fields.defaulted_attr(BOOL_ATTR, FALSE)
+    backend_config = op_fields.optional_attr(BACKEND_CONFIG)
+    api_version = op_fields.defaulted_attr(API_VERSION, IntegerAttr(1, I32))
+    called_computations = op_fields.defaulted_attr(COMPUTATIONS, EMPTY_ARRAY)
+    operand_layouts = op_fields.optional_attr(LAYOUTS)
+    result_layouts = op_fields.optional_attr(LAYOUTS)
+    output_operand_aliases = op_fields.defaulted_attr(ALIASES, EMPTY_ARRAY)
+    out = op_fields.results(CUSTOM_CALL_VALUE)
 
     assembly = assembly(
         *(Attr("call_target_name", _parse_target, _spell_target), "(", Operand("inputs"), ")"),
@@ -81,53 +81,56 @@ class CustomCallOp(Op):
     )
 
     @staticmethod
-    def is_effect_free(form: Form) -> bool:
-        return not form.has_side_effect
+    def is_effect_free(signature: OpSignature) -> bool:
+        return not signature.has_side_effect
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        check_layouts(form)
-        for alias in form.output_operand_aliases:
-            _check_alias(form, alias)
-        _check_backend_config(form)
-        check_known_call(form)
+    def verify_signature(signature: OpSignature) -> None:
+        check_layouts(signature)
+        for alias in signature.output_operand_aliases:
+            _check_alias(signature, alias)
+        _check_backend_config(signature)
+        check_known_call(signature)
 
 
-def _check_alias(form: Form, alias: OutputOperandAlias) -> None:
+def _check_alias(signature: OpSignature, alias: OutputOperandAlias) -> None:
     """An alias joins an operand and a result, or parts of them, of one type."""
-    count = len(form.operand_types)
+    count = len(signature.operand_types)
     if not 0 <= alias.operand_index < count:
-        raise form.op_error(
+        raise signature.op_error(
             "expects operandIndex in the output_operand_alias attribute to be in range "
             f"[0, {count}); got: {alias.operand_index}."
         )
     operand = _part(
-        form, form.operand_types[alias.operand_index], alias.operand_tuple_indices, "operand_tuple_indices"
+        signature,
+        signature.operand_types[alias.operand_index],
+        alias.operand_tuple_indices,
+        "operand_tuple_indices",
     )
-    output = _part(form, _whole_output(form), alias.output_tuple_indices, "output_tuple_indices")
+    output = _part(signature, _whole_output(signature), alias.output_tuple_indices, "output_tuple_indices")
     if operand is not output:
-        raise form.op_error(
+        raise signature.op_error(
             "shapes mismatch in the output_operand_alias attribute: operand part has type "
             f"{quoted(operand)} and output part has type {quoted(output)}"
         )
 
 
-def _whole_output(form: Form) -> Type:
-    results = form.result_types
+def _whole_output(signature: OpSignature) -> Type:
+    results = signature.result_types
     return results[0] if len(results) == 1 else TupleType(results)
 
 
-def _part(form: Form, whole: Type, indices: Sequence[int], what: str) -> Type:
+def _part(signature: OpSignature, whole: Type, indices: Sequence[int], what: str) -> Type:
     part = part_of(whole, indices)
     if part is None:
-        raise form.op_error(f"{what} in the output_operand_alias attribute out of bounds")
+        raise signature.op_error(f"{what} in the output_operand_alias attribute out of bounds")
     return part
 
 
-def _check_backend_config(form: Form) -> None:
-    config, version = form.backend_config, form.api_version
+def _check_backend_config(signature: OpSignature) -> None:
+    config, version = signature.backend_config, signature.api_version
     wanted, word = (DictAttr, "dictionary") if version == TYPED_FFI else (StringAttr, "string")
     if config is not None and not isinstance(config, wanted):
-        raise form.op_error(
+        raise signature.op_error(
             f"backend_config for api_version {API_VERSIONS[version]} must be a {word} attribute."
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.shape_traits import are_compatible_sizes
 
 Dimensions = Sequence[int]
@@ -34,31 +34,33 @@ def listing(values: Sequence[int]) -> str:
     return ", ".join(map(str, values))
 
 
-def check_distinct(form: Form, a: Dimensions, b: Dimensions, a_name: str, b_name: str) -> None:
+def check_distinct(signature: OpSignature, a: Dimensions, b: Dimensions, a_name: str, b_name: str) -> None:
     """No dimension is in both lists, or twice in one."""
     seen = set()
     for dimension in (*a, *b):
         if dimension in seen:
-            raise form.located_error(f"has duplicated dimension from {a_name} and {b_name}: {dimension}")
+            raise signature.located_error(f"has duplicated dimension from {a_name} and {b_name}: {dimension}")
         seen.add(dimension)
 
 
 def check_within(
-    form: Form, dimension: int, bound: int, name: str, bound_name: str, is_inclusive: bool = False
+    signature: OpSignature, dimension: int, bound: int, name: str, bound_name: str, is_inclusive: bool = False
 ) -> None:
     """One dimension lies below `bound`, or at it if that is inclusive."""
     if not 0 <= dimension < bound + is_inclusive:
         end = "]" if is_inclusive else ")"
-        raise form.located_error(
+        raise signature.located_error(
             f"Expects {name} to be in range [0, {bound_name}{end} i.e. [0, {bound}{end}. got: {dimension}."
         )
 
 
-def check_all_within(form: Form, dimensions: Dimensions, bound: int, name: str, bound_name: str) -> None:
+def check_all_within(
+    signature: OpSignature, dimensions: Dimensions, bound: int, name: str, bound_name: str
+) -> None:
     """All dimensions lie below `bound`."""
     for dimension in dimensions:
         if not 0 <= dimension < bound:
-            raise form.located_error(
+            raise signature.located_error(
                 f"Expects each element of {name} to be in range [0, {bound_name}) i.e. [0, {bound}). "
                 f"got: {dimension}."
             )

@@ -11,7 +11,7 @@ from sdyopt.dialects.stablehlo.dimensions import Dimensions, check_distinct
 from sdyopt.dialects.stablehlo.records import PRODUCT_ENTRIES, integer_list, read_record, spell_record
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.constraints import of_class
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.shape_traits import are_compatible_sizes
 from sdyopt.ir.types import RankedTensor
 from sdyopt.syntax.assembly import Custom
@@ -82,8 +82,8 @@ def _pair(statement: Statement) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return lhs, integer_list(statement)
 
 
-def _write_piece(out: Template, form: Form, attributes: DictAttr) -> None:
-    dims = form.dot_dimension_numbers
+def _write_piece(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+    dims = signature.dot_dimension_numbers
     if dims.lhs_batching or dims.rhs_batching:
         out.text(f" batching_dims = {spell_list(dims.lhs_batching)} x {spell_list(dims.rhs_batching)},")
     out.text(f" contracting_dims = {spell_list(dims.lhs_contracting)} x {spell_list(dims.rhs_contracting)}")
@@ -105,42 +105,44 @@ class _Pairs(Protocol):
     def rhs_contracting(self) -> tuple[int, ...]: ...
 
 
-def check_dot_dimensions(form: Form, lhs: RankedTensor, rhs: RankedTensor, dims: _Pairs) -> None:
+def check_dot_dimensions(signature: OpSignature, lhs: RankedTensor, rhs: RankedTensor, dims: _Pairs) -> None:
     """The dimension numbers exist, do not overlap, and pair dimensions of one size."""
     if len(dims.lhs_batching) != len(dims.rhs_batching):  # dot_general_c1
-        raise form.located_error("lhs and rhs should have the same number of batching dimensions")
+        raise signature.located_error("lhs and rhs should have the same number of batching dimensions")
     if len(dims.lhs_contracting) != len(dims.rhs_contracting):  # dot_general_c2
-        raise form.located_error("lhs and rhs should have the same number of contracting dimensions")
+        raise signature.located_error("lhs and rhs should have the same number of contracting dimensions")
     sides = (
         ("lhs", lhs, dims.lhs_batching, dims.lhs_contracting),
         ("rhs", rhs, dims.rhs_batching, dims.rhs_contracting),
     )
     for side, _, batching, contracting in sides:  # dot_general_c3, dot_general_c4
         names = f"{side}_batching_dimensions", f"{side}_contracting_dimensions"
-        check_distinct(form, batching, contracting, *names)
+        check_distinct(signature, batching, contracting, *names)
     for side, type, batching, contracting in sides:  # dot_general_c5 to dot_general_c8
-        _check_exist(form, type.rank, batching, f"{side}_batching_dimensions")
-        _check_exist(form, type.rank, contracting, f"{side}_contracting_dimensions")
+        _check_exist(signature, type.rank, batching, f"{side}_batching_dimensions")
+        _check_exist(signature, type.rank, contracting, f"{side}_contracting_dimensions")
     for kind, pairs in (  # dot_general_c9, dot_general_c10
         ("batching", zip(dims.lhs_batching, dims.rhs_batching, strict=True)),
         ("contracting", zip(dims.lhs_contracting, dims.rhs_contracting, strict=True)),
     ):
         for left, right in pairs:
             if not are_compatible_sizes(lhs.shape[left], rhs.shape[right]):
-                raise form.located_error(f"{kind} dimension sizes must match for lhs/rhs")
+                raise signature.located_error(f"{kind} dimension sizes must match for lhs/rhs")
 
 
-def _check_exist(form: Form, rank: int, dimensions: Dimensions, name: str) -> None:
+def _check_exist(signature: OpSignature, rank: int, dimensions: Dimensions, name: str) -> None:
     for dimension in dimensions:
         if not 0 <= dimension < rank:
-            raise form.located_error(f"{name} value: {dimension} is out of range: [0, {rank})")
+            raise signature.located_error(f"{name} value: {dimension} is out of range: [0, {rank})")
 
 
-def dot_result_shape(form: Form, lhs: RankedTensor, rhs: RankedTensor, dims: DotDimensions) -> list[int]:
+def dot_result_shape(
+    signature: OpSignature, lhs: RankedTensor, rhs: RankedTensor, dims: DotDimensions
+) -> list[int]:
     """Sizes of the batching dimensions, then of what is left of lhs, then of rhs."""
     lefts, rights = dimensions_of(lhs), dimensions_of(rhs)
     shape = [
-        most_specific_dimension(form, index, lefts[left], rights[right])[0]
+        most_specific_dimension(signature, index, lefts[left], rights[right])[0]
         for index, (left, right) in enumerate(dims.batching)
     ]
     shape += free_sizes(lhs, dims.lhs_batching, dims.lhs_contracting)

@@ -20,18 +20,18 @@ from sdyopt.dialects.stablehlo.index_dimensions import GATHER_DIMENSIONS, Gather
 from sdyopt.dialects.stablehlo.kinds import integers_of
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.types import INT_TENSOR, STATIC_1D_INT_TENSOR, TENSOR
-from sdyopt.ir import fields
+from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
-from sdyopt.ir.constants import constant_value
 from sdyopt.ir.constraints import BOOL_ATTR, I64_ARRAY, I64_ATTR
-from sdyopt.ir.elements import DenseElements
-from sdyopt.ir.form import Form
-from sdyopt.ir.numbers import FALSE
+from sdyopt.ir.elements_attributes import DenseElements
+from sdyopt.ir.folding import constant_value
+from sdyopt.ir.numeric_attributes import FALSE
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import are_compatible_sizes, same_element_types
 from sdyopt.ir.traits import NO_MEMORY_EFFECT, PURE
 from sdyopt.ir.types import DYNAMIC, RankedTensor, Type
-from sdyopt.ir.verify_form import compare_types
+from sdyopt.ir.verify_signature import compare_types
 from sdyopt.syntax.spell import plain_type
 
 
@@ -41,19 +41,19 @@ class GatherOp(Op):
 
     __slots__ = ()
 
-    operand = fields.operand(TENSOR)
-    start_indices = fields.operand(INT_TENSOR)
-    dimension_numbers = fields.attr(GATHER_DIMENSIONS)
-    slice_sizes = fields.attr(I64_ARRAY)
-    indices_are_sorted = fields.defaulted_attr(BOOL_ATTR, FALSE)
-    result = fields.result(TENSOR)
+    operand = op_fields.operand(TENSOR)
+    start_indices = op_fields.operand(INT_TENSOR)
+    dimension_numbers = op_fields.attr(GATHER_DIMENSIONS)
+    slice_sizes = op_fields.attr(I64_ARRAY)
+    indices_are_sorted = op_fields.defaulted_attr(BOOL_ATTR, FALSE)
+    result = op_fields.result(TENSOR)
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        sizes = form.slice_sizes
-        _check_gather(form, len(sizes))
-        _check_slice_sizes(form, sizes)
-        return [_result_type(form, sizes)]
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        sizes = signature.slice_sizes
+        _check_gather(signature, len(sizes))
+        _check_slice_sizes(signature, sizes)
+        return [_result_type(signature, sizes)]
 
 
 @stablehlo.op("dynamic_gather", NO_MEMORY_EFFECT)
@@ -62,114 +62,126 @@ class DynamicGatherOp(Op):
 
     __slots__ = ()
 
-    operand = fields.operand(TENSOR)
-    start_indices = fields.operand(INT_TENSOR)
-    slice_sizes = fields.operand(STATIC_1D_INT_TENSOR)
-    dimension_numbers = fields.attr(GATHER_DIMENSIONS)
-    indices_are_sorted = fields.defaulted_attr(BOOL_ATTR, FALSE)
-    out = fields.result(TENSOR)
+    operand = op_fields.operand(TENSOR)
+    start_indices = op_fields.operand(INT_TENSOR)
+    slice_sizes = op_fields.operand(STATIC_1D_INT_TENSOR)
+    dimension_numbers = op_fields.attr(GATHER_DIMENSIONS)
+    indices_are_sorted = op_fields.defaulted_attr(BOOL_ATTR, FALSE)
+    out = op_fields.result(TENSOR)
 
-    def verify_place(self) -> None:
+    def verify_in_context(self) -> None:
         sizes = constant_value(self.slice_sizes.defining_op)
         known = integers_of(sizes) if isinstance(sizes, DenseElements) else None
-        compare_types(self.form, lambda: _infer_dynamic(self.form, known), are_compatible, plain_type)
+        compare_types(
+            self.signature, lambda: _infer_dynamic(self.signature, known), are_compatible, plain_type
+        )
 
 
-def _infer_dynamic(form: Form, sizes: Sequence[int] | None) -> list[Type]:
-    (count,) = form.slice_sizes.shape
-    _check_gather(form, count)
+def _infer_dynamic(signature: OpSignature, sizes: Sequence[int] | None) -> list[Type]:
+    (count,) = signature.slice_sizes.shape
+    _check_gather(signature, count)
     if sizes is None:
-        return [_result_type(form, (DYNAMIC,) * count)]
-    _check_slice_sizes(form, sizes)
-    return [_result_type(form, sizes)]
+        return [_result_type(signature, (DYNAMIC,) * count)]
+    _check_slice_sizes(signature, sizes)
+    return [_result_type(signature, sizes)]
 
 
 # --- Checks ---------------------------------------------------------------------------------------
 
 
-def _check_gather(form: Form, size_count: int) -> None:
+def _check_gather(signature: OpSignature, size_count: int) -> None:
     """The dimension numbers fit the operands, of which each slice has `size_count` sizes."""
-    dims: GatherDimensions = form.dimension_numbers
-    operand, indices = form.operand, form.start_indices
-    _check_counts(form, dims, operand, indices)
+    dims: GatherDimensions = signature.dimension_numbers
+    operand, indices = signature.operand, signature.start_indices
+    _check_counts(signature, dims, operand, indices)
     if not is_sorted(dims.offset_dims):  # gather_c4
-        raise form.located_error(f"expects offset_dims to be sorted, got: [{listing(dims.offset_dims)}]")
+        raise signature.located_error(f"expects offset_dims to be sorted, got: [{listing(dims.offset_dims)}]")
     if not is_unique(dims.offset_dims):
-        raise form.located_error(f"expects offset_dims to not repeat, got: [{listing(dims.offset_dims)}]")
+        raise signature.located_error(
+            f"expects offset_dims to not repeat, got: [{listing(dims.offset_dims)}]"
+        )
     collapsed, batching = dims.collapsed_slice_dims, dims.operand_batching_dims
-    check_distinct(form, collapsed, batching, "collapsed_slice_dims", "operand_batching_dims")  # gather_c6
+    check_distinct(
+        signature, collapsed, batching, "collapsed_slice_dims", "operand_batching_dims"
+    )  # gather_c6
     for dimensions, name in (  # gather_c7, gather_c8, gather_c10, gather_c11
         (collapsed, "collapsed_slice_dims"),
         (batching, "operand_batching_dims"),
     ):
         if not is_sorted(dimensions):
-            raise form.located_error(f"expects {name} to be sorted, got: [{listing(dimensions)}]")
-        check_all_within(form, dimensions, operand.rank, name, "rank-of('operand')")
-    _check_batching(form, dims, operand, indices)
-    check_distinct(form, dims.start_index_map, batching, "start_index_map", "operand_batching_dims")
-    check_all_within(form, dims.start_index_map, operand.rank, "start_index_map", "rank-of('operand')")
+            raise signature.located_error(f"expects {name} to be sorted, got: [{listing(dimensions)}]")
+        check_all_within(signature, dimensions, operand.rank, name, "rank-of('operand')")
+    _check_batching(signature, dims, operand, indices)
+    check_distinct(signature, dims.start_index_map, batching, "start_index_map", "operand_batching_dims")
+    check_all_within(signature, dims.start_index_map, operand.rank, "start_index_map", "rank-of('operand')")
     if size_count != operand.rank:  # gather_c20
-        raise form.located_error(
+        raise signature.located_error(
             f"slice_sizes size ({size_count}) not equal to operand rank ({operand.rank})"
         )
 
 
-def _check_counts(form: Form, dims: GatherDimensions, operand: RankedTensor, indices: RankedTensor) -> None:
+def _check_counts(
+    signature: OpSignature, dims: GatherDimensions, operand: RankedTensor, indices: RankedTensor
+) -> None:
     offset, collapsed = len(dims.offset_dims), len(dims.collapsed_slice_dims)
     batching, vector = len(dims.operand_batching_dims), dims.index_vector_dim
     if operand.rank != offset + collapsed + batching:  # gather_c1
-        raise form.located_error(
+        raise signature.located_error(
             f"offset_dims size ({offset}) plus collapse_slice_dims size ({collapsed}) plus "
             f"operand_batching_dims size ({batching}) is not equal to operand rank ({operand.rank})"
         )
     check_within(  # gather_c2
-        form, vector, indices.rank, "index_vector_dim", "rank-of('start_indices')", is_inclusive=True
+        signature, vector, indices.rank, "index_vector_dim", "rank-of('start_indices')", is_inclusive=True
     )
     # Where the indices are no vectors, there is one per place.
     size = 1 if vector == indices.rank else indices.shape[vector]
     if size not in (DYNAMIC, len(dims.start_index_map)):  # gather_c3
-        raise form.located_error(
+        raise signature.located_error(
             f"start_index_map size ({len(dims.start_index_map)}) is not equal to size of index dimension "
             f"({vector}) of start_indices ({size})"
         )
 
 
-def _check_batching(form: Form, dims: GatherDimensions, operand: RankedTensor, indices: RankedTensor) -> None:
+def _check_batching(
+    signature: OpSignature, dims: GatherDimensions, operand: RankedTensor, indices: RankedTensor
+) -> None:
     operand_dims, indices_dims = dims.operand_batching_dims, dims.start_indices_batching_dims
     name = "start_indices_batching_dims"
     if not is_unique(indices_dims):  # gather_c13
-        raise form.located_error(f"expects {name} to not repeat, got: [{listing(indices_dims)}]")
-    check_all_within(form, indices_dims, indices.rank, name, "rank-of('start_indices')")  # gather_c14
+        raise signature.located_error(f"expects {name} to not repeat, got: [{listing(indices_dims)}]")
+    check_all_within(signature, indices_dims, indices.rank, name, "rank-of('start_indices')")  # gather_c14
     if dims.index_vector_dim in indices_dims:  # gather_c15
-        raise form.located_error(f"expects {name} not to include index_vector_dim {dims.index_vector_dim}")
+        raise signature.located_error(
+            f"expects {name} not to include index_vector_dim {dims.index_vector_dim}"
+        )
     if len(operand_dims) != len(indices_dims):  # gather_c16
-        raise form.located_error(
+        raise signature.located_error(
             "operand_batching_dims and start_indices_batching_dims should have the same size"
         )
     for number, (left, right) in enumerate(zip(operand_dims, indices_dims, strict=True)):
         sizes = operand.shape[left], indices.shape[right]
         if not are_compatible_sizes(*sizes):  # gather_c17
-            raise form.located_error(
+            raise signature.located_error(
                 f"operand_batching_dims[{number}] and start_indices_batching_dims[{number}] must have "
                 f"compatible sizes, but got {sizes[0]} and {sizes[1]}"
             )
 
 
-def _check_slice_sizes(form: Form, sizes: Dimensions) -> None:
-    dims: GatherDimensions = form.dimension_numbers
+def _check_slice_sizes(signature: OpSignature, sizes: Dimensions) -> None:
+    dims: GatherDimensions = signature.dimension_numbers
     for dimensions, name in (  # gather_c9, gather_c12
         (dims.collapsed_slice_dims, "collapsed_slice_dims"),
         (dims.operand_batching_dims, "operand_batching_dims"),
     ):
         for dimension in dimensions:
             if sizes[dimension] > 1:
-                raise form.located_error(
+                raise signature.located_error(
                     f"Expects that for each dim in {name}, slice_sizes[dim] should be <= 1, but got "
                     f"{sizes[dimension]}"
                 )
-    for index, (size, bound) in enumerate(zip(sizes, form.operand.shape, strict=True)):
+    for index, (size, bound) in enumerate(zip(sizes, signature.operand.shape, strict=True)):
         if size < 0 or (bound != DYNAMIC and size > bound):  # gather_c21
-            raise form.located_error(
+            raise signature.located_error(
                 f"slice size ({size}) is out of bounds for operand dimension ({bound}) at index {index}"
             )
 
@@ -177,12 +189,12 @@ def _check_slice_sizes(form: Form, sizes: Dimensions) -> None:
 # --- Result ---------------------------------------------------------------------------------------
 
 
-def _result_type(form: Form, sizes: Dimensions) -> Type:
+def _result_type(signature: OpSignature, sizes: Dimensions) -> Type:
     """The dimensions of the slices where `offset_dims` says, those of the indices around them."""
-    dims: GatherDimensions = form.dimension_numbers
-    indices, vector = form.start_indices, dims.index_vector_dim
+    dims: GatherDimensions = signature.dimension_numbers
+    indices, vector = signature.start_indices, dims.index_vector_dim
     rank = len(dims.offset_dims) + len([d for d in range(indices.rank) if d != vector])
-    check_all_within(form, dims.offset_dims, rank, "offset_dims", "implied-result-rank")  # gather_c5
+    check_all_within(signature, dims.offset_dims, rank, "offset_dims", "implied-result-rank")  # gather_c5
     gone = {*dims.collapsed_slice_dims, *dims.operand_batching_dims}
     slices = iter([(size, DYNAMIC) for d, size in enumerate(sizes) if d not in gone])
     limits = bounds_of(indices) or (DYNAMIC,) * indices.rank
@@ -190,7 +202,7 @@ def _result_type(form: Form, sizes: Dimensions) -> Type:
     offsets = set(dims.offset_dims)
     result = [next(slices if dimension in offsets else places) for dimension in range(rank)]
     shape, bounds = [size for size, _ in result], [bound for _, bound in result]
-    return RankedTensor(tuple(shape), form.operand.element, encoding_with(indices.encoding, bounds))
+    return RankedTensor(tuple(shape), signature.operand.element, encoding_with(indices.encoding, bounds))
 
 
 @stablehlo.op("torch_index_select", PURE)
@@ -199,8 +211,8 @@ class TorchIndexSelectOp(Op):
 
     __slots__ = ()
 
-    operand = fields.operand(TENSOR)
-    index = fields.operand(TENSOR)
-    dim = fields.attr(I64_ATTR)
-    batch_dims = fields.attr(I64_ATTR)
-    out = fields.result(TENSOR)
+    operand = op_fields.operand(TENSOR)
+    index = op_fields.operand(TENSOR)
+    dim = op_fields.attr(I64_ATTR)
+    batch_dims = op_fields.attr(I64_ATTR)
+    out = op_fields.result(TENSOR)

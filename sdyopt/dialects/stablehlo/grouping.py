@@ -13,9 +13,9 @@ from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
 from sdyopt.ir.attribute import EMPTY_DICT
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import DICT_ATTR, FLAT_SYMBOL_ATTR, I32_ATTR, STRING_ATTR, non_negative
-from sdyopt.ir.fields import attr, defaulted_attr, operand, operands, regions, result, results
-from sdyopt.ir.form import Form
-from sdyopt.ir.numbers import integer
+from sdyopt.ir.numeric_attributes import integer
+from sdyopt.ir.op_fields import attr, defaulted_attr, operand, operands, regions, result, results
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.symbols import lookup_symbol
 from sdyopt.ir.traits import FUNCTION, PURE
@@ -40,8 +40,8 @@ class TupleOp(Op):
     assembly = assembly(AllOperands(), AttrDict(), ":", TupleOpType())
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        return [TupleType(form.operand_types)]
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [TupleType(signature.operand_types)]
 
 
 @stablehlo.op("get_tuple_element", PURE, INFERS_COMPATIBLE_TYPES)
@@ -59,13 +59,13 @@ class GetTupleElementOp(Op):
     )
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        elements = form.operand.types
-        if form.index >= len(elements):  # get_tuple_element_c1
-            raise form.located_error(
-                f"index {form.index} is out of bounds of operand with size {len(elements)}"
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        elements = signature.operand.types
+        if signature.index >= len(elements):  # get_tuple_element_c1
+            raise signature.located_error(
+                f"index {signature.index} is out of bounds of operand with size {len(elements)}"
             )
-        return [elements[form.index]]
+        return [elements[signature.index]]
 
 
 # --- Composites -----------------------------------------------------------------------------
@@ -119,20 +119,20 @@ class CompositeOp(Op):
     )
 
     def verify_symbol_uses(self) -> None:
-        form = self.form
-        if not _NAME.fullmatch(form.op_name):  # composite_c1
+        signature = self.signature
+        if not _NAME.fullmatch(signature.op_name):  # composite_c1
             raise _error(
                 self,
                 "name must be a valid namespaced op name, i.e. it must match the following regular "
                 f'expression: ^{_NAME.pattern}$ e.g. "my_namespace.my_op"',
             )
-        function = lookup_symbol(self, form.decomposition)
+        function = lookup_symbol(self, signature.decomposition)
         if function is None or FUNCTION not in function.traits:  # composite_c2
-            raise _error(self, f"'{form.decomposition}' does not reference a valid function")
-        type = function.form.function_type
+            raise _error(self, f"'{signature.decomposition}' does not reference a valid function")
+        type = function.signature.function_type
         assert isinstance(type, FunctionType)
-        _check_alike(self, "operand", form.operand_types, type.inputs)  # composite_c3
-        _check_alike(self, "result", form.result_types, type.results)  # composite_c4
+        _check_alike(self, "operand", signature.operand_types, type.inputs)  # composite_c3
+        _check_alike(self, "result", signature.result_types, type.results)  # composite_c4
 
 
 def _error(op: Op, message: str) -> DiagnosticError:

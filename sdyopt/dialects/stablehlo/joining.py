@@ -11,11 +11,11 @@ from sdyopt.dialects.stablehlo.compatible import concatenated, most_specific_dim
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.shape_operand import constant_integers
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
-from sdyopt.ir import fields
+from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import I64_ARRAY, I64_ATTR, non_negative
-from sdyopt.ir.fields import attr, operands, result
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_fields import attr, operands, result
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import (
     SAME_ELEMENT_TYPE,
@@ -45,15 +45,15 @@ class ConcatenateOp(Op):
     )
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        inputs: tuple[RankedTensor, ...] = form.inputs
-        first, along = inputs[0], form.dimension
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        inputs: tuple[RankedTensor, ...] = signature.inputs
+        first, along = inputs[0], signature.dimension
         if not first.rank:  # concatenate_c4
-            raise form.located_error("rank-0 values cannot be concatenated")
+            raise signature.located_error("rank-0 values cannot be concatenated")
         if along >= first.rank:
-            raise form.located_error(f"dimension {along} is out-of-bounds for input rank {first.rank}")
+            raise signature.located_error(f"dimension {along} is out-of-bounds for input rank {first.rank}")
         for index, type in enumerate(inputs):  # concatenate_c2
-            _check_fits(form, index, first, type)
+            _check_fits(signature, index, first, type)
         merged = [(DYNAMIC, DYNAMIC)] * first.rank
         merged[along] = (0, DYNAMIC)
         for type in inputs:
@@ -62,19 +62,19 @@ class ConcatenateOp(Op):
                 if index == along:
                     merged[index] = concatenated(merged[index], dimension)
                 else:
-                    merged[index] = most_specific_dimension(form, index, merged[index], dimension)
+                    merged[index] = most_specific_dimension(signature, index, merged[index], dimension)
         encoding = next((type.encoding for type in inputs if type.encoding is not None), None)
         bounds = tuple(bound for _, bound in merged) if any(map(bounds_of, inputs)) else ()
         shape = tuple(size for size, _ in merged)
         return [RankedTensor(shape, first.element, encoding_with(encoding, bounds))]
 
 
-def _check_fits(form: Form, index: int, first: RankedTensor, type: RankedTensor) -> None:
+def _check_fits(signature: OpSignature, index: int, first: RankedTensor, type: RankedTensor) -> None:
     if type.rank != first.rank:
-        raise form.located_error(f"operands (0) and ({index}) do not match rank")
+        raise signature.located_error(f"operands (0) and ({index}) do not match rank")
     for dimension, sizes in enumerate(zip(first.shape, type.shape, strict=True)):
-        if dimension != form.dimension and not are_compatible_sizes(*sizes):
-            raise form.located_error(
+        if dimension != signature.dimension and not are_compatible_sizes(*sizes):
+            raise signature.located_error(
                 f"shapes of operand (0) and ({index}) are not compatible at non-concat index {dimension}: "
                 f"({', '.join(map(str, first.shape))}) != ({', '.join(map(str, type.shape))})"
             )
@@ -95,8 +95,8 @@ class PadOp(Op):
 
     __slots__ = ()
 
-    operand = fields.operand(types.TENSOR)
-    padding_value = fields.operand(types.SCALAR_TENSOR)
+    operand = op_fields.operand(types.TENSOR)
+    padding_value = op_fields.operand(types.SCALAR_TENSOR)
     edge_padding_low = attr(I64_ARRAY)
     edge_padding_high = attr(I64_ARRAY)
     interior_padding = attr(I64_ARRAY)
@@ -124,15 +124,18 @@ class PadOp(Op):
     )
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        source, count = form.operand, len(form.edge_padding_low)
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        source, count = signature.operand, len(signature.edge_padding_low)
         if count != source.rank:  # pad_c2
-            raise form.located_error(
+            raise signature.located_error(
                 f"edge_padding_low length ({count}) must match operand rank ({source.rank})"
             )
         bounds = bounds_of(source)
         padded = [
-            (_padded(form, index, source.shape[index], "size"), _padded(form, index, bound, "bound"))
+            (
+                _padded(signature, index, source.shape[index], "size"),
+                _padded(signature, index, bound, "bound"),
+            )
             for index, bound in enumerate(bounds or (DYNAMIC,) * source.rank)
         ]
         shape = tuple(size for size, _ in padded)
@@ -140,16 +143,16 @@ class PadOp(Op):
         return [RankedTensor(shape, source.element, encoding)]
 
 
-def _padded(form: Form, index: int, size: int, what: str) -> int:
-    interior = form.interior_padding[index]
+def _padded(signature: OpSignature, index: int, size: int, what: str) -> int:
+    interior = signature.interior_padding[index]
     if interior < 0:  # pad_c3
-        raise form.located_error(f"Interior padding cannot be negative: {interior}")
+        raise signature.located_error(f"Interior padding cannot be negative: {interior}")
     if size == DYNAMIC:
         return DYNAMIC
-    edges = form.edge_padding_low[index] + form.edge_padding_high[index]
+    edges = signature.edge_padding_low[index] + signature.edge_padding_high[index]
     padded: int = size + edges + max(size - 1, 0) * interior
     if padded < 0:  # pad_c4
-        raise form.located_error(f"Padding result in negative {what} for dimension {index}")
+        raise signature.located_error(f"Padding result in negative {what} for dimension {index}")
     return padded
 
 
@@ -165,29 +168,29 @@ class DynamicPadOp(Op):
 
     __slots__ = ()
 
-    operand = fields.operand(types.TENSOR)
-    padding_value = fields.operand(types.SCALAR_TENSOR)
-    edge_padding_low = fields.operand(types.STATIC_DIMENSION_TENSOR)
-    edge_padding_high = fields.operand(types.STATIC_DIMENSION_TENSOR)
-    interior_padding = fields.operand(types.STATIC_DIMENSION_TENSOR)
+    operand = op_fields.operand(types.TENSOR)
+    padding_value = op_fields.operand(types.SCALAR_TENSOR)
+    edge_padding_low = op_fields.operand(types.STATIC_DIMENSION_TENSOR)
+    edge_padding_high = op_fields.operand(types.STATIC_DIMENSION_TENSOR)
+    interior_padding = op_fields.operand(types.STATIC_DIMENSION_TENSOR)
     out = result(types.TENSOR)
 
     assembly = assembly(AllOperands(), AttrDict(), ":", FunctionalType())
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        size, rank = form.edge_padding_low.shape[0], form.operand.rank
+    def verify_signature(signature: OpSignature) -> None:
+        size, rank = signature.edge_padding_low.shape[0], signature.operand.rank
         if size != rank:  # dynamic_pad_c2
-            raise form.located_error(f"padding operands size ({size}) must match operand rank ({rank})")
+            raise signature.located_error(f"padding operands size ({size}) must match operand rank ({rank})")
 
-    def verify_place(self) -> None:
+    def verify_in_context(self) -> None:
         interiors = constant_integers(self.interior_padding)
         if interiors is None:
             return
         if any(interior < 0 for interior in interiors):  # dynamic_pad_c3
             got = ", ".join(map(str, interiors))
-            raise self.form.located_error(f"interior_padding must be non-negative, but got {got}")
-        source, target = self.form.operand, self.form.out
+            raise self.signature.located_error(f"interior_padding must be non-negative, but got {got}")
+        source, target = self.signature.operand, self.signature.out
         lows, highs = constant_integers(self.edge_padding_low), constant_integers(self.edge_padding_high)
         if not source.has_static_shape or not target.has_static_shape or lows is None or highs is None:
             return
@@ -195,6 +198,6 @@ class DynamicPadOp(Op):
         for index, (size, got_size, low, high, interior) in enumerate(columns):  # dynamic_pad_c4
             expected = size + low + max(size - 1, 0) * interior + high
             if got_size != expected:
-                raise self.form.located_error(
+                raise self.signature.located_error(
                     f"expected output dimension at index {index} to equal {expected}, but got {got_size}"
                 )

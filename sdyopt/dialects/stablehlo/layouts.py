@@ -8,8 +8,8 @@ from sdyopt.dialects.stablehlo.bodies import quoted
 from sdyopt.dialects.stablehlo.kinds import integers_of
 from sdyopt.ir.attribute import ArrayAttr, Attribute
 from sdyopt.ir.constraints import AttrKind
-from sdyopt.ir.elements import DenseElements
-from sdyopt.ir.form import Form
+from sdyopt.ir.elements_attributes import DenseElements
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import INDEX, RankedShape, ShapedType, TupleType, Type
 from sdyopt.syntax.spell import plain_attribute
 
@@ -30,43 +30,45 @@ LAYOUTS: AttrKind[tuple[DenseElements, ...]] = AttrKind(
 )
 
 
-def check_layouts(form: Form) -> None:
+def check_layouts(signature: OpSignature) -> None:
     """Operands and results all have a layout that fits, or none has one."""
-    operands, results = form.operand_layouts, form.result_layouts
+    operands, results = signature.operand_layouts, signature.result_layouts
     if operands is None and results is None:
         return
     if operands is None or results is None:
-        raise form.op_error(
+        raise signature.op_error(
             "Layout attributes should be specified for either both operands and results or none."
         )
-    types = form.result_types
+    types = signature.result_types
     if len(types) == 1 and isinstance(types[0], TupleType):
         types = types[0].types
-    _check_each(form, form.operand_types, operands, "operand")
-    _check_each(form, types, results, "result")
+    _check_each(signature, signature.operand_types, operands, "operand")
+    _check_each(signature, types, results, "result")
 
 
-def _check_each(form: Form, types: Sequence[Type], layouts: Sequence[DenseElements], what: str) -> None:
+def _check_each(
+    signature: OpSignature, types: Sequence[Type], layouts: Sequence[DenseElements], what: str
+) -> None:
     if len(types) != len(layouts):
-        raise form.op_error(
+        raise signature.op_error(
             f"Number of {what}s must match the number of {what} layouts, {len(types)} != {len(layouts)}"
         )
     for index, (type, layout) in enumerate(zip(types, layouts, strict=True)):
-        _check_layout(form, type, layout, f"{what} #{index}")
+        _check_layout(signature, type, layout, f"{what} #{index}")
 
 
-def _check_layout(form: Form, type: Type, layout: DenseElements, what: str) -> None:
+def _check_layout(signature: OpSignature, type: Type, layout: DenseElements, what: str) -> None:
     if isinstance(type, TupleType):
-        raise form.op_error("Tuple types are not fully supported with layout constraints yet")
+        raise signature.op_error("Tuple types are not fully supported with layout constraints yet")
     order = integers_of(layout)
     if not isinstance(type, ShapedType):
         if order:
-            raise form.op_error(
+            raise signature.op_error(
                 f"Only tensor types can have non-empty layout: {what} of type {quoted(type)} has layout "
                 f"{plain_attribute(layout)}"
             )
     elif isinstance(type, RankedShape) and sorted(order) != list(range(type.rank)):
-        raise form.op_error(
+        raise signature.op_error(
             f"incorrect layout {plain_attribute(layout)} for type {quoted(type)}, layout must be a "
             f"permutation of [0, {type.rank})"
         )

@@ -17,11 +17,11 @@ from sdyopt.dialects.stablehlo.dimensions import are_shapes_compatible, listing
 from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.dialects.stablehlo.traits import COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.types import FLOAT_COMPLEX_OR_QUANTIZED_TENSOR, FLOAT_OR_COMPLEX_TENSOR
-from sdyopt.ir import fields
+from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import BOOL_ATTR, I64_ARRAY, of_class
-from sdyopt.ir.form import Form
-from sdyopt.ir.numbers import FALSE
+from sdyopt.ir.numeric_attributes import FALSE
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import are_compatible_sizes
 from sdyopt.ir.traits import NO_MEMORY_EFFECT
@@ -35,9 +35,9 @@ class CholeskyOp(Op):
 
     __slots__ = ()
 
-    a = fields.operand(FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
-    lower = fields.defaulted_attr(BOOL_ATTR, FALSE)
-    out = fields.result(FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
+    a = op_fields.operand(FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
+    lower = op_fields.defaulted_attr(BOOL_ATTR, FALSE)
+    out = op_fields.result(FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
 
     assembly = assembly(
         Operand("a"),
@@ -46,12 +46,12 @@ class CholeskyOp(Op):
     )
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        a = form.a
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        a = signature.a
         if a.rank < 2:  # cholesky_c2
-            raise form.located_error(f"argument 'a' must have rank >= 2, got shape {listing(a.shape)}.")
+            raise signature.located_error(f"argument 'a' must have rank >= 2, got shape {listing(a.shape)}.")
         if not are_compatible_sizes(*a.shape[-2:]):  # cholesky_c3
-            raise form.located_error(
+            raise signature.located_error(
                 f"minor dimensions of 'a' must have equal size, got shape {listing(a.shape)}."
             )
         return [a]
@@ -70,32 +70,34 @@ class TriangularSolveOp(Op):
 
     __slots__ = ()
 
-    a = fields.operand(FLOAT_OR_COMPLEX_TENSOR)
-    b = fields.operand(FLOAT_OR_COMPLEX_TENSOR)
-    left_side = fields.attr(BOOL_ATTR)
-    lower = fields.attr(BOOL_ATTR)
-    unit_diagonal = fields.attr(BOOL_ATTR)
-    transpose_a = fields.attr(of_class(Transpose, "Transpose options"))
-    out = fields.result(FLOAT_OR_COMPLEX_TENSOR)
+    a = op_fields.operand(FLOAT_OR_COMPLEX_TENSOR)
+    b = op_fields.operand(FLOAT_OR_COMPLEX_TENSOR)
+    left_side = op_fields.attr(BOOL_ATTR)
+    lower = op_fields.attr(BOOL_ATTR)
+    unit_diagonal = op_fields.attr(BOOL_ATTR)
+    transpose_a = op_fields.attr(of_class(Transpose, "Transpose options"))
+    out = op_fields.result(FLOAT_OR_COMPLEX_TENSOR)
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        a, b = form.a, form.b
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        a, b = signature.a, signature.b
         if a.rank < 2:
-            raise form.located_error(f"operand 'a' must have rank >= 2, but got {quoted(a)}")
+            raise signature.located_error(f"operand 'a' must have rank >= 2, but got {quoted(a)}")
         if not are_compatible_sizes(*a.shape[-2:]):
-            raise form.located_error(
+            raise signature.located_error(
                 f"two minor dimensions of operand 'a' must be compatible, but got {quoted(a)}"
             )
         both = f"but got {quoted(a)} and {quoted(b)}"
         if a.rank != b.rank:
-            raise form.located_error(f"operands must have equal rank, {both}")
-        if not are_compatible_sizes(a.shape[-1], b.shape[-2 if form.left_side else -1]):
-            raise form.located_error(f"shared dimension of operands 'a' and 'b' must be compatible, {both}")
+            raise signature.located_error(f"operands must have equal rank, {both}")
+        if not are_compatible_sizes(a.shape[-1], b.shape[-2 if signature.left_side else -1]):
+            raise signature.located_error(
+                f"shared dimension of operands 'a' and 'b' must be compatible, {both}"
+            )
         if not are_shapes_compatible(a.shape[:-2], b.shape[:-2]):
-            raise form.located_error(f"batch dimensions of the operands must be compatible, {both}")
-        if form.transpose_a.value == "TRANSPOSE_INVALID":
-            raise form.located_error("Invalid transpose option value for triangular solve")
+            raise signature.located_error(f"batch dimensions of the operands must be compatible, {both}")
+        if signature.transpose_a.value == "TRANSPOSE_INVALID":
+            raise signature.located_error("Invalid transpose option value for triangular solve")
         return [b]
 
 
@@ -112,10 +114,10 @@ class FftOp(Op):
 
     __slots__ = ()
 
-    operand = fields.operand(FLOAT_OR_COMPLEX_TENSOR)
-    fft_type = fields.attr(of_class(FftType, "XLA fast fourier transform type."))
-    fft_length = fields.attr(I64_ARRAY)
-    out = fields.result(FLOAT_OR_COMPLEX_TENSOR)
+    operand = op_fields.operand(FLOAT_OR_COMPLEX_TENSOR)
+    fft_type = op_fields.attr(of_class(FftType, "XLA fast fourier transform type."))
+    fft_length = op_fields.attr(I64_ARRAY)
+    out = op_fields.result(FLOAT_OR_COMPLEX_TENSOR)
 
     assembly = assembly(
         *(Operand("operand"), ",", "type", "=", enum_attr("fft_type", FftType)),
@@ -123,63 +125,65 @@ class FftOp(Op):
     )
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        operand, lengths, kind = form.operand, form.fft_length, form.fft_type.value
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        operand, lengths, kind = signature.operand, signature.fft_length, signature.fft_type.value
         rank = len(lengths)
         if not 1 <= rank <= 3:
-            raise form.located_error(f"rank must be between 1 and 3, but got {rank}.")
-        element = _fft_element(form, operand, kind)
+            raise signature.located_error(f"rank must be between 1 and 3, but got {rank}.")
+        element = _fft_element(signature, operand, kind)
         if operand.rank < rank:
-            raise form.located_error(
+            raise signature.located_error(
                 f"operand rank must not be less than fft rank of {rank} for operand of type "
                 f"{quoted(operand)}."
             )
         shape, bounds = list(operand.shape), list(bounds_of(operand))
         if kind == "RFFT":
-            _check_rfft(form, operand, lengths)
+            _check_rfft(signature, operand, lengths)
             if lengths[-1] != 0:
                 shape[-1] = lengths[-1] // 2 + 1
         if kind == "IRFFT":
-            _check_irfft(form, operand, lengths)
+            _check_irfft(signature, operand, lengths)
             shape[-1] = lengths[-1]
         if kind in ("RFFT", "IRFFT") and bounds:
             bounds[-1] = DYNAMIC
         return [RankedTensor(tuple(shape), element, encoding_with(operand.encoding, bounds))]
 
 
-def _fft_element(form: Form, operand: RankedTensor, kind: str) -> Type:
+def _fft_element(signature: OpSignature, operand: RankedTensor, kind: str) -> Type:
     """The elements of the result: complex, but for the inverse of a real transform."""
     element = operand.element
     if kind == "RFFT":
         if element is not F32 and element is not F64:
-            raise form.located_error(f"RFFT requires f32 or f64 input type, but is given {quoted(element)}.")
+            raise signature.located_error(
+                f"RFFT requires f32 or f64 input type, but is given {quoted(element)}."
+            )
         return ComplexType(element)
     if not isinstance(element, ComplexType):
-        raise form.located_error(
+        raise signature.located_error(
             f"FFT/IFFT/IRFFT take a complex tensor as input, but is given {quoted(operand)}."
         )
     return element.element if kind == "IRFFT" else element
 
 
-def _check_rfft(form: Form, operand: RankedTensor, lengths: Sequence[int]) -> None:
+def _check_rfft(signature: OpSignature, operand: RankedTensor, lengths: Sequence[int]) -> None:
     if not are_shapes_compatible(operand.shape[-len(lengths) :], lengths):
-        raise form.located_error(
+        raise signature.located_error(
             "RFFT requires innermost dimensions to be compatible with fft_length. "
             f"Got: {listing(operand.shape)} but wanted {listing(lengths)}."
         )
 
 
-def _check_irfft(form: Form, operand: RankedTensor, lengths: Sequence[int]) -> None:
+def _check_irfft(signature: OpSignature, operand: RankedTensor, lengths: Sequence[int]) -> None:
     *outer, inner = operand.shape[-len(lengths) :]
     for size, length in zip(outer, lengths, strict=False):
         if not are_compatible_sizes(size, length):
-            raise form.located_error(
+            raise signature.located_error(
                 "IRFFT requires non-final dimensions to be compatible with fft_length. "
                 f"Got: {listing(operand.shape)} but wanted {listing(lengths)}, and {size} != {length}."
             )
     is_empty = are_compatible_sizes(inner, 0) and lengths[-1] == 0
     if not is_empty and not are_compatible_sizes(inner, lengths[-1] // 2 + 1):
-        raise form.located_error(
+        raise signature.located_error(
             "IRFFT requires innermost dimension to be compatible with fft_length[-1]/2+1. "
             f"Got: {inner} but fft_length is {listing(lengths)}."
         )

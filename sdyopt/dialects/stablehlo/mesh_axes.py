@@ -10,7 +10,7 @@ from typing import Any
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.structs import Parameter, integer, read_parameter, read_struct
 from sdyopt.ir.attribute import ArrayAttr, Attribute, SymbolRef
-from sdyopt.ir.elements import DenseElements
+from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.operation import Op
 from sdyopt.ir.symbols import lookup_symbol
 from sdyopt.ir.types import IndexType, IntegerType

@@ -8,7 +8,7 @@ from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.ir.attribute import ArrayAttr, Attribute, DictAttr
 from sdyopt.ir.constraints import AttrKind, of_class
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import BF16, F16, F32, F64, FloatType, Type
 from sdyopt.syntax.assembly import Custom
 from sdyopt.syntax.cursor import Cursor
@@ -37,11 +37,11 @@ def precision_config_of(cls: type[EnumAttr]) -> AttrKind[tuple[EnumAttr, ...]]:
 PRECISION_CONFIG = precision_config_of(Precision)
 
 
-def check_precision(form: Form) -> None:
+def check_precision(signature: OpSignature) -> None:
     """There is at most one precision for each operand."""
-    config = form.precision_config
+    config = signature.precision_config
     if config is not None and len(config) > 2:
-        raise form.located_error(
+        raise signature.located_error(
             f"expects precision config to be empty or have <= 2 elements, got {len(config)}"
         )
 
@@ -205,15 +205,15 @@ def _parse_precision_and_algorithm(statement: Statement) -> None:
     statement.attributes["algorithm"] = read_algorithm(statement)
 
 
-def _write_precision(out: Template, form: Form, attributes: DictAttr) -> None:
-    config = form.precision_config
+def _write_precision(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+    config = signature.precision_config
     if config is not None:
         out.text(f", precision = {spell_list([precision.value for precision in config])}")
 
 
-def _write_precision_and_algorithm(out: Template, form: Form, attributes: DictAttr) -> None:
-    _write_precision(out, form, attributes)
-    algorithm = form.algorithm
+def _write_precision_and_algorithm(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+    _write_precision(out, signature, attributes)
+    algorithm = signature.algorithm
     if algorithm is not None:
         text = _spell_algorithm(algorithm, out.speller)
         out.text(f", algorithm = {text.removeprefix('dot_algorithm')}")

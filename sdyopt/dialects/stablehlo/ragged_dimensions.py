@@ -11,7 +11,7 @@ from sdyopt.dialects.stablehlo.contraction import check_result_shape
 from sdyopt.dialects.stablehlo.dimensions import check_distinct, check_within, listing
 from sdyopt.dialects.stablehlo.dot_dimensions import check_dot_dimensions, free_sizes
 from sdyopt.dialects.stablehlo.precision import check_precision
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.shape_traits import are_compatible_sizes
 from sdyopt.ir.types import RankedTensor
 
@@ -29,40 +29,40 @@ class RaggedDimensions(NamedTuple):
     rhs_group: Dimensions
 
 
-def check_ragged_dot(form: Form, dims: RaggedDimensions) -> None:
+def check_ragged_dot(signature: OpSignature, dims: RaggedDimensions) -> None:
     """Checks a product with these dimensions."""
-    lhs, rhs, group_sizes = form.operand_types
-    check_precision(form)
+    lhs, rhs, group_sizes = signature.operand_types
+    check_precision(signature)
     if not isinstance(lhs, RankedTensor) or not isinstance(rhs, RankedTensor):
-        raise form.op_error("expects operands with a rank")
+        raise signature.op_error("expects operands with a rank")
     assert isinstance(group_sizes, RankedTensor)
-    check_dot_dimensions(form, lhs, rhs, dims)
+    check_dot_dimensions(signature, lhs, rhs, dims)
     if len(dims.lhs_ragged) != 1:
-        raise form.located_error("There must be exactly one ragged dimension in the lhs.")
+        raise signature.located_error("There must be exactly one ragged dimension in the lhs.")
     (ragged,) = dims.lhs_ragged
-    check_within(form, ragged, lhs.rank, "lhs_ragged_dim", "lhs_rank")
-    _check_group_sizes(form, dims, lhs, group_sizes, ragged)
-    _check_group_dimension(form, dims, rhs, group_sizes.shape[-1], ragged)
+    check_within(signature, ragged, lhs.rank, "lhs_ragged_dim", "lhs_rank")
+    _check_group_sizes(signature, dims, lhs, group_sizes, ragged)
+    _check_group_dimension(signature, dims, rhs, group_sizes.shape[-1], ragged)
     groups = [group_sizes.shape[-1]] if ragged in dims.lhs_contracting else []
     batches = [lhs.shape[dimension] for dimension in dims.lhs_batching]
     rows = free_sizes(lhs, dims.lhs_batching, dims.lhs_contracting)
     columns = free_sizes(rhs, dims.rhs_batching, dims.rhs_contracting, dims.rhs_group)
-    check_result_shape(form, [*groups, *batches, *rows, *columns])
+    check_result_shape(signature, [*groups, *batches, *rows, *columns])
 
 
 def _check_group_sizes(
-    form: Form, dims: RaggedDimensions, lhs: RankedTensor, group_sizes: RankedTensor, ragged: int
+    signature: OpSignature, dims: RaggedDimensions, lhs: RankedTensor, group_sizes: RankedTensor, ragged: int
 ) -> None:
     """There is one list of sizes, or one for whatever lies outside of the ragged dimension."""
     if group_sizes.rank == 1:
         return
     prefix = [lhs.shape[dimension] for dimension in _outside(dims, ragged)]
     if group_sizes.rank != len(prefix) + 1:
-        raise form.located_error(
+        raise signature.located_error(
             f"expected group_sizes to have rank {len(prefix) + 1}, got {group_sizes.rank}"
         )
     if prefix != list(group_sizes.shape[:-1]):
-        raise form.located_error(
+        raise signature.located_error(
             f"group_sizes is expected to have shape [{listing([*prefix, group_sizes.shape[-1]])}], "
             f"got [{listing(group_sizes.shape)}]"
         )
@@ -79,27 +79,27 @@ def _outside(dims: RaggedDimensions, ragged: int) -> list[int]:
 
 
 def _check_group_dimension(
-    form: Form, dims: RaggedDimensions, rhs: RankedTensor, count: int, ragged: int
+    signature: OpSignature, dims: RaggedDimensions, rhs: RankedTensor, count: int, ragged: int
 ) -> None:
     """A free ragged dimension meets one part of rhs per group; others meet all of it."""
     group = dims.rhs_group
     for dimension in group:
-        check_within(form, dimension, rhs.rank, "rhs_group_dim", "rhs_rank")
+        check_within(signature, dimension, rhs.rank, "rhs_group_dim", "rhs_rank")
     name = "rhs_group_dimensions"
-    check_distinct(form, group, dims.rhs_batching, name, "rhs_batching_dimensions")
-    check_distinct(form, group, dims.rhs_contracting, name, "rhs_contracting_dimensions")
+    check_distinct(signature, group, dims.rhs_batching, name, "rhs_batching_dimensions")
+    check_distinct(signature, group, dims.rhs_contracting, name, "rhs_contracting_dimensions")
     if ragged in dims.lhs_batching or ragged in dims.lhs_contracting:
         if group:
-            raise form.located_error(
+            raise signature.located_error(
                 "There must be zero group dimensions in the rhs when the ragged dimension is batch or "
                 "contracting."
             )
         return
     if len(group) != 1:
-        raise form.located_error(
+        raise signature.located_error(
             "There must be exactly one group dimension in the rhs when the lhs ragged dimension is "
             "non-contracting."
         )
     size = rhs.shape[group[0]]
     if not are_compatible_sizes(count, size):
-        raise form.located_error(f"rhs group dimension is expected to have size={count}, got {size}")
+        raise signature.located_error(f"rhs group dimension is expected to have size={count}, got {size}")

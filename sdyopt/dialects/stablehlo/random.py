@@ -16,16 +16,16 @@ from sdyopt.dialects.stablehlo.types import (
     STATIC_DIMENSION_TENSOR,
     STATIC_INT_OR_FLOAT_TENSOR,
 )
-from sdyopt.ir import fields
-from sdyopt.ir.constants import constant_value
+from sdyopt.ir import op_fields
 from sdyopt.ir.constraints import of_class
-from sdyopt.ir.elements import DenseElements
-from sdyopt.ir.form import Form
+from sdyopt.ir.elements_attributes import DenseElements
+from sdyopt.ir.folding import constant_value
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import same_element_types
 from sdyopt.ir.traits import NO_MEMORY_EFFECT
 from sdyopt.ir.types import DYNAMIC, FloatType, Type, tensor
-from sdyopt.ir.verify_form import compare_types
+from sdyopt.ir.verify_signature import compare_types
 from sdyopt.syntax.assembly import AttrDict, FunctionalType, Operand, assembly
 from sdyopt.syntax.spell import plain_type
 
@@ -50,29 +50,29 @@ class RngOp(Op):
 
     __slots__ = ()
 
-    a = fields.operand(SCALAR_PRED_INT_OR_FLOAT_TENSOR)
-    b = fields.operand(SCALAR_PRED_INT_OR_FLOAT_TENSOR)
-    shape = fields.operand(STATIC_DIMENSION_TENSOR)
-    rng_distribution = fields.attr(of_class(RngDistribution, "XLA PRNG distribution to be used."))
-    result = fields.result(PRED_INT_OR_FLOAT_TENSOR)
+    a = op_fields.operand(SCALAR_PRED_INT_OR_FLOAT_TENSOR)
+    b = op_fields.operand(SCALAR_PRED_INT_OR_FLOAT_TENSOR)
+    shape = op_fields.operand(STATIC_DIMENSION_TENSOR)
+    rng_distribution = op_fields.attr(of_class(RngDistribution, "XLA PRNG distribution to be used."))
+    result = op_fields.result(PRED_INT_OR_FLOAT_TENSOR)
 
     assembly = assembly(
         *(Operand("a"), ",", Operand("b"), ",", Operand("shape"), ",", "distribution", "="),
         *(enum_attr("rng_distribution", RngDistribution), AttrDict(), ":", FunctionalType()),
     )
 
-    def verify_place(self) -> None:
+    def verify_in_context(self) -> None:
         sizes = constant_value(self.shape.defining_op)
         known = integers_of(sizes) if isinstance(sizes, DenseElements) else None
-        compare_types(self.form, lambda: _infer_rng(self.form, known), are_compatible, plain_type)
+        compare_types(self.signature, lambda: _infer_rng(self.signature, known), are_compatible, plain_type)
 
 
-def _infer_rng(form: Form, sizes: list[int] | None) -> list[Type]:
-    elements = form.a.element, form.b.element
-    is_uniform = form.rng_distribution.value == "UNIFORM"
+def _infer_rng(signature: OpSignature, sizes: list[int] | None) -> list[Type]:
+    elements = signature.a.element, signature.b.element
+    is_uniform = signature.rng_distribution.value == "UNIFORM"
     if not is_uniform and not all(isinstance(element, FloatType) for element in elements):
-        raise form.located_error("mu and sigma must be floats")
-    shape = form.shape.shape[0] * (DYNAMIC,) if sizes is None else tuple(sizes)
+        raise signature.located_error("mu and sigma must be floats")
+    shape = signature.shape.shape[0] * (DYNAMIC,) if sizes is None else tuple(sizes)
     return [tensor(shape, elements[1])]
 
 
@@ -82,10 +82,10 @@ class RngBitGeneratorOp(Op):
 
     __slots__ = ()
 
-    rng_algorithm = fields.attr(of_class(RngAlgorithm, "XLA PRNG algorithm to be used."))
-    initial_state = fields.operand(INT_OR_FLOAT_TENSOR)
-    output_state = fields.result(INT_OR_FLOAT_TENSOR)
-    output = fields.result(STATIC_INT_OR_FLOAT_TENSOR)
+    rng_algorithm = op_fields.attr(of_class(RngAlgorithm, "XLA PRNG algorithm to be used."))
+    initial_state = op_fields.operand(INT_OR_FLOAT_TENSOR)
+    output_state = op_fields.result(INT_OR_FLOAT_TENSOR)
+    output = op_fields.result(STATIC_INT_OR_FLOAT_TENSOR)
 
     assembly = assembly(
         *(Operand("initial_state"), ",", "algorithm", "=", enum_attr("rng_algorithm", RngAlgorithm)),
@@ -96,10 +96,10 @@ class RngBitGeneratorOp(Op):
         return [(0, "output_state"), (1, "output")]
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        initial, output = form.initial_state, form.output_state
+    def verify_signature(signature: OpSignature) -> None:
+        initial, output = signature.initial_state, signature.output_state
         if not are_shapes_compatible(initial.shape, output.shape):
-            raise form.located_error(
+            raise signature.located_error(
                 "output state shape must be compatible with initial state shape. "
                 f"Got: {quoted(initial)} and {quoted(output)}"
             )

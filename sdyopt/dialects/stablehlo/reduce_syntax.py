@@ -15,9 +15,9 @@ from typing import Any
 from sdyopt.dialects.stablehlo.traits import HLO_COMMUTATIVE
 from sdyopt.ir.attribute import EMPTY_DICT
 from sdyopt.ir.block import Region
-from sdyopt.ir.elements import DenseArray
-from sdyopt.ir.fields import ONE, OperandField, RegionField
-from sdyopt.ir.form import Form
+from sdyopt.ir.elements_attributes import DenseArray
+from sdyopt.ir.op_fields import ONE, OperandField, RegionField
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op, build
 from sdyopt.ir.traits import COMMUTATIVE
 from sdyopt.ir.types import I64, FunctionType, ShapedType, Type, element_of, tensor
@@ -120,9 +120,9 @@ class _ImpliedBody:
 
     def __init__(self, op_class: type[Op], type: Type) -> None:
         self._type = type
-        self._inner = Form(op_class, op_class.name, EMPTY_DICT, (type, type), (type,))
+        self._inner = OpSignature(op_class, op_class.name, EMPTY_DICT, (type, type), (type,))
         return_class = op_class.dialect.ops["return"] if op_class.dialect is not None else Op
-        self._returned = Form(return_class, return_class.name, EMPTY_DICT, (type,), ())
+        self._returned = OpSignature(return_class, return_class.name, EMPTY_DICT, (type,), ())
 
     def __call__(self, op: Op) -> None:
         location = op._location
@@ -147,8 +147,8 @@ def print_reduce(op: Any, printer: Printer) -> None:
     printer.write(", ".join(f"({value} init: {init_value})" for value, init_value in pairs))
     inner = applied_op(op)
     if inner is not None:
-        printer.write(f" applies {inner.form.name}")
-    dimensions = ", ".join(map(str, op.form.dimensions))
+        printer.write(f" applies {inner.signature.name}")
+    dimensions = ", ".join(map(str, op.signature.dimensions))
     printer.write(f" across dimensions = [{dimensions}]")
     printer.attribute_dictionary(op, "dimensions")
     printer.write(f" : {printer.speller.function_type(op.operand_types, op.result_types)}")
@@ -176,27 +176,27 @@ def applied_op(op: Op) -> Op | None:
     inner, last = block.first, block.last
     if inner is None or last is None or inner.next is not last or not last.is_terminator:
         return None
-    if inner.dialect_name != op.dialect_name or not inner.form.remember(_has_commutative_class):
+    if inner.dialect_name != op.dialect_name or not inner.signature.cached(_has_commutative_class):
         return None
-    scalar = op.form.remember(_scalar_of_inputs)
+    scalar = op.signature.cached(_scalar_of_inputs)
     if scalar is None or any(type is not scalar for type in (*inner.operand_types, *inner.result_types)):
         return None
     is_forwarded = (
         inner.operands == block.arguments
-        and last.form.name.endswith(".return")
+        and last.signature.name.endswith(".return")
         and last.operands == list(inner.results)
     )
     return inner if is_forwarded else None
 
 
-def _scalar_of_inputs(form: Form) -> Type | None:
+def _scalar_of_inputs(signature: OpSignature) -> Type | None:
     """The type of one element of the first input."""
-    inputs = form.operand_types[: len(form.operand_types) // 2]
+    inputs = signature.operand_types[: len(signature.operand_types) // 2]
     return tensor((), inputs[0].element) if inputs and isinstance(inputs[0], ShapedType) else None
 
 
-def _has_commutative_class(form: Form) -> bool:
-    return _is_commutative(form.op_class)
+def _has_commutative_class(signature: OpSignature) -> bool:
+    return _is_commutative(signature.op_class)
 
 
 def _is_commutative(op_class: type[Op]) -> bool:

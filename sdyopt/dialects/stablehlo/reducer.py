@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from sdyopt.dialects.quant import QuantizedType
 from sdyopt.dialects.stablehlo.bodies import Body, quoted
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.shape_traits import are_compatible_shapes, are_compatible_sizes
 from sdyopt.ir.types import ComplexType, FloatType, IntegerType, RankedTensor, ShapedType, Type, element_of
 
 
 def check_reducer(
-    form: Form,
+    signature: OpSignature,
     body: Body,
     inputs: Sequence[Type],
     init_values: Sequence[Type],
@@ -22,68 +22,68 @@ def check_reducer(
 
     Its parameters are no larger than `allowed_shape`.
     """
-    _check_counts(form, body, len(inputs))
+    _check_counts(signature, body, len(inputs))
     for type in body.returned:
         if not isinstance(type, ShapedType):
-            raise form.located_error(
+            raise signature.located_error(
                 "Reduction-region here must produce tensor-typed result(s), but produces "
                 f"{quoted(type)} instead"
             )
     for index, (input, init_value) in enumerate(zip(inputs, init_values, strict=True)):
-        _check_types(form, body, index, input, init_value)
-        _check_shape(form, body, index, allowed_shape)
+        _check_types(signature, body, index, input, init_value)
+        _check_shape(signature, body, index, allowed_shape)
 
 
-def _check_counts(form: Form, body: Body, count: int) -> None:
+def _check_counts(signature: OpSignature, body: Body, count: int) -> None:
     if len(body.arguments) != 2 * count:
-        raise form.located_error(
+        raise signature.located_error(
             f"Reduction-region must take {2 * count} parameters, but takes {len(body.arguments)} parameter(s)"
         )
     if not body.has_terminator:
-        raise form.located_error("The reduction-region expected to have a terminator")
+        raise signature.located_error("The reduction-region expected to have a terminator")
     if not body.returned:
-        raise form.located_error("The reduction-region expected to return some value(s)")
+        raise signature.located_error("The reduction-region expected to return some value(s)")
     if len(body.returned) != count:
-        raise form.located_error(
+        raise signature.located_error(
             f"Reduction-region here must produce {count} tensors, but produces {len(body.returned)} instead"
         )
 
 
-def _check_types(form: Form, body: Body, index: int, input: Type, init_value: Type) -> None:
+def _check_types(signature: OpSignature, body: Body, index: int, input: Type, init_value: Type) -> None:
     result = body.returned[index]
     other = len(body.returned) + index
     for number, ignores_precision in ((index, False), (other, True)):
         parameter = body.arguments[number]
         if not is_alike(result, parameter, ignores_precision):
-            raise form.located_error(
+            raise signature.located_error(
                 f"The type of reduction-region's parameter at index {number} is different than the "
                 f"corresponding result type: {quoted(parameter)} vs {quoted(result)}"
             )
     if not are_compatible_shapes([init_value, result]):
-        raise form.located_error(
+        raise signature.located_error(
             f"The shape of reduction-region's result type at index {index} differs from the op's "
             f"corresponding init-value type: {quoted(result)} vs {quoted(init_value)}"
         )
     if not _is_promotable(init_value, result):
-        raise form.located_error(
+        raise signature.located_error(
             f"The element-type of reduction-region's result type at index {index} is expected to be "
             f"promotable from the op's corresponding init-value element-type: {quoted(result)} vs "
             f"{quoted(init_value)}"
         )
     parameter = body.arguments[other]
     if not _is_promotable(input, parameter):
-        raise form.located_error(
+        raise signature.located_error(
             f"The element-type of reduction-region's argument at index {other} is expected to be promotable "
             f"from {quoted(element_of(input))}, but got {quoted(element_of(parameter))}"
         )
 
 
-def _check_shape(form: Form, body: Body, index: int, allowed_shape: Sequence[int]) -> None:
+def _check_shape(signature: OpSignature, body: Body, index: int, allowed_shape: Sequence[int]) -> None:
     other = len(body.returned) + index
     parameter = body.arguments[other]
     shape = parameter.shape if isinstance(parameter, RankedTensor) else ()
     if len(shape) > len(allowed_shape):
-        raise form.located_error(
+        raise signature.located_error(
             f"The rank of reduction-region's argument at index {other} is expected to be <= "
             f"{len(allowed_shape)}, got {len(shape)}"
         )
@@ -92,7 +92,7 @@ def _check_shape(form: Form, body: Body, index: int, allowed_shape: Sequence[int
         if matched < len(shape) and are_compatible_sizes(size, shape[matched]):
             matched += 1
     if matched != len(shape):
-        raise form.located_error(
+        raise signature.located_error(
             f"The shape of reduction-region's argument at index {other} is not compatible with that of "
             f"reduce-op's input-parameter at index {index}"
         )

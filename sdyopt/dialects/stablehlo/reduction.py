@@ -14,11 +14,11 @@ from sdyopt.dialects.stablehlo.reducer import check_reducer
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.types import TENSOR
 from sdyopt.dialects.stablehlo.window import WindowDimension, check_window, padding_pairs, window_result_shape
-from sdyopt.ir import fields
+from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import BOOL_ATTR, I64_ARRAY, I64_ATTR, ONE_BLOCK
-from sdyopt.ir.form import Form
-from sdyopt.ir.numbers import FALSE, IntegerAttr
+from sdyopt.ir.numeric_attributes import FALSE, IntegerAttr
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.shape_traits import SAME_SHAPE, are_compatible_shapes
 from sdyopt.ir.traits import RECURSIVE_EFFECTS, SAME_SIZE_OPERANDS
 from sdyopt.ir.types import I64, RankedTensor, Type, element_of, tensor
@@ -31,43 +31,43 @@ class ReduceOp(BodyOp):
 
     __slots__ = ()
 
-    inputs = fields.operands(TENSOR)
-    init_values = fields.operands(TENSOR)
-    dimensions = fields.attr(I64_ARRAY)
-    out = fields.results(TENSOR)
-    body = fields.region(ONE_BLOCK)
+    inputs = op_fields.operands(TENSOR)
+    init_values = op_fields.operands(TENSOR)
+    dimensions = op_fields.attr(I64_ARRAY)
+    out = op_fields.results(TENSOR)
+    body = op_fields.region(ONE_BLOCK)
 
     assembly = assembly(Custom(parse_reduce, print=print_reduce, elides=["dimensions"]))
 
     @staticmethod
-    def verify_bodies(form: Form, bodies: Bodies) -> None:
-        shape, _ = form.remember(_kept_dimensions)
-        check_reducer(form, bodies[0], form.inputs, form.init_values, shape)
+    def verify_bodies(signature: OpSignature, bodies: Bodies) -> None:
+        shape, _ = signature.cached(_kept_dimensions)
+        check_reducer(signature, bodies[0], signature.inputs, signature.init_values, shape)
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> Sequence[Type]:
-        shape, bounds = form.remember(_kept_dimensions)
-        encoding = encoding_with(form.inputs[0].encoding, bounds) if bounds else None
-        elements = _accumulated_elements(regions[0], form.inputs)
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
+        shape, bounds = signature.cached(_kept_dimensions)
+        encoding = encoding_with(signature.inputs[0].encoding, bounds) if bounds else None
+        elements = _accumulated_elements(regions[0], signature.inputs)
         return [RankedTensor(tuple(shape), element, encoding) for element in elements]
 
 
-def _kept_dimensions(form: Form) -> tuple[list[int], list[int]]:
+def _kept_dimensions(signature: OpSignature) -> tuple[list[int], list[int]]:
     """The sizes and bounds of the dimensions that are not reduced."""
-    inputs: Sequence[RankedTensor] = form.inputs
+    inputs: Sequence[RankedTensor] = signature.inputs
     if not inputs:
-        raise form.located_error("requires at least 1 input value")
+        raise signature.located_error("requires at least 1 input value")
     first = inputs[0]
-    check_compatible_inputs(form, inputs)
-    dimensions: tuple[int, ...] = form.dimensions
+    check_compatible_inputs(signature, inputs)
+    dimensions: tuple[int, ...] = signature.dimensions
     reduced = set()
     for dimension in dimensions:
         if not 0 <= dimension < first.rank:  # reduce_c4
-            raise form.located_error(
+            raise signature.located_error(
                 f"Out-of-bounds dimension {dimension}, expected to be in range [0, {first.rank})"
             )
         if dimension in reduced:  # reduce_c5
-            raise form.located_error(f"Duplicate reduction dimension: {dimension}")
+            raise signature.located_error(f"Duplicate reduction dimension: {dimension}")
         reduced.add(dimension)
     return _without(first.shape, reduced), _without(bounds_of(first), reduced)
 
@@ -76,11 +76,11 @@ def _without(values: Sequence[int], dropped: set[int]) -> list[int]:
     return [value for index, value in enumerate(values) if index not in dropped]
 
 
-def check_compatible_inputs(form: Form, inputs: Sequence[Type]) -> None:
+def check_compatible_inputs(signature: OpSignature, inputs: Sequence[Type]) -> None:
     """All inputs have the shape of the first one."""
     for index, input in enumerate(inputs):
         if not are_compatible_shapes([inputs[0], input]):  # reduce_c1, reduce_window_c2
-            raise form.located_error(
+            raise signature.located_error(
                 f"expects all inputs to have compatible shapes. Shape at input-index {index} is not "
                 "compatible with shape at input-index 0"
             )
@@ -98,44 +98,54 @@ class ReduceWindowOp(BodyOp):
 
     __slots__ = ()
 
-    inputs = fields.operands(TENSOR)
-    init_values = fields.operands(TENSOR)
-    window_dimensions = fields.attr(I64_ARRAY)
-    window_strides = fields.optional_attr(I64_ARRAY)
-    base_dilations = fields.optional_attr(I64_ARRAY)
-    window_dilations = fields.optional_attr(I64_ARRAY)
-    padding = fields.optional_attr(I64_ELEMENTS)
-    out = fields.results(TENSOR)
-    body = fields.region(ONE_BLOCK)
+    inputs = op_fields.operands(TENSOR)
+    init_values = op_fields.operands(TENSOR)
+    window_dimensions = op_fields.attr(I64_ARRAY)
+    window_strides = op_fields.optional_attr(I64_ARRAY)
+    base_dilations = op_fields.optional_attr(I64_ARRAY)
+    window_dilations = op_fields.optional_attr(I64_ARRAY)
+    padding = op_fields.optional_attr(I64_ELEMENTS)
+    out = op_fields.results(TENSOR)
+    body = op_fields.region(ONE_BLOCK)
 
     @staticmethod
-    def verify_bodies(form: Form, bodies: Bodies) -> None:
-        form.remember(_reduced_window)
-        check_reducer(form, bodies[0], form.inputs, form.init_values, form.window_dimensions)
+    def verify_bodies(signature: OpSignature, bodies: Bodies) -> None:
+        signature.cached(_reduced_window)
+        check_reducer(
+            signature, bodies[0], signature.inputs, signature.init_values, signature.window_dimensions
+        )
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> Sequence[Type]:
-        window = form.remember(_reduced_window)
-        elements = _accumulated_elements(regions[0], form.inputs)
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
+        window = signature.cached(_reduced_window)
+        elements = _accumulated_elements(regions[0], signature.inputs)
         return [
-            _slid_type(input, element, window) for input, element in zip(form.inputs, elements, strict=True)
+            _slid_type(input, element, window)
+            for input, element in zip(signature.inputs, elements, strict=True)
         ]
 
 
-def _reduced_window(form: Form) -> list[WindowDimension]:
-    inputs: Sequence[RankedTensor] = form.inputs
+def _reduced_window(signature: OpSignature) -> list[WindowDimension]:
+    inputs: Sequence[RankedTensor] = signature.inputs
     if not inputs:  # reduce_window_c1
-        raise form.located_error("requires at least 1 input value")
-    check_compatible_inputs(form, inputs)
-    padding = padding_pairs(form, form.padding)
-    sizes: tuple[int, ...] = form.window_dimensions
+        raise signature.located_error("requires at least 1 input value")
+    check_compatible_inputs(signature, inputs)
+    padding = padding_pairs(signature, signature.padding)
+    sizes: tuple[int, ...] = signature.window_dimensions
     for input in inputs:
         if input.rank != len(sizes):  # reduce_window_c4
-            raise form.located_error(
+            raise signature.located_error(
                 "expects window-dimensions size == input rank, but got window-dimensions size: "
                 f"{len(sizes)} and input: {quoted(input)} with rank = {input.rank}."
             )
-    return check_window(form, sizes, form.window_strides, padding, form.base_dilations, form.window_dilations)
+    return check_window(
+        signature,
+        sizes,
+        signature.window_strides,
+        padding,
+        signature.base_dilations,
+        signature.window_dilations,
+    )
 
 
 def _slid_type(input: RankedTensor, element: Type, window: Sequence[WindowDimension]) -> Type:
@@ -152,38 +162,39 @@ class SortOp(BodyOp):
 
     __slots__ = ()
 
-    inputs = fields.operands(TENSOR)
-    dimension = fields.defaulted_attr(I64_ATTR, IntegerAttr(-1, I64))
-    is_stable = fields.defaulted_attr(BOOL_ATTR, FALSE)
-    out = fields.results(TENSOR)
-    comparator = fields.region(ONE_BLOCK)
+    inputs = op_fields.operands(TENSOR)
+    dimension = op_fields.defaulted_attr(I64_ATTR, IntegerAttr(-1, I64))
+    is_stable = op_fields.defaulted_attr(BOOL_ATTR, FALSE)
+    out = op_fields.results(TENSOR)
+    comparator = op_fields.region(ONE_BLOCK)
 
     @staticmethod
-    def verify_bodies(form: Form, bodies: Bodies) -> None:
-        rank = form.inputs[0].rank
-        if not -rank <= form.dimension < rank:  # sort_c4
-            raise form.located_error(
-                f"dimension attribute value must be in range [-{rank}, {rank}), but found {form.dimension}"
+    def verify_bodies(signature: OpSignature, bodies: Bodies) -> None:
+        rank = signature.inputs[0].rank
+        if not -rank <= signature.dimension < rank:  # sort_c4
+            raise signature.located_error(
+                f"dimension attribute value must be in range [-{rank}, {rank}), but found"
+                f" {signature.dimension}"
             )
-        _check_comparator(form, bodies[0])
+        _check_comparator(signature, bodies[0])
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> Sequence[Type]:
-        return form.operand_types  # sort_c2
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
+        return signature.operand_types  # sort_c2
 
 
-def _check_comparator(form: Form, body: Body) -> None:
-    inputs = form.operand_types
+def _check_comparator(signature: OpSignature, body: Body) -> None:
+    inputs = signature.operand_types
     if len(body.arguments) != 2 * len(inputs):  # sort_c5
-        raise form.located_error(f"comparator block should have {2 * len(inputs)} arguments")
+        raise signature.located_error(f"comparator block should have {2 * len(inputs)} arguments")
     for index, argument in enumerate(body.arguments):
         expected = tensor((), element_of(inputs[index // 2]))
         if argument is not expected:  # sort_c5
-            raise form.located_error(
+            raise signature.located_error(
                 f"comparator block argument #{index} should be of type {quoted(expected)} but got "
                 f"{quoted(argument)}"
             )
     if len(body.returned) != 1:  # sort_c5
-        raise form.located_error(f"comparator must return single output but got {len(body.returned)}")
+        raise signature.located_error(f"comparator must return single output but got {len(body.returned)}")
     if not is_boolean_scalar(body.returned[0]):  # sort_c5
-        raise form.located_error(f"comparator must return tensor<i1> but got {quoted(body.returned[0])}")
+        raise signature.located_error(f"comparator must return tensor<i1> but got {quoted(body.returned[0])}")

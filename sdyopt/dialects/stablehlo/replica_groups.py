@@ -7,8 +7,8 @@ from sdyopt.dialects.stablehlo.kinds import integers_of
 from sdyopt.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import AttrKind
-from sdyopt.ir.elements import DenseElements
-from sdyopt.ir.form import Form
+from sdyopt.ir.elements_attributes import DenseElements
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import I64
 
@@ -32,51 +32,51 @@ class GroupedOp(Op):
     __slots__ = ()
 
     def verify_symbol_uses(self) -> None:
-        groups = self.form.attributes.get("replica_groups")
+        groups = self.signature.attributes.get("replica_groups")
         if isinstance(groups, ReplicaGroupMeshAxes):
             groups.verify_symbols(self)
 
 
-def channel_id(form: Form) -> int:
+def channel_id(signature: OpSignature) -> int:
     """The number of the operation's channel, 0 if it has none."""
-    channel = form.channel_handle
+    channel = signature.channel_handle
     return channel.handle if isinstance(channel, ChannelHandle) else 0
 
 
 def check_replica_groups(
-    form: Form,
+    signature: OpSignature,
     are_of_one_size: bool,
     uses_global_ids: bool = False,
     group_size: int | None = None,
 ) -> None:
     """The groups hold each process just once, and -1 only to fill up smaller groups."""
-    groups = form.replica_groups
+    groups = signature.replica_groups
     if not isinstance(groups, DenseElements):
         return
     shape = groups.type.shape
     if len(shape) != 2:
-        raise form.located_error("replica groups should be a rank 2 tensor")
+        raise signature.located_error("replica groups should be a rank 2 tensor")
     if uses_global_ids and 0 in shape:
-        raise form.located_error("if `use_global_device_ids` is set, the replica groups cannot be empty")
-    seen = _check_each_once(form, integers_of(groups), are_of_one_size)
+        raise signature.located_error("if `use_global_device_ids` is set, the replica groups cannot be empty")
+    seen = _check_each_once(signature, integers_of(groups), are_of_one_size)
     for replica in range(len(seen)):
         if replica not in seen:  # all_gather_c4, all_reduce_c3, all_to_all_c7
-            raise form.located_error(f"replica id #{replica} not seen in replica groups")
+            raise signature.located_error(f"replica id #{replica} not seen in replica groups")
     # No groups have no size; the reference divides by zero.
     if (
         are_of_one_size and group_size is not None and group_size != (shape[1] if shape[0] else 0)
     ):  # all_to_all_c8
-        raise form.located_error(f"group size of replica_groups must be {group_size}")
+        raise signature.located_error(f"group size of replica_groups must be {group_size}")
 
 
-def _check_each_once(form: Form, replicas: list[int], are_of_one_size: bool) -> set[int]:
+def _check_each_once(signature: OpSignature, replicas: list[int], are_of_one_size: bool) -> set[int]:
     seen: set[int] = set()
     for replica in replicas:
         if replica == -1:
             if not are_of_one_size:
                 continue
-            raise form.located_error("Invalid replica id -1")
+            raise signature.located_error("Invalid replica id -1")
         if replica in seen:  # all_gather_c2, all_reduce_c1, all_to_all_c5
-            raise form.located_error(f"replica id #{replica} seen more than once")
+            raise signature.located_error(f"replica id #{replica} seen more than once")
         seen.add(replica)
     return seen

@@ -22,11 +22,11 @@ from sdyopt.dialects.stablehlo.reducer import check_reducer, is_alike
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.types import INTEGER_OR_INDEX_TENSOR, TENSOR
 from sdyopt.dialects.stablehlo.window import check_window, padding_pairs, window_result_shape
-from sdyopt.ir import fields
+from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import BOOL_ATTR, I64_ARRAY, ONE_BLOCK
-from sdyopt.ir.form import Form
-from sdyopt.ir.numbers import FALSE
+from sdyopt.ir.numeric_attributes import FALSE
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.shape_traits import are_compatible_sizes
 from sdyopt.ir.traits import RECURSIVE_EFFECTS, SAME_SIZE_OPERANDS
 from sdyopt.ir.types import DYNAMIC, I1, RankedTensor, Type, element_of, tensor
@@ -38,40 +38,46 @@ class ScatterOp(BodyOp):
 
     __slots__ = ()
 
-    inputs = fields.operands(TENSOR)
-    scatter_indices = fields.operand(INTEGER_OR_INDEX_TENSOR)
-    updates = fields.operands(TENSOR)
-    scatter_dimension_numbers = fields.attr(SCATTER_DIMENSIONS)
-    indices_are_sorted = fields.defaulted_attr(BOOL_ATTR, FALSE)
-    unique_indices = fields.defaulted_attr(BOOL_ATTR, FALSE)
-    outs = fields.results(TENSOR)
-    update_computation = fields.region(ONE_BLOCK)
+    inputs = op_fields.operands(TENSOR)
+    scatter_indices = op_fields.operand(INTEGER_OR_INDEX_TENSOR)
+    updates = op_fields.operands(TENSOR)
+    scatter_dimension_numbers = op_fields.attr(SCATTER_DIMENSIONS)
+    indices_are_sorted = op_fields.defaulted_attr(BOOL_ATTR, FALSE)
+    unique_indices = op_fields.defaulted_attr(BOOL_ATTR, FALSE)
+    outs = op_fields.results(TENSOR)
+    update_computation = op_fields.region(ONE_BLOCK)
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        return accumulated_types(form.inputs, regions[0])
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return accumulated_types(signature.inputs, regions[0])
 
     @staticmethod
-    def verify_bodies(form: Form, bodies: Bodies) -> None:
-        dims: ScatterDimensions = form.scatter_dimension_numbers
-        inputs, updates, indices = form.inputs, form.updates, form.scatter_indices
+    def verify_bodies(signature: OpSignature, bodies: Bodies) -> None:
+        dims: ScatterDimensions = signature.scatter_dimension_numbers
+        inputs, updates, indices = signature.inputs, signature.updates, signature.scatter_indices
         for types, what in ((inputs, "inputs"), (updates, "updates")):  # scatter_c1, scatter_c3
             if not all(are_shapes_compatible(types[0].shape, type.shape) for type in types):
-                raise form.located_error(f"Not all {what} have compatible shapes.")
+                raise signature.located_error(f"Not all {what} have compatible shapes.")
         check_within(  # scatter_c22
-            *(form, dims.index_vector_dim, indices.rank, "index_vector_dim", "rank-of('scatter_indices')"),
+            *(
+                signature,
+                dims.index_vector_dim,
+                indices.rank,
+                "index_vector_dim",
+                "rank-of('scatter_indices')",
+            ),
             is_inclusive=True,
         )
         # scatter_c6, scatter_c23
-        check_reducer(form, bodies[0], inputs, [tensor((), type.element) for type in updates], ())
+        check_reducer(signature, bodies[0], inputs, [tensor((), type.element) for type in updates], ())
         # Where the indices are no vectors, there is one per place.
         shape = indices.shape + (1,) * (dims.index_vector_dim == indices.rank)
         for update in updates:
-            _check_update_rank(form, dims, shape, update)
+            _check_update_rank(signature, dims, shape, update)
         for input, update in zip(inputs, updates, strict=True):
-            _check_dimension_numbers(form, dims, input, shape, update)
+            _check_dimension_numbers(signature, dims, input, shape, update)
         for input, update in zip(inputs, updates, strict=True):
-            _check_update_shape(form, dims, input, shape, update)
+            _check_update_shape(signature, dims, input, shape, update)
 
 
 def accumulated_types(inputs: Sequence[RankedTensor], region: Region) -> list[Type]:
@@ -84,11 +90,11 @@ def accumulated_types(inputs: Sequence[RankedTensor], region: Region) -> list[Ty
 
 
 def _check_update_rank(
-    form: Form, dims: ScatterDimensions, indices: Dimensions, update: RankedTensor
+    signature: OpSignature, dims: ScatterDimensions, indices: Dimensions, update: RankedTensor
 ) -> None:
     expected = len(indices) - 1 + len(dims.update_window_dims)
     if update.rank != expected:  # scatter_c4
-        raise form.located_error(
+        raise signature.located_error(
             f"expects updates tensor must be of rank {expected} ( == rank-of('scatter_indices') - 1 + "
             "size-of('update_window_dims'), where 'scatter_indices' is expanded by a trailing 1 dimension "
             f"if 'index_vector_dim' == rank-of('scatter_indices')), but got {update.rank}."
@@ -96,7 +102,11 @@ def _check_update_rank(
 
 
 def _check_dimension_numbers(
-    form: Form, dims: ScatterDimensions, input: RankedTensor, indices: Dimensions, update: RankedTensor
+    signature: OpSignature,
+    dims: ScatterDimensions,
+    input: RankedTensor,
+    indices: Dimensions,
+    update: RankedTensor,
 ) -> None:
     window, inserted, batching = (
         dims.update_window_dims,
@@ -105,58 +115,62 @@ def _check_dimension_numbers(
     )
     count = len(window) + len(inserted) + len(batching)
     if input.rank != count:  # scatter_c2
-        raise form.located_error(
+        raise signature.located_error(
             "Expects rank-of operand to match size-of('update_window_dims') + "
             f"size-of('inserted_window_dims') + size-of('input_batching_dims') i.e. {count} but got "
             f"{input.rank}."
         )
-    _check_sorted(form, window, "update_window_dims")  # scatter_c7
+    _check_sorted(signature, window, "update_window_dims")  # scatter_c7
     if not is_unique(window):
-        raise form.located_error(f"Expects update_window_dims to not repeat; got: [{listing(window)}].")
-    check_all_within(form, window, update.rank, "update_window_dims", "rank-of('updates')")  # scatter_c8
-    check_distinct(form, inserted, batching, "inserted_window_dims", "input_batching_dims")  # scatter_c9
+        raise signature.located_error(f"Expects update_window_dims to not repeat; got: [{listing(window)}].")
+    check_all_within(signature, window, update.rank, "update_window_dims", "rank-of('updates')")  # scatter_c8
+    check_distinct(signature, inserted, batching, "inserted_window_dims", "input_batching_dims")  # scatter_c9
     for dimensions, name in (  # scatter_c10 to scatter_c13
         (inserted, "inserted_window_dims"),
         (batching, "input_batching_dims"),
     ):
-        _check_sorted(form, dimensions, name)
-        check_all_within(form, dimensions, input.rank, name, "rank-of('operand')")
-    _check_batching(form, dims, input, indices)
-    _check_index_vectors(form, dims, indices)
+        _check_sorted(signature, dimensions, name)
+        check_all_within(signature, dimensions, input.rank, name, "rank-of('operand')")
+    _check_batching(signature, dims, input, indices)
+    _check_index_vectors(signature, dims, indices)
     targets, name = dims.scatter_dims_to_operand_dims, "scatter_dims_to_operand_dims"
-    check_distinct(form, targets, batching, name, "input_batching_dims")  # scatter_c20
-    check_all_within(form, targets, input.rank, name, "rank-of('operand')")  # scatter_c21
+    check_distinct(signature, targets, batching, name, "input_batching_dims")  # scatter_c20
+    check_all_within(signature, targets, input.rank, name, "rank-of('operand')")  # scatter_c21
 
 
-def _check_sorted(form: Form, dimensions: Dimensions, name: str) -> None:
+def _check_sorted(signature: OpSignature, dimensions: Dimensions, name: str) -> None:
     if not is_sorted(dimensions):
-        raise form.located_error(f"Expects {name} to be sorted; got: [{listing(dimensions)}].")
+        raise signature.located_error(f"Expects {name} to be sorted; got: [{listing(dimensions)}].")
 
 
-def _check_batching(form: Form, dims: ScatterDimensions, input: RankedTensor, indices: Dimensions) -> None:
+def _check_batching(
+    signature: OpSignature, dims: ScatterDimensions, input: RankedTensor, indices: Dimensions
+) -> None:
     input_dims, indices_dims = dims.input_batching_dims, dims.scatter_indices_batching_dims
     name = "scatter_indices_batching_dims"
     if not is_unique(indices_dims):  # scatter_c14
-        raise form.located_error(f"Expects {name} to not repeat; got: [{listing(indices_dims)}].")
-    check_all_within(form, indices_dims, len(indices), name, "rank-of('scatter_indices')")  # scatter_c15
+        raise signature.located_error(f"Expects {name} to not repeat; got: [{listing(indices_dims)}].")
+    check_all_within(signature, indices_dims, len(indices), name, "rank-of('scatter_indices')")  # scatter_c15
     if dims.index_vector_dim in indices_dims:  # scatter_c16
-        raise form.located_error(f"expects {name} not to include index_vector_dim {dims.index_vector_dim}.")
+        raise signature.located_error(
+            f"expects {name} not to include index_vector_dim {dims.index_vector_dim}."
+        )
     if len(input_dims) != len(indices_dims):  # scatter_c17
-        raise form.located_error(
+        raise signature.located_error(
             "input_batching_dims and scatter_indices_batching_dims should have the same size."
         )
     for number, (left, right) in enumerate(zip(input_dims, indices_dims, strict=True)):
         if not are_compatible_sizes(input.shape[left], indices[right]):  # scatter_c18
-            raise form.located_error(
+            raise signature.located_error(
                 f"input_batching_dims[{number}] and scatter_indices_batching_dims[{number}] must have "
                 f"compatible sizes, but got {input.shape[left]} and {indices[right]}."
             )
 
 
-def _check_index_vectors(form: Form, dims: ScatterDimensions, indices: Dimensions) -> None:
+def _check_index_vectors(signature: OpSignature, dims: ScatterDimensions, indices: Dimensions) -> None:
     size, count = indices[dims.index_vector_dim], len(dims.scatter_dims_to_operand_dims)
     if size not in (DYNAMIC, count):  # scatter_c19
-        raise form.located_error(
+        raise signature.located_error(
             f"Scatter op has {count} elements in scatter_dims_to_operand_dims and the bound of dimension "
             f"index_vector_dim={dims.index_vector_dim} of scatter_indices is {size}. These two numbers must "
             "be equal."
@@ -164,7 +178,11 @@ def _check_index_vectors(form: Form, dims: ScatterDimensions, indices: Dimension
 
 
 def _check_update_shape(
-    form: Form, dims: ScatterDimensions, input: RankedTensor, indices: Dimensions, update: RankedTensor
+    signature: OpSignature,
+    dims: ScatterDimensions,
+    input: RankedTensor,
+    indices: Dimensions,
+    update: RankedTensor,
 ) -> None:
     """What is put in has room, and there is a place for each."""
     gone = {*dims.inserted_window_dims, *dims.input_batching_dims}
@@ -172,7 +190,7 @@ def _check_update_shape(
     for dimension, most in zip(dims.update_window_dims, room, strict=True):
         size = update.shape[dimension]
         if DYNAMIC not in (size, most) and size > most:  # scatter_c4
-            raise form.located_error(
+            raise signature.located_error(
                 "expects bounds of the window dimensions of updates to not exceed the bounds of the "
                 f"corresponding dimensions of operand. For dimension {dimension}, updates bound is {size}, "
                 f"operand bound is {most}."
@@ -182,7 +200,7 @@ def _check_update_shape(
     for dimension, place in zip(scattered, places, strict=True):
         size = update.shape[dimension]
         if not are_compatible_sizes(size, place):  # scatter_c4
-            raise form.located_error(
+            raise signature.located_error(
                 "expects bounds of the scatter dimensions of updates to be same as the bounds of the "
                 f"corresponding dimensions of scatter indices. For scatter dimension {dimension}, updates "
                 f"bound is {size} , scatter_indices bound is {place}."
@@ -195,57 +213,63 @@ class SelectAndScatterOp(BodyOp):
 
     __slots__ = ()
 
-    operand = fields.operand(TENSOR)
-    source = fields.operand(TENSOR)
-    init_value = fields.operand(TENSOR)
-    window_dimensions = fields.optional_attr(I64_ARRAY)
-    window_strides = fields.optional_attr(I64_ARRAY)
-    padding = fields.optional_attr(I64_ELEMENTS)
-    out = fields.result(TENSOR)
-    select = fields.region(ONE_BLOCK)
-    scatter = fields.region(ONE_BLOCK)
+    operand = op_fields.operand(TENSOR)
+    source = op_fields.operand(TENSOR)
+    init_value = op_fields.operand(TENSOR)
+    window_dimensions = op_fields.optional_attr(I64_ARRAY)
+    window_strides = op_fields.optional_attr(I64_ARRAY)
+    padding = op_fields.optional_attr(I64_ELEMENTS)
+    out = op_fields.result(TENSOR)
+    select = op_fields.region(ONE_BLOCK)
+    scatter = op_fields.region(ONE_BLOCK)
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        return accumulated_types([form.operand], regions[1])
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return accumulated_types([signature.operand], regions[1])
 
     @staticmethod
-    def verify_bodies(form: Form, bodies: Bodies) -> None:
+    def verify_bodies(signature: OpSignature, bodies: Bodies) -> None:
         select, scatter = bodies
-        operand, source, init_value = form.operand, form.source, form.init_value
-        _check_select(form, select, operand)
-        check_reducer(form, scatter, [tensor((), source.element)], [init_value], ())  # select_and_scatter_c10
-        sizes = form.window_dimensions or ()
+        operand, source, init_value = signature.operand, signature.source, signature.init_value
+        _check_select(signature, select, operand)
+        check_reducer(
+            signature, scatter, [tensor((), source.element)], [init_value], ()
+        )  # select_and_scatter_c10
+        sizes = signature.window_dimensions or ()
         if operand.rank != len(sizes):  # select_and_scatter_c4
-            raise form.located_error(
+            raise signature.located_error(
                 "expects window-dimensions size == operand rank, but got window-dimensions size: "
                 f"{len(sizes)} and operand-type: {quoted(operand)} with rank = {operand.rank}."
             )
-        window = check_window(form, sizes, form.window_strides, padding_pairs(form, form.padding))
+        window = check_window(
+            signature, sizes, signature.window_strides, padding_pairs(signature, signature.padding)
+        )
         expected = tensor(tuple(window_result_shape(operand.shape, window)), operand.element)
         if not is_alike(expected, source, ignores_precision=True):  # select_and_scatter_c1
-            raise form.located_error(f"expects source-type to be {quoted(expected)}, but got{quoted(source)}")
+            raise signature.located_error(
+                f"expects source-type to be {quoted(expected)}, but got{quoted(source)}"
+            )
 
 
-def _check_select(form: Form, body: Body, operand: RankedTensor) -> None:
+def _check_select(signature: OpSignature, body: Body, operand: RankedTensor) -> None:
     """The body that chooses compares two elements of the operand."""
     if len(body.arguments) != 2:  # select_and_scatter_c9
-        raise form.located_error(
+        raise signature.located_error(
             f"expects the select-region to take 2 parameters, but takes {len(body.arguments)}"
         )
     expected = tensor((), operand.element)
     for index, argument in enumerate(body.arguments):
         if not is_alike(expected, argument, ignores_precision=True):
-            raise form.located_error(
+            raise signature.located_error(
                 f"expects the type of select-region's parameter at index {index} to be "
                 f"{quoted(expected)}, but got {quoted(argument)}"
             )
     if len(body.returned) != 1:
-        raise form.located_error(
+        raise signature.located_error(
             f"expects select-region to return single value, but got: {len(body.returned)}"
         )
     (type,) = body.returned
     if not isinstance(type, RankedTensor) or type.element is not I1 or type.rank != 0:
-        raise form.located_error(
+        raise signature.located_error(
             f"expects the return-type of select-region to be tensor<i1>, but got: {quoted(type)}"
         )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sdyopt.dialects.stablehlo.compatible import is_compatible_shape
 from sdyopt.dialects.stablehlo.kinds import integers_of
-from sdyopt.ir.constants import constant_value
-from sdyopt.ir.elements import DenseElements
+from sdyopt.ir.elements_attributes import DenseElements
+from sdyopt.ir.folding import constant_value
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import IndexType, IntegerType, Type
 from sdyopt.ir.value import Value
@@ -26,7 +26,7 @@ def check_shape_operand(op: Op, shape: Value, type: Type) -> None:
     """If the shape is known, the result must be able to have it."""
     sizes = constant_integers(shape)
     if sizes is not None and not is_compatible_shape(sizes, type):
-        raise op.form.located_error(
+        raise op.signature.located_error(
             f"output shape [{', '.join(map(str, sizes))}] is incompatible with return type of operation "
             f"'{plain_type(type)}'"
         )

@@ -19,16 +19,16 @@ from sdyopt.dialects.stablehlo.quantized import (
 )
 from sdyopt.dialects.stablehlo.shape_operand import check_shape_operand, constant_integers
 from sdyopt.dialects.stablehlo.traits import COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES
-from sdyopt.ir import fields
+from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import I64_ARRAY, I64_ATTR, non_negative
-from sdyopt.ir.fields import attr, operand, result
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_fields import attr, operand, result
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import SAME_ELEMENT_TYPE
 from sdyopt.ir.traits import NO_MEMORY_EFFECT, PURE
 from sdyopt.ir.types import DYNAMIC, I32, RankedTensor, Type, tensor
-from sdyopt.ir.verify_form import compare_types
+from sdyopt.ir.verify_signature import compare_types
 from sdyopt.syntax.assembly import AttrDict, FunctionalType, Operand, assembly
 from sdyopt.syntax.spell import plain_type
 
@@ -45,12 +45,12 @@ class ReshapeOp(Op):
     assembly = assembly(AllOperands(), AttrDict(), ":", FunctionalType())
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        source, target = form.operand, form.out
+    def verify_signature(signature: OpSignature) -> None:
+        source, target = signature.operand, signature.out
         if not source.has_static_shape or not target.has_static_shape:
             return
-        check_element_counts(form, source, target)
-        check_reshape_scales(form, source, target)
+        check_element_counts(signature, source, target)
+        check_reshape_scales(signature, source, target)
 
 
 @stablehlo.op("dynamic_reshape", NO_MEMORY_EFFECT)
@@ -59,39 +59,39 @@ class DynamicReshapeOp(Op):
 
     __slots__ = ()
 
-    operand = fields.operand(types.TENSOR_OR_PER_AXIS)
-    output_shape = fields.operand(types.STATIC_DIMENSION_TENSOR)
+    operand = op_fields.operand(types.TENSOR_OR_PER_AXIS)
+    output_shape = op_fields.operand(types.STATIC_DIMENSION_TENSOR)
     out = result(types.TENSOR_OR_PER_AXIS)
 
     assembly = assembly(AllOperands(), AttrDict(), ":", FunctionalType())
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        source, target = form.operand, form.out
-        check_element_types(form, source, target)  # dynamic_reshape_c1
+    def verify_signature(signature: OpSignature) -> None:
+        source, target = signature.operand, signature.out
+        check_element_types(signature, source, target)  # dynamic_reshape_c1
         if source.has_static_shape and target.has_static_shape:  # dynamic_reshape_c2
-            check_element_counts(form, source, target)
+            check_element_counts(signature, source, target)
 
-    def verify_place(self) -> None:
-        source, target = self.form.operand, self.form.out
+    def verify_in_context(self) -> None:
+        source, target = self.signature.operand, self.signature.out
         check_shape_operand(self, self.output_shape, target)  # dynamic_reshape_c4
-        if self.form.output_shape.shape[0] != target.rank:
-            raise self.form.located_error(
+        if self.signature.output_shape.shape[0] != target.rank:
+            raise self.signature.located_error(
                 "result should have a rank equal to the number of elements in output_shape"
             )
         shape = constant_integers(self.output_shape) if source.has_static_shape else None
         if shape is not None and prod(shape) != source.num_elements:
-            raise self.form.located_error(
-                f"output_shape is incompatible with input type of operation: input has "
+            raise self.signature.located_error(
+                "output_shape is incompatible with input type of operation: input has "
                 f"{source.num_elements} elements, but output_shape has {prod(shape)}"
             )
-        check_reshape_scales(self.form, source, target)  # dynamic_reshape_c1, dynamic_reshape_c3
+        check_reshape_scales(self.signature, source, target)  # dynamic_reshape_c1, dynamic_reshape_c3
 
 
-def check_element_counts(form: Form, source: RankedTensor, target: RankedTensor) -> None:
+def check_element_counts(signature: OpSignature, source: RankedTensor, target: RankedTensor) -> None:
     """Both must have equally many elements."""
     if target.num_elements != source.num_elements:
-        raise form.located_error(
+        raise signature.located_error(
             f"number of output elements ({target.num_elements}) doesn't match expected number of elements "
             f"({source.num_elements})"
         )
@@ -112,29 +112,29 @@ class TransposeOp(Op):
     )
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        source, target = form.operand, form.out
-        check_same_scale(form, source, target)  # transpose_c1
-        check_same_scales(form, source, target)
+    def verify_signature(signature: OpSignature) -> None:
+        source, target = signature.operand, signature.out
+        check_same_scale(signature, source, target)  # transpose_c1
+        check_same_scales(signature, source, target)
         axis, source_axis = quantized_axis(target), quantized_axis(source)
-        if axis is not None and source_axis is not None and axis < len(form.permutation):
-            moved = form.permutation[axis]
+        if axis is not None and source_axis is not None and axis < len(signature.permutation):
+            moved = signature.permutation[axis]
             if source_axis != moved:  # transpose_c4
-                raise form.located_error(
+                raise signature.located_error(
                     f"operand quantization_dimension {source_axis} is not same as permutation[{axis}] = "
                     f"{moved}"
                 )
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        source, permutation = form.operand, form.permutation
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        source, permutation = signature.operand, signature.permutation
         if len(permutation) != source.rank:
-            raise form.located_error(
+            raise signature.located_error(
                 f"TransposeOp operand rank {source.rank} does not match permutation size {len(permutation)}"
             )
         if sorted(permutation) != list(range(source.rank)):
             expected, got = (", ".join(map(str, d)) for d in (range(source.rank), permutation))
-            raise form.located_error(
+            raise signature.located_error(
                 f"attribute permutation must be a permutation of [{expected}] but got {got}"
             )
         bounds = bounds_of(source)
@@ -169,24 +169,24 @@ class ReverseOp(Op):
     )
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        dimensions, rank = form.dimensions, form.operand.rank
+    def verify_signature(signature: OpSignature) -> None:
+        dimensions, rank = signature.dimensions, signature.operand.rank
         if len(set(dimensions)) != len(dimensions):  # reverse_c2
             got = ", ".join(map(str, dimensions))
-            raise form.located_error(f"dimensions should be unique. Got: {got}")
+            raise signature.located_error(f"dimensions should be unique. Got: {got}")
         for dimension in dimensions:  # reverse_c3
             if dimension < 0:
-                raise form.located_error(
+                raise signature.located_error(
                     f"all dimensions should be non-negative. Got dimension: {dimension}."
                 )
             if dimension >= rank:
-                raise form.located_error(
+                raise signature.located_error(
                     f"all dimensions should be between [0, {rank}). Got dimension: {dimension}."
                 )
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        return [form.operand]
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [signature.operand]
 
 
 # --- Sizes ----------------------------------------------------------------------------------
@@ -207,8 +207,8 @@ class GetDimensionSizeOp(Op):
     )
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        _check_has_dimension(form)
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        _check_has_dimension(signature)
         return [tensor((), I32)]
 
 
@@ -218,8 +218,8 @@ class SetDimensionSizeOp(Op):
 
     __slots__ = ()
 
-    operand = fields.operand(types.TENSOR)
-    size = fields.operand(types.I32_TENSOR)
+    operand = op_fields.operand(types.TENSOR)
+    size = op_fields.operand(types.I32_TENSOR)
     dimension = attr(non_negative(I64_ATTR))
     out = result(types.TENSOR)
 
@@ -236,18 +236,20 @@ class SetDimensionSizeOp(Op):
         FunctionalType(),
     )
 
-    def verify_place(self) -> None:
+    def verify_in_context(self) -> None:
         # What is inferred depends on the size being a constant, so it cannot be part of the form.
         size = constant_integers(self.size)
-        compare_types(self.form, lambda: [_type_with_size(self.form, size)], are_compatible, plain_type)
+        compare_types(
+            self.signature, lambda: [_type_with_size(self.signature, size)], are_compatible, plain_type
+        )
 
 
-def _type_with_size(form: Form, size: list[int] | None) -> Type:
+def _type_with_size(signature: OpSignature, size: list[int] | None) -> Type:
     """The type of the result: the old size bounds the new one, which may be known."""
-    if form.size.rank:
-        raise form.located_error("size operand should be of rank-0")
-    source, dimension = form.operand, form.dimension
-    _check_has_dimension(form)
+    if signature.size.rank:
+        raise signature.located_error("size operand should be of rank-0")
+    source, dimension = signature.operand, signature.dimension
+    _check_has_dimension(signature)
     shape, bounds = list(source.shape), list(bounds_of(source) or (DYNAMIC,) * source.rank)
     if shape[dimension] != DYNAMIC:
         bounds[dimension] = shape[dimension]
@@ -258,8 +260,9 @@ def _type_with_size(form: Form, size: list[int] | None) -> Type:
     return RankedTensor(tuple(shape), source.element, Bounds(tuple(bounds)) if is_bounded else None)
 
 
-def _check_has_dimension(form: Form) -> None:
-    if form.dimension >= form.operand.rank:
-        raise form.located_error(
-            f"requires dimension attribute in range [0, {form.operand.rank}); found ({form.dimension})"
+def _check_has_dimension(signature: OpSignature) -> None:
+    if signature.dimension >= signature.operand.rank:
+        raise signature.located_error(
+            f"requires dimension attribute in range [0, {signature.operand.rank}); found"
+            f" ({signature.dimension})"
         )

@@ -9,13 +9,13 @@ from sdyopt.dialects.stablehlo.asm import AllOperands, OperandsWithCommas, i64_l
 from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
-from sdyopt.ir import fields
+from sdyopt.ir import op_fields
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import I64_ARRAY
-from sdyopt.ir.elements import DenseArray
-from sdyopt.ir.fields import attr, operand, operands, result
-from sdyopt.ir.form import Form
+from sdyopt.ir.elements_attributes import DenseArray
+from sdyopt.ir.op_fields import attr, operand, operands, result
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import SAME_ELEMENT_TYPE, same_attribute_sizes, same_element_types, same_types
 from sdyopt.ir.traits import NO_MEMORY_EFFECT, PURE
@@ -46,8 +46,8 @@ def _parse_ranges(statement: Statement) -> None:
         statement.attributes[field] = DenseArray(I64, tuple(r[index] for r in ranges))
 
 
-def _write_ranges(out: Template, form: Form, attributes: DictAttr) -> None:
-    lists = [form.start_indices, form.limit_indices, form.strides]
+def _write_ranges(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+    lists = [signature.start_indices, signature.limit_indices, signature.strides]
     if len(set(map(len, lists))) > 1:  # not valid, and not to be read back
         words = zip(_RANGE_FIELDS, lists, strict=True)
         out.word(f"[{', '.join(f'{field}: ' + ', '.join(map(str, values)) for field, values in words)}]")
@@ -86,38 +86,38 @@ class SliceOp(Op):
     )
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        source, rank = form.operand, form.operand.rank
-        if len(form.start_indices) != rank:  # slice_c2
-            raise form.located_error(
-                f"the number of elements in start_indices ({len(form.start_indices)}) does not match the "
-                f"rank of the operand ({rank})"
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        source, rank = signature.operand, signature.operand.rank
+        if len(signature.start_indices) != rank:  # slice_c2
+            raise signature.located_error(
+                f"the number of elements in start_indices ({len(signature.start_indices)}) does not match the"
+                f" rank of the operand ({rank})"
             )
         bounds = bounds_of(source)
-        shape = tuple(_sliced_size(form, index, bounds) for index in range(rank))
+        shape = tuple(_sliced_size(signature, index, bounds) for index in range(rank))
         encoding = encoding_with(source.encoding, [DYNAMIC] * len(bounds))
         return [RankedTensor(shape, source.element, encoding)]
 
 
-def _sliced_size(form: Form, index: int, bounds: Sequence[int]) -> int:
-    start: int = form.start_indices[index]
-    limit: int = form.limit_indices[index]
-    stride: int = form.strides[index]
-    size, what = form.operand.shape[index], "size"
+def _sliced_size(signature: OpSignature, index: int, bounds: Sequence[int]) -> int:
+    start: int = signature.start_indices[index]
+    limit: int = signature.limit_indices[index]
+    stride: int = signature.strides[index]
+    size, what = signature.operand.shape[index], "size"
     if size == DYNAMIC and bounds:
         size, what = bounds[index], "bound"
     if start < 0:  # slice_c3
-        raise form.located_error(f"negative start index {start} in dimension {index}")
+        raise signature.located_error(f"negative start index {start} in dimension {index}")
     if size != DYNAMIC and limit > size:  # slice_c3
-        raise form.located_error(
+        raise signature.located_error(
             f"limit index {limit} is larger than dimension {what} {size} in dimension {index}"
         )
     if start > limit:  # slice_c3
-        raise form.located_error(
+        raise signature.located_error(
             f"start index {start} is larger than limit index {limit} in dimension {index}"
         )
     if stride <= 0:  # slice_c4
-        raise form.located_error(f"stride must be positive but got {stride} in dimension {index}")
+        raise signature.located_error(f"stride must be positive but got {stride} in dimension {index}")
     return -((start - limit) // stride)  # slice_c5
 
 
@@ -145,24 +145,24 @@ class DynamicSliceOp(Op):
     )
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        source, sizes, starts = form.operand, form.slice_sizes, form.start_indices
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        source, sizes, starts = signature.operand, signature.slice_sizes, signature.start_indices
         if len(starts) != len(sizes):  # dynamic_slice_c2
-            raise form.located_error(
+            raise signature.located_error(
                 f"has mismatched number of slice sizes ({len(sizes)}) and number of start indices "
                 f"({len(starts)})"
             )
         if source.rank != len(starts):  # dynamic_slice_c2
-            raise form.located_error(
+            raise signature.located_error(
                 f"has mismatched number of start indices ({len(starts)}) and the rank of operand "
                 f"({source.rank})"
             )
-        _check_index_types(form, starts)  # dynamic_slice_c3
+        _check_index_types(signature, starts)  # dynamic_slice_c3
         for index, (size, full) in enumerate(zip(sizes, source.shape, strict=True)):  # dynamic_slice_c4
             if size < 0:
-                raise form.located_error(f"has negative size index to dynamic slice: {size}")
+                raise signature.located_error(f"has negative size index to dynamic slice: {size}")
             if full != DYNAMIC and size > full:
-                raise form.located_error(
+                raise signature.located_error(
                     f"has slice size {size} greater than dimension size {full} in dimension {index} of "
                     "operand"
                 )
@@ -180,28 +180,28 @@ class DynamicUpdateSliceOp(Op):
 
     __slots__ = ()
 
-    operand = fields.operand(types.TENSOR)
-    update = fields.operand(types.TENSOR)
+    operand = op_fields.operand(types.TENSOR)
+    update = op_fields.operand(types.TENSOR)
     start_indices = operands(types.SCALAR_INT_TENSOR)
     out = result(types.TENSOR)
 
     assembly = assembly(AllOperands(), AttrDict(), ":", FunctionalType())
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        source, update, starts = form.operand, form.update, form.start_indices
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        source, update, starts = signature.operand, signature.update, signature.start_indices
         if update.rank != source.rank:  # dynamic_update_slice_c3
-            raise form.located_error(
+            raise signature.located_error(
                 f"update rank does not match operand rank: {update.rank} vs {source.rank}."
             )
         if len(starts) != source.rank:  # dynamic_update_slice_c4
-            raise form.located_error(
+            raise signature.located_error(
                 f"expects number of start_indices to match operand rank: {len(starts)} vs {source.rank}."
             )
-        _check_index_types(form, starts)  # dynamic_update_slice_c5
+        _check_index_types(signature, starts)  # dynamic_update_slice_c5
         for index, (size, full) in enumerate(zip(update.shape, source.shape, strict=True)):
             if size != DYNAMIC and full != DYNAMIC and size > full:  # dynamic_update_slice_c6
-                raise form.located_error(
+                raise signature.located_error(
                     f"expects size at dimension {index} of update to be in range [0, {full}]. Got: {size}."
                 )
         return [source]
@@ -218,26 +218,26 @@ class RealDynamicSliceOp(Op):
 
     __slots__ = ()
 
-    operand = fields.operand(types.TENSOR)
-    start_indices = fields.operand(types.DIMENSION_TENSOR)
-    limit_indices = fields.operand(types.DIMENSION_TENSOR)
-    strides = fields.operand(types.DIMENSION_TENSOR)
+    operand = op_fields.operand(types.TENSOR)
+    start_indices = op_fields.operand(types.DIMENSION_TENSOR)
+    limit_indices = op_fields.operand(types.DIMENSION_TENSOR)
+    strides = op_fields.operand(types.DIMENSION_TENSOR)
     out = result(types.TENSOR)
 
     assembly = assembly(AllOperands(), AttrDict(), ":", FunctionalType())
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        rank = form.operand.rank
+    def verify_signature(signature: OpSignature) -> None:
+        rank = signature.operand.rank
         for name in _RANGE_FIELDS:
-            size = getattr(form, name).shape[0]
+            size = getattr(signature, name).shape[0]
             if size != rank:
-                raise form.located_error(
+                raise signature.located_error(
                     f"has mismatched number of operand rank ({rank}) and {name} size ({size})"
                 )
 
 
-def _check_index_types(form: Form, types: Sequence[RankedTensor]) -> None:
+def _check_index_types(signature: OpSignature, types: Sequence[RankedTensor]) -> None:
     """Indices must be of one type; the reference does not tell floats apart, which they cannot be."""
     if any(type.element is not types[0].element for type in types):
-        raise form.located_error("start indices must have same element type")
+        raise signature.located_error("start indices must have same element type")

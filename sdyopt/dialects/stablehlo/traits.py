@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sdyopt.dialects.stablehlo.compatible import are_compatible, are_compatible_elements
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.traits import InfersTypes, Trait
 from sdyopt.ir.types import Type, element_of
 
@@ -11,40 +11,47 @@ from sdyopt.ir.types import Type, element_of
 INFERS_COMPATIBLE_TYPES = InfersTypes("hlo-infer-type", accepts=are_compatible)
 
 
-def _check_compatible_types(form: Form) -> None:
-    types = form.operand_types + form.result_types
+def _check_compatible_types(signature: OpSignature) -> None:
+    types = signature.operand_types + signature.result_types
     if not all(are_compatible(type, types[0]) for type in types):
-        raise form.op_error("requires compatible types for all operands and results")
+        raise signature.op_error("requires compatible types for all operands and results")
 
 
-def _check_compatible_elements(form: Form) -> None:
-    types = form.operand_types + form.result_types
+def _check_compatible_elements(signature: OpSignature) -> None:
+    types = signature.operand_types + signature.result_types
     if not all(are_compatible_elements(type, types[0]) for type in types):
-        raise form.op_error("requires compatible element types for all operands and results")
+        raise signature.op_error("requires compatible element types for all operands and results")
 
 
-def _check_compatible_operand_elements(form: Form) -> None:
-    types = form.operand_types
+def _check_compatible_operand_elements(signature: OpSignature) -> None:
+    types = signature.operand_types
     if not all(are_compatible_elements(type, types[0]) for type in types):
-        raise form.op_error("requires compatible element types for all operands")
+        raise signature.op_error("requires compatible element types for all operands")
 
 
-def _check_pairwise_types(form: Form) -> None:
-    _check_pairs(form, form.operand_types, form.result_types, "requires the same type for operand and result")
+def _check_pairwise_types(signature: OpSignature) -> None:
+    _check_pairs(
+        signature,
+        signature.operand_types,
+        signature.result_types,
+        "requires the same type for operand and result",
+    )
 
 
-def _check_pairwise_elements(form: Form) -> None:
-    operands = tuple(map(element_of, form.operand_types))
-    results = tuple(map(element_of, form.result_types))
-    _check_pairs(form, operands, results, "requires the same element type for operand and result")
+def _check_pairwise_elements(signature: OpSignature) -> None:
+    operands = tuple(map(element_of, signature.operand_types))
+    results = tuple(map(element_of, signature.result_types))
+    _check_pairs(signature, operands, results, "requires the same element type for operand and result")
 
 
-def _check_pairs(form: Form, lefts: tuple[Type, ...], rights: tuple[Type, ...], message: str) -> None:
+def _check_pairs(
+    signature: OpSignature, lefts: tuple[Type, ...], rights: tuple[Type, ...], message: str
+) -> None:
     if len(lefts) != len(rights):
-        raise form.op_error("requires the same number of operands and results")
+        raise signature.op_error("requires the same number of operands and results")
     for index, (left, right) in enumerate(zip(lefts, rights, strict=True)):
         if left is not right:
-            raise form.op_error(f"{message} at index {index}")
+            raise signature.op_error(f"{message} at index {index}")
 
 
 # Works on each element alone, but takes scalars in place of some tensors.

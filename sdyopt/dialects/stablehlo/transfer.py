@@ -21,12 +21,12 @@ from sdyopt.dialects.stablehlo.types import (
     TOKEN_TYPE,
     TokenType,
 )
-from sdyopt.ir import fields
+from sdyopt.ir import op_fields
 from sdyopt.ir.attribute import ArrayAttr, StringAttr
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import ARRAY_ATTR, BOOL_ATTR, STRING_ATTR
-from sdyopt.ir.form import Form
-from sdyopt.ir.numbers import FALSE, IntegerAttr
+from sdyopt.ir.numeric_attributes import FALSE, IntegerAttr
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import RankedTensor, Type, UnrankedTensor
 from sdyopt.syntax.spell import plain_attribute
@@ -40,47 +40,47 @@ class InfeedOp(Op):
 
     __slots__ = ()
 
-    token = fields.operand(TOKEN)
-    infeed_config = fields.attr(STRING_ATTR, default=_NO_CONFIG)
-    layout = fields.optional_attr(ARRAY_ATTR)
-    out = fields.results(STATIC_TENSOR_OR_PER_AXIS_OR_TOKEN)
+    token = op_fields.operand(TOKEN)
+    infeed_config = op_fields.attr(STRING_ATTR, default=_NO_CONFIG)
+    layout = op_fields.optional_attr(ARRAY_ATTR)
+    out = op_fields.results(STATIC_TENSOR_OR_PER_AXIS_OR_TOKEN)
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        _check_received(form, "all elements of result types, except the last element, are")
-        if form.layout is not None:
-            _check_layout(form, form.layout)
+    def verify_signature(signature: OpSignature) -> None:
+        _check_received(signature, "all elements of result types, except the last element, are")
+        if signature.layout is not None:
+            _check_layout(signature, signature.layout)
 
 
-def _check_received(form: Form, rest: str) -> None:
+def _check_received(signature: OpSignature, rest: str) -> None:
     """The results are tensors, and a token at the end."""
-    types = form.result_types
+    types = signature.result_types
     if not types:  # infeed_c1, recv_c2
-        raise form.located_error("result is expected to be at least of size 1, but got 0")
+        raise signature.located_error("result is expected to be at least of size 1, but got 0")
     for type in types[:-1]:
         if not isinstance(type, RankedTensor | UnrankedTensor):  # infeed_c2, recv_c3
-            raise form.located_error(f"{rest} expected to be of tensor type, but got {quoted(type)}")
+            raise signature.located_error(f"{rest} expected to be of tensor type, but got {quoted(type)}")
     if not isinstance(types[-1], TokenType):  # infeed_c3, recv_c4
-        raise form.located_error(
+        raise signature.located_error(
             f"last element of result types is expected to be of token type, but got {quoted(types[-1])}"
         )
 
 
-def _check_layout(form: Form, layout: ArrayAttr) -> None:
-    count = len(form.result_types) - 1
+def _check_layout(signature: OpSignature, layout: ArrayAttr) -> None:
+    count = len(signature.result_types) - 1
     if len(layout) != count:
-        raise form.located_error(
+        raise signature.located_error(
             f"layout-attribute size must be {count} (which is the number of op-results - 1 (for token "
             f"result)), but got {len(layout)}"
         )
     for child in layout:
         if not isinstance(child, ArrayAttr):
-            raise form.located_error(
+            raise signature.located_error(
                 f"layout-attribute expected to have elements of type array, but got {plain_attribute(child)}"
             )
         for leaf in child:
             if not isinstance(leaf, IntegerAttr):
-                raise form.located_error(
+                raise signature.located_error(
                     "layout-attribute's leaf elements are expected to be of type integer, but got "
                     f"{plain_attribute(leaf)}"
                 )
@@ -92,13 +92,13 @@ class OutfeedOp(Op):
 
     __slots__ = ()
 
-    inputs = fields.operands(TENSOR_OR_PER_AXIS)
-    token = fields.operand(TOKEN)
-    outfeed_config = fields.attr(STRING_ATTR, default=_NO_CONFIG)
-    out = fields.result(TOKEN)
+    inputs = op_fields.operands(TENSOR_OR_PER_AXIS)
+    token = op_fields.operand(TOKEN)
+    outfeed_config = op_fields.attr(STRING_ATTR, default=_NO_CONFIG)
+    out = op_fields.result(TOKEN)
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> Sequence[Type]:
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
         return [TOKEN_TYPE]
 
 
@@ -108,16 +108,16 @@ class SendOp(Op):
 
     __slots__ = ()
 
-    inputs = fields.operands(TENSOR_OR_PER_AXIS)
-    token = fields.operand(TOKEN)
-    channel_handle = fields.attr(CHANNEL_HANDLE)
-    is_host_transfer = fields.defaulted_attr(BOOL_ATTR, FALSE)
-    source_target_pairs = fields.optional_attr(I64_ELEMENTS)
-    out = fields.result(TOKEN)
+    inputs = op_fields.operands(TENSOR_OR_PER_AXIS)
+    token = op_fields.operand(TOKEN)
+    channel_handle = op_fields.attr(CHANNEL_HANDLE)
+    is_host_transfer = op_fields.defaulted_attr(BOOL_ATTR, FALSE)
+    source_target_pairs = op_fields.optional_attr(I64_ELEMENTS)
+    out = op_fields.result(TOKEN)
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> Sequence[Type]:
-        _check_channel_type(form, DEVICE_TO_HOST, "DEVICE_TO_HOST")  # send_c1_i4
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
+        _check_channel_type(signature, DEVICE_TO_HOST, "DEVICE_TO_HOST")  # send_c1_i4
         return [TOKEN_TYPE]
 
 
@@ -127,21 +127,23 @@ class RecvOp(Op):
 
     __slots__ = ()
 
-    token = fields.operand(TOKEN)
-    channel_handle = fields.attr(CHANNEL_HANDLE)
-    is_host_transfer = fields.defaulted_attr(BOOL_ATTR, FALSE)
-    source_target_pairs = fields.optional_attr(I64_ELEMENTS)
-    out = fields.results(STATIC_TENSOR_OR_PER_AXIS_OR_TOKEN)
+    token = op_fields.operand(TOKEN)
+    channel_handle = op_fields.attr(CHANNEL_HANDLE)
+    is_host_transfer = op_fields.defaulted_attr(BOOL_ATTR, FALSE)
+    source_target_pairs = op_fields.optional_attr(I64_ELEMENTS)
+    out = op_fields.results(STATIC_TENSOR_OR_PER_AXIS_OR_TOKEN)
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        _check_channel_type(form, HOST_TO_DEVICE, "HOST_TO_DEVICE")  # recv_c1_i3
-        _check_received(form, "everything but the last element of result types is")
+    def verify_signature(signature: OpSignature) -> None:
+        _check_channel_type(signature, HOST_TO_DEVICE, "HOST_TO_DEVICE")  # recv_c1_i3
+        _check_received(signature, "everything but the last element of result types is")
 
 
-def _check_channel_type(form: Form, host_type: int, host_name: str) -> None:
-    is_host, type = form.is_host_transfer, form.channel_handle.type
+def _check_channel_type(signature: OpSignature, host_type: int, host_name: str) -> None:
+    is_host, type = signature.is_host_transfer, signature.channel_handle.type
     if not is_host and type != DEVICE_TO_DEVICE:
-        raise form.located_error("channel_type should be DEVICE_TO_DEVICE when is_host_transfer is false")
+        raise signature.located_error(
+            "channel_type should be DEVICE_TO_DEVICE when is_host_transfer is false"
+        )
     if is_host and type != host_type:
-        raise form.located_error(f"channel_type should be {host_name} when is_host_transfer is true")
+        raise signature.located_error(f"channel_type should be {host_name} when is_host_transfer is true")

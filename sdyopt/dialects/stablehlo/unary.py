@@ -11,8 +11,8 @@ from sdyopt.dialects.stablehlo.compatible import most_specific_type
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.traits import COMPATIBLE_TYPES, INFERS_COMPATIBLE_TYPES
 from sdyopt.ir.block import Region
-from sdyopt.ir.fields import defaulted_attr, operand, result
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_fields import defaulted_attr, operand, result
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import ELEMENTWISE, SAME_SHAPE
 from sdyopt.ir.traits import NO_MEMORY_EFFECT
@@ -38,8 +38,8 @@ class SameUnaryOp(UnaryOp):
     __slots__ = ()
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
-        return [most_specific_type(form, form.operand_types)]
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [most_specific_type(signature, signature.operand_types)]
 
 
 class FloatOp(SameUnaryOp):

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from sdyopt.dialects.stablehlo.dimensions import Dimensions, listing
 from sdyopt.dialects.stablehlo.kinds import integers_of
-from sdyopt.ir.elements import DenseElements
-from sdyopt.ir.form import Form
+from sdyopt.ir.elements_attributes import DenseElements
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import DYNAMIC
 
 Padding = Sequence[tuple[int, int]]
@@ -34,13 +34,13 @@ class WindowDimension:
         return 0 if padded == 0 or window > padded else (padded - window) // self.stride + 1
 
 
-def padding_pairs(form: Form, padding: DenseElements | None) -> Padding:
+def padding_pairs(signature: OpSignature, padding: DenseElements | None) -> Padding:
     """The (low, high) pairs of a padding attribute, which has to be N x 2."""
     if padding is None:
         return ()
     shape = padding.type.shape
     if len(shape) != 2 or shape[1] != 2:
-        raise form.located_error(
+        raise signature.located_error(
             f"expects the shape of padding-attribute to be {{N, 2}}, but got {{{listing(shape)}}}."
         )
     return pairs_of(padding)
@@ -53,7 +53,7 @@ def pairs_of(padding: DenseElements) -> Padding:
 
 
 def check_window(
-    form: Form,
+    signature: OpSignature,
     sizes: Dimensions,
     strides: Dimensions | None,
     padding: Padding,
@@ -70,13 +70,13 @@ def check_window(
         (reversal, "window-reversal"),
     ):
         if values and len(values) != len(sizes):
-            raise form.located_error(
+            raise signature.located_error(
                 f"expects {name} to have same dimension-size as size of window dimensions ({len(sizes)}), "
                 f"but got: {len(values)}."
             )
     return [
         _dimension(
-            form,
+            signature,
             index,
             WindowDimension(
                 size,
@@ -95,7 +95,7 @@ def window_result_shape(base: Dimensions, window: Sequence[WindowDimension]) -> 
     return [dimension.positions(size) for size, dimension in zip(base, window, strict=True)]
 
 
-def _dimension(form: Form, index: int, window: WindowDimension) -> WindowDimension:
+def _dimension(signature: OpSignature, index: int, window: WindowDimension) -> WindowDimension:
     for value, what in (
         (1 if window.size == DYNAMIC else window.size, "value"),
         (window.stride, "stride"),
@@ -103,7 +103,7 @@ def _dimension(form: Form, index: int, window: WindowDimension) -> WindowDimensi
         (window.window_dilation, "window dilation factor"),
     ):
         if value <= 0:
-            raise form.located_error(
+            raise signature.located_error(
                 f"expects window to have positive {what} for {index}-th window dimension, but got {value}."
             )
     return window

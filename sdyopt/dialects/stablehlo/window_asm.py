@@ -5,8 +5,8 @@ from __future__ import annotations
 from sdyopt.dialects.stablehlo.asm import spell_list
 from sdyopt.dialects.stablehlo.window import pairs_of
 from sdyopt.ir.attribute import Attribute, DictAttr
-from sdyopt.ir.elements import DenseArray, DenseElements, dense
-from sdyopt.ir.form import Form
+from sdyopt.ir.elements_attributes import DenseArray, DenseElements, dense
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import I1, I64, tensor
 from sdyopt.syntax.assembly import Custom
 from sdyopt.syntax.statement import Statement
@@ -56,10 +56,10 @@ def _pair(statement: Statement) -> list[int]:
     return pair
 
 
-def _write(out: Template, form: Form, attributes: DictAttr) -> None:
+def _write(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
     written = []
     for word, name in _ATTRIBUTES.items():
-        value = form.attributes.get(name)
+        value = signature.attributes.get(name)
         if value is not None:
             written.append(f"{word} = {_spell(value)}")
     out.text(", ".join(written))

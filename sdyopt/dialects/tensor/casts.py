@@ -9,9 +9,9 @@ from sdyopt.dialects.tensor.dialect import ANY_TENSOR, INDEX_VALUE, tensor_diale
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import TypeConstraint
-from sdyopt.ir.fields import operand, result
-from sdyopt.ir.form import Form
-from sdyopt.ir.numbers import IntegerAttr, integer
+from sdyopt.ir.numeric_attributes import IntegerAttr, integer
+from sdyopt.ir.op_fields import operand, result
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import Pattern
 from sdyopt.ir.rewrite import Rewriter
@@ -72,10 +72,10 @@ class CastOp(Op):
     canonicalizations: ClassVar[tuple[Pattern, ...]] = (Pattern(_drop_inner_cast),)
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        before, after = form.operand_types[0], form.result_types[0]
+    def verify_signature(signature: OpSignature) -> None:
+        before, after = signature.operand_types[0], signature.result_types[0]
         if element_of(before) is not element_of(after) or not are_compatible_shapes([before, after]):
-            raise form.op_error(
+            raise signature.op_error(
                 f"operand type '{plain_type(before)}' and result type '{plain_type(after)}' are cast "
                 "incompatible"
             )
@@ -129,7 +129,7 @@ class DimOp(Op):
     canonicalizations: ClassVar[tuple[Pattern, ...]] = (Pattern(_look_through),)
 
     @staticmethod
-    def infer_result_types(form: Form, regions: Sequence[Region]) -> list[Type]:
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
         return [INDEX]
 
     def fold(self, constants: Sequence[Attribute | None]) -> Folded:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sdyopt.dialects.tensor.casts import CastOp, KnowsSizes
 from sdyopt.dialects.tensor.dialect import INDEX_VALUE, RANKED, constant_index, tensor_dialect
-from sdyopt.ir.fields import operands, result
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_fields import operands, result
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.patterns import Pattern
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.traits import PURE
@@ -86,10 +86,10 @@ class EmptyOp(KnowsSizes):
         return type
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        expected, got = form.out.shape.count(DYNAMIC), len(form.sizes)
+    def verify_signature(signature: OpSignature) -> None:
+        expected, got = signature.out.shape.count(DYNAMIC), len(signature.sizes)
         if expected != got:
-            raise form.op_error(f"incorrect number of dynamic sizes, has {got}, expected {expected}")
+            raise signature.op_error(f"incorrect number of dynamic sizes, has {got}, expected {expected}")
 
     def size_of(self, dimension: int) -> Value | None:
         shape = self.tensor_type.shape

@@ -9,9 +9,9 @@ from sdyopt.dialects.tensor.casts import CastOp, DimOp, KnowsSizes, loses_static
 from sdyopt.dialects.tensor.dialect import INDEX_VALUE, RANKED, constant_index, tensor_dialect
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import I64_ARRAY
-from sdyopt.ir.elements import DenseArray, DenseElements
-from sdyopt.ir.fields import attr, operand, operands, result
-from sdyopt.ir.form import Form, FormError
+from sdyopt.ir.elements_attributes import DenseArray, DenseElements
+from sdyopt.ir.op_fields import attr, operand, operands, result
+from sdyopt.ir.op_signature import OpSignature, SignatureError
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import Pattern
 from sdyopt.ir.rewrite import Rewriter
@@ -93,33 +93,33 @@ def _kept_dimensions(full: tuple[int, ...], reduced: tuple[int, ...]) -> list[in
     return kept if position == len(reduced) else None
 
 
-def check_slice(form: Form, source: RankedTensor, part: Type) -> None:
+def check_slice(signature: OpSignature, source: RankedTensor, part: Type) -> None:
     """Fails unless the lists fit the rank, and the part, with some ones left out, the sizes."""
-    counts = {name: len(getattr(form, f"static_{name}")) for name in ("offsets", "sizes", "strides")}
+    counts = {name: len(getattr(signature, f"static_{name}")) for name in ("offsets", "sizes", "strides")}
     if counts["offsets"] != counts["sizes"]:
-        raise _rank_error(form, "offsets", "sizes", counts)
+        raise _rank_error(signature, "offsets", "sizes", counts)
     if counts["sizes"] != counts["strides"]:
-        raise _rank_error(form, "sizes", "strides", counts)
+        raise _rank_error(signature, "sizes", "strides", counts)
     for name, what in (("offsets", "offset"), ("sizes", "size"), ("strides", "stride")):
         if counts[name] != source.rank:
-            raise form.error(f"expected {source.rank} {what} values, got {counts[name]}")
-        if len(getattr(form, name)) != getattr(form, f"static_{name}").count(DYNAMIC):
-            raise form.error(
-                f"expected {getattr(form, f'static_{name}').count(DYNAMIC)} dynamic {what} values"
+            raise signature.error(f"expected {source.rank} {what} values, got {counts[name]}")
+        if len(getattr(signature, name)) != getattr(signature, f"static_{name}").count(DYNAMIC):
+            raise signature.error(
+                f"expected {getattr(signature, f'static_{name}').count(DYNAMIC)} dynamic {what} values"
             )
-    expected = RankedTensor(form.static_sizes, source.element, source.encoding)
+    expected = RankedTensor(signature.static_sizes, source.element, source.encoding)
     assert isinstance(part, RankedTensor)
     if part.element is not source.element:
-        raise form.error(f"expected element type to be '{plain_type(source.element)}'")
+        raise signature.error(f"expected element type to be '{plain_type(source.element)}'")
     text = f"expected type to be '{plain_type(expected)}' or a rank-reduced version."
     if part.rank > expected.rank:
-        raise form.error(f"{text} (rank mismatch) ")
+        raise signature.error(f"{text} (rank mismatch) ")
     if _kept_dimensions(expected.shape, part.shape) is None:
-        raise form.error(f"{text} (size mismatch) ")
+        raise signature.error(f"{text} (size mismatch) ")
 
 
-def _rank_error(form: Form, one: str, other: str, counts: dict[str, int]) -> FormError:
-    return form.error(
+def _rank_error(signature: OpSignature, one: str, other: str, counts: dict[str, int]) -> SignatureError:
+    return signature.error(
         f"expected mixed {one} rank to match mixed {other} rank ({counts[one]} vs {counts[other]}) so the "
         "rank of the result type is well-formed."
     )
@@ -197,8 +197,8 @@ class ExtractSliceOp(SliceOp, KnowsSizes):
     canonicalizations = (Pattern(_take_known_numbers), Pattern(_look_through))
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        check_slice(form, form.source, form.out)
+    def verify_signature(signature: OpSignature) -> None:
+        check_slice(signature, signature.source, signature.out)
 
     def kept_dimensions(self) -> list[int]:
         """The dimensions that the result has."""
@@ -265,8 +265,8 @@ class InsertSliceOp(SliceOp):
     )
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        check_slice(form, form.dest, form.source)
+    def verify_signature(signature: OpSignature) -> None:
+        check_slice(signature, signature.dest, signature.source)
 
     def name_results(self) -> list[tuple[int, str]]:
         return [(0, "inserted_slice")]

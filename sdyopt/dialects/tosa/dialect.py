@@ -5,7 +5,7 @@ from __future__ import annotations
 from sdyopt.dialects.quant.types import QuantizedType
 from sdyopt.ir.constraints import TypeConstraint
 from sdyopt.ir.dialect import Dialect
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.traits import Trait
 from sdyopt.ir.types import (
     DYNAMIC,
@@ -64,18 +64,18 @@ def _is_stretched_to(result: tuple[int, ...], shape: tuple[int, ...]) -> bool:
     return all(got == wanted or DYNAMIC in (got, wanted) for got, wanted in zip(result, shape, strict=True))
 
 
-def _check_broadcast(form: Form) -> None:
-    ranked = [type for type in form.operand_types if isinstance(type, RankedTensor)]
-    if len(ranked) != len(form.operand_types) or not ranked:
+def _check_broadcast(signature: OpSignature) -> None:
+    ranked = [type for type in signature.operand_types if isinstance(type, RankedTensor)]
+    if len(ranked) != len(signature.operand_types) or not ranked:
         return
     shape: tuple[int, ...] | None = ranked[0].shape
     for type in ranked[1:]:
         shape = None if shape is None else _broadcast(shape, type.shape)
     if shape is None:
-        raise form.op_error("operands don't have broadcast-compatible shapes")
-    for result in form.result_types:
+        raise signature.op_error("operands don't have broadcast-compatible shapes")
+    for result in signature.result_types:
         if isinstance(result, RankedTensor) and not _is_stretched_to(result.shape, shape):
-            raise form.op_error(
+            raise signature.op_error(
                 f"result type '{_text(result.shape)}' not broadcast compatible with broadcasted operands's "
                 f"shapes '{_text(shape)}'"
             )

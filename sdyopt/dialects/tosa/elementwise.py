@@ -9,8 +9,8 @@ from sdyopt.dialects.arith.folding import splat_of
 from sdyopt.dialects.tosa.dialect import BOOLEANS, BROADCASTABLE, NUMBERS, tosa
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import BOOL_ATTR, I64_ATTR, of_class
-from sdyopt.ir.fields import attr, operand, optional_attr, result
-from sdyopt.ir.numbers import FloatAttr, IntegerAttr
+from sdyopt.ir.numeric_attributes import FloatAttr, IntegerAttr
+from sdyopt.ir.op_fields import attr, operand, optional_attr, result
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import SAME_ELEMENT_TYPE
 from sdyopt.ir.traits import COMMUTATIVE, PURE, Trait

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sdyopt.dialects.tosa.dialect import MATRICES, tosa
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import of_class
-from sdyopt.ir.fields import operand, optional_attr, result
+from sdyopt.ir.op_fields import operand, optional_attr, result
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import PURE
 from sdyopt.syntax.assembly import AttrDict, Operand, assembly

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from sdyopt.dialects.stablehlo.batch_norm import BatchNormInferenceOp
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.sharding.builder import RuleBuilder
 from sdyopt.sharding.rule import sharding_rule
 
 
 @sharding_rule(BatchNormInferenceOp)
-def batch_norm_inference(form: Form, rule: RuleBuilder) -> None:
+def batch_norm_inference(signature: OpSignature, rule: RuleBuilder) -> None:
     """([i, j], [j], [j], [j], [j])->([i, j]): there is one of each figure per feature"""
-    for dim, size in enumerate(form.operand.shape):
-        figure_dims = [0 if dim == form.feature_index else None] * 4
+    for dim, size in enumerate(signature.operand.shape):
+        figure_dims = [0 if dim == signature.feature_index else None] * 4
         rule.factor(size, [dim, *figure_dims], [dim])

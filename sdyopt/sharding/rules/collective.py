@@ -13,34 +13,34 @@ from sdyopt.dialects.stablehlo.collective import (
     CrossReplicaSumOp,
     ReduceScatterOp,
 )
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.sharding.builder import Kind, RuleBuilder
 from sdyopt.sharding.rule import sharding_rule
 
 
 @sharding_rule(AllReduceOp, CollectiveBroadcastOp, CollectivePermuteOp, CrossReplicaSumOp)
-def same_shape(form: Form, rule: RuleBuilder) -> None:
+def same_shape(signature: OpSignature, rule: RuleBuilder) -> None:
     """([i, j])->([i, j])"""
-    rule.number_dimensions(form.result_types[0])
+    rule.number_dimensions(signature.result_types[0])
 
 
 @sharding_rule(AllGatherOp)
-def all_gather(form: Form, rule: RuleBuilder) -> None:
+def all_gather(signature: OpSignature, rule: RuleBuilder) -> None:
     """([j, i])->([k, i]) need_replication={j, k}"""
-    _change_dimensions(rule, form.inputs[0].shape, form.out[0].shape, form.all_gather_dim)
+    _change_dimensions(rule, signature.inputs[0].shape, signature.out[0].shape, signature.all_gather_dim)
 
 
 @sharding_rule(ReduceScatterOp)
-def reduce_scatter(form: Form, rule: RuleBuilder) -> None:
+def reduce_scatter(signature: OpSignature, rule: RuleBuilder) -> None:
     """([j, i])->([k, i]) need_replication={j, k}"""
-    _change_dimensions(rule, form.value.shape, form.out.shape, form.scatter_dimension)
+    _change_dimensions(rule, signature.value.shape, signature.out.shape, signature.scatter_dimension)
 
 
 @sharding_rule(AllToAllOp)
-def all_to_all(form: Form, rule: RuleBuilder) -> None:
+def all_to_all(signature: OpSignature, rule: RuleBuilder) -> None:
     """([i, l, j])->([i, m, k]) need_replication={j, k, l, m}: k is split, m is joined"""
-    changed = dict.fromkeys((form.split_dimension, form.concat_dimension))
-    _change_dimensions(rule, form.inputs[0].shape, form.out[0].shape, *changed)
+    changed = dict.fromkeys((signature.split_dimension, signature.concat_dimension))
+    _change_dimensions(rule, signature.inputs[0].shape, signature.out[0].shape, *changed)
 
 
 def _change_dimensions(

@@ -6,25 +6,25 @@ from itertools import count
 
 from sdyopt.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.dialects.stablehlo.dot_dimensions import DotDimensions
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.sharding.builder import Kind, RuleBuilder
 from sdyopt.sharding.rule import sharding_rule
 
 
 @sharding_rule(DotGeneralOp)
-def dot_general(form: Form, rule: RuleBuilder) -> None:
+def dot_general(signature: OpSignature, rule: RuleBuilder) -> None:
     """([i, j, l], [i, l, k])->([i, j, k]) reduction={l}"""
-    _product(form, rule, form.dot_dimension_numbers)
+    _product(signature, rule, signature.dot_dimension_numbers)
 
 
 @sharding_rule(DotOp)
-def dot(form: Form, rule: RuleBuilder) -> None:
+def dot(signature: OpSignature, rule: RuleBuilder) -> None:
     """([i, k], [k, j])->([i, j]) reduction={k}, where i and j may be missing"""
-    _product(form, rule, DotDimensions((), (), (form.lhs.rank - 1,), (0,)))
+    _product(signature, rule, DotDimensions((), (), (signature.lhs.rank - 1,), (0,)))
 
 
-def _product(form: Form, rule: RuleBuilder, dims: DotDimensions) -> None:
-    lhs, rhs = form.lhs.shape, form.rhs.shape
+def _product(signature: OpSignature, rule: RuleBuilder, dims: DotDimensions) -> None:
+    lhs, rhs = signature.lhs.shape, signature.rhs.shape
     result_dims = count()
     for left, right in dims.batching:
         rule.factor(lhs[left], [left, right], [next(result_dims)])

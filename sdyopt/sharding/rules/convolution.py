@@ -6,7 +6,7 @@ from operator import itemgetter
 
 from sdyopt.dialects.stablehlo.conv_dimensions import ConvDimensions
 from sdyopt.dialects.stablehlo.convolution import ConvolutionOp
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.sharding.builder import Dims, Kind, RuleBuilder
 from sdyopt.sharding.rule import sharding_rule
 
@@ -14,21 +14,21 @@ _Factor = tuple[int, Dims, Dims, Kind]
 
 
 @sharding_rule(ConvolutionOp)
-def convolution(form: Form, rule: RuleBuilder) -> None:
+def convolution(signature: OpSignature, rule: RuleBuilder) -> None:
     """([i, jk, l], [k, l, m])->([i, j, m]) reduction={k, l} permutation={j}
 
     i is the batch, j slides, k is the window, l the input features, m the output features. Groups of
     batches or features are a factor before those.
     """
-    dims: ConvDimensions = form.dimension_numbers
-    kernel, result = form.rhs.shape, form.out.shape
-    batch_groups, feature_groups = form.batch_group_count, form.feature_group_count
+    dims: ConvDimensions = signature.dimension_numbers
+    kernel, result = signature.rhs.shape, signature.out.shape
+    batch_groups, feature_groups = signature.batch_group_count, signature.feature_group_count
     if batch_groups > 1:
         rule.factor(batch_groups, [dims.input_batch, dims.kernel_output_feature], [dims.output_feature])
     rule.factor(result[dims.output_batch], [dims.input_batch, None], [dims.output_batch])
     if not rule.is_conservative:
         for spatial in zip(dims.input_spatial, dims.kernel_spatial, dims.output_spatial, strict=True):
-            _spatial_factors(form, rule, *spatial)
+            _spatial_factors(signature, rule, *spatial)
     if feature_groups > 1:
         rule.factor(feature_groups, [dims.input_feature, dims.kernel_output_feature], [dims.output_feature])
     rule.factor(
@@ -41,11 +41,13 @@ def convolution(form: Form, rule: RuleBuilder) -> None:
         rule.factor(output_features, [None, dims.kernel_output_feature], [dims.output_feature])
 
 
-def _spatial_factors(form: Form, rule: RuleBuilder, dim: int, kernel_dim: int, result_dim: int) -> None:
+def _spatial_factors(
+    signature: OpSignature, rule: RuleBuilder, dim: int, kernel_dim: int, result_dim: int
+) -> None:
     """The input may be split into windows, or along the window; the larger of the two is major."""
-    sliding: _Factor = form.out.shape[result_dim], [dim, None], [result_dim], Kind.PERMUTATION
-    window: _Factor = form.rhs.shape[kernel_dim], [dim, kernel_dim], [None], Kind.REDUCTION
-    left: int = form.lhs.shape[dim]
+    sliding: _Factor = signature.out.shape[result_dim], [dim, None], [result_dim], Kind.PERMUTATION
+    window: _Factor = signature.rhs.shape[kernel_dim], [dim, kernel_dim], [None], Kind.REDUCTION
+    left: int = signature.lhs.shape[dim]
     for wanted, operand_dims, result_dims, kind in sorted((sliding, window), key=itemgetter(0), reverse=True):
         size = min(wanted, left)
         if size > 1:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.dialects.stablehlo.random import RngBitGeneratorOp
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import RankedTensor
 from sdyopt.sharding.builder import Kind, RuleBuilder
 from sdyopt.sharding.rule import NoRule, sharding_rule
@@ -81,18 +81,18 @@ def _makes_random_state(op: CustomCallOp) -> bool:
 
 
 @sharding_rule(CustomCallOp, seeing=_makes_random_state)
-def custom_call(form: Form, rule: RuleBuilder, makes_random_state: bool) -> NoRule | None:
+def custom_call(signature: OpSignature, rule: RuleBuilder, makes_random_state: bool) -> NoRule | None:
     """What is called decides; only a few are known."""
-    name: str = form.call_target_name
+    name: str = signature.call_target_name
     if name in _OPAQUE:
         return NoRule()
     if name in _ALIKE:
-        return _alike(form, rule, makes_random_state)
+        return _alike(signature, rule, makes_random_state)
     if name not in _targets:
         return NoRule("custom call", f"@{name}")
     misfit = NoRule("custom call", f"@{name} with such operands and results")
     target = _targets[name]
-    operands, results = _shapes(form.operand_types), _shapes(form.result_types)
+    operands, results = _shapes(signature.operand_types), _shapes(signature.result_types)
     if len(operands) not in target.operands or len(results) not in target.results:
         return misfit
     if len(operands[0]) < target.rank:
@@ -108,12 +108,12 @@ def _shapes(types: Sequence[object]) -> Shapes:
     return [type.shape if isinstance(type, RankedTensor) else () for type in types]
 
 
-def _alike(form: Form, rule: RuleBuilder, makes_random_state: bool) -> NoRule | None:
+def _alike(signature: OpSignature, rule: RuleBuilder, makes_random_state: bool) -> NoRule | None:
     """([i, j])->([i, j]), or of a random state ([i], [i])->([i]) need_replication={i} blocked_propagation={i}
 
     All devices need all of a random state.
     """
-    first = next(iter(form.result_types), None)
+    first = next(iter(signature.result_types), None)
     if not isinstance(first, RankedTensor):
         return NoRule()
     if makes_random_state and first.shape:

@@ -53,7 +53,7 @@ from sdyopt.dialects.stablehlo.unary import (
     TanhOp,
     TanOp,
 )
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.sharding.builder import RuleBuilder
 from sdyopt.sharding.rule import sharding_rule
 
@@ -69,12 +69,12 @@ _BINARY = (
 
 
 @sharding_rule(*_UNARY, *_BINARY)
-def elementwise(form: Form, rule: RuleBuilder) -> None:
+def elementwise(signature: OpSignature, rule: RuleBuilder) -> None:
     """([i, j], [i, j])->([i, j])"""
-    rule.number_dimensions(form.result_types[0])
+    rule.number_dimensions(signature.result_types[0])
 
 
 @sharding_rule(SelectOp, ClampOp)
-def with_scalars(form: Form, rule: RuleBuilder) -> None:
+def with_scalars(signature: OpSignature, rule: RuleBuilder) -> None:
     """([], [i, j], [i, j])->([i, j]): a predicate or limit may be one for all elements."""
-    rule.pointwise(form.out.shape)
+    rule.pointwise(signature.out.shape)

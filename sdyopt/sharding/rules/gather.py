@@ -15,7 +15,7 @@ from sdyopt.dialects.stablehlo.control import ReturnOp
 from sdyopt.dialects.stablehlo.gather import GatherOp
 from sdyopt.dialects.stablehlo.index_dimensions import GatherDimensions, ScatterDimensions
 from sdyopt.dialects.stablehlo.scatter import ScatterOp
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import I1, element_of
 from sdyopt.ir.value import Value
@@ -24,15 +24,15 @@ from sdyopt.sharding.rule import sharding_rule
 
 
 @sharding_rule(GatherOp)
-def gather(form: Form, rule: RuleBuilder) -> None:
+def gather(signature: OpSignature, rule: RuleBuilder) -> None:
     """([k, j], [i, l])->([i, j]) reduction={k} need_replication={l}
 
     i is the batch, j a window. A device that holds some of k gathers what it can from there, and zeros
     otherwise, so that the sum over devices is what all would gather.
     """
-    dims: GatherDimensions = form.dimension_numbers
-    operand, indices = form.operand.shape, form.start_indices.shape
-    for slice_dim, size, dim, indices_dim in _origins(form.result.shape, len(operand), dims):
+    dims: GatherDimensions = signature.dimension_numbers
+    operand, indices = signature.operand.shape, signature.start_indices.shape
+    for slice_dim, size, dim, indices_dim in _origins(signature.result.shape, len(operand), dims):
         if dim is None or indices_dim is not None or operand[dim] == size:
             rule.factor(size, [dim, indices_dim], [slice_dim])
         elif size == 1:
@@ -58,21 +58,21 @@ def _adds_up(op: ScatterOp) -> bool:
 
 
 @sharding_rule(ScatterOp, seeing=_adds_up)
-def scatter(form: Form, rule: RuleBuilder, adds_up: bool) -> None:
+def scatter(signature: OpSignature, rule: RuleBuilder, adds_up: bool) -> None:
     """([k, j], [i, l], [i, j])->([k, j]) reduction={i} need_replication={l}
 
     A device that holds some of the updates scatters those into zeros, if all can be put together later.
     """
-    dims = _reversed(form.scatter_dimension_numbers)
-    count = len(form.inputs)
-    operand, indices = form.inputs[0].shape, form.scatter_indices.shape
+    dims = _reversed(signature.scatter_dimension_numbers)
+    count = len(signature.inputs)
+    operand, indices = signature.inputs[0].shape, signature.scatter_indices.shape
 
     def factor(
         size: int, dim: int | None, indices_dim: int | None, update_dim: int | None, kind: Kind
     ) -> None:
         rule.factor(size, [dim] * count + [indices_dim] + [update_dim] * count, [dim] * count, kind)
 
-    for update_dim, size, dim, indices_dim in _origins(form.updates[0].shape, len(operand), dims):
+    for update_dim, size, dim, indices_dim in _origins(signature.updates[0].shape, len(operand), dims):
         if dim is None:
             kind = Kind.REDUCTION if adds_up else Kind.NEED_REPLICATION
             factor(size, None, indices_dim, update_dim, kind)

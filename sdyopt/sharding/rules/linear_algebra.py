@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 from sdyopt.dialects.stablehlo.linear_algebra import CholeskyOp, FftOp, TriangularSolveOp
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.sharding.builder import Kind, RuleBuilder
 from sdyopt.sharding.rule import sharding_rule
 
 
 @sharding_rule(CholeskyOp)
-def cholesky(form: Form, rule: RuleBuilder) -> None:
+def cholesky(signature: OpSignature, rule: RuleBuilder) -> None:
     """([i, j, k])->([i, j, k]) need_replication={j, k}"""
-    shape = form.a.shape
+    shape = signature.a.shape
     rule.pointwise(shape[:-2])
     for dim in (len(shape) - 2, len(shape) - 1):
         rule.common_factor(dim, shape[dim], Kind.NEED_REPLICATION)
 
 
 @sharding_rule(TriangularSolveOp)
-def triangular_solve(form: Form, rule: RuleBuilder) -> None:
+def triangular_solve(signature: OpSignature, rule: RuleBuilder) -> None:
     """([i, j, l], [i, j, k])->([i, l, k]) need_replication={j, k, l}, which is a * out = b
 
     A factor is of a and b, one of b and the result, one of the result and a, over which is summed.
     """
-    a, b = form.a.shape, form.b.shape
+    a, b = signature.a.shape, signature.b.shape
     rule.pointwise(a[:-2])
     rows, columns = len(a) - 2, len(a) - 1
     # Of a: the dimension that b has as well, and the one that is summed over.
-    is_transposed = form.transpose_a.value in ("TRANSPOSE", "ADJOINT")
-    kept, summed = (rows, columns) if form.left_side != is_transposed else (columns, rows)
+    is_transposed = signature.transpose_a.value in ("TRANSPOSE", "ADJOINT")
+    kept, summed = (rows, columns) if signature.left_side != is_transposed else (columns, rows)
     # Of b: the dimension that a has as well, and the one that the result has as well.
-    shared, free = (rows, columns) if form.left_side else (columns, rows)
+    shared, free = (rows, columns) if signature.left_side else (columns, rows)
     for dim in (rows, columns):
         if dim == shared:
             rule.factor(a[kept], [kept, shared], [None], Kind.NEED_REPLICATION)
@@ -40,11 +40,11 @@ def triangular_solve(form: Form, rule: RuleBuilder) -> None:
 
 
 @sharding_rule(FftOp)
-def fft(form: Form, rule: RuleBuilder) -> None:
+def fft(signature: OpSignature, rule: RuleBuilder) -> None:
     """([i, j, k])->([i, j, k]) need_replication={j, k}, and k blocked if the result has less of it"""
-    shape = form.operand.shape
-    batch_rank = len(shape) - len(form.fft_length)
+    shape = signature.operand.shape
+    batch_rank = len(shape) - len(signature.fft_length)
     rule.pointwise(shape[:batch_rank])
     for dim in range(batch_rank, len(shape)):
-        is_cut = dim == len(shape) - 1 and shape[dim] != form.out.shape[dim]
+        is_cut = dim == len(shape) - 1 and shape[dim] != signature.out.shape[dim]
         rule.common_factor(dim, shape[dim], Kind.NEED_REPLICATION, is_blocked=is_cut)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from sdyopt.dialects.stablehlo.reduction import ReduceOp, ReduceWindowOp, SortOp
 from sdyopt.dialects.stablehlo.scatter import SelectAndScatterOp
 from sdyopt.dialects.stablehlo.window import pairs_of
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.sharding.builder import Kind, RuleBuilder
 from sdyopt.sharding.rule import sharding_rule
 
 
 @sharding_rule(ReduceOp)
-def reduce(form: Form, rule: RuleBuilder) -> None:
+def reduce(signature: OpSignature, rule: RuleBuilder) -> None:
     """([i, j], [])->([i]) reduction={j}"""
-    count = len(form.inputs)
+    count = len(signature.inputs)
     result_dim = 0
-    for dim, size in enumerate(form.inputs[0].shape):
+    for dim, size in enumerate(signature.inputs[0].shape):
         operand_dims = [dim] * count + [None] * count
-        if dim in form.dimensions:
+        if dim in signature.dimensions:
             rule.factor(size, operand_dims, [None] * count, Kind.REDUCTION)
         else:
             rule.factor(size, operand_dims, [result_dim] * count)
@@ -25,45 +25,47 @@ def reduce(form: Form, rule: RuleBuilder) -> None:
 
 
 @sharding_rule(ReduceWindowOp)
-def reduce_window(form: Form, rule: RuleBuilder) -> None:
+def reduce_window(signature: OpSignature, rule: RuleBuilder) -> None:
     """([i, j], [])->([i, j]) permutation={j}: j is as many windows as there are, at most partly apart"""
-    for dim, size in enumerate(form.out[0].shape):
-        if _is_window_of_one(form, dim):
+    for dim, size in enumerate(signature.out[0].shape):
+        if _is_window_of_one(signature, dim):
             rule.common_factor(dim, size)
         else:
             rule.common_factor(dim, size, Kind.PERMUTATION, is_blocked=rule.is_conservative)
 
 
 @sharding_rule(SelectAndScatterOp)
-def select_and_scatter(form: Form, rule: RuleBuilder) -> None:
+def select_and_scatter(signature: OpSignature, rule: RuleBuilder) -> None:
     """([i, k], [i, j], [])->([i, k]) need_replication={j} permutation={k}: j are windows, of the source"""
-    for dim, size in enumerate(form.out.shape):
-        if _is_window_of_one(form, dim):
+    for dim, size in enumerate(signature.out.shape):
+        if _is_window_of_one(signature, dim):
             rule.common_factor(dim, size)
             continue
         is_blocked = rule.is_conservative
-        source_size = form.source.shape[dim]
+        source_size = signature.source.shape[dim]
         rule.factor(source_size, [None, dim, None], [None], Kind.NEED_REPLICATION, is_blocked)
         rule.factor(size, [dim, None, None], [dim], Kind.PERMUTATION, is_blocked)
 
 
 @sharding_rule(SortOp)
-def sort(form: Form, rule: RuleBuilder) -> None:
+def sort(signature: OpSignature, rule: RuleBuilder) -> None:
     """([i, j], [i, j])->([i, j], [i, j]) need_replication={j}
 
     Propagation is blocked along the dimension that is sorted if that is the only one of any size.
     """
-    shape = form.inputs[0].shape
-    is_blocked = all(dim == form.dimension or size == 1 for dim, size in enumerate(shape))
+    shape = signature.inputs[0].shape
+    is_blocked = all(dim == signature.dimension or size == 1 for dim, size in enumerate(shape))
     for dim, size in enumerate(shape):
-        if dim == form.dimension:
+        if dim == signature.dimension:
             rule.common_factor(dim, size, Kind.NEED_REPLICATION, is_blocked)
         else:
             rule.common_factor(dim, size)
 
 
-def _is_window_of_one(form: Form, dim: int) -> bool:
+def _is_window_of_one(signature: OpSignature, dim: int) -> bool:
     """Whether the window is a single element along a dimension, and moves on by one."""
-    if form.padding is not None and any(pairs_of(form.padding)[dim]):
+    if signature.padding is not None and any(pairs_of(signature.padding)[dim]):
         return False
-    return all(not sizes or sizes[dim] == 1 for sizes in (form.window_dimensions, form.window_strides))
+    return all(
+        not sizes or sizes[dim] == 1 for sizes in (signature.window_dimensions, signature.window_strides)
+    )

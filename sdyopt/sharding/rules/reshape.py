@@ -11,15 +11,15 @@ from collections.abc import Sequence
 from math import gcd
 
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.sharding.builder import RuleBuilder
 from sdyopt.sharding.rule import NoRule, sharding_rule
 
 
 @sharding_rule(ReshapeOp)
-def reshape(form: Form, rule: RuleBuilder) -> NoRule | None:
+def reshape(signature: OpSignature, rule: RuleBuilder) -> NoRule | None:
     """([ij])->([i, j]), or with dimensions that do not fit together, ([i, k])->([j, l])"""
-    operand, result = form.operand, form.out
+    operand, result = signature.operand, signature.out
     if not operand.has_static_shape or not result.has_static_shape:
         return NoRule()
     if not operand.num_elements == result.num_elements > 0:

@@ -22,7 +22,7 @@ from sdyopt.dialects.sdy.ops import (
 from sdyopt.dialects.stablehlo.creation import AfterAllOp, ConstantOp, CreateTokenOp, IotaOp, PartitionIdOp
 from sdyopt.dialects.stablehlo.grouping import GetTupleElementOp
 from sdyopt.dialects.stablehlo.transfer import InfeedOp, OutfeedOp, RecvOp, SendOp
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.sharding.builder import RuleBuilder
 from sdyopt.sharding.rule import NoRule, sharding_rule
 
@@ -33,5 +33,5 @@ _BY_PROPAGATION = (DataFlowEdgeOp, FuncDataFlowEdgeOp, PropagationBarrierOp, Res
 
 
 @sharding_rule(*_STRUCTURE, *_NOTHING_TO_SHARD, *_TRANSFER, *_BY_PROPAGATION)
-def no_rule(form: Form, rule: RuleBuilder) -> NoRule:
+def no_rule(signature: OpSignature, rule: RuleBuilder) -> NoRule:
     return NoRule()

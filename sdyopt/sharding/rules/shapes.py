@@ -5,32 +5,32 @@ from __future__ import annotations
 from sdyopt.dialects.stablehlo.broadcasting import BroadcastInDimOp
 from sdyopt.dialects.stablehlo.conversion import BitcastConvertOp
 from sdyopt.dialects.stablehlo.shapes import ReverseOp, TransposeOp
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.sharding.builder import Kind, RuleBuilder
 from sdyopt.sharding.rule import sharding_rule
 
 
 @sharding_rule(TransposeOp)
-def transpose(form: Form, rule: RuleBuilder) -> None:
+def transpose(signature: OpSignature, rule: RuleBuilder) -> None:
     """([j, i])->([i, j])"""
-    shape = form.operand.shape
-    for result_dim, dim in enumerate(form.permutation):
+    shape = signature.operand.shape
+    for result_dim, dim in enumerate(signature.permutation):
         rule.factor(shape[dim], [dim], [result_dim])
 
 
 @sharding_rule(ReverseOp)
-def reverse(form: Form, rule: RuleBuilder) -> None:
+def reverse(signature: OpSignature, rule: RuleBuilder) -> None:
     """([i, j])->([i, j]) permutation={i}"""
-    for dim, size in enumerate(form.out.shape):
-        rule.common_factor(dim, size, Kind.PERMUTATION if dim in form.dimensions else Kind.PASS_THROUGH)
+    for dim, size in enumerate(signature.out.shape):
+        rule.common_factor(dim, size, Kind.PERMUTATION if dim in signature.dimensions else Kind.PASS_THROUGH)
 
 
 @sharding_rule(BroadcastInDimOp)
-def broadcast_in_dim(form: Form, rule: RuleBuilder) -> None:
+def broadcast_in_dim(signature: OpSignature, rule: RuleBuilder) -> None:
     """([i, k])->([i, j, l]): k=1 becomes l, and j is new."""
-    shape = form.operand.shape
-    origin = {result_dim: dim for dim, result_dim in enumerate(form.broadcast_dimensions)}
-    for result_dim, size in enumerate(form.out.shape):
+    shape = signature.operand.shape
+    origin = {result_dim: dim for dim, result_dim in enumerate(signature.broadcast_dimensions)}
+    for result_dim, size in enumerate(signature.out.shape):
         dim = origin.get(result_dim)
         if dim is not None and shape[dim] == 1 != size:
             rule.factor(1, [dim], [None])
@@ -39,9 +39,9 @@ def broadcast_in_dim(form: Form, rule: RuleBuilder) -> None:
 
 
 @sharding_rule(BitcastConvertOp)
-def bitcast_convert(form: Form, rule: RuleBuilder) -> None:
+def bitcast_convert(signature: OpSignature, rule: RuleBuilder) -> None:
     """([i, j])->([i]) need_replication={j}: j are the small elements that a large one is made of."""
-    shape, result_shape = form.operand.shape, form.out.shape
+    shape, result_shape = signature.operand.shape, signature.out.shape
     rank, result_rank = len(shape), len(result_shape)
     rule.pointwise(min(shape, result_shape, key=len))
     if rank > result_rank:

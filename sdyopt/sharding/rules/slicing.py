@@ -5,7 +5,7 @@ from __future__ import annotations
 from sdyopt.dialects.sdy.ops import ConstantOp
 from sdyopt.dialects.stablehlo.joining import ConcatenateOp, PadOp
 from sdyopt.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp, SliceOp
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.traits import CONSTANT_LIKE
 from sdyopt.ir.value import Value
 from sdyopt.sharding.builder import Kind, RuleBuilder
@@ -13,17 +13,19 @@ from sdyopt.sharding.rule import sharding_rule
 
 
 @sharding_rule(SliceOp, PadOp)
-def static_bounds(form: Form, rule: RuleBuilder) -> None:
+def static_bounds(signature: OpSignature, rule: RuleBuilder) -> None:
     """([i, j])->([i, j]) permutation={i}: what changes its size is moved, to places known beforehand."""
     rule.pointwise_if_same(
-        form.operand.shape, form.out.shape, Kind.PERMUTATION, is_blocked=rule.is_conservative
+        signature.operand.shape, signature.out.shape, Kind.PERMUTATION, is_blocked=rule.is_conservative
     )
 
 
 @sharding_rule(DynamicSliceOp)
-def dynamic_slice(form: Form, rule: RuleBuilder) -> None:
+def dynamic_slice(signature: OpSignature, rule: RuleBuilder) -> None:
     """([i, j], [], [])->([i, j]) need_replication={i} blocked_propagation={i}"""
-    rule.pointwise_if_same(form.operand.shape, form.out.shape, Kind.NEED_REPLICATION, is_blocked=True)
+    rule.pointwise_if_same(
+        signature.operand.shape, signature.out.shape, Kind.NEED_REPLICATION, is_blocked=True
+    )
 
 
 def _has_constant_indices(op: DynamicUpdateSliceOp) -> bool:
@@ -31,15 +33,17 @@ def _has_constant_indices(op: DynamicUpdateSliceOp) -> bool:
 
 
 @sharding_rule(DynamicUpdateSliceOp, seeing=_has_constant_indices)
-def dynamic_update_slice(form: Form, rule: RuleBuilder, has_constant_indices: bool) -> None:
+def dynamic_update_slice(signature: OpSignature, rule: RuleBuilder, has_constant_indices: bool) -> None:
     """([i, k], [j, k], [], [])->([i, k]) need_replication={j}
 
     Each device puts in what belongs to its part of the operand, for which it needs all of the update
     unless the place is known beforehand.
     """
     kind = Kind.PASS_THROUGH if has_constant_indices else Kind.NEED_REPLICATION
-    indices = [None] * len(form.start_indices)
-    for dim, (size, update_size) in enumerate(zip(form.operand.shape, form.update.shape, strict=True)):
+    indices = [None] * len(signature.start_indices)
+    for dim, (size, update_size) in enumerate(
+        zip(signature.operand.shape, signature.update.shape, strict=True)
+    ):
         if size == update_size:
             rule.factor(size, [dim, dim, *indices], [dim])
         else:
@@ -55,10 +59,10 @@ def _joins_slices(op: ConcatenateOp) -> bool:
 
 
 @sharding_rule(ConcatenateOp, seeing=_joins_slices)
-def concatenate(form: Form, rule: RuleBuilder, joins_slices: bool) -> None:
+def concatenate(signature: OpSignature, rule: RuleBuilder, joins_slices: bool) -> None:
     """([i, j], [i, j])->([i, j]) need_replication={i}, or permutation={i} if it joins slices"""
-    for dim, size in enumerate(form.out.shape):
-        if dim != form.dimension:
+    for dim, size in enumerate(signature.out.shape):
+        if dim != signature.dimension:
             rule.common_factor(dim, size)
         elif not rule.is_conservative:
             rule.common_factor(dim, size, Kind.PERMUTATION if joins_slices else Kind.NEED_REPLICATION)

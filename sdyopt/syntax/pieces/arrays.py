@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from sdyopt.ir.elements import DenseArray
-from sdyopt.ir.numbers import wrapped
+from sdyopt.ir.elements_attributes import DenseArray
+from sdyopt.ir.numeric_attributes import wrapped
 from sdyopt.ir.types import I1, FloatType, IntegerType
 from sdyopt.syntax.pieces.element_list import Scanner
 from sdyopt.syntax.pieces.numbers import float_bits, integer_value

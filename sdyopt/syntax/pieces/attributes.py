@@ -18,8 +18,8 @@ from sdyopt.ir.attribute import (
     UnitAttr,
     dictionary,
 )
-from sdyopt.ir.elements import DenseResource, StridedLayout
-from sdyopt.ir.numbers import FALSE, TRUE, FloatAttr, IntegerAttr
+from sdyopt.ir.elements_attributes import DenseResource, StridedLayout
+from sdyopt.ir.numeric_attributes import FALSE, TRUE, FloatAttr, IntegerAttr
 from sdyopt.ir.types import DYNAMIC, F64, I64, FloatType, IndexType, IntegerType, ShapedType, Type
 from sdyopt.syntax.pieces.numbers import float_bits, integer_value
 from sdyopt.syntax.pieces.reader import Reader, action

@@ -8,14 +8,14 @@ from typing import Any
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.ir.attribute import ArrayAttr, Attribute
-from sdyopt.ir.elements import (
+from sdyopt.ir.elements_attributes import (
     DenseElements,
     DenseShape,
     DenseStringElements,
     dense,
     element_size,
 )
-from sdyopt.ir.numbers import FloatAttr, IntegerAttr, wrapped
+from sdyopt.ir.numeric_attributes import FloatAttr, IntegerAttr, wrapped
 from sdyopt.ir.types import (
     I1,
     ComplexType,

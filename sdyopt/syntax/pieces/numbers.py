@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.ir.floats import encode_double
-from sdyopt.ir.numbers import integer_width, is_negative_possible, wrapped
+from sdyopt.ir.numeric_attributes import integer_width, is_negative_possible, wrapped
 from sdyopt.ir.types import FloatType, IndexType, IntegerType
 from sdyopt.syntax.pieces.reader import Reader
 

@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 from sdyopt.diagnostics.location import CallSite, FileLoc, Location, NameLoc, UnknownLoc
 from sdyopt.ir.attribute import UNIT, Attribute, LocationAttr, StringAttr, SymbolRef, TypeAttr
-from sdyopt.ir.elements import DenseArray
+from sdyopt.ir.elements_attributes import DenseArray
 from sdyopt.ir.floats import FLOAT_FORMATS, encode_double
-from sdyopt.ir.numbers import FALSE, TRUE, FloatAttr, IntegerAttr
+from sdyopt.ir.numeric_attributes import FALSE, TRUE, FloatAttr, IntegerAttr
 from sdyopt.ir.types import (
     DYNAMIC,
     F64,

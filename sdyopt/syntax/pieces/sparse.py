@@ -6,7 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.elements import DenseElements, DenseShape, DenseStringElements, SparseElements
+from sdyopt.ir.elements_attributes import (
+    DenseElements,
+    DenseShape,
+    DenseStringElements,
+    SparseElements,
+)
 from sdyopt.ir.types import I64, RankedTensor, Type, tensor
 from sdyopt.syntax.pieces.element_list import ElementList, Scanner
 from sdyopt.syntax.pieces.elements import elements_of, static_shape

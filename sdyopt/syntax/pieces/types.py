@@ -8,8 +8,8 @@ from typing import Any
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.ir.affine import AffineMapAttr
 from sdyopt.ir.attribute import Attribute, DictAttr, StringAttr
-from sdyopt.ir.elements import StridedLayout
-from sdyopt.ir.numbers import IntegerAttr
+from sdyopt.ir.elements_attributes import StridedLayout
+from sdyopt.ir.numeric_attributes import IntegerAttr
 from sdyopt.ir.types import (
     DYNAMIC,
     INDEX,

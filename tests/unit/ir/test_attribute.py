@@ -18,8 +18,8 @@ from sdyopt.ir.affine import (
     subtract,
 )
 from sdyopt.ir.attribute import EMPTY_DICT, UNIT, DictAttr, dictionary, string
-from sdyopt.ir.elements import DenseElements, dense
-from sdyopt.ir.numbers import FALSE, TRUE, boolean, integer
+from sdyopt.ir.elements_attributes import DenseElements, dense
+from sdyopt.ir.numeric_attributes import FALSE, TRUE, boolean, integer
 from sdyopt.ir.types import (
     DYNAMIC,
     F32,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from sdyopt import facts
-from sdyopt.facts import Fact
+from sdyopt import interning
+from sdyopt.interning import Interned
 
 
-class Axis(Fact):
+class Axis(Interned):
     name: str
     part: Axis | None = None
 
@@ -26,11 +26,11 @@ def test_different_facts_are_different_objects() -> None:
 
 
 def test_a_fact_is_forgotten_with_its_last_holder() -> None:
-    before = len(facts._living)
+    before = len(interning._living)
     axis = Axis("only here")
-    assert len(facts._living) == before + 1
+    assert len(interning._living) == before + 1
     del axis
-    assert len(facts._living) == before
+    assert len(interning._living) == before
 
 
 def test_missing_and_unknown_fields_are_refused() -> None:

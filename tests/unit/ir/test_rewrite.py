@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from sdyopt.ir.attribute import UNIT
 from sdyopt.ir.block import Block, Region
-from sdyopt.ir.constants import fold
-from sdyopt.ir.numbers import integer
+from sdyopt.ir.edit_log import recording
+from sdyopt.ir.folding import fold
+from sdyopt.ir.numeric_attributes import integer
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.touched import recording
 from sdyopt.ir.types import I32, I64
 from sdyopt.ir.value import Value
 
@@ -46,11 +46,11 @@ def test_a_new_type_is_in_the_forms_of_owner_and_users() -> None:
 def test_inherent_attributes_are_in_the_form_and_others_are_not() -> None:
     rewriter, (_, block) = Rewriter(), scope()
     one = constant(rewriter, block, integer(1, I32))
-    form = one.form
+    signature = one.signature
     rewriter.set_attribute(one, "my.note", UNIT)
-    assert one.form is form and one.attributes.get("my.note") is UNIT
+    assert one.signature is signature and one.attributes.get("my.note") is UNIT
     rewriter.set_attribute(one, "value", integer(2, I32))
-    assert one.form is not form and one.attribute("value") is integer(2, I32)
+    assert one.signature is not signature and one.attribute("value") is integer(2, I32)
 
 
 def test_changed_says_whether_anything_did() -> None:
@@ -129,21 +129,21 @@ def test_an_operation_that_folds_in_place_is_noted_as_touched() -> None:
     one = constant(setup, block, integer(1, I32)).result
     other = negate(setup, block, one).result
     commutative = add(setup, block, one, other)
-    with recording() as touched:
+    with recording() as edits:
         rewriter = Rewriter()
         assert fold(commutative, rewriter) == []
     assert commutative.operands == [other, one]
     assert rewriter.changed
-    assert commutative in touched.restated and commutative in touched.rewired
+    assert commutative in edits.signature_changed and commutative in edits.operands_changed
 
 
 def test_inserted_blocks_belong_to_the_region_and_are_noted_as_touched() -> None:
     outer, block = scope()
-    with recording() as touched:
+    with recording() as edits:
         rewriter = Rewriter()
         blocks = [Block(), Block()]
         rewriter.insert_blocks(blocks, after=block)
     assert outer.regions[0].blocks == [block, *blocks]
     assert all(inserted.parent is outer.regions[0] for inserted in blocks)
     assert rewriter.changed
-    assert outer in touched.placed
+    assert outer in edits.moved

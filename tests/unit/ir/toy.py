@@ -6,8 +6,8 @@ from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.block import Block, Region
 from sdyopt.ir.constraints import ANY_ATTR, TypeConstraint
 from sdyopt.ir.dialect import Dialect
-from sdyopt.ir.fields import attr, operand, operands, region, result, results
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_fields import attr, operand, operands, region, result, results
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import Pattern
 from sdyopt.ir.rewrite import Rewriter
@@ -36,9 +36,9 @@ class AddOp(Op):
     out = result(INTEGER)
 
     @staticmethod
-    def verify_form(form: Form) -> None:
-        if form.lhs is not form.rhs:
-            raise form.op_error("requires equal operand types")
+    def verify_signature(signature: OpSignature) -> None:
+        if signature.lhs is not signature.rhs:
+            raise signature.op_error("requires equal operand types")
 
 
 def _drop_twice(op: NegateOp, rewriter: Rewriter) -> bool:

@@ -16,19 +16,19 @@ class FakeOp:
     """As much of an operation as running a pipeline needs."""
 
     def __init__(self, name: str, children: tuple[FakeOp, ...] = (), symbol: str = "") -> None:
-        self.form = SimpleNamespace(name=name)
+        self.signature = SimpleNamespace(name=name)
         self.symbol = symbol
         self.location = FileLoc("f", 1, 1)
         self.regions = [SimpleNamespace(blocks=[SimpleNamespace(ops=list(children))])]
 
     def has_trait(self, trait: Trait) -> bool:
-        return trait is ISOLATED and self.form.name != "not.isolated"
+        return trait is ISOLATED and self.signature.name != "not.isolated"
 
     def error(self, message: str) -> DiagnosticError:
         return DiagnosticError.at(self.location, message)
 
     def op_error(self, message: str) -> DiagnosticError:
-        return self.error(f"'{self.form.name}' op {message}")
+        return self.error(f"'{self.signature.name}' op {message}")
 
 
 LOG: list[str] = []
@@ -38,7 +38,7 @@ class Logging(Pass):
     """Says what it runs on."""
 
     def run(self, op: Any) -> bool:
-        LOG.append(f"{self.flag} {op.form.name}{op.symbol}")
+        LOG.append(f"{self.flag} {op.signature.name}{op.symbol}")
         return False
 
 

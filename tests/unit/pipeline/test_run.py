@@ -7,8 +7,8 @@ from typing import Any, cast
 import pytest
 
 from sdyopt.diagnostics import Diagnostic, Severity, emit, handling
+from sdyopt.ir.edit_log import EditLog
 from sdyopt.ir.operation import Op
-from sdyopt.ir.touched import Touched
 from sdyopt.pipeline import Instrument, Pass, Pipeline, parse_pipeline, run_pipeline
 from tests.unit.pipeline import fakes
 from tests.unit.pipeline.fakes import FakeOp, Logging, lookup
@@ -119,12 +119,12 @@ class Refusing:
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    def touched(self, op: Op, touched: Touched) -> bool:
-        self.asked.append(op.form.name)
+    def verify_edits(self, op: Op, edits: EditLog) -> bool:
+        self.asked.append(op.signature.name)
         return False
 
     def around(self, op: Op) -> bool:
-        self.asked.append(f"around {op.form.name}")
+        self.asked.append(f"around {op.signature.name}")
         return False
 
 
@@ -139,7 +139,7 @@ def test_what_changed_is_verified() -> None:
 
 def test_what_is_around_is_verified_when_passes_inside_have_changed_something() -> None:
     class AllowingInside(Refusing):
-        def touched(self, op: Op, touched: Touched) -> bool:
+        def verify_edits(self, op: Op, edits: EditLog) -> bool:
             return True
 
     class ChangesFunctions(Changes):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sdyopt.dialects.sdy.rule import OpShardingRule, TensorMapping
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.ir.attribute import EMPTY_DICT
-from sdyopt.ir.form import Form
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import F32, tensor
 from sdyopt.sharding.builder import RuleBuilder
 from sdyopt.sharding.rules.reshape import reshape
@@ -35,7 +35,7 @@ def _grouped(draw: st.DrawFn, primes: list[int]) -> Shape:
 def rule_of(before: Shape, after: Shape) -> OpShardingRule:
     types = (tensor(before, F32),), (tensor(after, F32),)
     rule = RuleBuilder(*types)
-    assert reshape(Form(ReshapeOp, ReshapeOp.name, EMPTY_DICT, *types), rule) is None
+    assert reshape(OpSignature(ReshapeOp, ReshapeOp.name, EMPTY_DICT, *types), rule) is None
     return rule.build()
 
 

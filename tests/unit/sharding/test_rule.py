@@ -11,8 +11,8 @@ from sdyopt.dialects.stablehlo.slicing import SliceOp
 from sdyopt.dialects.stablehlo.unary import SineOp
 from sdyopt.ir.attribute import EMPTY_DICT, DictAttr, dictionary
 from sdyopt.ir.block import Block
-from sdyopt.ir.form import Form
-from sdyopt.ir.numbers import IntegerAttr
+from sdyopt.ir.numeric_attributes import IntegerAttr
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import UNKNOWN, Op, UnregisteredOp, build
 from sdyopt.ir.types import F32, I64, tensor
 from sdyopt.ir.value import Value
@@ -28,19 +28,21 @@ def argument() -> Value:
 
 
 def sine(attributes: DictAttr = EMPTY_DICT) -> Op:
-    form = Form(SineOp, SineOp.name, EMPTY_DICT, (VECTOR,), (VECTOR,))
-    return build(form, [argument()], attributes)
+    signature = OpSignature(SineOp, SineOp.name, EMPTY_DICT, (VECTOR,), (VECTOR,))
+    return build(signature, [argument()], attributes)
 
 
 def concatenation(*values: Value) -> Op:
     attributes = dictionary({"dimension": IntegerAttr(0, I64)})
-    form = Form(ConcatenateOp, ConcatenateOp.name, attributes, (VECTOR, VECTOR), (tensor((16,), F32),))
-    return build(form, values)
+    signature = OpSignature(
+        ConcatenateOp, ConcatenateOp.name, attributes, (VECTOR, VECTOR), (tensor((16,), F32),)
+    )
+    return build(signature, values)
 
 
 def sliced() -> Value:
-    form = Form(SliceOp, SliceOp.name, EMPTY_DICT, (VECTOR,), (VECTOR,))
-    return build(form, [argument()]).result
+    signature = OpSignature(SliceOp, SliceOp.name, EMPTY_DICT, (VECTOR,), (VECTOR,))
+    return build(signature, [argument()]).result
 
 
 def test_equal_forms_share_their_rule() -> None:
@@ -57,7 +59,7 @@ def test_a_written_rule_wins() -> None:
 
 def test_what_is_seen_around_decides() -> None:
     plain, slices = concatenation(argument(), argument()), concatenation(sliced(), sliced())
-    assert plain.form is slices.form
+    assert plain.signature is slices.signature
     rules = [rule_for(op) for op in (plain, slices, plain)]
     assert [rule and (rule.need_replication, rule.permutation) for rule in rules] == [
         ((0,), ()),
@@ -74,8 +76,8 @@ def test_conservative_rules_are_others() -> None:
 
 
 def test_warns_once_in_a_run() -> None:
-    form = Form(UnregisteredOp, "toy.unknown", EMPTY_DICT, (VECTOR,), (VECTOR,))
-    op, told = build(form, [argument()]), list[Diagnostic]()
+    signature = OpSignature(UnregisteredOp, "toy.unknown", EMPTY_DICT, (VECTOR,), (VECTOR,))
+    op, told = build(signature, [argument()]), list[Diagnostic]()
     with handling(told.append):
         for _ in range(2):
             with forgetting():
@@ -91,5 +93,5 @@ def test_two_rules_for_one_class_are_refused() -> None:
     with pytest.raises(AssertionError, match=r"stablehlo\.sine has two sharding rules"):
 
         @sharding_rule(SineOp)
-        def again(form: Form, rule: RuleBuilder) -> None:
+        def again(signature: OpSignature, rule: RuleBuilder) -> None:
             """Never registered."""

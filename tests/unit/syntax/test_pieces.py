@@ -4,8 +4,8 @@ import pytest
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.ir.attribute import StringAttr
-from sdyopt.ir.elements import DenseElements
-from sdyopt.ir.numbers import FloatAttr, integer
+from sdyopt.ir.elements_attributes import DenseElements
+from sdyopt.ir.numeric_attributes import FloatAttr, integer
 from sdyopt.ir.types import F32, I8, I32, tensor
 from sdyopt.syntax.spell import Speller
 from tests.unit.syntax.reading import complaint, pieces, read_attribute, read_location, read_type

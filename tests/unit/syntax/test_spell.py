@@ -16,8 +16,8 @@ from sdyopt.ir.attribute import (
     dictionary,
     string,
 )
-from sdyopt.ir.elements import dense, dense_array
-from sdyopt.ir.numbers import FloatAttr, boolean, integer
+from sdyopt.ir.elements_attributes import dense, dense_array
+from sdyopt.ir.numeric_attributes import FloatAttr, boolean, integer
 from sdyopt.ir.types import (
     BF16,
     DYNAMIC,

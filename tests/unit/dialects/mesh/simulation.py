@@ -150,10 +150,10 @@ def run(function: FuncOp, shape: Shape, arguments: list[Arrays]) -> list[Arrays]
 
 
 def _execute(op: Op, shape: Shape, values: Arrays) -> Arrays:
-    if op.form.name in PASS_THROUGH:
+    if op.signature.name in PASS_THROUGH:
         return values
     assert isinstance(op, Collective)
-    meaning = MEANING[op.form.name]
+    meaning = MEANING[op.signature.name]
     made = {device: meaning(Group(op, shape, values, device)) for device in groups.devices(shape)}
     for array in made.values():
         # Every result has the shape that its type says.

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import ANY_REGION, ANY_TYPE, AttrKind, RegionConstraint, TypeConstraint
-from sdyopt.ir.elements import DenseArray
-from sdyopt.ir.form import Form
+from sdyopt.ir.elements_attributes import DenseArray
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import Type
 from sdyopt.ir.value import OpResult, Value
 
@@ -45,7 +45,7 @@ class Field:
     def __set_name__(self, owner: type, name: str) -> None:
         self.attribute_name = name
 
-    def of_form(self, form: Form) -> Any:
+    def of_signature(self, signature: OpSignature) -> Any:
         raise NotImplementedError
 
 
@@ -58,20 +58,20 @@ class ValueField(Field, Generic[V]):
         self.constraint = constraint
         self.arity = arity
 
-    def range_of(self, form: Form) -> tuple[int, int]:
+    def range_of(self, signature: OpSignature) -> tuple[int, int]:
         """First index and number of the values that belong to this field."""
         raise NotImplementedError
 
-    def of_form(self, form: Form) -> Any:
-        start, count = self.range_of(form)
-        types = self.types_of(form)
+    def of_signature(self, signature: OpSignature) -> Any:
+        start, count = self.range_of(signature)
+        types = self.types_of(signature)
         if self.arity == ONE:
             return types[start]
         if self.arity == OPTIONAL:
             return types[start] if count else None
         return types[start : start + count]
 
-    def types_of(self, form: Form) -> tuple[Type, ...]:
+    def types_of(self, signature: OpSignature) -> tuple[Type, ...]:
         raise NotImplementedError
 
     def values_of(self, op: Op) -> Sequence[Any]:
@@ -84,7 +84,7 @@ class ValueField(Field, Generic[V]):
     def __get__(self, op: Op | None, owner: type[Op]) -> ValueField[V] | V:
         if op is None:
             return self
-        start, count = self.range_of(op.form)
+        start, count = self.range_of(op.signature)
         values = self.values_of(op)
         if self.arity == ONE:
             return cast(V, values[start])
@@ -96,11 +96,11 @@ class ValueField(Field, Generic[V]):
 class OperandField(ValueField[V]):
     segments = OPERAND_SEGMENTS
 
-    def range_of(self, form: Form) -> tuple[int, int]:
-        return form.remember(operand_ranges)[self.attribute_name]
+    def range_of(self, signature: OpSignature) -> tuple[int, int]:
+        return signature.cached(operand_ranges)[self.attribute_name]
 
-    def types_of(self, form: Form) -> tuple[Type, ...]:
-        return form.operand_types
+    def types_of(self, signature: OpSignature) -> tuple[Type, ...]:
+        return signature.operand_types
 
     def values_of(self, op: Op) -> Sequence[Value]:
         return op.operands
@@ -109,11 +109,11 @@ class OperandField(ValueField[V]):
 class ResultField(ValueField[V]):
     segments = RESULT_SEGMENTS
 
-    def range_of(self, form: Form) -> tuple[int, int]:
-        return form.remember(result_ranges)[self.attribute_name]
+    def range_of(self, signature: OpSignature) -> tuple[int, int]:
+        return signature.cached(result_ranges)[self.attribute_name]
 
-    def types_of(self, form: Form) -> tuple[Type, ...]:
-        return form.result_types
+    def types_of(self, signature: OpSignature) -> tuple[Type, ...]:
+        return signature.result_types
 
     def values_of(self, op: Op) -> Sequence[OpResult]:
         return op.results
@@ -136,8 +136,8 @@ class AttrField(Field, Generic[T]):
         super().__set_name__(owner, name)
         self.name = self.name or name
 
-    def of_form(self, form: Form) -> T:
-        attribute = form.attributes.get(self.name)
+    def of_signature(self, signature: OpSignature) -> T:
+        attribute = signature.attributes.get(self.name)
         if attribute is None:
             attribute = self.default
         return cast(T, None if attribute is None else self.kind.value(attribute))
@@ -147,7 +147,7 @@ class AttrField(Field, Generic[T]):
     @overload
     def __get__(self, op: Op, owner: type[Op]) -> T: ...
     def __get__(self, op: Op | None, owner: type[Op]) -> AttrField[T] | T:
-        return self if op is None else self.of_form(op.form)
+        return self if op is None else self.of_signature(op.signature)
 
 
 class RegionField(Field, Generic[T]):
@@ -233,21 +233,21 @@ def regions(constraint: RegionConstraint = ANY_REGION) -> RegionField[tuple[Regi
 Ranges = dict[str, tuple[int, int]]
 
 
-def operand_ranges(form: Form) -> Ranges:
+def operand_ranges(signature: OpSignature) -> Ranges:
     """(first index, number) of each operand field."""
-    fields = [f for f in form.op_class.fields.values() if isinstance(f, OperandField)]
-    return _ranges(form, fields, len(form.operand_types))
+    fields = [f for f in signature.op_class.fields.values() if isinstance(f, OperandField)]
+    return _ranges(signature, fields, len(signature.operand_types))
 
 
-def result_ranges(form: Form) -> Ranges:
+def result_ranges(signature: OpSignature) -> Ranges:
     """(first index, number) of each result field."""
-    fields = [f for f in form.op_class.fields.values() if isinstance(f, ResultField)]
-    return _ranges(form, fields, len(form.result_types))
+    fields = [f for f in signature.op_class.fields.values() if isinstance(f, ResultField)]
+    return _ranges(signature, fields, len(signature.result_types))
 
 
-def _ranges(form: Form, fields: Sequence[ValueField[Any]], total: int) -> Ranges:
+def _ranges(signature: OpSignature, fields: Sequence[ValueField[Any]], total: int) -> Ranges:
     """Sizes come from the segments attribute, or the one group of unknown size takes the rest."""
-    segments = form.attributes.get(fields[0].segments) if fields else None
+    segments = signature.attributes.get(fields[0].segments) if fields else None
     if isinstance(segments, DenseArray):
         sizes = [int(size) for size in segments.values]
     else:

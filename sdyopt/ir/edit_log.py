@@ -17,66 +17,66 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import FUNCTION, SYMBOL
 
 
-class Touched:
+class EditLog:
     """Operations, by what has to be looked at again."""
 
     def __init__(self) -> None:
         # Other discardable attributes, or attributes of arguments and results.
-        self.annotated: set[Op] = set()
+        self.attributes_changed: set[Op] = set()
         # Another form: what the operation says of itself.
-        self.restated: set[Op] = set()
+        self.signature_changed: set[Op] = set()
         # Other operands: whether they are defined before.
-        self.rewired: set[Op] = set()
+        self.operands_changed: set[Op] = set()
         # At a new place, or around other blocks: everything inside, and the users of the results.
-        self.placed: set[Op] = set()
+        self.moved: set[Op] = set()
         # Blocks that operations have left, which may lack a terminator now.
-        self.left: set[Block] = set()
+        self.departed_blocks: set[Block] = set()
         # Something that any operation may look up has changed.
         self.is_unbounded = False
 
-    def restate(self, op: Op) -> None:
+    def record_signature_change(self, op: Op) -> None:
         """Notes that an operation has another form."""
-        self.restated.add(op)
-        self.look_up(op)
+        self.signature_changed.add(op)
+        self.record_symbol_change(op)
 
-    def place(self, op: Op) -> None:
+    def record_move(self, op: Op) -> None:
         """Notes that an operation has come to where it stands."""
-        self.placed.add(op)
-        self.look_up(op)
+        self.moved.add(op)
+        self.record_symbol_change(op)
 
-    def leave(self, op: Op, block: Block) -> None:
+    def record_departure(self, op: Op, block: Block) -> None:
         """Notes that an operation has gone from a block."""
-        self.left.add(block)
-        self.look_up(op)
+        self.departed_blocks.add(block)
+        self.record_symbol_change(op)
 
-    def rebuild(self, region: Region) -> None:
+    def record_block_change(self, region: Region) -> None:
         """Notes that a region has other blocks, or blocks with other arguments."""
         if region.parent is None:
             self.is_unbounded = True
         else:
-            self.placed.add(region.parent)
+            self.moved.add(region.parent)
 
-    def look_up(self, op: Op) -> None:
+    def record_symbol_change(self, op: Op) -> None:
         """Notes that a symbol is another one now. What looks functions up is checked in any case."""
         if SYMBOL in op.traits and FUNCTION not in op.traits:
             self.is_unbounded = True
 
 
 # The recordings under way, innermost last.
-_recordings: list[Touched] = []
+_recordings: list[EditLog] = []
 
 
 @contextmanager
-def recording() -> Iterator[Touched]:
+def recording() -> Iterator[EditLog]:
     """Notes the edits within the `with` block."""
-    touched = Touched()
-    _recordings.append(touched)
+    edits = EditLog()
+    _recordings.append(edits)
     try:
-        yield touched
+        yield edits
     finally:
         _recordings.pop()
 
 
-def current() -> Touched:
+def current() -> EditLog:
     """The innermost recording; one that nobody reads if nobody records."""
-    return _recordings[-1] if _recordings else Touched()
+    return _recordings[-1] if _recordings else EditLog()

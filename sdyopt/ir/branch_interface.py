@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 
 from sdyopt.ir.block import Block
-from sdyopt.ir.elements import DenseArray
-from sdyopt.ir.fields import OPERAND_SEGMENTS, OperandField, operand_ranges
+from sdyopt.ir.elements_attributes import DenseArray
+from sdyopt.ir.op_fields import OPERAND_SEGMENTS, OperandField, operand_ranges
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import BlockArgument, Value
@@ -16,7 +16,7 @@ def target_range(branch: Op, number: int) -> tuple[int, int]:
     """First index and number of the operands that a branch hands to one of its successors."""
     field = branch.fields[branch.target_operands[number]]
     assert isinstance(field, OperandField)
-    return field.range_of(branch.form)
+    return field.range_of(branch.signature)
 
 
 def handed_over(op: Op) -> Set[int]:
@@ -46,7 +46,7 @@ def hand_over_also(rewriter: Rewriter, branch: Op, number: int, values: Sequence
     """Hands further values to a successor, which become its last arguments."""
     start, count = target_range(branch, number)
     name = branch.target_operands[number]
-    ranges = operand_ranges(branch.form)
+    ranges = operand_ranges(branch.signature)
     sizes = [size + len(values) * (field == name) for field, (_, size) in ranges.items()]
     operands = list(branch.operands)
     operands[start + count : start + count] = values
@@ -61,14 +61,14 @@ def hand_over_only(rewriter: Rewriter, branch: Op, kept: Set[BlockArgument]) -> 
         dropped.update(start + argument.index for argument in block.arguments if argument not in kept)
     if not dropped:
         return
-    ranges = operand_ranges(branch.form).values()
+    ranges = operand_ranges(branch.signature).values()
     sizes = [sum(index not in dropped for index in range(start, start + count)) for start, count in ranges]
     values = [value for index, value in enumerate(branch.operands) if index not in dropped]
     _set_operands(rewriter, branch, values, sizes)
 
 
 def _set_operands(rewriter: Rewriter, branch: Op, values: Sequence[Value], sizes: Sequence[int]) -> None:
-    segments = branch.form.attributes.get(OPERAND_SEGMENTS)
+    segments = branch.signature.attributes.get(OPERAND_SEGMENTS)
     rewriter.set_operands(branch, values)
     if isinstance(segments, DenseArray):
         rewriter.set_attribute(branch, OPERAND_SEGMENTS, DenseArray(segments.element, tuple(sizes)))

@@ -16,13 +16,13 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 from sdyopt.ir.block import Block, Region
-from sdyopt.ir.branches import hand_over_also, ways_into
+from sdyopt.ir.branch_interface import hand_over_also, ways_into
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import OpOperand, Value
 
 # The position of a use in a block: the number of the operation, and that of its operand.
-Place = tuple[int, int]
+InsertionPoint = tuple[int, int]
 
 
 def merge_blocks(rewriter: Rewriter, region: Region) -> bool:
@@ -63,7 +63,7 @@ class _Cluster:
     def __init__(self, first: Block) -> None:
         self._blocks = [first]
         # Where the blocks use different values from outside.
-        self._differing: set[Place] = set()
+        self._differing: set[InsertionPoint] = set()
 
     def takes(self, block: Block) -> bool:
         """Adds a block if it is like the first one."""
@@ -104,7 +104,7 @@ class _Cluster:
                 hand_over_also(rewriter, branch, number, [row[column] for column in arguments])
 
 
-def _differing_places(first: Block, other: Block) -> set[Place] | None:
+def _differing_places(first: Block, other: Block) -> set[InsertionPoint] | None:
     """Where two blocks use different values from outside; None if that is not all in which they differ."""
     if _successors(first) != _successors(other):
         return None
@@ -112,11 +112,11 @@ def _differing_places(first: Block, other: Block) -> set[Place] | None:
         return None
     pairs = list(zip_longest(first.ops, other.ops))
     counterparts: dict[Value, Value] = dict(zip(first.arguments, other.arguments, strict=True))
-    places: set[Place] = set()
+    places: set[InsertionPoint] = set()
     for number, (op, its_like) in enumerate(pairs):
         if op is None or its_like is None:
             return None
-        if op.form is not its_like.form or op.attributes is not its_like.attributes:
+        if op.signature is not its_like.signature or op.attributes is not its_like.attributes:
             return None
         for index, (value, wanted) in enumerate(zip(op.operands, its_like.operands, strict=True)):
             if value in counterparts or wanted.block is other:
@@ -146,7 +146,7 @@ def _has_only_branches(block: Block) -> bool:
     return all(branch.target_operands for branch, _ in ways_into(block))
 
 
-def _uses_at(block: Block, places: Sequence[Place]) -> list[OpOperand]:
+def _uses_at(block: Block, places: Sequence[InsertionPoint]) -> list[OpOperand]:
     ops = list(block.ops)
     return [ops[number].operand_uses[index] for number, index in places]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sdyopt.facts import field_names
+from sdyopt.interning import field_names
 from sdyopt.ir.attribute import Attribute, DictAttr
 
 

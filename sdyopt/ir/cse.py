@@ -16,14 +16,14 @@ from sdyopt.ir.value import Value
 Key = Hashable
 
 
-def merge_equal(rewriter: Rewriter, region: Region) -> bool:
+def eliminate_common_subexpressions(rewriter: Rewriter, region: Region) -> bool:
     """Merges equal operations of a region, and removes useless ones; whether there were any."""
-    merging = Merging(rewriter)
+    merging = CommonSubexpressions(rewriter)
     merging.region(region)
     return merging.finish()
 
 
-class Merging:
+class CommonSubexpressions:
     """Merges equal operations. `finish` removes what has become useless."""
 
     def __init__(self, rewriter: Rewriter) -> None:
@@ -110,7 +110,7 @@ def _key(op: Op, numbers: dict[Value, int]) -> Key:
     regions = tuple([_region_key(region, numbers) for region in op.regions])
     for result in op.results if numbers or op.regions else ():
         numbers[result] = len(numbers)
-    return (op.form, op.attributes, tuple(operands), regions)
+    return (op.signature, op.attributes, tuple(operands), regions)
 
 
 def _region_key(region: Region, numbers: dict[Value, int]) -> Key:

@@ -10,12 +10,12 @@ from sdyopt.diagnostics import Diagnostic, Source, handling
 from sdyopt.dialects.func import FuncOp
 from sdyopt.ir.attribute import TypeAttr, string
 from sdyopt.ir.dialect import DialectTable
+from sdyopt.ir.edit_log import recording
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.touched import recording
 from sdyopt.ir.types import F32, FunctionType, RankedTensor
 from sdyopt.ir.verify import Verifier
-from sdyopt.ir.verify_touched import verify_touched
+from sdyopt.ir.verify_incremental import verify_incrementally
 from sdyopt.registry import find_dialect
 from sdyopt.syntax.parse import parse_module
 from sdyopt.syntax.print import print_for_note
@@ -62,7 +62,7 @@ class Program:
         assert self.verifier.verify(self.module)
 
     def op(self, name: str, number: int = 0) -> Op:
-        return [op for op in self.module.walk() if op.form.name == name][number]
+        return [op for op in self.module.walk() if op.signature.name == name][number]
 
     def function(self, number: int = 0) -> FuncOp:
         function = self.op("func.func", number)
@@ -138,7 +138,9 @@ def take_an_axis_that_is_used_inside(program: Program, edit: Rewriter) -> None:
     other = program.op("sdy.manual_computation")
     text = PROGRAM.replace('manual_axes={"a"}', 'manual_axes={"a", "b"}')
     source, _ = parse_module(Source("other", text), DialectTable(find_dialect))
-    axes = next(op for op in source.walk() if op.form.name == other.form.name).attribute("manual_axes")
+    axes = next(op for op in source.walk() if op.signature.name == other.signature.name).attribute(
+        "manual_axes"
+    )
     assert axes is not None
     edit.set_attribute(other, "manual_axes", axes)
 
@@ -201,20 +203,20 @@ def messages(verify: Callable[[], bool]) -> list[str]:
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.__name__)
 def test_an_edit_that_makes_a_program_invalid_is_noticed(edit: Callable[[Program, Rewriter], None]) -> None:
     program = Program()
-    with recording() as touched:
+    with recording() as edits:
         edit(program, Rewriter())
     root = program.module
-    found = messages(lambda: verify_touched(program.verifier, root, touched))
+    found = messages(lambda: verify_incrementally(program.verifier, root, edits))
     assert found and found == messages(lambda: program.verifier.verify(root))
 
 
 def test_an_edit_that_leaves_it_valid_is_not_blamed() -> None:
     program = Program()
-    with recording() as touched:
+    with recording() as edits:
         edit = Rewriter()
         copy = edit.clone(program.op("sdy.manual_computation"))
         edit.insert(copy, before=program.op("sdy.manual_computation"))
         edit.replace(program.op("sdy.manual_computation"), copy)
         edit.move(program.op("stablehlo.negate"), after=program.op("sdy.all_gather"))
         edit.remove_attribute(program.op("stablehlo.cosine"), "sdy.sharding")
-    assert messages(lambda: verify_touched(program.verifier, program.module, touched)) == []
+    assert messages(lambda: verify_incrementally(program.verifier, program.module, edits)) == []

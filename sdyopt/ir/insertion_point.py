@@ -8,7 +8,7 @@ from sdyopt.ir.block import Block
 from sdyopt.ir.operation import Op
 
 
-class Place(TypedDict, total=False):
+class InsertionPoint(TypedDict, total=False):
     """Where an operation goes: one of the four. What is put at one place in turn stands in this order."""
 
     before: Op

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sdyopt.facts import Fact, derive, derived
+from sdyopt.interning import Interned, derive, derived
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.types import Type
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # an operation has a form and a form names its operation's cl
 T = TypeVar("T")
 
 
-class FormError(Exception):
+class SignatureError(Exception):
     """A form breaks a constraint; the verifier adds the operation's location.
 
     `prefixed` puts `'dialect.name' op ` before the message, as MLIR's emitOpError does. Where the
@@ -34,20 +34,20 @@ class FormError(Exception):
         self.prefixed = prefixed
         self.shows_operation = shows_operation
         self.notes: list[str] = []
-        self.followers: list[FormError] = []
+        self.followers: list[SignatureError] = []
 
-    def note(self, message: str) -> FormError:
+    def note(self, message: str) -> SignatureError:
         """Adds a note that stands at the operation, too."""
         self.notes.append(message)
         return self
 
-    def then(self, error: FormError) -> FormError:
+    def then(self, error: SignatureError) -> SignatureError:
         """Adds an error that comes of this one."""
         self.followers.append(error)
         return self
 
 
-class Form(Fact):
+class OpSignature(Interned):
     """Class, name, inherent attributes, operand types and result types of an operation."""
 
     op_class: type[Op]
@@ -60,7 +60,7 @@ class Form(Fact):
     def __post_init__(self) -> None:
         derive(self, memo={})
 
-    def remember(self, function: Callable[[Form], T]) -> T:
+    def cached(self, function: Callable[[OpSignature], T]) -> T:
         """`function(self)`, computed once per form."""
         try:
             value: T = self.memo[function]
@@ -71,30 +71,30 @@ class Form(Fact):
     def attribute(self, name: str) -> Attribute | None:
         return self.attributes.get(name)
 
-    def with_attributes(self, attributes: DictAttr) -> Form:
-        return Form(self.op_class, self.name, attributes, self.operand_types, self.result_types)
+    def with_attributes(self, attributes: DictAttr) -> OpSignature:
+        return OpSignature(self.op_class, self.name, attributes, self.operand_types, self.result_types)
 
-    def with_types(self, operand_types: tuple[Type, ...], result_types: tuple[Type, ...]) -> Form:
-        return Form(self.op_class, self.name, self.attributes, operand_types, result_types)
+    def with_types(self, operand_types: tuple[Type, ...], result_types: tuple[Type, ...]) -> OpSignature:
+        return OpSignature(self.op_class, self.name, self.attributes, operand_types, result_types)
 
-    def error(self, message: str) -> FormError:
+    def error(self, message: str) -> SignatureError:
         """An error worded as it stands."""
-        return FormError(message, prefixed=False)
+        return SignatureError(message, prefixed=False)
 
-    def op_error(self, message: str) -> FormError:
+    def op_error(self, message: str) -> SignatureError:
         """An error that names the operation first: `'dialect.name' op message`."""
-        return FormError(message, prefixed=True)
+        return SignatureError(message, prefixed=True)
 
-    def located_error(self, message: str) -> FormError:
+    def located_error(self, message: str) -> SignatureError:
         """An error worded as it stands, with the operation's location but without the operation."""
-        return FormError(message, prefixed=False, shows_operation=False)
+        return SignatureError(message, prefixed=False, shows_operation=False)
 
     def __getattr__(self, name: str) -> Any:
         """A declared attribute or type of the operation's class, such as `form.dims`."""
         field = self.op_class.fields.get(name) if name[0] != "_" else None
         if field is None:
             raise AttributeError(f"{self.name} declares no {name!r}")
-        return field.of_form(self)
+        return field.of_signature(self)
 
     def __repr__(self) -> str:
         return f"<form of {self.name}>"

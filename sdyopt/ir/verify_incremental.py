@@ -14,9 +14,9 @@ from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, handling
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.block import Block
 from sdyopt.ir.dominance import Dominance
-from sdyopt.ir.form import Form
+from sdyopt.ir.edit_log import EditLog
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
-from sdyopt.ir.touched import Touched
 from sdyopt.ir.traits import ISOLATED
 from sdyopt.ir.verify import Seen, Verifier
 from sdyopt.ir.verify_uses import check_uses
@@ -28,22 +28,22 @@ class AfterEdits:
     def __init__(self, verifier: Verifier) -> None:
         self._verifier = verifier
 
-    def touched(self, op: Op, touched: Touched) -> bool:
+    def verify_edits(self, op: Op, edits: EditLog) -> bool:
         """Whether `op`, valid before, is valid after edits inside it."""
-        return verify_touched(self._verifier, op, touched)
+        return verify_incrementally(self._verifier, op, edits)
 
     def around(self, op: Op) -> bool:
         """Whether `op`, in which all isolated operations are valid, is valid as a whole."""
         return self._verifier.verify_around(op)
 
 
-def verify_touched(verifier: Verifier, root: Op, touched: Touched) -> bool:
+def verify_incrementally(verifier: Verifier, root: Op, edits: EditLog) -> bool:
     """Whether `root`, valid before, is valid after edits; if not, errors go to the diagnostic handler."""
-    if touched.is_unbounded or root in touched.placed:
+    if edits.is_unbounded or root in edits.moved:
         return verifier.verify(root)
     try:
         with handling(_give_up):
-            _Recheck(verifier, root).run(touched)
+            _Recheck(verifier, root).run(edits)
     except (_Doubt, DiagnosticError):
         return verifier.verify(root)
     return True
@@ -72,30 +72,30 @@ class _Recheck:
         self._seen: dict[Op | None, Seen] = {}
         self._seen_in: dict[Block, Seen] = {}
 
-    def run(self, touched: Touched) -> None:
-        for op in touched.placed:
+    def run(self, edits: EditLog) -> None:
+        for op in edits.moved:
             if self._has(op):
                 self._moved(op)
-        for op in touched.restated - touched.placed:
+        for op in edits.signature_changed - edits.moved:
             if self._has(op):
-                self._annotated(op)
+                self._attributes_changed(op)
                 self._users(op)
         # Many are annotated, few in different ways: of those that are alike, one stands for all.
-        alike: dict[tuple[Block | None, Form, DictAttr], Op] = {}
-        for op in touched.annotated - touched.restated - touched.placed:
-            if op.regions or op.verify_place is not None:
+        alike: dict[tuple[Block | None, OpSignature, DictAttr], Op] = {}
+        for op in edits.attributes_changed - edits.signature_changed - edits.moved:
+            if op.regions or op.verify_in_context is not None:
                 self._check_annotated(op)
             else:
-                alike[op.parent, op.form, op.attributes] = op
+                alike[op.parent, op.signature, op.attributes] = op
         for op in alike.values():
             self._check_annotated(op)
-        self._using |= touched.rewired
+        self._using |= edits.operands_changed
         for op in self._using:
             if self._has(op):
                 check_uses(op, self._dominance, True)
-                if op.verify_place is not None:
+                if op.verify_in_context is not None:
                     self._readers.add(op)
-        for block in touched.left.union(op.parent for op in touched.placed if op.parent is not None):
+        for block in edits.departed_blocks.union(op.parent for op in edits.moved if op.parent is not None):
             if self._contains(block):
                 self._verifier.check_end(block)
         self._far(self._root)
@@ -160,14 +160,14 @@ class _Recheck:
     def _check_annotated(self, op: Op) -> None:
         holder = op.parent_op
         # If who is around does not care, all there is to know is whether he is there still.
-        if self._has(holder if holder is not None and holder.ignores_annotations else op):
-            self._annotated(op)
+        if self._has(holder if holder is not None and holder.ignores_discardable_attributes else op):
+            self._attributes_changed(op)
 
-    def _annotated(self, op: Op) -> None:
+    def _attributes_changed(self, op: Op) -> None:
         """Checks what an operation says, and those inside that may depend on it."""
         if not (op.regions or op.op_class_has_regions):
             self._verifier.check_alone(op, self._seen_at(op))
-        elif op.ignores_annotations:
+        elif op.ignores_discardable_attributes:
             self._verifier.check_attributes(op, self._seen_at(op))
         elif op.scopes_attributes and op is not self._root:
             self._moved(op)
@@ -183,7 +183,7 @@ class _Recheck:
         for result in op.results:
             use = result.first_use
             while use is not None:
-                if use.owner.verify_place is not None:
+                if use.owner.verify_in_context is not None:
                     self._readers.add(use.owner)
                 use = use.next_use
 
@@ -192,7 +192,9 @@ class _Recheck:
             for block in region.blocks:
                 op = block.first
                 while op is not None:
-                    if op.looks_far or (op.attributes.entries and self._verifier.reads_far(op.attributes)):
+                    if op.has_nonlocal_verifier or (
+                        op.attributes.entries and self._verifier.reads_far(op.attributes)
+                    ):
                         self._readers.add(op)
                     if op.regions:
                         self._far(op)

@@ -18,7 +18,7 @@ def constant_value(op: Op | None) -> Attribute | None:
     """The value of a constant operation, None if it is not one."""
     if op is None or CONSTANT_LIKE not in op.traits:
         return None
-    return op.form.attributes.get("value")
+    return op.signature.attributes.get("value")
 
 
 def fold(op: Op, rewriter: Rewriter) -> Sequence[Value | Attribute] | None:
@@ -57,7 +57,9 @@ def _moves_constants_right(op: Op) -> bool:
         if use.value is not value:
             use.unlink()
             use.link(value)
-    op.form = op.form.with_types(tuple([value.type for value in ordered]), op.form.result_types)
+    op.signature = op.signature.with_types(
+        tuple([value.type for value in ordered]), op.signature.result_types
+    )
     return True
 
 

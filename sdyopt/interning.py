@@ -36,14 +36,14 @@ def derived(*, init: Literal[False] = False) -> Any:
     return _DERIVED
 
 
-def derive(fact: Fact, **fields: Any) -> None:
+def derive(instance: Interned, **fields: Any) -> None:
     """Sets derived fields, from `__post_init__`."""
     for name, value in fields.items():
-        _set(fact, name, value)
+        _set(instance, name, value)
 
 
 @dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(derived,))
-class FactMeta(type):
+class InternedMeta(type):
     """Gives a fact's class slots, and makes calling it look the fact up before building it."""
 
     # The fields in order, and their defaults.
@@ -51,7 +51,7 @@ class FactMeta(type):
     _defaults: tuple[Any, ...]
     _is_finished: bool
 
-    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> FactMeta:
+    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> InternedMeta:
         own: dict[str, Any] = {}
         if "__slots__" not in namespace:
             annotations = namespace.get("__annotations__", {})
@@ -59,7 +59,7 @@ class FactMeta(type):
             own = {field: namespace.pop(field, _MISSING) for field in names}
             namespace["__slots__"] = tuple(own)
         base = bases[0] if bases else None
-        fields = dict(zip(base._names, base._defaults, strict=True)) if isinstance(base, FactMeta) else {}
+        fields = dict(zip(base._names, base._defaults, strict=True)) if isinstance(base, InternedMeta) else {}
         fields.update({field: default for field, default in own.items() if default is not _DERIVED})
         namespace["__match_args__"] = tuple(fields)
         made = super().__new__(cls, name, bases, namespace)
@@ -72,21 +72,21 @@ class FactMeta(type):
         key = (cls, *args)
         if not named:
             reference = _living.get(key)
-            if reference is not None and (fact := reference()) is not None:
-                return fact
+            if reference is not None and (instance := reference()) is not None:
+                return instance
         if named or len(args) != len(cls._names):
             args = cls._complete(args, named)
             key = (cls, *args)
             reference = _living.get(key)
-            if reference is not None and (fact := reference()) is not None:
-                return fact
-        fact = object.__new__(cast(Any, cls))
+            if reference is not None and (instance := reference()) is not None:
+                return instance
+        instance = object.__new__(cast(Any, cls))
         for name, value in zip(cls._names, args, strict=True):
-            _set(fact, name, value)
+            _set(instance, name, value)
         if not cls._is_finished:
-            fact.__post_init__()
-        _living[key] = weakref.ref(fact, lambda gone: _forget(key, gone))
-        return fact
+            instance.__post_init__()
+        _living[key] = weakref.ref(instance, lambda gone: _forget(key, gone))
+        return instance
 
     def _complete(cls, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
         """The value of every field, defaults included, in declaration order."""
@@ -101,7 +101,7 @@ class FactMeta(type):
         return tuple(values)
 
 
-class Fact(metaclass=FactMeta):
+class Interned(metaclass=InternedMeta):
     """Base of all facts."""
 
     __slots__ = ("__weakref__",)
@@ -118,16 +118,16 @@ class Fact(metaclass=FactMeta):
         fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._names)
         return f"{type(self).__name__}({fields})"
 
-    def __copy__(self) -> Fact:
+    def __copy__(self) -> Interned:
         return self
 
-    def __deepcopy__(self, memo: Any) -> Fact:
+    def __deepcopy__(self, memo: Any) -> Interned:
         return self
 
 
-def field_names(fact_class: type[Fact]) -> tuple[str, ...]:
+def field_names(interned_class: type[Interned]) -> tuple[str, ...]:
     """The names of the fields of a fact's class, in order, without derived ones."""
-    return fact_class._names
+    return interned_class._names
 
 
 def _forget(key: tuple[Any, ...], gone: weakref.ref[Any]) -> None:

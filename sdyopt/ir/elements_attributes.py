@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sdyopt.ir.attribute import Attribute, Type
-from sdyopt.ir.numbers import integer_width
+from sdyopt.ir.numeric_attributes import integer_width
 from sdyopt.ir.types import (
     ComplexType,
     FloatType,
