@@ -8,14 +8,18 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class ParseTables(BuildHookInterface):
-    """Makes sdyopt/syntax/pieces/tables.json for a wheel. A checkout makes its own when it needs them."""
+    """Writes sdyopt/asm/parser/attributes/tables.json for a wheel. A checkout builds its own on demand."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if version == "editable":
             return
         sys.path.insert(0, self.root)
         # Only here is the root of the checkout known.
-        from sdyopt.syntax.pieces.tables import SHIPPED, build_tables, write_tables  # noqa: PLC0415
+        from sdyopt.asm.parser.attributes.lr_tables import (  # noqa: PLC0415
+            SHIPPED,
+            build_tables,
+            write_tables,
+        )
 
         made = Path(self.directory) / SHIPPED.name
         made.parent.mkdir(parents=True, exist_ok=True)

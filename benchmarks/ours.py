@@ -7,6 +7,9 @@ import sys
 import time
 from pathlib import Path
 
+from sdyopt.asm.parser.module_parser import parse_module
+from sdyopt.asm.printer.asm_printer import print_for_note, print_op
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.diagnostics import Source
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.verify import Verifier
@@ -14,9 +17,6 @@ from sdyopt.ir.verify_incremental import AfterEdits
 from sdyopt.pipeline.run import run_pipeline
 from sdyopt.pipeline.text import parse_pipeline
 from sdyopt.registry import find_dialect, lookup
-from sdyopt.syntax.parse import parse_module
-from sdyopt.syntax.print import print_for_note, print_op
-from sdyopt.syntax.spell import Speller
 
 DIALECTS = ("builtin", "func", "stablehlo", "chlo", "mhlo", "sdy")
 
@@ -30,7 +30,7 @@ def steps(path: str, pipeline: str) -> dict[str, float]:
         dialects.find(name)
     start = time.perf_counter()
     module, _ = parse_module(Source(path, text), dialects)
-    verifier = Verifier(dialects, Speller().type, print_for_note)
+    verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
     if not verifier.verify(module):
         sys.exit(f"{path} is not valid")
     parsed = time.perf_counter()

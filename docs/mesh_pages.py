@@ -11,13 +11,13 @@ from inspect import cleandoc, getdoc, getmembers, isfunction
 from pathlib import Path
 
 from docs.markdown import manual, prose
+from sdyopt.asm.printer.attribute_printer import plain_attribute
 from sdyopt.dialects.mesh import DIALECT, groups
 from sdyopt.dialects.mesh.later import later
 from sdyopt.ir.op_fields import MANY, OPTIONAL, AttrField, OperandField, ResultField, ValueField
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import PURE
 from sdyopt.registry import PassEntry, PipelineEntry, all_passes
-from sdyopt.syntax.spell import plain_attribute
 
 FOLDER = Path(__file__).parent / "mesh"
 

@@ -3,7 +3,7 @@
 Nothing is imported here, so that `sdy-opt --version` costs no more than Python itself. The layers,
 each importing only those before it:
 
-    facts ‹ diagnostics ‹ ir ‹ syntax ‹ dialects ‹ sharding, interp ‹ pipeline ‹ registry ‹ passes
+    interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding, interp ‹ pipeline ‹ registry ‹ passes
                                                                  registry ‹ report ‹ driver ‹ cli
 """
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sdyopt.asm.printer.asm_printer import PrintOptions, print_for_note, print_op
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.verify import Verifier
 from sdyopt.pipeline import Pass
 from sdyopt.registry import all_dialects, find_dialect, register
-from sdyopt.syntax.print import PrintOptions, print_for_note, print_op
-from sdyopt.syntax.spell import Speller
 
 
 @register("sdy-save-module", is_listed=False)
@@ -43,7 +43,7 @@ class SaveModuleOp(Pass):
         path = Path(self.directory, f"{self.index:02}.{self.file_name}.mlir")
         dialects = DialectTable(find_dialect, all_dialects)
         # In between, a program need not be valid. Then the short forms would not do.
-        is_valid = Verifier(dialects, Speller().type, print_for_note).is_valid(module)
+        is_valid = Verifier(dialects, AttributePrinter().type, print_for_note).is_valid(module)
         text = print_op(module, PrintOptions(generic=not is_valid))
         try:
             path.write_text(text, encoding="utf-8", errors="surrogateescape", newline="\n")

@@ -34,6 +34,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+from sdyopt.asm.printer.asm_printer import print_for_note
+from sdyopt.asm.printer.attribute_printer import plain_attribute
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.collectives import AllGatherOp, AllSliceOp, AllToAllOp, CollectivePermuteOp
@@ -49,8 +51,6 @@ from sdyopt.ir.value import Value
 from sdyopt.pipeline import FUNCTION, Pass, option
 from sdyopt.registry import register
 from sdyopt.sharding.resharding.plan import Plan, plan_collectives
-from sdyopt.syntax.print import print_for_note
-from sdyopt.syntax.spell import plain_attribute
 
 from ..common.barriers import before_barriers
 from ..common.conversion import convert

@@ -21,6 +21,7 @@ device.
 
 from __future__ import annotations
 
+from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.linalg import MatmulOp
 from sdyopt.dialects.mesh.axes import Axes, axes_attribute
@@ -41,7 +42,6 @@ from sdyopt.ir.value import Value
 from sdyopt.ir.verify_signature import signature_problem
 from sdyopt.pipeline import FUNCTION, Pass
 from sdyopt.registry import register
-from sdyopt.syntax.spell import plain_type
 
 from .loop_axes import LoopAxes
 from .loop_kinds import Loops

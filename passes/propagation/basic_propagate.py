@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.sdy.names import SHARDING_RULE
 from sdyopt.dialects.sdy.rule import OpShardingRule
@@ -31,7 +32,6 @@ from sdyopt.ir.types import RankedShape, ShapedType, TupleType
 from sdyopt.pipeline import Pass, option
 from sdyopt.registry import register
 from sdyopt.sharding.step import Strategy
-from sdyopt.syntax.spell import plain_type
 
 from .groups import ShardingGroups
 from .propagator import Propagator

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from sdyopt.asm.printer.asm_printer import PrintOptions
 from sdyopt.cli.arguments import Arguments, PassFlag
 from sdyopt.cli.files import STDIN, STDIN_NAME, write_file
 from sdyopt.cli.flags import FLAGS
@@ -15,7 +16,6 @@ from sdyopt.pipeline.ir_printing import IRPrintingOptions
 from sdyopt.pipeline.text import failed_to_add, parse_pipeline
 from sdyopt.pipeline.tree import Pipeline
 from sdyopt.registry import all_passes, find_entry, lookup, missing_pass
-from sdyopt.syntax.print import PrintOptions
 
 
 def build_pipeline(arguments: Arguments) -> Pipeline:

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.asm.format.assembly_format import (
+    AttrDict,
+    Operand,
+    Optional,
+    RegionElement,
+    TypeOf,
+    assembly,
+)
+from sdyopt.asm.symbol_names import symbol_name_directive
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.block import Block
 from sdyopt.ir.constraints import ONE_BLOCK, STRING_ATTR
@@ -15,8 +24,6 @@ from sdyopt.ir.region_traits import NO_REGION_ARGUMENTS, SINGLE_BLOCK
 from sdyopt.ir.symbols import SYMBOL_TABLE, SymbolTableOp
 from sdyopt.ir.traits import AFFINE_SCOPE, GRAPH_REGION, ISOLATED, NO_TERMINATOR, PURE, SYMBOL
 from sdyopt.ir.value import Value
-from sdyopt.syntax.assembly import AttrDict, Operand, Optional, RegionPiece, TypeOf, assembly
-from sdyopt.syntax.names import symbol_name_piece
 
 builtin = DIALECT = Dialect("builtin")
 builtin.is_inlinable = True
@@ -37,7 +44,9 @@ class ModuleOp(SymbolTableOp):
     body = region(ONE_BLOCK, name="bodyRegion")
 
     default_dialect = "builtin"
-    assembly = assembly(symbol_name_piece(is_optional=True), AttrDict(with_keyword=True), RegionPiece("body"))
+    assembly = assembly(
+        symbol_name_directive(is_optional=True), AttrDict(with_keyword=True), RegionElement("body")
+    )
 
     def verify_in_context(self) -> None:
         for name, _ in self.attributes:

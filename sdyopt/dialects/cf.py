@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.asm.format.assembly_format import Attr, AttrDict, Custom, Operand, assembly
+from sdyopt.asm.format.typed_operands import ImpliedType
+from sdyopt.asm.parser.op_parser import OpAsmParser
+from sdyopt.asm.printer.asm_printer import Printer
 from sdyopt.dialects.arith.constant import make_constant
 from sdyopt.ir.block import Block
 from sdyopt.ir.constraints import STRING_ATTR, TypeConstraint
@@ -17,10 +21,6 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, PURE, TERMINATOR
 from sdyopt.ir.types import I1
 from sdyopt.ir.value import Value
-from sdyopt.syntax.assembly import Attr, AttrDict, Custom, Operand, assembly
-from sdyopt.syntax.print import Printer
-from sdyopt.syntax.signature import ImpliedType
-from sdyopt.syntax.statement import Statement
 
 cf = DIALECT = Dialect("cf")
 cf.is_inlinable = True
@@ -29,19 +29,19 @@ cf.materialize_constant = make_constant
 _BOOLEAN = TypeConstraint("1-bit signless integer", lambda type: type is I1)
 
 
-def _parse_target(statement: Statement, field: str) -> None:
+def _parse_target(op_parser: OpAsmParser, field: str) -> None:
     """Takes `^block`, or `^block(%a, %b : types)`."""
-    statement.successors.append(statement.parser.successor(statement))
-    statement.operand_names[field] = []
-    if statement.accept("("):
-        statement.operand_names[field] = statement.operand_list()
-        statement.expect(":")
-        statement.types[field] = statement.comma_list(statement.type)
-        statement.expect(")")
+    op_parser.successors.append(op_parser.module_parser.successor(op_parser))
+    op_parser.operand_names[field] = []
+    if op_parser.accept("("):
+        op_parser.operand_names[field] = op_parser.operand_list()
+        op_parser.expect(":")
+        op_parser.types[field] = op_parser.comma_list(op_parser.type)
+        op_parser.expect(")")
 
 
 def _print_target(printer: Printer, block: Block, values: Sequence[Value]) -> None:
-    printer.write(printer.naming.blocks[block])
+    printer.write(printer.ssa_names.blocks[block])
     if values:
         types = printer.types([value.type for value in values])
         printer.write(f"({printer.name_list(values)} : {types})")
@@ -86,7 +86,7 @@ class BranchOp(Op):
 
     assembly = assembly(
         Custom(
-            lambda statement: _parse_target(statement, "targets"),
+            lambda op_parser: _parse_target(op_parser, "targets"),
             print=lambda op, printer: _print_branch(op, printer),
         ),
         AttrDict(),
@@ -129,7 +129,7 @@ class ConditionalBranchOp(Op):
         Operand("condition"),
         ImpliedType("condition", I1),
         Custom(
-            lambda statement: _parse_condition(statement), print=lambda op, printer: _print_both(op, printer)
+            lambda op_parser: _parse_condition(op_parser), print=lambda op, printer: _print_both(op, printer)
         ),
         AttrDict(),
     )
@@ -141,10 +141,10 @@ class ConditionalBranchOp(Op):
         _check_target(self, 1, self.false_targets)
 
 
-def _parse_condition(statement: Statement) -> None:
+def _parse_condition(op_parser: OpAsmParser) -> None:
     for field in ("true_targets", "false_targets"):
-        statement.expect(",")
-        _parse_target(statement, field)
+        op_parser.expect(",")
+        _parse_target(op_parser, field)
 
 
 def _print_both(op: ConditionalBranchOp, printer: Printer) -> None:

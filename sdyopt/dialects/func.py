@@ -4,6 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.asm.format.assembly_format import (
+    AttrDict,
+    Custom,
+    FunctionalType,
+    Operand,
+    Optional,
+    TypeOf,
+    assembly,
+)
+from sdyopt.asm.format.function import parse_function, print_function
+from sdyopt.asm.format.print_template import Template
+from sdyopt.asm.parser.op_parser import OpAsmParser
+from sdyopt.asm.printer.attribute_printer import plain_type
+from sdyopt.asm.symbol_names import symbol_reference_directive
 from sdyopt.ir.attribute import EMPTY_DICT, ArrayAttr, Attribute, DictAttr, SymbolRef
 from sdyopt.ir.block import Block
 from sdyopt.ir.constraints import (
@@ -32,20 +46,6 @@ from sdyopt.ir.traits import (
     TERMINATOR,
 )
 from sdyopt.ir.types import FunctionType, Type
-from sdyopt.syntax.assembly import (
-    AttrDict,
-    Custom,
-    FunctionalType,
-    Operand,
-    Optional,
-    TypeOf,
-    assembly,
-)
-from sdyopt.syntax.function import parse_function, print_function
-from sdyopt.syntax.names import symbol_reference_piece
-from sdyopt.syntax.spell import plain_type
-from sdyopt.syntax.statement import Statement
-from sdyopt.syntax.template import Template
 
 func = DIALECT = Dialect("func")
 func.is_inlinable = True
@@ -183,7 +183,7 @@ class CallOp(Op):
     no_inline = optional_attr(UNIT_ATTR)
 
     assembly = assembly(
-        *(symbol_reference_piece("callee"), "(", Operand("inputs"), ")", AttrDict(), ":"),
+        *(symbol_reference_directive("callee"), "(", Operand("inputs"), ")", AttrDict(), ":"),
         FunctionalType("inputs", "outputs"),
     )
 
@@ -219,10 +219,10 @@ def _check_results(op: Op, expected: Sequence[Type], got: Sequence[Type]) -> Non
             )
 
 
-def _parse_callee_type(statement: Statement) -> None:
+def _parse_callee_type(op_parser: OpAsmParser) -> None:
     """Reads the type of the called function, which says what its operands and results are."""
-    type = statement.function_type()
-    statement.types = {"callee": [type], "inputs": list(type.inputs), "outputs": list(type.results)}
+    type = op_parser.function_type()
+    op_parser.types = {"callee": [type], "inputs": list(type.inputs), "outputs": list(type.results)}
 
 
 def _write_callee_type(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
@@ -277,7 +277,7 @@ class ConstantOp(Op):
     value = attr(FLAT_SYMBOL_ATTR)
     out = result()
 
-    assembly = assembly(AttrDict(), symbol_reference_piece("value"), ":", TypeOf("out"))
+    assembly = assembly(AttrDict(), symbol_reference_directive("value"), ":", TypeOf("out"))
 
     def name_results(self) -> list[tuple[int, str]]:
         return [(0, "f")]

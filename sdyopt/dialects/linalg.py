@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sdyopt.asm.format.assembly_format import AttrDict, Custom, Operand, Optional, TypeOf, assembly
+from sdyopt.asm.parser.op_parser import OpAsmParser
+from sdyopt.asm.printer.asm_printer import Printer
 from sdyopt.dialects.arith.constant import make_constant
 from sdyopt.dialects.arith.flags import NO_FAST_MATH, NO_OVERFLOW
 from sdyopt.dialects.arith.floats import AddFOp, MulFOp
@@ -22,9 +25,6 @@ from sdyopt.ir.operation import UNKNOWN, Op, build
 from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, PURE, TERMINATOR
 from sdyopt.ir.types import FloatType, RankedTensor, Type, element_of
 from sdyopt.ir.value import Value
-from sdyopt.syntax.assembly import AttrDict, Custom, Operand, Optional, TypeOf, assembly
-from sdyopt.syntax.print import Printer
-from sdyopt.syntax.statement import Statement
 
 linalg = DIALECT = Dialect("linalg")
 linalg.materialize_constant = make_constant
@@ -45,21 +45,21 @@ class YieldOp(Op):
     assembly = assembly(AttrDict(), Optional(Operand("values"), ":", TypeOf("values"), anchor="values"))
 
 
-def _parse(statement: Statement) -> None:
-    statement.attribute_dictionary()
+def _parse(op_parser: OpAsmParser) -> None:
+    op_parser.attribute_dictionary()
     for word, field in (("ins", "inputs"), ("outs", "outputs")):
-        statement.expect(word)
-        statement.expect("(")
-        statement.operand_names[field] = statement.operand_list()
-        statement.expect(":")
-        statement.types[field] = statement.comma_list(statement.type)
-        statement.expect(")")
-    statement.types["results_"] = statement.comma_list(statement.type) if statement.accept("->") else []
-    op_class = statement.op_class
+        op_parser.expect(word)
+        op_parser.expect("(")
+        op_parser.operand_names[field] = op_parser.operand_list()
+        op_parser.expect(":")
+        op_parser.types[field] = op_parser.comma_list(op_parser.type)
+        op_parser.expect(")")
+    op_parser.types["results_"] = op_parser.comma_list(op_parser.type) if op_parser.accept("->") else []
+    op_class = op_parser.op_class
     assert issubclass(op_class, NamedOp)
-    types = [*statement.types["inputs"], *statement.types["outputs"]]
-    statement.regions.append(op_class.body_for(types))
-    op_class.remember_maps(statement)
+    types = [*op_parser.types["inputs"], *op_parser.types["outputs"]]
+    op_parser.regions.append(op_class.body_for(types))
+    op_class.remember_maps(op_parser)
 
 
 def _print(op: NamedOp, printer: Printer) -> None:
@@ -89,7 +89,7 @@ class NamedOp(Op):
         raise NotImplementedError
 
     @staticmethod
-    def remember_maps(statement: Statement) -> None:
+    def remember_maps(op_parser: OpAsmParser) -> None:
         """Notes which loop runs along which dimension, where that is written on the operation."""
 
     @staticmethod
@@ -145,8 +145,8 @@ class MatmulOp(NamedOp):
         return make_body(types, _multiply_and_add)
 
     @staticmethod
-    def remember_maps(statement: Statement) -> None:
-        statement.written[_MAPS] = array([_map(0, 2), _map(2, 1), _map(0, 1)])
+    def remember_maps(op_parser: OpAsmParser) -> None:
+        op_parser.written[_MAPS] = array([_map(0, 2), _map(2, 1), _map(0, 1)])
 
 
 @linalg.op("fill", ATTR_SIZED_OPERANDS, PURE)

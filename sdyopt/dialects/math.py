@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.asm.format.assembly_format import AttrDict, Operand, TypeOf, assembly
 from sdyopt.dialects.arith.constant import make_constant
 from sdyopt.dialects.arith.dialect import FLOAT_LIKE
 from sdyopt.dialects.arith.flags import FAST_MATH, NO_FAST_MATH, fast_math_clause
@@ -15,7 +16,6 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import ELEMENTWISE, SAME_TYPE
 from sdyopt.ir.traits import PURE
 from sdyopt.ir.value import Value
-from sdyopt.syntax.assembly import AttrDict, Operand, TypeOf, assembly
 
 math = DIALECT = Dialect("math")
 math.is_inlinable = True

@@ -6,10 +6,12 @@ its operations one is still met: mhlo.ragged_dot, which became chlo.ragged_dot a
 
 from __future__ import annotations
 
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.dialects.stablehlo.precision import precision_config_of
 from sdyopt.dialects.stablehlo.ragged_dimensions import RaggedDimensions, check_ragged_dot
-from sdyopt.dialects.stablehlo.records import PRODUCT_ENTRIES, dimension_list, read_record, spell_record
+from sdyopt.dialects.stablehlo.records import PRODUCT_ENTRIES, dimension_list, print_record, read_record
 from sdyopt.dialects.stablehlo.types import ANY_TENSOR
 from sdyopt.ir import op_fields
 from sdyopt.ir.attribute import Attribute
@@ -18,8 +20,6 @@ from sdyopt.ir.dialect import Dialect
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import PURE
-from sdyopt.syntax.cursor import Cursor
-from sdyopt.syntax.spell import Speller
 
 mhlo = DIALECT = Dialect("mhlo")
 mhlo.unknown_attribute = "unknown mhlo attribute"
@@ -81,22 +81,22 @@ class RaggedDotOp(Op):
 
 
 @mhlo.attribute("dot")
-def _parse_dot(cursor: Cursor) -> Attribute:
-    cursor.expect("<")
-    found = read_record(cursor, "dot dimension numbers", PRODUCT_ENTRIES)
+def _parse_dot(parser: AsmParser) -> Attribute:
+    parser.expect("<")
+    found = read_record(parser, "dot dimension numbers", PRODUCT_ENTRIES)
     return DotDimensions(*(found.get(name, ()) for name in PRODUCT_ENTRIES))
 
 
-@mhlo.spelling(DotDimensions)
-def _spell_dot(dims: DotDimensions, speller: Speller) -> str:
+@mhlo.printer(DotDimensions)
+def _print_dot(dims: DotDimensions, attribute_printer: AttributePrinter) -> str:
     values = dims.lhs_batching, dims.rhs_batching, dims.lhs_contracting, dims.rhs_contracting
-    return spell_record("dot", dict(zip(PRODUCT_ENTRIES, values, strict=True)))
+    return print_record("dot", dict(zip(PRODUCT_ENTRIES, values, strict=True)))
 
 
-def _dot(cursor: Cursor) -> DotDimensions:
-    found = cursor.attribute()
+def _dot(parser: AsmParser) -> DotDimensions:
+    found = parser.attribute()
     if not isinstance(found, DotDimensions):
-        raise cursor.error("expected #mhlo.dot attribute")
+        raise parser.error("expected #mhlo.dot attribute")
     return found
 
 
@@ -105,16 +105,16 @@ _RAGGED_ENTRIES = {"dot_dimension_numbers": _dot, **dict.fromkeys(_LIST_NAMES, d
 
 
 @mhlo.attribute("ragged_dot")
-def _parse_ragged_dot(cursor: Cursor) -> Attribute:
-    cursor.expect("<")
-    found = read_record(cursor, "ragged dot dimension numbers", _RAGGED_ENTRIES)
+def _parse_ragged_dot(parser: AsmParser) -> Attribute:
+    parser.expect("<")
+    found = read_record(parser, "ragged dot dimension numbers", _RAGGED_ENTRIES)
     lhs_ragged, rhs_group = (found.get(name, ()) for name in _LIST_NAMES)
     return RaggedDotDimensions(found.get("dot_dimension_numbers"), lhs_ragged, rhs_group)
 
 
-@mhlo.spelling(RaggedDotDimensions)
-def _spell_ragged_dot(dims: RaggedDotDimensions, speller: Speller) -> str:
-    written = [] if dims.dot is None else [f"dot_dimension_numbers = {speller.attribute(dims.dot)}"]
+@mhlo.printer(RaggedDotDimensions)
+def _print_ragged_dot(dims: RaggedDotDimensions, attribute_printer: AttributePrinter) -> str:
+    written = [] if dims.dot is None else [f"dot_dimension_numbers = {attribute_printer.attribute(dims.dot)}"]
     lists = zip(_LIST_NAMES, (dims.lhs_ragged, dims.rhs_group), strict=True)
     written += [f"{name} = {list(numbers)}" for name, numbers in lists if numbers]
     return f"ragged_dot<{', '.join(written)}>"

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from sdyopt.asm.format.assembly_format import AttrDict, Custom, Operand, Optional, TypeOf, assembly
+from sdyopt.asm.format.typed_operands import ImpliedType
+from sdyopt.asm.parser.op_parser import OpAsmParser
+from sdyopt.asm.printer.asm_printer import Printer
+from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.arith.constant import make_constant
 from sdyopt.ir.attribute import EMPTY_DICT
 from sdyopt.ir.block import Region
@@ -12,11 +17,6 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op, build
 from sdyopt.ir.traits import NO_TERMINATOR, PURE, RECURSIVE_EFFECTS, TERMINATOR
 from sdyopt.ir.types import I1, Type
-from sdyopt.syntax.assembly import AttrDict, Custom, Operand, Optional, TypeOf, assembly
-from sdyopt.syntax.print import Printer
-from sdyopt.syntax.signature import ImpliedType
-from sdyopt.syntax.spell import plain_type
-from sdyopt.syntax.statement import Statement
 
 scf = DIALECT = Dialect("scf")
 scf.materialize_constant = make_constant
@@ -50,15 +50,15 @@ def _end(region: Region) -> None:
         block.append(build(OpSignature(YieldOp, YieldOp.name, EMPTY_DICT, (), ()), ()))
 
 
-def _parse_if(statement: Statement) -> None:
-    statement.types["results_"] = (
-        statement.comma_list(statement.type, "(", ")") if statement.accept("->") else []
+def _parse_if(op_parser: OpAsmParser) -> None:
+    op_parser.types["results_"] = (
+        op_parser.comma_list(op_parser.type, "(", ")") if op_parser.accept("->") else []
     )
-    _end(statement.region())
-    if statement.accept("else"):
-        _end(statement.region())
+    _end(op_parser.region())
+    if op_parser.accept("else"):
+        _end(op_parser.region())
     else:
-        statement.regions.append(Region())
+        op_parser.regions.append(Region())
 
 
 def _print_if(op: IfOp, printer: Printer) -> None:

@@ -6,6 +6,10 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
+from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
+from sdyopt.asm.parser.resources import Resources, resource_section
+from sdyopt.asm.printer.asm_printer import print_for_note, print_op
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit
 from sdyopt.diagnostics.source import Source
 from sdyopt.driver.job import Job
@@ -28,10 +32,6 @@ from sdyopt.pipeline.text import parse_pipeline
 from sdyopt.pipeline.timing import TimingRecorder
 from sdyopt.pipeline.tree import Pipeline
 from sdyopt.registry import lookup
-from sdyopt.syntax.parse import ParseOptions, parse_module
-from sdyopt.syntax.print import print_for_note, print_op
-from sdyopt.syntax.resources import Resources, resource_section
-from sdyopt.syntax.spell import Speller
 
 
 class Failed(Exception):
@@ -49,7 +49,7 @@ class ChunkRun:
         self._dialects = dialects
         self._timing = timing
         self._parse_options = ParseOptions(allow_unregistered_dialects=job.allow_unregistered_dialects)
-        self._verifier = Verifier(dialects, Speller().type, print_for_note)
+        self._verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
         self._resources = Resources()
 
     def output(self, pipeline: Pipeline) -> str:
@@ -66,7 +66,7 @@ class ChunkRun:
             verify_each = reproducer.verify_each
         self._transform(op, pipeline, verify_each)
         with self._phase("Output"):
-            return self._spell(op, self._resources.external, is_verified=verify_each) + "\n"
+            return self._print(op, self._resources.external, is_verified=verify_each) + "\n"
 
     def _parse(self) -> tuple[Op, Reproducer]:
         op, resources = parse_module(self._source, self._dialects, self._parse_options)
@@ -80,10 +80,10 @@ class ChunkRun:
         job = self._job
         group = self._resources.external | reproducer_group(pipeline, verify_each)
         if job.reproducer:
-            job.write_file(job.reproducer, self._spell(op, group))
+            job.write_file(job.reproducer, self._print(op, group))
         if not pipeline.elements:
             return
-        before = self._spell(op, group) if job.crash_reproducer else ""
+        before = self._print(op, group) if job.crash_reproducer else ""
         watch = _FailureWatch()
         instruments = [watch, *self._instruments()]
         succeeded = False
@@ -103,7 +103,7 @@ class ChunkRun:
         if self._timing is not None:
             yield self._timing
         if job.ir_printing.is_needed:
-            yield IRPrinter(job.ir_printing, self._spell, job.report, job.write_file)
+            yield IRPrinter(job.ir_printing, self._print, job.report, job.write_file)
 
     def _say_what_failed(self, op: Op, watch: _FailureWatch) -> None:
         error = DiagnosticError.at(
@@ -115,7 +115,7 @@ class ChunkRun:
         )
         emit(error.diagnostic)
 
-    def _spell(self, op: Op, external: Groups | None = None, is_verified: bool = False) -> str:
+    def _print(self, op: Op, external: Groups | None = None, is_verified: bool = False) -> str:
         options = self._job.print_options
         if not (is_verified or options.generic or self._verifier.is_valid(op)):
             # The short forms may leave out what is wrong, or have no place for it.

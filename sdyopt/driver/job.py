@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from sdyopt.asm.printer.asm_printer import PrintOptions
 from sdyopt.diagnostics.render import Paint, leave_plain
 from sdyopt.pipeline.ir_printing import IRPrintingOptions
 from sdyopt.pipeline.tree import Pipeline
-from sdyopt.syntax.print import PrintOptions
 
 SPLIT_MARKER = "// -----"
 

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sdyopt.asm.parser.resources import Resources
 from sdyopt.diagnostics.location import quoted
 from sdyopt.pipeline.tree import Pipeline
-from sdyopt.syntax.resources import Resources
 
 SECTION, GROUP = "external_resources", "mlir_reproducer"
 END = "#-}\n"
@@ -58,13 +58,13 @@ def with_external_resources(text: str, groups: Groups) -> str:
     """A printed program with these groups at its end, behind the resources of dialects if it has any."""
     if not any(groups.values()):
         return text
-    section = f"  {SECTION}: {{\n{_spell_groups(groups)}\n  }}\n{END}"
+    section = f"  {SECTION}: {{\n{_print_groups(groups)}\n  }}\n{END}"
     if text.endswith(END):
         return f"{text.removesuffix(END).rstrip()},\n{section}"
     return f"{text}\n{{-#\n{section}"
 
 
-def _spell_groups(groups: Groups) -> str:
+def _print_groups(groups: Groups) -> str:
     return ",\n".join(
         f"    {name}: {{\n" + ",\n".join(f"      {key}: {value}" for key, value in group.items()) + "\n    }"
         for name, group in groups.items()

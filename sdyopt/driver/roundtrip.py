@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from itertools import zip_longest
 
+from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
+from sdyopt.asm.parser.resources import Resources, resource_section
+from sdyopt.asm.printer.asm_printer import PrintOptions, print_op
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.source import Source
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.operation import Op
-from sdyopt.syntax.parse import ParseOptions, parse_module
-from sdyopt.syntax.print import PrintOptions, print_op
-from sdyopt.syntax.resources import Resources, resource_section
 
 # The generic form holds all of a program. The short forms do not: `reduce … applies` has no place for
 # the locations in its region, a function none for empty dictionaries of attributes. They have to come

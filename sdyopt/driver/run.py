@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from sdyopt.asm.printer.asm_printer import print_for_note
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling
 from sdyopt.diagnostics.expected import ExpectedDiagnostics
 from sdyopt.diagnostics.location import UnknownLoc
@@ -20,7 +21,6 @@ from sdyopt.driver.split import check_text, decode, split
 from sdyopt.ir.dialect import Dialect, DialectTable
 from sdyopt.pipeline.timing import TimingRecorder
 from sdyopt.registry import all_dialects, find_dialect
-from sdyopt.syntax.print import print_for_note
 
 # Enough for programs nested as deeply as the parser lets them be.
 RECURSION_LIMIT = 10_000

@@ -31,7 +31,7 @@ VerifyArgumentAttribute = Callable[[Op, int, str, Attribute], None]
 
 
 # How the facts of dialects are written, by class: (fact, speller) -> text, mnemonic first.
-SPELLINGS: dict[type, Callable[..., str]] = {}
+PRINTERS: dict[type, Callable[..., str]] = {}
 
 
 class Dialect:
@@ -92,9 +92,9 @@ class Dialect:
         """Decorator of the function that reads `!name.mnemonic`, given a cursor behind it."""
         return _adder(self.type_parsers, mnemonic, self.name)
 
-    def spelling(self, cls: InternedClass) -> Callable[[F], F]:
+    def printer(self, cls: InternedClass) -> Callable[[F], F]:
         """Decorator of the function that writes a fact of `cls`, mnemonic first, without `#` or `!`."""
-        return _adder(SPELLINGS, cls, self.name)
+        return _adder(PRINTERS, cls, self.name)
 
 
 def _adder(table: dict[Any, Any], key: Any, dialect: str) -> Callable[[F], F]:

@@ -20,7 +20,7 @@ from sdyopt.ir.op_signature import OpSignature, SignatureError
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import FUNCTION, ISOLATED, NO_TERMINATOR
 from sdyopt.ir.types import Type
-from sdyopt.ir.verify_signature import SpellType, check_inferred_types, signature_problem
+from sdyopt.ir.verify_signature import PrintType, check_inferred_types, signature_problem
 from sdyopt.ir.verify_structure import (
     check_entries,
     check_no_branch_inside,
@@ -40,8 +40,8 @@ class Verifier:
     """Checks operations against their classes and the dialects of their discardable attributes."""
 
     dialects: DialectTable
-    spell_type: SpellType
-    spell_op: Callable[[Op], str]
+    print_type: PrintType
+    print_op: Callable[[Op], str]
     # Forms found valid whose classes look at nothing else.
     _formal: set[OpSignature] = field(default_factory=set, init=False, repr=False)
     # Whether what dialects check of these attributes goes beyond the form and what is around.
@@ -78,7 +78,7 @@ class Verifier:
             for trait in op.trait_order:
                 if trait.verify_structure is not None:
                     trait.verify_structure(op)
-        problem = signature_problem(op.signature, self.spell_type)
+        problem = signature_problem(op.signature, self.print_type)
         if problem is not None:
             raise _signature_error(op, problem)
         if not op.name:
@@ -248,7 +248,7 @@ class Verifier:
         if last is None:
             raise DiagnosticError.at(op.location, "empty block: expect at least a terminator")
         if last.name and not last.is_terminator:
-            raise last.error(f"block with no terminator, has {self.spell_op(last)}")
+            raise last.error(f"block with no terminator, has {self.print_op(last)}")
 
     def check_whole(self, op: Op) -> None:
         """Checks an operation as a whole, after all inside it."""
@@ -258,7 +258,7 @@ class Verifier:
         if op.verify_regions is not None:
             op.verify_regions()
         try:
-            check_inferred_types(op.signature, op.regions, self.spell_type)
+            check_inferred_types(op.signature, op.regions, self.print_type)
         except SignatureError as problem:
             raise _signature_error(op, problem) from None
 

@@ -30,24 +30,24 @@ from sdyopt.ir.traits import (
 )
 from sdyopt.ir.types import Type
 
-SpellType = Callable[[Type], str]
+PrintType = Callable[[Type], str]
 
 
-def signature_problem(signature: OpSignature, spell_type: SpellType) -> SignatureError | None:
+def signature_problem(signature: OpSignature, print_type: PrintType) -> SignatureError | None:
     """What is wrong with a form, None if nothing is."""
     try:
         problem = signature.memo[signature_problem]
     except KeyError:
-        problem = signature.memo[signature_problem] = _find_problem(signature, spell_type)
+        problem = signature.memo[signature_problem] = _find_problem(signature, print_type)
     return problem  # type: ignore[no-any-return]  # the memo holds values of all kinds
 
 
-def _find_problem(signature: OpSignature, spell_type: SpellType) -> SignatureError | None:
+def _find_problem(signature: OpSignature, print_type: PrintType) -> SignatureError | None:
     try:
         if signature.op_class.fields or signature.op_class.name:
             _check_counts(signature)
             _check_attributes(signature)
-            _check_types(signature, spell_type)
+            _check_types(signature, print_type)
         for trait in signature.op_class.trait_order:
             if trait.verify_signature is not None:
                 trait.verify_signature(signature)
@@ -55,14 +55,14 @@ def _find_problem(signature: OpSignature, spell_type: SpellType) -> SignatureErr
         if check is not None:
             check(signature)
         if not any(isinstance(field, RegionField) for field in signature.op_class.fields.values()):
-            check_inferred_types(signature, (), spell_type)
+            check_inferred_types(signature, (), print_type)
     except SignatureError as problem:
         problem.__traceback__ = None
         return problem
     return None
 
 
-def check_inferred_types(signature: OpSignature, regions: Sequence[Region], spell_type: SpellType) -> None:
+def check_inferred_types(signature: OpSignature, regions: Sequence[Region], print_type: PrintType) -> None:
     """Compares the result types with what the class infers; comes last, after what regions hold."""
     op_class = signature.op_class
     trait = next((t for t in op_class.trait_order if isinstance(t, InfersTypes)), None)
@@ -70,34 +70,34 @@ def check_inferred_types(signature: OpSignature, regions: Sequence[Region], spel
         return
     infer = op_class.infer_result_types
     assert infer is not None
-    compare_types(signature, lambda: infer(signature, regions), trait.accepts, spell_type)
+    compare_types(signature, lambda: infer(signature, regions), trait.accepts, print_type)
 
 
 def compare_types(
     signature: OpSignature,
     infer: Callable[[], Sequence[Type]],
     accepts: Callable[[Type, Type], bool],
-    spell_type: SpellType,
+    print_type: PrintType,
 ) -> None:
     """Compares the result types with those that `infer` gives, pair by pair."""
     try:
         inferred = infer()
     except SignatureError as problem:
         raise problem.then(signature.op_error(_NOT_INFERRED)) from None
-    compare_inferred_types(signature, inferred, accepts, spell_type)
+    compare_inferred_types(signature, inferred, accepts, print_type)
 
 
 def compare_inferred_types(
     signature: OpSignature,
     inferred: Sequence[Type],
     accepts: Callable[[Type, Type], bool],
-    spell_type: SpellType,
+    print_type: PrintType,
 ) -> None:
     """Fails unless the result types are acceptable where these have been inferred."""
     actual = signature.result_types
     if len(inferred) == len(actual) and all(map(accepts, inferred, actual)):
         return
-    expected, found = (", ".join(f"'{spell_type(type)}'" for type in types) for types in (inferred, actual))
+    expected, found = (", ".join(f"'{print_type(type)}'" for type in types) for types in (inferred, actual))
     error = signature.located_error(
         f"'{signature.name}' op inferred type(s) {expected} are incompatible with return type(s) of operation"
         f" {found}"
@@ -194,7 +194,7 @@ def _attribute_fields(op_class: type[Op]) -> list[AttrField[Any]]:
     return sorted(fields, key=lambda field: field.name)
 
 
-def _check_types(signature: OpSignature, spell_type: SpellType) -> None:
+def _check_types(signature: OpSignature, print_type: PrintType) -> None:
     for kind, word in ((OperandField, "operand"), (ResultField, "result")):
         for field in signature.op_class.fields.values():
             if not isinstance(field, kind):
@@ -210,5 +210,5 @@ def _check_types(signature: OpSignature, spell_type: SpellType) -> None:
                 if not field.constraint.accepts(type):
                     raise signature.op_error(
                         f"{word} #{index} must be {prefix}{field.constraint.description}, but got "
-                        f"'{spell_type(type)}'"
+                        f"'{print_type(type)}'"
                     )

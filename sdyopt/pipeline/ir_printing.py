@@ -34,12 +34,12 @@ class IRPrinter(Instrument):
     def __init__(
         self,
         options: IRPrintingOptions,
-        spell: Callable[[Op], str],
+        print: Callable[[Op], str],
         write: Callable[[str], None],
         write_file: Callable[[str, str], None],
     ) -> None:
         self._options = options
-        self._spell = spell
+        self._print = print
         self._write = write
         self._write_file = write_file
         # How often each operation was shown, for the names of files.
@@ -65,7 +65,7 @@ class IRPrinter(Instrument):
             shown = _outermost(op)
             about = f" ('{op.signature.name}' operation{_at_symbol(op)})"
         head = f"// -----// IR Dump {title}: {single}{about} //----- //\n"
-        text = head + self._spell(shown).rstrip("\n") + "\n\n"
+        text = head + self._print(shown).rstrip("\n") + "\n\n"
         if self._options.tree_directory:
             self._write_file(self._path(single, op), text)
         else:

@@ -23,12 +23,12 @@ class Mesh:
     def size(self, axis: str) -> int:
         return dict(self.axes)[axis]
 
-    def order(self, piece: Piece) -> tuple[int, int]:
+    def order(self, piece: FormatElement) -> tuple[int, int]:
         return [name for name, _ in self.axes].index(piece.axis), piece.pre_size
 
 
 @dataclass(frozen=True)
-class Piece:
+class FormatElement:
     """An axis, or a sub-axis if it is not `whole`."""
 
     axis: str
@@ -39,7 +39,7 @@ class Piece:
     def __str__(self) -> str:
         return f'"{self.axis}"' if self.whole else f'"{self.axis}":({self.pre_size}){self.size}'
 
-    def goes_on_with(self, other: Piece) -> bool:
+    def goes_on_with(self, other: FormatElement) -> bool:
         """Whether the two would have to be written as one."""
         return self.axis == other.axis and self.pre_size * self.size == other.pre_size
 
@@ -86,27 +86,27 @@ class Sharding:
     """A sharding while it is being made: pieces per dimension, and the rest."""
 
     mesh: Mesh
-    dims: list[list[Piece]]
-    replicated: list[Piece]
-    unreduced: list[Piece]
+    dims: list[list[FormatElement]]
+    replicated: list[FormatElement]
+    unreduced: list[FormatElement]
     is_open: list[bool]
     priorities: list[int | None]
 
     def __str__(self) -> str:
         dims = [_dimension(*parts) for parts in zip(self.dims, self.is_open, self.priorities, strict=True)]
         others = (("replicated", self.replicated), ("unreduced", self.unreduced))
-        named = "".join(f", {name}={{{_pieces(pieces)}}}" for name, pieces in others if pieces)
+        named = "".join(f", {name}={{{_elements(pieces)}}}" for name, pieces in others if pieces)
         return f"<{self.mesh.reference}, [{', '.join(dims)}]{named}>"
 
 
-def _dimension(pieces: list[Piece], is_open: bool, priority: int | None) -> str:
+def _dimension(pieces: list[FormatElement], is_open: bool, priority: int | None) -> str:
     inside = ", ".join([*map(str, pieces), *(["?"] if is_open else [])])
     # A closed dimension without axes may not have a priority.
     has_priority = priority is not None and (pieces or is_open)
     return f"{{{inside}}}" + (f"p{priority}" if has_priority else "")
 
 
-def _pieces(pieces: list[Piece]) -> str:
+def _elements(pieces: list[FormatElement]) -> str:
     return ", ".join(map(str, pieces))
 
 
@@ -135,21 +135,21 @@ def random_sharding(
     return result
 
 
-def _split(random: Random, axis: str, size: int) -> list[Piece]:
+def _split(random: Random, axis: str, size: int) -> list[FormatElement]:
     """An axis, or the sub-axes that it is made of."""
     if size < 4 or random.random() < 0.5:
-        return [Piece(axis, 1, size, whole=True)]
+        return [FormatElement(axis, 1, size, whole=True)]
     cut = random.choice([cut for cut in range(2, size) if size % cut == 0])
-    return [Piece(axis, 1, cut, whole=False), Piece(axis, cut, size // cut, whole=False)]
+    return [FormatElement(axis, 1, cut, whole=False), FormatElement(axis, cut, size // cut, whole=False)]
 
 
-def place(pieces: list[Piece], piece: Piece) -> None:
+def place(pieces: list[FormatElement], piece: FormatElement) -> None:
     if not pieces or not pieces[-1].goes_on_with(piece):
         pieces.append(piece)
 
 
-def in_order(mesh: Mesh, pieces: list[Piece]) -> list[Piece]:
-    result: list[Piece] = []
+def in_order(mesh: Mesh, pieces: list[FormatElement]) -> list[FormatElement]:
+    result: list[FormatElement] = []
     for piece in sorted(pieces, key=mesh.order):
         place(result, piece)
     return result
@@ -176,7 +176,7 @@ def manual_sharding(
     return result, tuple(local)
 
 
-def _place_manual(pieces: list[Piece], piece: Piece, manual: Sequence[str]) -> None:
+def _place_manual(pieces: list[FormatElement], piece: FormatElement, manual: Sequence[str]) -> None:
     """Puts a piece of a manual axis behind the others and before the pieces of free axes."""
     count = sum(1 for other in pieces if other.axis in manual)
     before = pieces[:count]

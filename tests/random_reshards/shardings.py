@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from tests.random_modules.meshes import Mesh, Piece, Sharding, in_order, place
+from tests.random_modules.meshes import FormatElement, Mesh, Sharding, in_order, place
 from tests.random_reshards.meshes import is_maximal
 
 
@@ -24,7 +24,7 @@ def pair_of_shardings(random: Random, source: Mesh, target: Mesh, rank: int) -> 
 
 
 def _sharding(
-    random: Random, mesh: Mesh, rank: int, pieces: Sequence[Piece], has_unreduced: bool
+    random: Random, mesh: Mesh, rank: int, pieces: Sequence[FormatElement], has_unreduced: bool
 ) -> Sharding:
     """A sharding that has some of these pieces, in any order."""
     if is_maximal(mesh):
@@ -46,7 +46,7 @@ def _sharding(
     return _with_sorted_lists(result)
 
 
-def _place_aside(random: Random, sharding: Sharding, piece: Piece, has_unreduced: bool) -> None:
+def _place_aside(random: Random, sharding: Sharding, piece: FormatElement, has_unreduced: bool) -> None:
     """Puts a piece of an axis where it shards no dimension."""
     drawn = random.random()
     if has_unreduced and drawn < 0.6:
@@ -85,12 +85,16 @@ def _shuffled(random: Random, sharding: Sharding, mesh: Mesh) -> Sharding:
 # --- Axes in pieces -------------------------------------------------------------------------------
 
 
-def _split_axes(random: Random, mesh: Mesh) -> list[Piece]:
+def _split_axes(random: Random, mesh: Mesh) -> list[FormatElement]:
     """All axes of a mesh, some in pieces."""
-    return [part for name, size in mesh.axes for part in _split_further(random, Piece(name, 1, size, True))]
+    return [
+        part
+        for name, size in mesh.axes
+        for part in _split_further(random, FormatElement(name, 1, size, True))
+    ]
 
 
-def _split_further(random: Random, piece: Piece) -> list[Piece]:
+def _split_further(random: Random, piece: FormatElement) -> list[FormatElement]:
     """A piece of an axis, or up to three pieces of it."""
     if random.random() < 0.5:
         return [piece]
@@ -103,6 +107,6 @@ def _split_further(random: Random, piece: Piece) -> list[Piece]:
         return [piece]
     ends = [*bounds[1:], piece.size]
     return [
-        Piece(piece.axis, piece.pre_size * start, end // start, False)
+        FormatElement(piece.axis, piece.pre_size * start, end // start, False)
         for start, end in zip(bounds, ends, strict=True)
     ]

@@ -9,7 +9,7 @@ from math import prod
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.values import sharding_of
 from tests.random_modules.compare import run_here
-from tests.random_modules.meshes import Mesh, Piece, Sharding
+from tests.random_modules.meshes import FormatElement, Mesh, Sharding
 from tests.random_reshards.cases import Reshard
 from tests.simulation.kinds import Kind
 from tests.simulation.programs import function_of, read_unverified
@@ -75,18 +75,18 @@ def _device_count(mesh: Mesh) -> int:
 
 def _clash(*shardings: Sharding) -> bool:
     """Whether some axis cannot be split so that all its pieces are made of the same parts."""
-    pieces = [piece for sharding in shardings for piece in _pieces(sharding)]
+    pieces = [piece for sharding in shardings for piece in _elements(sharding)]
     return any(
         not _is_chain({bound for piece in pieces if piece.axis == axis for bound in _bounds(piece)})
         for axis in {piece.axis for piece in pieces}
     )
 
 
-def _pieces(sharding: Sharding) -> Iterable[Piece]:
+def _elements(sharding: Sharding) -> Iterable[FormatElement]:
     return (piece for pieces in (*sharding.dims, sharding.unreduced) for piece in pieces)
 
 
-def _bounds(piece: Piece) -> tuple[int, int]:
+def _bounds(piece: FormatElement) -> tuple[int, int]:
     return piece.pre_size, piece.pre_size * piece.size
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from sdyopt.asm.parser.module_parser import parse_module
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.diagnostics.source import Source
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import FuncOp
@@ -13,8 +15,6 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.value import Value
 from sdyopt.ir.verify import Verifier
 from sdyopt.registry import find_dialect
-from sdyopt.syntax.parse import parse_module
-from sdyopt.syntax.spell import Speller
 
 DIALECTS = DialectTable(find_dialect)
 # What the devices hold of a value.
@@ -36,7 +36,7 @@ def read_unverified(text: str) -> ModuleOp:
 
 
 def verify(module: ModuleOp) -> bool:
-    return Verifier(DIALECTS, Speller().type, lambda op: op.signature.name).verify(module)
+    return Verifier(DIALECTS, AttributePrinter().type, lambda op: op.signature.name).verify(module)
 
 
 def functions_of(module: ModuleOp) -> list[FuncOp]:

@@ -1,6 +1,6 @@
 """Guards the order of the layers, and what keeps `passes/` working in a checkout and in a wheel.
 
-    interning ‹ diagnostics ‹ ir ‹ syntax ‹ dialects ‹ sharding, interp ‹ pipeline ‹ registry ‹ passes
+    interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding, interp ‹ pipeline ‹ registry ‹ passes
                                                                  registry ‹ report ‹ driver ‹ cli
 
 Imports are read from the syntax tree, so those in functions and under TYPE_CHECKING count as well.
@@ -17,7 +17,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-FOUNDATION = ("interning", "diagnostics", "ir", "syntax", "dialects")
+FOUNDATION = ("interning", "diagnostics", "ir", "asm", "dialects")
 SHARED = (*FOUNDATION, "sharding", "interp", "pipeline", "registry")
 
 # What each layer may import besides itself.
@@ -37,7 +37,7 @@ MAY_IMPORT = {
 # Who may use the libraries that we depend on; each is slow to import or a concern of one layer.
 USERS = {
     "click": ("sdyopt/cli",),
-    "lark": ("sdyopt/syntax",),
+    "lark": ("sdyopt/asm",),
     "rich": ("sdyopt/report", "sdyopt/diagnostics/render", "sdyopt/diagnostics/paint"),
 }
 
@@ -129,7 +129,7 @@ def test_imports_point_down(path: str) -> None:
     [
         ("sdyopt/ir/types.py", "from sdyopt.interning import Fact"),
         ("sdyopt/ir/types.py", "from sdyopt.ir import Op"),
-        ("sdyopt/dialects/builtin.py", "from sdyopt import ir, syntax"),
+        ("sdyopt/dialects/builtin.py", "from sdyopt import ir, asm"),
         ("sdyopt/registry.py", "from sdyopt.pipeline import Pass"),
         ("sdyopt/driver.py", "def run():\n    from sdyopt.report import timing"),
         ("sdyopt/cli.py", "import click\nfrom sdyopt import __version__"),
@@ -146,15 +146,15 @@ def test_what_is_allowed(path: str, source: str) -> None:
     ("path", "source", "complaint"),
     [
         ("sdyopt/interning.py", "from sdyopt.ir import Op", "interning may not import ir"),
-        ("sdyopt/ir/types.py", "import sdyopt.syntax.parse", "ir may not import syntax"),
-        ("sdyopt/ir/types.py", "from sdyopt import syntax", "ir may not import syntax"),
+        ("sdyopt/ir/types.py", "import sdyopt.asm.parser.module_parser", "ir may not import asm"),
+        ("sdyopt/ir/types.py", "from sdyopt import asm", "ir may not import asm"),
         ("sdyopt/ir/types.py", "from ..dialects import func", "ir may not import dialects"),
         ("sdyopt/sharding/axes.py", "import sdyopt.interp", "sharding may not import interp"),
         ("sdyopt/report/mesh.py", "import sdyopt.driver", "report may not import driver"),
         ("sdyopt/__init__.py", "from sdyopt.ir import Op", "the package itself may not import ir"),
         ("passes/common/cse.py", "import sdyopt.driver", "passes may not import driver"),
-        ("sdyopt/ir/op.py", "def f():\n    from sdyopt.syntax import print_op", "hides a cycle"),
-        ("sdyopt/ir/op.py", "if TYPE_CHECKING:\n    import sdyopt.syntax", "hides a cycle"),
+        ("sdyopt/ir/op.py", "def f():\n    from sdyopt.asm import print_op", "hides a cycle"),
+        ("sdyopt/ir/op.py", "if TYPE_CHECKING:\n    import sdyopt.asm", "hides a cycle"),
         ("sdyopt/driver.py", "import rich.table", "uses rich"),
         ("sdyopt/dialects/func.py", "from lark import Lark", "uses lark"),
         ("sdyopt/driver.py", "import click", "uses click"),

@@ -30,7 +30,7 @@ def modules_imported_by(*arguments: str) -> set[str]:
 
 def test_version_needs_little() -> None:
     modules = modules_imported_by("--version")
-    assert not modules & {"lark", "rich", "sdyopt.ir", "sdyopt.syntax", "sdyopt.driver"}
+    assert not modules & {"lark", "rich", "sdyopt.ir", "sdyopt.asm", "sdyopt.driver"}
 
 
 @pytest.mark.parametrize("flag", ["-sdy-close-shardings"])

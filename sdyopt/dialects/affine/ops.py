@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.asm.format.assembly_format import AttrDict, Custom, Operand, TypeOf, assembly
+from sdyopt.asm.format.print_template import Template
+from sdyopt.asm.format.typed_operands import ImpliedType
+from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.dialects.affine.compose import AppliedMap, canonical, is_symbol, partial_constant
 from sdyopt.dialects.arith.constant import make_constant
 from sdyopt.ir.affine import AffineConstant, AffineDim, AffineMapAttr, AffineSymbol
@@ -20,10 +24,6 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.traits import PURE
 from sdyopt.ir.types import INDEX, Type
 from sdyopt.ir.value import Value
-from sdyopt.syntax.assembly import AttrDict, Custom, Operand, TypeOf, assembly
-from sdyopt.syntax.signature import ImpliedType
-from sdyopt.syntax.statement import Statement
-from sdyopt.syntax.template import Template
 
 affine = Dialect("affine")
 affine.is_inlinable = True
@@ -33,24 +33,24 @@ _INDEX = TypeConstraint("index", lambda type: type is INDEX)
 _MAP = of_class(AffineMapAttr, "AffineMap attribute")
 
 
-def _parse_apply(statement: Statement) -> None:
-    offset = statement.skip()
-    map = statement.attribute()
+def _parse_apply(op_parser: OpAsmParser) -> None:
+    offset = op_parser.skip_trivia()
+    map = op_parser.attribute()
     if not isinstance(map, AffineMapAttr):
-        raise statement.error("invalid kind of attribute specified", offset)
-    dims = statement.comma_list(statement.operand, "(", ")")
-    symbols = statement.comma_list(statement.operand, "[", "]") if statement.looking_at("[") else []
-    statement.attributes["map"] = map
-    statement.operand_names["map_operands"] = dims + symbols
-    statement.types["map_operands"] = [INDEX] * (len(dims) + len(symbols))
+        raise op_parser.error("invalid kind of attribute specified", offset)
+    dims = op_parser.comma_list(op_parser.operand, "(", ")")
+    symbols = op_parser.comma_list(op_parser.operand, "[", "]") if op_parser.looking_at("[") else []
+    op_parser.attributes["map"] = map
+    op_parser.operand_names["map_operands"] = dims + symbols
+    op_parser.types["map_operands"] = [INDEX] * (len(dims) + len(symbols))
     if map.num_dims != len(dims) or map.num_dims + map.num_symbols != len(dims) + len(symbols):
-        raise statement.error("dimension or symbol index mismatch", statement.offset)
-    statement.result_types = [INDEX] * len(map.results)
+        raise op_parser.error("dimension or symbol index mismatch", op_parser.offset)
+    op_parser.result_types = [INDEX] * len(map.results)
 
 
 def _write_apply(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
     map = signature.map
-    out.word(out.speller.attribute(map))
+    out.word(out.attribute_printer.attribute(map))
     out.text("(")
     _write_operands(out, range(map.num_dims))
     out.text(")")
@@ -116,9 +116,9 @@ class ApplyOp(Op):
         return None
 
 
-def _parse_into(statement: Statement) -> None:
-    statement.expect("into")
-    statement.expect("(")
+def _parse_into(op_parser: OpAsmParser) -> None:
+    op_parser.expect("into")
+    op_parser.expect("(")
 
 
 def _write_into(out: Template, signature: OpSignature, attributes: DictAttr) -> None:

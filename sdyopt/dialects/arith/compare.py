@@ -5,6 +5,8 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 
+from sdyopt.asm.format.assembly_format import Attr, AttrDict, Operand, TypeOf, assembly
+from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.dialects.arith.dialect import BOOL_LIKE, INTEGER_LIKE, arith
 from sdyopt.dialects.arith.folding import element_type, fold_integers, full, unsigned, with_element
 from sdyopt.dialects.arith.integers import Constants, Folded
@@ -18,8 +20,6 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import ELEMENTWISE
 from sdyopt.ir.traits import PURE, Trait
 from sdyopt.ir.types import I1, I64, RankedShape, Type
-from sdyopt.syntax.assembly import Attr, AttrDict, Operand, TypeOf, assembly
-from sdyopt.syntax.statement import Statement
 
 # Word, what it says, whether of unsigned numbers, and the word for operands the other way round.
 _PREDICATES: tuple[tuple[str, Callable[[int, int], bool], bool, str], ...] = (
@@ -48,11 +48,11 @@ _EXPECTED = (
 )
 
 
-def _parse_predicate(statement: Statement) -> Attribute:
-    offset = statement.skip()
-    word = statement.accept_word() or statement.accept_string()
+def _parse_predicate(op_parser: OpAsmParser) -> Attribute:
+    offset = op_parser.skip_trivia()
+    word = op_parser.accept_word() or op_parser.accept_string()
     if word not in _WORDS:
-        raise statement.error(_EXPECTED, offset)
+        raise op_parser.error(_EXPECTED, offset)
     return predicate(word)
 
 
@@ -91,7 +91,7 @@ class CmpIOp(Op):
     out = result(BOOL_LIKE)
 
     assembly = assembly(
-        Attr("predicate", _parse_predicate, lambda attribute, speller: _WORDS[attribute.value]),
+        Attr("predicate", _parse_predicate, lambda attribute, attribute_printer: _WORDS[attribute.value]),
         ",",
         Operand("lhs"),
         ",",

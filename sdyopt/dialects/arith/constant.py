@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sdyopt.asm.format.assembly_format import Attr, AttrDict, assembly
+from sdyopt.asm.parser.op_parser import OpAsmParser
+from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.arith.dialect import arith
 from sdyopt.ir.attribute import EMPTY_DICT, Attribute, StringAttr, dictionary
 from sdyopt.ir.block import Region
@@ -17,19 +20,16 @@ from sdyopt.ir.operation import Op, build
 from sdyopt.ir.traits import CONSTANT_LIKE, PURE, Trait
 from sdyopt.ir.types import I1, NONE, IndexType, IntegerType, Type
 from sdyopt.ir.value import LazyLocation
-from sdyopt.syntax.assembly import Attr, AttrDict, assembly
-from sdyopt.syntax.spell import plain_type
-from sdyopt.syntax.statement import Statement
 
 TYPED = (IntegerAttr, FloatAttr, DenseElements, DenseResource, SparseElements)
 _VALUE: AttrKind[Any] = ANY_ATTR
 
 
-def _parse_value(statement: Statement) -> Attribute:
-    offset = statement.skip()
-    value = statement.attribute()
+def _parse_value(op_parser: OpAsmParser) -> Attribute:
+    offset = op_parser.skip_trivia()
+    value = op_parser.attribute()
     if type_of(value) is None:
-        raise statement.error("invalid kind of attribute specified", offset)
+        raise op_parser.error("invalid kind of attribute specified", offset)
     return value
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, TypeVar
 
+from sdyopt.asm.format.assembly_format import Attr, Optional
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.dialects.arith.dialect import arith
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import AttrKind, of_class
-from sdyopt.syntax.assembly import Attr, Optional
-from sdyopt.syntax.cursor import Cursor
-from sdyopt.syntax.statement import Statement
 
 
 class Flags(Attribute):
@@ -76,39 +76,39 @@ OVERFLOW: AttrKind[Overflow] = of_class(Overflow, "Integer overflow arith flags"
 F = TypeVar("F", bound=Flags)
 
 
-def _read(cursor: Cursor, cls: type[F]) -> F:
-    cursor.expect("<")
+def _read(parser: AsmParser, cls: type[F]) -> F:
+    parser.expect("<")
     bits = 0
     while True:
-        offset = cursor.skip()
-        word = cursor.accept_word()
+        offset = parser.skip_trivia()
+        word = parser.accept_word()
         if word not in cls.words:
             what = f"expected {cls.cpp_type} to be one of: {', '.join(cls.words)}"
-            error = cursor.error("expected valid keyword" if word is None else what, offset)
+            error = parser.error("expected valid keyword" if word is None else what, offset)
             parameter = f"failed to parse {cls.cpp_parameter} parameter 'value' which is to be a"
-            raise error.then(cursor.error(f"{parameter} `{cls.cpp_type}`", cursor.skip()))
+            raise error.then(parser.error(f"{parameter} `{cls.cpp_type}`", parser.skip_trivia()))
         bits |= cls.words[word]
-        if not cursor.accept(","):
+        if not parser.accept(","):
             break
-    cursor.expect(">")
+    parser.expect(">")
     return cls(bits)
 
 
 @arith.attribute("fastmath")
-def read_fast_math(cursor: Cursor) -> FastMath:
+def read_fast_math(parser: AsmParser) -> FastMath:
     """Takes `<flag, …>`."""
-    return _read(cursor, FastMath)
+    return _read(parser, FastMath)
 
 
 @arith.attribute("overflow")
-def read_overflow(cursor: Cursor) -> Overflow:
+def read_overflow(parser: AsmParser) -> Overflow:
     """Takes `<flag, …>`."""
-    return _read(cursor, Overflow)
+    return _read(parser, Overflow)
 
 
-@arith.spelling(FastMath)
-@arith.spelling(Overflow)
-def _spell(flags: Flags, _speller: Any) -> str:
+@arith.printer(FastMath)
+@arith.printer(Overflow)
+def _print(flags: Flags, _attribute_printer: Any) -> str:
     return flags.mnemonic + flags.text
 
 
@@ -116,10 +116,12 @@ class _FlagsClause(Optional):
     """A keyword with the flags right behind it, unless none is set."""
 
     def __init__(self, keyword: str, field: str, attribute: str, cls: type[Flags]) -> None:
-        def read(statement: Statement) -> Attribute:
-            return _read(statement, cls)
+        def read(op_parser: OpAsmParser) -> Attribute:
+            return _read(op_parser, cls)
 
-        super().__init__(keyword, Attr(field, read, lambda flags, speller: flags.text), anchor=field)
+        super().__init__(
+            keyword, Attr(field, read, lambda flags, attribute_printer: flags.text), anchor=field
+        )
         self.elides = (attribute,)
 
     def write(self, out: Any, signature: Any, attributes: Any) -> None:

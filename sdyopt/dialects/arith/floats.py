@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import copysign, inf, isnan
 from typing import ClassVar
 
+from sdyopt.asm.format.assembly_format import AttrDict, Operand, TypeOf, assembly
 from sdyopt.dialects.arith.dialect import FLOAT_LIKE, arith
 from sdyopt.dialects.arith.flags import FAST_MATH, NO_FAST_MATH, fast_math_clause
 from sdyopt.dialects.arith.folding import float_of, fold_floats
@@ -15,7 +16,6 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import ELEMENTWISE, SAME_TYPE
 from sdyopt.ir.traits import COMMUTATIVE, PURE
 from sdyopt.ir.value import Value
-from sdyopt.syntax.assembly import AttrDict, Operand, TypeOf, assembly
 
 Constants = Sequence[Attribute | None]
 Folded = Sequence[Value | Attribute] | None

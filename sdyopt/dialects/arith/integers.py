@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
+from sdyopt.asm.format.assembly_format import AttrDict, Operand, TypeOf, assembly
 from sdyopt.dialects.arith.dialect import INTEGER_LIKE, arith
 from sdyopt.dialects.arith.flags import NO_OVERFLOW, NUW, OVERFLOW, overflow_clause
 from sdyopt.dialects.arith.folding import element_type, fold_integers, full, splat_of, unsigned
@@ -19,7 +20,6 @@ from sdyopt.ir.shape_traits import ELEMENTWISE, SAME_TYPE
 from sdyopt.ir.traits import COMMUTATIVE, PURE
 from sdyopt.ir.types import IndexType, IntegerType
 from sdyopt.ir.value import Value
-from sdyopt.syntax.assembly import AttrDict, Operand, TypeOf, assembly
 
 Constants = Sequence[Attribute | None]
 Folded = Sequence[Value | Attribute] | None

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
+from sdyopt.asm.format.assembly_format import FormatElement, TypeOf
+from sdyopt.asm.format.print_template import Template
+from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import RankedTensor, UnrankedTensor
-from sdyopt.syntax.assembly import Piece, TypeOf
-from sdyopt.syntax.statement import Statement
-from sdyopt.syntax.template import Template
 
 
 class AnyTensorTypeOf(TypeOf):
     """The type of a field, which must be a tensor, ranked or not."""
 
-    def parse(self, statement: Statement) -> None:
-        offset = statement.skip()
-        super().parse(statement)
-        (type,) = statement.types[self.field]
+    def parse(self, op_parser: OpAsmParser) -> None:
+        offset = op_parser.skip_trivia()
+        super().parse(op_parser)
+        (type,) = op_parser.types[self.field]
         if not isinstance(type, RankedTensor | UnrankedTensor):
-            raise statement.error("invalid kind of type specified", offset)
+            raise op_parser.error("invalid kind of type specified", offset)
 
 
-class ResultTypes(Piece):
+class ResultTypes(FormatElement):
     """The types of all results, whatever they are."""
 
-    def parse(self, statement: Statement) -> None:
-        statement.result_types = statement.comma_list(statement.type)
+    def parse(self, op_parser: OpAsmParser) -> None:
+        op_parser.result_types = op_parser.comma_list(op_parser.type)
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         out.types(signature.result_types)

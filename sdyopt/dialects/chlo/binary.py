@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.asm.format.assembly_format import AttrDict, Operand, assembly
 from sdyopt.dialects.chlo.asm import AnyTensorTypeOf, ResultTypes
 from sdyopt.dialects.chlo.dialect import chlo
 from sdyopt.dialects.chlo.types import (
@@ -19,7 +20,6 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import COMMUTATIVE, PURE
 from sdyopt.ir.types import Type
-from sdyopt.syntax.assembly import AttrDict, Operand, assembly
 
 _SAME = (PURE, INFERS_COMPATIBLE_TYPES, COMPATIBLE_TYPES)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.asm.format.assembly_format import AttrDict, Operand, assembly
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
 from sdyopt.dialects.chlo.asm import AnyTensorTypeOf, ResultTypes
 from sdyopt.dialects.chlo.broadcast_shapes import broadcast_along, broadcast_mismatch, broadcast_type
@@ -28,7 +29,6 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import SAME_ELEMENT_TYPE
 from sdyopt.ir.traits import COMMUTATIVE, PURE
 from sdyopt.ir.types import ComplexType, Type, element_of
-from sdyopt.syntax.assembly import AttrDict, Operand, assembly
 
 _BROADCASTS = (BROADCASTING_ELEMENTWISE, INFERS_COMPATIBLE_TYPES)
 _SAME = (PURE, SAME_ELEMENT_TYPE, *_BROADCASTS)

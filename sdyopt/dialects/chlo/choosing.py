@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.asm.format.assembly_format import AttrDict, Operand, assembly
 from sdyopt.dialects.chlo.asm import AnyTensorTypeOf, ResultTypes
 from sdyopt.dialects.chlo.broadcast import BinaryOp, BroadcastOp, infer_broadcast
 from sdyopt.dialects.chlo.broadcast_shapes import broadcast_type
@@ -25,7 +26,6 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.shape_traits import are_compatible_shapes
 from sdyopt.ir.traits import PURE, InfersTypes
 from sdyopt.ir.types import I1, Type, element_of
-from sdyopt.syntax.assembly import AttrDict, Operand, assembly
 
 
 @enumeration(chlo, "comparison_direction", "EQ", "NE", "GE", "GT", "LE", "LT")

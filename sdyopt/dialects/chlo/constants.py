@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.asm.format.assembly_format import AttrDict, Custom, assembly
+from sdyopt.asm.format.print_template import Template
+from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.dialects.chlo.dialect import chlo
 from sdyopt.dialects.stablehlo.traits import BROADCASTING_ELEMENTWISE, INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.types import ANY_TENSOR, STATIC_TENSOR
@@ -19,9 +22,6 @@ from sdyopt.ir.shape_traits import SAME_SHAPE
 from sdyopt.ir.traits import CONSTANT_LIKE, PURE
 from sdyopt.ir.types import RankedTensor, Type, UnrankedTensor, element_of, tensor
 from sdyopt.ir.value import LazyLocation
-from sdyopt.syntax.assembly import AttrDict, Custom, assembly
-from sdyopt.syntax.statement import Statement
-from sdyopt.syntax.template import Template
 
 # Attributes that have a type. Only numbers can have the one that is asked for.
 _TYPED: AttrKind[IntegerAttr | FloatAttr] = AttrKind(
@@ -31,17 +31,17 @@ _TYPED: AttrKind[IntegerAttr | FloatAttr] = AttrKind(
 )
 
 
-def _parse_value(statement: Statement) -> None:
-    offset = statement.skip()
-    value = statement.attribute()
+def _parse_value(op_parser: OpAsmParser) -> None:
+    offset = op_parser.skip_trivia()
+    value = op_parser.attribute()
     if not ELEMENTS_ATTR.accepts(value):
-        raise statement.error("invalid kind of attribute specified", offset)
-    statement.attributes["value"] = value
-    statement.types["output"] = [ELEMENTS_ATTR.value(value).type]
+        raise op_parser.error("invalid kind of attribute specified", offset)
+    op_parser.attributes["value"] = value
+    op_parser.types["output"] = [ELEMENTS_ATTR.value(value).type]
 
 
 def _write_value(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-    out.word(out.speller.attribute(signature.value))
+    out.word(out.attribute_printer.attribute(signature.value))
 
 
 @chlo.op("constant", CONSTANT_LIKE, PURE, INFERS_COMPATIBLE_TYPES)

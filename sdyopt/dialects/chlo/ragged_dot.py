@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.dialects.chlo.dialect import chlo
 from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.dialects.stablehlo.precision import precision_config_of
 from sdyopt.dialects.stablehlo.ragged_dimensions import RaggedDimensions, check_ragged_dot
-from sdyopt.dialects.stablehlo.records import PRODUCT_ENTRIES, dimension_list, read_record, spell_record
+from sdyopt.dialects.stablehlo.records import PRODUCT_ENTRIES, dimension_list, print_record, read_record
 from sdyopt.dialects.stablehlo.types import ANY_TENSOR, INT_TENSOR
 from sdyopt.ir import op_fields
 from sdyopt.ir.attribute import Attribute
@@ -14,8 +16,6 @@ from sdyopt.ir.constraints import of_class
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import PURE
-from sdyopt.syntax.cursor import Cursor
-from sdyopt.syntax.spell import Speller
 
 
 @enumeration(chlo, "precision", "DEFAULT", "HIGH", "HIGHEST")
@@ -50,15 +50,15 @@ _ENTRIES = {
 
 
 @chlo.attribute("ragged_dot")
-def _parse(cursor: Cursor) -> Attribute:
-    cursor.expect("<")
-    found = read_record(cursor, "ragged dot dimension numbers", _ENTRIES)
+def _parse(parser: AsmParser) -> Attribute:
+    parser.expect("<")
+    found = read_record(parser, "ragged dot dimension numbers", _ENTRIES)
     return RaggedDotDimensions(*(found.get(name, ()) for name in _ENTRIES))
 
 
-@chlo.spelling(RaggedDotDimensions)
-def _spell(dims: RaggedDotDimensions, speller: Speller) -> str:
-    return spell_record("ragged_dot", dict(zip(_ENTRIES, dims.dimensions, strict=True)))
+@chlo.printer(RaggedDotDimensions)
+def _print(dims: RaggedDotDimensions, attribute_printer: AttributePrinter) -> str:
+    return print_record("ragged_dot", dict(zip(_ENTRIES, dims.dimensions, strict=True)))
 
 
 @chlo.op("ragged_dot", PURE)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.asm.format.assembly_format import Custom, assembly
+from sdyopt.asm.parser.op_parser import OpAsmParser, segments
+from sdyopt.asm.printer.asm_printer import Printer
 from sdyopt.dialects.chlo.dialect import chlo
 from sdyopt.dialects.stablehlo.bodies import Bodies, BodyOp, body_of
 from sdyopt.dialects.stablehlo.compatible import are_compatible
@@ -26,9 +29,6 @@ from sdyopt.ir.traits import (
 )
 from sdyopt.ir.types import DYNAMIC, I64, FunctionType, RankedTensor, Type
 from sdyopt.ir.value import BlockArgument
-from sdyopt.syntax.assembly import Custom, assembly
-from sdyopt.syntax.print import Printer
-from sdyopt.syntax.statement import Statement, segments
 
 _INFERS_SHAPES = InfersTypes(
     "infer-shapes", accepts=lambda inferred, actual: are_compatible_shapes([inferred, actual])
@@ -36,31 +36,31 @@ _INFERS_SHAPES = InfersTypes(
 _WRITTEN = ("dimension", OPERAND_SEGMENTS, RESULT_SEGMENTS)
 
 
-def _parse(statement: Statement) -> None:
+def _parse(op_parser: OpAsmParser) -> None:
     """Reads `(%inputs) inits (%inits) dimension=0 attributes {…} {…} : (types) -> types`."""
-    inputs = statement.comma_list(statement.operand, "(", ")")
-    statement.expect("inits")
-    inits = statement.comma_list(statement.operand, "(", ")")
-    statement.expect("dimension")
-    statement.expect("=")
-    dimension = statement.integer()
-    statement.attribute_dictionary_with_keyword()
-    statement.region()
-    statement.expect(":")
-    offset = statement.skip()
-    type = statement.type()
+    inputs = op_parser.comma_list(op_parser.operand, "(", ")")
+    op_parser.expect("inits")
+    inits = op_parser.comma_list(op_parser.operand, "(", ")")
+    op_parser.expect("dimension")
+    op_parser.expect("=")
+    dimension = op_parser.integer()
+    op_parser.attribute_dictionary_with_keyword()
+    op_parser.region()
+    op_parser.expect(":")
+    offset = op_parser.skip_trivia()
+    type = op_parser.type()
     if not isinstance(type, FunctionType):
-        raise statement.error("invalid kind of type specified", offset)
+        raise op_parser.error("invalid kind of type specified", offset)
     if len(type.inputs) != len(inputs) + len(inits):
-        raise statement.error("operand types must match the number of inputs and inits", statement.offset)
+        raise op_parser.error("operand types must match the number of inputs and inits", op_parser.offset)
     outputs = len(type.results) - len(inits)
     if outputs < 0:
-        raise statement.error("not enough result types to cover the required carries", statement.offset)
-    statement.operands = statement.resolve_all([*inputs, *inits], type.inputs, statement.offset)
-    statement.result_types = list(type.results)
-    statement.attributes["dimension"] = IntegerAttr(dimension, I64)
-    statement.attributes[OPERAND_SEGMENTS] = segments([len(inputs), len(inits)])
-    statement.attributes[RESULT_SEGMENTS] = segments([outputs, len(inits)])
+        raise op_parser.error("not enough result types to cover the required carries", op_parser.offset)
+    op_parser.operands = op_parser.resolve_all([*inputs, *inits], type.inputs, op_parser.offset)
+    op_parser.result_types = list(type.results)
+    op_parser.attributes["dimension"] = IntegerAttr(dimension, I64)
+    op_parser.attributes[OPERAND_SEGMENTS] = segments([len(inputs), len(inits)])
+    op_parser.attributes[RESULT_SEGMENTS] = segments([outputs, len(inits)])
 
 
 def _print(op: ScanOp, printer: Printer) -> None:
@@ -71,7 +71,7 @@ def _print(op: ScanOp, printer: Printer) -> None:
     printer.dictionary(dictionary([*shown, *op.attributes]), with_keyword=True)
     printer.write(" ")
     printer.region(op.body, print_arguments=True)
-    printer.write(" : " + printer.speller.function_type(op.operand_types, op.result_types))
+    printer.write(" : " + printer.attribute_printer.function_type(op.operand_types, op.result_types))
 
 
 @chlo.op("scan", ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS, _INFERS_SHAPES, ISOLATED, RECURSIVE_EFFECTS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.asm.format.assembly_format import AttrDict, Operand, assembly
 from sdyopt.dialects.chlo.asm import AnyTensorTypeOf
 from sdyopt.dialects.chlo.dialect import chlo
 from sdyopt.dialects.stablehlo.asm import integer_attr
@@ -17,7 +18,6 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import PURE
 from sdyopt.ir.types import DYNAMIC, I32, RankedTensor, Type, UnrankedTensor
-from sdyopt.syntax.assembly import AttrDict, Operand, assembly
 
 
 @chlo.op("top_k", PURE, INFERS_COMPATIBLE_TYPES)

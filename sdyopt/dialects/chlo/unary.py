@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.asm.format.assembly_format import AttrDict, Operand, assembly
 from sdyopt.dialects.chlo.asm import AnyTensorTypeOf
 from sdyopt.dialects.chlo.dialect import chlo
 from sdyopt.dialects.chlo.types import (
@@ -21,7 +22,6 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import ELEMENTWISE, SAME_SHAPE
 from sdyopt.ir.traits import PURE
 from sdyopt.ir.types import I1, RankedTensor, Type, UnrankedTensor
-from sdyopt.syntax.assembly import AttrDict, Operand, assembly
 
 _MAPS = (PURE, ELEMENTWISE, SAME_SHAPE)
 _SAME = (INFERS_COMPATIBLE_TYPES, COMPATIBLE_TYPES, *_MAPS)

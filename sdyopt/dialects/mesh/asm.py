@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from sdyopt.dialects.mesh.axes import read_axes_attribute, spell_axes
+from sdyopt.asm.format.assembly_format import Attr, Optional
+from sdyopt.asm.format.dynamic_index_list import DynamicIndexList
+from sdyopt.asm.parser.op_parser import OpAsmParser
+from sdyopt.asm.symbol_names import symbol_text
+from sdyopt.dialects.mesh.axes import print_axes, read_axes_attribute
 from sdyopt.dialects.mesh.reduction import in_brackets, read_in_brackets
 from sdyopt.dialects.mesh.sharding import read_mesh_reference
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.numeric_attributes import IntegerAttr, integer
 from sdyopt.ir.types import I64, INDEX, Type
-from sdyopt.syntax.assembly import Attr, Optional
-from sdyopt.syntax.mixed_list import MixedList
-from sdyopt.syntax.names import symbol_text
-from sdyopt.syntax.statement import Statement
 
 
 def mesh_reference() -> Attr:
     """`@mesh`."""
-    return Attr("mesh", read_mesh_reference, lambda reference, speller: symbol_text(reference.root))
+    return Attr("mesh", read_mesh_reference, lambda reference, attribute_printer: symbol_text(reference.root))
 
 
 def axes_clause(field: str) -> Optional:
     """`field = [axes]`, unless there are none."""
-    return Optional(field, "=", Attr(field, read_axes_attribute, spell_axes), anchor=field)
+    return Optional(field, "=", Attr(field, read_axes_attribute, print_axes), anchor=field)
 
 
 def reduction_clause() -> Optional:
@@ -32,14 +32,14 @@ def reduction_clause() -> Optional:
 def integer_clause(field: str, type: Type = INDEX) -> tuple[str, str, Attr]:
     """`field = integer`."""
 
-    def parse(statement: Statement) -> Attribute:
-        offset = statement.skip()
-        found = statement.attribute(type)
+    def parse(op_parser: OpAsmParser) -> Attribute:
+        offset = op_parser.skip_trivia()
+        found = op_parser.attribute(type)
         if not isinstance(found, IntegerAttr):
-            raise statement.error("invalid kind of attribute specified", offset)
+            raise op_parser.error("invalid kind of attribute specified", offset)
         return integer(found.value, type)
 
-    return (field, "=", Attr(field, parse, lambda attribute, speller: str(attribute.value)))
+    return (field, "=", Attr(field, parse, lambda attribute, attribute_printer: str(attribute.value)))
 
 
 def offset_clause() -> tuple[str, str, Attr]:
@@ -47,6 +47,6 @@ def offset_clause() -> tuple[str, str, Attr]:
     return integer_clause("offset", I64)
 
 
-def device_clause(field: str) -> tuple[str, str, MixedList]:
+def device_clause(field: str) -> tuple[str, str, DynamicIndexList]:
     """`field = [%i, 2]`: a device of the group."""
-    return (field, "=", MixedList(f"{field}_dynamic", field))
+    return (field, "=", DynamicIndexList(f"{field}_dynamic", field))

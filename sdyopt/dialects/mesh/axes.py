@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import AttrKind
 from sdyopt.ir.elements_attributes import DenseArray
 from sdyopt.ir.types import I16
-from sdyopt.syntax.cursor import Cursor
 
 Axes = tuple[int, ...]
 
@@ -25,30 +25,30 @@ def axes_attribute(axes: Axes) -> DenseArray:
     return DenseArray(I16, axes)
 
 
-def read_axis(cursor: Cursor) -> int:
+def read_axis(parser: AsmParser) -> int:
     """Takes the number of an axis."""
-    return cursor.integer(16)
+    return parser.integer(16)
 
 
-def open_list(cursor: Cursor) -> None:
+def open_list(parser: AsmParser) -> None:
     """Takes `[`."""
-    if not cursor.accept("["):
-        raise Cursor.error(cursor, "expected '['", cursor.skip())
+    if not parser.accept("["):
+        raise AsmParser.error(parser, "expected '['", parser.skip_trivia())
 
 
-def read_axes(cursor: Cursor) -> Axes:
+def read_axes(parser: AsmParser) -> Axes:
     """Takes `[axis, …]`, possibly empty."""
-    open_list(cursor)
-    if cursor.accept("]"):
+    open_list(parser)
+    if parser.accept("]"):
         return ()
-    axes = cursor.comma_list(lambda: read_axis(cursor))
-    cursor.expect("]")
+    axes = parser.comma_list(lambda: read_axis(parser))
+    parser.expect("]")
     return tuple(axes)
 
 
-def read_axes_attribute(cursor: Cursor) -> Attribute:
+def read_axes_attribute(parser: AsmParser) -> Attribute:
     """Takes `[axis, …]` as an attribute."""
-    return axes_attribute(read_axes(cursor))
+    return axes_attribute(read_axes(parser))
 
 
 def axes_text(axes: Axes) -> str:
@@ -56,7 +56,7 @@ def axes_text(axes: Axes) -> str:
     return f"[{', '.join(map(str, axes))}]"
 
 
-def spell_axes(attribute: DenseArray, _speller: Any) -> str:
+def print_axes(attribute: DenseArray, _attribute_printer: Any) -> str:
     """`[0, 2]`, of an attribute."""
     return axes_text(attribute.values)
 

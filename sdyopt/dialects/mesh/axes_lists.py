@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from sdyopt.asm.format.assembly_format import Attr
+from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.mesh.axes import Axes
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.sharding import lists_text, read_axes_lists
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import AttrKind
-from sdyopt.syntax.assembly import Attr
-from sdyopt.syntax.cursor import Cursor
 
 _PARAMETER = (
     "failed to parse Mesh_MeshAxesArrayAttr parameter 'axes' which is to be a "
@@ -31,19 +31,19 @@ AXES_LISTS: AttrKind[tuple[Axes, ...]] = AttrKind("", lambda a: isinstance(a, Ax
 
 
 @mesh.attribute("axisarray")
-def read(cursor: Cursor) -> AxesLists:
+def read(parser: AsmParser) -> AxesLists:
     """Takes `[[axes], …]`."""
     try:
-        return AxesLists(read_axes_lists(cursor, may_be_empty=False))
+        return AxesLists(read_axes_lists(parser, may_be_empty=False))
     except DiagnosticError as error:
-        raise error.then(cursor.error(_PARAMETER, cursor.skip())) from None
+        raise error.then(parser.error(_PARAMETER, parser.skip_trivia())) from None
 
 
-@mesh.spelling(AxesLists)
-def _spell(attribute: AxesLists, _speller: Any) -> str:
+@mesh.printer(AxesLists)
+def _print(attribute: AxesLists, _attribute_printer: Any) -> str:
     return "axisarray" + lists_text(attribute.lists)
 
 
 def lists_clause(field: str) -> tuple[str, str, Attr]:
     """`field = [[axes], …]`."""
-    return (field, "=", Attr(field, read, lambda attribute, speller: lists_text(attribute.lists)))
+    return (field, "=", Attr(field, read, lambda attribute, attribute_printer: lists_text(attribute.lists)))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from sdyopt.asm.format.assembly_format import AttrDict, FormatElement, Operand, assembly
+from sdyopt.asm.format.typed_operands import TypeIn
 from sdyopt.dialects.mesh.asm import axes_clause, integer_clause, mesh_reference, reduction_clause
 from sdyopt.dialects.mesh.collective import (
     ALONE,
@@ -27,12 +29,10 @@ from sdyopt.ir.op_fields import attr, operand, result
 from sdyopt.ir.shape_traits import SAME_ELEMENT_TYPE, SAME_SHAPE
 from sdyopt.ir.traits import PURE
 from sdyopt.ir.types import RankedTensor, ShapedType
-from sdyopt.syntax.assembly import AttrDict, Operand, Piece, assembly
-from sdyopt.syntax.signature import TypeIn
 
-HEAD: tuple[Piece | str, ...] = (Operand("input"), "on", mesh_reference(), axes_clause("mesh_axes"))
-_TAIL: tuple[Piece | str, ...] = (AttrDict(), ":", TypeIn("input", ShapedType), "->")
-RANKED_TO_RANKED: tuple[Piece | str, ...] = (
+HEAD: tuple[FormatElement | str, ...] = (Operand("input"), "on", mesh_reference(), axes_clause("mesh_axes"))
+_TAIL: tuple[FormatElement | str, ...] = (AttrDict(), ":", TypeIn("input", ShapedType), "->")
+RANKED_TO_RANKED: tuple[FormatElement | str, ...] = (
     AttrDict(),
     ":",
     TypeIn("input", RankedTensor),

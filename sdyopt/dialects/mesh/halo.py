@@ -4,8 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.asm.format.assembly_format import (
+    Attr,
+    AttrDict,
+    Custom,
+    Operand,
+    Optional,
+    TypeOf,
+    assembly,
+)
+from sdyopt.asm.format.dynamic_index_list import DynamicIndexList
+from sdyopt.asm.format.print_template import Template
+from sdyopt.asm.format.typed_operands import ImpliedType
+from sdyopt.asm.parser.op_parser import OpAsmParser
+from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.mesh.asm import mesh_reference
-from sdyopt.dialects.mesh.axes import AXES, read_axes_attribute, spell_axes
+from sdyopt.dialects.mesh.axes import AXES, print_axes, read_axes_attribute
 from sdyopt.dialects.mesh.axes_lists import AXES_LISTS, lists_clause
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.mesh_op import find_mesh
@@ -20,12 +34,6 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, INFERS_TYPES, PURE
 from sdyopt.ir.types import I64, INDEX, MemRefType, RankedTensor, Type
-from sdyopt.syntax.assembly import Attr, AttrDict, Custom, Operand, Optional, TypeOf, assembly
-from sdyopt.syntax.mixed_list import MixedList
-from sdyopt.syntax.signature import ImpliedType
-from sdyopt.syntax.spell import plain_type
-from sdyopt.syntax.statement import Statement
-from sdyopt.syntax.template import Template
 
 _HOLDER = TypeConstraint(
     "non-0-ranked.memref of any type values or non-0-ranked.tensor of any type values",
@@ -52,14 +60,14 @@ class ShardShapeOp(Op):
     assembly = assembly(
         "dims",
         "=",
-        MixedList("dims_dynamic", "dims", INDEX),
+        DynamicIndexList("dims_dynamic", "dims", INDEX),
         "sharding",
         "=",
         Operand("sharding"),
         ImpliedType("sharding", SHARDING_TYPE),
         "device",
         "=",
-        MixedList("device_dynamic", "device", INDEX),
+        DynamicIndexList("device_dynamic", "device", INDEX),
         AttrDict(),
         ":",
         TypeOf("shape"),
@@ -69,10 +77,10 @@ class ShardShapeOp(Op):
         return [(0, "shard_shape")] if self.results else []
 
 
-def _parse_device(statement: Statement) -> None:
-    names = statement.comma_list(statement.operand, "[", "]")
-    statement.operand_names["device"] = names
-    statement.types["device"] = [INDEX] * len(names)
+def _parse_device(op_parser: OpAsmParser) -> None:
+    names = op_parser.comma_list(op_parser.operand, "[", "]")
+    op_parser.operand_names["device"] = names
+    op_parser.types["device"] = [INDEX] * len(names)
 
 
 def _write_device(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
@@ -105,7 +113,7 @@ class NeighborsLinearIndicesOp(Op):
         Custom(_parse_device, _write_device),
         "split_axes",
         "=",
-        Attr("split_axes", read_axes_attribute, spell_axes),
+        Attr("split_axes", read_axes_attribute, print_axes),
         AttrDict(),
         ":",
         TypeOf("neighbor_down"),
@@ -120,12 +128,12 @@ class NeighborsLinearIndicesOp(Op):
         return [(0, "down_linear_idx"), (1, "up_linear_idx")]
 
 
-def _parse_holder(statement: Statement) -> None:
-    type = statement.type()
+def _parse_holder(op_parser: OpAsmParser) -> None:
+    type = op_parser.type()
     if not _HOLDER.accepts(type):
         message = f"'result' must be {_HOLDER.description}, but got '{plain_type(type)}'"
-        raise statement.error(message, statement.offset)
-    statement.types["destination"] = statement.types["result"] = [type]
+        raise op_parser.error(message, op_parser.offset)
+    op_parser.types["destination"] = op_parser.types["result"] = [type]
 
 
 def _write_holder(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
@@ -159,7 +167,7 @@ class UpdateHaloOp(Op):
         Optional(
             "halo_sizes",
             "=",
-            MixedList("halo_sizes", "static_halo_sizes", I64),
+            DynamicIndexList("halo_sizes", "static_halo_sizes", I64),
             anchor="static_halo_sizes",
         ),
         AttrDict(),

@@ -10,6 +10,10 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
+from sdyopt.asm.format.assembly_format import Attr, AttrDict, Optional, assembly
+from sdyopt.asm.format.typed_operands import TypeIn
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.dialects.mesh.asm import device_clause, integer_clause
 from sdyopt.dialects.mesh.collective import SAME_RANK, SAME_SHAPE_EXACTLY
 from sdyopt.dialects.mesh.collectives import HEAD, RANKED_TO_RANKED, AllReduceOp, ReduceScatterOp
@@ -34,10 +38,6 @@ from sdyopt.ir.shape_traits import SAME_SHAPE
 from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, PURE, SYMBOL
 from sdyopt.ir.types import DYNAMIC, I32, I64, RankedTensor, ShapedType
 from sdyopt.ir.value import LazyLocation, Value
-from sdyopt.syntax.assembly import Attr, AttrDict, Optional, assembly
-from sdyopt.syntax.cursor import Cursor
-from sdyopt.syntax.signature import TypeIn
-from sdyopt.syntax.statement import Statement
 
 later = DIALECT = Dialect("mesh")
 later.is_inlinable = True
@@ -54,24 +54,24 @@ BARE_SUM = BareReduction(ReductionKind.SUM)
 
 
 @later.attribute("partial")
-def read_bare(cursor: Cursor) -> BareReduction:
+def read_bare(parser: AsmParser) -> BareReduction:
     """Takes the word for a kind."""
-    return read_word(cursor, BareReduction)
+    return read_word(parser, BareReduction)
 
 
-@later.spelling(BareReduction)
-def _spell(attribute: BareReduction, _speller: Any) -> str:
+@later.printer(BareReduction)
+def _print(attribute: BareReduction, _attribute_printer: Any) -> str:
     return f"partial {attribute.kind}"
 
 
 def _reduction_clause() -> Optional:
     """`reduction =  kind`: with two blanks, as the reference has it."""
 
-    def read(statement: Statement) -> Attribute:
-        return read_bare(statement)
+    def read(op_parser: OpAsmParser) -> Attribute:
+        return read_bare(op_parser)
 
-    piece = Attr("reduction", read, lambda attribute, speller: f" {attribute.kind}")
-    return Optional("reduction", "=", piece, anchor="reduction")
+    element = Attr("reduction", read, lambda attribute, attribute_printer: f" {attribute.kind}")
+    return Optional("reduction", "=", element, anchor="reduction")
 
 
 @later.op("mesh", SYMBOL, PURE)

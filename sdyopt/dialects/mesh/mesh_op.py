@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import re
 
+from sdyopt.asm.format.assembly_format import AttrDict, Custom, assembly
+from sdyopt.asm.format.print_template import Template
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.parser.extent_scanner import SPACE
+from sdyopt.asm.parser.op_parser import OpAsmParser
+from sdyopt.asm.symbol_names import symbol_name_directive
 from sdyopt.dialects.mesh.axes import Axes
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.ir.attribute import DictAttr
@@ -15,38 +21,32 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.symbols import lookup_symbol
 from sdyopt.ir.traits import SYMBOL
 from sdyopt.ir.types import DYNAMIC, I64
-from sdyopt.syntax.assembly import AttrDict, Custom, assembly
-from sdyopt.syntax.cursor import Cursor
-from sdyopt.syntax.extents import SPACE
-from sdyopt.syntax.names import symbol_name_piece
-from sdyopt.syntax.statement import Statement
-from sdyopt.syntax.template import Template
 
 _DIMENSION = re.compile(r"\d+|\?")
 _EMPTY_LIST = re.compile(rf"{SPACE}\[{SPACE}\]")
 _FAILED = "Failed parsing dimension list."
 
 
-def _parse_shape(statement: Statement) -> None:
-    statement.attributes["shape"] = DenseArray(I64, tuple(_dimensions(statement)))
+def _parse_shape(op_parser: OpAsmParser) -> None:
+    op_parser.attributes["shape"] = DenseArray(I64, tuple(_dimensions(op_parser)))
 
 
-def _dimensions(statement: Statement) -> list[int]:
-    if (match := _EMPTY_LIST.match(statement.text, statement.position)) is not None:
-        statement.position = match.end()
+def _dimensions(op_parser: OpAsmParser) -> list[int]:
+    if (match := _EMPTY_LIST.match(op_parser.text, op_parser.position)) is not None:
+        op_parser.position = match.end()
         return []
     sizes: list[int] = []
-    position = statement.skip()
-    while (match := _DIMENSION.match(statement.text, position)) is not None:
+    position = op_parser.skip_trivia()
+    while (match := _DIMENSION.match(op_parser.text, position)) is not None:
         sizes.append(DYNAMIC if match[0] == "?" else int(match[0]))
         position = match.end()
-        if not statement.text.startswith("x", position):
-            statement.position = position
+        if not op_parser.text.startswith("x", position):
+            op_parser.position = position
             return sizes
         position += 1
     if not sizes:
-        raise statement.error(f'{_FAILED} Did you mean an empty list? It must be denoted by "[]".', position)
-    raise Cursor.error(statement, "invalid dimension", position).then(statement.error(_FAILED, position))
+        raise op_parser.error(f'{_FAILED} Did you mean an empty list? It must be denoted by "[]".', position)
+    raise AsmParser.error(op_parser, "invalid dimension", position).then(op_parser.error(_FAILED, position))
 
 
 def _write_shape(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
@@ -63,7 +63,7 @@ class MeshOp(Op):
     shape = attr(I64_ARRAY)
 
     assembly = assembly(
-        symbol_name_piece(),
+        symbol_name_directive(),
         "(",
         "shape",
         "=",

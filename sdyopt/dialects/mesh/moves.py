@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from sdyopt.asm.format.assembly_format import AttrDict, FormatElement, assembly
+from sdyopt.asm.format.dynamic_index_list import DynamicIndexList
+from sdyopt.asm.format.print_template import Template
+from sdyopt.asm.format.typed_operands import TypeIn
+from sdyopt.asm.format.unit_attr import UnitKeyword
+from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.dialects.mesh.asm import device_clause, integer_clause, offset_clause
 from sdyopt.dialects.mesh.collective import (
     ALONE,
@@ -25,25 +31,19 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.shape_traits import SAME_ELEMENT_TYPE, SAME_SHAPE
 from sdyopt.ir.traits import PURE
 from sdyopt.ir.types import RankedTensor, ShapedType
-from sdyopt.syntax.assembly import AttrDict, Piece, assembly
-from sdyopt.syntax.flag import Flag
-from sdyopt.syntax.mixed_list import MixedList
-from sdyopt.syntax.signature import TypeIn
-from sdyopt.syntax.statement import Statement
-from sdyopt.syntax.template import Template
 
 
-class _OptionalSource(Piece):
+class _OptionalSource(FormatElement):
     """`source = [%i, 2]`, or nothing; an empty list is not nothing."""
 
     elides = ("source",)
-    _list = MixedList("source_dynamic", "source")
+    _list = DynamicIndexList("source_dynamic", "source")
 
-    def parse(self, statement: Statement) -> None:
-        statement.operand_names["source_dynamic"] = []
-        if statement.accept("source"):
-            statement.expect("=")
-            self._list.parse(statement)
+    def parse(self, op_parser: OpAsmParser) -> None:
+        op_parser.operand_names["source_dynamic"] = []
+        if op_parser.accept("source"):
+            op_parser.expect("=")
+            self._list.parse(op_parser)
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         if signature.source is not None:
@@ -133,7 +133,7 @@ class ShiftOp(Collective):
         *HEAD,
         *integer_clause("shift_axis"),
         *offset_clause(),
-        Flag("rotate"),
+        UnitKeyword("rotate"),
         AttrDict(),
         ":",
         TypeIn("input", ShapedType),

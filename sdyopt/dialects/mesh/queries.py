@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from sdyopt.asm.format.assembly_format import AttrDict, TypeOf, assembly
+from sdyopt.asm.format.typed_operands import TypeIn
 from sdyopt.dialects.mesh.asm import axes_clause, mesh_reference
 from sdyopt.dialects.mesh.axes import AXES, NO_AXES
 from sdyopt.dialects.mesh.dialect import mesh
@@ -13,8 +15,6 @@ from sdyopt.ir.op_fields import attr, result, results
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import PURE
 from sdyopt.ir.types import INDEX, IndexType
-from sdyopt.syntax.assembly import AttrDict, TypeOf, assembly
-from sdyopt.syntax.signature import TypeIn
 
 INDEX_VALUE = TypeConstraint("index", lambda type: type is INDEX)
 

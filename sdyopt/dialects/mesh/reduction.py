@@ -5,10 +5,10 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, TypeVar
 
+from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import AttrKind
-from sdyopt.syntax.cursor import Cursor
 
 
 class ReductionKind(StrEnum):
@@ -48,33 +48,33 @@ REDUCTION: AttrKind[ReductionKind] = AttrKind(
 SUM = Reduction(ReductionKind.SUM)
 
 
-def read_word(cursor: Cursor, cls: type[R]) -> R:
+def read_word(parser: AsmParser, cls: type[R]) -> R:
     """Takes the word for a kind."""
-    offset = cursor.skip()
-    word = cursor.accept_word()
+    offset = parser.skip_trivia()
+    word = parser.accept_word()
     if word is None:
-        failed = cursor.error(_PARAMETER, offset)
-        raise cursor.error("expected valid keyword", offset).then(failed)
+        failed = parser.error(_PARAMETER, offset)
+        raise parser.error("expected valid keyword", offset).then(failed)
     if word not in _WORDS:
-        failed = cursor.error(_PARAMETER, cursor.skip())
-        raise cursor.error(_EXPECTED, offset).then(failed)
+        failed = parser.error(_PARAMETER, parser.skip_trivia())
+        raise parser.error(_EXPECTED, offset).then(failed)
     return cls(_WORDS[word])
 
 
 @mesh.attribute("partial")
-def read_in_brackets(cursor: Cursor) -> Reduction:
+def read_in_brackets(parser: AsmParser) -> Reduction:
     """Takes `<kind>`."""
-    cursor.expect("<")
-    found = read_word(cursor, Reduction)
-    cursor.expect(">")
+    parser.expect("<")
+    found = read_word(parser, Reduction)
+    parser.expect(">")
     return found
 
 
-@mesh.spelling(Reduction)
-def _spell(attribute: Reduction, _speller: Any) -> str:
+@mesh.printer(Reduction)
+def _print(attribute: Reduction, _attribute_printer: Any) -> str:
     return f"partial<{attribute.kind}>"
 
 
-def in_brackets(attribute: Reduction, _speller: Any) -> str:
+def in_brackets(attribute: Reduction, _attribute_printer: Any) -> str:
     """`<kind>`, as clauses have it."""
     return f"<{attribute.kind}>"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from sdyopt.asm.format.assembly_format import AttrDict, FormatElement, assembly
+from sdyopt.asm.format.dynamic_index_list import is_matched
+from sdyopt.asm.format.typed_operands import OperandsAndResultsType
 from sdyopt.dialects.mesh.asm import device_clause, integer_clause, reduction_clause
 from sdyopt.dialects.mesh.collective import (
     ALONE,
@@ -24,13 +27,10 @@ from sdyopt.ir.op_fields import attr, operand, operands, result
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.shape_traits import same_element_types, same_ranks
 from sdyopt.ir.traits import PURE
-from sdyopt.syntax.assembly import AttrDict, Piece, assembly
-from sdyopt.syntax.mixed_list import is_matched
-from sdyopt.syntax.signature import Signature
 
 SAME_ELEMENTS = same_element_types("input", "result")
 _SAME_RANKS = same_ranks("input", "result")
-TYPES: tuple[Piece | str, ...] = (AttrDict(), ":", Signature())
+TYPES: tuple[FormatElement | str, ...] = (AttrDict(), ":", OperandsAndResultsType())
 
 
 class Rooted(Collective):

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from sdyopt.asm.format.assembly_format import AttrDict, Custom, Operand, assembly
+from sdyopt.asm.format.print_template import Template
+from sdyopt.asm.format.typed_operands import TypeIn
+from sdyopt.asm.format.unit_attr import UnitKeyword
+from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.location import UnknownLoc
 from sdyopt.dialects.mesh.collective import RANKED
@@ -18,20 +23,15 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.traits import PURE, Trait
 from sdyopt.ir.types import RankedTensor
 from sdyopt.ir.value import LazyLocation, Value
-from sdyopt.syntax.assembly import AttrDict, Custom, Operand, assembly
-from sdyopt.syntax.flag import Flag
-from sdyopt.syntax.signature import TypeIn
-from sdyopt.syntax.statement import Statement
-from sdyopt.syntax.template import Template
 
 
-def _parse_sharding(statement: Statement) -> None:
-    name = statement.accept_operand()
+def _parse_sharding(op_parser: OpAsmParser) -> None:
+    name = op_parser.accept_operand()
     if name is None:
-        statement.attributes["shard"] = read_sharding(statement)
+        op_parser.attributes["shard"] = read_sharding(op_parser)
     else:
-        statement.operand_names["sharding"] = [name]
-        statement.types["sharding"] = [SHARDING_TYPE]
+        op_parser.operand_names["sharding"] = [name]
+        op_parser.types["sharding"] = [SHARDING_TYPE]
 
 
 def _write_sharding(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
@@ -84,7 +84,7 @@ class ShardOp(Op):
         Operand("src"),
         "to",
         Custom(_parse_sharding, _write_sharding, elides=["shard"]),
-        Flag("annotate_for_users"),
+        UnitKeyword("annotate_for_users"),
         AttrDict(),
         ":",
         TypeIn("result", RankedTensor, same=["src"]),

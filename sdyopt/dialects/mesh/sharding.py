@@ -5,14 +5,14 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import Any
 
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.symbol_names import symbol_text
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.mesh.axes import Axes, axes_problem, axes_text, open_list, read_axes, read_axis
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.reduction import ReductionKind
 from sdyopt.ir.attribute import Attribute, SymbolRef
 from sdyopt.ir.constraints import AttrKind, of_class
-from sdyopt.syntax.cursor import Cursor
-from sdyopt.syntax.names import symbol_text
 
 
 class MeshSharding(Attribute):
@@ -72,79 +72,80 @@ class MeshSharding(Attribute):
 SHARDING_ATTR = of_class(MeshSharding, "")
 
 
-def read_mesh_reference(cursor: Cursor) -> SymbolRef:
+def read_mesh_reference(parser: AsmParser) -> SymbolRef:
     """Takes `@name`."""
-    offset = cursor.skip()
-    found = cursor.attribute()
+    offset = parser.skip_trivia()
+    found = parser.attribute()
     if not isinstance(found, SymbolRef) or found.nested:
-        raise cursor.error("invalid kind of attribute specified", offset)
+        raise parser.error("invalid kind of attribute specified", offset)
     return found
 
 
 @mesh.attribute("shard")
-def read_sharding(cursor: Cursor) -> MeshSharding:
+def read_sharding(parser: AsmParser) -> MeshSharding:
     """Takes `<@mesh, [[axes], …], partial = kind[axes]>`."""
-    start = cursor.skip()
-    cursor.expect("<")
+    start = parser.skip_trivia()
+    parser.expect("<")
     try:
-        reference = read_mesh_reference(cursor)
+        reference = read_mesh_reference(parser)
     except DiagnosticError as error:
-        raise error.then(_failed(cursor, "mesh", "::mlir::FlatSymbolRefAttr")) from None
-    cursor.expect(",")
+        raise error.then(_failed(parser, "mesh", "::mlir::FlatSymbolRefAttr")) from None
+    parser.expect(",")
     try:
-        lists = read_axes_lists(cursor)
+        lists = read_axes_lists(parser)
     except DiagnosticError as error:
-        raise error.then(_failed(cursor, "split_axes", "::llvm::ArrayRef<MeshAxesAttr>")) from None
+        raise error.then(_failed(parser, "split_axes", "::llvm::ArrayRef<MeshAxesAttr>")) from None
     sharding = MeshSharding(reference, lists)
-    if cursor.accept(","):
-        cursor.expect("partial")
-        cursor.expect("=")
-        sharding = MeshSharding(reference, lists, *_read_partial(cursor))
-    cursor.expect(">")
+    if parser.accept(","):
+        parser.expect("partial")
+        parser.expect("=")
+        sharding = MeshSharding(reference, lists, *_read_partial(parser))
+    parser.expect(">")
     problem = axes_problem(sharding.all_axes)
     if problem is not None:
-        raise cursor.error(problem, start)
+        raise parser.error(problem, start)
     return sharding
 
 
-def read_axes_lists(cursor: Cursor, may_be_empty: bool = True) -> tuple[Axes, ...]:
+def read_axes_lists(parser: AsmParser, may_be_empty: bool = True) -> tuple[Axes, ...]:
     """Takes `[[axes], …]`."""
-    open_list(cursor)
-    if may_be_empty and cursor.accept("]"):
+    open_list(parser)
+    if may_be_empty and parser.accept("]"):
         return ()
-    lists = cursor.comma_list(lambda: read_axes(cursor))
-    cursor.expect("]")
+    lists = parser.comma_list(lambda: read_axes(parser))
+    parser.expect("]")
     return tuple(lists)
 
 
-def _read_partial(cursor: Cursor) -> tuple[Axes, ReductionKind]:
-    offset = cursor.skip()
-    word = cursor.accept_word()
+def _read_partial(parser: AsmParser) -> tuple[Axes, ReductionKind]:
+    offset = parser.skip_trivia()
+    word = parser.accept_word()
     if word not in list(ReductionKind):
         message = (
             "expected valid keyword"
             if word is None
             else f"invalid Reduction of an iterator/mesh dimension. specification: {word}"
         )
-        error = cursor.error(message, offset)
-        raise error.then(_failed(cursor, "partial_type", "::mlir::mesh::ReductionKind"))
-    cursor.expect("[")
+        error = parser.error(message, offset)
+        raise error.then(_failed(parser, "partial_type", "::mlir::mesh::ReductionKind"))
+    parser.expect("[")
     try:
-        axes = cursor.comma_list(lambda: read_axis(cursor))
+        axes = parser.comma_list(lambda: read_axis(parser))
     except DiagnosticError as error:
-        raise error.then(_failed(cursor, "partial_axes", "::llvm::ArrayRef<MeshAxis>")) from None
-    cursor.expect("]")
+        raise error.then(_failed(parser, "partial_axes", "::llvm::ArrayRef<MeshAxis>")) from None
+    parser.expect("]")
     return tuple(axes), ReductionKind(word)
 
 
-def _failed(cursor: Cursor, parameter: str, cpp_type: str) -> DiagnosticError:
-    return cursor.error(
-        f"failed to parse MeshSharding parameter '{parameter}' which is to be a `{cpp_type}`", cursor.skip()
+def _failed(parser: AsmParser, parameter: str, cpp_type: str) -> DiagnosticError:
+    return parser.error(
+        f"failed to parse MeshSharding parameter '{parameter}' which is to be a `{cpp_type}`",
+        parser.skip_trivia(),
     )
 
 
-@mesh.spelling(MeshSharding)
-def _spell(sharding: MeshSharding, _speller: Any) -> str:
+@mesh.printer(MeshSharding)
+def _print(sharding: MeshSharding, _attribute_printer: Any) -> str:
     return "shard" + sharding_text(sharding)
 
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import pairwise
 
+from sdyopt.asm.format.assembly_format import AttrDict, FormatElement, Operand, Optional, TypeOf, assembly
+from sdyopt.asm.format.dynamic_index_list import DynamicIndexList
+from sdyopt.asm.format.print_template import Template
+from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.dialects.mesh.asm import mesh_reference
 from sdyopt.dialects.mesh.axes import AXES, Axes, axes_attribute, axes_problem, axes_text, read_axes
 from sdyopt.dialects.mesh.axes_lists import AXES_LISTS, AxesLists, lists_clause
@@ -21,28 +25,24 @@ from sdyopt.ir.op_fields import attr, operand, operands, optional_attr, result
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, PURE
 from sdyopt.ir.types import DYNAMIC, I64, RankedTensor
-from sdyopt.syntax.assembly import AttrDict, Operand, Optional, Piece, TypeOf, assembly
-from sdyopt.syntax.mixed_list import MixedList
-from sdyopt.syntax.statement import Statement
-from sdyopt.syntax.template import Template
 
 INTEGER = TypeConstraint("64-bit signless integer", lambda type: type is I64)
 NO_NUMBERS = DenseArray(I64, ())
 
 
-class _Partial(Piece):
+class _Partial(FormatElement):
     """`partial = kind [axes]`, or nothing."""
 
     elides = ("partial_axes", "partial_type")
 
-    def parse(self, statement: Statement) -> None:
-        if not statement.accept("partial"):
+    def parse(self, op_parser: OpAsmParser) -> None:
+        if not op_parser.accept("partial"):
             return
-        statement.expect("=")
-        op_class = statement.op_class
+        op_parser.expect("=")
+        op_class = op_parser.op_class
         assert issubclass(op_class, ShardingOp)
-        statement.attributes["partial_type"] = read_word(statement, op_class.reduction_class)
-        statement.attributes["partial_axes"] = axes_attribute(read_axes(statement))
+        op_parser.attributes["partial_type"] = read_word(op_parser, op_class.reduction_class)
+        op_parser.attributes["partial_axes"] = axes_attribute(read_axes(op_parser))
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         if signature.partial_type is not None:
@@ -88,13 +88,13 @@ class ShardingOp(ShardingSource):
         Optional(
             "halo_sizes",
             "=",
-            MixedList("dynamic_halo_sizes", "static_halo_sizes", I64),
+            DynamicIndexList("dynamic_halo_sizes", "static_halo_sizes", I64),
             anchor="static_halo_sizes",
         ),
         Optional(
             "sharded_dims_offsets",
             "=",
-            MixedList("dynamic_sharded_dims_offsets", "static_sharded_dims_offsets", I64),
+            DynamicIndexList("dynamic_sharded_dims_offsets", "static_sharded_dims_offsets", I64),
             anchor="static_sharded_dims_offsets",
         ),
         AttrDict(),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.ir.constraints import TypeConstraint
 from sdyopt.ir.types import Type
-from sdyopt.syntax.cursor import Cursor
 
 
 class ShardingType(Type):
@@ -21,10 +21,10 @@ SHARDING_VALUE = TypeConstraint("sharding definition", lambda type: type is SHAR
 
 
 @mesh.type("sharding")
-def _parse(_cursor: Cursor) -> ShardingType:
+def _parse(_parser: AsmParser) -> ShardingType:
     return SHARDING_TYPE
 
 
-@mesh.spelling(ShardingType)
-def _spell(_type: ShardingType, _speller: Any) -> str:
+@mesh.printer(ShardingType)
+def _print(_type: ShardingType, _attribute_printer: Any) -> str:
     return "sharding"

@@ -4,39 +4,39 @@ from __future__ import annotations
 
 from math import isfinite
 
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.dialects.quant.text import bit_pattern, quant
 from sdyopt.dialects.quant.types import QuantileType
 from sdyopt.ir.floats import float_text
 from sdyopt.ir.types import F64, FloatType, IntegerType, Type
-from sdyopt.syntax.cursor import Cursor
-from sdyopt.syntax.spell import Speller
 
 
 @quant.type("quantile")
-def _parse(cursor: Cursor) -> Type:
-    place = cursor.position - len("quantile")
-    cursor.expect("<")
-    storage = cursor.type()
-    cursor.expect(":")
-    quantile = cursor.type()
-    cursor.expect(",")
-    values = cursor.comma_list(cursor.floating, "{", "}")
-    limits = _limits(cursor) if cursor.accept(",") else None
-    cursor.expect(">")
+def _parse(parser: AsmParser) -> Type:
+    offset = parser.position - len("quantile")
+    parser.expect("<")
+    storage = parser.type()
+    parser.expect(":")
+    quantile = parser.type()
+    parser.expect(",")
+    values = parser.comma_list(parser.floating, "{", "}")
+    limits = _limits(parser) if parser.accept(",") else None
+    parser.expect(">")
     problem = _problem(storage, quantile, values, limits)
     if problem is not None:
-        raise cursor.error(problem, place)
+        raise parser.error(problem, offset)
     assert isinstance(quantile, FloatType)
     return QuantileType(storage, quantile, tuple(map(bit_pattern, values)), limits)
 
 
-def _limits(cursor: Cursor) -> tuple[int, int]:
+def _limits(parser: AsmParser) -> tuple[int, int]:
     """Reads `<minimum:maximum>`."""
-    cursor.expect("<")
-    minimum = cursor.integer()
-    cursor.expect(":")
-    maximum = cursor.integer()
-    cursor.expect(">")
+    parser.expect("<")
+    minimum = parser.integer()
+    parser.expect(":")
+    maximum = parser.integer()
+    parser.expect(">")
     return minimum, maximum
 
 
@@ -62,8 +62,11 @@ def _problem(
     return None
 
 
-@quant.spelling(QuantileType)
-def _spell(type: QuantileType, speller: Speller) -> str:
+@quant.printer(QuantileType)
+def _print(type: QuantileType, attribute_printer: AttributePrinter) -> str:
     values = ",".join(float_text(bits, F64.format) for bits in type.values)
     limits = f", <{type.limits[0]}:{type.limits[1]}>" if type.limits is not None else ""
-    return f"quantile<{speller.type(type.storage)}:{speller.type(type.quantile)}, {{{values}}}{limits}>"
+    return (
+        f"quantile<{attribute_printer.type(type.storage)}:{attribute_printer.type(type.quantile)},"
+        f" {{{values}}}{limits}>"
+    )

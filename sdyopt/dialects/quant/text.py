@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import inf, ldexp
 from struct import pack, unpack
 
+from sdyopt.asm.parser.asm_parser import WORD, AsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.quant.types import (
     MAX_STORAGE_WIDTH,
@@ -21,8 +23,6 @@ from sdyopt.dialects.quant.types import (
 from sdyopt.ir.dialect import Dialect
 from sdyopt.ir.floats import decode, encode_double, float_text
 from sdyopt.ir.types import F64, FloatType, IntegerType, Type
-from sdyopt.syntax.cursor import WORD, Cursor
-from sdyopt.syntax.spell import Speller
 
 quant = Dialect("quant")
 quant.unknown_type = "unknown quantized type {mnemonic}"
@@ -44,43 +44,43 @@ class Parameters:
 
 
 @quant.type("any")
-def _parse_any(cursor: Cursor) -> Type:
-    place = cursor.position - len("any")
-    cursor.expect("<")
-    storage = _storage(cursor)
-    expressed = _expressed(cursor) if cursor.accept(":") else None
-    cursor.expect(">")
-    _check_range(cursor, storage, place)
+def _parse_any(parser: AsmParser) -> Type:
+    offset = parser.position - len("any")
+    parser.expect("<")
+    storage = _storage(parser)
+    expressed = _expressed(parser) if parser.accept(":") else None
+    parser.expect(">")
+    _check_range(parser, storage, offset)
     is_signed, type, minimum, maximum = storage
     return AnyQuantized(is_signed, type, expressed, minimum, maximum)
 
 
 @quant.type("uniform")
-def _parse_uniform(cursor: Cursor) -> Type:
-    place = cursor.position - len("uniform")
-    cursor.expect("<")
-    storage = _storage(cursor)
-    cursor.expect(":")
-    expressed = _expressed(cursor)
+def _parse_uniform(parser: AsmParser) -> Type:
+    offset = parser.position - len("uniform")
+    parser.expect("<")
+    storage = _storage(parser)
+    parser.expect(":")
+    expressed = _expressed(parser)
     axis, blocks = None, None
-    if cursor.accept(":"):
-        if cursor.accept("{"):
-            blocks = _blocks(cursor)
+    if parser.accept(":"):
+        if parser.accept("{"):
+            blocks = _blocks(parser)
         else:
-            axis = cursor.integer(32)
-    cursor.expect(",")
+            axis = parser.integer(32)
+    parser.expect(",")
     parameters = Parameters()
     if axis is None and blocks is None:
-        _parameter(cursor, expressed, parameters)
+        _parameter(parser, expressed, parameters)
     else:
-        cursor.expect("{")
-        parameters.shape = _parameter_list(cursor, expressed, parameters)
-    cursor.expect(">")
-    _check_range(cursor, storage, place)
+        parser.expect("{")
+        parameters.shape = _parameter_list(parser, expressed, parameters)
+    parser.expect(">")
+    _check_range(parser, storage, offset)
     is_signed, type, minimum, maximum = storage
     common = (is_signed, type, expressed, minimum, maximum)
     if blocks is not None:
-        _check_blocks(cursor, blocks, place)
+        _check_blocks(parser, blocks, offset)
         return UniformQuantizedSubChannel(
             *common,
             tuple(blocks),
@@ -92,147 +92,147 @@ def _parse_uniform(cursor: Cursor) -> Type:
     if axis is None:
         return UniformQuantized(*common, scales[0], parameters.zeros[0])
     if axis < 0:
-        raise cursor.error(f"illegal quantized dimension: {axis}", place)
+        raise parser.error(f"illegal quantized dimension: {axis}", offset)
     return UniformQuantizedPerAxis(*common, axis, scales, tuple(parameters.zeros))
 
 
 @quant.type("calibrated")
-def _parse_calibrated(cursor: Cursor) -> Type:
-    place = cursor.position - len("calibrated")
-    cursor.expect("<")
-    offset = cursor.skip()
+def _parse_calibrated(parser: AsmParser) -> Type:
+    offset = parser.position - len("calibrated")
+    parser.expect("<")
+    offset = parser.skip_trivia()
     try:
-        expressed = _expressed(cursor)
+        expressed = _expressed(parser)
     except DiagnosticError as error:
-        raise error.then(cursor.error("expecting float expressed type", offset)) from None
+        raise error.then(parser.error("expecting float expressed type", offset)) from None
     try:
-        cursor.expect("<")
-        minimum = cursor.floating()
-        cursor.expect(":")
-        maximum = cursor.floating()
-        cursor.expect(">")
+        parser.expect("<")
+        minimum = parser.floating()
+        parser.expect(":")
+        maximum = parser.floating()
+        parser.expect(">")
     except DiagnosticError as error:
-        raise error.then(cursor.error("calibrated values must be present", offset)) from None
-    cursor.expect(">")
+        raise error.then(parser.error("calibrated values must be present", offset)) from None
+    parser.expect(">")
     if maximum <= minimum:
-        raise cursor.error(f"illegal min and max: ({minimum:e}:{maximum:e})", place)
+        raise parser.error(f"illegal min and max: ({minimum:e}:{maximum:e})", offset)
     return CalibratedQuantized(expressed, bit_pattern(minimum), bit_pattern(maximum))
 
 
-def _storage(cursor: Cursor) -> Storage:
+def _storage(parser: AsmParser) -> Storage:
     """Reads `i8`, `u8` or a small float type, and `<minimum:maximum>` behind it."""
-    place = cursor.skip()
-    match = WORD.match(cursor.text, place)
+    offset = parser.skip_trivia()
+    match = WORD.match(parser.text, offset)
     word = match[1] if match is not None else ""
     if word.startswith("u") and not word.startswith("ui"):
-        cursor.word()
+        parser.word()
         if not word[1:].isdigit():
-            raise cursor.error("expected storage type width", place)
+            raise parser.error("expected storage type width", offset)
         width: int | None = int(word[1:10])
         is_signed = False
         type: Type = IntegerType(width or 0)
     else:
-        type = _storage_type(cursor, word, place)
+        type = _storage_type(parser, word, offset)
         width = storage_width(type)
         if width is None:
-            raise cursor.error("illegal storage type prefix", place)
+            raise parser.error("illegal storage type prefix", offset)
         is_unsigned = isinstance(type, IntegerType) and type.is_unsigned
         is_signed = not is_unsigned and not isinstance(type, QuantileType)
     if not width or width > MAX_STORAGE_WIDTH:
-        raise cursor.error(f"illegal storage type size: {width}", place)
+        raise parser.error(f"illegal storage type size: {width}", offset)
     lowest, highest = default_range(type, is_signed)
-    if not cursor.accept("<"):
+    if not parser.accept("<"):
         return is_signed, type, lowest, highest
-    place = cursor.skip()
-    minimum = cursor.integer()
-    cursor.expect(":")
-    maximum_place = cursor.skip()
-    maximum = cursor.integer()
-    cursor.expect(">")
+    offset = parser.skip_trivia()
+    minimum = parser.integer()
+    parser.expect(":")
+    maximum_offset = parser.skip_trivia()
+    maximum = parser.integer()
+    parser.expect(">")
     if minimum < lowest:
-        raise cursor.error(f"illegal storage type minimum: {minimum}", place)
+        raise parser.error(f"illegal storage type minimum: {minimum}", offset)
     if maximum > highest:
-        raise cursor.error(f"illegal storage type maximum: {maximum}", maximum_place)
+        raise parser.error(f"illegal storage type maximum: {maximum}", maximum_offset)
     return is_signed, type, minimum, maximum
 
 
-def _storage_type(cursor: Cursor, word: str, place: int) -> Type:
-    if not word and cursor.text[place : place + 1] not in ("!", "("):
-        raise cursor.unexpected("expected valid keyword")
+def _storage_type(parser: AsmParser, word: str, offset: int) -> Type:
+    if not word and parser.text[offset : offset + 1] not in ("!", "("):
+        raise parser.error_at_next_token("expected valid keyword")
     try:
-        return cursor.type()
+        return parser.type()
     except DiagnosticError:
         if not word:
             raise
-        raise cursor.error("illegal storage type prefix", place) from None
+        raise parser.error("illegal storage type prefix", offset) from None
 
 
-def _expressed(cursor: Cursor) -> FloatType:
-    place = cursor.skip()
-    type = cursor.type()
+def _expressed(parser: AsmParser) -> FloatType:
+    offset = parser.skip_trivia()
+    type = parser.type()
     if not isinstance(type, FloatType):
-        raise cursor.error("invalid kind of type specified", place)
+        raise parser.error("invalid kind of type specified", offset)
     return type
 
 
-def _blocks(cursor: Cursor) -> list[tuple[int, int]]:
+def _blocks(parser: AsmParser) -> list[tuple[int, int]]:
     """Reads `0:2, 1:4}`."""
-    if cursor.accept("}"):
+    if parser.accept("}"):
         return []
 
     def block() -> tuple[int, int]:
-        axis = cursor.integer(32)
-        cursor.expect(":")
-        return axis, cursor.integer()
+        axis = parser.integer(32)
+        parser.expect(":")
+        return axis, parser.integer()
 
-    blocks = cursor.comma_list(block)
-    cursor.expect("}")
+    blocks = parser.comma_list(block)
+    parser.expect("}")
     return blocks
 
 
-def _parameter(cursor: Cursor, expressed: FloatType, parameters: Parameters) -> None:
+def _parameter(parser: AsmParser, expressed: FloatType, parameters: Parameters) -> None:
     """Reads `scale:zero`."""
-    scale = cursor.floating()
+    scale = parser.floating()
     smallest, largest = _magnitudes(expressed)
     if not smallest <= scale <= largest:
         message = f"scale {scale:e} out of expressed type range [{smallest:e}, {largest:e}]"
-        raise cursor.error(message)
+        raise parser.error(message)
     parameters.scales.append(scale)
-    parameters.zeros.append(cursor.integer() if cursor.accept(":") else 0)
+    parameters.zeros.append(parser.integer() if parser.accept(":") else 0)
 
 
-def _parameter_list(cursor: Cursor, expressed: FloatType, parameters: Parameters) -> list[int]:
+def _parameter_list(parser: AsmParser, expressed: FloatType, parameters: Parameters) -> list[int]:
     """Reads `one, one, …}` and gives the shape of it."""
     shapes: list[list[int]] = []
 
     def one() -> None:
-        if cursor.accept("{"):
-            shape = _parameter_list(cursor, expressed, parameters)
+        if parser.accept("{"):
+            shape = _parameter_list(parser, expressed, parameters)
         else:
-            _parameter(cursor, expressed, parameters)
+            _parameter(parser, expressed, parameters)
             shape = []
         if shapes and shape != shapes[0]:
-            raise cursor.error("tensor literal is invalid; ranks are not consistent between elements")
+            raise parser.error("tensor literal is invalid; ranks are not consistent between elements")
         shapes.append(shape)
 
-    cursor.comma_list(one)
-    cursor.expect("}")
+    parser.comma_list(one)
+    parser.expect("}")
     return [len(shapes), *shapes[0]]
 
 
-def _check_range(cursor: Cursor, storage: Storage, place: int) -> None:
+def _check_range(parser: AsmParser, storage: Storage, offset: int) -> None:
     low, high = storage[2:]
     if high <= low:
-        raise cursor.error(f"illegal storage min and storage max: ({low}:{high})", place)
+        raise parser.error(f"illegal storage min and storage max: ({low}:{high})", offset)
 
 
-def _check_blocks(cursor: Cursor, blocks: list[tuple[int, int]], place: int) -> None:
+def _check_blocks(parser: AsmParser, blocks: list[tuple[int, int]], offset: int) -> None:
     for axis, _ in blocks:
         if axis < 0:
-            raise cursor.error(f"illegal quantized dimension: {axis}", place)
+            raise parser.error(f"illegal quantized dimension: {axis}", offset)
     for _, size in blocks:
         if size <= 0:
-            raise cursor.error(f"illegal block size: {size}", place)
+            raise parser.error(f"illegal block size: {size}", offset)
 
 
 def _magnitudes(type: FloatType) -> tuple[float, float]:
@@ -259,12 +259,12 @@ def bit_pattern(value: float) -> int:
 # --- Writing --------------------------------------------------------------------------------
 
 
-def _storage_text(type: QuantizedType, speller: Speller) -> str:
+def _storage_text(type: QuantizedType, attribute_printer: AttributePrinter) -> str:
     storage = type.storage
     if isinstance(storage, IntegerType) and storage.is_signless and not type.is_signed:
         name = f"u{storage.width}"
     else:
-        name = speller.type(storage)
+        name = attribute_printer.type(storage)
     if (type.minimum, type.maximum) == default_range(storage, type.is_signed):
         return name
     return f"{name}<{type.minimum}:{type.maximum}>"
@@ -275,29 +275,31 @@ def _parameter_text(scale: int, zero: int, type: FloatType) -> str:
     return f"{text}:{zero}" if zero else text
 
 
-@quant.spelling(AnyQuantized)
-def _spell_any(type: AnyQuantized, speller: Speller) -> str:
-    expressed = "" if type.expressed is None else f":{speller.type(type.expressed)}"
-    return f"any<{_storage_text(type, speller)}{expressed}>"
+@quant.printer(AnyQuantized)
+def _print_any(type: AnyQuantized, attribute_printer: AttributePrinter) -> str:
+    expressed = "" if type.expressed is None else f":{attribute_printer.type(type.expressed)}"
+    return f"any<{_storage_text(type, attribute_printer)}{expressed}>"
 
 
-@quant.spelling(UniformQuantized)
-def _spell_uniform(type: UniformQuantized, speller: Speller) -> str:
-    numbers = f"{_storage_text(type, speller)}:{speller.type(type.expressed)}"
+@quant.printer(UniformQuantized)
+def _print_uniform(type: UniformQuantized, attribute_printer: AttributePrinter) -> str:
+    numbers = f"{_storage_text(type, attribute_printer)}:{attribute_printer.type(type.expressed)}"
     return f"uniform<{numbers}, {_parameter_text(type.scale, type.zero, F64)}>"
 
 
-@quant.spelling(UniformQuantizedPerAxis)
-def _spell_per_axis(type: UniformQuantizedPerAxis, speller: Speller) -> str:
-    numbers = f"{_storage_text(type, speller)}:{speller.type(type.expressed)}:{type.axis}"
+@quant.printer(UniformQuantizedPerAxis)
+def _print_per_axis(type: UniformQuantizedPerAxis, attribute_printer: AttributePrinter) -> str:
+    numbers = f"{_storage_text(type, attribute_printer)}:{attribute_printer.type(type.expressed)}:{type.axis}"
     pairs = zip(type.scales, type.zero_points, strict=True)
     return f"uniform<{numbers}, {{{','.join(_parameter_text(*pair, F64) for pair in pairs)}}}>"
 
 
-@quant.spelling(UniformQuantizedSubChannel)
-def _spell_sub_channel(type: UniformQuantizedSubChannel, speller: Speller) -> str:
+@quant.printer(UniformQuantizedSubChannel)
+def _print_sub_channel(type: UniformQuantizedSubChannel, attribute_printer: AttributePrinter) -> str:
     blocks = ", ".join(f"{axis}:{size}" for axis, size in type.blocks)
-    numbers = f"{_storage_text(type, speller)}:{speller.type(type.expressed)}:{{{blocks}}}"
+    numbers = (
+        f"{_storage_text(type, attribute_printer)}:{attribute_printer.type(type.expressed)}:{{{blocks}}}"
+    )
     pairs = zip(type.scales, type.zero_points, strict=True)
     texts = [_parameter_text(*pair, type.expressed) for pair in pairs]
     for size in reversed(type.shape):
@@ -305,7 +307,7 @@ def _spell_sub_channel(type: UniformQuantizedSubChannel, speller: Speller) -> st
     return f"uniform<{numbers}, {texts[0]}>"
 
 
-@quant.spelling(CalibratedQuantized)
-def _spell_calibrated(type: CalibratedQuantized, speller: Speller) -> str:
+@quant.printer(CalibratedQuantized)
+def _print_calibrated(type: CalibratedQuantized, attribute_printer: AttributePrinter) -> str:
     limits = ":".join(float_text(bits, F64.format) for bits in (type.minimum, type.maximum))
-    return f"calibrated<{speller.type(type.expressed)}<{limits}>>"
+    return f"calibrated<{attribute_printer.type(type.expressed)}<{limits}>>"

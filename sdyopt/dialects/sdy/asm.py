@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.parser.extent_scanner import body_extent
+from sdyopt.asm.strings import escape
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.ir.attribute import Attribute
-from sdyopt.syntax.cursor import Cursor
-from sdyopt.syntax.extents import body_extent
-from sdyopt.syntax.strings import escape
 
 T = TypeVar("T")
 A = TypeVar("A", bound=Attribute)
 
-Parse = Callable[[Cursor], A]
-P = TypeVar("P", bound=Callable[[Cursor], Attribute])
+Parse = Callable[[AsmParser], A]
+P = TypeVar("P", bound=Callable[[AsmParser], Attribute])
 
 
 def unbracketed(mnemonic: str, brackets: str = "") -> Callable[[P], P]:
@@ -32,13 +32,13 @@ def unbracketed(mnemonic: str, brackets: str = "") -> Callable[[P], P]:
 
     def register(parse: P) -> P:
         @sdy.attribute(mnemonic)
-        def read(cursor: Cursor) -> Attribute:
-            start = cursor.position
+        def read(parser: AsmParser) -> Attribute:
+            start = parser.position
             try:
-                return parse(cursor)
+                return parse(parser)
             except DiagnosticError as error:
-                if cursor.text.startswith("<", start):
-                    body = _body(cursor.text, start, brackets)
+                if parser.text.startswith("<", start):
+                    body = _body(parser.text, start, brackets)
                     error.help(f"an attribute of this kind is written `#sdy<{mnemonic}{body}>`")
                 raise
 
@@ -59,7 +59,7 @@ def _body(text: str, start: int, brackets: str) -> str:
 _SHOWN = 60
 
 
-def parameter(cursor: Cursor, owner: str, name: str, kind: str, read: Callable[[], T]) -> T:
+def parameter(parser: AsmParser, owner: str, name: str, kind: str, read: Callable[[], T]) -> T:
     """Reads parameter `name` of attribute `owner`; a failure is told of both.
 
     `kind` is what the reference calls the parameter's type.
@@ -68,39 +68,39 @@ def parameter(cursor: Cursor, owner: str, name: str, kind: str, read: Callable[[
         return read()
     except DiagnosticError as error:
         message = f"failed to parse Sdy_{owner} parameter '{name}' which is to be a `{kind}`"
-        raise also(cursor, error, message) from None
+        raise also(parser, error, message) from None
 
 
-def also(cursor: Cursor, error: DiagnosticError, message: str) -> DiagnosticError:
+def also(parser: AsmParser, error: DiagnosticError, message: str) -> DiagnosticError:
     """An error, followed by one about the next token that comes of it."""
-    return error.then(cursor.error(message))
+    return error.then(parser.error(message))
 
 
-def integer(cursor: Cursor, owner: str, name: str) -> int:
+def integer(parser: AsmParser, owner: str, name: str) -> int:
     """Reads a parameter that is a number."""
-    return parameter(cursor, owner, name, "int64_t", cursor.integer)
+    return parameter(parser, owner, name, "int64_t", parser.integer)
 
 
-def quoted(cursor: Cursor, owner: str, name: str) -> str:
+def quoted(parser: AsmParser, owner: str, name: str) -> str:
     """Reads a parameter that is a string."""
-    return parameter(cursor, owner, name, "::llvm::StringRef", cursor.string)
+    return parameter(parser, owner, name, "::llvm::StringRef", parser.string)
 
 
-def attributes(cursor: Cursor, owner: str, name: str, kind: type[A], parse: Parse[A]) -> tuple[A, ...]:
+def attributes(parser: AsmParser, owner: str, name: str, kind: type[A], parse: Parse[A]) -> tuple[A, ...]:
     """Reads a parameter that is a list of attributes, at least one."""
     cpp = f"::llvm::ArrayRef<{CPP_NAMES[kind]}>"
-    read = lambda: cursor.comma_list(lambda: nested(cursor, kind, parse))  # noqa: E731
-    return tuple(parameter(cursor, owner, name, cpp, read))
+    read = lambda: parser.comma_list(lambda: nested(parser, kind, parse))  # noqa: E731
+    return tuple(parameter(parser, owner, name, cpp, read))
 
 
-def nested(cursor: Cursor, kind: type[A], parse: Parse[A]) -> A:
+def nested(parser: AsmParser, kind: type[A], parse: Parse[A]) -> A:
     """Reads an attribute of class `kind` inside another one or an operation: bare, in full, or an alias."""
-    start = cursor.skip()
-    if not cursor.text.startswith("#", start):
-        return parse(cursor)
-    found = cursor.attribute()
+    start = parser.skip_trivia()
+    if not parser.text.startswith("#", start):
+        return parse(parser)
+    found = parser.attribute()
     if not isinstance(found, kind):
-        raise cursor.error("invalid kind of attribute specified", start)
+        raise parser.error("invalid kind of attribute specified", start)
     return found
 
 

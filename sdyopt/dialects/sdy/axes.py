@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.dialects.sdy.asm import attributes, called, integer, nested, parameter, quote, quoted, unbracketed
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.ir.attribute import Attribute
-from sdyopt.syntax.cursor import Cursor
-from sdyopt.syntax.spell import Speller
 
 # Where a whole axis ends, when no mesh is at hand to say: behind all others.
 _OPEN_END = 1 << 64
@@ -190,25 +190,25 @@ def _without(axis: AxisRef, others: Sequence[AxisRef], mesh: Mesh) -> Iterator[A
 
 
 @unbracketed("sub_axis_info")
-def parse_sub_axis(cursor: Cursor) -> SubAxis:
-    cursor.expect("(")
-    pre_size = integer(cursor, "SubAxisInfo", "pre_size")
-    cursor.expect(")")
-    return SubAxis(pre_size, integer(cursor, "SubAxisInfo", "size"))
+def parse_sub_axis(parser: AsmParser) -> SubAxis:
+    parser.expect("(")
+    pre_size = integer(parser, "SubAxisInfo", "pre_size")
+    parser.expect(")")
+    return SubAxis(pre_size, integer(parser, "SubAxisInfo", "size"))
 
 
 @unbracketed("axis_ref")
-def parse_axis_ref(cursor: Cursor) -> AxisRef:
-    name = quoted(cursor, "AxisRef", "name")
-    if not cursor.accept(":"):
+def parse_axis_ref(parser: AsmParser) -> AxisRef:
+    name = quoted(parser, "AxisRef", "name")
+    if not parser.accept(":"):
         return AxisRef(name)
-    read = lambda: nested(cursor, SubAxis, parse_sub_axis)  # noqa: E731
-    return AxisRef(name, parameter(cursor, "AxisRef", "sub_axis_info", "SubAxisInfoAttr", read))
+    read = lambda: nested(parser, SubAxis, parse_sub_axis)  # noqa: E731
+    return AxisRef(name, parameter(parser, "AxisRef", "sub_axis_info", "SubAxisInfoAttr", read))
 
 
-def parse_axis_refs(cursor: Cursor, owner: str, name: str) -> tuple[AxisRef, ...]:
+def parse_axis_refs(parser: AsmParser, owner: str, name: str) -> tuple[AxisRef, ...]:
     """Reads a parameter that is a list of references, at least one."""
-    return attributes(cursor, owner, name, AxisRef, parse_axis_ref)
+    return attributes(parser, owner, name, AxisRef, parse_axis_ref)
 
 
 def axis_ref_text(axis: AxisRef) -> str:
@@ -223,11 +223,11 @@ def axis_refs_text(axes: Iterable[AxisRef]) -> str:
     return ", ".join(map(axis_ref_text, axes))
 
 
-@sdy.spelling(SubAxis)
-def _spell_sub_axis(sub_axis: SubAxis, speller: Speller) -> str:
+@sdy.printer(SubAxis)
+def _print_sub_axis(sub_axis: SubAxis, attribute_printer: AttributePrinter) -> str:
     return f"sub_axis_info({sub_axis.pre_size}){sub_axis.size}"
 
 
-@sdy.spelling(AxisRef)
-def _spell_axis_ref(axis: AxisRef, speller: Speller) -> str:
+@sdy.printer(AxisRef)
+def _print_axis_ref(axis: AxisRef, attribute_printer: AttributePrinter) -> str:
     return "axis_ref" + axis_ref_text(axis)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.dialects.sdy.asm import attributes, called, integer, parameter, quote, unbracketed
 from sdyopt.dialects.sdy.axes import AxisRef, axis_refs_text, parse_axis_refs
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.ir.attribute import Attribute, StringAttr
-from sdyopt.syntax.cursor import Cursor
-from sdyopt.syntax.spell import Speller
 
 
 class ManualAxes(Attribute):
@@ -97,68 +97,68 @@ class AllToAllParams(Attribute):
 
 
 @unbracketed("manual_axes", "{}")
-def parse_manual_axes(cursor: Cursor) -> ManualAxes:
-    cursor.expect("{")
-    if cursor.accept("}"):
+def parse_manual_axes(parser: AsmParser) -> ManualAxes:
+    parser.expect("{")
+    if parser.accept("}"):
         return ManualAxes()
     kind = "::llvm::ArrayRef<StringAttr>"
-    read = lambda: cursor.comma_list(lambda: _manual_axis(cursor))  # noqa: E731
-    names = parameter(cursor, "ManualAxes", "value", kind, read)
-    cursor.expect("}")
+    read = lambda: parser.comma_list(lambda: _manual_axis(parser))  # noqa: E731
+    names = parameter(parser, "ManualAxes", "value", kind, read)
+    parser.expect("}")
     return ManualAxes(tuple(names))
 
 
-def _manual_axis(cursor: Cursor) -> str:
-    start = cursor.skip()
-    name = cursor.accept_string()
-    if name is not None and not cursor.looking_at(":"):
+def _manual_axis(parser: AsmParser) -> str:
+    start = parser.skip_trivia()
+    name = parser.accept_string()
+    if name is not None and not parser.looking_at(":"):
         return name
-    cursor.position = start
-    found = cursor.attribute()
+    parser.position = start
+    found = parser.attribute()
     if not isinstance(found, StringAttr):
-        raise cursor.error("invalid kind of attribute specified", start)
+        raise parser.error("invalid kind of attribute specified", start)
     return found.value
 
 
 @unbracketed("axis_ref_list", "{}")
-def parse_axis_ref_list(cursor: Cursor) -> AxisRefList:
-    cursor.expect("{")
-    if cursor.accept("}"):
+def parse_axis_ref_list(parser: AsmParser) -> AxisRefList:
+    parser.expect("{")
+    if parser.accept("}"):
         return AxisRefList()
-    axes = parse_axis_refs(cursor, "AxisRefList", "value")
-    cursor.expect("}")
+    axes = parse_axis_refs(parser, "AxisRefList", "value")
+    parser.expect("}")
     return AxisRefList(axes)
 
 
 @unbracketed("list_of_axis_ref_lists", "[]")
-def parse_axes_per_dim(cursor: Cursor) -> AxesPerDim:
-    cursor.expect("[")
-    if cursor.accept("]"):
+def parse_axes_per_dim(parser: AsmParser) -> AxesPerDim:
+    parser.expect("[")
+    if parser.accept("]"):
         return AxesPerDim()
-    dims = attributes(cursor, "ListOfAxisRefLists", "value", AxisRefList, parse_axis_ref_list)
-    cursor.expect("]")
+    dims = attributes(parser, "ListOfAxisRefLists", "value", AxisRefList, parse_axis_ref_list)
+    parser.expect("]")
     return AxesPerDim(dims)
 
 
 @unbracketed("all_to_all_param")
-def parse_all_to_all_param(cursor: Cursor) -> AllToAllParam:
+def parse_all_to_all_param(parser: AsmParser) -> AllToAllParam:
     owner = "AllToAllParamAttr"
-    cursor.expect("{")
-    axes = parse_axis_refs(cursor, owner, "axes")
-    cursor.expect("}")
-    cursor.expect(":")
-    source = integer(cursor, owner, "src_dim")
-    cursor.expect("->")
-    return AllToAllParam(axes, source, integer(cursor, owner, "tgt_dim"))
+    parser.expect("{")
+    axes = parse_axis_refs(parser, owner, "axes")
+    parser.expect("}")
+    parser.expect(":")
+    source = integer(parser, owner, "src_dim")
+    parser.expect("->")
+    return AllToAllParam(axes, source, integer(parser, owner, "tgt_dim"))
 
 
 @unbracketed("all_to_all_param_list", "[]")
-def parse_all_to_all_params(cursor: Cursor) -> AllToAllParams:
-    cursor.expect("[")
-    if cursor.accept("]"):
+def parse_all_to_all_params(parser: AsmParser) -> AllToAllParams:
+    parser.expect("[")
+    if parser.accept("]"):
         return AllToAllParams()
-    moves = attributes(cursor, "AllToAllParamList", "value", AllToAllParam, parse_all_to_all_param)
-    cursor.expect("]")
+    moves = attributes(parser, "AllToAllParamList", "value", AllToAllParam, parse_all_to_all_param)
+    parser.expect("]")
     return AllToAllParams(moves)
 
 
@@ -190,26 +190,26 @@ def all_to_all_params_text(params: AllToAllParams) -> str:
     return f"[{', '.join(map(all_to_all_param_text, params.moves))}]"
 
 
-@sdy.spelling(ManualAxes)
-def _spell_manual_axes(axes: ManualAxes, speller: Speller) -> str:
+@sdy.printer(ManualAxes)
+def _print_manual_axes(axes: ManualAxes, attribute_printer: AttributePrinter) -> str:
     return "manual_axes" + manual_axes_text(axes)
 
 
-@sdy.spelling(AxisRefList)
-def _spell_axis_ref_list(axes: AxisRefList, speller: Speller) -> str:
+@sdy.printer(AxisRefList)
+def _print_axis_ref_list(axes: AxisRefList, attribute_printer: AttributePrinter) -> str:
     return "axis_ref_list" + axis_ref_list_text(axes)
 
 
-@sdy.spelling(AxesPerDim)
-def _spell_axes_per_dim(axes: AxesPerDim, speller: Speller) -> str:
+@sdy.printer(AxesPerDim)
+def _print_axes_per_dim(axes: AxesPerDim, attribute_printer: AttributePrinter) -> str:
     return "list_of_axis_ref_lists" + axes_per_dim_text(axes)
 
 
-@sdy.spelling(AllToAllParam)
-def _spell_all_to_all_param(move: AllToAllParam, speller: Speller) -> str:
+@sdy.printer(AllToAllParam)
+def _print_all_to_all_param(move: AllToAllParam, attribute_printer: AttributePrinter) -> str:
     return "all_to_all_param" + all_to_all_param_text(move)
 
 
-@sdy.spelling(AllToAllParams)
-def _spell_all_to_all_params(params: AllToAllParams, speller: Speller) -> str:
+@sdy.printer(AllToAllParams)
+def _print_all_to_all_params(params: AllToAllParams, attribute_printer: AttributePrinter) -> str:
     return "all_to_all_param_list" + all_to_all_params_text(params)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Any
 
+from sdyopt.asm.printer.attribute_printer import plain_attribute
 from sdyopt.dialects.sdy.axes import AxisRef, axis_ref_text, axis_refs_text, sorted_and_merged, with_axes
 from sdyopt.dialects.sdy.axis_lists import AllToAllParam, AllToAllParams, AxesPerDim, AxisRefList
 from sdyopt.dialects.sdy.mesh import Mesh
@@ -14,7 +15,6 @@ from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.dialects.sdy.sharding_checks import SeenAxes, check_sharding
 from sdyopt.dialects.sdy.values import rank_of, sharding_of, sharding_or_replicated
 from sdyopt.ir.operation import Op
-from sdyopt.syntax.spell import plain_attribute
 
 # (number of a dimension, its sharding, axes to work along) -> the axes that shard it afterwards.
 _Apply = Callable[[int, DimensionSharding, Iterable[AxisRef]], tuple[AxisRef, ...]]

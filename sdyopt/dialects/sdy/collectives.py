@@ -5,6 +5,7 @@ Each has `out_sharding`, which must be what the operation makes of its operand's
 
 from __future__ import annotations
 
+from sdyopt.asm.format.assembly_format import Assembly, AttrDict, FormatElement, Operand, assembly
 from sdyopt.dialects.sdy import canonicalize_collectives as canonicalize
 from sdyopt.dialects.sdy import collective_checks as checks
 from sdyopt.dialects.sdy.axis_lists import (
@@ -35,14 +36,13 @@ from sdyopt.ir.constraints import AttrKind
 from sdyopt.ir.op_fields import attr, operand, result
 from sdyopt.ir.shape_traits import SAME_TYPE
 from sdyopt.ir.traits import INFERS_TYPES
-from sdyopt.syntax.assembly import Assembly, AttrDict, Operand, Piece, assembly
 
 _AXES: AttrKind[AxisRefList] = kind_of(AxisRefList, "List of axis refs")
 _AXES_PER_DIM: AttrKind[AxesPerDim] = kind_of(AxesPerDim, "List of axis ref lists")
 _MOVES: AttrKind[AllToAllParams] = kind_of(AllToAllParams, "List of all-to-all parameters")
 
 
-def _assembly(*before: Piece) -> Assembly:
+def _assembly(*before: FormatElement) -> Assembly:
     """`parameter %tensor out_sharding=<…> {…} : type`."""
     return assembly(
         *before,
@@ -54,11 +54,11 @@ def _assembly(*before: Piece) -> Assembly:
     )
 
 
-def _axes(field: str) -> Piece:
+def _axes(field: str) -> FormatElement:
     return bare_attr(field, bare(AxisRefList, parse_axis_ref_list), axis_ref_list_text)
 
 
-def _axes_per_dim(field: str) -> Piece:
+def _axes_per_dim(field: str) -> FormatElement:
     return bare_attr(field, bare(AxesPerDim, parse_axes_per_dim), axes_per_dim_text)
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.dialects.sdy.asm import attributes, called, integer, nested, parameter, unbracketed
 from sdyopt.dialects.sdy.axes import AxisRef, axis_ref_text, parse_axis_ref
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.ir.attribute import Attribute
-from sdyopt.syntax.cursor import Cursor
-from sdyopt.syntax.spell import Speller
 
 OPERAND, RESULT = "operand", "result"
 
@@ -91,66 +91,66 @@ def _targets_problem(step: PropagationStep, entry: AxisPropagation) -> str | Non
 
 
 @sdy.attribute("edge_value_ref")
-def parse_edge_value(cursor: Cursor) -> EdgeValueRef:
+def parse_edge_value(parser: AsmParser) -> EdgeValueRef:
     owner = "EdgeValueRef"
-    kind = parameter(cursor, owner, "type", "::mlir::sdy::EdgeNodeType", lambda: _kind(cursor))
-    cursor.expect("-")
-    return EdgeValueRef(kind, integer(cursor, owner, "index"))
+    kind = parameter(parser, owner, "type", "::mlir::sdy::EdgeNodeType", lambda: _kind(parser))
+    parser.expect("-")
+    return EdgeValueRef(kind, integer(parser, owner, "index"))
 
 
-def _kind(cursor: Cursor) -> str:
-    start = cursor.skip()
-    word = cursor.accept_word() or cursor.accept_string()
+def _kind(parser: AsmParser) -> str:
+    start = parser.skip_trivia()
+    word = parser.accept_word() or parser.accept_string()
     if word is None:
-        raise cursor.unexpected("expected valid keyword or string")
+        raise parser.error_at_next_token("expected valid keyword or string")
     if word not in (OPERAND, RESULT):
-        raise cursor.error("expected ::mlir::sdy::EdgeNodeType to be one of: operand, result", start)
+        raise parser.error("expected ::mlir::sdy::EdgeNodeType to be one of: operand, result", start)
     return word
 
 
 @unbracketed("axis_to_propagation_details", "{}")
-def parse_axis_propagation(cursor: Cursor) -> AxisPropagation:
+def parse_axis_propagation(parser: AsmParser) -> AxisPropagation:
     owner = "AxisToPropagationDetails"
-    cursor.expect("{")
-    read_axis = lambda: nested(cursor, AxisRef, parse_axis_ref)  # noqa: E731
-    axis = parameter(cursor, owner, "axis_name", "::mlir::sdy::AxisRefAttr", read_axis)
-    cursor.expect("=")
-    read_value = lambda: nested(cursor, EdgeValueRef, parse_edge_value)  # noqa: E731
-    source = parameter(cursor, owner, "source", "::mlir::sdy::EdgeValueRefAttr", read_value)
-    cursor.expect("->")
-    cursor.expect("[")
-    targets = attributes(cursor, owner, "targets", EdgeValueRef, parse_edge_value)
-    cursor.expect("]")
-    cursor.expect("}")
+    parser.expect("{")
+    read_axis = lambda: nested(parser, AxisRef, parse_axis_ref)  # noqa: E731
+    axis = parameter(parser, owner, "axis_name", "::mlir::sdy::AxisRefAttr", read_axis)
+    parser.expect("=")
+    read_value = lambda: nested(parser, EdgeValueRef, parse_edge_value)  # noqa: E731
+    source = parameter(parser, owner, "source", "::mlir::sdy::EdgeValueRefAttr", read_value)
+    parser.expect("->")
+    parser.expect("[")
+    targets = attributes(parser, owner, "targets", EdgeValueRef, parse_edge_value)
+    parser.expect("]")
+    parser.expect("}")
     return AxisPropagation(axis, source, targets)
 
 
 @unbracketed("propagation_one_step", "{}")
-def parse_step(cursor: Cursor) -> PropagationStep:
+def parse_step(parser: AsmParser) -> PropagationStep:
     owner = "PropagationOneStep"
-    cursor.expect("{")
-    cursor.expect("step")
-    cursor.expect("-")
-    index = integer(cursor, owner, "step_index")
-    cursor.expect("=")
-    cursor.expect("[")
-    axes = attributes(cursor, owner, "axis_entries", AxisPropagation, parse_axis_propagation)
-    cursor.expect("]")
-    cursor.expect("}")
+    parser.expect("{")
+    parser.expect("step")
+    parser.expect("-")
+    index = integer(parser, owner, "step_index")
+    parser.expect("=")
+    parser.expect("[")
+    axes = attributes(parser, owner, "axis_entries", AxisPropagation, parse_axis_propagation)
+    parser.expect("]")
+    parser.expect("}")
     return PropagationStep(index, axes)
 
 
 @sdy.attribute("propagation_edges")
-def parse_edges(cursor: Cursor) -> PropagationEdges:
-    start = cursor.skip()
-    cursor.expect("<")
-    cursor.expect("[")
-    edges = PropagationEdges(attributes(cursor, "PropagationEdges", "value", PropagationStep, parse_step))
-    cursor.expect("]")
-    cursor.expect(">")
+def parse_edges(parser: AsmParser) -> PropagationEdges:
+    start = parser.skip_trivia()
+    parser.expect("<")
+    parser.expect("[")
+    edges = PropagationEdges(attributes(parser, "PropagationEdges", "value", PropagationStep, parse_step))
+    parser.expect("]")
+    parser.expect(">")
     problem = edges_problem(edges)
     if problem is not None:
-        raise cursor.error(problem, start)
+        raise parser.error(problem, start)
     return edges
 
 
@@ -170,22 +170,22 @@ def _step_text(step: PropagationStep) -> str:
     return f"{{step-{step.index} = [{', '.join(map(_axis_text, step.axes))}]}}"
 
 
-@sdy.spelling(EdgeValueRef)
-def _spell_value(value: EdgeValueRef, speller: Speller) -> str:
+@sdy.printer(EdgeValueRef)
+def _print_value(value: EdgeValueRef, attribute_printer: AttributePrinter) -> str:
     # With a blank, so that it can be read back.
     return f"edge_value_ref {_value_text(value)}"
 
 
-@sdy.spelling(AxisPropagation)
-def _spell_axis(entry: AxisPropagation, speller: Speller) -> str:
+@sdy.printer(AxisPropagation)
+def _print_axis(entry: AxisPropagation, attribute_printer: AttributePrinter) -> str:
     return "axis_to_propagation_details" + _axis_text(entry)
 
 
-@sdy.spelling(PropagationStep)
-def _spell_step(step: PropagationStep, speller: Speller) -> str:
+@sdy.printer(PropagationStep)
+def _print_step(step: PropagationStep, attribute_printer: AttributePrinter) -> str:
     return "propagation_one_step" + _step_text(step)
 
 
-@sdy.spelling(PropagationEdges)
-def _spell_edges(edges: PropagationEdges, speller: Speller) -> str:
+@sdy.printer(PropagationEdges)
+def _print_edges(edges: PropagationEdges, attribute_printer: AttributePrinter) -> str:
     return f"propagation_edges<[{', '.join(map(_step_text, edges.steps))}]>"

@@ -7,6 +7,7 @@ from itertools import pairwise
 from math import prod
 from typing import Any
 
+from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.sdy.axes import AxisRef, axis_ref_text
 from sdyopt.dialects.sdy.axis_lists import ManualAxes
 from sdyopt.dialects.sdy.mesh_op import common_mesh, mesh_of
@@ -15,7 +16,6 @@ from sdyopt.dialects.sdy.sharding_checks import check_shardings
 from sdyopt.ir.operation import Op
 from sdyopt.ir.region_traits import terminator_of
 from sdyopt.ir.types import DYNAMIC, RankedShape, ShapedType, Type, tensor
-from sdyopt.syntax.spell import plain_type
 
 
 def check_manual_computation(op: Any) -> None:

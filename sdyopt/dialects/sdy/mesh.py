@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.dialects.sdy.asm import attributes, called, integer, parameter, quote, quoted, unbracketed
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.interning import derive, derived
 from sdyopt.ir.attribute import Attribute
-from sdyopt.syntax.cursor import Cursor
-from sdyopt.syntax.spell import Speller
 
 
 @called("MeshAxisAttr")
@@ -129,42 +129,42 @@ def _device_problem(mesh: Mesh) -> str | None:
 
 
 @unbracketed("mesh_axis")
-def parse_axis(cursor: Cursor) -> MeshAxis:
-    start = cursor.skip()
-    name = quoted(cursor, "MeshAxis", "name")
-    cursor.expect("=")
-    axis = MeshAxis(name, integer(cursor, "MeshAxis", "size"))
+def parse_axis(parser: AsmParser) -> MeshAxis:
+    start = parser.skip_trivia()
+    name = quoted(parser, "MeshAxis", "name")
+    parser.expect("=")
+    axis = MeshAxis(name, integer(parser, "MeshAxis", "size"))
     problem = axis_problem(axis)
     if problem is not None:
-        raise cursor.error(problem, start)
+        raise parser.error(problem, start)
     return axis
 
 
 @sdy.attribute("mesh")
-def parse_mesh(cursor: Cursor) -> Mesh:
-    start = cursor.skip()
-    cursor.expect("<")
-    cursor.expect("[")
+def parse_mesh(parser: AsmParser) -> Mesh:
+    start = parser.skip_trivia()
+    parser.expect("<")
+    parser.expect("[")
     axes: tuple[MeshAxis, ...] = ()
-    if not cursor.accept("]"):
-        axes = attributes(cursor, "Mesh", "axes", MeshAxis, parse_axis)
-        cursor.expect("]")
-    device_ids = _parse_device_ids(cursor) if cursor.accept(",") else []
-    cursor.expect(">")
+    if not parser.accept("]"):
+        axes = attributes(parser, "Mesh", "axes", MeshAxis, parse_axis)
+        parser.expect("]")
+    device_ids = _parse_device_ids(parser) if parser.accept(",") else []
+    parser.expect(">")
     found = mesh(axes, device_ids)
     problem = mesh_problem(found)
     if problem is not None:
-        raise cursor.error(problem, start)
+        raise parser.error(problem, start)
     return found
 
 
-def _parse_device_ids(cursor: Cursor) -> list[int]:
-    cursor.expect("device_ids")
-    cursor.expect("=")
-    cursor.expect("[")
-    read = lambda: cursor.comma_list(cursor.integer)  # noqa: E731
-    device_ids = parameter(cursor, "Mesh", "device_ids", "::llvm::ArrayRef<int64_t>", read)
-    cursor.expect("]")
+def _parse_device_ids(parser: AsmParser) -> list[int]:
+    parser.expect("device_ids")
+    parser.expect("=")
+    parser.expect("[")
+    read = lambda: parser.comma_list(parser.integer)  # noqa: E731
+    device_ids = parameter(parser, "Mesh", "device_ids", "::llvm::ArrayRef<int64_t>", read)
+    parser.expect("]")
     return device_ids
 
 
@@ -179,11 +179,11 @@ def mesh_text(mesh: Mesh) -> str:
     return f"<[{', '.join(map(axis_text, mesh.axes))}]{devices}>"
 
 
-@sdy.spelling(MeshAxis)
-def _spell_axis(axis: MeshAxis, speller: Speller) -> str:
+@sdy.printer(MeshAxis)
+def _print_axis(axis: MeshAxis, attribute_printer: AttributePrinter) -> str:
     return "mesh_axis" + axis_text(axis)
 
 
-@sdy.spelling(Mesh)
-def _spell_mesh(mesh: Mesh, speller: Speller) -> str:
+@sdy.printer(Mesh)
+def _print_mesh(mesh: Mesh, attribute_printer: AttributePrinter) -> str:
     return "mesh" + mesh_text(mesh)

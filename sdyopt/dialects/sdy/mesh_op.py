@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from sdyopt.asm.format.assembly_format import AttrDict, assembly
+from sdyopt.asm.symbol_names import symbol_name_directive
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.dialects.sdy.mesh import Mesh, mesh_text, parse_mesh
@@ -14,8 +16,6 @@ from sdyopt.ir.op_fields import attr
 from sdyopt.ir.operation import Op
 from sdyopt.ir.region_traits import has_parent
 from sdyopt.ir.traits import SYMBOL
-from sdyopt.syntax.assembly import AttrDict, assembly
-from sdyopt.syntax.names import symbol_name_piece
 
 _MESH: AttrKind[Mesh] = kind_of(Mesh, "Mesh of axes and a list of devices")
 
@@ -30,7 +30,7 @@ class MeshOp(Op):
     mesh = attr(_MESH)
 
     assembly = assembly(
-        symbol_name_piece(), "=", bare_attr("mesh", bare(Mesh, parse_mesh), mesh_text), AttrDict()
+        symbol_name_directive(), "=", bare_attr("mesh", bare(Mesh, parse_mesh), mesh_text), AttrDict()
     )
 
 

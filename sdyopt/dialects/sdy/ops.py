@@ -6,6 +6,10 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any
 
+from sdyopt.asm.format.assembly_format import AttrDict, Operand, Optional, TypeOf, assembly
+from sdyopt.asm.format.constant import constant_assembly
+from sdyopt.asm.parser.op_parser import OpAsmParser
+from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.func import CallOp
 from sdyopt.dialects.sdy.canonicalize_reshard import RESHARD_OF_RESHARD, REUSE_RESHARD
 from sdyopt.dialects.sdy.dialect import sdy
@@ -32,10 +36,6 @@ from sdyopt.ir.shape_traits import SAME_TYPE
 from sdyopt.ir.traits import FUNCTION, INFERS_TYPES, PURE, TERMINATOR
 from sdyopt.ir.types import I32, I64, RankedShape, Type
 from sdyopt.ir.value import BlockArgument
-from sdyopt.syntax.assembly import AttrDict, Operand, Optional, TypeOf, assembly
-from sdyopt.syntax.constant import constant_assembly
-from sdyopt.syntax.spell import plain_type
-from sdyopt.syntax.statement import Statement
 
 
 def operand_type(signature: OpSignature, regions: Sequence[Any]) -> Sequence[Type]:
@@ -94,7 +94,7 @@ class ShardingGroupOp(Op):
 
     assembly = assembly(
         Operand("input"),
-        NamedAttr("group_id", lambda statement: _integer(statement), lambda attribute: str(attribute.value)),
+        NamedAttr("group_id", lambda op_parser: _integer(op_parser), lambda attribute: str(attribute.value)),
         AttrDict(),
         ":",
         KnownType("input", ANY_RANKED_TENSOR),
@@ -105,11 +105,11 @@ class ShardingGroupOp(Op):
         return ()
 
 
-def _integer(statement: Statement) -> Attribute:
-    start = statement.skip()
-    found = statement.attribute(I64)
+def _integer(op_parser: OpAsmParser) -> Attribute:
+    start = op_parser.skip_trivia()
+    found = op_parser.attribute(I64)
     if not isinstance(found, IntegerAttr):
-        raise statement.error("invalid kind of attribute specified", start)
+        raise op_parser.error("invalid kind of attribute specified", start)
     return found
 
 
@@ -132,20 +132,20 @@ _DIRECTION = AttrKind[PropagationDirection](
 )
 
 
-def _parse_direction(statement: Statement) -> Attribute:
-    start = statement.skip()
-    word = next((name for name in PropagationDirection.__members__ if statement.accept(name)), None)
+def _parse_direction(op_parser: OpAsmParser) -> Attribute:
+    start = op_parser.skip_trivia()
+    word = next((name for name in PropagationDirection.__members__ if op_parser.accept(name)), None)
     if word is None:
-        word = statement.accept_string()
+        word = op_parser.accept_string()
     if word is None:
         names = ", ".join(PropagationDirection.__members__)
-        raise statement.error(
+        raise op_parser.error(
             "expected string or keyword containing one of the following enum values for attribute "
             f"'allowed_direction' [{names}]",
             start,
         )
     if word not in PropagationDirection.__members__:
-        raise statement.error(f'invalid allowed_direction attribute specification: "{word}"', start)
+        raise op_parser.error(f'invalid allowed_direction attribute specification: "{word}"', start)
     return IntegerAttr(PropagationDirection[word], I32)
 
 

@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from sdyopt.asm.format.assembly_format import Attr, Custom, FormatElement, TypeOf
+from sdyopt.asm.format.print_template import Template
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.parser.op_parser import OpAsmParser
+from sdyopt.asm.printer.asm_printer import Printer
 from sdyopt.dialects.sdy.asm import nested
 from sdyopt.dialects.sdy.sharding import (
     ShardingPerValue,
@@ -18,11 +23,6 @@ from sdyopt.ir.constraints import AttrKind, TypeConstraint
 from sdyopt.ir.op_fields import AttrField
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import RankedTensor, ShapedType
-from sdyopt.syntax.assembly import Attr, Custom, Piece, TypeOf
-from sdyopt.syntax.cursor import Cursor
-from sdyopt.syntax.print import Printer
-from sdyopt.syntax.statement import Statement
-from sdyopt.syntax.template import Template
 
 # --- Types --------------------------------------------------------------------------------------
 
@@ -49,13 +49,13 @@ class KnownType(TypeOf):
         super().__init__(field, same)
         self.constraint = constraint
 
-    def parse(self, statement: Statement) -> None:
-        start = statement.skip()
-        super().parse(statement)
-        (type,) = statement.types[self.field]
+    def parse(self, op_parser: OpAsmParser) -> None:
+        start = op_parser.skip_trivia()
+        super().parse(op_parser)
+        (type,) = op_parser.types[self.field]
         if not self.constraint.accepts(type):
-            expected = _EXPECTED[self.constraint].format(statement.parser.spell_type(type))
-            raise statement.error("invalid kind of type specified" + expected, start)
+            expected = _EXPECTED[self.constraint].format(op_parser.module_parser.print_type(type))
+            raise op_parser.error("invalid kind of type specified" + expected, start)
 
 
 # --- Attributes ---------------------------------------------------------------------------------
@@ -71,42 +71,42 @@ SHARDINGS_ATTR: AttrKind[ShardingPerValue] = kind_of(
     ShardingPerValue, "Tensor sharding per operand/result of an op"
 )
 
-ParseAttribute = Callable[[Statement], Attribute]
-SpellAttribute = Callable[[Any], str]
+ParseAttribute = Callable[[OpAsmParser], Attribute]
+PrintAttribute = Callable[[Any], str]
 
 
-def bare(cls: type[Attribute], parse: Callable[[Cursor], Any]) -> ParseAttribute:
+def bare(cls: type[Attribute], parse: Callable[[AsmParser], Any]) -> ParseAttribute:
     """Reads an attribute without `#sdy.` and mnemonic."""
-    return lambda statement: nested(statement, cls, parse)
+    return lambda op_parser: nested(op_parser, cls, parse)
 
 
-def bare_attr(field: str, parse: ParseAttribute, spell: SpellAttribute) -> Attr:
+def bare_attr(field: str, parse: ParseAttribute, print: PrintAttribute) -> Attr:
     """An attribute by itself."""
-    return Attr(field, parse, lambda attribute, speller: spell(attribute))
+    return Attr(field, parse, lambda attribute, attribute_printer: print(attribute))
 
 
-class NamedAttr(Piece):
+class NamedAttr(FormatElement):
     """`field=value`; an optional attribute may be missing."""
 
-    def __init__(self, field: str, parse: ParseAttribute, spell: SpellAttribute) -> None:
+    def __init__(self, field: str, parse: ParseAttribute, print: PrintAttribute) -> None:
         self.field = field
         self._parse = parse
-        self._spell = spell
+        self._print = print
         self.elides = (field,)
 
-    def parse(self, statement: Statement) -> None:
-        field = statement.op_class.fields[self.field]
+    def parse(self, op_parser: OpAsmParser) -> None:
+        field = op_parser.op_class.fields[self.field]
         assert isinstance(field, AttrField)
-        if field.is_optional and not statement.looking_at(self.field):
+        if field.is_optional and not op_parser.looking_at(self.field):
             return
-        statement.expect(self.field)
-        statement.expect("=")
-        statement.attributes[self.field] = self._parse(statement)
+        op_parser.expect(self.field)
+        op_parser.expect("=")
+        op_parser.attributes[self.field] = self._parse(op_parser)
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         value = signature.attributes.get(self.field)
         if value is not None:
-            out.word(f"{self.field}={self._spell(value)}")
+            out.word(f"{self.field}={self._print(value)}")
 
 
 def sharding_attr(field: str) -> Attr:
@@ -122,11 +122,11 @@ def named_sharding(field: str) -> NamedAttr:
 def named_shardings(field: str) -> NamedAttr:
     """`field=[<@mesh, [{"x"}]>, …]`."""
 
-    def one(statement: Statement) -> TensorSharding:
-        return nested(statement, TensorSharding, parse_sharding)
+    def one(op_parser: OpAsmParser) -> TensorSharding:
+        return nested(op_parser, TensorSharding, parse_sharding)
 
-    def parse(statement: Statement) -> Attribute:
-        return ShardingPerValue(tuple(statement.comma_list(lambda: one(statement), "[", "]")))
+    def parse(op_parser: OpAsmParser) -> Attribute:
+        return ShardingPerValue(tuple(op_parser.comma_list(lambda: one(op_parser), "[", "]")))
 
     return NamedAttr(field, parse, shardings_text)
 
@@ -137,9 +137,9 @@ def named_shardings(field: str) -> NamedAttr:
 def body_with_arguments() -> Custom:
     """`(%arg0: type, …) { … }`: the only block of the only region, without a label."""
 
-    def parse(statement: Statement) -> None:
-        arguments = statement.comma_list(statement.argument, "(", ")", " in argument list")
-        statement.region(arguments)
+    def parse(op_parser: OpAsmParser) -> None:
+        arguments = op_parser.comma_list(op_parser.argument, "(", ")", " in argument list")
+        op_parser.region(arguments)
 
     def print(op: Any, printer: Printer) -> None:
         region = op.regions[0]

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sdyopt.asm.format.assembly_format import AttrDict, Custom, FunctionalType, Operand, assembly
+from sdyopt.asm.format.print_template import Template
+from sdyopt.asm.parser.op_parser import OpAsmParser
+from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.sdy.axis_lists import ManualAxes, manual_axes_text, parse_manual_axes
 from sdyopt.dialects.sdy.canonicalize_manual import DROP_UNUSED_INPUTS, INLINE_REDUNDANT
 from sdyopt.dialects.sdy.dialect import sdy
@@ -29,10 +33,6 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.region_traits import ends_with, terminator_of
 from sdyopt.ir.traits import INFERS_TYPES, ISOLATED, RECURSIVE_EFFECTS
 from sdyopt.ir.types import Type
-from sdyopt.syntax.assembly import AttrDict, Custom, FunctionalType, Operand, assembly
-from sdyopt.syntax.spell import plain_type
-from sdyopt.syntax.statement import Statement
-from sdyopt.syntax.template import Template
 
 _ENDS_WITH_RETURN = ends_with("sdy.return")
 
@@ -92,14 +92,14 @@ class ManualComputationOp(AxisBinder, ShardingOwner):
         return None if outside is None else without_manual_axes(outside, self.manual_axes)
 
 
-def _parse_name(statement: Statement) -> None:
-    statement.expect("<")
-    statement.attributes["name"] = statement.attribute()
-    statement.expect(">")
+def _parse_name(op_parser: OpAsmParser) -> None:
+    op_parser.expect("<")
+    op_parser.attributes["name"] = op_parser.attribute()
+    op_parser.expect(">")
 
 
 def _write_name(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-    out.text(f"<{out.speller.attribute(signature.attributes['name'])}>")
+    out.text(f"<{out.attribute_printer.attribute(signature.attributes['name'])}>")
 
 
 @sdy.op("named_computation", RECURSIVE_EFFECTS, _ENDS_WITH_RETURN, ISOLATED, INFERS_TYPES)

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.diagnostics.diagnostic import emit
 from sdyopt.dialects.sdy.asm import attributes, called, unbracketed
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.ir.attribute import Attribute
-from sdyopt.syntax.cursor import Cursor
-from sdyopt.syntax.spell import Speller
 
 # Factors are called i, j, …, z, then z_1, z_2, ….
 _LETTERS = "ijklmnopqrstuvwxyz"
@@ -83,102 +83,102 @@ def factor_symbol(factor: int) -> str:
 
 
 @sdy.attribute("dim_mapping")
-def parse_dim_mapping(cursor: Cursor) -> DimMapping:
-    text = cursor.accept_word() or ""
+def parse_dim_mapping(parser: AsmParser) -> DimMapping:
+    text = parser.accept_word() or ""
     factors = []
     while text:
-        factor, text = _first_factor(cursor, text)
+        factor, text = _first_factor(parser, text)
         factors.append(factor)
     return DimMapping(tuple(factors))
 
 
 @unbracketed("tensor_mapping", "[]")
-def parse_tensor_mapping(cursor: Cursor) -> TensorMapping:
-    cursor.expect("[")
-    if cursor.accept("]"):
+def parse_tensor_mapping(parser: AsmParser) -> TensorMapping:
+    parser.expect("[")
+    if parser.accept("]"):
         return TensorMapping()
-    dims = attributes(cursor, "TensorMapping", "dim_mappings", DimMapping, parse_dim_mapping)
-    cursor.expect("]")
+    dims = attributes(parser, "TensorMapping", "dim_mappings", DimMapping, parse_dim_mapping)
+    parser.expect("]")
     return TensorMapping(dims)
 
 
 @sdy.attribute("op_sharding_rule")
-def parse_rule(cursor: Cursor) -> OpShardingRule:
-    cursor.expect("<")
-    cursor.expect("(")
-    operands = _parse_mappings(cursor, "operand_mappings")
-    cursor.expect(")")
-    cursor.expect("->")
-    cursor.expect("(")
-    results = _parse_mappings(cursor, "result_mappings")
-    cursor.expect(")")
-    sizes = _parse_factor_sizes(cursor)
+def parse_rule(parser: AsmParser) -> OpShardingRule:
+    parser.expect("<")
+    parser.expect("(")
+    operands = _parse_mappings(parser, "operand_mappings")
+    parser.expect(")")
+    parser.expect("->")
+    parser.expect("(")
+    results = _parse_mappings(parser, "result_mappings")
+    parser.expect(")")
+    sizes = _parse_factor_sizes(parser)
     reduction, need_replication, permutation, blocked = (
-        _parse_special(cursor, word) for word in SPECIAL_FACTORS
+        _parse_special(parser, word) for word in SPECIAL_FACTORS
     )
-    is_custom = cursor.accept(",")
+    is_custom = parser.accept(",")
     if is_custom:
-        cursor.expect("custom")
-    cursor.expect(">")
+        parser.expect("custom")
+    parser.expect(">")
     return OpShardingRule(
         sizes, operands, results, reduction, need_replication, permutation, blocked, is_custom
     )
 
 
-def _parse_mappings(cursor: Cursor, name: str) -> tuple[TensorMapping, ...]:
-    return attributes(cursor, "OpShardingRule", name, TensorMapping, parse_tensor_mapping)
+def _parse_mappings(parser: AsmParser, name: str) -> tuple[TensorMapping, ...]:
+    return attributes(parser, "OpShardingRule", name, TensorMapping, parse_tensor_mapping)
 
 
-def _parse_factor_sizes(cursor: Cursor) -> tuple[int, ...]:
+def _parse_factor_sizes(parser: AsmParser) -> tuple[int, ...]:
     """Reads `{i=8, j=16}`: all factors in order."""
     sizes: list[int] = []
 
     def one() -> None:
-        factor, rest = _first_factor(cursor, cursor.word())
+        factor, rest = _first_factor(parser, parser.word())
         if factor != len(sizes):
-            raise cursor.error(
+            raise parser.error(
                 "expecting factor indices to be ordered like an iota ([0,1,2,...], e.g. {i=#, j=#, ...}). "
                 f"Expecting factor index symbol '{factor_symbol(len(sizes))}', received: "
                 f"'{factor_symbol(factor)}'"
             )
         if rest:
-            raise cursor.error(f"expecting single factor symbol: {rest}")
-        cursor.expect("=")
-        sizes.append(cursor.integer(32))
+            raise parser.error(f"expecting single factor symbol: {rest}")
+        parser.expect("=")
+        sizes.append(parser.integer(32))
 
-    if cursor.looking_at("{"):
-        cursor.comma_list(one, "{", "}")
+    if parser.looking_at("{"):
+        parser.comma_list(one, "{", "}")
     return tuple(sizes)
 
 
-def _parse_special(cursor: Cursor, word: str) -> tuple[int, ...]:
+def _parse_special(parser: AsmParser, word: str) -> tuple[int, ...]:
     """Reads `reduction={i, k}`, if it is next."""
-    if not cursor.accept(word):
+    if not parser.accept(word):
         return ()
-    cursor.expect("=")
-    if not cursor.looking_at("{"):
+    parser.expect("=")
+    if not parser.looking_at("{"):
         return ()
-    return tuple(cursor.comma_list(lambda: _first_factor(cursor, cursor.word())[0], "{", "}"))
+    return tuple(parser.comma_list(lambda: _first_factor(parser, parser.word())[0], "{", "}"))
 
 
-def _first_factor(cursor: Cursor, text: str) -> tuple[int, str]:
+def _first_factor(parser: AsmParser, text: str) -> tuple[int, str]:
     """The factor with which a word starts, and the rest of the word."""
     if not text.startswith("z_"):
         factor = _LETTERS.find(text[0])
         if factor < 0:
-            raise cursor.error(f"expecting symbol from 'i' to 'z'. Received: '{text[0]}'")
+            raise parser.error(f"expecting symbol from 'i' to 'z'. Received: '{text[0]}'")
         return factor, text[1:]
     end = 2
     while end < len(text) and text[end] in "0123456789":
         end += 1
     number = text[2:end]
     if not number:
-        raise cursor.error(f"expecting integer after 'z_'. Received: '{text}'")
+        raise parser.error(f"expecting integer after 'z_'. Received: '{text}'")
     if number[0] == "0":
-        raise cursor.error(f"expecting positive integer without leading zeros. Received: '{number}'")
+        raise parser.error(f"expecting positive integer without leading zeros. Received: '{number}'")
     if len(number) > 19 or int(number) >= 1 << 63:
         # The reference goes on with 0, and so may find more to say.
-        emit(cursor.error(f"expecting symbol index <=2^63-1. Received: '{number}'").diagnostic)
+        emit(parser.error(f"expecting symbol index <=2^63-1. Received: '{number}'").diagnostic)
         number = "0"
     return _LAST_LETTER + int(number), text[end:]
 
@@ -211,17 +211,17 @@ def _dim_text(dim: DimMapping) -> str:
     return "".join(map(factor_symbol, dim.factors))
 
 
-@sdy.spelling(DimMapping)
-def _spell_dim_mapping(dim: DimMapping, speller: Speller) -> str:
+@sdy.printer(DimMapping)
+def _print_dim_mapping(dim: DimMapping, attribute_printer: AttributePrinter) -> str:
     # With a blank, so that it can be read back.
     return f"dim_mapping {_dim_text(dim)}" if dim.factors else "dim_mapping"
 
 
-@sdy.spelling(TensorMapping)
-def _spell_tensor_mapping(mapping: TensorMapping, speller: Speller) -> str:
+@sdy.printer(TensorMapping)
+def _print_tensor_mapping(mapping: TensorMapping, attribute_printer: AttributePrinter) -> str:
     return "tensor_mapping" + tensor_mapping_text(mapping)
 
 
-@sdy.spelling(OpShardingRule)
-def _spell_rule(rule: OpShardingRule, speller: Speller) -> str:
+@sdy.printer(OpShardingRule)
+def _print_rule(rule: OpShardingRule, attribute_printer: AttributePrinter) -> str:
     return "op_sharding_rule" + rule_text(rule)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping, factor_symbol
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import RankedShape, Type
-from sdyopt.syntax.spell import plain_type
 
 
 def check_rule(op: Op, rule: OpShardingRule) -> None:

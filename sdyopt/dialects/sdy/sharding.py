@@ -12,15 +12,15 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from math import prod
 
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.asm.symbol_names import symbol_text
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.sdy.asm import also, attributes, called, nested, unbracketed
 from sdyopt.dialects.sdy.axes import AxisRef, axis_refs_text, parse_axis_ref
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.dialects.sdy.mesh import Mesh, mesh_text, parse_mesh
 from sdyopt.ir.attribute import Attribute, SymbolRef
-from sdyopt.syntax.cursor import Cursor
-from sdyopt.syntax.names import symbol_text
-from sdyopt.syntax.spell import Speller
 
 MeshOrRef = Mesh | SymbolRef
 
@@ -139,107 +139,107 @@ def fully_replicated(rank: int, mesh_or_ref: MeshOrRef, is_closed: bool) -> Tens
 
 
 @unbracketed("dimension_sharding", "{}")
-def parse_dimension(cursor: Cursor) -> DimensionSharding:
-    cursor.expect("{")
+def parse_dimension(parser: AsmParser) -> DimensionSharding:
+    parser.expect("{")
     axes: list[AxisRef] = []
     is_closed = True
-    while not cursor.accept("}"):
+    while not parser.accept("}"):
         if axes:
-            cursor.expect(",")
-        if cursor.accept("?"):
+            parser.expect(",")
+        if parser.accept("?"):
             is_closed = False
-            cursor.expect("}")
+            parser.expect("}")
             break
-        axes.append(parse_axis_ref(cursor))
-    return DimensionSharding(tuple(axes), is_closed, _parse_priority(cursor))
+        axes.append(parse_axis_ref(parser))
+    return DimensionSharding(tuple(axes), is_closed, _parse_priority(parser))
 
 
-def _parse_priority(cursor: Cursor) -> int | None:
-    word = cursor.accept_word()
+def _parse_priority(parser: AsmParser) -> int | None:
+    word = parser.accept_word()
     if word is None:
         return None
     number = word[1:]
     if word[0] != "p" or not (number.isascii() and number.isdigit()):
-        raise cursor.error(f"expecting priority in format 'p<number>', got: {word}")
+        raise parser.error(f"expecting priority in format 'p<number>', got: {word}")
     if number[0] == "0" and len(number) > 1:
-        raise cursor.error(f"priorities with leading zeros are not allowed, got: {word}")
+        raise parser.error(f"priorities with leading zeros are not allowed, got: {word}")
     if len(number) > 19 or int(number) >= 1 << 63:
-        raise cursor.error(f"expecting integer priority, got: {word}")
+        raise parser.error(f"expecting integer priority, got: {word}")
     return int(number)
 
 
 @sdy.attribute("sharding")
-def parse_sharding(cursor: Cursor) -> TensorSharding:
-    cursor.expect("<")
-    mesh_or_ref = _parse_mesh_or_ref(cursor)
-    cursor.expect(",")
-    cursor.expect("[")
+def parse_sharding(parser: AsmParser) -> TensorSharding:
+    parser.expect("<")
+    mesh_or_ref = _parse_mesh_or_ref(parser)
+    parser.expect(",")
+    parser.expect("[")
     dims: tuple[DimensionSharding, ...] = ()
-    if not cursor.accept("]"):
-        dims = attributes(cursor, "TensorSharding", "dim_shardings", DimensionSharding, parse_dimension)
-        cursor.expect("]")
-    replicated, unreduced = _parse_other_axes(cursor)
-    cursor.expect(">")
+    if not parser.accept("]"):
+        dims = attributes(parser, "TensorSharding", "dim_shardings", DimensionSharding, parse_dimension)
+        parser.expect("]")
+    replicated, unreduced = _parse_other_axes(parser)
+    parser.expect(">")
     return TensorSharding(mesh_or_ref, dims, replicated, unreduced)
 
 
-def _parse_mesh_or_ref(cursor: Cursor) -> MeshOrRef:
+def _parse_mesh_or_ref(parser: AsmParser) -> MeshOrRef:
     try:
-        if cursor.accept("mesh"):
+        if parser.accept("mesh"):
             message = "failed to parse MeshAttr"
-            return nested(cursor, Mesh, parse_mesh)
+            return nested(parser, Mesh, parse_mesh)
         message = "expecting MeshAttr or FlatSymbolRefAttr, got: <<NULL ATTRIBUTE>>"
-        return _parse_mesh_name(cursor)
+        return _parse_mesh_name(parser)
     except DiagnosticError as error:
-        raise also(cursor, error, message) from None
+        raise also(parser, error, message) from None
 
 
-def _parse_mesh_name(cursor: Cursor) -> SymbolRef:
-    start = cursor.skip()
-    found = cursor.attribute()
+def _parse_mesh_name(parser: AsmParser) -> SymbolRef:
+    start = parser.skip_trivia()
+    found = parser.attribute()
     if not isinstance(found, SymbolRef) or found.nested:
-        raise cursor.error("invalid kind of attribute specified", start)
+        raise parser.error("invalid kind of attribute specified", start)
     return found
 
 
-def _parse_other_axes(cursor: Cursor) -> tuple[tuple[AxisRef, ...], tuple[AxisRef, ...]]:
+def _parse_other_axes(parser: AsmParser) -> tuple[tuple[AxisRef, ...], tuple[AxisRef, ...]]:
     """Reads the replicated and the unreduced axes, each at most once and in any order."""
     found: dict[str, tuple[AxisRef, ...]] = {"replicated": (), "unreduced": ()}
-    while cursor.accept(","):
-        keyword = next((word for word in found if not found[word] and cursor.accept(word)), None)
+    while parser.accept(","):
+        keyword = next((word for word in found if not found[word] and parser.accept(word)), None)
         if keyword is None:
-            raise cursor.error(
+            raise parser.error(
                 "failed to parse Sdy_TensorSharding, expected valid named axis list after comma"
             )
         try:
-            found[keyword] = _parse_equals_axes(cursor)
+            found[keyword] = _parse_equals_axes(parser)
         except DiagnosticError as error:
             message = f"failed to parse Sdy_TensorSharding parameter '{keyword}_axes'"
-            raise also(cursor, error, message) from None
+            raise also(parser, error, message) from None
     return found["replicated"], found["unreduced"]
 
 
-def _parse_equals_axes(cursor: Cursor) -> tuple[AxisRef, ...]:
-    cursor.expect("=")
-    cursor.expect("{")
+def _parse_equals_axes(parser: AsmParser) -> tuple[AxisRef, ...]:
+    parser.expect("=")
+    parser.expect("{")
     try:
-        axes = cursor.comma_list(lambda: nested(cursor, AxisRef, parse_axis_ref))
+        axes = parser.comma_list(lambda: nested(parser, AxisRef, parse_axis_ref))
     except DiagnosticError as error:
         message = "failed to parse axis list which is expected to be an `ArrayRef<AxisRefAttr>`"
-        raise also(cursor, error, message) from None
-    cursor.expect("}")
+        raise also(parser, error, message) from None
+    parser.expect("}")
     return tuple(axes)
 
 
 @sdy.attribute("sharding_per_value")
-def parse_sharding_per_value(cursor: Cursor) -> ShardingPerValue:
-    cursor.expect("<")
-    cursor.expect("[")
+def parse_sharding_per_value(parser: AsmParser) -> ShardingPerValue:
+    parser.expect("<")
+    parser.expect("[")
     shardings: tuple[TensorSharding, ...] = ()
-    if not cursor.accept("]"):
-        shardings = attributes(cursor, "TensorShardingPerValue", "shardings", TensorSharding, parse_sharding)
-        cursor.expect("]")
-    cursor.expect(">")
+    if not parser.accept("]"):
+        shardings = attributes(parser, "TensorShardingPerValue", "shardings", TensorSharding, parse_sharding)
+        parser.expect("]")
+    parser.expect(">")
     return ShardingPerValue(shardings)
 
 
@@ -273,16 +273,16 @@ def shardings_text(shardings: ShardingPerValue) -> str:
     return f"[{', '.join(map(sharding_text, shardings))}]"
 
 
-@sdy.spelling(DimensionSharding)
-def _spell_dimension(dim: DimensionSharding, speller: Speller) -> str:
+@sdy.printer(DimensionSharding)
+def _print_dimension(dim: DimensionSharding, attribute_printer: AttributePrinter) -> str:
     return "dimension_sharding" + dimension_text(dim)
 
 
-@sdy.spelling(TensorSharding)
-def _spell_sharding(sharding: TensorSharding, speller: Speller) -> str:
+@sdy.printer(TensorSharding)
+def _print_sharding(sharding: TensorSharding, attribute_printer: AttributePrinter) -> str:
     return "sharding" + sharding_text(sharding)
 
 
-@sdy.spelling(ShardingPerValue)
-def _spell_shardings(shardings: ShardingPerValue, speller: Speller) -> str:
+@sdy.printer(ShardingPerValue)
+def _print_shardings(shardings: ShardingPerValue, attribute_printer: AttributePrinter) -> str:
     return f"sharding_per_value<{shardings_text(shardings)}>"

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 
+from sdyopt.asm.printer.attribute_printer import plain_attribute, plain_type
+from sdyopt.asm.symbol_names import symbol_text
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.sdy.axes import AxisRef, axis_ref_text, is_sorted, mesh_order
 from sdyopt.dialects.sdy.interfaces import AxisBinder
@@ -17,8 +19,6 @@ from sdyopt.dialects.sdy.mesh_op import mesh_of
 from sdyopt.dialects.sdy.sharding import DimensionSharding, ShardingPerValue, TensorSharding
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import DYNAMIC, RankedShape, ShapedType, TupleType, Type
-from sdyopt.syntax.names import symbol_text
-from sdyopt.syntax.spell import plain_attribute, plain_type
 
 # Makes an error of a message, saying first what it is about.
 ErrorMaker = Callable[[str], DiagnosticError]

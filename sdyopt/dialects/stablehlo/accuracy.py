@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from struct import pack, unpack
 
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import of_class
 from sdyopt.ir.floats import float_text
 from sdyopt.ir.types import F64
-from sdyopt.syntax.cursor import Cursor
-from sdyopt.syntax.spell import Speller
 
 
 @enumeration(stablehlo, "result_accuracy_mode", "DEFAULT", "HIGHEST", "TOLERANCE", is_bracketed=True)
@@ -36,38 +36,38 @@ RESULT_ACCURACY = of_class(ResultAccuracy, "The requested accuracy for transcend
 
 
 @stablehlo.attribute("result_accuracy")
-def _parse(cursor: Cursor) -> Attribute:
-    place = cursor.position - len("result_accuracy")
-    cursor.expect("<")
-    atol, rtol = _tolerance(cursor, "atol"), _tolerance(cursor, "rtol")
+def _parse(parser: AsmParser) -> Attribute:
+    offset = parser.position - len("result_accuracy")
+    parser.expect("<")
+    atol, rtol = _tolerance(parser, "atol"), _tolerance(parser, "rtol")
     ulps = 0
-    if cursor.accept("ulps"):
-        cursor.expect("=")
-        ulps = cursor.integer()
-        cursor.expect(",")
-    cursor.expect("mode")
-    cursor.expect("=")
-    offset = cursor.skip()
-    mode = cursor.attribute()
+    if parser.accept("ulps"):
+        parser.expect("=")
+        ulps = parser.integer()
+        parser.expect(",")
+    parser.expect("mode")
+    parser.expect("=")
+    offset = parser.skip_trivia()
+    mode = parser.attribute()
     if not isinstance(mode, ResultAccuracyMode):
-        raise cursor.error("invalid kind of attribute specified", offset)
-    cursor.expect(">")
+        raise parser.error("invalid kind of attribute specified", offset)
+    parser.expect(">")
     if ulps < 0 or _is_negative(atol) or _is_negative(rtol):
-        raise cursor.error("Negative tolerance", place)
+        raise parser.error("Negative tolerance", offset)
     if mode.value != "TOLERANCE" and (atol or rtol or ulps):
-        raise cursor.error(
-            f"Invalid tolerances for ResultAccuracyAttr with mode {mode.value}, must be all zero.", place
+        raise parser.error(
+            f"Invalid tolerances for ResultAccuracyAttr with mode {mode.value}, must be all zero.", offset
         )
     return ResultAccuracy(atol, rtol, ulps, mode)
 
 
-def _tolerance(cursor: Cursor, name: str) -> int:
+def _tolerance(parser: AsmParser, name: str) -> int:
     """Reads `name = number,` if it is next, as a bit pattern."""
-    if not cursor.accept(name):
+    if not parser.accept(name):
         return 0
-    cursor.expect("=")
-    value = cursor.floating()
-    cursor.expect(",")
+    parser.expect("=")
+    value = parser.floating()
+    parser.expect(",")
     return int(unpack("<Q", pack("<d", value))[0])
 
 
@@ -75,8 +75,8 @@ def _is_negative(bits: int) -> bool:
     return bool(bits >> 63)
 
 
-@stablehlo.spelling(ResultAccuracy)
-def _spell(attribute: ResultAccuracy, speller: Speller) -> str:
+@stablehlo.printer(ResultAccuracy)
+def _print(attribute: ResultAccuracy, attribute_printer: AttributePrinter) -> str:
     entries = [
         f"{name} = {float_text(bits, F64.format)}"
         for name, bits in (("atol", attribute.atol), ("rtol", attribute.rtol))
@@ -84,5 +84,5 @@ def _spell(attribute: ResultAccuracy, speller: Speller) -> str:
     ]
     if attribute.ulps:
         entries.append(f"ulps = {attribute.ulps}")
-    entries.append(f"mode = {speller.attribute(attribute.mode)}")
+    entries.append(f"mode = {attribute_printer.attribute(attribute.mode)}")
     return f"result_accuracy<{', '.join(entries)}>"

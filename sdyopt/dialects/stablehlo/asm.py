@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sdyopt.asm.format.assembly_format import Attr, FormatElement, TypeOf
+from sdyopt.asm.format.print_template import Template
+from sdyopt.asm.parser.op_parser import OpAsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter, plain_type
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.stablehlo.enums import EnumAttr
 from sdyopt.dialects.stablehlo.records import integer_list
@@ -25,27 +29,23 @@ from sdyopt.ir.types import (
     Type,
     UnrankedTensor,
 )
-from sdyopt.syntax.assembly import Attr, Piece, TypeOf
-from sdyopt.syntax.spell import Speller, plain_type
-from sdyopt.syntax.statement import Statement
-from sdyopt.syntax.template import Template
 
 # --- Types --------------------------------------------------------------------------------
 
 
-class SameOperandsAndResultType(Piece):
+class SameOperandsAndResultType(FormatElement):
     """One type for all operands and the result, or a function type where they differ."""
 
-    def parse(self, statement: Statement) -> None:
-        offset = statement.skip()
-        type = statement.type()
-        names = operand_counts(statement)
+    def parse(self, op_parser: OpAsmParser) -> None:
+        offset = op_parser.skip_trivia()
+        type = op_parser.type()
+        names = operand_counts(op_parser)
         if isinstance(type, FunctionType):
-            assign_function_type(statement, type, offset)
+            assign_function_type(op_parser, type, offset)
             return
         for field, count in names.items():
-            statement.types[field] = [type] * count
-        statement.types[result_field(statement)] = [type]
+            op_parser.types[field] = [type] * count
+        op_parser.types[result_field(op_parser)] = [type]
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         (result,) = signature.result_types
@@ -58,31 +58,31 @@ class SameOperandsAndResultType(Piece):
 class TensorTypeOf(TypeOf):
     """The type of a field, which must be a ranked tensor."""
 
-    def parse(self, statement: Statement) -> None:
-        offset = statement.skip()
-        super().parse(statement)
-        (type,) = statement.types[self.field]
+    def parse(self, op_parser: OpAsmParser) -> None:
+        offset = op_parser.skip_trivia()
+        super().parse(op_parser)
+        (type,) = op_parser.types[self.field]
         if not isinstance(type, RankedTensor):
-            raise statement.error(
+            raise op_parser.error(
                 f"invalid kind of type specified: expected builtin.tensor, but found '{plain_type(type)}'",
                 offset,
             )
 
 
-class ComplexOpType(Piece):
+class ComplexOpType(FormatElement):
     """The complex result type, from which the operands' follow, or a function type."""
 
-    def parse(self, statement: Statement) -> None:
-        offset = statement.skip()
-        type = statement.type()
+    def parse(self, op_parser: OpAsmParser) -> None:
+        offset = op_parser.skip_trivia()
+        type = op_parser.type()
         if isinstance(type, FunctionType):
-            assign_function_type(statement, type, offset)
+            assign_function_type(op_parser, type, offset)
             return
         if not isinstance(type, ShapedType) or not isinstance(type.element, ComplexType):
-            raise statement.error("expected tensor with complex element type", offset)
-        for field in operand_counts(statement):
-            statement.types[field] = [real_type(type)]
-        statement.types[result_field(statement)] = [type]
+            raise op_parser.error("expected tensor with complex element type", offset)
+        for field in operand_counts(op_parser):
+            op_parser.types[field] = [real_type(type)]
+        op_parser.types[result_field(op_parser)] = [type]
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         (result,) = signature.result_types
@@ -92,21 +92,21 @@ class ComplexOpType(Piece):
             out.functional_type(signature.operand_types, signature.result_types)
 
 
-class SelectOpType(Piece):
+class SelectOpType(FormatElement):
     """The predicate's type and that of all the rest, or a function type."""
 
-    def parse(self, statement: Statement) -> None:
-        offset = statement.skip()
-        types = statement.comma_list(statement.type)
+    def parse(self, op_parser: OpAsmParser) -> None:
+        offset = op_parser.skip_trivia()
+        types = op_parser.comma_list(op_parser.type)
         if len(types) == 1 and isinstance(types[0], FunctionType):
-            assign_function_type(statement, types[0], offset)
+            assign_function_type(op_parser, types[0], offset)
             return
         if len(types) != 2:
-            raise statement.error("expected functional type or list of two types", offset)
-        predicate, *values = operand_counts(statement)
-        statement.types[predicate] = types[:1]
-        for field in (*values, result_field(statement)):
-            statement.types[field] = types[1:]
+            raise op_parser.error("expected functional type or list of two types", offset)
+        predicate, *values = operand_counts(op_parser)
+        op_parser.types[predicate] = types[:1]
+        for field in (*values, result_field(op_parser)):
+            op_parser.types[field] = types[1:]
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         predicate, on_true, on_false = signature.operand_types
@@ -117,76 +117,78 @@ class SelectOpType(Piece):
             out.functional_type(signature.operand_types, signature.result_types)
 
 
-class PairwiseOpType(Piece):
+class PairwiseOpType(FormatElement):
     """The types of the operands, which are those of the results as well."""
 
-    def parse(self, statement: Statement) -> None:
-        offset = statement.skip()
+    def parse(self, op_parser: OpAsmParser) -> None:
+        offset = op_parser.skip_trivia()
         try:
-            types = statement.comma_list(statement.type)
+            types = op_parser.comma_list(op_parser.type)
         except DiagnosticError as error:
-            raise error.then(statement.error("expected type list", offset)) from None
-        (operands,) = operand_counts(statement)
-        statement.types[operands] = statement.types[result_field(statement)] = types
+            raise error.then(op_parser.error("expected type list", offset)) from None
+        (operands,) = operand_counts(op_parser)
+        op_parser.types[operands] = op_parser.types[result_field(op_parser)] = types
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         out.types(signature.operand_types)
 
 
-class TupleOpType(Piece):
+class TupleOpType(FormatElement):
     """The type of the tuple, from which the operands' follow."""
 
-    def parse(self, statement: Statement) -> None:
-        offset = statement.skip()
-        type = statement.type()
+    def parse(self, op_parser: OpAsmParser) -> None:
+        offset = op_parser.skip_trivia()
+        type = op_parser.type()
         if not isinstance(type, TupleType):
-            raise statement.error("expected tuple type", offset)
-        (operands,) = operand_counts(statement)
-        statement.check_operand_count(statement.operand_names[operands], type.types, statement.operands_place)
-        statement.types[operands] = list(type.types)
-        statement.types[result_field(statement)] = [type]
+            raise op_parser.error("expected tuple type", offset)
+        (operands,) = operand_counts(op_parser)
+        op_parser.check_operand_count(
+            op_parser.operand_names[operands], type.types, op_parser.operands_offset
+        )
+        op_parser.types[operands] = list(type.types)
+        op_parser.types[result_field(op_parser)] = [type]
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         out.types(signature.result_types)
 
 
-class AllResultTypes(Piece):
+class AllResultTypes(FormatElement):
     """The types of all results. Only the check of the operation asks how many there are."""
 
-    def parse(self, statement: Statement) -> None:
-        statement.result_types = statement.comma_list(statement.type)
+    def parse(self, op_parser: OpAsmParser) -> None:
+        op_parser.result_types = op_parser.comma_list(op_parser.type)
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         out.types(signature.result_types)
 
 
-def operand_counts(statement: Statement) -> dict[str, int]:
+def operand_counts(op_parser: OpAsmParser) -> dict[str, int]:
     """How many operands have been read for each operand field."""
     return {
-        name: len(statement.operand_names.get(name, ()))
-        for name, field in statement.op_class.fields.items()
+        name: len(op_parser.operand_names.get(name, ()))
+        for name, field in op_parser.op_class.fields.items()
         if isinstance(field, OperandField)
     }
 
 
-def result_field(statement: Statement) -> str:
+def result_field(op_parser: OpAsmParser) -> str:
     """The name of the only result field."""
-    (name,) = (n for n, field in statement.op_class.fields.items() if isinstance(field, ResultField))
+    (name,) = (n for n, field in op_parser.op_class.fields.items() if isinstance(field, ResultField))
     return name
 
 
-def assign_function_type(statement: Statement, type: FunctionType, offset: int) -> None:
+def assign_function_type(op_parser: OpAsmParser, type: FunctionType, offset: int) -> None:
     """Gives each operand and the result its type."""
-    counts = operand_counts(statement)
+    counts = operand_counts(op_parser)
     total = sum(counts.values())
     if total != len(type.inputs):
-        raise statement.error(f"{total} operands present, but expected {len(type.inputs)}", offset)
+        raise op_parser.error(f"{total} operands present, but expected {len(type.inputs)}", offset)
     if len(type.results) != 1:
-        raise statement.error("expected single output", offset)
+        raise op_parser.error("expected single output", offset)
     inputs = list(type.inputs)
     for field, count in counts.items():
-        statement.types[field], inputs = inputs[:count], inputs[count:]
-    statement.types[result_field(statement)] = list(type.results)
+        op_parser.types[field], inputs = inputs[:count], inputs[count:]
+    op_parser.types[result_field(op_parser)] = list(type.results)
 
 
 def real_type(type: Type) -> Type:
@@ -204,33 +206,33 @@ def real_type(type: Type) -> Type:
 # --- Operands -----------------------------------------------------------------------------
 
 
-class AllOperands(Piece):
+class AllOperands(FormatElement):
     """All operands, with commas between them. Only the check of the operation asks how many there are."""
 
-    def parse(self, statement: Statement) -> None:
-        statement.operands_place = statement.skip()
-        names = statement.operand_list()
-        fields = [f for f in statement.op_class.fields.values() if isinstance(f, OperandField)]
+    def parse(self, op_parser: OpAsmParser) -> None:
+        op_parser.operands_offset = op_parser.skip_trivia()
+        names = op_parser.operand_list()
+        fields = [f for f in op_parser.op_class.fields.values() if isinstance(f, OperandField)]
         for field in fields:
             is_last = field is fields[-1]
             count = len(names) if is_last or field.arity != ONE else 1
-            statement.operand_names[field.attribute_name], names = names[:count], names[count:]
+            op_parser.operand_names[field.attribute_name], names = names[:count], names[count:]
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         out.operands(range(len(signature.operand_types)))
 
 
-class OperandsWithCommas(Piece):
+class OperandsWithCommas(FormatElement):
     """Operands that each have a comma behind them, for an attribute follows."""
 
     def __init__(self, field: str) -> None:
         self.field = field
 
-    def parse(self, statement: Statement) -> None:
-        names = statement.operand_names[self.field] = []
-        while (name := statement.accept_operand()) is not None:
+    def parse(self, op_parser: OpAsmParser) -> None:
+        names = op_parser.operand_names[self.field] = []
+        while (name := op_parser.accept_operand()) is not None:
             names.append(name)
-            statement.expect(",")
+            op_parser.expect(",")
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         field = signature.op_class.fields[self.field]
@@ -246,69 +248,69 @@ class OperandsWithCommas(Piece):
 def integer_attr(field: str, type: Type = I64) -> Attr:
     """An integer, without its type; one of type `i1` is `true` or `false`."""
 
-    def parse(statement: Statement) -> Attribute:
-        offset = statement.skip()
-        found = statement.attribute(type)
+    def parse(op_parser: OpAsmParser) -> Attribute:
+        offset = op_parser.skip_trivia()
+        found = op_parser.attribute(type)
         if not isinstance(found, IntegerAttr):
-            raise statement.error("invalid kind of attribute specified", offset)
+            raise op_parser.error("invalid kind of attribute specified", offset)
         return found
 
-    def spell(attribute: Any, speller: Speller) -> str:
+    def print(attribute: Any, attribute_printer: AttributePrinter) -> str:
         return str(bool(attribute.value)).lower() if type is I1 else str(attribute.value)
 
-    return Attr(field, parse, spell)
+    return Attr(field, parse, print)
 
 
 def enum_attr(field: str, cls: type[EnumAttr]) -> Attr:
     """One of a few words."""
 
-    def parse(statement: Statement) -> Attribute:
-        if not is_in_full(statement):
-            return cls.read(statement)
-        offset = statement.skip()
-        found = statement.attribute()
+    def parse(op_parser: OpAsmParser) -> Attribute:
+        if not is_in_full(op_parser):
+            return cls.read(op_parser)
+        offset = op_parser.skip_trivia()
+        found = op_parser.attribute()
         if not isinstance(found, cls):
-            raise statement.error("invalid kind of attribute specified", offset)
+            raise op_parser.error("invalid kind of attribute specified", offset)
         return found
 
-    return Attr(field, parse, lambda attribute, speller: str(attribute.value))
+    return Attr(field, parse, lambda attribute, attribute_printer: str(attribute.value))
 
 
 def string_attr(field: str, name: str = "") -> Attr:
     """A string. `name` is the attribute's, if the field has another one."""
 
-    def parse(statement: Statement) -> Attribute:
-        offset = statement.skip()
-        found = statement.attribute(NONE)
+    def parse(op_parser: OpAsmParser) -> Attribute:
+        offset = op_parser.skip_trivia()
+        found = op_parser.attribute(NONE)
         if not isinstance(found, StringAttr):
-            raise statement.error("invalid kind of attribute specified", offset)
+            raise op_parser.error("invalid kind of attribute specified", offset)
         return StringAttr(found.value)
 
-    piece = Attr(field, parse)
-    piece.elides = (name or field,)
-    return piece
+    element = Attr(field, parse)
+    element.elides = (name or field,)
+    return element
 
 
 def i64_list_attr(field: str) -> Attr:
     """`[1, 2]`: a list of 64-bit integers."""
 
-    def parse(statement: Statement) -> Attribute:
-        if not is_in_full(statement):
-            return DenseArray(I64, integer_list(statement))
-        offset = statement.skip()
-        found = statement.attribute()
+    def parse(op_parser: OpAsmParser) -> Attribute:
+        if not is_in_full(op_parser):
+            return DenseArray(I64, integer_list(op_parser))
+        offset = op_parser.skip_trivia()
+        found = op_parser.attribute()
         if not isinstance(found, DenseArray):
-            raise statement.error("invalid kind of attribute specified", offset)
+            raise op_parser.error("invalid kind of attribute specified", offset)
         return found
 
-    return Attr(field, parse, lambda attribute, speller: spell_list(attribute.values))
+    return Attr(field, parse, lambda attribute, attribute_printer: print_list(attribute.values))
 
 
-def is_in_full(statement: Statement) -> bool:
+def is_in_full(op_parser: OpAsmParser) -> bool:
     """Whether an attribute stands here as it would anywhere, by itself or by an alias."""
-    return statement.text.startswith("#", statement.skip())
+    return op_parser.text.startswith("#", op_parser.skip_trivia())
 
 
-def spell_list(values: Sequence[Any]) -> str:
+def print_list(values: Sequence[Any]) -> str:
     """`[1, 2]`."""
     return f"[{', '.join(map(str, values))}]"

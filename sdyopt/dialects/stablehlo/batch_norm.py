@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with, spell_size
+from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with, print_size
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.dimensions import are_shapes_compatible
 from sdyopt.dialects.stablehlo.kinds import NON_NEGATIVE_I64
@@ -120,6 +120,6 @@ def _check(signature: OpSignature, tensors: Sequence[RankedTensor], vectors: Seq
     if not are_compatible_sizes(size, count):  # batch_norm_grad_c5
         raise signature.located_error(
             "expects the size of single-dimensional operands to be compatible with feature count, but the "
-            f"size of single-dimensional operands is {spell_size(size)} and the feature count is "
-            f"{spell_size(count)}."
+            f"size of single-dimensional operands is {print_size(size)} and the feature count is "
+            f"{print_size(count)}."
         )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.asm.format.assembly_format import AttrDict, Operand, assembly
+from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.quant import QuantizedType, UniformQuantizedPerAxis
 from sdyopt.dialects.stablehlo import types
 from sdyopt.dialects.stablehlo.asm import AllOperands, ComplexOpType, SameOperandsAndResultType
@@ -17,8 +19,6 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import ELEMENTWISE, SAME_OPERAND_ELEMENT_TYPE, SAME_SHAPE
 from sdyopt.ir.traits import NO_MEMORY_EFFECT
 from sdyopt.ir.types import ComplexType, RankedTensor, Type, element_of
-from sdyopt.syntax.assembly import AttrDict, Operand, assembly
-from sdyopt.syntax.spell import plain_type
 
 _INFERRED = (INFERS_COMPATIBLE_TYPES, SAME_SHAPE, ELEMENTWISE, NO_MEMORY_EFFECT)
 _SAME = (COMPATIBLE_TYPES, *_INFERRED)

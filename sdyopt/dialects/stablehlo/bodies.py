@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.ir.block import Region
 from sdyopt.ir.op_signature import OpSignature, SignatureError
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import Trait
 from sdyopt.ir.types import Type
-from sdyopt.syntax.spell import plain_type
 
 RETURN = "stablehlo.return"
 

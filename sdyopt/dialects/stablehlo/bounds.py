@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.types import DYNAMIC, RankedTensor, Type
-from sdyopt.syntax.cursor import Cursor
-from sdyopt.syntax.spell import Speller
 
 
 class Bounds(Attribute):
@@ -65,32 +65,32 @@ def has_one_bounded_dimension(type: RankedTensor) -> bool:
     return bounded == 1 and type.shape.count(DYNAMIC) == 1
 
 
-def dimension_size(cursor: Cursor) -> int:
+def dimension_size(parser: AsmParser) -> int:
     """Reads a size or `?`."""
-    return DYNAMIC if cursor.accept("?") else cursor.integer()
+    return DYNAMIC if parser.accept("?") else parser.integer()
 
 
-def spell_size(size: int) -> str:
+def print_size(size: int) -> str:
     """A size, or `?` where it is not known."""
     return "?" if size == DYNAMIC else str(size)
 
 
 @stablehlo.attribute("bounds")
-def _parse(cursor: Cursor) -> Attribute:
-    return Bounds(tuple(cursor.comma_list(lambda: dimension_size(cursor), "<", ">")))
+def _parse(parser: AsmParser) -> Attribute:
+    return Bounds(tuple(parser.comma_list(lambda: dimension_size(parser), "<", ">")))
 
 
 @stablehlo.attribute("type_extensions")
-def _parse_long_form(cursor: Cursor) -> Attribute:
+def _parse_long_form(parser: AsmParser) -> Attribute:
     """Reads `<bounds = [8, ?]>`, which nobody writes."""
-    cursor.expect("<")
-    cursor.expect("bounds")
-    cursor.expect("=")
-    bounds = cursor.comma_list(lambda: dimension_size(cursor), "[", "]")
-    cursor.expect(">")
+    parser.expect("<")
+    parser.expect("bounds")
+    parser.expect("=")
+    bounds = parser.comma_list(lambda: dimension_size(parser), "[", "]")
+    parser.expect(">")
     return Bounds(tuple(bounds))
 
 
-@stablehlo.spelling(Bounds)
-def _spell(attribute: Bounds, speller: Speller) -> str:
-    return f"bounds<{', '.join(map(spell_size, attribute.bounds))}>"
+@stablehlo.printer(Bounds)
+def _print(attribute: Bounds, attribute_printer: AttributePrinter) -> str:
+    return f"bounds<{', '.join(map(print_size, attribute.bounds))}>"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
 from sdyopt.dialects.stablehlo import types
 from sdyopt.dialects.stablehlo.asm import i64_list_attr
 from sdyopt.dialects.stablehlo.dialect import stablehlo
@@ -19,7 +20,6 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import SAME_ELEMENT_TYPE
 from sdyopt.ir.traits import NO_MEMORY_EFFECT, PURE
 from sdyopt.ir.types import DYNAMIC, Type, tensor
-from sdyopt.syntax.assembly import AttrDict, FunctionalType, Operand, assembly
 
 
 @stablehlo.op("broadcast_in_dim", NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.structs import Parameter, integer, read_struct
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import of_class
-from sdyopt.syntax.cursor import Cursor
-from sdyopt.syntax.spell import Speller
 
 DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE = 1, 2, 3
 
@@ -26,10 +26,10 @@ _PARAMETERS = (Parameter("handle", integer, "int64_t"), Parameter("type", intege
 
 
 @stablehlo.attribute("channel_handle")
-def _parse(cursor: Cursor) -> Attribute:
-    return ChannelHandle(*read_struct(cursor, "ChannelHandle", _PARAMETERS))
+def _parse(parser: AsmParser) -> Attribute:
+    return ChannelHandle(*read_struct(parser, "ChannelHandle", _PARAMETERS))
 
 
-@stablehlo.spelling(ChannelHandle)
-def _spell(channel: ChannelHandle, speller: Speller) -> str:
+@stablehlo.printer(ChannelHandle)
+def _print(channel: ChannelHandle, attribute_printer: AttributePrinter) -> str:
     return f"channel_handle<handle = {channel.handle}, type = {channel.type}>"

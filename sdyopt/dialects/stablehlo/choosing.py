@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand, Optional, assembly
 from sdyopt.dialects.stablehlo import types
 from sdyopt.dialects.stablehlo.asm import AllOperands, SameOperandsAndResultType, SelectOpType, enum_attr
 from sdyopt.dialects.stablehlo.compatible import most_specific_type
@@ -24,7 +25,6 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import ELEMENTWISE, SAME_SHAPE, are_compatible_shapes
 from sdyopt.ir.traits import NO_MEMORY_EFFECT
 from sdyopt.ir.types import I1, RankedTensor, Type, tensor
-from sdyopt.syntax.assembly import AttrDict, FunctionalType, Operand, Optional, assembly
 
 
 @enumeration(stablehlo, "comparison_direction", "EQ", "NE", "GE", "GT", "LE", "LT")

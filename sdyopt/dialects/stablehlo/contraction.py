@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
+from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.quant import QuantizedType, UniformQuantized, UniformQuantizedPerAxis
 from sdyopt.dialects.stablehlo.asm import string_attr
-from sdyopt.dialects.stablehlo.bounds import spell_size
+from sdyopt.dialects.stablehlo.bounds import print_size
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.dimensions import are_shapes_compatible
 from sdyopt.dialects.stablehlo.dot_dimensions import (
     DOT_DIMENSIONS,
     check_dot_dimensions,
-    dot_dimensions_piece,
+    dot_dimensions_directive,
     dot_result_shape,
 )
 from sdyopt.dialects.stablehlo.precision import (
@@ -18,8 +20,8 @@ from sdyopt.dialects.stablehlo.precision import (
     PRECISION_CONFIG,
     algorithm_problem,
     check_precision,
-    precision_and_algorithm_piece,
-    precision_piece,
+    precision_and_algorithm_directive,
+    precision_directive,
 )
 from sdyopt.dialects.stablehlo.types import TENSOR, TENSOR_OR_PER_AXIS
 from sdyopt.ir import op_fields
@@ -29,8 +31,6 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import are_compatible_sizes
 from sdyopt.ir.traits import NO_MEMORY_EFFECT, PURE
 from sdyopt.ir.types import RankedTensor, Type
-from sdyopt.syntax.assembly import AttrDict, FunctionalType, Operand, assembly
-from sdyopt.syntax.spell import plain_type
 
 
 @stablehlo.op("dot", PURE)
@@ -45,7 +45,7 @@ class DotOp(Op):
     out = op_fields.result(TENSOR_OR_PER_AXIS)
 
     assembly = assembly(
-        Operand("lhs"), ",", Operand("rhs"), precision_piece(), AttrDict(), ":", FunctionalType()
+        Operand("lhs"), ",", Operand("rhs"), precision_directive(), AttrDict(), ":", FunctionalType()
     )
 
     @staticmethod
@@ -71,8 +71,8 @@ class DotGeneralOp(Op):
     out = op_fields.result(TENSOR_OR_PER_AXIS)
 
     assembly = assembly(
-        *(Operand("lhs"), ",", Operand("rhs"), ",", dot_dimensions_piece()),
-        *(precision_and_algorithm_piece(), AttrDict(), ":", FunctionalType()),
+        *(Operand("lhs"), ",", Operand("rhs"), ",", dot_dimensions_directive()),
+        *(precision_and_algorithm_directive(), AttrDict(), ":", FunctionalType()),
     )
 
     @staticmethod
@@ -100,7 +100,7 @@ def check_result_shape(signature: OpSignature, inferred: list[int]) -> None:
     (type,) = signature.result_types
     assert isinstance(type, RankedTensor)
     if not are_shapes_compatible(inferred, type.shape):
-        sizes = ", ".join(map(spell_size, inferred))
+        sizes = ", ".join(map(print_size, inferred))
         raise signature.located_error(
             f"inferred shape '[{sizes}]' is incompatible with return type of operation '{plain_type(type)}'"
         )

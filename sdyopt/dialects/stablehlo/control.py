@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.asm.format.assembly_format import AttrDict, Custom, Operand, Optional, TypeOf, assembly
 from sdyopt.dialects.stablehlo.asm import PairwiseOpType
 from sdyopt.dialects.stablehlo.bodies import (
     SINGLE_BLOCK,
@@ -36,7 +37,6 @@ from sdyopt.ir.shape_traits import SAME_SHAPE
 from sdyopt.ir.traits import PURE, RECURSIVE_EFFECTS, TERMINATOR
 from sdyopt.ir.types import I1, RankedTensor, Type, element_of
 from sdyopt.ir.value import BlockArgument
-from sdyopt.syntax.assembly import AttrDict, Custom, Operand, Optional, TypeOf, assembly
 
 
 @stablehlo.op("return", PURE, TERMINATOR)

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from sdyopt.asm.format.assembly_format import Attr
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.dialects.stablehlo.asm import spell_list
+from sdyopt.dialects.stablehlo.asm import print_list
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.records import dimension_list, number, read_record
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import of_class
-from sdyopt.syntax.assembly import Attr
-from sdyopt.syntax.cursor import Cursor
-from sdyopt.syntax.spell import Speller
 
 
 class ConvDimensions(Attribute):
@@ -68,51 +68,51 @@ _MOST_MISSING = 10
 
 def conv_dimensions_attr(field: str) -> Attr:
     """The dimension numbers, without mnemonic and brackets."""
-    return Attr(field, _read, lambda dims, speller: _spell_sides(dims))
+    return Attr(field, _read, lambda dims, attribute_printer: _print_sides(dims))
 
 
 @stablehlo.attribute("conv")
-def _parse(cursor: Cursor) -> Attribute:
-    cursor.expect("<")
-    if cursor.accept("raw"):
-        found = read_record(cursor, "dot dimension numbers", _RAW_ENTRIES)
+def _parse(parser: AsmParser) -> Attribute:
+    parser.expect("<")
+    if parser.accept("raw"):
+        found = read_record(parser, "dot dimension numbers", _RAW_ENTRIES)
         return ConvDimensions(
             *(found.get(name, () if read is dimension_list else 0) for name, read in _RAW_ENTRIES.items())
         )
-    dims = _read(cursor)
-    cursor.expect(">")
+    dims = _read(parser)
+    parser.expect(">")
     return dims
 
 
-@stablehlo.spelling(ConvDimensions)
-def _spell(dims: ConvDimensions, speller: Speller) -> str:
-    return f"conv<{_spell_sides(dims)}>"
+@stablehlo.printer(ConvDimensions)
+def _print(dims: ConvDimensions, attribute_printer: AttributePrinter) -> str:
+    return f"conv<{_print_sides(dims)}>"
 
 
-def _spell_sides(dims: ConvDimensions) -> str:
+def _print_sides(dims: ConvDimensions) -> str:
     sides = (dims.input, "bf"), (dims.kernel, "io"), (dims.output, "bf")
-    return "{}x{}->{}".format(*(_spell_side(dimensions, letters) for dimensions, letters in sides))
+    return "{}x{}->{}".format(*(_print_side(dimensions, letters) for dimensions, letters in sides))
 
 
-def _spell_side(dimensions: tuple[int, ...], letters: str) -> str:
+def _print_side(dimensions: tuple[int, ...], letters: str) -> str:
     written = ["0"] * len(dimensions)
     for dimension, name in zip(dimensions, (*letters, *range(len(dimensions))), strict=False):
         # Numbers that name no dimension at all can be written down, but not like this.
         if 0 <= dimension < len(written):
             written[dimension] = str(name)
-    return spell_list(written)
+    return print_list(written)
 
 
 # --- Reading ------------------------------------------------------------------------------------
 
 
-def _read(cursor: Cursor) -> ConvDimensions:
+def _read(parser: AsmParser) -> ConvDimensions:
     """Reads the three lists."""
-    input, input_spatial = _read_side(cursor, "bf")
-    cursor.expect("x")
-    kernel, kernel_spatial = _read_side(cursor, "io")
-    cursor.expect("->")
-    output, output_spatial = _read_side(cursor, "bf")
+    input, input_spatial = _read_side(parser, "bf")
+    parser.expect("x")
+    kernel, kernel_spatial = _read_side(parser, "io")
+    parser.expect("->")
+    output, output_spatial = _read_side(parser, "bf")
     return ConvDimensions(
         *(input["b"], input["f"], input_spatial),
         *(kernel["i"], kernel["o"], kernel_spatial),
@@ -120,54 +120,54 @@ def _read(cursor: Cursor) -> ConvDimensions:
     )
 
 
-def _read_side(cursor: Cursor, letters: str) -> tuple[dict[str, int], tuple[int, ...]]:
+def _read_side(parser: AsmParser, letters: str) -> tuple[dict[str, int], tuple[int, ...]]:
     """Reads one list: where each letter stands, and where each number does."""
-    cursor.expect("[")
+    parser.expect("[")
     lettered: dict[str, int] = {}
     numbered: dict[int, int] = {}
     index = 0
     while True:
-        _read_entry(cursor, letters, index, lettered, numbered)
+        _read_entry(parser, letters, index, lettered, numbered)
         index += 1
-        if not cursor.accept(","):
+        if not parser.accept(","):
             break
     missing = [letter for letter in letters if letter not in lettered]
     if missing:
-        raise cursor.error(f"Expected dimensions {', '.join(missing)} not specified")
-    cursor.expect("]")
-    return lettered, _spatial(cursor, numbered)
+        raise parser.error(f"Expected dimensions {', '.join(missing)} not specified")
+    parser.expect("]")
+    return lettered, _spatial(parser, numbered)
 
 
 def _read_entry(
-    cursor: Cursor, letters: str, index: int, lettered: dict[str, int], numbered: dict[int, int]
+    parser: AsmParser, letters: str, index: int, lettered: dict[str, int], numbered: dict[int, int]
 ) -> None:
-    offset = cursor.skip()
-    spatial = cursor.accept_integer()
+    offset = parser.skip_trivia()
+    spatial = parser.accept_integer()
     if spatial is not None:
         if spatial < 0:
-            raise cursor.error(f"Unexpected dimension {spatial}", offset)
+            raise parser.error(f"Unexpected dimension {spatial}", offset)
         if spatial in numbered:
-            raise cursor.error(f"Duplicate entries for spatial dimension {spatial}", offset)
+            raise parser.error(f"Duplicate entries for spatial dimension {spatial}", offset)
         numbered[spatial] = index
         return
-    word = cursor.word()
+    word = parser.word()
     expected = [letter for letter in letters if letter not in lettered]
     if word not in expected:
-        raise _unexpected(cursor, word, expected, offset)
+        raise _unexpected(parser, word, expected, offset)
     lettered[word] = index
 
 
-def _unexpected(cursor: Cursor, word: str, expected: list[str], offset: int) -> DiagnosticError:
+def _unexpected(parser: AsmParser, word: str, expected: list[str], offset: int) -> DiagnosticError:
     if len(word) != 1 or not expected:
-        return cursor.error(f"Unexpected keyword {word}", offset)
-    return cursor.error(f"Unexpected dimension {word}, expecting {', '.join(expected)}", offset)
+        return parser.error(f"Unexpected keyword {word}", offset)
+    return parser.error(f"Unexpected dimension {word}, expecting {', '.join(expected)}", offset)
 
 
-def _spatial(cursor: Cursor, numbered: Mapping[int, int]) -> tuple[int, ...]:
+def _spatial(parser: AsmParser, numbered: Mapping[int, int]) -> tuple[int, ...]:
     """Where the numbers stand, from 0 up, none of which may be missing."""
     count = max(numbered, default=-1) + 1
     if count != len(numbered):
         missing = [n for n in range(len(numbered) + _MOST_MISSING) if n < count and n not in numbered]
         listed = ", ".join(map(str, missing[:_MOST_MISSING]))
-        raise cursor.error(f"Expected spatial dimensions {listed} not specified")
+        raise parser.error(f"Expected spatial dimensions {listed} not specified")
     return tuple(numbered[n] for n in range(count))

@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from sdyopt.asm.format.assembly_format import AttrDict, Custom, FunctionalType, Operand, assembly
+from sdyopt.asm.format.print_template import Template
+from sdyopt.asm.parser.op_parser import OpAsmParser
+from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.quant import QuantizedType
 from sdyopt.dialects.stablehlo import types
 from sdyopt.dialects.stablehlo.asm import AllOperands, SameOperandsAndResultType, real_type
@@ -23,10 +27,6 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import ELEMENTWISE, SAME_SHAPE, are_compatible_sizes
 from sdyopt.ir.traits import NO_MEMORY_EFFECT
 from sdyopt.ir.types import DYNAMIC, I1, I32, ComplexType, RankedTensor, Type
-from sdyopt.syntax.assembly import AttrDict, Custom, FunctionalType, Operand, assembly
-from sdyopt.syntax.spell import plain_type
-from sdyopt.syntax.statement import Statement
-from sdyopt.syntax.template import Template
 
 
 class RealPartOp(UnaryOp):
@@ -178,20 +178,20 @@ class BitcastConvertOp(Op):
 _FORMAT = re.compile(r"e(\d+)m(\d+)", re.ASCII)
 
 
-def _parse_format(statement: Statement) -> None:
+def _parse_format(op_parser: OpAsmParser) -> None:
     """Reads `e5m10`."""
-    offset = statement.skip()
-    word = statement.word()
+    offset = op_parser.skip_trivia()
+    word = op_parser.word()
     match = _FORMAT.fullmatch(word)
     if match is None:
-        raise statement.error(f"expected exponent mantissa in format e#m#, saw {word}", offset)
+        raise op_parser.error(f"expected exponent mantissa in format e#m#, saw {word}", offset)
     for name, field, digits in (
         ("exponent", "exponent_bits", match[1]),
         ("mantissa", "mantissa_bits", match[2]),
     ):
         if len(digits) > 10 or int(digits) > 0x7FFFFFFF:
-            raise statement.error(f"unable to parse {name} '{digits}'", offset)
-        statement.attributes[field] = integer(int(digits), I32)
+            raise op_parser.error(f"unable to parse {name} '{digits}'", offset)
+        op_parser.attributes[field] = integer(int(digits), I32)
 
 
 def _write_format(out: Template, signature: OpSignature, attributes: DictAttr) -> None:

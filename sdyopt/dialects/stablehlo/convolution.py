@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
+from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.quant import QuantizedType, UniformQuantizedPerAxis
 from sdyopt.dialects.stablehlo.compatible import are_compatible_elements
 from sdyopt.dialects.stablehlo.contraction import check_quantized_product, check_result_shape
@@ -18,7 +20,7 @@ from sdyopt.dialects.stablehlo.window import (
     pairs_of,
     window_result_shape,
 )
-from sdyopt.dialects.stablehlo.window_asm import window_piece
+from sdyopt.dialects.stablehlo.window_asm import window_directive
 from sdyopt.ir import op_fields
 from sdyopt.ir.constraints import BOOL_ARRAY, I64_ARRAY
 from sdyopt.ir.elements_attributes import DenseElements
@@ -27,8 +29,6 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import NO_MEMORY_EFFECT
 from sdyopt.ir.types import DYNAMIC, RankedTensor
-from sdyopt.syntax.assembly import AttrDict, FunctionalType, Operand, assembly
-from sdyopt.syntax.spell import plain_type
 
 
 @stablehlo.op("convolution", NO_MEMORY_EFFECT)
@@ -53,7 +53,7 @@ class ConvolutionOp(Op):
     assembly = assembly(
         *("(", Operand("lhs"), ",", Operand("rhs"), ")"),
         *("dim_numbers", "=", conv_dimensions_attr("dimension_numbers"), ","),
-        *("window", "=", "{", window_piece(), "}", AttrDict(), ":", FunctionalType()),
+        *("window", "=", "{", window_directive(), "}", AttrDict(), ":", FunctionalType()),
     )
 
     @staticmethod

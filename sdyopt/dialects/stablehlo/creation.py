@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
+from sdyopt.asm.format.constant import constant_assembly
 from sdyopt.dialects.quant import QuantizedType
 from sdyopt.dialects.stablehlo import types
 from sdyopt.dialects.stablehlo.asm import (
@@ -24,13 +26,6 @@ from sdyopt.ir.operation import Op, build
 from sdyopt.ir.traits import CONSTANT_LIKE, NO_MEMORY_EFFECT, PURE, InfersTypes
 from sdyopt.ir.types import UI32, IntegerType, RankedTensor, ShapedType, Type, tensor
 from sdyopt.ir.value import LazyLocation
-from sdyopt.syntax.assembly import (
-    AttrDict,
-    FunctionalType,
-    Operand,
-    assembly,
-)
-from sdyopt.syntax.constant import constant_assembly
 
 # --- Constants ------------------------------------------------------------------------------
 

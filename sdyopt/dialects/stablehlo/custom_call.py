@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sdyopt.asm.format.assembly_format import Attr, AttrDict, FunctionalType, Operand, assembly
+from sdyopt.asm.parser.op_parser import OpAsmParser
+from sdyopt.asm.symbol_names import symbol_text
 from sdyopt.dialects.stablehlo.bodies import quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.known_calls import check_known_call
@@ -18,9 +21,6 @@ from sdyopt.ir.numeric_attributes import FALSE, IntegerAttr
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import I32, TupleType, Type
-from sdyopt.syntax.assembly import Attr, AttrDict, FunctionalType, Operand, assembly
-from sdyopt.syntax.names import symbol_text
-from sdyopt.syntax.statement import Statement
 
 API_VERSIONS = (
     "API_VERSION_UNSPECIFIED",
@@ -50,11 +50,11 @@ COMPUTATIONS: AttrKind[tuple[str, ...]] = AttrKind(
 )
 
 
-def _parse_target(statement: Statement) -> Attribute:
-    return StringAttr(statement.symbol())
+def _parse_target(op_parser: OpAsmParser) -> Attribute:
+    return StringAttr(op_parser.symbol())
 
 
-def _spell_target(target: Any, speller: object) -> str:
+def _print_target(target: Any, attribute_printer: object) -> str:
     return symbol_text(target.value)
 
 
@@ -76,7 +76,7 @@ class CustomCallOp(Op):
     out = op_fields.results(CUSTOM_CALL_VALUE)
 
     assembly = assembly(
-        *(Attr("call_target_name", _parse_target, _spell_target), "(", Operand("inputs"), ")"),
+        *(Attr("call_target_name", _parse_target, _print_target), "(", Operand("inputs"), ")"),
         *(AttrDict(), ":", FunctionalType()),
     )
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from sdyopt.dialects.stablehlo.asm import spell_list
+from sdyopt.asm.format.assembly_format import Custom
+from sdyopt.asm.format.print_template import Template
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.parser.op_parser import OpAsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.dialects.stablehlo.asm import print_list
 from sdyopt.dialects.stablehlo.compatible import dimensions_of, most_specific_dimension
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.dimensions import Dimensions, check_distinct
-from sdyopt.dialects.stablehlo.records import PRODUCT_ENTRIES, integer_list, read_record, spell_record
+from sdyopt.dialects.stablehlo.records import PRODUCT_ENTRIES, integer_list, print_record, read_record
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.constraints import of_class
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.shape_traits import are_compatible_sizes
 from sdyopt.ir.types import RankedTensor
-from sdyopt.syntax.assembly import Custom
-from sdyopt.syntax.cursor import Cursor
-from sdyopt.syntax.spell import Speller
-from sdyopt.syntax.statement import Statement
-from sdyopt.syntax.template import Template
 
 
 class DotDimensions(Attribute):
@@ -45,48 +45,48 @@ DOT_DIMENSIONS = of_class(DotDimensions, "Attribute that models the dimension in
 
 
 @stablehlo.attribute("dot")
-def _parse(cursor: Cursor) -> Attribute:
-    cursor.expect("<")
-    found = read_record(cursor, "dot dimension numbers", PRODUCT_ENTRIES)
+def _parse(parser: AsmParser) -> Attribute:
+    parser.expect("<")
+    found = read_record(parser, "dot dimension numbers", PRODUCT_ENTRIES)
     return DotDimensions(*(found.get(name, ()) for name in PRODUCT_ENTRIES))
 
 
-@stablehlo.spelling(DotDimensions)
-def _spell(dims: DotDimensions, speller: Speller) -> str:
+@stablehlo.printer(DotDimensions)
+def _print(dims: DotDimensions, attribute_printer: AttributePrinter) -> str:
     values = (dims.lhs_batching, dims.rhs_batching, dims.lhs_contracting, dims.rhs_contracting)
-    return spell_record("dot", dict(zip(PRODUCT_ENTRIES, values, strict=True)))
+    return print_record("dot", dict(zip(PRODUCT_ENTRIES, values, strict=True)))
 
 
 # --- In dot_general ---------------------------------------------------------------------------
 
 
-def dot_dimensions_piece() -> Custom:
+def dot_dimensions_directive() -> Custom:
     """`batching_dims = [0] x [0], contracting_dims = [2] x [1]`; the former only if there are any."""
-    return Custom(_parse_piece, _write_piece, elides=["dot_dimension_numbers"])
+    return Custom(_parse_directive, _write_directive, elides=["dot_dimension_numbers"])
 
 
-def _parse_piece(statement: Statement) -> None:
+def _parse_directive(op_parser: OpAsmParser) -> None:
     batching: tuple[tuple[int, ...], tuple[int, ...]] = (), ()
-    if statement.accept("batching_dims"):
-        statement.expect("=")
-        batching = _pair(statement)
-        statement.expect(",")
-    statement.expect("contracting_dims")
-    statement.expect("=")
-    statement.attributes["dot_dimension_numbers"] = DotDimensions(*batching, *_pair(statement))
+    if op_parser.accept("batching_dims"):
+        op_parser.expect("=")
+        batching = _pair(op_parser)
+        op_parser.expect(",")
+    op_parser.expect("contracting_dims")
+    op_parser.expect("=")
+    op_parser.attributes["dot_dimension_numbers"] = DotDimensions(*batching, *_pair(op_parser))
 
 
-def _pair(statement: Statement) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    lhs = integer_list(statement)
-    statement.expect("x")
-    return lhs, integer_list(statement)
+def _pair(op_parser: OpAsmParser) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    lhs = integer_list(op_parser)
+    op_parser.expect("x")
+    return lhs, integer_list(op_parser)
 
 
-def _write_piece(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+def _write_directive(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
     dims = signature.dot_dimension_numbers
     if dims.lhs_batching or dims.rhs_batching:
-        out.text(f" batching_dims = {spell_list(dims.lhs_batching)} x {spell_list(dims.rhs_batching)},")
-    out.text(f" contracting_dims = {spell_list(dims.lhs_contracting)} x {spell_list(dims.rhs_contracting)}")
+        out.text(f" batching_dims = {print_list(dims.lhs_batching)} x {print_list(dims.rhs_batching)},")
+    out.text(f" contracting_dims = {print_list(dims.lhs_contracting)} x {print_list(dims.rhs_contracting)}")
 
 
 # --- Checks and inference -----------------------------------------------------------------------

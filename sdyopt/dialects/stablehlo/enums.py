@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar, Self, TypeVar
 
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.dialect import Dialect
-from sdyopt.syntax.cursor import Cursor
-from sdyopt.syntax.spell import Speller
 
 
 class EnumAttr(Attribute):
@@ -25,23 +25,23 @@ class EnumAttr(Attribute):
     cases: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
-    def read(cls, cursor: Cursor) -> Self:
+    def read(cls, parser: AsmParser) -> Self:
         """Reads the word alone."""
-        offset = cursor.skip()
-        word = cursor.accept_word()
+        offset = parser.skip_trivia()
+        word = parser.accept_word()
         if word is None:
-            word = cursor.accept_string()
+            word = parser.accept_string()
         if word in cls.cases:
             return cls(word)
         cpp_name = f"::mlir::{cls.dialect}::{cls.__name__}"
         error = (
-            cursor.unexpected("expected valid keyword or string")
+            parser.error_at_next_token("expected valid keyword or string")
             if word is None
-            else cursor.error(f"expected {cpp_name} to be one of: {', '.join(cls.cases)}", offset)
+            else parser.error(f"expected {cpp_name} to be one of: {', '.join(cls.cases)}", offset)
         )
         owner = f"{_PREFIXES[cls.dialect]}_{cls.__name__}Attr"
         raise error.then(
-            cursor.error(f"failed to parse {owner} parameter 'value' which is to be a `{cpp_name}`")
+            parser.error(f"failed to parse {owner} parameter 'value' which is to be a `{cpp_name}`")
         )
 
 
@@ -59,19 +59,19 @@ def enumeration(dialect: Dialect, mnemonic: str, *cases: str, is_bracketed: bool
     def register(cls: C) -> C:
         cls.dialect, cls.mnemonic, cls.cases = dialect.name, mnemonic, cases
 
-        def parse(cursor: Cursor) -> Attribute:
+        def parse(parser: AsmParser) -> Attribute:
             if is_bracketed:
-                cursor.expect("<")
-            found = cls.read(cursor)
+                parser.expect("<")
+            found = cls.read(parser)
             if is_bracketed:
-                cursor.expect(">")
+                parser.expect(">")
             return found
 
-        def spell(attribute: Any, speller: Speller) -> str:
+        def print(attribute: Any, attribute_printer: AttributePrinter) -> str:
             return f"{mnemonic}<{attribute.value}>" if is_bracketed else f"{mnemonic} {attribute.value}"
 
         dialect.attribute(mnemonic)(parse)
-        dialect.spelling(cls)(spell)
+        dialect.printer(cls)(print)
         return cls
 
     return register

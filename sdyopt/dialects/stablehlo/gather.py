@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
 from sdyopt.dialects.stablehlo.compatible import are_compatible
 from sdyopt.dialects.stablehlo.dialect import stablehlo
@@ -32,7 +33,6 @@ from sdyopt.ir.shape_traits import are_compatible_sizes, same_element_types
 from sdyopt.ir.traits import NO_MEMORY_EFFECT, PURE
 from sdyopt.ir.types import DYNAMIC, RankedTensor, Type
 from sdyopt.ir.verify_signature import compare_types
-from sdyopt.syntax.spell import plain_type
 
 
 @stablehlo.op("gather", NO_MEMORY_EFFECT, INFERS_COMPATIBLE_TYPES, same_element_types("operand", "result"))

@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from sdyopt.asm.format.assembly_format import AttrDict, Custom, FunctionalType, Operand, assembly
+from sdyopt.asm.parser.op_parser import OpAsmParser
+from sdyopt.asm.printer.asm_printer import Printer
+from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.stablehlo import types
 from sdyopt.dialects.stablehlo.asm import AllOperands, TupleOpType, integer_attr, string_attr
@@ -20,10 +24,6 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.symbols import lookup_symbol
 from sdyopt.ir.traits import FUNCTION, PURE
 from sdyopt.ir.types import I32, FunctionType, TupleType, Type
-from sdyopt.syntax.assembly import AttrDict, Custom, FunctionalType, Operand, assembly
-from sdyopt.syntax.print import Printer
-from sdyopt.syntax.spell import plain_type
-from sdyopt.syntax.statement import Statement
 
 # --- Tuples ---------------------------------------------------------------------------------
 
@@ -73,15 +73,15 @@ class GetTupleElementOp(Op):
 _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*([.][a-zA-Z0-9_$]+)+")
 
 
-def _parse_regions(statement: Statement) -> None:
+def _parse_regions(op_parser: OpAsmParser) -> None:
     """Reads `({ … }, { … })`, if a parenthesis is next."""
-    if not statement.accept("("):
+    if not op_parser.accept("("):
         return
-    while statement.looking_at("{"):
-        statement.region()
-        if not statement.accept(","):
+    while op_parser.looking_at("{"):
+        op_parser.region()
+        if not op_parser.accept(","):
             break
-    statement.expect(")")
+    op_parser.expect(")")
 
 
 def _print_regions(op: CompositeOp, printer: Printer) -> None:

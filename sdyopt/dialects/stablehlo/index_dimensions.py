@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.dialects.stablehlo.dialect import stablehlo
-from sdyopt.dialects.stablehlo.records import dimension_list, number, read_record, spell_record
+from sdyopt.dialects.stablehlo.records import dimension_list, number, print_record, read_record
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import of_class
-from sdyopt.syntax.cursor import Cursor
-from sdyopt.syntax.spell import Speller
 
 
 class GatherDimensions(Attribute):
@@ -58,22 +58,22 @@ _SCATTER_ENTRIES = {
 
 
 @stablehlo.attribute("gather")
-def _parse_gather(cursor: Cursor) -> Attribute:
-    cursor.expect("<")
-    return GatherDimensions(**read_record(cursor, "gather dimension numbers", _GATHER_ENTRIES))
+def _parse_gather(parser: AsmParser) -> Attribute:
+    parser.expect("<")
+    return GatherDimensions(**read_record(parser, "gather dimension numbers", _GATHER_ENTRIES))
 
 
-@stablehlo.spelling(GatherDimensions)
-def _spell_gather(dims: GatherDimensions, speller: Speller) -> str:
-    return spell_record("gather", {name: getattr(dims, name) for name in _GATHER_ENTRIES})
+@stablehlo.printer(GatherDimensions)
+def _print_gather(dims: GatherDimensions, attribute_printer: AttributePrinter) -> str:
+    return print_record("gather", {name: getattr(dims, name) for name in _GATHER_ENTRIES})
 
 
 @stablehlo.attribute("scatter")
-def _parse_scatter(cursor: Cursor) -> Attribute:
-    cursor.expect("<")
-    return ScatterDimensions(**read_record(cursor, "scatter dimension numbers", _SCATTER_ENTRIES))
+def _parse_scatter(parser: AsmParser) -> Attribute:
+    parser.expect("<")
+    return ScatterDimensions(**read_record(parser, "scatter dimension numbers", _SCATTER_ENTRIES))
 
 
-@stablehlo.spelling(ScatterDimensions)
-def _spell_scatter(dims: ScatterDimensions, speller: Speller) -> str:
-    return spell_record("scatter", {name: getattr(dims, name) for name in _SCATTER_ENTRIES})
+@stablehlo.printer(ScatterDimensions)
+def _print_scatter(dims: ScatterDimensions, attribute_printer: AttributePrinter) -> str:
+    return print_record("scatter", {name: getattr(dims, name) for name in _SCATTER_ENTRIES})

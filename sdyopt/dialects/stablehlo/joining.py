@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
 from sdyopt.dialects.stablehlo import types
 from sdyopt.dialects.stablehlo.asm import AllOperands, OperandsWithCommas, i64_list_attr, integer_attr
 from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
@@ -27,7 +28,6 @@ from sdyopt.ir.shape_traits import (
 )
 from sdyopt.ir.traits import NO_MEMORY_EFFECT
 from sdyopt.ir.types import DYNAMIC, RankedTensor, Type
-from sdyopt.syntax.assembly import AttrDict, FunctionalType, Operand, assembly
 
 
 @stablehlo.op("concatenate", NO_MEMORY_EFFECT, SAME_ELEMENT_TYPE, INFERS_COMPATIBLE_TYPES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.asm.printer.attribute_printer import plain_attribute
 from sdyopt.dialects.stablehlo.bodies import quoted
 from sdyopt.dialects.stablehlo.kinds import integers_of
 from sdyopt.ir.attribute import ArrayAttr, Attribute
@@ -11,7 +12,6 @@ from sdyopt.ir.constraints import AttrKind
 from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import INDEX, RankedShape, ShapedType, TupleType, Type
-from sdyopt.syntax.spell import plain_attribute
 
 
 def _is_layout(attribute: Attribute) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand, Optional, assembly
 from sdyopt.dialects.stablehlo.asm import (
     SameOperandsAndResultType,
     enum_attr,
@@ -26,7 +27,6 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import are_compatible_sizes
 from sdyopt.ir.traits import NO_MEMORY_EFFECT
 from sdyopt.ir.types import DYNAMIC, F32, F64, I1, ComplexType, RankedTensor, Type
-from sdyopt.syntax.assembly import AttrDict, FunctionalType, Operand, Optional, assembly
 
 
 @stablehlo.op("cholesky", NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES)

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.asm.strings import escape
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.structs import Parameter, integer, read_parameter, read_struct
 from sdyopt.ir.attribute import ArrayAttr, Attribute, SymbolRef
@@ -14,9 +17,6 @@ from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.operation import Op
 from sdyopt.ir.symbols import lookup_symbol
 from sdyopt.ir.types import IndexType, IntegerType
-from sdyopt.syntax.cursor import Cursor
-from sdyopt.syntax.spell import Speller
-from sdyopt.syntax.strings import escape
 
 
 class SubAxisInfo(Attribute):
@@ -82,123 +82,125 @@ def _problem(mesh: Attribute, axes: ArrayAttr) -> str | None:
 
 
 @stablehlo.attribute("sub_axis_info")
-def _parse_sub_axis(cursor: Cursor) -> SubAxisInfo:
-    cursor.expect("(")
-    pre_size = read_parameter(cursor, "SubAxisInfo", "pre_size", "int64_t", integer)
-    cursor.expect(")")
-    size = read_parameter(cursor, "SubAxisInfo", "size", "int64_t", integer)
+def _parse_sub_axis(parser: AsmParser) -> SubAxisInfo:
+    parser.expect("(")
+    pre_size = read_parameter(parser, "SubAxisInfo", "pre_size", "int64_t", integer)
+    parser.expect(")")
+    size = read_parameter(parser, "SubAxisInfo", "size", "int64_t", integer)
     return SubAxisInfo(pre_size, size)
 
 
-def _sub_axis(cursor: Cursor) -> Attribute:
+def _sub_axis(parser: AsmParser) -> Attribute:
     """Reads a sub-axis, with or without its mnemonic."""
-    if not _is_in_full(cursor):
-        return _parse_sub_axis(cursor)
-    return _of_class(cursor, SubAxisInfo)
+    if not _is_in_full(parser):
+        return _parse_sub_axis(parser)
+    return _of_class(parser, SubAxisInfo)
 
 
 @stablehlo.attribute("axis_ref")
-def _parse_axis(cursor: Cursor) -> AxisRef:
-    return AxisRef(*read_struct(cursor, "AxisRef", _AXIS_REF))
+def _parse_axis(parser: AsmParser) -> AxisRef:
+    return AxisRef(*read_struct(parser, "AxisRef", _AXIS_REF))
 
 
 @stablehlo.attribute("mesh_axis")
-def _parse_mesh_axis(cursor: Cursor) -> MeshAxis:
-    return MeshAxis(*read_struct(cursor, "MeshAxis", _MESH_AXIS))
+def _parse_mesh_axis(parser: AsmParser) -> MeshAxis:
+    return MeshAxis(*read_struct(parser, "MeshAxis", _MESH_AXIS))
 
 
 @stablehlo.attribute("mesh")
-def _parse_mesh(cursor: Cursor) -> Mesh:
+def _parse_mesh(parser: AsmParser) -> Mesh:
     for token in ("<", "axes", "=", "["):
-        cursor.expect(token)
-    axes = read_parameter(cursor, "Mesh", "axes", "::llvm::ArrayRef<stablehlo::MeshAxisAttr>", _mesh_axes)
-    cursor.expect("]")
+        parser.expect(token)
+    axes = read_parameter(parser, "Mesh", "axes", "::llvm::ArrayRef<stablehlo::MeshAxisAttr>", _mesh_axes)
+    parser.expect("]")
     device_ids = None
-    if cursor.accept(","):
-        cursor.expect("device_ids")
-        cursor.expect("=")
-        device_ids = read_parameter(cursor, "Mesh", "device_ids", "DenseIntElementsAttr", _device_ids)
-    cursor.expect(">")
+    if parser.accept(","):
+        parser.expect("device_ids")
+        parser.expect("=")
+        device_ids = read_parameter(parser, "Mesh", "device_ids", "DenseIntElementsAttr", _device_ids)
+    parser.expect(">")
     return Mesh(axes, device_ids)
 
 
-def _mesh_axes(cursor: Cursor) -> tuple[Any, ...]:
+def _mesh_axes(parser: AsmParser) -> tuple[Any, ...]:
     def one() -> Attribute:
-        return _of_class(cursor, MeshAxis) if _is_in_full(cursor) else _parse_mesh_axis(cursor)
+        return _of_class(parser, MeshAxis) if _is_in_full(parser) else _parse_mesh_axis(parser)
 
-    return tuple(cursor.comma_list(one))
+    return tuple(parser.comma_list(one))
 
 
-def _device_ids(cursor: Cursor) -> DenseElements:
-    offset = cursor.skip()
-    found = cursor.attribute()
+def _device_ids(parser: AsmParser) -> DenseElements:
+    offset = parser.skip_trivia()
+    found = parser.attribute()
     if not isinstance(found, DenseElements) or not isinstance(found.type.element, IntegerType | IndexType):
-        raise cursor.error("invalid kind of attribute specified", offset)
+        raise parser.error("invalid kind of attribute specified", offset)
     return found
 
 
 @stablehlo.attribute("replica_group_mesh_axes")
-def _parse_groups(cursor: Cursor) -> ReplicaGroupMeshAxes:
-    offset = cursor.skip()
-    mesh, axes = read_struct(cursor, "ReplicaGroupMeshAxes", _GROUPS)
+def _parse_groups(parser: AsmParser) -> ReplicaGroupMeshAxes:
+    offset = parser.skip_trivia()
+    mesh, axes = read_struct(parser, "ReplicaGroupMeshAxes", _GROUPS)
     problem = _problem(mesh, axes)
     if problem is not None:
-        raise cursor.error(problem, offset)
+        raise parser.error(problem, offset)
     return ReplicaGroupMeshAxes(mesh, axes)
 
 
-def _is_in_full(cursor: Cursor) -> bool:
+def _is_in_full(parser: AsmParser) -> bool:
     """Whether an attribute stands here as it would anywhere, by itself or by an alias."""
-    return cursor.text.startswith("#", cursor.skip())
+    return parser.text.startswith("#", parser.skip_trivia())
 
 
-def _of_class(cursor: Cursor, cls: type[Attribute]) -> Attribute:
-    offset = cursor.skip()
-    found = cursor.attribute()
+def _of_class(parser: AsmParser, cls: type[Attribute]) -> Attribute:
+    offset = parser.skip_trivia()
+    found = parser.attribute()
     if not isinstance(found, cls):
-        raise cursor.error("invalid kind of attribute specified", offset)
+        raise parser.error("invalid kind of attribute specified", offset)
     return found
 
 
 _AXIS_REF = (
-    Parameter("name", Cursor.string, "::llvm::StringRef"),
+    Parameter("name", AsmParser.string, "::llvm::StringRef"),
     Parameter("sub_axis_info", _sub_axis, "SubAxisInfoAttr", is_optional=True),
 )
-_MESH_AXIS = (Parameter("name", Cursor.string, "::llvm::StringRef"), Parameter("size", integer, "int64_t"))
+_MESH_AXIS = (Parameter("name", AsmParser.string, "::llvm::StringRef"), Parameter("size", integer, "int64_t"))
 _GROUPS = (
-    Parameter("mesh", lambda cursor: cursor.attribute(), "Attribute"),
-    Parameter("axes", lambda cursor: _of_class(cursor, ArrayAttr), "ArrayAttr"),
+    Parameter("mesh", lambda parser: parser.attribute(), "Attribute"),
+    Parameter("axes", lambda parser: _of_class(parser, ArrayAttr), "ArrayAttr"),
 )
 
 
 # --- Writing -----------------------------------------------------------------------------------
 
 
-@stablehlo.spelling(SubAxisInfo)
-def _spell_sub_axis(info: SubAxisInfo, speller: Speller) -> str:
+@stablehlo.printer(SubAxisInfo)
+def _print_sub_axis(info: SubAxisInfo, attribute_printer: AttributePrinter) -> str:
     return f"sub_axis_info({info.pre_size}){info.size}"
 
 
-@stablehlo.spelling(AxisRef)
-def _spell_axis(axis: AxisRef, speller: Speller) -> str:
+@stablehlo.printer(AxisRef)
+def _print_axis(axis: AxisRef, attribute_printer: AttributePrinter) -> str:
     info = axis.sub_axis_info
     part = "" if info is None else f", sub_axis_info = ({info.pre_size}){info.size}"
     return f'axis_ref<name = "{escape(axis.name)}"{part}>'
 
 
-@stablehlo.spelling(MeshAxis)
-def _spell_mesh_axis(axis: MeshAxis, speller: Speller) -> str:
+@stablehlo.printer(MeshAxis)
+def _print_mesh_axis(axis: MeshAxis, attribute_printer: AttributePrinter) -> str:
     return f'mesh_axis<name = "{escape(axis.name)}", size = {axis.size}>'
 
 
-@stablehlo.spelling(Mesh)
-def _spell_mesh(mesh: Mesh, speller: Speller) -> str:
-    axes = ", ".join(_spell_mesh_axis(axis, speller).removeprefix("mesh_axis") for axis in mesh.axes)
-    ids = "" if mesh.device_ids is None else f", device_ids={speller.attribute(mesh.device_ids)}"
+@stablehlo.printer(Mesh)
+def _print_mesh(mesh: Mesh, attribute_printer: AttributePrinter) -> str:
+    axes = ", ".join(
+        _print_mesh_axis(axis, attribute_printer).removeprefix("mesh_axis") for axis in mesh.axes
+    )
+    ids = "" if mesh.device_ids is None else f", device_ids={attribute_printer.attribute(mesh.device_ids)}"
     return f"mesh<axes=[{axes}]{ids}>"
 
 
-@stablehlo.spelling(ReplicaGroupMeshAxes)
-def _spell_groups(groups: ReplicaGroupMeshAxes, speller: Speller) -> str:
-    mesh, axes = speller.attribute(groups.mesh), speller.attribute(groups.axes)
+@stablehlo.printer(ReplicaGroupMeshAxes)
+def _print_groups(groups: ReplicaGroupMeshAxes, attribute_printer: AttributePrinter) -> str:
+    mesh, axes = attribute_printer.attribute(groups.mesh), attribute_printer.attribute(groups.axes)
     return f"replica_group_mesh_axes<mesh = {mesh}, axes = {axes}>"

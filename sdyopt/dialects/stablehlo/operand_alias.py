@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.dialects.stablehlo.bounds import spell_size
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.dialects.stablehlo.bounds import print_size
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.records import dimension_list
 from sdyopt.dialects.stablehlo.structs import integer, read_parameter
 from sdyopt.ir.attribute import ArrayAttr, Attribute
 from sdyopt.ir.constraints import AttrKind
 from sdyopt.ir.types import TupleType, Type
-from sdyopt.syntax.cursor import Cursor
-from sdyopt.syntax.spell import Speller
 
 
 class OutputOperandAlias(Attribute):
@@ -49,25 +49,25 @@ _INDICES = "::llvm::ArrayRef<int64_t>"
 
 
 @stablehlo.attribute("output_operand_alias")
-def _parse(cursor: Cursor) -> Attribute:
+def _parse(parser: AsmParser) -> Attribute:
     for token in ("<", "output_tuple_indices", "="):
-        cursor.expect(token)
+        parser.expect(token)
     owner = "OutputOperandAlias"
-    outputs = read_parameter(cursor, owner, "outputTupleIndices", _INDICES, dimension_list)
+    outputs = read_parameter(parser, owner, "outputTupleIndices", _INDICES, dimension_list)
     for token in (",", "operand_index", "="):
-        cursor.expect(token)
-    operand = read_parameter(cursor, owner, "operandIndex", "int64_t", integer)
+        parser.expect(token)
+    operand = read_parameter(parser, owner, "operandIndex", "int64_t", integer)
     for token in (",", "operand_tuple_indices", "="):
-        cursor.expect(token)
-    operands = read_parameter(cursor, owner, "operandTupleIndices", _INDICES, dimension_list)
-    cursor.expect(">")
+        parser.expect(token)
+    operands = read_parameter(parser, owner, "operandTupleIndices", _INDICES, dimension_list)
+    parser.expect(">")
     return OutputOperandAlias(outputs, operand, operands)
 
 
-@stablehlo.spelling(OutputOperandAlias)
-def _spell(alias: OutputOperandAlias, speller: Speller) -> str:
-    outputs = ", ".join(map(spell_size, alias.output_tuple_indices))
-    operands = ", ".join(map(spell_size, alias.operand_tuple_indices))
+@stablehlo.printer(OutputOperandAlias)
+def _print(alias: OutputOperandAlias, attribute_printer: AttributePrinter) -> str:
+    outputs = ", ".join(map(print_size, alias.output_tuple_indices))
+    operands = ", ".join(map(print_size, alias.operand_tuple_indices))
     return (
         f"output_operand_alias<output_tuple_indices = [{outputs}], operand_index = {alias.operand_index}, "
         f"operand_tuple_indices = [{operands}]>"

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from sdyopt.asm.format.assembly_format import Custom
+from sdyopt.asm.format.print_template import Template
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.parser.op_parser import OpAsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter, plain_type
 from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.dialects.stablehlo.asm import spell_list
+from sdyopt.dialects.stablehlo.asm import print_list
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.ir.attribute import ArrayAttr, Attribute, DictAttr
 from sdyopt.ir.constraints import AttrKind, of_class
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import BF16, F16, F32, F64, FloatType, Type
-from sdyopt.syntax.assembly import Custom
-from sdyopt.syntax.cursor import Cursor
-from sdyopt.syntax.spell import Speller, plain_type
-from sdyopt.syntax.statement import Statement
-from sdyopt.syntax.template import Template
 
 
 @enumeration(stablehlo, "precision", "DEFAULT", "HIGH", "HIGHEST")
@@ -130,101 +130,101 @@ _ENTRIES = (
 
 
 @stablehlo.attribute("dot_algorithm")
-def read_algorithm(cursor: Cursor) -> DotAlgorithm:
+def read_algorithm(parser: AsmParser) -> DotAlgorithm:
     """Reads `<lhs_precision_type = tf32, …>`."""
-    offset = cursor.skip()
-    cursor.expect("<")
+    offset = parser.skip_trivia()
+    parser.expect("<")
     values = []
     for index, (name, cpp_name, cpp_type) in enumerate(_ENTRIES):
         if index:
-            cursor.expect(",")
-        cursor.expect(name)
-        cursor.expect("=")
+            parser.expect(",")
+        parser.expect(name)
+        parser.expect("=")
         try:
-            values.append(_READ[cpp_type](cursor))
+            values.append(_READ[cpp_type](parser))
         except DiagnosticError as error:
             raise error.then(
-                cursor.error(
+                parser.error(
                     f"failed to parse StableHLO_DotAlgorithm parameter '{cpp_name}' which is to be a "
                     f"`{cpp_type}`"
                 )
             ) from None
-    cursor.expect(">")
+    parser.expect(">")
     algorithm = DotAlgorithm(*values)
     problem = algorithm_problem(algorithm)
     if problem is not None:
-        raise cursor.error(problem, offset)
+        raise parser.error(problem, offset)
     return algorithm
 
 
-def _truth(cursor: Cursor) -> bool:
-    if cursor.accept("true"):
+def _truth(parser: AsmParser) -> bool:
+    if parser.accept("true"):
         return True
-    offset = cursor.skip()
-    value = cursor.integer()
+    offset = parser.skip_trivia()
+    value = parser.integer()
     if value not in (0, 1):
-        raise cursor.error("integer value too large", offset)
+        raise parser.error("integer value too large", offset)
     return value == 1
 
 
-_READ = {"Type": lambda cursor: cursor.type(), "int64_t": lambda cursor: cursor.integer(), "bool": _truth}
+_READ = {"Type": lambda parser: parser.type(), "int64_t": lambda parser: parser.integer(), "bool": _truth}
 
 
-@stablehlo.spelling(DotAlgorithm)
-def _spell_algorithm(algorithm: DotAlgorithm, speller: Speller) -> str:
+@stablehlo.printer(DotAlgorithm)
+def _print_algorithm(algorithm: DotAlgorithm, attribute_printer: AttributePrinter) -> str:
     written = []
     for name, _, cpp_type in _ENTRIES:
         value = getattr(algorithm, name)
-        text = speller.type(value) if cpp_type == "Type" else str(value).lower()
+        text = attribute_printer.type(value) if cpp_type == "Type" else str(value).lower()
         written.append(f"{name} = {text}")
     return f"dot_algorithm<{', '.join(written)}>"
 
 
-def _parse_precision(statement: Statement) -> None:
+def _parse_precision(op_parser: OpAsmParser) -> None:
     """Reads `precision = [HIGH, DEFAULT]`."""
-    statement.expect("precision")
-    statement.expect("=")
-    words = statement.comma_list(lambda: Precision.read(statement), "[", "]")
-    statement.attributes["precision_config"] = ArrayAttr(tuple(words))
+    op_parser.expect("precision")
+    op_parser.expect("=")
+    words = op_parser.comma_list(lambda: Precision.read(op_parser), "[", "]")
+    op_parser.attributes["precision_config"] = ArrayAttr(tuple(words))
 
 
-def _parse_optional_precision(statement: Statement) -> None:
-    if statement.accept(","):
-        _parse_precision(statement)
+def _parse_optional_precision(op_parser: OpAsmParser) -> None:
+    if op_parser.accept(","):
+        _parse_precision(op_parser)
 
 
-def _parse_precision_and_algorithm(statement: Statement) -> None:
-    if not statement.accept(","):
+def _parse_precision_and_algorithm(op_parser: OpAsmParser) -> None:
+    if not op_parser.accept(","):
         return
-    if not statement.looking_at("algorithm"):
-        _parse_precision(statement)
-        if not statement.accept(","):
+    if not op_parser.looking_at("algorithm"):
+        _parse_precision(op_parser)
+        if not op_parser.accept(","):
             return
-    statement.expect("algorithm")
-    statement.expect("=")
-    statement.attributes["algorithm"] = read_algorithm(statement)
+    op_parser.expect("algorithm")
+    op_parser.expect("=")
+    op_parser.attributes["algorithm"] = read_algorithm(op_parser)
 
 
 def _write_precision(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
     config = signature.precision_config
     if config is not None:
-        out.text(f", precision = {spell_list([precision.value for precision in config])}")
+        out.text(f", precision = {print_list([precision.value for precision in config])}")
 
 
 def _write_precision_and_algorithm(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
     _write_precision(out, signature, attributes)
     algorithm = signature.algorithm
     if algorithm is not None:
-        text = _spell_algorithm(algorithm, out.speller)
+        text = _print_algorithm(algorithm, out.attribute_printer)
         out.text(f", algorithm = {text.removeprefix('dot_algorithm')}")
 
 
-def precision_piece() -> Custom:
+def precision_directive() -> Custom:
     """`, precision = […]`, if there is one."""
     return Custom(_parse_optional_precision, _write_precision, elides=["precision_config"])
 
 
-def precision_and_algorithm_piece() -> Custom:
+def precision_and_algorithm_directive() -> Custom:
     """`, precision = […], algorithm = <…>`, each if it is there."""
     return Custom(
         _parse_precision_and_algorithm,

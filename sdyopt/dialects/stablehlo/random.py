@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
+from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.stablehlo.asm import enum_attr
 from sdyopt.dialects.stablehlo.bodies import quoted
 from sdyopt.dialects.stablehlo.compatible import are_compatible
@@ -26,8 +28,6 @@ from sdyopt.ir.shape_traits import same_element_types
 from sdyopt.ir.traits import NO_MEMORY_EFFECT
 from sdyopt.ir.types import DYNAMIC, FloatType, Type, tensor
 from sdyopt.ir.verify_signature import compare_types
-from sdyopt.syntax.assembly import AttrDict, FunctionalType, Operand, assembly
-from sdyopt.syntax.spell import plain_type
 
 
 @enumeration(stablehlo, "rng_distribution", "UNIFORM", "NORMAL")

@@ -9,16 +9,16 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.stablehlo.bounds import dimension_size
-from sdyopt.syntax.cursor import Cursor
 
-Read = Callable[[Cursor], Any]
+Read = Callable[[AsmParser], Any]
 
 
-def dimension_list(cursor: Cursor) -> tuple[int, ...]:
+def dimension_list(parser: AsmParser) -> tuple[int, ...]:
     """Reads `[0, 1]`."""
-    return tuple(cursor.comma_list(lambda: dimension_size(cursor), "[", "]"))
+    return tuple(parser.comma_list(lambda: dimension_size(parser), "[", "]"))
 
 
 # The dimensions of two operands of a product that belong together, as all dialects with products write them.
@@ -32,38 +32,38 @@ PRODUCT_ENTRIES: Mapping[str, Read] = MappingProxyType(
 )
 
 
-def number(cursor: Cursor) -> int:
+def number(parser: AsmParser) -> int:
     """Reads an integer."""
-    return cursor.integer()
+    return parser.integer()
 
 
-def read_record(cursor: Cursor, what: str, entries: Mapping[str, Read]) -> dict[str, Any]:
+def read_record(parser: AsmParser, what: str, entries: Mapping[str, Read]) -> dict[str, Any]:
     """Reads what stands behind `<`, up to and with `>`. An error says that it is about `what`, too."""
     found: dict[str, Any] = {}
     try:
-        while not cursor.accept(">"):
-            name = _name(cursor, entries)
+        while not parser.accept(">"):
+            name = _name(parser, entries)
             if name in found:
-                raise cursor.error(f"duplicated `{name}` entry")
-            cursor.expect("=")
-            found[name] = entries[name](cursor)
-            if not cursor.accept(","):
-                cursor.expect(">")
+                raise parser.error(f"duplicated `{name}` entry")
+            parser.expect("=")
+            found[name] = entries[name](parser)
+            if not parser.accept(","):
+                parser.expect(">")
                 break
     except DiagnosticError as error:
-        raise error.then(cursor.error(f"failed parsing {what} attribute")) from None
+        raise error.then(parser.error(f"failed parsing {what} attribute")) from None
     return found
 
 
-def _name(cursor: Cursor, entries: Mapping[str, Read]) -> str:
+def _name(parser: AsmParser, entries: Mapping[str, Read]) -> str:
     for name in entries:
-        if cursor.accept(name):
+        if parser.accept(name):
             return name
     names = ", ".join(f"`{name}`" for name in entries)
-    raise cursor.error(f"expected one of: {names}")
+    raise parser.error(f"expected one of: {names}")
 
 
-def spell_record(mnemonic: str, entries: Mapping[str, tuple[int, ...] | int]) -> str:
+def print_record(mnemonic: str, entries: Mapping[str, tuple[int, ...] | int]) -> str:
     """The text of a record: the mnemonic, and the entries that say anything."""
     written = [
         f"{name} = {list(value) if isinstance(value, tuple) else value}"
@@ -73,16 +73,16 @@ def spell_record(mnemonic: str, entries: Mapping[str, tuple[int, ...] | int]) ->
     return f"{mnemonic}<{', '.join(written)}>"
 
 
-def integer_list(cursor: Cursor) -> tuple[int, ...]:
+def integer_list(parser: AsmParser) -> tuple[int, ...]:
     """Reads `[0, 1]`, integers only, as where a list of integers is an attribute by itself."""
-    cursor.expect("[")
-    if cursor.accept("]"):
+    parser.expect("[")
+    if parser.accept("]"):
         return ()
     try:
-        values = tuple(cursor.comma_list(cursor.integer))
+        values = tuple(parser.comma_list(parser.integer))
     except DiagnosticError as error:
-        if not cursor.accept("]"):
-            error.then(cursor.misplaced("expected ']'"))
+        if not parser.accept("]"):
+            error.then(parser.wrong_token_error("expected ']'"))
         raise
-    cursor.expect("]")
+    parser.expect("]")
     return values

@@ -12,6 +12,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.parser.op_parser import Argument, OpAsmParser, OperandName
+from sdyopt.asm.printer.asm_printer import Printer
 from sdyopt.dialects.stablehlo.traits import HLO_COMMUTATIVE
 from sdyopt.ir.attribute import EMPTY_DICT
 from sdyopt.ir.block import Region
@@ -21,98 +24,95 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op, build
 from sdyopt.ir.traits import COMMUTATIVE
 from sdyopt.ir.types import I64, FunctionType, ShapedType, Type, element_of, tensor
-from sdyopt.syntax.cursor import Cursor
-from sdyopt.syntax.print import Printer
-from sdyopt.syntax.statement import Argument, OperandName, Statement
 
 # --- Reading -----------------------------------------------------------------------------------
 
 
-def parse_reduce(statement: Statement) -> None:
+def parse_reduce(op_parser: OpAsmParser) -> None:
     """Reads a reduction behind the operation's name."""
-    statement.place = statement.skip()
-    inputs, init_values = _parse_operands(statement)
+    op_parser.location_offset = op_parser.skip_trivia()
+    inputs, init_values = _parse_operands(op_parser)
     operands = inputs + init_values
-    if statement.accept("applies"):
-        op_class = _parse_inner_op(statement)
-        type = _parse_dimensions_and_type(statement)
-        _check_inputs(statement, type)
-        statement.operands = statement.resolve_all(operands, type.inputs, statement.place)
-        statement.complete = _ImpliedBody(op_class, tensor((), element_of(type.inputs[0])))
+    if op_parser.accept("applies"):
+        op_class = _parse_inner_op(op_parser)
+        type = _parse_dimensions_and_type(op_parser)
+        _check_inputs(op_parser, type)
+        op_parser.operands = op_parser.resolve_all(operands, type.inputs, op_parser.location_offset)
+        op_parser.complete = _ImpliedBody(op_class, tensor((), element_of(type.inputs[0])))
     else:
-        type = _parse_dimensions_and_type(statement)
-        statement.expect("reducer")
-        arguments = _parse_arguments(statement)
-        statement.operands = statement.resolve_all(operands, type.inputs, statement.place)
-        statement.region(arguments)
-    statement.result_types = list(type.results)
+        type = _parse_dimensions_and_type(op_parser)
+        op_parser.expect("reducer")
+        arguments = _parse_arguments(op_parser)
+        op_parser.operands = op_parser.resolve_all(operands, type.inputs, op_parser.location_offset)
+        op_parser.region(arguments)
+    op_parser.result_types = list(type.results)
 
 
-def _parse_operands(statement: Statement) -> tuple[list[OperandName], list[OperandName]]:
+def _parse_operands(op_parser: OpAsmParser) -> tuple[list[OperandName], list[OperandName]]:
     """Reads `(%0 init: %1), (%2 init: %3)`: inputs and initial values."""
     inputs, init_values = [], []
     while True:
-        if statement.accept("("):
-            inputs.append(statement.operand())
-            statement.expect("init")
-            statement.expect(":")
-            init_values.append(statement.operand())
-            statement.expect(")")
-        if not statement.accept(","):
+        if op_parser.accept("("):
+            inputs.append(op_parser.operand())
+            op_parser.expect("init")
+            op_parser.expect(":")
+            init_values.append(op_parser.operand())
+            op_parser.expect(")")
+        if not op_parser.accept(","):
             return inputs, init_values
 
 
-def _parse_inner_op(statement: Statement) -> type[Op]:
+def _parse_inner_op(op_parser: OpAsmParser) -> type[Op]:
     """Reads the name of the operation that puts two elements together."""
-    name = statement.accept_word()
+    name = op_parser.accept_word()
     if name is None:
-        raise Cursor.error(statement, "expected bare identifier or keyword")
-    dialect = statement.name.partition(".")[0]
-    op_class = statement.parser.dialects.op_class(name)
+        raise AsmParser.error(op_parser, "expected bare identifier or keyword")
+    dialect = op_parser.name.partition(".")[0]
+    op_class = op_parser.module_parser.dialects.op_class(name)
     if op_class is None or not name.startswith(dialect + ".") or not _is_commutative(op_class):
-        raise statement.error(
+        raise op_parser.error(
             "expected the inner-op to be a commutative binary-op from the "
             f"{dialect} dialect, with zero region, producing single result",
-            statement.place,
+            op_parser.location_offset,
         )
     return op_class
 
 
-def _parse_dimensions_and_type(statement: Statement) -> FunctionType:
+def _parse_dimensions_and_type(op_parser: OpAsmParser) -> FunctionType:
     """Reads `across dimensions = [0] {…} : (types) -> types`."""
-    statement.expect("across")
-    statement.expect("dimensions")
-    statement.expect("=")
-    dimensions = statement.comma_list(statement.integer, "[", "]")
-    statement.attribute_dictionary()
-    statement.check_not_written("dimensions")
-    statement.attributes["dimensions"] = DenseArray(I64, tuple(dimensions))
-    statement.expect(":")
-    return statement.function_type()
+    op_parser.expect("across")
+    op_parser.expect("dimensions")
+    op_parser.expect("=")
+    dimensions = op_parser.comma_list(op_parser.integer, "[", "]")
+    op_parser.attribute_dictionary()
+    op_parser.check_not_written("dimensions")
+    op_parser.attributes["dimensions"] = DenseArray(I64, tuple(dimensions))
+    op_parser.expect(":")
+    return op_parser.function_type()
 
 
-def _check_inputs(statement: Statement, type: FunctionType) -> None:
+def _check_inputs(op_parser: OpAsmParser, type: FunctionType) -> None:
     if not type.inputs:
-        raise statement.error("input types missing in reduce-op function type", statement.place)
+        raise op_parser.error("input types missing in reduce-op function type", op_parser.location_offset)
 
 
-def _parse_arguments(statement: Statement) -> list[Argument]:
+def _parse_arguments(op_parser: OpAsmParser) -> list[Argument]:
     """Reads `(%a: type, %b: type) (%c: type, %d: type)`: first all elements, then all accumulators."""
     elements, accumulators = [], []
-    while statement.accept("("):
-        elements.append(_parse_argument(statement))
-        statement.expect(",")
-        accumulators.append(_parse_argument(statement))
-        statement.expect(")")
+    while op_parser.accept("("):
+        elements.append(_parse_argument(op_parser))
+        op_parser.expect(",")
+        accumulators.append(_parse_argument(op_parser))
+        op_parser.expect(")")
     return elements + accumulators
 
 
-def _parse_argument(statement: Statement) -> Argument:
-    name, offset = statement.operand()
-    statement.expect(":")
-    type = statement.type()
-    location = statement.parser.trailing_location(statement)
-    return Argument(name, offset, type, None, location or (statement.source, offset))
+def _parse_argument(op_parser: OpAsmParser) -> Argument:
+    name, offset = op_parser.operand()
+    op_parser.expect(":")
+    type = op_parser.type()
+    location = op_parser.module_parser.trailing_location(op_parser)
+    return Argument(name, offset, type, None, location or (op_parser.source, offset))
 
 
 class _ImpliedBody:
@@ -151,7 +151,7 @@ def print_reduce(op: Any, printer: Printer) -> None:
     dimensions = ", ".join(map(str, op.signature.dimensions))
     printer.write(f" across dimensions = [{dimensions}]")
     printer.attribute_dictionary(op, "dimensions")
-    printer.write(f" : {printer.speller.function_type(op.operand_types, op.result_types)}")
+    printer.write(f" : {printer.attribute_printer.function_type(op.operand_types, op.result_types)}")
     if inner is None:
         _print_reducer(op, half, printer)
 

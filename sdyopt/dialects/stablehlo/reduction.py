@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.asm.format.assembly_format import Custom, assembly
 from sdyopt.dialects.stablehlo.bodies import SINGLE_BLOCK, Bodies, Body, BodyOp, body_of, quoted
 from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
 from sdyopt.dialects.stablehlo.control import is_boolean_scalar
@@ -22,7 +23,6 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.shape_traits import SAME_SHAPE, are_compatible_shapes
 from sdyopt.ir.traits import RECURSIVE_EFFECTS, SAME_SIZE_OPERANDS
 from sdyopt.ir.types import I64, RankedTensor, Type, element_of, tensor
-from sdyopt.syntax.assembly import Custom, assembly
 
 
 @stablehlo.op("reduce", RECURSIVE_EFFECTS, SAME_SIZE_OPERANDS, INFERS_COMPATIBLE_TYPES, SINGLE_BLOCK)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.stablehlo.compatible import is_compatible_shape
 from sdyopt.dialects.stablehlo.kinds import integers_of
 from sdyopt.ir.elements_attributes import DenseElements
@@ -9,7 +10,6 @@ from sdyopt.ir.folding import constant_value
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import IndexType, IntegerType, Type
 from sdyopt.ir.value import Value
-from sdyopt.syntax.spell import plain_type
 
 
 def constant_integers(value: Value) -> list[int] | None:

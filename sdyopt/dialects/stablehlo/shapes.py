@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
+from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.stablehlo import types
 from sdyopt.dialects.stablehlo.asm import AllOperands, SameOperandsAndResultType, i64_list_attr, integer_attr
 from sdyopt.dialects.stablehlo.bounds import Bounds, bounds_of, encoding_with
@@ -29,8 +31,6 @@ from sdyopt.ir.shape_traits import SAME_ELEMENT_TYPE
 from sdyopt.ir.traits import NO_MEMORY_EFFECT, PURE
 from sdyopt.ir.types import DYNAMIC, I32, RankedTensor, Type, tensor
 from sdyopt.ir.verify_signature import compare_types
-from sdyopt.syntax.assembly import AttrDict, FunctionalType, Operand, assembly
-from sdyopt.syntax.spell import plain_type
 
 
 @stablehlo.op("reshape", NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.asm.format.assembly_format import AttrDict, Custom, FunctionalType, Operand, assembly
+from sdyopt.asm.format.print_template import Template
+from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.dialects.stablehlo import types
 from sdyopt.dialects.stablehlo.asm import AllOperands, OperandsWithCommas, i64_list_attr
 from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
@@ -20,30 +23,27 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import SAME_ELEMENT_TYPE, same_attribute_sizes, same_element_types, same_types
 from sdyopt.ir.traits import NO_MEMORY_EFFECT, PURE
 from sdyopt.ir.types import DYNAMIC, I64, RankedTensor, Type, tensor
-from sdyopt.syntax.assembly import AttrDict, Custom, FunctionalType, Operand, assembly
-from sdyopt.syntax.statement import Statement
-from sdyopt.syntax.template import Template
 
 _RANGE_FIELDS = ("start_indices", "limit_indices", "strides")
 
 
-def _parse_ranges(statement: Statement) -> None:
+def _parse_ranges(op_parser: OpAsmParser) -> None:
     """Reads `[0:4, 1:9:2]`: start, limit, and stride unless it is 1."""
 
     def one() -> tuple[int, int, int]:
-        start = statement.integer()
-        statement.expect(":")
-        limit = statement.integer()
-        return start, limit, statement.integer() if statement.accept(":") else 1
+        start = op_parser.integer()
+        op_parser.expect(":")
+        limit = op_parser.integer()
+        return start, limit, op_parser.integer() if op_parser.accept(":") else 1
 
     ranges: list[tuple[int, int, int]] = []
-    statement.expect("[")
-    while not statement.accept("]"):
+    op_parser.expect("[")
+    while not op_parser.accept("]"):
         if ranges:
-            statement.expect(",")
+            op_parser.expect(",")
         ranges.append(one())
     for index, field in enumerate(_RANGE_FIELDS):
-        statement.attributes[field] = DenseArray(I64, tuple(r[index] for r in ranges))
+        op_parser.attributes[field] = DenseArray(I64, tuple(r[index] for r in ranges))
 
 
 def _write_ranges(out: Template, signature: OpSignature, attributes: DictAttr) -> None:

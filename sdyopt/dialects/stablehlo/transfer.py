@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.asm.printer.attribute_printer import plain_attribute
 from sdyopt.dialects.stablehlo.bodies import quoted
 from sdyopt.dialects.stablehlo.channel import (
     CHANNEL_HANDLE,
@@ -29,7 +30,6 @@ from sdyopt.ir.numeric_attributes import FALSE, IntegerAttr
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import RankedTensor, Type, UnrankedTensor
-from sdyopt.syntax.spell import plain_attribute
 
 _NO_CONFIG = StringAttr("")
 

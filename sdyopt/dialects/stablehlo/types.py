@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter, plain_type
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.quant import QuantizedType, UniformQuantized, UniformQuantizedPerAxis
 from sdyopt.dialects.stablehlo.bounds import has_one_bounded_dimension
@@ -32,8 +34,6 @@ from sdyopt.ir.types import (
     Type,
     UnrankedTensor,
 )
-from sdyopt.syntax.cursor import Cursor
-from sdyopt.syntax.spell import Speller, plain_type
 
 # --- Types ------------------------------------------------------------------------------
 
@@ -55,35 +55,35 @@ TOKEN_TYPE = TokenType()
 
 
 @stablehlo.type("token")
-def _parse_token(cursor: Cursor) -> Type:
+def _parse_token(parser: AsmParser) -> Type:
     return TOKEN_TYPE
 
 
-@stablehlo.spelling(TokenType)
-def _spell_token(type: TokenType, speller: Speller) -> str:
+@stablehlo.printer(TokenType)
+def _print_token(type: TokenType, attribute_printer: AttributePrinter) -> str:
     return "token"
 
 
 @stablehlo.type("future")
-def _parse_future(cursor: Cursor) -> Type:
-    offset = cursor.skip()
-    cursor.expect("<")
+def _parse_future(parser: AsmParser) -> Type:
+    offset = parser.skip_trivia()
+    parser.expect("<")
     try:
-        types = cursor.comma_list(cursor.type)
+        types = parser.comma_list(parser.type)
     except DiagnosticError as error:
         owner = "StableHLO_Future parameter 'types' which is to be a `::llvm::ArrayRef<::mlir::Type>`"
-        raise error.then(cursor.error(f"failed to parse {owner}")) from None
-    cursor.expect(">")
+        raise error.then(parser.error(f"failed to parse {owner}")) from None
+    parser.expect(">")
     for type in types:
         if not isinstance(type, RankedTensor):
             got = plain_type(type)
-            raise cursor.error(f"future element type must be a ranked tensor, but got '{got}'", offset)
+            raise parser.error(f"future element type must be a ranked tensor, but got '{got}'", offset)
     return FutureType(tuple(types))
 
 
-@stablehlo.spelling(FutureType)
-def _spell_future(type: FutureType, speller: Speller) -> str:
-    return f"future<{', '.join(speller.type(t) for t in type.types)}>"
+@stablehlo.printer(FutureType)
+def _print_future(type: FutureType, attribute_printer: AttributePrinter) -> str:
+    return f"future<{', '.join(attribute_printer.type(t) for t in type.types)}>"
 
 
 # --- Elements ---------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.asm.format.assembly_format import AttrDict, Operand, assembly
 from sdyopt.dialects.stablehlo import types
 from sdyopt.dialects.stablehlo.accuracy import DEFAULT_ACCURACY, RESULT_ACCURACY
 from sdyopt.dialects.stablehlo.asm import SameOperandsAndResultType
@@ -17,7 +18,6 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import ELEMENTWISE, SAME_SHAPE
 from sdyopt.ir.traits import NO_MEMORY_EFFECT
 from sdyopt.ir.types import Type
-from sdyopt.syntax.assembly import AttrDict, Operand, assembly
 
 ELEMENTWISE_MAP = (ELEMENTWISE, SAME_SHAPE, NO_MEMORY_EFFECT)
 ELEMENTWISE_INFERRED = (INFERS_COMPATIBLE_TYPES, *ELEMENTWISE_MAP)

@@ -4,38 +4,38 @@ from __future__ import annotations
 
 from typing import Any
 
-from sdyopt.syntax.print import Printer
-from sdyopt.syntax.statement import Argument, OperandName, Statement
+from sdyopt.asm.parser.op_parser import Argument, OpAsmParser, OperandName
+from sdyopt.asm.printer.asm_printer import Printer
 
 
-def parse_while(statement: Statement) -> None:
+def parse_while(op_parser: OpAsmParser) -> None:
     """Reads a loop behind the operation's name. Both regions have the arguments named in front."""
-    offset = statement.skip()
+    offset = op_parser.skip_trivia()
     names: list[OperandName] = []
     values: list[OperandName] = []
-    statement.expect("(")
-    while not statement.accept(")"):
-        names.append(statement.operand())
-        statement.expect("=")
-        values.append(statement.operand())
-        if statement.accept(")"):
+    op_parser.expect("(")
+    while not op_parser.accept(")"):
+        names.append(op_parser.operand())
+        op_parser.expect("=")
+        values.append(op_parser.operand())
+        if op_parser.accept(")"):
             break
-        statement.expect(",")
+        op_parser.expect(",")
     types = []
     if values:
-        statement.expect(":")
-        types = statement.comma_list(statement.type)
-    statement.operands = statement.resolve_all(values, types, offset)
-    statement.result_types = types
-    statement.attribute_dictionary_with_keyword()
+        op_parser.expect(":")
+        types = op_parser.comma_list(op_parser.type)
+    op_parser.operands = op_parser.resolve_all(values, types, offset)
+    op_parser.result_types = types
+    op_parser.attribute_dictionary_with_keyword()
     arguments = [
-        Argument(name.name, name.offset, type, None, (statement.source, name.offset))
+        Argument(name.name, name.offset, type, None, (op_parser.source, name.offset))
         for name, type in zip(names, types, strict=True)
     ]
-    statement.expect("cond")
-    statement.region(arguments)
-    statement.expect("do")
-    statement.region(arguments)
+    op_parser.expect("cond")
+    op_parser.region(arguments)
+    op_parser.expect("do")
+    op_parser.region(arguments)
 
 
 def print_while(op: Any, printer: Printer) -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from sdyopt.dialects.stablehlo.asm import spell_list
+from sdyopt.asm.format.assembly_format import Custom
+from sdyopt.asm.format.print_template import Template
+from sdyopt.asm.parser.op_parser import OpAsmParser
+from sdyopt.dialects.stablehlo.asm import print_list
 from sdyopt.dialects.stablehlo.window import pairs_of
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.elements_attributes import DenseArray, DenseElements, dense
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import I1, I64, tensor
-from sdyopt.syntax.assembly import Custom
-from sdyopt.syntax.statement import Statement
-from sdyopt.syntax.template import Template
 
 # The words, and the attributes that they stand for.
 _ATTRIBUTES = {
@@ -22,37 +22,37 @@ _ATTRIBUTES = {
 }
 
 
-def window_piece() -> Custom:
+def window_directive() -> Custom:
     """The attributes of a window that are there, each once, in any order."""
     return Custom(_parse, _write, elides=list(_ATTRIBUTES.values()))
 
 
-def _parse(statement: Statement) -> None:
+def _parse(op_parser: OpAsmParser) -> None:
     left = dict(_ATTRIBUTES)
-    while (word := statement.accept_word()) is not None:
+    while (word := op_parser.accept_word()) is not None:
         if word not in left:
-            raise statement.error(f"Unexpected keyword {word}")
-        statement.expect("=")
-        statement.attributes[left.pop(word)] = _value(statement, word)
-        if not statement.accept(","):
+            raise op_parser.error(f"Unexpected keyword {word}")
+        op_parser.expect("=")
+        op_parser.attributes[left.pop(word)] = _value(op_parser, word)
+        if not op_parser.accept(","):
             break
 
 
-def _value(statement: Statement, word: str) -> Attribute:
+def _value(op_parser: OpAsmParser, word: str) -> Attribute:
     if word == "pad":
-        pairs = statement.comma_list(lambda: _pair(statement), "[", "]")
+        pairs = op_parser.comma_list(lambda: _pair(op_parser), "[", "]")
         data = b"".join(n.to_bytes(8, "little", signed=True) for pair in pairs for n in pair)
         return dense(tensor((len(pairs), 2), I64), data)
-    values = statement.comma_list(statement.integer, "[", "]")
+    values = op_parser.comma_list(op_parser.integer, "[", "]")
     if word == "reverse":
         return DenseArray(I1, tuple(int(value != 0) for value in values))
     return DenseArray(I64, tuple(values))
 
 
-def _pair(statement: Statement) -> list[int]:
-    pair = statement.comma_list(statement.integer, "[", "]")
+def _pair(op_parser: OpAsmParser) -> list[int]:
+    pair = op_parser.comma_list(op_parser.integer, "[", "]")
     if len(pair) != 2:
-        raise statement.error(f"Expected array with 2 elements, got {len(pair)} elements instead")
+        raise op_parser.error(f"Expected array with 2 elements, got {len(pair)} elements instead")
     return pair
 
 
@@ -61,12 +61,12 @@ def _write(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
     for word, name in _ATTRIBUTES.items():
         value = signature.attributes.get(name)
         if value is not None:
-            written.append(f"{word} = {_spell(value)}")
+            written.append(f"{word} = {_print(value)}")
     out.text(", ".join(written))
 
 
-def _spell(value: Attribute) -> str:
+def _print(value: Attribute) -> str:
     if isinstance(value, DenseElements):
-        return spell_list([spell_list(pair) for pair in pairs_of(value)])
+        return print_list([print_list(pair) for pair in pairs_of(value)])
     assert isinstance(value, DenseArray)
-    return spell_list([str(bool(v)).lower() for v in value.values] if value.element is I1 else value.values)
+    return print_list([str(bool(v)).lower() for v in value.values] if value.element is I1 else value.values)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from sdyopt.asm.format.assembly_format import AttrDict, Operand, TypeOf, assembly
+from sdyopt.asm.format.typed_operands import ImpliedType
+from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.tensor.dialect import ANY_TENSOR, INDEX_VALUE, tensor_dialect
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.block import Region
@@ -19,9 +22,6 @@ from sdyopt.ir.shape_traits import are_compatible_shapes
 from sdyopt.ir.traits import PURE
 from sdyopt.ir.types import DYNAMIC, INDEX, RankedTensor, Type, UnrankedTensor, element_of
 from sdyopt.ir.value import Value
-from sdyopt.syntax.assembly import AttrDict, Operand, TypeOf, assembly
-from sdyopt.syntax.signature import ImpliedType
-from sdyopt.syntax.spell import plain_type
 
 Folded = Sequence[Value | Attribute] | None
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sdyopt.asm.format.assembly_format import AttrDict, Operand, TypeOf, assembly
+from sdyopt.asm.format.typed_operands import ImpliedType
 from sdyopt.dialects.tensor.casts import CastOp, KnowsSizes
 from sdyopt.dialects.tensor.dialect import INDEX_VALUE, RANKED, constant_index, tensor_dialect
 from sdyopt.ir.op_fields import operands, result
@@ -11,8 +13,6 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.traits import PURE
 from sdyopt.ir.types import DYNAMIC, INDEX, RankedTensor
 from sdyopt.ir.value import Value
-from sdyopt.syntax.assembly import AttrDict, Operand, TypeOf, assembly
-from sdyopt.syntax.signature import ImpliedType
 
 
 def _take_known_sizes(op: EmptyOp, rewriter: Rewriter) -> bool:

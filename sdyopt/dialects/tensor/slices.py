@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.asm.format.assembly_format import AttrDict, FormatElement, Operand, TypeOf, assembly
+from sdyopt.asm.format.dynamic_index_list import DynamicIndexList
+from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.arith.folding import splat_of
 from sdyopt.dialects.tensor.casts import CastOp, DimOp, KnowsSizes, loses_static_sizes
 from sdyopt.dialects.tensor.dialect import INDEX_VALUE, RANKED, constant_index, tensor_dialect
@@ -18,16 +21,13 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, PURE
 from sdyopt.ir.types import DYNAMIC, I32, I64, INDEX, RankedTensor, Type
 from sdyopt.ir.value import Value
-from sdyopt.syntax.assembly import AttrDict, Operand, Piece, TypeOf, assembly
-from sdyopt.syntax.mixed_list import MixedList
-from sdyopt.syntax.spell import plain_type
 
 Mixed = list[Value | int]
 
-_LISTS: tuple[Piece | str, ...] = (
-    MixedList("offsets", "static_offsets", INDEX, is_attached=True),
-    MixedList("sizes", "static_sizes", INDEX),
-    MixedList("strides", "static_strides", INDEX),
+_LISTS: tuple[FormatElement | str, ...] = (
+    DynamicIndexList("offsets", "static_offsets", INDEX, is_attached=True),
+    DynamicIndexList("sizes", "static_sizes", INDEX),
+    DynamicIndexList("strides", "static_strides", INDEX),
 )
 
 

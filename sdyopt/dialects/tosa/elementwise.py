@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from sdyopt.asm.format.assembly_format import AttrDict, Operand, assembly
+from sdyopt.asm.format.typed_operands import OperandsAndResultsType
 from sdyopt.dialects.arith.folding import splat_of
 from sdyopt.dialects.tosa.dialect import BOOLEANS, BROADCASTABLE, NUMBERS, tosa
 from sdyopt.ir.attribute import Attribute
@@ -15,8 +17,6 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import SAME_ELEMENT_TYPE
 from sdyopt.ir.traits import COMMUTATIVE, PURE, Trait
 from sdyopt.ir.value import Value
-from sdyopt.syntax.assembly import AttrDict, Operand, assembly
-from sdyopt.syntax.signature import Signature
 
 Folded = Sequence[Value | Attribute] | None
 
@@ -38,7 +38,7 @@ class UnaryOp(ElementwiseOp):
     input1 = operand(NUMBERS)
     output = result(NUMBERS)
 
-    assembly = assembly(Operand("input1"), AttrDict(), ":", Signature())
+    assembly = assembly(Operand("input1"), AttrDict(), ":", OperandsAndResultsType())
 
 
 class BinaryOp(ElementwiseOp):
@@ -50,7 +50,7 @@ class BinaryOp(ElementwiseOp):
     input2 = operand(NUMBERS)
     output = result(NUMBERS)
 
-    assembly = assembly(Operand("input1"), ",", Operand("input2"), AttrDict(), ":", Signature())
+    assembly = assembly(Operand("input1"), ",", Operand("input2"), AttrDict(), ":", OperandsAndResultsType())
 
 
 class ComparisonOp(BinaryOp):
@@ -149,7 +149,7 @@ class ClampOp(ElementwiseOp):
     max_fp = attr(_FLOAT)
     output = result(NUMBERS)
 
-    assembly = assembly(Operand("input"), AttrDict(), ":", Signature())
+    assembly = assembly(Operand("input"), AttrDict(), ":", OperandsAndResultsType())
 
 
 @tosa.op("select", PURE, BROADCASTABLE)
@@ -164,7 +164,14 @@ class SelectOp(ElementwiseOp):
     output = result(NUMBERS)
 
     assembly = assembly(
-        Operand("pred"), ",", Operand("on_true"), ",", Operand("on_false"), AttrDict(), ":", Signature()
+        Operand("pred"),
+        ",",
+        Operand("on_true"),
+        ",",
+        Operand("on_false"),
+        AttrDict(),
+        ":",
+        OperandsAndResultsType(),
     )
 
     def fold(self, constants: Sequence[Attribute | None]) -> Folded:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from sdyopt.asm.format.assembly_format import AttrDict, Operand, assembly
+from sdyopt.asm.format.typed_operands import OperandsAndResultsType
 from sdyopt.dialects.tosa.dialect import MATRICES, tosa
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import of_class
 from sdyopt.ir.op_fields import operand, optional_attr, result
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import PURE
-from sdyopt.syntax.assembly import AttrDict, Operand, assembly
-from sdyopt.syntax.signature import Signature
 
 
 @tosa.op("matmul", PURE)
@@ -23,4 +23,4 @@ class MatMulOp(Op):
     quantization_info = optional_attr(of_class(Attribute, "Attribute for MatMulOp quantization information."))
     c = result(MATRICES)
 
-    assembly = assembly(Operand("a"), ",", Operand("b"), AttrDict(), ":", Signature())
+    assembly = assembly(Operand("a"), ",", Operand("b"), AttrDict(), ":", OperandsAndResultsType())

@@ -6,6 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
+from sdyopt.asm.parser.module_parser import parse_module
+from sdyopt.asm.printer.asm_printer import print_for_note
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.diagnostics import Diagnostic, Source, handling
 from sdyopt.dialects.func import FuncOp
 from sdyopt.ir.attribute import TypeAttr, string
@@ -17,9 +20,6 @@ from sdyopt.ir.types import F32, FunctionType, RankedTensor
 from sdyopt.ir.verify import Verifier
 from sdyopt.ir.verify_incremental import verify_incrementally
 from sdyopt.registry import find_dialect
-from sdyopt.syntax.parse import parse_module
-from sdyopt.syntax.print import print_for_note
-from sdyopt.syntax.spell import Speller
 
 PROGRAM = """
 sdy.mesh @mesh = <["a"=2, "b"=2]>
@@ -58,7 +58,7 @@ class Program:
     def __init__(self) -> None:
         dialects = DialectTable(find_dialect)
         self.module, _ = parse_module(Source("program", PROGRAM), dialects)
-        self.verifier = Verifier(dialects, Speller().type, print_for_note)
+        self.verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
         assert self.verifier.verify(self.module)
 
     def op(self, name: str, number: int = 0) -> Op:

@@ -1,0 +1,1 @@
+"""Declarative assembly formats: the elements that both parse and print an operation."""

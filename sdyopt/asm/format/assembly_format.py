@@ -1,0 +1,409 @@
+"""How an operation is written, declared once: a sequence of pieces that both read and write.
+
+    class SliceOp(Op):
+        assembly = assembly(Operands("input"), AttrDict(), ":", TypeOf("input"))
+
+A string stands for itself. Spaces follow the rules of MLIR's declarative format, so nobody writes
+them. Pieces that depend on the form alone make up a template that is cached per form; a piece that
+looks at the place (regions, arguments, names) is called whenever its operation is printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sdyopt.asm.format.print_template import Template
+from sdyopt.asm.parser.op_parser import OpAsmParser
+from sdyopt.ir.attribute import Attribute, DictAttr, StringAttr, TypeAttr, UnitAttr
+from sdyopt.ir.constraints import ONE_BLOCK, AttrKind
+from sdyopt.ir.op_fields import (
+    MANY,
+    ONE,
+    OPTIONAL,
+    AttrField,
+    OperandField,
+    RegionField,
+    ResultField,
+    ValueField,
+)
+from sdyopt.ir.op_signature import OpSignature
+from sdyopt.ir.operation import Op
+from sdyopt.ir.types import FunctionType, Type
+
+if TYPE_CHECKING:  # the printer prints with assemblies, some pieces of which call it back
+    from sdyopt.asm.printer.asm_printer import Printer
+
+
+class FormatElement:
+    """A part of an assembly.
+
+    `elides` names the attributes that it writes itself, which the attribute dictionary leaves out.
+    """
+
+    elides: tuple[str, ...] = ()
+
+    def parse(self, op_parser: OpAsmParser) -> None:
+        raise NotImplementedError
+
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        """Adds this piece to the template of a form with these discardable attributes."""
+        raise NotImplementedError
+
+    def is_written(self, signature: OpSignature, attributes: DictAttr) -> bool:
+        """Whether an optional group anchored here is written."""
+        return True
+
+
+class Assembly:
+    """The pieces of an operation's custom form, behind its name."""
+
+    def __init__(self, elements: Sequence[FormatElement]) -> None:
+        self.elements = tuple(elements)
+        self.elided = frozenset(name for element in elements for name in element.elides)
+
+    def parse(self, op_parser: OpAsmParser) -> None:
+        for element in self.elements:
+            element.parse(op_parser)
+
+    def template(self, signature: OpSignature, attributes: DictAttr, print: Any) -> Template:
+        """What is written behind the operation's name."""
+        out = Template(print, self.elided)
+        for element in self.elements:
+            element.write(out, signature, attributes)
+        return out
+
+
+def assembly(*elements: FormatElement | str) -> Assembly:
+    """The assembly made of these pieces; strings are literals."""
+    return Assembly(_elements(elements))
+
+
+def _elements(elements: Sequence[FormatElement | str]) -> list[FormatElement]:
+    return [Literal(element) if isinstance(element, str) else element for element in elements]
+
+
+class Literal(FormatElement):
+    """Punctuation or a keyword."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def parse(self, op_parser: OpAsmParser) -> None:
+        op_parser.expect(self.text)
+
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        out.literal(self.text)
+
+
+class Optional(FormatElement):
+    """Pieces that are there together or not at all.
+
+    Read if the first one (a literal or an operand group) is next; written if `anchor` is not empty.
+    `otherwise` are pieces that stand there if the group does not.
+    """
+
+    def __init__(
+        self, *elements: FormatElement | str, anchor: str, otherwise: Sequence[FormatElement | str] = ()
+    ) -> None:
+        self.elements = _elements(elements)
+        self.otherwise = _elements(otherwise)
+        self.anchor = anchor
+        self.elides = tuple(n for element in [*self.elements, *self.otherwise] for n in element.elides)
+
+    def parse(self, op_parser: OpAsmParser) -> None:
+        first = self.elements[0]
+        if isinstance(first, Literal):
+            is_next = op_parser.looking_at(first.text)
+        else:
+            is_next = op_parser.looking_at_operand()
+        for element in self.elements if is_next else self.otherwise:
+            element.parse(op_parser)
+
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        for element in self.elements if self._is_present(signature) else self.otherwise:
+            element.write(out, signature, attributes)
+
+    def _is_present(self, signature: OpSignature) -> bool:
+        field = signature.op_class.fields[self.anchor]
+        if isinstance(field, AttrField):
+            value = signature.attributes.get(field.name)
+            return value is not None and value is not field.default
+        assert isinstance(field, ValueField)
+        return field.range_of(signature)[1] > 0
+
+
+class Operand(FormatElement):
+    """One operand, an optional one, or a list with commas, as the field says."""
+
+    def __init__(self, field: str) -> None:
+        self.field = field
+
+    def parse(self, op_parser: OpAsmParser) -> None:
+        field = op_parser.op_class.fields[self.field]
+        assert isinstance(field, OperandField)
+        op_parser.operand_offsets_of[self.field] = op_parser.skip_trivia()
+        if field.arity == ONE:
+            names = [op_parser.operand()]
+        elif field.arity == OPTIONAL:
+            found = op_parser.accept_operand()
+            names = [] if found is None else [found]
+        else:
+            names = op_parser.operand_list()
+        op_parser.operand_names[self.field] = names
+
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        field = signature.op_class.fields[self.field]
+        assert isinstance(field, OperandField)
+        start, count = field.range_of(signature)
+        if count or field.arity == MANY:
+            out.operands(range(start, start + count))
+
+
+class TypeOf(FormatElement):
+    """The type of a field, or the types of a group with commas.
+
+    `same` are fields that have the same type (or the same types) and are not written.
+    """
+
+    def __init__(self, field: str, same: Sequence[str] = ()) -> None:
+        self.field = field
+        self.same = tuple(same)
+
+    def parse(self, op_parser: OpAsmParser) -> None:
+        field = op_parser.op_class.fields[self.field]
+        assert isinstance(field, ValueField)
+        is_list = field.arity == MANY
+        types = op_parser.comma_list(op_parser.type) if is_list else [op_parser.type()]
+        for name in (self.field, *self.same):
+            op_parser.types[name] = types
+
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        field = signature.op_class.fields[self.field]
+        assert isinstance(field, ValueField)
+        start, count = field.range_of(signature)
+        out.types(field.types_of(signature)[start : start + count])
+
+
+class FunctionalType(FormatElement):
+    """`(operand types) -> result types` of all operands and results, or of single fields."""
+
+    def __init__(self, operands: str | None = None, results: str | None = None) -> None:
+        self.operands = operands
+        self.results = results
+
+    def parse(self, op_parser: OpAsmParser) -> None:
+        type = op_parser.function_type()
+        if self.operands is None:
+            names = [name for found in op_parser.operand_names.values() for name in found]
+            op_parser.check_operand_count(names, type.inputs, op_parser.operands_offset)
+        _distribute(op_parser, OperandField, self.operands, type.inputs)
+        _distribute(op_parser, ResultField, self.results, type.results)
+
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        out.functional_type(
+            _types(signature, self.operands, signature.operand_types),
+            _types(signature, self.results, signature.result_types),
+        )
+
+
+def _types(signature: OpSignature, field_name: str | None, all_types: tuple[Type, ...]) -> tuple[Type, ...]:
+    if field_name is None:
+        return all_types
+    field = signature.op_class.fields[field_name]
+    assert isinstance(field, ValueField)
+    start, count = field.range_of(signature)
+    return field.types_of(signature)[start : start + count]
+
+
+def _distribute(
+    op_parser: OpAsmParser, kind: type[ValueField[Any]], only: str | None, types: Sequence[Type]
+) -> None:
+    """Gives types to the fields of a kind in order; a group takes as many as it has names."""
+    if only is not None:
+        op_parser.types[only] = list(types)
+        return
+    fields = [f for f in op_parser.op_class.fields.values() if isinstance(f, kind)]
+    sizes = [1 if f.arity == ONE else len(op_parser.operand_names.get(f.attribute_name, ())) for f in fields]
+    if kind is ResultField:
+        rest = len(types) - sum(f.arity == ONE for f in fields)
+        sizes = [1 if f.arity == ONE else rest for f in fields]
+    position = 0
+    for index, (field, size) in enumerate(zip(fields, sizes, strict=True)):
+        end = len(types) if index == len(fields) - 1 else position + size
+        op_parser.types[field.attribute_name] = list(types[position:end])
+        position = end
+
+
+class SameType(FormatElement):
+    """One type for all operands and results, or a functional type where they differ."""
+
+    def parse(self, op_parser: OpAsmParser) -> None:
+        offset = op_parser.skip_trivia()
+        type = op_parser.type()
+        fields = [f for f in op_parser.op_class.fields.values() if isinstance(f, ValueField)]
+        if not isinstance(type, FunctionType):
+            for field in fields:
+                op_parser.types[field.attribute_name] = [type]
+            return
+        operands = [f for f in fields if isinstance(f, OperandField)]
+        if len(type.inputs) != len(operands):
+            raise op_parser.wrong_token_error(
+                f"expected {len(operands)} operand types but had {len(type.inputs)}"
+            )
+        if len(type.results) != 1:
+            raise op_parser.error("expected single output", offset)
+        for field, found in zip(fields, (*type.inputs, *type.results), strict=True):
+            op_parser.types[field.attribute_name] = [found]
+
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        types = (*signature.operand_types, *signature.result_types)
+        if all(type is types[0] for type in types):
+            out.types(types[:1])
+        else:
+            out.functional_type(signature.operand_types, signature.result_types)
+
+
+class AttrDict(FormatElement):
+    """The attributes that no other piece writes, and the discardable ones.
+
+    Attributes that have their default are left out, too.
+    """
+
+    def __init__(self, with_keyword: bool = False) -> None:
+        self.with_keyword = with_keyword
+
+    def parse(self, op_parser: OpAsmParser) -> None:
+        offset = op_parser.skip_trivia()
+        if self.with_keyword:
+            found = op_parser.attribute_dictionary_with_keyword()
+        else:
+            found = op_parser.attribute_dictionary()
+        op_parser.check_attributes(found, offset)
+
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        out.attribute_dictionary(visible_attributes(signature, attributes, out.elided), self.with_keyword)
+
+
+def visible_attributes(signature: OpSignature, attributes: DictAttr, elided: frozenset[str]) -> DictAttr:
+    """Inherent and discardable attributes together, without the elided and the default ones."""
+    if not signature.attributes.entries:
+        return attributes if not elided else attributes.without(*elided)
+    defaults = {f.name: f.default for f in signature.op_class.fields.values() if isinstance(f, AttrField)}
+    entries = [
+        (name, value)
+        for name, value in signature.attributes.entries
+        if name not in elided and defaults.get(name) is not value and name not in SEGMENT_NAMES
+    ]
+    entries += [entry for entry in attributes.entries if entry[0] not in elided]
+    return DictAttr(tuple(sorted(entries, key=lambda entry: entry[0])))
+
+
+SEGMENT_NAMES = frozenset(["operandSegmentSizes", "resultSegmentSizes"])
+
+
+class Attr(FormatElement):
+    """One attribute, written in a way of its own.
+
+    `parse(statement)` reads the attribute; `spell(attribute, speller)` gives its text. Without them
+    the attribute is written in full, or by the rules of its kind (a bare number, a word).
+    """
+
+    def __init__(
+        self,
+        field: str,
+        parse: Callable[[OpAsmParser], Attribute | None] | None = None,
+        print: Callable[[Any, Any], str] | None = None,
+    ) -> None:
+        self.field = field
+        self._parse = parse or (lambda op_parser: op_parser.attribute())
+        self._print = print or (lambda attribute, attribute_printer: attribute_printer.attribute(attribute))
+        self.elides = (field,)
+
+    def parse(self, op_parser: OpAsmParser) -> None:
+        field = op_parser.op_class.fields[self.field]
+        assert isinstance(field, AttrField)
+        found = self._parse(op_parser)
+        if found is not None:
+            op_parser.attributes[field.name] = found
+
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        field = signature.op_class.fields[self.field]
+        assert isinstance(field, AttrField)
+        value = signature.attributes.get(field.name)
+        if value is None:
+            value = field.default
+        out.word("" if value is None else self._print(value, out.attribute_printer))
+
+
+class RegionElement(FormatElement):
+    """A region in braces. One that must have a block gets one, even if nothing is written in it."""
+
+    def __init__(self, field: str) -> None:
+        self.field = field
+
+    def parse(self, op_parser: OpAsmParser) -> None:
+        field = op_parser.op_class.fields[self.field]
+        region = op_parser.region()
+        assert isinstance(field, RegionField)
+        if field.constraint is ONE_BLOCK and region.is_empty:
+            region.add_block()
+
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        field = signature.op_class.fields[self.field]
+        assert isinstance(field, RegionField)
+        out.region(field.index)
+
+
+class Custom(FormatElement):
+    """A piece with functions of its own.
+
+    `parse(statement)`, and one of `write(out, form, attributes)`, which sees the form only, and
+    `print(op, printer)`, which sees the operation and writes with the printer, blanks included.
+    """
+
+    def __init__(
+        self,
+        parse: Callable[[OpAsmParser], None],
+        write: Callable[[Template, OpSignature, DictAttr], None] | None = None,
+        print: Callable[[Any, Printer], None] | None = None,
+        elides: Sequence[str] = (),
+    ) -> None:
+        assert (write is None) != (print is None)
+        self._parse = parse
+        self._write = write
+        self._print = print
+        self.elides = tuple(elides)
+
+    def parse(self, op_parser: OpAsmParser) -> None:
+        self._parse(op_parser)
+
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        if self._write is not None:
+            self._write(out, signature, attributes)
+        else:
+            assert self._print is not None
+            out.call(self._print)
+
+
+__all__ = [
+    "Assembly",
+    "Attr",
+    "AttrDict",
+    "AttrKind",
+    "Custom",
+    "FormatElement",
+    "FunctionalType",
+    "Literal",
+    "Op",
+    "Operand",
+    "Optional",
+    "RegionElement",
+    "SameType",
+    "StringAttr",
+    "TypeAttr",
+    "TypeOf",
+    "UnitAttr",
+    "assembly",
+    "visible_attributes",
+]

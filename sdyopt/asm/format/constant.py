@@ -1,0 +1,63 @@
+"""How constants are written: `{…} dense<…> : type`, or generically where the types differ."""
+
+from __future__ import annotations
+
+from sdyopt.asm.format.assembly_format import Assembly, Custom, assembly, visible_attributes
+from sdyopt.asm.format.print_template import Template
+from sdyopt.asm.parser.generic_op import properties
+from sdyopt.asm.parser.op_parser import OpAsmParser
+from sdyopt.ir.attribute import Attribute, DictAttr
+from sdyopt.ir.op_fields import AttrField, ResultField
+from sdyopt.ir.op_signature import OpSignature
+from sdyopt.ir.types import NONE, Type
+
+
+def constant_assembly() -> Assembly:
+    """The assembly of an operation with an attribute `value` and one result of its type."""
+    return assembly(Custom(_parse, _write, elides=["value"]))
+
+
+def _parse(op_parser: OpAsmParser) -> None:
+    """Reads `{…} dense<…> : type`, or the generic form behind the name, `() <{…}> {…} : () -> type`."""
+    fields = op_parser.op_class.fields
+    (result,) = (name for name, field in fields.items() if isinstance(field, ResultField))
+    value_field = fields["value"]
+    assert isinstance(value_field, AttrField)
+    is_value = value_field.kind.accepts
+    if op_parser.accept("("):
+        op_parser.expect(")")
+        has_properties = properties(op_parser)
+        found = op_parser.attribute_dictionary().get("value")
+        for token in (":", "(", ")", "->"):
+            op_parser.expect(token)
+        op_parser.types[result] = [op_parser.type()]
+        if not has_properties and (found is None or not is_value(found)):
+            op_parser.written.pop("value", None)
+        return
+    op_parser.attribute_dictionary()
+    op_parser.check_not_written("value")
+    start = op_parser.skip_trivia()
+    value = op_parser.attribute()
+    if not is_value(value):
+        raise op_parser.error("invalid kind of attribute specified", start)
+    op_parser.attributes["value"] = value
+    op_parser.types[result] = [_type_of(value)]
+
+
+def _write(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+    value = signature.attributes["value"]
+    field = signature.op_class.fields["value"]
+    assert isinstance(field, AttrField)
+    if field.kind.accepts(value) and _type_of(value) is signature.result_types[0]:
+        out.attribute_dictionary(visible_attributes(signature, attributes, frozenset(["value"])))
+        out.word(out.attribute_printer.attribute(value))
+        return
+    out.text(f"() <{out.attribute_printer.attribute(signature.attributes)}>")
+    out.attribute_dictionary(attributes)
+    out.text(" : " + out.attribute_printer.function_type((), signature.result_types))
+
+
+def _type_of(value: Attribute) -> Type:
+    """The type that an attribute of this kind has, `none` if nothing is said."""
+    type: Type | None = value.type  # type: ignore[attr-defined]  # by its kind
+    return NONE if type is None else type

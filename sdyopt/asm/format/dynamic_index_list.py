@@ -1,0 +1,86 @@
+"""`[%i, 2, %j]`: a list of numbers, some of which are only known when the program runs.
+
+The numbers are an attribute, in which the unknown ones are `DYNAMIC`; those are operands, in order.
+"""
+
+from __future__ import annotations
+
+from sdyopt.asm.format.assembly_format import FormatElement
+from sdyopt.asm.format.print_template import Template
+from sdyopt.asm.parser.op_parser import OpAsmParser, OperandName
+from sdyopt.ir.attribute import DictAttr
+from sdyopt.ir.elements_attributes import DenseArray
+from sdyopt.ir.op_fields import AttrField, OperandField
+from sdyopt.ir.op_signature import OpSignature
+from sdyopt.ir.types import DYNAMIC, I64, Type
+
+
+class DynamicIndexList(FormatElement):
+    """The list made of an attribute and a group of operands.
+
+    With a `type`, the operands have it and it is not written. An attached list has no blank before it.
+    """
+
+    def __init__(
+        self, operands: str, numbers: str, type: Type | None = None, is_attached: bool = False
+    ) -> None:
+        self.operands = operands
+        self.is_attached = is_attached
+        self.numbers = numbers
+        self.type = type
+        self.elides = (numbers,)  # which is the name of the attribute, too
+
+    def parse(self, op_parser: OpAsmParser) -> None:
+        names: list[OperandName] = []
+
+        def one() -> int:
+            name = op_parser.accept_operand()
+            if name is None:
+                return self._number(op_parser)
+            names.append(name)
+            return DYNAMIC
+
+        numbers = op_parser.comma_list(one, "[", "]")
+        field = op_parser.op_class.fields[self.numbers]
+        assert isinstance(field, AttrField)
+        op_parser.attributes[field.name] = DenseArray(I64, tuple(numbers))
+        op_parser.operand_names[self.operands] = names
+        if self.type is not None:
+            op_parser.types[self.operands] = [self.type] * len(names)
+
+    def _number(self, op_parser: OpAsmParser) -> int:
+        offset = op_parser.skip_trivia()
+        value = op_parser.accept_integer()
+        if value is None:
+            raise op_parser.error("expected SSA value or integer", offset)
+        return value
+
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        field, group = signature.op_class.fields[self.numbers], signature.op_class.fields[self.operands]
+        assert isinstance(field, AttrField) and isinstance(group, OperandField)
+        held = signature.attributes.get(field.name) or field.default
+        numbers = held.values if isinstance(held, DenseArray) else ()
+        start, count = group.range_of(signature)
+        operands = iter(range(start, start + count))
+        if self.is_attached:
+            out.text("[")
+        else:
+            out.word("[")
+        for position, number in enumerate(numbers):
+            if position:
+                out.text(", ")
+            index = next(operands, None) if number == DYNAMIC else None
+            if index is None:
+                out.text(str(number))
+            else:
+                out.parts.append(index)
+        out.text("]")
+
+
+def is_matched(signature: OpSignature, operands: str, numbers: str) -> bool:
+    """Whether there are as many operands as unknown numbers."""
+    field, group = signature.op_class.fields[numbers], signature.op_class.fields[operands]
+    assert isinstance(field, AttrField) and isinstance(group, OperandField)
+    held = signature.attributes.get(field.name) or field.default
+    numbers_held = held.values if isinstance(held, DenseArray) else ()
+    return group.range_of(signature)[1] == numbers_held.count(DYNAMIC)

@@ -1,0 +1,125 @@
+"""How functions are written: `private @name(%arg0: type {…}) -> (type {…}) attributes {…} { … }`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sdyopt.asm.parser.op_parser import Argument, OpAsmParser
+from sdyopt.asm.symbol_names import symbol_text
+from sdyopt.ir.attribute import EMPTY_DICT, ArrayAttr, DictAttr, StringAttr, TypeAttr
+from sdyopt.ir.block import Region
+from sdyopt.ir.symbols import SYM_NAME, SYM_VISIBILITY
+from sdyopt.ir.types import FunctionType, Type
+from sdyopt.ir.value import Value
+
+if TYPE_CHECKING:  # the printer prints with assemblies, of which this is one
+    from sdyopt.asm.printer.asm_printer import Printer
+
+_VISIBILITIES = ("public", "private", "nested")
+_WRITTEN_APART = (SYM_NAME, SYM_VISIBILITY, "function_type", "arg_attrs", "res_attrs")
+
+
+def parse_function(op_parser: OpAsmParser) -> None:
+    """Reads a function behind the operation's name."""
+    for visibility in _VISIBILITIES:
+        if op_parser.accept(visibility):
+            op_parser.attributes[SYM_VISIBILITY] = StringAttr(visibility)
+            break
+    op_parser.attributes[SYM_NAME] = StringAttr(op_parser.symbol())
+    inputs: list[Argument] = []
+    op_parser.comma_list(lambda: inputs.append(_input(op_parser, inputs)), "(", ")")
+    outputs = _outputs(op_parser) if op_parser.accept("->") else []
+    type = FunctionType(tuple(i.type for i in inputs), tuple(type for type, _ in outputs))
+    op_parser.attributes["function_type"] = TypeAttr(type)
+    offset = op_parser.skip_trivia()
+    op_parser.attribute_dictionary_with_keyword()
+    _check_not_given(op_parser, offset)
+    _set_dictionaries(op_parser, "arg_attrs", [i.attributes for i in inputs])
+    _set_dictionaries(op_parser, "res_attrs", [attributes for _, attributes in outputs])
+    op_parser.operands, op_parser.result_types = [], []
+    body_offset = op_parser.skip_trivia()
+    if op_parser.looking_at("{"):
+        region = op_parser.region(inputs)
+        if region.is_empty:
+            raise op_parser.error("expected non-empty function body", body_offset)
+    else:
+        op_parser.regions.append(Region())
+    for name in ("arg_attrs", "res_attrs"):
+        if name in op_parser.attributes:
+            op_parser.check_not_written(name)
+
+
+def _input(op_parser: OpAsmParser, before: list[Argument]) -> Argument:
+    """Reads `%name: type {…} loc(…)`, or `type {…}` where a function is only declared; all inputs alike."""
+    if op_parser.looking_at_operand():
+        argument = op_parser.argument()
+        if before and not before[-1].name:
+            raise op_parser.error("expected type instead of SSA identifier", argument.offset)
+        return argument
+    offset = op_parser.skip_trivia()
+    if before and before[-1].name:
+        raise op_parser.error("expected SSA identifier", offset)
+    type, attributes = op_parser.type(), op_parser.accept_dictionary()
+    location = op_parser.module_parser.trailing_location(op_parser)
+    return Argument("", offset, type, attributes, location or (op_parser.source, offset))
+
+
+def _outputs(op_parser: OpAsmParser) -> list[tuple[Type, DictAttr | None]]:
+    if not op_parser.looking_at("("):
+        return [(op_parser.type(), None)]
+    return op_parser.comma_list(lambda: (op_parser.type(), op_parser.accept_dictionary()), "(", ")")
+
+
+def _check_not_given(op_parser: OpAsmParser, offset: int) -> None:
+    """What the signature says cannot be said again among the attributes."""
+    for name in (SYM_VISIBILITY, SYM_NAME, "function_type"):
+        if name in op_parser.written:
+            raise op_parser.error(
+                f"'{name}' is an inferred attribute and should not be specified in the explicit attribute "
+                "dictionary",
+                offset,
+            )
+
+
+def _set_dictionaries(op_parser: OpAsmParser, name: str, held: list[DictAttr | None]) -> None:
+    if any(held):
+        op_parser.attributes[name] = ArrayAttr(tuple(attributes or EMPTY_DICT for attributes in held))
+
+
+def print_function(op, printer: Printer) -> None:  # type: ignore[no-untyped-def]
+    """Writes what stands behind the name of a function operation."""
+    visibility = op.signature.attributes.get(SYM_VISIBILITY)
+    printer.write(f" {visibility.value} " if visibility is not None else " ")
+    printer.write(symbol_text(op.sym_name))
+    type = op.function_type
+    printer.write("(")
+    arguments: list[Value] = [] if op.is_declaration else list(op.entry.arguments)
+    for index, attributes in enumerate(op.argument_attributes):
+        if index:
+            printer.write(", ")
+        if arguments:
+            printer.argument(arguments[index], attributes)
+        else:
+            printer.write(printer.type(type.inputs[index]))
+            printer.dictionary(attributes)
+    printer.write(")")
+    if type.results:
+        _print_outputs(type, op.result_attributes, printer)
+    printer.attribute_dictionary(op, *_WRITTEN_APART, with_keyword=True)
+    if not op.is_declaration:
+        printer.write(" ")
+        printer.region(op.body)
+
+
+def _print_outputs(type: FunctionType, held: list[DictAttr], printer: Printer) -> None:
+    printer.write(" -> ")
+    is_bare = len(type.results) == 1 and not held[0] and not isinstance(type.results[0], FunctionType)
+    if not is_bare:
+        printer.write("(")
+    for index, (result, attributes) in enumerate(zip(type.results, held, strict=True)):
+        if index:
+            printer.write(", ")
+        printer.write(printer.type(result))
+        printer.dictionary(attributes)
+    if not is_bare:
+        printer.write(")")

@@ -1,0 +1,98 @@
+"""Templates: the text of a form, with holes for what belongs to the place.
+
+A template is a list of parts: text, operand numbers, and calls that write what depends on the
+operation itself. It is built once per form and discardable attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.ir.attribute import DictAttr
+from sdyopt.ir.types import Type
+
+# Text, the index of an operand, or a function of (operation, printer).
+Part = str | int | Callable[[Any, Any], None]
+
+_OPENING = "<({["
+_NO_SPACE_BEFORE = "<>(){}[],"
+_NO_SPACE_AFTER_PUNCTUATION = ">)}],"
+
+
+class Template:
+    """Collects parts, and puts blanks between pieces by the rules of MLIR's declarative format."""
+
+    def __init__(self, attribute_printer: AttributePrinter, elided: frozenset[str] = frozenset()) -> None:
+        self.attribute_printer = attribute_printer
+        self.elided = elided
+        self.parts: list[Part] = []
+        self._wants_space = True
+        self._after_punctuation = False
+
+    # --- Building ---------------------------------------------------------------------
+
+    def text(self, text: str) -> None:
+        """Adds text as it stands, without a blank."""
+        if self.parts and isinstance(self.parts[-1], str):
+            self.parts[-1] += text
+        elif text:
+            self.parts.append(text)
+
+    def literal(self, text: str) -> None:
+        """Adds punctuation or a keyword."""
+        if self._wants_space and self._has_space_before(text):
+            self.text(" ")
+        self.text(text)
+        self._wants_space = len(text) != 1 or text not in _OPENING
+        self._after_punctuation = not (text[0].isalpha() or text[0] == "_")
+
+    def word(self, text: str) -> None:
+        """Adds text that is set off by a blank, such as an attribute."""
+        self._space()
+        self.text(text)
+
+    def operands(self, indices: Iterable[int]) -> None:
+        """Adds operands with commas between them."""
+        self._space()
+        for position, index in enumerate(indices):
+            if position:
+                self.text(", ")
+            self.parts.append(index)
+
+    def types(self, types: Sequence[Type]) -> None:
+        self._space()
+        self.text(", ".join(self.attribute_printer.type(type) for type in types))
+
+    def functional_type(self, inputs: Sequence[Type], results: Sequence[Type]) -> None:
+        self._space()
+        self.text(self.attribute_printer.function_type(inputs, results))
+
+    def attribute_dictionary(self, attributes: DictAttr, with_keyword: bool = False) -> None:
+        """Adds ` {…}` unless it is empty."""
+        if attributes.entries:
+            self.text(" attributes " if with_keyword else " ")
+            self.text(self.attribute_printer.attribute(attributes))
+        self._wants_space, self._after_punctuation = True, False
+
+    def region(self, index: int) -> None:
+        self._space()
+        self.parts.append(lambda op, printer: printer.region(op.regions[index]))
+
+    def call(self, function: Callable[[Any, Any], None]) -> None:
+        """Adds a function that writes with the printer, its blanks included."""
+        self.parts.append(function)
+        self._wants_space, self._after_punctuation = True, False
+
+    # --- Blanks -----------------------------------------------------------------------
+
+    def _space(self) -> None:
+        if self._wants_space:
+            self.text(" ")
+        self._wants_space, self._after_punctuation = True, False
+
+    def _has_space_before(self, text: str) -> bool:
+        if len(text) != 1 and text != "->":
+            return True
+        return text[0] not in (_NO_SPACE_AFTER_PUNCTUATION if self._after_punctuation else _NO_SPACE_BEFORE)

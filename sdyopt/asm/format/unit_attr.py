@@ -1,0 +1,28 @@
+"""A unit attribute, written as its name where it is set."""
+
+from __future__ import annotations
+
+from sdyopt.asm.format.assembly_format import FormatElement
+from sdyopt.asm.format.print_template import Template
+from sdyopt.asm.parser.op_parser import OpAsmParser
+from sdyopt.ir.attribute import UNIT, DictAttr
+from sdyopt.ir.op_fields import AttrField
+from sdyopt.ir.op_signature import OpSignature
+
+
+class UnitKeyword(FormatElement):
+    """A word that stands there or not."""
+
+    def __init__(self, field: str) -> None:
+        self.field = field
+        self.elides = (field,)
+
+    def parse(self, op_parser: OpAsmParser) -> None:
+        if op_parser.accept(self.field):
+            field = op_parser.op_class.fields[self.field]
+            assert isinstance(field, AttrField)
+            op_parser.attributes[field.name] = UNIT
+
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        if getattr(signature, self.field):
+            out.literal(self.field)

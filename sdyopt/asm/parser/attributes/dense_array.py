@@ -1,0 +1,83 @@
+"""Reading `array<type: …>`."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from sdyopt.asm.parser.attributes.element_literals import Scanner
+from sdyopt.asm.parser.attributes.numbers import float_bits, integer_value
+from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, action
+from sdyopt.ir.elements_attributes import DenseArray
+from sdyopt.ir.numeric_attributes import wrapped
+from sdyopt.ir.types import I1, FloatType, IntegerType
+
+_DECIMALS = re.compile(r" *-?\d{1,18} *(?:, *-?\d{1,18} *)*+", re.ASCII)
+
+
+@action("array_type")
+def _array_type(context: ActionContext, parts: list[Any], offsets: list[int]) -> IntegerType | FloatType:
+    element = parts[0]
+    if not isinstance(element, IntegerType | FloatType):
+        raise context.error_with_type("expected integer or float type, got: ", element, offsets[0])
+    if element is not I1 and element.width % 8:
+        raise context.error("element type bitwidth must be a multiple of 8", offsets[0])
+    context.array_type = element
+    return element
+
+
+@action("array_values")
+def _array_elements(context: ActionContext, parts: list[Any], offsets: list[int]) -> tuple[int, ...]:
+    text, type = parts[0], context.array_type
+    if isinstance(type, IntegerType) and type.is_signless and type is not I1 and _DECIMALS.fullmatch(text):
+        values = tuple(map(int, text.split(",")))
+        if all(wrapped(value, type) == value for value in values):
+            return values
+    assert isinstance(type, IntegerType | FloatType)
+    return tuple(_array_values(context, text, offsets[0], type))
+
+
+@action("dense_array")
+def _dense_array(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> DenseArray:
+    return DenseArray(parts[2], parts[4] if len(parts) == 6 else ())
+
+
+def _array_values(context: ActionContext, text: str, offset: int, type: IntegerType | FloatType) -> list[int]:
+    scanner = Scanner(context, text, offset)
+    values = []
+    while True:
+        is_negative = scanner.accept("-")
+        token, start = scanner.token, scanner.start
+        if isinstance(type, FloatType):
+            if not token[:1].isdigit():
+                raise scanner.error("expected floating point literal")
+            values.append(float_bits(context, token, is_negative, type, start))
+            scanner.accept(token)
+        else:
+            values.append(_array_integer(scanner, is_negative, type))
+        if not scanner.accept(","):
+            break
+    scanner.expect_end("expected '>' to close an array attribute")
+    return values
+
+
+def _array_integer(scanner: Scanner, is_negative: bool, type: IntegerType) -> int:
+    token = scanner.token
+    if token in ("true", "false"):
+        if type is not I1:
+            raise scanner.error("expected i1 type for 'true' or 'false' values")
+        scanner.accept(token)
+        return int(token == "true")
+    if not token[:1].isdigit() or not token.isalnum():
+        raise scanner.error("expected integer literal")
+    scanner.accept(token)
+    if type is I1:
+        raise scanner.error("expected 'true' or 'false' values for i1 type")
+    if is_negative and type.is_unsigned:
+        signed = integer_value(token, True, IntegerType(type.width))
+        value = None if signed is None else wrapped(signed, type)
+    else:
+        value = integer_value(token, is_negative, type)
+    if value is None:
+        raise scanner.error("integer constant out of range")
+    return value

@@ -1,0 +1,287 @@
+"""Reading `dense<…>`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from sdyopt.asm.parser.attributes.element_literals import (
+    ElementList,
+    NumberList,
+    bulk_numbers,
+    read_elements,
+)
+from sdyopt.asm.parser.attributes.numbers import (
+    float_bits,
+    integer_value,
+    pack_floats,
+    pack_integers,
+)
+from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, action
+from sdyopt.asm.strings import unescape
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.ir.attribute import ArrayAttr, Attribute
+from sdyopt.ir.elements_attributes import (
+    DenseElements,
+    DenseShape,
+    DenseStringElements,
+    dense,
+    element_size,
+)
+from sdyopt.ir.numeric_attributes import FloatAttr, IntegerAttr, wrapped
+from sdyopt.ir.types import (
+    I1,
+    ComplexType,
+    FloatType,
+    IndexType,
+    IntegerType,
+    RankedShape,
+    ShapedType,
+    Type,
+)
+
+_FLOATS = re.compile(r"(?:-?\d+\.\d*(?:[eE][-+]?\d+)?,)*", re.ASCII)
+_DECIMALS = re.compile(r"(?:-?\d{1,18},)*", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class DenseLiteral:
+    """`dense<elements>`; the elements in bulk, if they are a plain list of numbers."""
+
+    text: str
+    bulk: NumberList | None
+    offset: int
+    text_offset: int
+
+    def attribute_of(self, context: ActionContext, type: Type | None) -> Attribute:
+        if type is None:
+            raise context.wrong_token_error("expected ':'", context.following)
+        shaped = static_shape(context, type, self.offset)
+        found = bulk_elements(self.text, self.bulk, shaped)
+        if found is not None:
+            return found
+        elements = ElementList((), [], [], [])
+        if self.text.strip():
+            elements = read_elements(context, self.text, self.text_offset)
+        return elements_of(context, elements, shaped, self.offset)
+
+
+@action("elements")
+def _elements(context: ActionContext, parts: list[Any], offsets: list[int]) -> tuple[str, NumberList | None]:
+    """Sees to it that the text is a list of elements, whatever their type."""
+    text = parts[0]
+    if not text.strip() and not context.source.text.startswith(">", context.following):
+        raise context.error_ahead("expected element literal of primitive type")
+    bulk = bulk_numbers(text)
+    if bulk is None and text.strip():
+        read_elements(context, text, offsets[0])
+    return text, bulk
+
+
+@action("dense")
+def _dense(_context: ActionContext, parts: list[Any], offsets: list[int]) -> DenseLiteral:
+    text, bulk = parts[2]
+    return DenseLiteral(text, bulk, offsets[0], offsets[2])
+
+
+def elements_of(context: ActionContext, found: ElementList, type: DenseShape, offset: int) -> Attribute:
+    """The elements that were read token by token, as elements of a type."""
+    element = type.element
+    is_number = isinstance(element, IntegerType | IndexType | FloatType | ComplexType)
+    if found.shape is None and found.texts[0].startswith('"') and is_number:
+        return _of_hexadecimal(context, found.texts[0], found.offsets[0], type, offset)
+    if found.shape and found.shape != type.shape:
+        raise _shape_mismatch(context, found.shape, type, offset)
+    if not found.texts and type.num_elements:
+        shown = context.attribute_printer.type(type)
+        raise context.error(f"parsed zero elements, but type ('{shown}') expected at least 1", offset)
+    if isinstance(element, ComplexType):
+        _check_complex_count(context, found, type, offset)
+        element = element.element
+    if isinstance(element, IntegerType | IndexType):
+        return dense(type, pack_integers(_integers(context, found, element), element))
+    if isinstance(element, FloatType):
+        return dense(type, _float_bytes(context, found, element))
+    return _strings(context, found, type, offset)
+
+
+def bulk_elements(text: str, bulk: NumberList | None, type: DenseShape) -> DenseElements | None:
+    """The elements of a text that is laid out just as the type says; None for all others."""
+    element = type.element
+    is_complex = isinstance(element, ComplexType)
+    if isinstance(element, ComplexType):
+        element = element.element
+    if not isinstance(element, IntegerType | IndexType | FloatType):
+        return None
+    if text.startswith('"'):
+        return _bulk_hexadecimal(text, type)
+    if bulk is None or bulk.is_complex is not is_complex or bulk.shape not in (None, type.shape):
+        return None
+    numbers = bulk.numbers
+    joined = ",".join(numbers) + ","
+    if isinstance(element, FloatType):
+        return dense(type, pack_floats(numbers, element)) if _FLOATS.fullmatch(joined) else None
+    if element is I1 and not joined.replace("true,", "").replace("false,", ""):
+        return dense(type, bytes([number == "true" for number in numbers]))
+    if not _DECIMALS.fullmatch(joined):
+        return None
+    values = list(map(int, numbers))
+    if wrapped(low := min(values), element) != low or wrapped(high := max(values), element) != high:
+        return None
+    return dense(type, pack_integers(values, element))
+
+
+def _bulk_hexadecimal(text: str, type: DenseShape) -> DenseElements | None:
+    data = _decoded(text.rstrip())
+    return dense(type, data) if data is not None and _fits(data, type) else None
+
+
+def _decoded(literal: str) -> bytes | None:
+    """The bytes that a string literal `"0x…"` gives in hexadecimal; None if it does not."""
+    digits = literal[3:-1]
+    if not literal.startswith('"0x') or (digits and not digits.isalnum()):
+        return None
+    try:
+        return bytes.fromhex(digits)
+    except ValueError:
+        return None
+
+
+def _of_hexadecimal(
+    context: ActionContext, literal: str, literal_offset: int, type: DenseShape, offset: int
+) -> Attribute:
+    data = _decoded(literal)
+    if data is None:
+        message = "expected string containing hex digits starting with `0x`"
+        raise context.error(message, literal_offset)
+    if not _fits(data, type):
+        message = "elements hex data size is invalid for provided type: "
+        raise context.error_with_type(message, type, offset)
+    return dense(type, data)
+
+
+def _fits(data: bytes, type: DenseShape) -> bool:
+    """Whether these bytes are those of all elements, or of one for all."""
+    size = element_size(type.element)
+    return len(data) == size * type.num_elements or len(data) == size
+
+
+def _shape_mismatch(
+    context: ActionContext, shape: tuple[int, ...], type: DenseShape, offset: int
+) -> DiagnosticError:
+    found, wanted = (", ".join(map(str, sizes)) for sizes in (shape, type.shape))
+    message = f"inferred shape of elements literal ([{found}]) does not match type ([{wanted}])"
+    return context.error(message, offset)
+
+
+def _check_complex_count(context: ActionContext, found: ElementList, type: DenseShape, offset: int) -> None:
+    count = len(found.texts)
+    if not found.shape and type.num_elements and count != 2:
+        shown, wanted = context.attribute_printer.type(type.element), 2
+    elif found.shape and count != 2 * type.num_elements:
+        shown, wanted = context.attribute_printer.type(type), 2 * type.num_elements
+    else:
+        return
+    message = f"parsed {count} elements, but type ('{shown}') expected {wanted} elements"
+    raise context.error(message, offset)
+
+
+def _integers(context: ActionContext, found: ElementList, type: IntegerType | IndexType) -> list[int]:
+    values = []
+    for text, offset, is_negative in zip(found.texts, found.offsets, found.negative, strict=True):
+        if is_negative and isinstance(type, IntegerType) and type.is_unsigned:
+            message = "expected unsigned integer elements, but parsed negative value"
+            raise context.error(message, offset)
+        if text in ("true", "false"):
+            if type is not I1:
+                raise context.error("expected i1 type for 'true' or 'false' values", offset)
+            values.append(int(text == "true"))
+            continue
+        if not text.isalnum():
+            raise context.error("expected integer elements, but parsed floating-point", offset)
+        value = integer_value(text, is_negative, type)
+        if value is None:
+            raise context.error("integer constant out of range for type", offset)
+        values.append(value)
+    return values
+
+
+def _float_bytes(context: ActionContext, found: ElementList, type: FloatType) -> bytes:
+    size = element_size(type)
+    mask = (1 << 8 * size) - 1
+    packed = []
+    for text, offset, is_negative in zip(found.texts, found.offsets, found.negative, strict=True):
+        if not text[0].isdigit():
+            raise context.error("expected floating point literal", offset)
+        bits = float_bits(context, text, is_negative, type, offset)
+        packed.append((bits & mask).to_bytes(size, "little"))
+    return b"".join(packed)
+
+
+def _strings(
+    context: ActionContext, found: ElementList, type: DenseShape, offset: int
+) -> DenseStringElements:
+    for text in found.texts:
+        if not text.startswith('"'):
+            raise context.error(f"expected string token, got {text}", offset)
+    values = tuple(unescape(text[1:-1]) for text in found.texts)
+    return DenseStringElements(type, values[:1] if len(set(values)) == 1 else values)
+
+
+def static_shape(context: ActionContext, type: Type, offset: int) -> DenseShape:
+    """The type of a list of elements; an error if it can have none."""
+    if not isinstance(type, ShapedType):
+        raise context.error("elements literal must be a shaped type", offset)
+    if not isinstance(type, RankedShape) or not type.has_static_shape:
+        raise context.error("elements literal type must have static shape", offset)
+    return type
+
+
+# --- dense<type : attributes> --------------------------------------------------------------------
+
+
+@action("dense_type")
+def _dense_type(context: ActionContext, parts: list[Any], offsets: list[int]) -> RankedShape:
+    type = parts[0]
+    if not isinstance(type, ShapedType):
+        raise context.error("expected a shaped type for dense elements", offsets[0])
+    if not isinstance(type, RankedShape) or not type.has_static_shape:
+        raise context.error("dense elements type must have static shape", offsets[0])
+    if not isinstance(type.element, IntegerType | IndexType | FloatType | ComplexType):
+        message = "element type must implement DenseElementTypeInterface for type-first dense syntax"
+        raise context.error(message, offsets[0])
+    return type
+
+
+@action("dense_by_type")
+def _dense_by_type(context: ActionContext, parts: list[Any], offsets: list[int]) -> Attribute:
+    type, attribute = parts[2], parts[4]
+    element = type.element
+    is_list = isinstance(attribute, ArrayAttr) and not (isinstance(element, ComplexType) and not type.shape)
+    if is_list and not type.shape:
+        raise context.error("expected single element for scalar type, got list", offsets[0])
+    leaves = _leaves(context, attribute, type.shape if is_list else ())
+    parts_of_leaves = [part for leaf in leaves for part in _numbers_of(context, leaf, element)]
+    return dense(type, b"".join(parts_of_leaves))
+
+
+def _leaves(context: ActionContext, attribute: Attribute, shape: tuple[int, ...]) -> list[Attribute]:
+    level = [attribute]
+    for size in shape:
+        for array in level:
+            found = len(array) if isinstance(array, ArrayAttr) else 0
+            if found != size:
+                raise context.error_ahead(f"expected {size} elements in dimension, got {found}")
+        level = [inner for array in level if isinstance(array, ArrayAttr) for inner in array]
+    return level
+
+
+def _numbers_of(context: ActionContext, leaf: Attribute, element: Type) -> list[bytes]:
+    if isinstance(element, ComplexType) and isinstance(leaf, ArrayAttr) and len(leaf) == 2:
+        return [data for part in leaf for data in _numbers_of(context, part, element.element)]
+    if isinstance(leaf, IntegerAttr) and leaf.type is element:
+        return [pack_integers([leaf.value], leaf.type)]
+    if isinstance(leaf, FloatAttr) and leaf.type is element:
+        return [leaf.bits.to_bytes(element_size(element), "little")]
+    raise context.error_ahead("incompatible attribute for element type")

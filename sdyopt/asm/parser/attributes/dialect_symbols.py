@@ -1,0 +1,99 @@
+"""Reading the attributes and types of dialects, and aliases.
+
+Only the outside is read here: `#namespace.mnemonic<…>`, or `#namespace<mnemonic…>`. A registered
+dialect reads the rest itself; that of an unknown one is kept as text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from sdyopt.asm.parser.asm_parser import WORD, AsmParser
+from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, action
+from sdyopt.ir.attribute import Attribute, OpaqueAttr, Type
+from sdyopt.ir.dialect import Dialect
+from sdyopt.ir.types import NONE, OpaqueType
+
+T = TypeVar("T")
+
+_UNREGISTERED = (
+    " created with unregistered dialect. If this is intended, please call "
+    "allowUnregisteredDialects() on the MLIRContext, or use -allow-unregistered-dialect with the MLIR "
+    "opt tool used"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DialectSymbol:
+    """`#namespace.body` or `#namespace<body>`, and where its body stands; an alias has no body."""
+
+    namespace: str
+    body: str | None
+    offset: int
+    body_offset: int
+
+    def attribute_of(self, context: ActionContext, type: Type | None) -> Attribute:
+        """The attribute that this is, which may have a type."""
+        dialect = context.environment.dialects.find(self.namespace)
+        if self.body is None:
+            return context.environment.attribute_alias(self.namespace, self.offset)
+        if dialect is not None:
+            return self._read(context, dialect, dialect.attribute_parsers, "attribute")
+        if not context.environment.allow_unregistered:
+            text = (
+                f'#"{self.namespace}"<"{self.body}"> : \'{context.attribute_printer.type(type or NONE)}\''
+                " attribute"
+            )
+            raise context.error(text + _UNREGISTERED, self.body_offset)
+        return OpaqueAttr(self.namespace, self.body, type)
+
+    def as_type(self, context: ActionContext) -> Type:
+        """The type that this is."""
+        dialect = context.environment.dialects.find(self.namespace)
+        if self.body is None:
+            return context.environment.type_alias(self.namespace, self.offset)
+        if dialect is not None:
+            return self._read(context, dialect, dialect.type_parsers, "type")
+        if not context.environment.allow_unregistered:
+            text = f'`!"{self.namespace}"<"{self.body}">` type'
+            raise context.error(text + _UNREGISTERED, self.body_offset)
+        return OpaqueType(self.namespace, self.body)
+
+    def _read(
+        self, context: ActionContext, dialect: Dialect, parsers: dict[str, Callable[..., T]], kind: str
+    ) -> T:
+        if not parsers:
+            message = f"dialect '{dialect.name}' provides no {kind} parsing hook"
+            raise context.error(message, self.body_offset)
+        parser = AsmParser(context.source, context.attribute_parser, self.body_offset)
+        start = parser.skip_trivia()
+        mnemonic = WORD.match(parser.text, start)
+        if mnemonic is None:
+            raise parser.wrong_token_error("expected valid keyword")
+        parse = parsers.get(mnemonic[1])
+        if parse is None:
+            words = dialect.unknown_attribute if kind == "attribute" else dialect.unknown_type
+            raise context.error(words.format(mnemonic=mnemonic[1], dialect=dialect.name), start)
+        parser.position = mnemonic.end()
+        return parse(parser)
+
+
+@action("bare_dialect_attribute")
+@action("dialect_attribute")
+def dialect_symbol(_context: ActionContext, parts: list[Any], offsets: list[int]) -> DialectSymbol:
+    """What `#name` or `!name` and the `<…>` that touches it mean: the first dot ends the namespace."""
+    namespace, dot, rest = parts[0][1:].partition(".")
+    if not dot and len(parts) == 1:
+        return DialectSymbol(namespace, None, offsets[0] + len(parts[0]), 0)
+    if not dot:
+        return DialectSymbol(namespace, parts[1], offsets[0], offsets[1] + 1)
+    body = f"{rest}<{parts[1]}>" if len(parts) == 2 else rest
+    return DialectSymbol(namespace, body, offsets[0], offsets[0] + len(namespace) + 2)
+
+
+@action("bare_dialect_type")
+@action("dialect_type")
+def _dialect_type(context: ActionContext, parts: list[Any], offsets: list[int]) -> Type:
+    return dialect_symbol(context, parts, offsets).as_type(context)

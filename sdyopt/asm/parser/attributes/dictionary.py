@@ -1,0 +1,45 @@
+"""Dictionaries read entry by entry, each value by itself.
+
+A signature has thousands of dictionaries and few different values: the dictionaries differ by a
+number or a name. What is unusual is left to the grammar, which also knows what to say about it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from sdyopt.asm.parser.extent_scanner import attribute_extent
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.ir.attribute import UNIT, Attribute, DictAttr, dictionary
+
+_KEY = re.compile(r"[ \t\r\n]*([A-Za-z_][\w$.]*)[ \t\r\n]*(?:(=)[ \t\r\n]*)?", re.ASCII)
+_NEXT = re.compile(r"[ \t\r\n]*([,}])")
+
+
+def dictionary_at(
+    read: Callable[[str, int], Attribute], text: str, start: int
+) -> tuple[DictAttr, int] | None:
+    """The dictionary whose brace opens at `start`, and its end; None if the grammar has to read it.
+
+    `read` gives the attribute that a text at an offset is.
+    """
+    entries: dict[str, Attribute] = {}
+    position = start + 1
+    while (key := _KEY.match(text, position)) is not None:
+        position = key.end()
+        value: Attribute = UNIT
+        if key[2]:
+            end = attribute_extent(text, position)
+            try:
+                value = read(text[position:end], position)
+            except DiagnosticError:
+                return None
+            position = end
+        if key[1] in entries or (following := _NEXT.match(text, position)) is None:
+            return None
+        entries[key[1]] = value
+        position = following.end()
+        if following[1] == "}":
+            return dictionary(entries), position
+    return None

@@ -1,0 +1,190 @@
+"""Lists of numbers, as they stand between the brackets of `dense<…>` and `array<…>`.
+
+A list that has the very shape its type asks for is decoded in bulk. Any other is read token by token,
+which finds out what is wrong with it, and where.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from sdyopt.asm.parser.attributes.lr_parser import MAX_DEPTH
+from sdyopt.asm.parser.attributes.semantic_actions import ActionContext
+from sdyopt.asm.parser.extent_scanner import SPACE, STRING_TEXT
+
+_COMMENT = re.compile(r"//[^\r\n]*")
+_NUMBER = re.compile(r"(-?)[ \t\r\n]*(0x[0-9a-fA-F]+|\d+(?:\.\d*(?:[eE][-+]?\d+)?)?|true|false)")
+_BLANKS = str.maketrans("", "", " \t\r\n")
+_TOKEN = re.compile(
+    SPACE
+    + r"(?:(0x[0-9a-fA-F]+|\d+(?:\.\d*(?:[eE][-+]?\d+)?)?|(?:true|false)\b"
+    + rf"|{STRING_TEXT})|([][(),-])|(\S))?",
+    re.ASCII,
+)
+
+
+@dataclass(slots=True)
+class ElementList:
+    """What was read: its shape, None for a single element, and the elements in order.
+
+    `texts` are the elements as they are written, without the minus of those in `negative`.
+    """
+
+    shape: tuple[int, ...] | None = None
+    texts: list[str] = field(default_factory=list)
+    offsets: list[int] = field(default_factory=list)
+    negative: list[bool] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class NumberList:
+    """Numbers, each with its minus, in a list of a shape, or a single one without."""
+
+    shape: tuple[int, ...] | None
+    numbers: list[str]
+    is_complex: bool
+
+
+def bulk_numbers(text: str) -> NumberList | None:
+    """The numbers of a text that is nothing but a well-formed list of them; None if it is anything else."""
+    if '"' in text:
+        return None
+    if "//" in text:
+        text = _COMMENT.sub("", text)
+    skeleton = _NUMBER.sub("x", text).translate(_BLANKS)
+    element = "(x,x)" if "(" in skeleton else "x"
+    shape = _shape(skeleton, element)
+    if shape is None and skeleton != element:
+        return None
+    text = text.translate(_BLANKS)
+    for bracket in "[]()":
+        text = text.replace(bracket, "")
+    return NumberList(shape, text.split(","), element != "x")
+
+
+def _shape(skeleton: str, element: str) -> tuple[int, ...] | None:
+    """The shape of a nested list, in which all lists of one depth are equal; None if they are not."""
+    depth = len(skeleton) - len(skeleton.lstrip("["))
+    if not depth:
+        return None
+    shape: list[int] = []
+    for level in range(depth):
+        # The first list of this level ends where so many close for the first time.
+        end = skeleton.find("]" * (level + 1), depth) + level
+        size = (end - (depth - level) + 1) // (len(element) + 1)
+        if size < 1:
+            return None
+        element = f"[{','.join([element] * size)}]"
+        shape.insert(0, size)
+    return tuple(shape) if element == skeleton else None
+
+
+def read_elements(context: ActionContext, text: str, offset: int) -> ElementList:
+    """Reads a list of elements, or a single one, that must take up the whole text."""
+    scanner = Scanner(context, text, offset)
+    found = scanner.elements()
+    scanner.expect_end("expected '>'")
+    return found
+
+
+class Scanner:
+    """Reads elements token by token."""
+
+    def __init__(self, context: ActionContext, text: str, offset: int) -> None:
+        self._context = context
+        self._text = text
+        self._offset = offset
+        self._position = 0
+        self._found = ElementList()
+        self._advance()
+
+    def elements(self) -> ElementList:
+        """The list, or the single element, that comes next."""
+        found = self._found = ElementList()
+        if self._token == "[":
+            found.shape = self._list(1)
+        else:
+            self._element(1)
+        return found
+
+    def accept(self, token: str) -> bool:
+        if self._token != token:
+            return False
+        self._advance()
+        return True
+
+    def expect(self, token: str, message: str) -> None:
+        if not self.accept(token):
+            raise self._context.wrong_token_error(message, self._start)
+
+    def expect_end(self, message: str) -> None:
+        if self._token:
+            raise self._context.wrong_token_error(message, self._start)
+
+    def error(self, message: str) -> Exception:
+        return self._context.error(message, self._start)
+
+    @property
+    def token(self) -> str:
+        return self._token
+
+    @property
+    def start(self) -> int:
+        return self._start
+
+    def _advance(self) -> None:
+        match = _TOKEN.match(self._text, self._position)
+        assert match is not None
+        group = match.lastindex
+        self._token = match[group] if group else ""
+        self._start = self._offset + (match.start(group) if group else match.end())
+        self._position = match.end()
+        self._is_literal = group == 1
+        if group == 3 and self._token == ".":
+            message = "expected three consecutive dots for an ellipsis"
+            raise self._context.error(message, self._start + 1)
+        if group == 3 and not (self._token.isalpha() or self._token in "_:+*?=@%|/"):
+            raise self.error("unexpected character")
+
+    def _list(self, depth: int) -> tuple[int, ...]:
+        if depth > MAX_DEPTH:
+            raise self.error("nesting is too deep")
+        self._advance()
+        size = 0
+        inner: tuple[int, ...] = ()
+        if self.accept("]"):
+            return (0,)
+        while True:
+            found: tuple[int, ...] = ()
+            if self._token == "[":
+                found = self._list(depth + 1)
+            else:
+                self._element(depth + 1)
+            if size and found != inner:
+                raise self.error("tensor literal is invalid; ranks are not consistent between elements")
+            size, inner = size + 1, found
+            if not self.accept(","):
+                break
+        self.expect("]", "expected ']'")
+        return (size, *inner)
+
+    def _element(self, depth: int) -> None:
+        if self._token == "(":
+            if depth > MAX_DEPTH:
+                raise self.error("nesting is too deep")
+            self._advance()
+            self._element(depth + 1)
+            self.expect(",", "expected ',' between complex elements")
+            self._element(depth + 1)
+            self.expect(")", "expected ')' after complex elements")
+            return
+        is_negative = self.accept("-")
+        if is_negative and not (self._is_literal and self._token[0].isdigit()):
+            raise self.error("expected integer or floating point literal")
+        if not self._is_literal:
+            raise self.error("expected element literal of primitive type")
+        self._found.texts.append(self._token)
+        self._found.offsets.append(self._start)
+        self._found.negative.append(is_negative)
+        self._advance()

@@ -1,0 +1,146 @@
+"""The commonest types and attributes, recognised by their looks.
+
+Whatever is built here must be what the grammar builds of the same text; what is not obviously well
+formed is left to the grammar, which also knows what to say about it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from sdyopt.asm.parser.attributes.builtin_types import integer_type
+from sdyopt.asm.parser.attributes.dense_elements import bulk_elements
+from sdyopt.asm.parser.attributes.element_literals import bulk_numbers
+from sdyopt.diagnostics.location import CallSite, FileLoc, Location, NameLoc, UnknownLoc
+from sdyopt.ir.attribute import UNIT, Attribute, LocationAttr, StringAttr, SymbolRef, TypeAttr
+from sdyopt.ir.elements_attributes import DenseArray
+from sdyopt.ir.floats import FLOAT_FORMATS, encode_double
+from sdyopt.ir.numeric_attributes import FALSE, TRUE, FloatAttr, IntegerAttr
+from sdyopt.ir.types import (
+    DYNAMIC,
+    F64,
+    I64,
+    INDEX,
+    NONE,
+    ComplexType,
+    FloatType,
+    IntegerType,
+    RankedShape,
+    RankedTensor,
+    Type,
+)
+
+_ELEMENT = r"(?:complex<)?[a-z][A-Za-z0-9]{0,12}>?"
+_TENSOR = re.compile(rf"tensor<((?:(?:\d{{1,18}}|\?)x)*)({_ELEMENT})>", re.ASCII)
+_INTEGER_TYPE = re.compile(r"[su]?i\d{1,5}", re.ASCII)
+_INTEGER = re.compile(r"(-?\d{1,18})(?: : (i8|i16|i32|i64))?", re.ASCII)
+_FLOAT = re.compile(r"(-?\d{1,30}\.\d{0,30}(?:e[-+]?\d{1,5})?)(?: : (f32|f64|bf16|f16))?", re.ASCII)
+_STRING = re.compile(r'"([^"\\\n\v\f]*)"')
+_SYMBOL = re.compile(r"@([A-Za-z_][\w$.]*)", re.ASCII)
+_DENSE = re.compile(r'dense<((?:[^"<>/]++|"0x[0-9a-fA-F]*+")*+)> : (tensor<[^<>]*(?:<[a-z0-9]*>)?>)')
+_ARRAY = re.compile(r"array<(i32|i64): (-?\d{1,9}(?:, -?\d{1,9})*)>", re.ASCII)
+
+_NAMED_LOCATION = re.compile(r'loc\("([^"\\\n\v\f]*)"(?:\(#([\w$-]+)\)|:(\d{1,9}):(\d{1,9}))?\)', re.ASCII)
+_CALL_SITE = re.compile(r"loc\(callsite\(#([\w$-]+) at #([\w$-]+)\)\)", re.ASCII)
+
+_WORDS: dict[str, Attribute] = {"true": TRUE, "false": FALSE, "unit": UNIT}
+
+
+def fast_type(text: str) -> Type | None:
+    """The type that a text is, if it is a common one."""
+    match = _TENSOR.fullmatch(text)
+    if match is None:
+        return _scalar_type(text)
+    element = _scalar_type(match[2])
+    if element is None or element is NONE:
+        return None
+    sizes = match[1].split("x")[:-1]
+    return RankedTensor(tuple([DYNAMIC if size == "?" else int(size) for size in sizes]), element, None)
+
+
+def fast_attribute(text: str) -> Attribute | None:
+    """The attribute that a text is, if it is a common one."""
+    first = text[:1]
+    if first == '"':
+        string = _STRING.fullmatch(text)
+        return None if string is None else StringAttr(string[1], None)
+    if first == "@":
+        symbol = _SYMBOL.fullmatch(text)
+        return None if symbol is None else SymbolRef(symbol[1], ())
+    if first == "-" or first.isdigit():
+        return _number(text)
+    if text in _WORDS:
+        return _WORDS[text]
+    if text.startswith("dense<"):
+        return _dense(text)
+    if text.startswith("array<"):
+        numbers = _ARRAY.fullmatch(text)
+        return None if numbers is None else _array(numbers[1], numbers[2])
+    type = fast_type(text)
+    return None if type is None else TypeAttr(type)
+
+
+def fast_location(text: str, alias: Callable[[str], Attribute | None]) -> Location | None:
+    """The location that `loc(…)` is, if it is a common one. `alias` gives what a `#name` stands for."""
+    named = _NAMED_LOCATION.fullmatch(text)
+    if named is not None:
+        name, child, line, column = named.groups()
+        if line is not None:
+            # A file without a name gets one from the grammar.
+            return FileLoc(name, int(line), int(column)) if name else None
+        inner: Location | None = UnknownLoc() if child is None else _alias_location(child, alias)
+        return None if inner is None else NameLoc(name, inner)
+    call = _CALL_SITE.fullmatch(text)
+    if call is None:
+        return None
+    callee, caller = _alias_location(call[1], alias), _alias_location(call[2], alias)
+    return None if callee is None or caller is None else CallSite(callee, caller)
+
+
+def _alias_location(name: str, alias: Callable[[str], Attribute | None]) -> Location | None:
+    found = alias(name)
+    return found.location if isinstance(found, LocationAttr) else None
+
+
+def _scalar_type(text: str) -> Type | None:
+    if text in FLOAT_FORMATS:
+        return FloatType(text)
+    if _INTEGER_TYPE.fullmatch(text):
+        return integer_type(text)
+    if text.startswith("complex<"):
+        part = _scalar_type(text[8:-1])
+        is_whole = text.endswith(">") and isinstance(part, FloatType | IntegerType)
+        return ComplexType(part) if is_whole and part is not None else None
+    return {"index": INDEX, "none": NONE}.get(text)
+
+
+def _number(text: str) -> Attribute | None:
+    match = _INTEGER.fullmatch(text)
+    if match is not None:
+        value, type = int(match[1]), integer_type(match[2]) if match[2] else I64
+        assert type is not None
+        is_small = -1 << (type.width - 1) <= value < 1 << (type.width - 1)
+        # `-0` is out of range for MLIR.
+        return IntegerAttr(value, type) if is_small and text[:2] != "-0" else None
+    match = _FLOAT.fullmatch(text)
+    if match is None:
+        return None
+    float_type = FloatType(match[2]) if match[2] else F64
+    return FloatAttr(encode_double(float(match[1]), float_type.format), float_type)
+
+
+def _dense(text: str) -> Attribute | None:
+    match = _DENSE.fullmatch(text)
+    if match is None:
+        return None
+    type = fast_type(match[2])
+    if not isinstance(type, RankedShape) or not type.has_static_shape:
+        return None
+    return bulk_elements(match[1], bulk_numbers(match[1]), type)
+
+
+def _array(element: str, numbers: str) -> DenseArray:
+    type = integer_type(element)
+    assert type is not None
+    return DenseArray(type, tuple(map(int, numbers.split(", "))))

@@ -1,0 +1,84 @@
+"""Runs the parse tables over a stretch of text.
+
+The stacks are lists, so no nesting of the input reaches Python's own stack.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from sdyopt.asm.parser.attributes.error_messages import AT_TOKEN, worded
+from sdyopt.asm.parser.attributes.lr_tables import Tables
+from sdyopt.asm.parser.lexer import END, ON_DEMAND, LexError, Token, demanded_token, next_token
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+
+# Brackets in brackets deeper than this are refused: recursion over what is built stays shallow.
+MAX_DEPTH = 256
+
+
+class Builder(Protocol):
+    """Makes facts of parts, and errors of messages."""
+
+    following: int
+
+    def build(self, action: str, parts: list[Any], offsets: list[int]) -> Any: ...
+    def error(self, message: str, offset: int) -> DiagnosticError: ...
+    def token_error(self, message: str, offset: int) -> DiagnosticError: ...
+    def wrong_token_error(self, message: str, offset: int) -> DiagnosticError: ...
+
+
+def run(tables: Tables, start: str, text: str, position: int, end: int, builder: Builder) -> Any:
+    """What the text from `position` to `end` is, read as a `start`.
+
+    Tokens are their text as parts. While an action runs, `builder.following` is where the next token
+    stands.
+    """
+    keywords = frozenset(tables.keywords)
+    states, parts, offsets = [tables.starts[start]], [], []
+    depth = 0
+    token: Token | None = None
+    try:
+        while True:
+            state = states[-1]
+            shifts = tables.shifts[state]
+            if token is None:
+                token = _token(shifts, text, position, end, keywords)
+                builder.following = token.start
+            if token.kind in shifts:
+                depth += (token.text in _OPENING) - (token.text in _CLOSING)
+                if depth > MAX_DEPTH:
+                    raise builder.error("nesting is too deep", token.start)
+                states.append(shifts[token.kind])
+                parts.append(token.text)
+                offsets.append(token.start)
+                position = token.end
+                token = None
+                continue
+            rule = tables.reductions[state]
+            if rule < 0:
+                if len(states) == 2 and tables.gotos[states[0]].get(start) == state:
+                    return parts[0]
+                if token.kind == END:  # the fault may be that no token can be made of what follows
+                    next_token(text, token.start, len(text), keywords)
+                message = worded(tables.messages[state], token.kind)
+                blame = builder.error if message in AT_TOKEN else builder.wrong_token_error
+                raise blame(message, token.start)
+            origin, length, action = tables.rules[rule]
+            built, offset = parts[-length:], offsets[-length:]
+            del states[-length:], parts[-length:], offsets[-length:]
+            parts.append(builder.build(action, built, offset) if action else built[0])
+            offsets.append(offset[0])
+            states.append(tables.gotos[states[-1]][origin])
+    except LexError as error:
+        raise builder.token_error(error.message, error.offset) from None
+
+
+_OPENING = frozenset("([{<")
+_CLOSING = frozenset(")]}>")
+
+
+def _token(shifts: dict[str, int], text: str, position: int, end: int, keywords: frozenset[str]) -> Token:
+    for kind in ON_DEMAND:
+        if kind in shifts and (token := demanded_token(kind, text, position, end)) is not None:
+            return token
+    return next_token(text, position, end, keywords)

@@ -1,0 +1,93 @@
+"""Reading numbers: integers of every width, floats of every format."""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from collections.abc import Sequence
+
+from sdyopt.asm.parser.attributes.semantic_actions import ActionContext
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.ir.floats import encode_double
+from sdyopt.ir.numeric_attributes import integer_width, is_negative_possible, wrapped
+from sdyopt.ir.types import FloatType, IndexType, IntegerType
+
+# Numbers longer than this are out of any range: Python takes long to convert them, or refuses to.
+_MAX_DIGITS = 4000
+_ARRAY_CODES = {8: "b", 16: "h", 32: "i", 64: "q"}
+_FLOAT_CODES = {"f32": "f", "f64": "d"}
+
+
+def integer_value(digits: str, is_negative: bool, type: IntegerType | IndexType) -> int | None:
+    """The value of an integer literal in this type; None if the type has no room for it."""
+    is_hexadecimal = digits[1:2] == "x"
+    if len(digits) > _MAX_DIGITS:
+        digits = "0x" + digits[2:].lstrip("0") if is_hexadecimal else digits.lstrip("0")
+        if len(digits) > _MAX_DIGITS:
+            return None
+    value = int(digits, 16 if is_hexadecimal else 10)
+    width = integer_width(type)
+    if is_negative:
+        value = -value
+        # An `i0` has no sign, and `-0` has no sign bit that MLIR would find.
+        is_in_range = width > 0 and -(1 << (width - 1)) <= value < 0
+    elif isinstance(type, IndexType) or type.signedness.value == "s":
+        is_in_range = value < 1 << max(width - 1, 0)
+    else:
+        is_in_range = value < 1 << width
+    return wrapped(value, type) if is_in_range else None
+
+
+def float_bits(context: ActionContext, digits: str, is_negative: bool, type: FloatType, offset: int) -> int:
+    """The bits that a literal stands for: a decimal number with a dot, or the bits in hexadecimal."""
+    if "." in digits:
+        return encode_double(float("-" + digits if is_negative else digits), type.format)
+    if digits[1:2] != "x":
+        raise _needs_dot(context, offset)
+    if is_negative:
+        raise context.error("hexadecimal float literal should not have a leading minus", offset)
+    stripped = digits[2:].lstrip("0") or "0"
+    if len(stripped) > _MAX_DIGITS or int(stripped, 16) >> type.width:
+        raise context.error("hexadecimal float constant out of range for type", offset)
+    return int(stripped, 16)
+
+
+def pack_integers(values: Sequence[int], type: IntegerType | IndexType) -> bytes:
+    """The bytes of integers that are in the range of their type."""
+    width = integer_width(type)
+    code = _ARRAY_CODES.get(width)
+    if code is not None:
+        packed = array(code if is_negative_possible(type) else code.upper(), values)
+        return _little_endian(packed)
+    size = max(1, (width + 7) // 8)
+    mask = (1 << 8 * size) - 1
+    return b"".join([(value & mask).to_bytes(size, "little") for value in values])
+
+
+def pack_floats(texts: Sequence[str], type: FloatType) -> bytes:
+    """The bytes of floats given as decimal texts with a dot."""
+    code = _FLOAT_CODES.get(type.name)
+    if code is not None:
+        return _little_endian(array(code, map(float, texts)))
+    size = (type.width + 7) // 8
+    format = type.format
+    known: dict[str, bytes] = {}
+    packed = []
+    for text in texts:
+        bits = known.get(text)
+        if bits is None:
+            encoded = encode_double(float(text), format) & ((1 << 8 * size) - 1)
+            bits = known[text] = encoded.to_bytes(size, "little")
+        packed.append(bits)
+    return b"".join(packed)
+
+
+def _little_endian(packed: array[int] | array[float]) -> bytes:
+    if sys.byteorder == "big":
+        packed.byteswap()
+    return packed.tobytes()
+
+
+def _needs_dot(context: ActionContext, offset: int) -> DiagnosticError:
+    message = "unexpected decimal integer literal for a floating point value"
+    return context.error(message, offset).note("add a trailing dot to make the literal a float")

@@ -1,0 +1,147 @@
+"""Builds facts of the parts that the driver reads; the functions that do it register here.
+
+    @action("complex")
+    def complex_type(reader, parts, places): ...
+
+builds what the grammar calls `-> complex`. It is given the parts, tokens as their text, and where each
+of them stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+from sdyopt.asm.parser.asm_parser import AttributeParser, end_of_previous
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.diagnostics.source import Source
+from sdyopt.ir.affine import AffineExpr
+from sdyopt.ir.attribute import Attribute, DistinctAttr
+from sdyopt.ir.dialect import DialectTable
+from sdyopt.ir.types import NONE, Type
+
+Action = Callable[["ActionContext", list[Any], list[int]], Any]
+A = TypeVar("A", bound=Action)
+
+_actions: dict[str, Action] = {}
+
+# An attribute's name, when its value is next.
+_NAMED_VALUE = re.compile(r"([A-Za-z_]\w*\.[\w.]+)\s*=\s*\Z")
+_LONGEST_NAME = 100
+
+
+def action(name: str) -> Callable[[A], A]:
+    """Decorator of the function that builds what the grammar calls `-> name`."""
+    assert name not in _actions, f"two actions for {name}"
+
+    def register(function: A) -> A:
+        _actions[name] = function
+        return function
+
+    return register
+
+
+class Environment(Protocol):
+    """What the pieces of a source may refer to."""
+
+    dialects: DialectTable
+    allow_unregistered: bool
+
+    def find_attribute_alias(self, name: str) -> Attribute | None: ...
+    def attribute_alias(self, name: str, offset: int) -> Attribute: ...
+    def type_alias(self, name: str, offset: int) -> Type: ...
+
+
+class ActionContext:
+    """What building needs to know beside the parts."""
+
+    def __init__(self, source: Source, environment: Environment, attribute_parser: AttributeParser) -> None:
+        self.source = source
+        self.environment = environment
+        self.attribute_parser = attribute_parser
+        self.attribute_printer = AttributePrinter()
+        self.distinct: dict[int, DistinctAttr] = {}
+        # Where the token behind the parts stands.
+        self.following = 0
+        # Where the colon before the type of a literal stands.
+        self.colon = 0
+        # The type of the `array<type: …>` being read.
+        self.array_type: Type = NONE
+        # The type of the whole attribute, if the text around it says so.
+        self.expected_type: Type | None = None
+        # The names that the affine map or set being read gives to its dimensions and symbols.
+        self.affine_names: dict[str, AffineExpr] = {}
+
+    def build(self, action: str, parts: list[Any], offsets: list[int]) -> Any:
+        return _actions[action](self, parts, offsets)
+
+    def error(self, message: str, offset: int) -> DiagnosticError:
+        """An error about what stands at an offset; at the end of the text, about its last character."""
+        last = max(0, len(self.source.text) - 1)
+        return DiagnosticError.at(self.source.location(min(offset, last)), message)
+
+    def token_error(self, message: str, offset: int) -> DiagnosticError:
+        """An error about what stands at an offset being no token."""
+        return DiagnosticError.at(self.source.location(offset), message)
+
+    def error_ahead(self, message: str) -> DiagnosticError:
+        """An error that MLIR reports at the token it has not read yet."""
+        return self.error(message, self.following)
+
+    def error_with_type(self, message: str, type: Type, offset: int) -> DiagnosticError:
+        """An error whose message ends in a type."""
+        return self.error(f"{message}'{self.attribute_printer.type(type)}'", offset)
+
+    def wrong_token_error(self, message: str, offset: int) -> DiagnosticError:
+        """An error about the token at an offset being another than expected."""
+        last = max(0, len(self.source.text) - 1)
+        error = self.error(message, end_of_previous(self.source.text, min(offset, last)))
+        return error.help(hint) if (hint := self._hint(offset)) else error
+
+    def _hint(self, offset: int) -> str:
+        """What a dialect has to say about one of its attributes being misspelt at an offset."""
+        text = self.source.text
+        name = _NAMED_VALUE.search(text, max(0, offset - _LONGEST_NAME), offset)
+        if name is None or not text.startswith("<", offset):
+            return ""
+        dialect = self.environment.dialects.find(name[1].partition(".")[0])
+        return "" if dialect is None else dialect.hints.get(name[1], "")
+
+
+# --- Lists ---------------------------------------------------------------------------------------
+
+
+@action("empty_list")
+def _empty_list(_context: ActionContext, _parts: list[Any], _offsets: list[int]) -> list[Any]:
+    return []
+
+
+@action("first")
+def _first(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> list[Any]:
+    return [parts[0]]
+
+
+@action("more")
+def _more(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> list[Any]:
+    elements: list[Any] = parts[0]
+    elements.append(parts[-1])
+    return elements
+
+
+@action("bracketed")
+def _bracketed(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> Any:
+    return parts[1]
+
+
+@action("first_place")
+def _first_with_offset(_context: ActionContext, parts: list[Any], offsets: list[int]) -> list[Any]:
+    return [(parts[0], offsets[0])]
+
+
+@action("more_places")
+def _more_with_offset(_context: ActionContext, parts: list[Any], offsets: list[int]) -> list[Any]:
+    elements: list[Any] = parts[0]
+    elements.append((parts[2], offsets[2]))
+    return elements

@@ -1,0 +1,135 @@
+"""The generic form: `"name"(%operands)[^successors] <{properties}> ({regions}) {attributes} : type`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sdyopt.asm.parser.op_parser import OpAsmParser, OperandName
+from sdyopt.asm.printer.attribute_printer import plain_attribute
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.ir.attribute import Attribute, DictAttr
+from sdyopt.ir.dialect import inherent_names
+from sdyopt.ir.op_fields import AttrField
+from sdyopt.ir.operation import UnregisteredOp
+from sdyopt.ir.types import FunctionType
+
+if TYPE_CHECKING:  # the parser reads generic statements, whose regions the parser reads
+    from sdyopt.asm.parser.module_parser import ModuleParser
+
+# The inherent attribute that holds the properties of an operation that nobody knows.
+PROPERTIES = "properties"
+
+
+def parse_generic(module_parser: ModuleParser, name: str, offset: int, position: int) -> OpAsmParser:
+    """Reads a generic statement behind its quoted name."""
+    op_class = module_parser.dialects.op_class(name) or UnregisteredOp
+    op_parser = OpAsmParser(module_parser, position, name, op_class, offset)
+    op_parser.is_generic = True
+    if not name:
+        raise op_parser.error("empty operation name is invalid", offset)
+    if "\0" in name:
+        raise op_parser.error("null character not allowed in operation name", offset)
+    if op_class is UnregisteredOp:
+        _check_unregistered(module_parser, op_parser)
+    op_parser.expect("(", " to start operand list")
+    names = op_parser.operand_list()
+    op_parser.expect(")", " to end operand list")
+    _successors(module_parser, op_parser)
+    properties(op_parser)
+    if op_parser.accept("("):
+        op_parser.region()
+        while op_parser.accept(","):
+            op_parser.region()
+        op_parser.expect(")", " to end region list")
+    found = op_parser.attribute_dictionary()
+    _signature(op_parser, names)
+    if op_parser.properties is None:
+        op_parser.check_attributes(found, offset)
+    return op_parser
+
+
+def _check_unregistered(module_parser: ModuleParser, op_parser: OpAsmParser) -> None:
+    # An operation that a known dialect does not have is for the verifier to refuse.
+    is_known = module_parser.dialects.find(op_parser.name.partition(".")[0]) is not None
+    if not is_known and not module_parser.state.allow_unregistered:
+        raise op_parser.error(
+            "operation being parsed with an unregistered dialect. If this is intended, please use "
+            "-allow-unregistered-dialect with the MLIR tool used"
+        )
+
+
+def _successors(module_parser: ModuleParser, op_parser: OpAsmParser) -> None:
+    """Reads `[^bb1, ^bb2]`, if it is next."""
+    if not op_parser.looking_at("["):
+        return
+    op_class = op_parser.op_class
+    if not op_class.is_terminator and op_class is not UnregisteredOp:
+        raise op_parser.error("successors in non-terminator")
+    op_parser.expect("[")
+    if op_parser.looking_at("]"):
+        raise op_parser.wrong_token_error("expected list element")
+    op_parser.successors = op_parser.comma_list(lambda: module_parser.successor(op_parser))
+    if not op_parser.accept("]"):
+        raise op_parser.wrong_token_error("expected ',' or ']'")
+
+
+def properties(op_parser: OpAsmParser) -> bool:
+    """Reads `<{…}>`, if it is next; says whether it was."""
+    if not op_parser.accept("<"):
+        return False
+    op_parser.properties = op_parser.attribute()
+    op_parser.expect(">", " to close properties")
+    return True
+
+
+def resolve_properties(op_parser: OpAsmParser) -> None:
+    """Takes over the properties that were given, once all of the statement has been read.
+
+    They must be of a class that the operation can hold, and go before attributes.
+    """
+    given, op_class = op_parser.properties, op_parser.op_class
+    assert given is not None
+    if op_class is UnregisteredOp:
+        op_parser.attributes[PROPERTIES] = given
+        return
+    inherent = inherent_names(op_class)
+    if not inherent:
+        raise _invalid_properties(op_parser, given, "this operation has empty properties")
+    if not isinstance(given, DictAttr):
+        raise _invalid_properties(op_parser, given, "expected DictionaryAttr to set properties")
+    for field in op_class.fields.values():
+        if not isinstance(field, AttrField):
+            continue
+        value = given.get(field.name)
+        if value is not None and not field.kind.holds(value):
+            problem = f"Invalid attribute `{field.name}` in property conversion: {plain_attribute(value)}"
+            raise _invalid_properties(op_parser, given, problem)
+    for name, value in given.entries:
+        if name in inherent:
+            op_parser.attributes[name] = value
+            op_parser.written.pop(name, None)
+
+
+def _invalid_properties(op_parser: OpAsmParser, given: Attribute, problem: str) -> DiagnosticError:
+    return op_parser.error_at_operation(
+        f"invalid properties {plain_attribute(given)} for op {op_parser.name}: {problem}"
+    )
+
+
+def _signature(op_parser: OpAsmParser, names: list[OperandName]) -> None:
+    """Reads `: (operand types) -> result types` and resolves the operands."""
+    op_parser.expect(":", " followed by operation type")
+    offset = op_parser.skip_trivia()
+    type = op_parser.type()
+    if not isinstance(type, FunctionType):
+        raise op_parser.error_and_lexical_error("expected function type", offset)
+    if len(type.inputs) != len(names):
+        # MLIR takes the byte behind its "s" where there is nothing to count in the plural.
+        s = "\0" if len(names) == 1 else "s"
+        raise op_parser.error_and_lexical_error(
+            f"expected {len(names)} operand type{s} but had {len(type.inputs)}", offset
+        )
+    op_parser.operands = [
+        op_parser.resolve(name, operand_type) for name, operand_type in zip(names, type.inputs, strict=True)
+    ]
+    op_parser.result_types = list(type.results)

@@ -1,0 +1,160 @@
+"""The tokens of types, attributes and locations."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from sdyopt.asm.parser.extent_scanner import INTEGER_TYPE, NAME, SPACE, STRING_TEXT, body_extent
+from sdyopt.ir.floats import FLOAT_FORMATS
+
+
+class Token(NamedTuple):
+    """A kind (for punctuation and keywords the text itself), the text, and where it stands."""
+
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+class LexError(Exception):
+    """No token can be made of the text at an offset."""
+
+    def __init__(self, message: str, offset: int) -> None:
+        super().__init__(message)
+        self.message = message
+        self.offset = offset
+
+
+END = "end"
+# Kinds that are only looked for where the grammar asks for them.
+ON_DEMAND = ("SHAPE", "VECTOR_SHAPE", "ELEMENTS", "BODY")
+
+STRING_LITERAL = r'"[^"\\\n\v\f]*+(?:\\(?:[nt"\\]|[0-9a-fA-F]{2})[^"\\\n\v\f]*+)*+"'
+_TOKEN = re.compile(
+    SPACE
+    + r"(?:(?P<WORD>[A-Za-z_][\w$.]*)"
+    + r"|(?P<FLOAT>\d+\.\d*(?:[eE][-+]?\d+)?)"
+    + r"|(?P<INTEGER>0x[0-9a-fA-F]+|\d+)"
+    + rf"|(?P<STRING>{STRING_LITERAL})"
+    + rf"|(?P<HASH>\#(?!-\}}){NAME})"
+    + rf"|(?P<BANG>!{NAME})"
+    + rf"|(?P<SYMBOL>@(?:[A-Za-z_][\w$.]*|{STRING_LITERAL}))"
+    + r"|(?P<PUNCTUATION>->|\.\.\.|\{-\#|\#-\}|[][(){}<>,:=?*+|/-])"
+    + rf"|(?P<VALUE>%{NAME})"
+    + rf"|(?P<BLOCK>\^{NAME})"
+    + r"|(?P<OTHER>[\s\S]))",
+    re.ASCII,
+)
+_DIMENSION = rf"(?:\?|\d+){SPACE}x{SPACE}"
+_PATTERNS = {
+    "SHAPE": re.compile(rf"{SPACE}(?:\*(?:{SPACE}x{SPACE})?|(?:{_DIMENSION})*(?:\?|\d+)?)", re.ASCII),
+    "VECTOR_SHAPE": re.compile(
+        rf"{SPACE}(?:(?:\[{SPACE}\d+{SPACE}\]|\d+){SPACE}x{SPACE})*(?:\[{SPACE}\d*{SPACE}\]?|\d+)?", re.ASCII
+    ),
+    # A type comes first if it stands before a colon: `dense<tensor<2xi32> : …>`.
+    "ELEMENTS": re.compile(
+        SPACE + rf'(?!(?:tensor|vector|memref)\b|!)(?:[^<>"/!#{{}};]++|{STRING_TEXT}|//[^\r\n]*)*+', re.ASCII
+    ),
+}
+_LEX_ERRORS = {
+    '"': "expected '\"' in string literal",
+    "@": "@ identifier expected to start with letter or '_'",
+    "#": "invalid attribute name",
+    "!": "invalid type identifier",
+    "%": "invalid SSA name",
+    "^": "invalid block name",
+    ".": "expected three consecutive dots for an ellipsis",
+}
+
+
+def next_token(text: str, position: int, end: int, keywords: frozenset[str]) -> Token:
+    """The token at `position`, behind white space and comments."""
+    match = _TOKEN.match(text, position, end)
+    if match is None:
+        return Token(END, "", *_span_of_end(text, end))
+    kind = match.lastgroup
+    assert kind is not None
+    spelling = match[kind]
+    start = match.start(kind)
+    if kind == "WORD":
+        kind = _word_kind(spelling, keywords)
+    elif kind == "PUNCTUATION":
+        kind = spelling
+    elif kind == "OTHER":
+        raise _lex_error(text, start)
+    return Token(kind, spelling, start, match.end())
+
+
+def demanded_token(kind: str, text: str, position: int, end: int) -> Token | None:
+    """The token of a kind that the grammar asks for, if there is one at `position`."""
+    if kind == "BODY":
+        if not text.startswith("<", position, end):
+            return None
+        stop = body_extent(text, position)
+        if not position < stop <= end:
+            raise _unbalanced(text, position)
+        return Token(kind, text[position + 1 : stop - 1], position, stop)
+    match = _PATTERNS[kind].match(text, position, end)
+    return None if match is None else Token(kind, match[0], position, match.end())
+
+
+def find_lexical_error(text: str, position: int) -> LexError | None:
+    """Why no token can be made of what follows; None if one can."""
+    try:
+        next_token(text, position, len(text), frozenset())
+    except LexError as error:
+        return error
+    return None
+
+
+def _word_kind(word: str, keywords: frozenset[str]) -> str:
+    if word in keywords:
+        return word
+    if word in FLOAT_FORMATS:
+        return "FLOAT_TYPE"
+    return "INTEGER_TYPE" if INTEGER_TYPE.fullmatch(word) else "WORD"
+
+
+def _span_of_end(text: str, end: int) -> tuple[int, int]:
+    """Where the token behind the end of a piece starts; twice."""
+    match = re.compile(SPACE).match(text, end)
+    start = end if match is None else match.end()
+    return start, start
+
+
+def _lex_error(text: str, start: int) -> LexError:
+    character = text[start]
+    if character == '"' or text.startswith('@"', start):
+        return _string_error(text, start + (character == "@"))
+    message = _LEX_ERRORS.get(character, "unexpected character")
+    return LexError(message, start + (character in "@."))
+
+
+def _string_error(text: str, start: int) -> LexError:
+    """What is wrong with the string literal that starts at a quote."""
+    good = re.compile(STRING_LITERAL[:-1]).match(text, start)
+    offset = len(text) if good is None else good.end()
+    if text.startswith("\\", offset):
+        return LexError("unknown escape in string literal", offset)
+    return LexError("expected '\"' in string literal", offset)
+
+
+def _unbalanced(text: str, position: int) -> LexError:
+    """Names the bracket that does not match in a dialect's `<…>`.
+
+    Like MLIR, which takes strings out as tokens, it blames the last string before, if there is one.
+    """
+    pairs, open_brackets, blamed = {")": "(", "]": "[", "}": "{", ">": "<"}, [], position
+    for match in re.finditer(r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|->|[][(){}<>]', text[position:]):
+        bracket = match[0]
+        if bracket in "([{<":
+            open_brackets.append(bracket)
+        elif bracket[0] == '"':
+            blamed = position + match.start()
+        elif bracket in pairs:
+            if open_brackets[-1] != pairs[bracket]:
+                break
+            open_brackets.pop()
+    return LexError(f"unbalanced '{open_brackets[-1]}' character in pretty dialect name", blamed)

@@ -1,0 +1,478 @@
+"""Text → IR.
+
+`parse_module` reads a source. Regions are read statement by statement: by a recipe if the
+statement's spelling has been read before (see `spelling`), else by the assembly of its operation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sdyopt.asm.parser.asm_parser import BLANK, AsmParser
+from sdyopt.asm.parser.block_labels import BlockLabels, raise_all
+from sdyopt.asm.parser.extent_scanner import INTEGER_TYPE, NAME, SPACE
+from sdyopt.asm.parser.generic_op import parse_generic, resolve_properties
+from sdyopt.asm.parser.op_parser import Argument, OpAsmParser
+from sdyopt.asm.parser.parser_state import ParserState, UnresolvedLocation
+from sdyopt.asm.parser.resources import Resources
+from sdyopt.asm.parser.ssa_scope import Scope
+from sdyopt.asm.parser.statement_cache import (
+    NAMES,
+    StatementTemplate,
+    build_from_template,
+    build_simple,
+    split_location,
+    template_of,
+)
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.diagnostics.location import FileLoc, Location
+from sdyopt.diagnostics.source import Source
+from sdyopt.ir.attribute import EMPTY_DICT
+from sdyopt.ir.block import Block, Region
+from sdyopt.ir.dialect import DialectTable
+from sdyopt.ir.op_signature import OpSignature
+from sdyopt.ir.operation import Op, UnregisteredOp, build
+from sdyopt.ir.value import LazyLocation
+
+# Regions nested deeper than this are refused.
+MAX_REGION_DEPTH = 1000
+
+_REST_OF_LINE = re.compile(r"[ \t\r]*(?://[^\r\n]*\r?)?(?:\n|\Z)")
+_RESULT = re.compile(rf"%{NAME}", re.ASCII)
+_RESULT_COUNT = re.compile(SPACE + r"(0x[0-9a-fA-F]+|\d++(?!\.))", re.ASCII)
+_LABEL = re.compile(rf"\^{NAME}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class ParseOptions:
+    """How a source is read.
+
+    `uses_statement_cache=False` parses every statement properly: slower, and the same result.
+    """
+
+    allow_unregistered_dialects: bool = False
+    uses_statement_cache: bool = True
+
+
+def parse_module(
+    source: Source, dialects: DialectTable, options: ParseOptions = ParseOptions()
+) -> tuple[Op, Resources]:
+    """The module of a source, and the resources of its `{-# … #-}` section.
+
+    Top-level operations that are not one module are put into a module. Raises DiagnosticError.
+    The result has not been verified.
+    """
+    return ModuleParser(source, dialects, options).module()
+
+
+class ModuleParser:
+    """Reads one source."""
+
+    def __init__(self, source: Source, dialects: DialectTable, options: ParseOptions) -> None:
+        self.source = source
+        self.text = source.text
+        self.dialects = dialects
+        self.options = options
+        self.state = ParserState(source, dialects, options.allow_unregistered_dialects)
+        self.attribute_parser = self.state.attribute_parser
+        self.print_type = self.state.print_type
+        self.scope = Scope(source, self.print_type)
+        self._position = 0
+        self._depth = 0
+        # The labels of the regions around, innermost last.
+        self._labels = [BlockLabels()]
+        # Spellings by the default dialect that they were read under, and those under the present one.
+        self._templates_by_dialect: dict[str, dict[str, StatementTemplate]] = {}
+        self._set_default_dialect("builtin")
+
+    # --- The whole source ---------------------------------------------------------------
+
+    def module(self) -> tuple[Op, Resources]:
+        block = Block()
+        parser = AsmParser(self.source, self.attribute_parser)
+        while not parser.at_end:
+            if self.state.top_level(parser):
+                continue
+            self._position = parser.position
+            self._parse_statement(block)
+            parser.position = self._position
+        raise_all(self.scope.undefined(parser))
+        self.state.finish(parser)
+        self._labels[0].check(parser)
+        first = block.first
+        if first is not None and first is block.last and first.signature.name == "builtin.module":
+            block.detach(first)
+            return first, self.state.resources
+        module_class = self.dialects.op_class("builtin.module")
+        assert module_class is not None
+        region = Region()
+        region.add_block(block)
+        signature = OpSignature(module_class, module_class.name, EMPTY_DICT, (), ())
+        module = build(signature, (), location=FileLoc(self.source.name, 0, 0), regions=(region,))
+        return module, self.state.resources
+
+    # --- Regions and blocks ---------------------------------------------------------------
+
+    def region(self, op_parser: OpAsmParser, arguments: Sequence[Argument] | None) -> Region:
+        """Reads `{ … }` of a statement, whose first block has these arguments."""
+        op_parser.expect("{", " to begin a region")
+        if self._depth >= MAX_REGION_DEPTH:
+            raise op_parser.unprefixed_error(f"regions are nested deeper than {MAX_REGION_DEPTH}")
+        region = Region()
+        if not arguments and op_parser.accept("}"):
+            return region
+        outer = self._default_dialect
+        if not op_parser.is_generic:
+            self._set_default_dialect(op_parser.op_class.default_dialect)
+        mark = self.scope.mark()
+        self._labels.append(BlockLabels())
+        self._depth += 1
+        self._position = op_parser.position
+        self._parse_region_body(region, arguments or ())
+        op_parser.position = self._position
+        self._labels[-1].check(op_parser)
+        op_parser.expect("}")
+        self._depth -= 1
+        self._labels.pop()
+        self.scope.release(mark)
+        self._set_default_dialect(outer)
+        return region
+
+    def _set_default_dialect(self, dialect: str) -> None:
+        """From here on, operations of this dialect are written without its name."""
+        self._default_dialect = dialect
+        self._templates = self._templates_by_dialect.setdefault(dialect, {})
+
+    def successor(self, parser: AsmParser) -> Block:
+        """Reads `^label`: a block of the region around the statement."""
+        label, offset = self._label(parser)
+        return self._labels[-1].use(label, offset)
+
+    def _label(self, parser: AsmParser) -> tuple[str, int]:
+        offset = parser.skip_trivia()
+        match = _LABEL.match(self.text, offset)
+        if match is None:
+            raise parser.wrong_token_error("expected block name")
+        parser.position = match.end()
+        return match[0], offset
+
+    def _parse_region_body(self, region: Region, arguments: Sequence[Argument]) -> None:
+        is_labelled = self.text.startswith("^", self._skip_trivia())
+        names = [argument for argument in arguments if argument.name]
+        if names and is_labelled:
+            raise self._parser().error("invalid block name in region with named arguments")
+        if not is_labelled:
+            block = region.add_block()
+            for argument in names:
+                self._add_entry_argument(block, argument)
+            self._parse_block_body(block)
+        while self.text.startswith("^", self._skip_trivia()):
+            self._parse_labelled_block(region)
+        if not self.text.startswith("}", self._position):
+            raise self._expected_operation()
+
+    def _parse_labelled_block(self, region: Region) -> None:
+        parser = self._parser()
+        label, offset = self._label(parser)
+        block = region.add_block(self._labels[-1].define(label, parser, offset))
+        op_parser = OpAsmParser(self, parser.position, "", UnregisteredOp, offset)
+        if op_parser.looking_at("("):
+            op_parser.comma_list(lambda: self._add_argument(block, op_parser.block_argument()), "(", ")")
+        op_parser.expect(":", " after block name")
+        self._position = op_parser.position
+        self._parse_block_body(block)
+
+    def _add_entry_argument(self, block: Block, argument: Argument) -> None:
+        location_text = self.scope.offsets.get(argument.name)
+        if location_text is not None:
+            message = f"region entry argument '{argument.name}' is already in use"
+            error = self._parser().error(message, argument.offset)
+            raise error.note("previously referenced here", self.source.location(location_text))
+        self._add_argument(block, argument)
+
+    def _add_argument(self, block: Block, argument: Argument) -> None:
+        value = block.add_argument(argument.type, argument.location)
+        self.scope.define(argument.name, value, argument.offset, self._parser())
+        self.state.defer(value)
+
+    def _parse_block_body(self, block: Block) -> None:
+        """Reads statements up to a label, a closing brace or the end."""
+        while True:
+            previous = self._parse_cached_lines(block) if self.options.uses_statement_cache else -1
+            start = self._skip_trivia()
+            if self.text[start : start + 1] in ("}", "^", ""):
+                return
+            if previous < 0:
+                self._parse_statement(block)
+            else:
+                self._parse_statement_after(block, previous)
+
+    def _parse_statement_after(self, block: Block, previous: int) -> None:
+        """Reads a statement properly, the one before it, from `previous` on, having been read by a recipe.
+
+        If that fails, the line before may have been only a part of its statement.
+        """
+        start, mark, depth, dialect = self._position, self.scope.mark(), self._depth, self._default_dialect
+        try:
+            self._parse_statement(block)
+        except DiagnosticError:
+            del self._labels[depth + 1 :]
+            self._labels[-1].forget_from(start)
+            self._depth = depth
+            self._set_default_dialect(dialect)
+            self.scope.release(mark)
+            # A recipe is only used where no name waits for its definition.
+            self.scope.forget_forward()
+            self._retract(block)
+            self._position = previous
+            self._parse_statement(block)
+
+    # --- Statements ---------------------------------------------------------------------
+
+    def _parse_cached_lines(self, block: Block) -> int:
+        """Reads one-line statements as long as their spellings are known; where the last one starts, or -1.
+
+        Most of a program is read here, so this is flat.
+        """
+        text, source, known, scope, last = self.text, self.source, self._templates, self.scope, -1
+        values, offsets, position = scope.values, scope.offsets, self._position
+        if scope.forward:
+            return last
+        while True:
+            blank = BLANK.match(text, position)
+            assert blank is not None
+            start = blank.end()
+            end = text.find("\n", start)
+            if end < 0:
+                end = len(text)
+            line, given = text[start:end], None
+            if line[-1:] == ")":
+                line, location_text = split_location(line)
+                if (
+                    location_text
+                    and (given := self.state.cached_location(location_text, start + len(line) + 1)) is None
+                ):
+                    return last
+            parts = NAMES.split(line)
+            template = known.get("%".join(parts[::2]))
+            if template is None:
+                return last
+            names = parts[1::2]
+            if template.is_simple and given is None:
+                name = names[0]
+                op = None
+                if name not in values:
+                    op = build_simple(
+                        template, names, values, (source, start + len(name) + template.location_offset)
+                    )
+                if op is None:
+                    return last
+                values[name] = op.results[0]
+                offsets[name] = start
+                block.append(op)
+            elif not self._build_general(block, template, parts, start, given):
+                return last
+            last, position = start, end
+            self._position = end
+
+    def _build_general(
+        self, block: Block, template: StatementTemplate, parts: list[str], start: int, given: Location | None
+    ) -> bool:
+        """Reads a statement with several results or none, with a location, or with regions it implies."""
+        names, count = parts[1::2], len(template.groups)
+        location: LazyLocation
+        if given is not None:
+            location = given
+        else:
+            location = (self.source, start + len("".join(parts[: 2 * count])) + template.location_offset)
+        op = build_from_template(template, names, self.scope.values, location)
+        if op is None:
+            return False
+        if count == 1 and len(op.results) == 1:
+            self.scope.values[names[0]] = op.results[0]
+            self.scope.offsets[names[0]] = start
+        elif count:
+            self._define_groups(op, list(zip(names, template.groups, strict=False)), start)
+        block.append(op)
+        if given is not None:
+            self.state.defer(op)
+        if template.complete is not None:
+            self._complete(op, template.complete)
+        return True
+
+    def _complete(self, op: Op, complete: Callable[[Op], None]) -> None:
+        """Adds to an operation the regions that its text implies, which stand where it stands."""
+        complete(op)
+        if type(op._location) is not UnresolvedLocation:
+            return
+        for region in op.regions:
+            for block in region.blocks:
+                for argument in block.arguments:
+                    self.state.defer(argument)
+                for inner in block.ops:
+                    self.state.defer(inner)
+
+    def _define_groups(self, op: Op, groups: list[tuple[str, int]], offset: int) -> None:
+        position, parser = 0, self._parser()
+        for name, size in groups:
+            offset = self.text.find(name, offset)
+            results = op.results[position : position + size]
+            self.scope.define_results(name, results, offset, parser)
+            position += size
+
+    def _parse_statement(self, block: Block) -> None:
+        """Reads a statement properly, and leaves a recipe for its spelling if it has one."""
+        start = self._skip_trivia()
+        groups = self._parse_result_groups()
+        self._skip_trivia()
+        op_parser = self._parse_operation()
+        end_of_body = op_parser.position
+        location = self.trailing_location(op_parser)
+        self._position = op_parser.position
+        if op_parser.properties is not None:
+            resolve_properties(op_parser)
+        op = op_parser.finish(location or (self.source, op_parser.location_offset))
+        self._name_results(op, groups, start)
+        block.append(op)
+        self.state.defer(op)
+        if op_parser.complete is not None:
+            self._complete(op, op_parser.complete)
+        if self.options.uses_statement_cache and _REST_OF_LINE.match(self.text, self._position):
+            self._cache_template(op, op_parser, groups, start, end_of_body, location is not None)
+
+    def _cache_template(
+        self,
+        op: Op,
+        op_parser: OpAsmParser,
+        groups: list[tuple[str, int, int]],
+        start: int,
+        end_of_body: int,
+        has_location: bool,
+    ) -> None:
+        end = self.text.find("\n", start)
+        line = self.text[start : end if end >= 0 else len(self.text)]
+        body, location_text = split_location(line)
+        is_split_right = start + len(body) == end_of_body if has_location else not location_text
+        if self._position > start + len(line) or not is_split_right:
+            return
+        sizes = tuple(size for _, size, _ in groups)
+        template = template_of(
+            op, body, start, sizes, op_parser.operand_offsets, op_parser.location_offset, op_parser.complete
+        )
+        if template is not None:
+            self._templates["%".join(NAMES.split(body)[::2])] = template
+
+    def _parse_result_groups(self) -> list[tuple[str, int, int]]:
+        """Reads `%a, %b:2 =`: (name, number of results, offset) of each."""
+        groups: list[tuple[str, int, int]] = []
+        parser = self._parser()
+        if not self.text.startswith("%", parser.skip_trivia()):
+            return groups
+        while True:
+            match = _RESULT.match(self.text, parser.skip_trivia())
+            if match is None:
+                raise parser.wrong_token_error("expected valid ssa identifier")
+            parser.position = match.end()
+            size = self._parse_result_count(parser) if parser.accept(":") else 1
+            groups.append((match[0], size, match.start()))
+            if not parser.accept(","):
+                break
+        parser.expect("=", " after SSA name")
+        self._position = parser.position
+        return groups
+
+    def _parse_result_count(self, parser: AsmParser) -> int:
+        match = _RESULT_COUNT.match(self.text, parser.position)
+        if match is None:
+            raise parser.wrong_token_error("expected integer number of results")
+        count = int(match[1][:20], 0) if match[1][1:2] == "x" else int(match[1][:20])
+        if not 1 <= count < 1 << 64:
+            raise parser.error("expected named operation to have at least 1 result")
+        parser.position = match.end()
+        return count
+
+    def _parse_operation(self) -> OpAsmParser:
+        """Reads what stands right of `=`, up to the location."""
+        parser = self._parser()
+        offset = parser.skip_trivia()
+        name = parser.accept_string()
+        if name is not None:
+            return parse_generic(self, name, offset, parser.position)
+        written = parser.accept_word()
+        if written is None or INTEGER_TYPE.fullmatch(written):
+            parser.position = offset
+            raise parser.wrong_token_error("expected operation name in quotes")
+        name = written if "." in written else f"{self._default_dialect}.{written}"
+        op_class = self.dialects.op_class(name)
+        if op_class is None or op_class.assembly is None:
+            raise self._unknown_op(written, name, parser, offset)
+        op_parser = OpAsmParser(self, parser.position, name, op_class, offset)
+        op_class.assembly.parse(op_parser)
+        op_parser.resolve_operands_and_types()
+        return op_parser
+
+    def _unknown_op(self, written: str, name: str, parser: AsmParser, offset: int) -> DiagnosticError:
+        namespace, _, mnemonic = name.partition(".")
+        dialect = self.dialects.find(namespace)
+        tried = f" (tried '{name}' as well)" if name != written else ""
+        if dialect is None:
+            available = ", ".join(self.dialects.names())
+            error = parser.error(f"Dialect `{namespace}' not found for custom op '{written}' {tried}", offset)
+            return error.note(
+                f"Available dialects: {available}; for more info on dialect registration see "
+                "https://mlir.llvm.org/getting_started/Faq/#registered-loaded-dependent-whats-up-with-"
+                "dialects-management"
+            )
+        if mnemonic in dialect.ops:
+            return parser.error(f"custom op '{name}' has no custom assembly form", offset)
+        return parser.error(f"custom op '{written}' is unknown{tried}", offset)
+
+    def _name_results(self, op: Op, groups: list[tuple[str, int, int]], start: int) -> None:
+        if not groups:
+            return
+        total = sum(size for _, size, _ in groups)
+        parser = self._parser()
+        if not op.results:
+            raise parser.error("cannot name an operation with no results", start)
+        if total != len(op.results):
+            raise parser.error(
+                f"operation defines {len(op.results)} results but was provided {total} to bind", start
+            )
+        position = 0
+        for name, size, offset in groups:
+            results = op.results[position : position + size]
+            self.scope.define_results(name, results, offset, parser)
+            position += size
+
+    def trailing_location(self, parser: AsmParser) -> LazyLocation | None:
+        """Reads `loc(…)` behind a statement or an argument, if it is there."""
+        if not parser.looking_at("loc"):
+            return None
+        return self.state.location(parser)
+
+    def _retract(self, block: Block) -> None:
+        """Takes back the last operation of a block, which was read by a recipe."""
+        op = block.last
+        assert op is not None
+        values, offsets = self.scope.values, self.scope.offsets
+        for name in [name for name, value in values.items() if value.defining_op is op]:
+            del values[name], offsets[name]
+        for use in op.operand_uses:
+            use.unlink()
+        block.detach(op)
+
+    # --- Positions ----------------------------------------------------------------------
+
+    def _parser(self) -> AsmParser:
+        return AsmParser(self.source, self.attribute_parser, self._position)
+
+    def _skip_trivia(self) -> int:
+        match = BLANK.match(self.text, self._position)
+        assert match is not None
+        self._position = match.end()
+        return self._position
+
+    def _expected_operation(self) -> DiagnosticError:
+        return self._parser().wrong_token_error("expected operation name in quotes")

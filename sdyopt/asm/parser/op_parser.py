@@ -1,0 +1,357 @@
+"""A statement: one operation while it is being read.
+
+An assembly fills it in, piece by piece; `finish` makes the operation. Operands and types are kept
+per declared field, so that the order in which they are written does not matter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.parser.extent_scanner import NAME, SPACE
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.ir.attribute import EMPTY_DICT, Attribute, DictAttr, dictionary
+from sdyopt.ir.block import Block, Region
+from sdyopt.ir.dialect import complete_attributes, inherent_names
+from sdyopt.ir.elements_attributes import DenseArray
+from sdyopt.ir.op_fields import (
+    OPERAND_SEGMENTS,
+    RESULT_SEGMENTS,
+    AttrField,
+    OperandField,
+    ResultField,
+)
+from sdyopt.ir.op_signature import OpSignature, SignatureError
+from sdyopt.ir.operation import Op, build
+from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS
+from sdyopt.ir.types import I32, FunctionType, Type
+from sdyopt.ir.value import LazyLocation, Value
+from sdyopt.ir.verify_signature import attribute_problem
+
+if TYPE_CHECKING:  # the parser reads statements, whose regions the parser reads
+    from sdyopt.asm.parser.module_parser import ModuleParser
+
+SSA_NAME = re.compile(SPACE + rf"(%{NAME})", re.ASCII)
+_RESULT_NUMBER = re.compile(SPACE + rf"#({NAME})", re.ASCII)
+_LARGEST_RESULT_NUMBER = (1 << 32) - 1
+
+
+class OperandName(NamedTuple):
+    """`%name` or `%name#k` and where it stands."""
+
+    name: str
+    offset: int
+
+
+@dataclass(slots=True)
+class Argument:
+    """A named argument of a region, as `%arg0: tensor<4xf32> {…} loc(…)` gives it."""
+
+    name: str
+    offset: int
+    type: Type
+    attributes: DictAttr | None
+    location: LazyLocation
+
+
+class OpAsmParser(AsmParser):
+    """The operation being read, and a cursor at what comes next of it.
+
+    - `operand_names`, `types`: by field name, of operands and results; `operand_offsets_of` is where the
+      operands of a field begin, or would.
+    - `attributes`: those that pieces of the assembly give, by name; `written`, those in a dictionary.
+    - `operands`: resolved ones, for assemblies that resolve operands themselves.
+    - `properties`: what stands in `<…>`, which is looked at last.
+    - `operands_offset`: where too many or too few operands are said to stand.
+    - `place`: where the operation is said to stand, if that is not at its name.
+    - `complete`: adds to the operation the regions that the text implies.
+    - `is_generic`: whether it stands in the generic form, the errors of which do not name it.
+    """
+
+    __slots__ = (
+        "attributes",
+        "complete",
+        "is_generic",
+        "location_offset",
+        "module_parser",
+        "name",
+        "offset",
+        "op_class",
+        "operand_names",
+        "operand_offsets",
+        "operand_offsets_of",
+        "operands",
+        "operands_offset",
+        "properties",
+        "regions",
+        "result_types",
+        "successors",
+        "types",
+        "written",
+    )
+
+    def __init__(
+        self, module_parser: ModuleParser, position: int, name: str, op_class: type[Op], offset: int
+    ) -> None:
+        super().__init__(module_parser.source, module_parser.attribute_parser, position)
+        self.module_parser = module_parser
+        self.name = name
+        self.op_class = op_class
+        self.offset = offset
+        self.attributes: dict[str, Attribute] = {}
+        self.written: dict[str, Attribute] = {}
+        self.operand_names: dict[str, list[OperandName]] = {}
+        self.operand_offsets_of: dict[str, int] = {}
+        self.types: dict[str, list[Type]] = {}
+        self.operands: list[Value] | None = None
+        self.operand_offsets: list[int] = []
+        self.operands_offset = offset
+        self.result_types: list[Type] | None = None
+        self.regions: list[Region] = []
+        self.successors: list[Block] = []
+        self.properties: Attribute | None = None
+        self.is_generic = False
+        self.location_offset = offset
+        self.complete: Callable[[Op], None] | None = None
+
+    # --- Operands -------------------------------------------------------------------
+
+    def accept_operand(self) -> OperandName | None:
+        """Takes `%name`, if one is next."""
+        match = SSA_NAME.match(self.text, self.position)
+        if match is None:
+            return None
+        self.position = match.end()
+        following = self.skip_trivia()
+        name = match[1]
+        if self.text.startswith("#", following) and not self.text.startswith("#-}", following):
+            name += self._result_number()
+        return OperandName(name, match.start(1))
+
+    def _result_number(self) -> str:
+        """Takes `#k` and gives it without leading zeros; the first result goes without."""
+        match = _RESULT_NUMBER.match(self.text, self.position)
+        if match is None or not match[1].isdigit() or int(match[1][:20]) > _LARGEST_RESULT_NUMBER:
+            raise self.unprefixed_error("invalid SSA value result number")
+        self.position = match.end()
+        number = int(match[1])
+        return f"#{number}" if number else ""
+
+    def operand(self) -> OperandName:
+        """Takes `%name`, or fails with "expected SSA operand"."""
+        found = self.accept_operand()
+        if found is None:
+            raise self.wrong_token_error("expected SSA operand")
+        return found
+
+    def operand_list(self) -> list[OperandName]:
+        """Takes `%a, %b, …`, possibly none."""
+        return self.comma_list(self.operand) if self.looking_at_operand() else []
+
+    def looking_at_operand(self) -> bool:
+        return SSA_NAME.match(self.text, self.position) is not None
+
+    def resolve(self, operand: OperandName, type: Type) -> Value:
+        """The value that a name stands for, which must have this type."""
+        self.operand_offsets.append(operand.offset)
+        return self.module_parser.scope.use(operand.name, operand.offset, type, self)
+
+    def resolve_all(self, operands: Sequence[OperandName], types: Sequence[Type], offset: int) -> list[Value]:
+        """The values of names and types that must be equally many."""
+        self.check_operand_count(operands, types, offset)
+        return [self.resolve(operand, type) for operand, type in zip(operands, types, strict=True)]
+
+    def check_operand_count(
+        self, operands: Sequence[OperandName], types: Sequence[Type], offset: int
+    ) -> None:
+        """Fails at `offset` unless there are as many types as operands."""
+        if len(operands) != len(types):
+            raise self.error(
+                f"number of operands and types do not match: got {len(operands)} operands and "
+                f"{len(types)} types",
+                offset,
+            )
+
+    # --- Attributes, regions ----------------------------------------------------------
+
+    def attribute_dictionary(self) -> DictAttr:
+        """Takes `{…}`, if it is next. What stands in it goes before what the rest of the text says."""
+        found = self.accept_dictionary() or EMPTY_DICT
+        self.written.update(found.entries)
+        return found
+
+    def check_not_written(self, name: str) -> None:
+        """Refuses an attribute in the dictionary that stands elsewhere in the text as well."""
+        if name in self.written:
+            message = f"attribute '{name}' occurs more than once in the attribute list"
+            raise self.error(message, self.offset)
+
+    def attribute_dictionary_with_keyword(self) -> DictAttr:
+        """Takes `attributes {…}`, if the keyword is next."""
+        if not self.accept("attributes"):
+            return EMPTY_DICT
+        self.skip_trivia()
+        if not self.looking_at("{"):
+            raise self.wrong_token_error("expected '{' in attribute dictionary")
+        return self.attribute_dictionary()
+
+    def check_attributes(self, attributes: DictAttr, offset: int) -> None:
+        """Refuses inherent attributes that are not of their kind, as MLIR does while it reads."""
+        problem = attribute_problem(self.op_class, dict(attributes.entries)) if attributes.entries else None
+        if problem is not None:
+            raise self.error(f"'{self.name}' op {problem}", offset)
+
+    def argument_name(self) -> OperandName:
+        """Takes `%name`, which may not have a result number."""
+        match = SSA_NAME.match(self.text, self.position)
+        if match is None:
+            raise self.wrong_token_error("expected SSA operand")
+        self.position = match.end()
+        if self.text.startswith("#", self.skip_trivia()):
+            raise self.unprefixed_error("result number not allowed in argument list")
+        return OperandName(match[1], match.start(1))
+
+    def block_argument(self) -> Argument:
+        """Takes `%name: type loc(…)` behind a label."""
+        name, offset = self.operand()
+        self.expect(":", " and type for SSA operand")
+        type = self.type()
+        location = self.module_parser.trailing_location(self)
+        return Argument(name, offset, type, None, location or (self.source, offset))
+
+    def argument(self) -> Argument:
+        """Takes `%name: type {attributes} loc(…)`."""
+        name, offset = self.argument_name()
+        self.expect(":")
+        type = self.type()
+        attributes = self.accept_dictionary()
+        location = self.module_parser.trailing_location(self)
+        return Argument(name, offset, type, attributes, location or (self.source, offset))
+
+    def function_type(self) -> FunctionType:
+        """Takes the type of a function."""
+        offset = self.skip_trivia()
+        type = self.type()
+        if not isinstance(type, FunctionType):
+            found = self.module_parser.print_type(type)
+            raise self.error(
+                f"invalid kind of type specified: expected builtin.function, but found '{found}'", offset
+            )
+        return type
+
+    def region(self, arguments: Sequence[Argument] | None = None) -> Region:
+        """Takes `{ … }`; `arguments` name those of the first block."""
+        region = self.module_parser.region(self, arguments)
+        self.regions.append(region)
+        return region
+
+    # --- The operation ------------------------------------------------------------------
+
+    def resolve_operands_and_types(self) -> None:
+        """Resolves the operands and infers the result types, where the assembly has not done so."""
+        if self.operands is None:
+            self.operands = self._resolve_fields()
+        if self.result_types is None:
+            self.result_types = self._result_types(self.operands)
+
+    def finish(self, location: LazyLocation) -> Op:
+        """Makes the operation, which has been settled."""
+        assert self.operands is not None and self.result_types is not None
+        signature = self._signature(self.operands, self.result_types)
+        inherent, outside = inherent_names(self.op_class), self.op_class.mutable_attributes
+        discardable = dictionary({n: a for n, a in self.written.items() if n not in inherent})
+        op = build(signature, self.operands, discardable, location, tuple(self.regions), self.successors)
+        for name in outside:
+            op.set_mutable_attribute(name, self._inherent_attributes().get(name))
+        return op
+
+    def _inherent_attributes(self) -> dict[str, Attribute]:
+        """What stands in a dictionary and cannot be held is as good as not there."""
+        found = dict(self.attributes)
+        kinds = {f.name: f.kind for f in self.op_class.fields.values() if isinstance(f, AttrField)}
+        for name in inherent_names(self.op_class) & self.written.keys():
+            found.pop(name, None)
+            if name not in kinds or kinds[name].holds(self.written[name]):
+                found[name] = self.written[name]
+        return found
+
+    def _resolve_fields(self) -> list[Value]:
+        values: list[Value] = []
+        sizes = []
+        for field in self.op_class.fields.values():
+            if isinstance(field, OperandField):
+                names = self.operand_names.get(field.attribute_name, [])
+                types = self.types.get(field.attribute_name, [])
+                values += self.resolve_all(
+                    names, types, self.operand_offsets_of.get(field.attribute_name, self.offset)
+                )
+                sizes.append(len(names))
+        if ATTR_SIZED_OPERANDS in self.op_class.traits:
+            self.attributes.setdefault(OPERAND_SEGMENTS, segments(sizes))
+        return values
+
+    def _result_types(self, operands: Sequence[Value]) -> list[Type]:
+        op_class = self.op_class
+        if any(
+            isinstance(f, ResultField) and f.attribute_name in self.types for f in op_class.fields.values()
+        ):
+            return self._declared_result_types()
+        if op_class.infer_result_types is None:
+            return []
+        return self._infer(self._signature(operands, ()))
+
+    def _signature(self, operands: Sequence[Value], result_types: Sequence[Type]) -> OpSignature:
+        outside = self.op_class.mutable_attributes
+        inside = {n: a for n, a in self._inherent_attributes().items() if n not in outside}
+        attributes = complete_attributes(self.op_class, dictionary(inside))
+        operand_types = tuple([value.type for value in operands])
+        return OpSignature(self.op_class, self.name, attributes, operand_types, tuple(result_types))
+
+    def _declared_result_types(self) -> list[Type]:
+        types: list[Type] = []
+        sizes = []
+        for field in self.op_class.fields.values():
+            if isinstance(field, ResultField):
+                found = self.types.get(field.attribute_name, [])
+                types += found
+                sizes.append(len(found))
+        if ATTR_SIZED_RESULTS in self.op_class.traits:
+            self.attributes.setdefault(RESULT_SEGMENTS, segments(sizes))
+        return types
+
+    def _infer(self, signature: OpSignature) -> list[Type]:
+        infer = self.op_class.infer_result_types
+        assert infer is not None
+        try:
+            return list(infer(signature, self.regions))
+        except SignatureError as problem:
+            raise self.signature_error(problem) from None
+
+    def error(self, message: str, offset: int | None = None) -> DiagnosticError:
+        """An error in how this operation is written, which names it first."""
+        prefix = "" if self.is_generic else f"custom op '{self.name}' "
+        return self.unprefixed_error(prefix + message, offset)
+
+    def error_at_operation(self, message: str) -> DiagnosticError:
+        """An error worded as it stands about the operation, which has been read."""
+        return DiagnosticError.at(self.source.location(self.offset), message)
+
+    def signature_error(self, problem: SignatureError) -> DiagnosticError:
+        """A form's error, at this operation."""
+        prefix = f"'{self.name}' op " if problem.prefixed else ""
+        error = self.error_at_operation(prefix + problem.message)
+        for note in problem.notes:
+            error.note(note)
+        error.diagnostic.followers = [
+            self.signature_error(follower).diagnostic for follower in problem.followers
+        ]
+        return error
+
+
+def segments(sizes: Sequence[int]) -> DenseArray:
+    """The attribute that says how many operands (or results) each group has."""
+    return DenseArray(I32, tuple(sizes))

@@ -1,0 +1,155 @@
+"""What a source says about itself: aliases, resources, and locations named before they are given."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TypeVar
+
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.parser.attributes import AttributeParser
+from sdyopt.asm.parser.extent_scanner import NAME, SPACE
+from sdyopt.asm.parser.resources import Resources, parse_resources
+from sdyopt.asm.printer.attribute_printer import AttributePrinter, plain_attribute
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.diagnostics.location import Location
+from sdyopt.diagnostics.source import Source
+from sdyopt.ir.attribute import Attribute, LocationAttr
+from sdyopt.ir.dialect import DialectTable
+from sdyopt.ir.operation import Op
+from sdyopt.ir.types import Type
+from sdyopt.ir.value import BlockArgument
+
+_ALIAS_NAME = re.compile(rf"([#!])(?!-\}})({NAME})", re.ASCII)
+_LOCATION_ALIAS = re.compile(rf"loc{SPACE}\({SPACE}#({NAME})", re.ASCII)
+
+
+T = TypeVar("T")
+
+
+class UnresolvedLocation(Location):
+    """`loc(#name)` where the alias has not been defined yet."""
+
+    name: str
+    offset: int
+
+
+class ParserState:
+    """Aliases and resources of one source, and its pieces, which may use them."""
+
+    def __init__(self, source: Source, dialects: DialectTable, allow_unregistered: bool) -> None:
+        self.source = source
+        self.dialects = dialects
+        self.allow_unregistered = allow_unregistered
+        self.attribute_parser = AttributeParser(source, self)
+        self.resources = Resources()
+        self.print_type = AttributePrinter().type
+        self._attributes: dict[str, Attribute] = {}
+        self._types: dict[str, Type] = {}
+        self._locations: dict[str, Location] = {}
+        self._deferred: list[Op | BlockArgument] = []
+
+    # --- Top level ------------------------------------------------------------------------
+
+    def top_level(self, parser: AsmParser) -> bool:
+        """Reads an alias definition or a resource section; False if none is next."""
+        start = parser.skip_trivia()
+        if parser.text.startswith("{-#", start):
+            parse_resources(parser, self.resources, self.dialects)
+            return True
+        match = _ALIAS_NAME.match(parser.text, start)
+        if match is None:
+            return False
+        if match[1] == "#":
+            self._define(self._attributes, "attribute", match, parser, parser.attribute)
+        else:
+            self._define(self._types, "type", match, parser, parser.type)
+        return True
+
+    def _define(
+        self, table: dict[str, T], kind: str, match: re.Match[str], parser: AsmParser, read: Callable[[], T]
+    ) -> None:
+        name = match[2]
+        if name in table:
+            raise parser.unprefixed_error(f"redefinition of {kind} alias id '{name}'")
+        if "." in name:
+            raise parser.unprefixed_error(f"{kind} names with a '.' are reserved for dialect-defined names")
+        parser.position = match.end()
+        parser.expect("=", f" in {kind} alias definition")
+        table[name] = read()
+
+    def finish(self, end: AsmParser) -> None:
+        """Gives a location to all that named one before it was given."""
+        for owner in self._deferred:
+            waiting = owner._location
+            assert isinstance(waiting, UnresolvedLocation)
+            found = self._attributes.get(waiting.name)
+            if found is None:
+                raise end.unprefixed_error("operation location alias was never defined", waiting.offset)
+            owner.location = _as_location(found, end, waiting.offset)
+        self._deferred.clear()
+
+    # --- Locations ------------------------------------------------------------------------
+
+    def location(self, parser: AsmParser) -> Location:
+        """Reads `loc(…)`, the alias in which may be defined later."""
+        parser.skip_trivia()
+        match = _LOCATION_ALIAS.match(parser.text, parser.position)
+        if match is None or "." in match[1]:
+            location = parser.accept_location()
+            assert location is not None
+            return location
+        parser.position = match.end()
+        location = self._alias_location(match[1], parser, match.start(1) - 1)
+        parser.expect(")", " in location")
+        return location
+
+    def cached_location(self, text: str, offset: int) -> Location | None:
+        """The location of a text read before, or an alias; None if it needs a proper look.
+
+        The offset of the text is remembered if the alias is still to be defined.
+        """
+        found = self._locations.get(text)
+        if found is None:
+            match = _LOCATION_ALIAS.fullmatch(text, 0, len(text) - 1)
+            if match is not None and "." not in match[1]:
+                alias = self._attributes.get(match[1])
+                if alias is None:
+                    found = UnresolvedLocation(match[1], offset + match.start(1) - 1)
+                elif isinstance(alias, LocationAttr):
+                    found = alias.location
+                if found is not None:
+                    self._locations[text] = found
+        return found
+
+    def defer(self, owner: Op | BlockArgument) -> None:
+        """Notes an operation or argument whose location is still to be given."""
+        if type(owner._location) is UnresolvedLocation:
+            self._deferred.append(owner)
+
+    def _alias_location(self, name: str, parser: AsmParser, offset: int) -> Location:
+        found = self._attributes.get(name)
+        return UnresolvedLocation(name, offset) if found is None else _as_location(found, parser, offset)
+
+    # --- What pieces ask for --------------------------------------------------------------
+
+    def find_attribute_alias(self, name: str) -> Attribute | None:
+        return self._attributes.get(name)
+
+    def attribute_alias(self, name: str, offset: int) -> Attribute:
+        found = self._attributes.get(name)
+        if found is None:
+            raise DiagnosticError.at(self.source.location(offset), f"undefined symbol alias id '{name}'")
+        return found
+
+    def type_alias(self, name: str, offset: int) -> Type:
+        found = self._types.get(name)
+        if found is None:
+            raise DiagnosticError.at(self.source.location(offset), f"undefined symbol alias id '{name}'")
+        return found
+
+
+def _as_location(found: Attribute, parser: AsmParser, offset: int) -> Location:
+    if not isinstance(found, LocationAttr):
+        raise parser.unprefixed_error(f"expected location, but found '{plain_attribute(found)}'", offset)
+    return found.location

@@ -1,0 +1,167 @@
+"""The `{-# … #-}` section: blobs that attributes refer to by a key, and data of external tools."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from sdyopt.asm.parser.asm_parser import STRING, AsmParser
+from sdyopt.asm.strings import escape
+from sdyopt.ir.dialect import DialectTable
+from sdyopt.ir.elements_attributes import DenseResource
+from sdyopt.ir.operation import Op
+from sdyopt.ir.sub_elements import nested_attributes
+
+# A repeated group would need memory for each repetition, so pairs are not counted here.
+_HEX_BLOB = re.compile(r'"0x[0-9A-Fa-f]*+"')
+_KEYWORD = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
+_ALIGNMENT_DIGITS = 8
+_NO_KEY = "expected identifier key for 'resource' entry"
+
+
+@dataclass
+class Resources:
+    """What a resource section holds, as text: a blob of megabytes is never decoded.
+
+    `blobs` are hex texts by key. `external` is what tools keep there: group → key → the value's text.
+    """
+
+    blobs: dict[str, str] = field(default_factory=dict)
+    external: dict[str, dict[str, str]] = field(default_factory=dict)
+
+
+def parse_resources(parser: AsmParser, resources: Resources, dialects: DialectTable) -> None:
+    """Reads a resource section, the cursor being at `{-#`."""
+    parser.expect("{-#")
+    _list(parser, "#-}", lambda: _section(parser, resources, dialects))
+
+
+def _section(parser: AsmParser, resources: Resources, dialects: DialectTable) -> None:
+    offset = parser.skip_trivia()
+    name = parser.accept_word()
+    if name is None:
+        raise parser.error("expected identifier key in file metadata dictionary")
+    parser.expect(":")
+    if name == "dialect_resources":
+        _groups(parser, lambda group, offset: _blobs(parser, resources, dialects, group, offset))
+    elif name == "external_resources":
+        _groups(parser, lambda group, offset: _external(parser, resources, group))
+    else:
+        raise parser.error(f"unknown key '{name}' in file metadata dictionary", offset)
+
+
+def _groups(parser: AsmParser, read: Callable[[str, int], None]) -> None:
+    """Reads `{name: {…}, …}`, `read` being given a name and its place behind the inner brace."""
+
+    def group() -> None:
+        offset = parser.skip_trivia()
+        name = parser.accept_word()
+        if name is None:
+            raise parser.error(_NO_KEY)
+        parser.expect(":")
+        parser.expect("{")
+        read(name, offset)
+
+    parser.expect("{")
+    _list(parser, "}", group)
+
+
+def _blobs(parser: AsmParser, resources: Resources, dialects: DialectTable, group: str, offset: int) -> None:
+    if dialects.find(group) is None:
+        raise parser.error(f"dialect '{group}' is unknown", offset)
+    if group != "builtin":
+        raise parser.error(f"unexpected 'resource' section for dialect '{group}'")
+    _list(parser, "}", lambda: _blob(parser, resources))
+
+
+def _blob(parser: AsmParser, resources: Resources) -> None:
+    key = _key(parser, _NO_KEY)
+    parser.expect(":")
+    offset = parser.skip_trivia()
+    # Straight to the closing quote: a blob may be megabytes long.
+    match = STRING.match(parser.text, offset)
+    if match is not None:
+        parser.position = match.end()
+    if match is None or not _HEX_BLOB.fullmatch(match[1]) or len(match[1]) % 2:
+        raise parser.error(f"expected hex string blob for key '{key}'", offset)
+    digits = match[1][3:-1]
+    where = f"expected hex string blob for key '{key}' to encode alignment in first 4 bytes"
+    if len(digits) < _ALIGNMENT_DIGITS:
+        raise parser.error(where, offset)
+    alignment = int.from_bytes(bytes.fromhex(digits[:_ALIGNMENT_DIGITS]), "little")
+    if alignment & (alignment - 1):
+        raise parser.error(f"{where}, but got non-power-of-2 value: {alignment}", offset)
+    resources.blobs[key] = "0x" + digits.upper()
+
+
+def _external(parser: AsmParser, resources: Resources, group: str) -> None:
+    """Data of a tool, which is kept as it is."""
+    held = resources.external.setdefault(group, {})
+
+    def entry() -> None:
+        key = _key(parser, "expected identifier key for 'external_resources' entry")
+        parser.expect(":")
+        start = parser.skip_trivia()
+        if parser.accept_string() is None and parser.accept_word() is None:
+            parser.integer()
+        held[key] = parser.text[start : parser.position]
+
+    _list(parser, "}", entry)
+
+
+def _list(parser: AsmParser, close: str, entry: Callable[[], None]) -> None:
+    """Reads entries up to a closing token."""
+    if parser.accept(close):
+        return
+    parser.comma_list(entry)
+    if not parser.accept(close):
+        raise parser.wrong_token_error(f"expected ',' or '{close}'")
+
+
+def _key(parser: AsmParser, problem: str) -> str:
+    found = parser.accept_word()
+    if found is None:
+        found = parser.accept_string()
+    if found is None:
+        raise parser.error(problem)
+    return found
+
+
+def resource_section(root: Op, resources: Resources, elide_larger_than: int | None = None) -> str:
+    """The section with the blobs that a program refers to, a blank line before it; empty if none.
+
+    Blobs of more hex digits than `elide_larger_than` are left out.
+    """
+    keys = [key for key in resource_keys(root) if key in resources.blobs] if resources.blobs else []
+    if not keys:
+        return ""
+    shown = [(key, resources.blobs[key]) for key in keys]
+    # The limit counts the quotes, as MLIR's does; a section without entries is MLIR's, too.
+    limit = elide_larger_than
+    entries = [
+        f'      {_key_text(key)}: "{blob}"' for key, blob in shown if limit is None or len(blob) + 2 <= limit
+    ]
+    if not entries:
+        return "\n{-#\n\n#-}\n"
+    inside = ",\n".join(entries)
+    return f"\n{{-#\n  dialect_resources: {{\n    builtin: {{\n{inside}\n    }}\n  }}\n#-}}\n"
+
+
+def resource_keys(root: Op) -> list[str]:
+    """The keys that attributes in a program refer to, in order of first use."""
+    found: dict[str, None] = {}
+    seen = set()
+    for op in root.walk():
+        for attribute in (op.attributes, op.inherent_attributes()):
+            if not attribute.entries or attribute in seen:
+                continue
+            seen.add(attribute)
+            for inner in nested_attributes(attribute):
+                if isinstance(inner, DenseResource):
+                    found.setdefault(inner.key)
+    return list(found)
+
+
+def _key_text(key: str) -> str:
+    return key if _KEYWORD.fullmatch(key) else f'"{escape(key)}"'

@@ -1,0 +1,131 @@
+"""SSA names in force while text is read, and values that are used before they are defined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.diagnostics.location import Location
+from sdyopt.diagnostics.source import Source
+from sdyopt.ir.types import Type
+from sdyopt.ir.value import OpResult, Value
+
+PrintType = Callable[[Type], str]
+
+
+class ForwardValue(Value):
+    """Stands for a value that has been used but not defined yet."""
+
+    __slots__ = ("_location",)
+
+    def __init__(self, type: Type, location: Location) -> None:
+        self.type = type
+        self.first_use = None
+        self._location = location
+
+    @property
+    def location(self) -> Location:
+        return self._location
+
+
+class Scope:
+    """The names of a source. That a value may not be used in an isolated region is for the verifier to say.
+
+    `values` maps `%name` and `%name#k` to values, `places` to the offset of the definition, or of
+    the first use of a forward value. `forward` holds the names that wait for their definition.
+    Names of a nested region are the last ones added, and go when it ends. Errors are made by the
+    cursor that has read so far.
+    """
+
+    __slots__ = ("_print_type", "forward", "offsets", "source", "values")
+
+    def __init__(self, source: Source, print_type: PrintType) -> None:
+        self.source = source
+        self._print_type = print_type
+        self.values: dict[str, Value] = {}
+        self.offsets: dict[str, int] = {}
+        self.forward: dict[str, ForwardValue] = {}
+
+    def mark(self) -> int:
+        """Where a nested region's names will start."""
+        return len(self.values)
+
+    def release(self, mark: int) -> None:
+        """Forgets the names added since `mark`. Forward values outlive the region."""
+        values, offsets = self.values, self.offsets
+        if not mark and not self.forward:
+            values.clear()
+            offsets.clear()
+        while len(values) > mark:
+            name, _ = values.popitem()
+            del offsets[name]
+
+    def use(self, name: str, offset: int, type: Type, parser: AsmParser) -> Value:
+        """The value called `name`, made up if it is not defined yet. It must have this type."""
+        value = self.values.get(name) or self.forward.get(name)
+        if value is None:
+            plain, _, number = name.partition("#")
+            if number and plain in self.values:
+                raise parser.unprefixed_error("reference to invalid result number", offset)
+            value = self.forward[name] = ForwardValue(type, self.source.location(offset))
+            self.offsets[name] = offset
+        if value.type is not type:
+            raise parser.unprefixed_error(
+                f"use of value '{name.partition('#')[0]}' expects different type than prior uses: "
+                f"'{self._print_type(type)}' vs '{self._print_type(value.type)}'",
+                offset,
+            ).note("prior use here", self.source.location(self.offsets[name]))
+        return value
+
+    def define(self, name: str, value: Value, offset: int, parser: AsmParser) -> None:
+        """Gives `value` a name, and to those who used the name before, the value."""
+        if name in self.values:
+            plain = name.partition("#")[0]
+            raise parser.unprefixed_error(f"redefinition of SSA value '{plain}'", offset).note(
+                "previously defined here", self.source.location(self.offsets[name])
+            )
+        awaited = self.forward.get(name)
+        if awaited is not None:
+            if awaited.type is not value.type:
+                full = name if "#" in name else f"{name}#0"
+                raise parser.unprefixed_error(
+                    f"definition of SSA value '{full}' has type '{self._print_type(value.type)}'", offset
+                ).note(
+                    f"previously used here with type '{self._print_type(awaited.type)}'",
+                    self.source.location(self.offsets[name]),
+                )
+            replace_all_uses(awaited, value)
+            del self.forward[name], self.offsets[name]
+        self.values[name] = value
+        self.offsets[name] = offset
+
+    def define_results(
+        self, name: str, results: tuple[OpResult, ...], offset: int, parser: AsmParser
+    ) -> None:
+        """Names a group of results: `%name` is the first, `%name#k` the one after k others."""
+        self.define(name, results[0], offset, parser)
+        if len(results) > 1:
+            # So that a look-up needs to know only one way of writing it.
+            self.values[f"{name}#0"] = results[0]
+            self.offsets[f"{name}#0"] = offset
+        for index in range(1, len(results)):
+            self.define(f"{name}#{index}", results[index], offset, parser)
+
+    def forget_forward(self) -> None:
+        """Forgets all names that wait for their definition."""
+        for name in self.forward:
+            del self.offsets[name]
+        self.forward.clear()
+
+    def undefined(self, end: AsmParser) -> list[DiagnosticError]:
+        """An error for each name that is used and never defined, in order of first use."""
+        waiting = sorted(self.offsets[name] for name in self.forward)
+        return [end.unprefixed_error("use of undeclared SSA value name", offset) for offset in waiting]
+
+
+def replace_all_uses(old: Value, new: Value) -> None:
+    """Moves every use of `old` to `new`, newest first, as MLIR does."""
+    while (use := old.first_use) is not None:
+        use.unlink()
+        use.link(new)

@@ -1,0 +1,1 @@
+"""Printing: operations, attributes and types to text."""

@@ -1,0 +1,422 @@
+"""IR → text, as MLIR prints it.
+
+An operation without regions is one line, made from a template that is built once per form and
+discardable attributes. Everything else goes through `Printer`, which assemblies call back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sdyopt.asm.format.assembly_format import Assembly, visible_attributes
+from sdyopt.asm.format.print_template import Template
+from sdyopt.asm.parser.generic_op import PROPERTIES
+from sdyopt.asm.printer.aliases import Aliases, AliasFinder
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.asm.printer.ssa_names import SsaNames
+from sdyopt.asm.printer.value_users import argument_comments, users_comment
+from sdyopt.asm.strings import escape
+from sdyopt.diagnostics.location import Location
+from sdyopt.ir.attribute import Attribute, DictAttr
+from sdyopt.ir.block import Block, Region
+from sdyopt.ir.op_signature import OpSignature
+from sdyopt.ir.operation import Op, UnregisteredOp
+from sdyopt.ir.traits import ISOLATED
+from sdyopt.ir.types import Type
+from sdyopt.ir.value import Value
+
+
+@dataclass(frozen=True)
+class PrintOptions:
+    """What the printed text looks like; the fields are named after mlir-opt's flags."""
+
+    generic: bool = False
+    debuginfo: bool = False
+    pretty_debuginfo: bool = False
+    local_scope: bool = False
+    elide_elements_larger_than: int | None = None
+    elide_resources_larger_than: int | None = None
+    hex_elements_larger_than: int | None = None
+    value_users: bool = False
+    unique_ssa_ids: bool = False
+    skip_regions: bool = False
+    names_from_locations: bool = False
+
+
+def print_op(op: Op, options: PrintOptions = PrintOptions()) -> str:
+    """The text of an operation and all inside it, ending in a newline."""
+    aliases, ssa_names = Aliases(), _naming(op, options)
+    if options.debuginfo and not options.local_scope:
+        aliases = _surveyed(op, options, ssa_names)
+    printer = Printer(op, options, aliases, ssa_names)
+    printer.program(op)
+    if not options.debuginfo and not options.local_scope and printer.attribute_printer.lacks_alias:
+        # Rare: only now is it known that there is anything to give an alias to.
+        printer = Printer(op, options, _surveyed(op, options, ssa_names), ssa_names)
+        printer.program(op)
+    return "".join(printer.out)
+
+
+def print_for_note(op: Op, generic: bool = True) -> str:
+    """The text of an operation as diagnostics show it, names as in the whole program.
+
+    Text of several lines begins on a line of its own.
+    """
+    scope = next((a for a in (op, *op.ancestors()) if ISOLATED in a.traits), op)
+    options = PrintOptions(generic=generic, local_scope=True, elide_elements_larger_than=16)
+    printer = Printer(scope, options, Aliases())
+    for value in op.operands:
+        printer.names.setdefault(value, "<<UNKNOWN SSA VALUE>>")
+    printer.op(op, "")
+    text = "".join(printer.out)
+    return f"\n{text}" if "\n" in text else text
+
+
+class _Line:
+    """The template of an operation's line, ready to be filled in.
+
+    `format` takes the names of result and operands, in order, by `%`; None where parts must be
+    walked.
+    """
+
+    __slots__ = ("format", "parts")
+
+    def __init__(self, parts: list[str | int | Callable[[Op, Printer], None]], has_result: bool) -> None:
+        self.parts = parts
+        self.format: str | None = None
+        indices = [part for part in parts if isinstance(part, int)]
+        if indices == list(range(len(indices))) and all(isinstance(part, str | int) for part in parts):
+            text = "".join(part.replace("%", "%%") if isinstance(part, str) else "%s" for part in parts)
+            self.format = ("%s = " if has_result else "") + text
+
+
+class Printer:
+    """Writes operations to `out`, a list of texts."""
+
+    def __init__(
+        self, root: Op, options: PrintOptions, aliases: Aliases, ssa_names: SsaNames | None = None
+    ) -> None:
+        self.options = options
+        self._aliases = aliases
+        self.attribute_printer = AttributePrinter(
+            elide_larger_than=options.elide_elements_larger_than,
+            hex_larger_than=options.hex_elements_larger_than,
+            aliases=aliases.texts,
+            is_pretty=options.pretty_debuginfo,
+        )
+        self.ssa_names = ssa_names or _naming(root, options)
+        self.names = self.ssa_names.names
+        self.out: list[str] = []
+        self._indent = ""
+        # Operations of one form may have different numbers of regions.
+        self._lines: dict[tuple[str, int], dict[tuple[OpSignature, DictAttr], _Line]] = {}
+        self._is_plain = not options.debuginfo and not options.value_users
+
+    def program(self, op: Op) -> None:
+        """Writes an operation between the definitions of its aliases."""
+        self._definitions(self._aliases.above)
+        self.op(op, "builtin")
+        self.out.append("\n")
+        self._definitions(self._aliases.below)
+
+    def _definitions(self, facts: Sequence[Attribute | Location]) -> None:
+        """Writes a line `#alias = fact` for each."""
+        for fact in facts:
+            text = self.attribute_printer.body(fact)
+            if isinstance(fact, Location):
+                text = self._location_text(text)
+            self.out.append(f"{self._aliases.texts[fact]} = {text}\n")
+
+    # --- Operations -------------------------------------------------------------------
+
+    def op(self, op: Op, default_dialect: str) -> None:
+        """Writes an operation, without indentation and newline."""
+        out = self.out
+        lines = self._lines.setdefault((default_dialect, len(op.regions)), {})
+        key = (op.signature, op.attributes)
+        line = lines.get(key)
+        if line is None:
+            line = self._line(op, default_dialect)
+            if not op.mutable_attributes:
+                lines[key] = line
+        if line.format is not None:
+            names = self.names
+            values = [names[use.value] for use in op._operands]
+            if len(op.results) == 1:
+                out.append(line.format % (names[op.results[0]], *values))
+            else:
+                self._results(op)
+                out.append(line.format % tuple(values))
+        else:
+            self._results(op)
+            for part in line.parts:
+                if isinstance(part, str):
+                    out.append(part)
+                elif isinstance(part, int):
+                    out.append(self.names[op.operand_at(part)])
+                else:
+                    part(op, self)
+        if self.options.debuginfo:
+            self.location(op.location)
+        if self.options.value_users:
+            self.out.append(users_comment(op, self.ssa_names))
+
+    def _is_generic(self, op: Op) -> bool:
+        return self.options.generic or not isinstance(op.assembly, Assembly)
+
+    def _line(self, op: Op, default_dialect: str) -> _Line:
+        signature = op.signature
+        assembly = op.assembly
+        if self._is_generic(op):
+            template = self._generic(op)
+        else:
+            assert isinstance(assembly, Assembly)
+            template = assembly.template(signature, op.attributes, self.attribute_printer)
+            name = signature.name
+            if default_dialect and name.startswith(default_dialect + "."):
+                name = name[len(default_dialect) + 1 :]
+            template.parts.insert(0, name)
+        return _Line(template.parts, has_result=len(op.results) == 1)
+
+    def _results(self, op: Op) -> None:
+        """Writes `%0, %1:2 = `."""
+        results = op.results
+        if not results:
+            return
+        starts = self.ssa_names.groups.get(op, [0])
+        written = []
+        for start, end in zip(starts, [*starts[1:], len(results)], strict=True):
+            name = self.names[results[start]]
+            written.append(name if end - start == 1 else f"{name[:-2]}:{end - start}")
+        self.out.append(", ".join(written) + " = ")
+
+    def _generic(self, op: Op) -> Template:
+        """`"name"(%operands)[^successors] <{properties}> ({regions}) {attributes} : type`."""
+        signature, template = op.signature, Template(self.attribute_printer)
+        template.text(f'"{escape(signature.name)}"(')
+        for index in range(len(signature.operand_types)):
+            if index:
+                template.text(", ")
+            template.parts.append(index)
+        template.text(")")
+        if op.successors:
+            template.call(lambda op, printer: printer.write(printer.successors(op)))
+        properties: Attribute | None = op.inherent_attributes()
+        discardable = op.attributes
+        if op.signature.op_class is UnregisteredOp:
+            properties = signature.attributes.get(PROPERTIES)
+        if properties is not None and not (isinstance(properties, DictAttr) and not properties.entries):
+            template.text(f" <{self.attribute_printer.attribute(properties)}>")
+        if op.regions:
+            template.text(" (")
+            for index in range(len(op.regions)):
+                if index:
+                    template.text(", ")
+                template.call(_region_writer(index))
+            template.text(")")
+        template.attribute_dictionary(discardable)
+        template.text(
+            " : " + self.attribute_printer.function_type(signature.operand_types, signature.result_types)
+        )
+        return template
+
+    def successors(self, op: Op) -> str:
+        """`[^bb1, ^bb2]`."""
+        return f"[{', '.join(self.ssa_names.blocks[block] for block in op.successors)}]"
+
+    # --- What assemblies call -----------------------------------------------------------
+
+    def write(self, text: str) -> None:
+        self.out.append(text)
+
+    def newline(self) -> None:
+        """Begins a line, indented as the operation is."""
+        self.out.append("\n" + self._indent)
+
+    def name(self, value: Value) -> str:
+        """`%name` of a value."""
+        return self.names[value]
+
+    def name_list(self, values: Sequence[Value]) -> str:
+        return ", ".join([self.names[value] for value in values])
+
+    def type(self, type: Type) -> str:
+        return self.attribute_printer.type(type)
+
+    def types(self, types: Sequence[Type]) -> str:
+        return ", ".join([self.attribute_printer.type(type) for type in types])
+
+    def attribute(self, attribute: Attribute) -> str:
+        return self.attribute_printer.attribute(attribute)
+
+    def attribute_dictionary(self, op: Op, *elided: str, with_keyword: bool = False) -> None:
+        """Writes ` {…}` with inherent and discardable attributes, unless nothing is left."""
+        shown = visible_attributes(op.signature, op.attributes, frozenset(elided))
+        self.dictionary(shown, with_keyword)
+
+    def dictionary(self, attributes: DictAttr, with_keyword: bool = False) -> None:
+        """Writes ` {…}` unless it is empty."""
+        if attributes.entries:
+            keyword = " attributes " if with_keyword else " "
+            self.out.append(keyword + self.attribute_printer.attribute(attributes))
+
+    def argument(self, argument: Value, attributes: DictAttr | None = None) -> None:
+        """Writes `%arg0: type {attributes}`, with its location if locations are wanted."""
+        self.out.append(f"{self.names[argument]}: {self.attribute_printer.type(argument.type)}")
+        if attributes is not None:
+            self.dictionary(attributes)
+        if self.options.debuginfo:
+            # MLIR has no aliases here.
+            self.out.append(" " + self._location_text(self.attribute_printer.body(argument.location)))
+
+    def _location_text(self, body: str) -> str:
+        return body if self.options.pretty_debuginfo else f"loc({body})"
+
+    def location(self, location: Location) -> None:
+        """Writes ` loc(…)`."""
+        if self.options.pretty_debuginfo:
+            self.out.append(" " + self.attribute_printer.body(location))
+        else:
+            self.out.append(" " + self.attribute_printer.location(location))
+
+    def region(
+        self,
+        region: Region,
+        print_arguments: bool = False,
+        print_terminator: bool = True,
+        print_empty: bool = False,
+    ) -> None:
+        """Writes `{ … }`. The first block has a label only if its arguments are wanted and there."""
+        if self.options.skip_regions:
+            self.out.append("{...}")
+            return
+        out, outer = self.out, self._indent
+        out.append("{\n")
+        self._indent = outer + "  "
+        default_dialect = region.parent.default_dialect if region.parent is not None else ""
+        for number, block in enumerate(region.blocks):
+            is_shown_empty = print_empty and block.first is None
+            if number or (print_arguments and block.arguments) or is_shown_empty:
+                self._label(block, outer)
+            if self.options.value_users:
+                self.out += [f"{self._indent}{line}\n" for line in argument_comments(block, self.ssa_names)]
+            self._block(block, default_dialect, print_terminator)
+        self._indent = outer
+        out.append(outer + "}")
+
+    def _block(self, block: Block, default_dialect: str, print_terminator: bool) -> None:
+        out, indent, write, names = self.out, self._indent, self.op, self.names
+        # Most operations have no regions and one result, and one like them was written before.
+        lines = self._lines.setdefault((default_dialect, 0), {}) if self._is_plain else {}
+        op = block.first
+        while op is not None:
+            if op.next is None and not print_terminator and op.is_terminator:
+                break
+            line = lines.get((op.signature, op.attributes))
+            if line is not None and line.format is not None and len(op.results) == 1 and not op.regions:
+                values = [names[use.value] for use in op._operands]
+                out.append(f"{indent}{line.format % (names[op.results[0]], *values)}\n")
+            else:
+                out.append(indent)
+                write(op, default_dialect)
+                out.append("\n")
+            op = op.next
+
+    def _label(self, block: Block, indent: str) -> None:
+        """Writes `^bb1(%arg: type):  // pred: ^bb0`."""
+        out = self.out
+        out.append(indent + self.ssa_names.blocks[block])
+        if block.arguments:
+            out.append("(")
+            for index, argument in enumerate(block.arguments):
+                if index:
+                    out.append(", ")
+                self.argument(argument)
+            out.append(")")
+        out.append(":")
+        is_entry = block.parent is not None and block.parent.blocks[0] is block
+        if not is_entry:
+            out.append(_predecessors([self.ssa_names.blocks[p] for p in block.predecessors]))
+        out.append("\n")
+
+
+class _Survey(Printer):
+    """Prints for nobody, to learn what the text mentions and so needs an alias."""
+
+    def __init__(self, root: Op, options: PrintOptions, ssa_names: SsaNames) -> None:
+        super().__init__(root, options, Aliases(), ssa_names)
+        self._is_plain = False
+        self.finder = AliasFinder()
+        self.attribute_printer = _SurveyPrinter(self.finder)
+
+    def op(self, op: Op, default_dialect: str) -> None:
+        if self.options.debuginfo:
+            self.finder.meet(op.location, is_deferrable=True)
+        if self._is_generic(op):
+            self._meet_generic(op)
+        else:
+            super().op(op, default_dialect)
+        self.out.clear()
+
+    def _meet_generic(self, op: Op) -> None:
+        """Meets regions first, then types, then all attributes by name, as MLIR does."""
+        for region in op.regions:
+            self.region(region, print_arguments=True)
+        for type in (*op.operand_types, *op.result_types):
+            self.attribute_printer.type(type)
+        for _, attribute in sorted([*op.inherent_attributes(), *op.attributes], key=lambda entry: entry[0]):
+            self.attribute_printer.attribute(attribute)
+
+    def argument(self, argument: Value, attributes: DictAttr | None = None) -> None:
+        """Meets an argument's type and location; not its attributes, as MLIR does not."""
+        self.attribute_printer.type(argument.type)
+        if self.options.debuginfo:
+            self.finder.meet(argument.location)
+
+    def location(self, location: Location) -> None:
+        """Was met before the operation was."""
+
+
+class _SurveyPrinter(AttributePrinter):
+    """Tells the finder of each attribute and type that is written. Nothing is written out for it."""
+
+    def __init__(self, finder: AliasFinder) -> None:
+        super().__init__()
+        self._finder = finder
+
+    def type(self, type: Type) -> str:
+        self._finder.meet(type)
+        return ""
+
+    def attribute(self, attribute: Attribute) -> str:
+        self._finder.meet(attribute)
+        return ""
+
+
+def _surveyed(root: Op, options: PrintOptions, ssa_names: SsaNames) -> Aliases:
+    survey = _Survey(root, options, ssa_names)
+    survey.op(root, "builtin")
+    return survey.finder.aliases()
+
+
+def _naming(root: Op, options: PrintOptions) -> SsaNames:
+    return SsaNames(
+        root,
+        options.generic,
+        options.unique_ssa_ids,
+        options.names_from_locations,
+        with_ids=options.value_users,
+    )
+
+
+def _region_writer(index: int) -> Callable[[Op, Printer], None]:
+    return lambda op, printer: printer.region(op.regions[index], print_arguments=True, print_empty=True)
+
+
+def _predecessors(names: list[str]) -> str:
+    if not names:
+        return "  // no predecessors"
+    if len(names) == 1:
+        return f"  // pred: {names[0]}"
+    return f"  // {len(names)} preds: {', '.join(names)}"

@@ -1,0 +1,498 @@
+"""Types, attributes and locations → text, as MLIR prints them.
+
+Each fact that is asked for is written once per speller. What is nested in it is written from a list of
+what is still to do, so that deep nesting does not reach Python's stack.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from sdyopt.asm.printer.affine_printer import map_text, set_text
+from sdyopt.asm.printer.elements_printer import dense_array_text, dense_string_text, dense_text
+from sdyopt.asm.strings import escape
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.diagnostics.location import (
+    CallSite,
+    FileLoc,
+    FileRange,
+    FusedLoc,
+    Location,
+    NameLoc,
+    OpaqueLoc,
+    UnknownLoc,
+)
+from sdyopt.interning import Interned
+from sdyopt.ir.affine import AffineMapAttr, IntegerSetAttr
+from sdyopt.ir.attribute import (
+    UNIT,
+    ArrayAttr,
+    Attribute,
+    DictAttr,
+    DistinctAttr,
+    LocationAttr,
+    OpaqueAttr,
+    StringAttr,
+    SymbolRef,
+    Type,
+    TypeAttr,
+    UnitAttr,
+)
+from sdyopt.ir.dialect import PRINTERS
+from sdyopt.ir.elements_attributes import (
+    DenseArray,
+    DenseElements,
+    DenseResource,
+    DenseStringElements,
+    SparseElements,
+    StridedLayout,
+)
+from sdyopt.ir.floats import float_text
+from sdyopt.ir.numeric_attributes import FloatAttr, IntegerAttr
+from sdyopt.ir.types import (
+    DYNAMIC,
+    F64,
+    I1,
+    I64,
+    ComplexType,
+    FloatType,
+    FunctionType,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    NoneType,
+    OpaqueType,
+    RankedTensor,
+    TupleType,
+    UnrankedMemRef,
+    UnrankedTensor,
+    VectorType,
+)
+
+# Lists with more elements than this are written in hexadecimal, if nobody says otherwise.
+HEX_LARGER_THAN = 100
+# Facts that share parts can be exponentially longer as text. Past so many characters, or so many parts,
+# a fact is refused.
+MAX_TEXT = 1 << 28
+MAX_PARTS = 1 << 22
+
+IDENTIFIER = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
+_PRETTY_SYMBOL = re.compile(r"[A-Za-z][\w.]*(?:<[\s\S]*>)?", re.ASCII)
+
+# What a fact is made of: text, and other facts.
+Parts = list[str | Interned]
+Writer = Callable[["AttributePrinter", Any], Parts]
+W = TypeVar("W", bound=Writer)
+_writers: dict[type[Interned], Writer] = {}
+
+
+class AttributePrinter:
+    """Writes facts, each once. `aliases` are texts that stand for some of them."""
+
+    def __init__(
+        self,
+        elide_larger_than: int | None = None,
+        hex_larger_than: int | None = None,
+        aliases: Mapping[Interned, str] | None = None,
+        is_pretty: bool = False,
+    ) -> None:
+        self.elide_larger_than = elide_larger_than
+        self.hex_larger_than = HEX_LARGER_THAN if hex_larger_than is None else hex_larger_than
+        self.is_pretty = is_pretty
+        # Whether something has been written in full that should have an alias.
+        self.lacks_alias = False
+        self._texts: dict[Interned, str] = dict(aliases or {})
+        self._distinct: dict[DistinctAttr, int] = {}
+
+    def type(self, type: Type) -> str:
+        """The text of a type."""
+        return self._texts.get(type) or self._text(type)
+
+    def attribute(self, attribute: Attribute) -> str:
+        """The text of an attribute, with its type."""
+        return self._texts.get(attribute) or self._text(attribute)
+
+    def element(self, attribute: Attribute) -> str:
+        """The text of an attribute in an array, where the types `i64` and `f64` go without saying."""
+        short = _short_text(attribute)
+        return self.attribute(attribute) if short is None else short
+
+    def function_type(self, inputs: Sequence[Type], results: Sequence[Type]) -> str:
+        """`(inputs) -> results`."""
+        return self.type(FunctionType(tuple(inputs), tuple(results)))
+
+    def location(self, location: Location) -> str:
+        """`loc(…)`, or what stands for it if locations are to be pretty."""
+        text = self._texts.get(location) or self._text(location)
+        return text if self.is_pretty else f"loc({text})"
+
+    def write_as_alias(self, fact: Interned, alias: str) -> None:
+        """From now on, writes `alias` where the fact stands."""
+        self._texts[fact] = alias
+
+    def body(self, fact: Attribute | Location) -> str:
+        """The text of a fact itself, even if there is an alias for it."""
+        return self._joined(self._parts(fact))
+
+    def distinct_number(self, attribute: DistinctAttr) -> int:
+        """The number that an attribute is told from others by: they count from 0 as they are written."""
+        return self._distinct.setdefault(attribute, len(self._distinct))
+
+    def _text(self, fact: Interned) -> str:
+        text = self._texts[fact] = self._joined(self._parts(fact))
+        return text
+
+    def _joined(self, parts: Parts) -> str:
+        """The parts, and what they are made of, as one text."""
+        texts, pending = self._texts, parts[::-1]
+        written: list[str] = []
+        size = 0
+        while pending:
+            part = pending.pop()
+            text = part if isinstance(part, str) else texts.get(part)
+            if text is None:
+                assert not isinstance(part, str)
+                inner = self._parts(part)
+                if len(inner) != 1 or not isinstance(inner[0], str):
+                    pending.extend(reversed(inner))
+                    continue
+                text = texts[part] = inner[0]
+            written.append(text)
+            size += len(text)
+            if size > MAX_TEXT or len(written) > MAX_PARTS:
+                raise DiagnosticError.at(UnknownLoc(), "attribute is too long to be written out")
+        return "".join(written)
+
+    def _parts(self, fact: Interned) -> Parts:
+        writer = _writers.get(type(fact))
+        if writer is not None:
+            return writer(self, fact)
+        assert isinstance(fact, Attribute)
+        body = PRINTERS[type(fact)](fact, self)
+        return [_dialect_symbol("!" if isinstance(fact, Type) else "#", fact.dialect, body)]
+
+
+def plain_type(type: Type) -> str:
+    """The text of a type, for messages."""
+    return AttributePrinter().type(type)
+
+
+def plain_attribute(attribute: Attribute) -> str:
+    """The text of an attribute, for messages."""
+    return AttributePrinter().attribute(attribute)
+
+
+def _writes(*classes: type[Interned]) -> Callable[[W], W]:
+    """Decorator of the function that writes facts of these classes."""
+
+    def register(writer: W) -> W:
+        for cls in classes:
+            assert cls not in _writers
+            _writers[cls] = writer
+        return writer
+
+    return register
+
+
+def name_text(name: str) -> str:
+    """A name as a key or the like: itself if it is an identifier, else a string literal."""
+    return name if IDENTIFIER.fullmatch(name) else f'"{escape(name)}"'
+
+
+def _dialect_symbol(prefix: str, namespace: str, body: str) -> str:
+    if _PRETTY_SYMBOL.fullmatch(body):
+        return f"{prefix}{namespace}.{body}"
+    return f"{prefix}{namespace}<{body}>"
+
+
+def _listed(facts: Sequence[Interned | str]) -> Parts:
+    """The facts, with commas between them."""
+    parts: Parts = []
+    for fact in facts:
+        parts += (", ", fact)
+    return parts[1:]
+
+
+# --- Types ---------------------------------------------------------------------------------------
+
+
+@_writes(IntegerType)
+def _integer_type(_attribute_printer: AttributePrinter, type: IntegerType) -> Parts:
+    return [f"{type.signedness.value}i{type.width}"]
+
+
+@_writes(FloatType)
+def _float_type(_attribute_printer: AttributePrinter, type: FloatType) -> Parts:
+    return [type.name]
+
+
+@_writes(IndexType)
+def _index_type(_attribute_printer: AttributePrinter, _type: IndexType) -> Parts:
+    return ["index"]
+
+
+@_writes(NoneType)
+def _none_type(_attribute_printer: AttributePrinter, _type: NoneType) -> Parts:
+    return ["none"]
+
+
+@_writes(ComplexType)
+def _complex_type(_attribute_printer: AttributePrinter, type: ComplexType) -> Parts:
+    return ["complex<", type.element, ">"]
+
+
+@_writes(TupleType)
+def _tuple_type(_attribute_printer: AttributePrinter, type: TupleType) -> Parts:
+    return ["tuple<", *_listed(type.types), ">"]
+
+
+@_writes(FunctionType)
+def _function_type(_attribute_printer: AttributePrinter, type: FunctionType) -> Parts:
+    parts = ["(", *_listed(type.inputs), ") -> "]
+    if len(type.results) == 1 and not isinstance(type.results[0], FunctionType):
+        return [*parts, type.results[0]]
+    return [*parts, "(", *_listed(type.results), ")"]
+
+
+@_writes(RankedTensor)
+def _ranked_tensor(_attribute_printer: AttributePrinter, type: RankedTensor) -> Parts:
+    encoding: Parts = [] if type.encoding is None else [", ", type.encoding]
+    return [f"tensor<{_dimensions(type.shape)}", type.element, *encoding, ">"]
+
+
+@_writes(UnrankedTensor)
+def _unranked_tensor(_attribute_printer: AttributePrinter, type: UnrankedTensor) -> Parts:
+    return ["tensor<*x", type.element, ">"]
+
+
+@_writes(VectorType)
+def _vector_type(_attribute_printer: AttributePrinter, type: VectorType) -> Parts:
+    sizes = zip(type.shape, type.scalable, strict=True)
+    dimensions = "".join(f"[{size}]x" if is_scalable else f"{size}x" for size, is_scalable in sizes)
+    return [f"vector<{dimensions}", type.element, ">"]
+
+
+@_writes(MemRefType)
+def _memref_type(_attribute_printer: AttributePrinter, type: MemRefType) -> Parts:
+    layout: Parts = [] if type.layout is None else [", ", type.layout]
+    return [f"memref<{_dimensions(type.shape)}", type.element, *layout, *_space(type.memory_space), ">"]
+
+
+@_writes(UnrankedMemRef)
+def _unranked_memref(_attribute_printer: AttributePrinter, type: UnrankedMemRef) -> Parts:
+    return ["memref<*x", type.element, *_space(type.memory_space), ">"]
+
+
+@_writes(OpaqueType)
+def _opaque_type(_attribute_printer: AttributePrinter, type: OpaqueType) -> Parts:
+    return [_dialect_symbol("!", type.namespace, type.body)]
+
+
+def _dimensions(shape: tuple[int, ...]) -> str:
+    return "".join(["?x" if size == DYNAMIC else f"{size}x" for size in shape])
+
+
+def _space(space: Attribute | None) -> Parts:
+    if space is None:
+        return []
+    return [", ", _short_text(space) or space]
+
+
+# --- Attributes ----------------------------------------------------------------------------------
+
+
+def _short_text(attribute: Attribute) -> str | None:
+    """The text of an integer or float of 64 bits without its type; None where the type is needed.
+
+    It is for a float that is written by its bits, which would be read as an integer.
+    """
+    if isinstance(attribute, IntegerAttr) and attribute.type is I64:
+        return str(attribute.value)
+    if isinstance(attribute, FloatAttr) and attribute.type is F64:
+        text = float_text(attribute.bits, F64.format)
+        return None if text.startswith("0x") else text
+    return None
+
+
+@_writes(UnitAttr)
+def _unit(_attribute_printer: AttributePrinter, _attribute: UnitAttr) -> Parts:
+    return ["unit"]
+
+
+@_writes(TypeAttr)
+def _type_attribute(_attribute_printer: AttributePrinter, attribute: TypeAttr) -> Parts:
+    return [attribute.type]
+
+
+@_writes(IntegerAttr)
+def _integer(_attribute_printer: AttributePrinter, attribute: IntegerAttr) -> Parts:
+    if attribute.type is I1:
+        return ["true" if attribute.value else "false"]
+    return [f"{attribute.value} : ", attribute.type]
+
+
+@_writes(FloatAttr)
+def _float(_attribute_printer: AttributePrinter, attribute: FloatAttr) -> Parts:
+    return [f"{float_text(attribute.bits, attribute.type.format)} : ", attribute.type]
+
+
+@_writes(StringAttr)
+def _string(_attribute_printer: AttributePrinter, attribute: StringAttr) -> Parts:
+    text = f'"{escape(attribute.value)}"'
+    return [text] if attribute.type is None else [f"{text} : ", attribute.type]
+
+
+@_writes(SymbolRef)
+def _symbol(_attribute_printer: AttributePrinter, attribute: SymbolRef) -> Parts:
+    return ["::".join("@" + name_text(name) for name in (attribute.root, *attribute.nested))]
+
+
+@_writes(ArrayAttr)
+def _array(_attribute_printer: AttributePrinter, attribute: ArrayAttr) -> Parts:
+    return ["[", *_listed([_short_text(element) or element for element in attribute]), "]"]
+
+
+@_writes(DictAttr)
+def _dictionary(_attribute_printer: AttributePrinter, attribute: DictAttr) -> Parts:
+    parts: Parts = []
+    separator = "{"
+    for name, value in attribute:
+        if value is UNIT:
+            parts.append(separator + name_text(name))
+        else:
+            parts += (f"{separator}{name_text(name)} = ", value)
+        separator = ", "
+    return [*parts, "}"] if parts else ["{}"]
+
+
+@_writes(DistinctAttr)
+def _distinct(attribute_printer: AttributePrinter, attribute: DistinctAttr) -> Parts:
+    attribute_printer.lacks_alias = True
+    inner: Parts = [] if attribute.attribute is UNIT else [attribute.attribute]
+    return [f"distinct[{attribute_printer.distinct_number(attribute)}]<", *inner, ">"]
+
+
+@_writes(OpaqueAttr)
+def _opaque(_attribute_printer: AttributePrinter, attribute: OpaqueAttr) -> Parts:
+    text = _dialect_symbol("#", attribute.namespace, attribute.body)
+    return [text] if attribute.type is None else [f"{text} : ", attribute.type]
+
+
+@_writes(LocationAttr)
+def _location_attribute(attribute_printer: AttributePrinter, attribute: LocationAttr) -> Parts:
+    attribute_printer.lacks_alias = True
+    return ["loc(", attribute.location, ")"]
+
+
+@_writes(StridedLayout)
+def _strided(_attribute_printer: AttributePrinter, layout: StridedLayout) -> Parts:
+    strides = ", ".join(map(_stride, layout.strides))
+    offset = f", offset: {_stride(layout.offset)}" if layout.offset else ""
+    return [f"strided<[{strides}]{offset}>"]
+
+
+def _stride(stride: int) -> str:
+    return "?" if stride == DYNAMIC else str(stride)
+
+
+@_writes(AffineMapAttr)
+def _affine_map(attribute_printer: AttributePrinter, attribute: AffineMapAttr) -> Parts:
+    attribute_printer.lacks_alias = True
+    return [map_text(attribute)]
+
+
+@_writes(IntegerSetAttr)
+def _affine_set(attribute_printer: AttributePrinter, attribute: IntegerSetAttr) -> Parts:
+    attribute_printer.lacks_alias = True
+    return [set_text(attribute)]
+
+
+@_writes(DenseElements, DenseStringElements)
+def _dense(attribute_printer: AttributePrinter, attribute: DenseElements | DenseStringElements) -> Parts:
+    if not attribute.is_splat and _is_elided(attribute_printer, attribute.type.num_elements):
+        return ["dense_resource<__elided__> : ", attribute.type]
+    return [f"dense<{_elements(attribute_printer, attribute)}> : ", attribute.type]
+
+
+@_writes(SparseElements)
+def _sparse(attribute_printer: AttributePrinter, attribute: SparseElements) -> Parts:
+    if _is_elided(attribute_printer, attribute.type.num_elements):
+        return ["dense_resource<__elided__> : ", attribute.type]
+    if not attribute.indices.type.num_elements:
+        return ["sparse<> : ", attribute.type]
+    indices = dense_text(attribute.indices, -1)
+    return [f"sparse<{indices}, {_elements(attribute_printer, attribute.values)}> : ", attribute.type]
+
+
+@_writes(DenseResource)
+def _dense_resource(_attribute_printer: AttributePrinter, attribute: DenseResource) -> Parts:
+    return [f"dense_resource<{name_text(attribute.key)}> : ", attribute.type]
+
+
+@_writes(DenseArray)
+def _dense_array(_attribute_printer: AttributePrinter, attribute: DenseArray) -> Parts:
+    numbers = f": {dense_array_text(attribute)}" if attribute.values else ""
+    return ["array<", attribute.element, f"{numbers}>"]
+
+
+def _elements(attribute_printer: AttributePrinter, attribute: DenseElements | DenseStringElements) -> str:
+    if isinstance(attribute, DenseStringElements):
+        return dense_string_text(attribute)
+    return dense_text(attribute, attribute_printer.hex_larger_than)
+
+
+def _is_elided(attribute_printer: AttributePrinter, num_elements: int) -> bool:
+    return (
+        attribute_printer.elide_larger_than is not None and num_elements > attribute_printer.elide_larger_than
+    )
+
+
+# --- Locations -----------------------------------------------------------------------------------
+
+
+@_writes(UnknownLoc)
+def _unknown(attribute_printer: AttributePrinter, _location: UnknownLoc) -> Parts:
+    return ["[unknown]" if attribute_printer.is_pretty else "unknown"]
+
+
+@_writes(FileLoc)
+def _file(attribute_printer: AttributePrinter, location: FileLoc) -> Parts:
+    return [f"{_file_name(attribute_printer, location.file)}:{location.line}:{location.column}"]
+
+
+@_writes(FileRange)
+def _file_range(attribute_printer: AttributePrinter, location: FileRange) -> Parts:
+    start = f"{_file_name(attribute_printer, location.file)}:{location.line}:{location.column}"
+    line = "" if location.line == location.end_line else location.end_line
+    return [f"{start} to {line}:{location.end_column}"]
+
+
+@_writes(NameLoc)
+def _name(_attribute_printer: AttributePrinter, location: NameLoc) -> Parts:
+    name = f'"{escape(location.name)}"'
+    return [name] if isinstance(location.child, UnknownLoc) else [f"{name}(", location.child, ")"]
+
+
+@_writes(CallSite)
+def _call_site(attribute_printer: AttributePrinter, location: CallSite) -> Parts:
+    if not attribute_printer.is_pretty:
+        return ["callsite(", location.callee, " at ", location.caller, ")"]
+    is_short = isinstance(location.callee, NameLoc) and isinstance(location.caller, FileLoc)
+    return [location.callee, " at " if is_short else "\n at ", location.caller]
+
+
+@_writes(FusedLoc)
+def _fused(attribute_printer: AttributePrinter, location: FusedLoc) -> Parts:
+    metadata: Parts = [] if location.metadata is None else ["<", location.metadata, ">"]
+    return ["" if attribute_printer.is_pretty else "fused", *metadata, "[", *_listed(location.locations), "]"]
+
+
+@_writes(OpaqueLoc)
+def _opaque_location(_attribute_printer: AttributePrinter, location: OpaqueLoc) -> Parts:
+    return [location.fallback]
+
+
+def _file_name(attribute_printer: AttributePrinter, file: str) -> str:
+    return file if attribute_printer.is_pretty else f'"{escape(file)}"'

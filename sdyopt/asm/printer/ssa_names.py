@@ -1,0 +1,181 @@
+"""SSA names: what a printed program calls its values and blocks.
+
+Values of a region are named before those of the regions inside it, which all go on from the same
+counters, so sibling regions use the same names; but in generic form, all names are different. An
+operation may suggest names (`%cst`, `%iterArg`); a taken one gets `_0`, `_1`, … behind it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sdyopt.diagnostics.location import NameLoc
+from sdyopt.ir.block import Block, Region
+from sdyopt.ir.operation import Op
+from sdyopt.ir.value import Value
+
+_PLAIN_NAME = re.compile(r"[A-Za-z_$.-][\w$.-]*|\d+")
+
+
+class _Names(dict[Value, str]):
+    """Names of values; one from outside of what is printed has none."""
+
+    def __missing__(self, value: Value) -> str:
+        return "<<UNKNOWN SSA VALUE>>"
+
+
+@dataclass
+class _Counters:
+    """The next number for a value, an entry argument, and a clash of names."""
+
+    value: int = 0
+    argument: int = 0
+    conflict: int = 0
+
+    def copy(self) -> _Counters:
+        return _Counters(self.value, self.argument, self.conflict)
+
+
+class SsaNames:
+    """Names of all values and blocks inside an operation.
+
+    `names` has every value with its `%`; a later result of a group is `%3#1`. `groups` lists, for
+    operations whose results have several names, the index at which each group starts.
+    """
+
+    def __init__(
+        self,
+        root: Op,
+        is_generic: bool = False,
+        are_unique: bool = False,
+        from_locations: bool = False,
+        with_ids: bool = False,
+    ) -> None:
+        self.names: dict[Value, str] = _Names()
+        # Names for operations without results, so that comments can refer to them.
+        self.ids: dict[Op, str] = {}
+        self.blocks: dict[Block, str] = {}
+        self.groups: dict[Op, list[int]] = {}
+        self._is_generic = is_generic
+        self._are_unique = are_unique or is_generic
+        self._from_locations = from_locations
+        self._with_ids = with_ids
+        self._used: set[str] = set()
+        self._added: list[str] = []
+        self._counters = _Counters()
+        before = self._counters.copy()
+        self._op(root)
+        if not self._are_unique:
+            self._counters = before
+        self._regions([root])
+
+    def _regions(self, ops: Sequence[Op]) -> None:
+        """Names what is inside the regions of these operations, each going on from the same counters."""
+        for op in reversed(ops):
+            for region in reversed(op.regions):
+                outer = self._counters
+                if not self._are_unique:
+                    self._counters = outer.copy()
+                outer_added, self._added = self._added, []
+                self._regions(self._region(region))
+                self._used.difference_update(self._added)
+                self._added = outer_added
+                self._counters = outer
+
+    def _region(self, region: Region) -> list[Op]:
+        """Names arguments and results in a region; returns its operations that have regions."""
+        op = region.parent
+        if op is not None and not self._is_generic and op.name_arguments is not None:
+            for argument, name in op.name_arguments(region):
+                self._set(argument, self._location_name(argument, name))
+        inner = []
+        names, counters = self.names, self._counters
+        is_plain = not self._from_locations
+        for number, block in enumerate(region.blocks):
+            self.blocks[block] = f"^bb{number}"
+            self._arguments(block, is_entry=number == 0)
+            child = block.first
+            while child is not None:
+                results = child.results
+                if results:
+                    if is_plain and len(results) == 1 and (self._is_generic or child.name_results is None):
+                        names[results[0]] = f"%{counters.value}"
+                        counters.value += 1
+                    else:
+                        self._op(child)
+                elif self._with_ids:
+                    self._op(child)
+                if child.regions:
+                    inner.append(child)
+                child = child.next
+        return inner
+
+    def _arguments(self, block: Block, is_entry: bool) -> None:
+        for argument in block.arguments:
+            if argument in self.names:
+                continue
+            name = ""
+            if is_entry:
+                name = f"arg{self._counters.argument}"
+                self._counters.argument += 1
+            self._set(argument, self._location_name(argument, name))
+
+    def _op(self, op: Op) -> None:
+        if not op.results:
+            if self._with_ids:
+                self.ids[op] = f"%{self._counters.value}"
+                self._counters.value += 1
+            return
+        starts = [0]
+        suggested = () if self._is_generic or op.name_results is None else op.name_results()
+        for index, name in suggested:
+            self._set(op.results[index], self._location_name(op.results[index], name))
+            if index:
+                starts.append(index)
+        if op.results[0] not in self.names:
+            self._set(op.results[0], self._location_name(op.results[0], ""))
+        starts.sort()
+        if len(starts) > 1:
+            self.groups[op] = starts
+        for start, end in zip(starts, [*starts[1:], len(op.results)], strict=True):
+            base = self.names[op.results[start]]
+            for index in range(start + 1, end):
+                self.names[op.results[index]] = f"{base}#{index - start}"
+            if end - start > 1:
+                self.names[op.results[start]] = f"{base}#0"
+
+    def _location_name(self, value: Value, otherwise: str) -> str:
+        """The name that the value's location suggests, if locations are to name values."""
+        if not self._from_locations:
+            return otherwise
+        return next((inner.name for inner in value.location.walk() if isinstance(inner, NameLoc)), otherwise)
+
+    def _set(self, value: Value, name: str) -> None:
+        if not name:
+            self.names[value] = f"%{self._counters.value}"
+            self._counters.value += 1
+            return
+        self.names[value] = "%" + self._unique(_sanitized(name))
+
+    def _unique(self, name: str) -> str:
+        found = name
+        while found in self._used:
+            found = f"{name}_{self._counters.conflict}"
+            self._counters.conflict += 1
+        self._used.add(found)
+        self._added.append(found)
+        return found
+
+
+def _sanitized(name: str) -> str:
+    """A name made of characters that an SSA name may have."""
+    if _PLAIN_NAME.fullmatch(name):
+        return name if not name.isdigit() else f"_{name}"
+    clean = "".join(c if (c.isalnum() and c.isascii()) or c in "$._-" else _hex(c) for c in name)
+    return f"_{clean}" if clean[0].isdigit() else clean
+
+
+def _hex(character: str) -> str:
+    return "_" if character == " " else "".join(f"{byte:02X}" for byte in character.encode())

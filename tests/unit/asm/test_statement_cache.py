@@ -1,0 +1,153 @@
+"""Statements read by the recipe of their spelling are the statements that proper reading makes of them."""
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.programs import training_step
+from sdyopt.asm.parser.module_parser import ModuleParser, ParseOptions
+from sdyopt.asm.printer.asm_printer import PrintOptions, print_op
+from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, handling
+from sdyopt.diagnostics.source import Source
+from sdyopt.ir.dialect import DialectTable
+from sdyopt.registry import find_dialect
+
+ROOT = Path(__file__).parents[3]
+FILES = sorted([*ROOT.glob("examples/*.mlir"), *ROOT.glob("tests/lit/**/*.mlir")])
+EVERYTHING = PrintOptions(generic=True, debuginfo=True)
+
+
+def outcome(text: str, uses_statement_cache: bool) -> str:
+    """All that is in a program, or all that is wrong with it."""
+    dialects = DialectTable(find_dialect)
+    said: list[Diagnostic] = []
+    with handling(said.append):
+        try:
+            options = ParseOptions(
+                allow_unregistered_dialects=True, uses_statement_cache=uses_statement_cache
+            )
+            op, _ = ModuleParser(Source("in", text), dialects, options).module()
+            return print_op(op, EVERYTHING)
+        except DiagnosticError as error:
+            said.append(error.diagnostic)
+    return "\n".join(map(described, said))
+
+
+def described(diagnostic: Diagnostic) -> str:
+    parts = [diagnostic, *diagnostic.notes]
+    followers = map(described, diagnostic.followers)
+    return "\n".join([*(f"{p.location}: {p.message}" for p in parts), *followers])
+
+
+def assert_alike(text: str) -> None:
+    assert outcome(text, uses_statement_cache=True) == outcome(text, uses_statement_cache=False)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_files_are_read_alike(path: Path) -> None:
+    for chunk in path.read_text(encoding="utf-8").split("// -----"):
+        assert_alike(chunk)
+
+
+def test_a_long_program_is_read_alike() -> None:
+    assert_alike(training_step(1))
+
+
+# --- Layouts made up ----------------------------------------------------------------------------
+
+# Statements, tokens apart, with R and S for the names of results, and A and B for others.
+OPERATIONS = [
+    '%R = "t.add" ( %A , %B ) : ( i32 , i32 ) -> i32',
+    '%R = "t.add" ( %A , %B ) { k = 1 : i32 , "l" } : ( i32 , i32 ) -> i32',
+    '"t.use" ( %A ) : ( i32 ) -> ( )',
+    '"t.use" ( ) : ( ) -> ( )',
+    '%R , %S = "t.pair" ( %A ) : ( i32 ) -> ( i32 , i32 )',
+    '%R :2 = "t.pair" ( %A ) : ( i32 ) -> ( i32 , i32 )',
+    '"t.use" ( %R #1 ) : ( i32 ) -> ( )',
+    '"t.use" ( %R#0 ) : ( i32 ) -> ( )',
+    '"t.use" ( %A ) : ( f32 ) -> ( )',
+    "%R = builtin.unrealized_conversion_cast to i32",
+    "%R = builtin.unrealized_conversion_cast %A : i32 to i32",
+    "%R = func.call @f ( %A , %B ) : ( i32 , i32 ) -> i32",
+    "func.call @g ( ) : ( ) -> ( )",
+    "call @g ( ) : ( ) -> ( )",
+    "return",
+    "return %A : i32",
+    '"t.region" ( ) ( {',
+    "} ) : ( ) -> ( )",
+    "} , {",
+    "^A",
+    "^A ( %R : i32 ) :",
+    '"t.branch" ( ) [ ^A ] : ( ) -> ( )',
+    "%R = stablehlo.constant dense < 1 > : tensor < i32 >",
+    "loc ( unknown )",
+]
+LOCATIONS = [
+    'loc ( "f" :1 :2 )',
+    "loc ( unknown )",
+    "loc ( #early )",
+    "loc ( #late )",
+    'loc ( "n" )',
+    "loc ( #never )",
+]
+ODD_GAPS = ["\n", "  ", "\t", " // comment\n", "\r\n", "\n\n", "  // loc(unknown)\n"]
+# Between these and their neighbours no blank is needed, nor usual.
+TIGHT = ["(", ")", ",", "[", "]", "<", ">", ":1", ":2"]
+
+
+@st.composite
+def statements(draw: st.DrawFn) -> str:
+    """A statement, nearly always as the printer lays it out."""
+    text = draw(st.sampled_from(OPERATIONS))
+    if draw(st.integers(0, 3)) == 0:
+        text += " " + draw(st.sampled_from(LOCATIONS))
+    tokens = text.split(" ")
+    parts = [tokens[0]]
+    for before, token in pairwise(tokens):
+        if draw(st.integers(0, 40)) == 0:
+            parts.append(draw(st.sampled_from(ODD_GAPS)))
+        elif before not in ("(", "[", "<") and token not in TIGHT:
+            parts.append(" ")
+        parts.append(token)
+    return "".join(parts)
+
+
+@st.composite
+def bodies(draw: st.DrawFn) -> str:
+    """Statements of a function with `%a`, `%b` and `%x.y`, each mostly on a line of its own."""
+    text = ""
+    known = ["a", "b"]
+    for index, op_parser in enumerate(draw(st.lists(statements(), max_size=12))):
+        # Now and then a name that is taken, or of another type, or defined later.
+        operands = st.sampled_from(known[-4:] * 4 + ["x.y", f"r{index + 2}"])
+        result = draw(st.sampled_from([f"r{index}"] * 20 + ["a"]))
+        for letter, name in (("R", result), ("S", f"s{index}"), ("A", draw(operands)), ("B", draw(operands))):
+            op_parser = re.sub(rf"([%^]){letter}\b", rf"\g<1>{name}", op_parser)
+        if "%" + result in op_parser:
+            known.append(result)
+        text += op_parser + draw(st.sampled_from(["\n"] * 12 + [" ", "\n  ", " // end\n", "\r\n"]))
+    return text
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> str:
+    """Two functions of one body, so that the spellings of the second are known."""
+    body, arguments = draw(bodies()), "%a: i32, %b: i32, %x.y: f32"
+    return (
+        '#early = loc("early")\n'
+        "func.func private @f(i32, i32) -> i32\n"
+        "func.func private @g()\n"
+        f"func.func @h({arguments}) {{\n{body}  return\n}}\n"
+        f"func.func @i({arguments}) {{\n{body}  return\n}}\n"
+        '#late = loc("late")\n'
+    )
+
+
+@given(programs())
+@settings(max_examples=300)
+def test_layouts_are_read_alike(program: str) -> None:
+    assert_alike(program)
