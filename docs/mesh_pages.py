@@ -12,8 +12,8 @@ from pathlib import Path
 
 from docs.markdown import manual, prose
 from sdyopt.asm.printer.attribute_printer import plain_attribute
-from sdyopt.dialects.mesh import DIALECT, groups
-from sdyopt.dialects.mesh.later import later
+from sdyopt.dialects.mesh import DIALECT, device_groups
+from sdyopt.dialects.mesh.mesh_llvm21 import later
 from sdyopt.ir.op_fields import MANY, OPTIONAL, AttrField, OperandField, ResultField, ValueField
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import PURE
@@ -96,9 +96,9 @@ def _pass_page(entry: PassEntry | PipelineEntry) -> str:
 
 
 def _groups_page() -> str:
-    parts = ["# Device groups", prose(cleandoc(groups.__doc__ or ""))]
-    for name, function in getmembers(groups, isfunction):
-        if function.__module__ == groups.__name__:
+    parts = ["# Device groups", prose(cleandoc(device_groups.__doc__ or ""))]
+    for name, function in getmembers(device_groups, isfunction):
+        if function.__module__ == device_groups.__name__:
             parts.append(f"## `{name}`\n\n{getdoc(function)}")
     return "\n\n".join(parts) + "\n"
 

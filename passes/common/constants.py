@@ -12,10 +12,10 @@ from sdyopt.dialects.sdy.ops import (
     ShardingConstraintOp,
     ShardingGroupOp,
 )
-from sdyopt.dialects.stablehlo.broadcasting import BroadcastInDimOp
+from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.dialects.stablehlo.conversion import BitcastConvertOp
-from sdyopt.dialects.stablehlo.creation import ConstantOp as StablehloConstantOp
-from sdyopt.dialects.stablehlo.creation import IotaOp
+from sdyopt.dialects.stablehlo.nullary import ConstantOp as StablehloConstantOp
+from sdyopt.dialects.stablehlo.nullary import IotaOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.dialects.stablehlo.traits import BROADCASTING_ELEMENTWISE
 from sdyopt.ir.effects import is_memory_effect_free

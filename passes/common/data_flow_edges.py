@@ -7,7 +7,7 @@ from typing import Any
 
 from sdyopt.dialects.sdy.ops import DataFlowEdgeOp
 from sdyopt.dialects.sdy.sharding import ShardingPerValue, fully_replicated
-from sdyopt.dialects.sdy.values import edge_behind, rank_of, sharding_of
+from sdyopt.dialects.sdy.value_shardings import edge_behind, rank_of, sharding_of
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.mesh_op import mesh_of
-from sdyopt.dialects.sdy.names import SHARDING
 from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
-from sdyopt.dialects.sdy.values import rank_of
+from sdyopt.dialects.sdy.value_shardings import rank_of
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import Type

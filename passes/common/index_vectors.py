@@ -5,10 +5,10 @@ Component number i of all vectors is often a tensor of its own, joined with the 
 
 from __future__ import annotations
 
-from sdyopt.dialects.stablehlo.broadcasting import BroadcastInDimOp
-from sdyopt.dialects.stablehlo.choosing import ClampOp, SelectOp
-from sdyopt.dialects.stablehlo.creation import IotaOp
-from sdyopt.dialects.stablehlo.joining import ConcatenateOp
+from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
+from sdyopt.dialects.stablehlo.compare_select import ClampOp, SelectOp
+from sdyopt.dialects.stablehlo.concatenate_pad import ConcatenateOp
+from sdyopt.dialects.stablehlo.nullary import IotaOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.dialects.stablehlo.slicing import SliceOp
 from sdyopt.ir.elements_attributes import dense_array

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sdyopt.dialects.sdy.ops import ConstantOp
-from sdyopt.dialects.stablehlo.broadcasting import BroadcastInDimOp
+from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.dialects.sdy.attribute_names import SHARDING
+from sdyopt.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
 from sdyopt.dialects.sdy.interfaces import ShardingOwner
 from sdyopt.dialects.sdy.manual_axes import with_manual_axes
-from sdyopt.dialects.sdy.names import SHARDING
-from sdyopt.dialects.sdy.regions import ManualComputationOp, NamedComputationOp
 from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
-from sdyopt.dialects.sdy.values import owning_op, rank_of, shardable_value
+from sdyopt.dialects.sdy.value_shardings import owning_op, rank_of, shardable_value
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter

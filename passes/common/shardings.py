@@ -10,8 +10,8 @@ from collections.abc import Callable
 from functools import cache
 
 from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.interfaces import ShardingOwner
-from sdyopt.dialects.sdy.names import SHARDING
 from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.operation import Op

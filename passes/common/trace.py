@@ -12,8 +12,17 @@ from collections.abc import Iterator
 
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.attribute_names import (
+    ORIGIN_NAME,
+    ORIGINS,
+    PROPAGATION_EDGES,
+    SHARDING,
+    SHARDING_RULE,
+)
 from sdyopt.dialects.sdy.axes import AxisRef, axis_ref_text
-from sdyopt.dialects.sdy.debugging import (
+from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.dialects.sdy.ops import DataFlowEdgeOp, ShardingConstraintOp
+from sdyopt.dialects.sdy.propagation_debug_attrs import (
     OPERAND,
     RESULT,
     AxisPropagation,
@@ -21,12 +30,9 @@ from sdyopt.dialects.sdy.debugging import (
     PropagationEdges,
     PropagationStep,
 )
-from sdyopt.dialects.sdy.names import ORIGIN_NAME, ORIGINS, PROPAGATION_EDGES, SHARDING, SHARDING_RULE
-from sdyopt.dialects.sdy.ops import DataFlowEdgeOp, ShardingConstraintOp
-from sdyopt.dialects.sdy.regions import ManualComputationOp
 from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.dialects.sdy.values import edge_of, owning_op, shardable_value, sharding_of
+from sdyopt.dialects.sdy.value_shardings import edge_of, owning_op, shardable_value, sharding_of
 from sdyopt.ir.attribute import ArrayAttr, Attribute, DictAttr, StringAttr, array, dictionary, string
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter

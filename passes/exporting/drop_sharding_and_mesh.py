@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.mesh_op import MeshOp
-from sdyopt.dialects.sdy.names import SHARDING
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import Pass

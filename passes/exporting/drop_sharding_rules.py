@@ -11,7 +11,7 @@ Rules follow from the operations, so they are worth keeping only for looking at 
 from __future__ import annotations
 
 from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.names import SHARDING_RULE
+from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
 from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import FUNCTION, Pass

@@ -24,8 +24,8 @@ from __future__ import annotations
 
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import CallOp, FuncOp, ReturnOp
-from sdyopt.dialects.sdy.names import EXECUTION_THREAD, SHARDING
-from sdyopt.dialects.sdy.regions import NamedComputationOp
+from sdyopt.dialects.sdy.attribute_names import EXECUTION_THREAD, SHARDING
+from sdyopt.dialects.sdy.computation_ops import NamedComputationOp
 from sdyopt.ir.attribute import Attribute, SymbolRef, TypeAttr, string
 from sdyopt.ir.block import Region
 from sdyopt.ir.operation import Op

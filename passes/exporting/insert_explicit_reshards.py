@@ -67,8 +67,8 @@ from sdyopt.dialects.sdy.axis_lists import axis_ref_list_text
 from sdyopt.dialects.sdy.collectives import AllReduceOp
 from sdyopt.dialects.sdy.mesh_op import find_mesh
 from sdyopt.dialects.sdy.ops import ReshardOp
-from sdyopt.dialects.sdy.values import sharding_of
-from sdyopt.dialects.stablehlo.joining import ConcatenateOp
+from sdyopt.dialects.sdy.value_shardings import sharding_of
+from sdyopt.dialects.stablehlo.concatenate_pad import ConcatenateOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter

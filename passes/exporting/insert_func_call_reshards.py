@@ -21,10 +21,10 @@ from __future__ import annotations
 
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import CallOp
-from sdyopt.dialects.sdy.names import SHARDING
+from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
-from sdyopt.dialects.sdy.values import sharding_of
+from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import Value
 from sdyopt.pipeline import Pass

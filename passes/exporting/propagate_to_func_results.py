@@ -21,8 +21,8 @@ from __future__ import annotations
 
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import FuncOp, ReturnOp
-from sdyopt.dialects.sdy.names import SHARDING
-from sdyopt.dialects.sdy.values import sharding_of
+from sdyopt.dialects.sdy.attribute_names import SHARDING
+from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register

@@ -21,10 +21,10 @@ overlapped. It also stays if the product still has unreduced axes, which nobody 
 from __future__ import annotations
 
 from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.collectives import AllGatherOp, ReduceScatterOp
-from sdyopt.dialects.sdy.names import SHARDING
 from sdyopt.dialects.sdy.sharding import ShardingPerValue
-from sdyopt.dialects.sdy.values import sharding_of
+from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter

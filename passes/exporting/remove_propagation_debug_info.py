@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.names import (
+from sdyopt.dialects.sdy.attribute_names import (
     BLOCK_ARGUMENT_ORIGINS,
     BLOCK_ARGUMENT_PROPAGATION_EDGES,
     ORIGINS,

@@ -43,7 +43,7 @@ from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import mesh_of
 from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
-from sdyopt.dialects.sdy.values import sharding_of, sharding_or_replicated
+from sdyopt.dialects.sdy.value_shardings import sharding_of, sharding_or_replicated
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedShape

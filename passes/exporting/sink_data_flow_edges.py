@@ -21,9 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.debugging import PropagationEdges
-from sdyopt.dialects.sdy.manual_axes import with_manual_axes
-from sdyopt.dialects.sdy.names import (
+from sdyopt.dialects.sdy.attribute_names import (
     BLOCK_ARGUMENT_ORIGINS,
     BLOCK_ARGUMENT_PROPAGATION_EDGES,
     ORIGINS,
@@ -32,10 +30,12 @@ from sdyopt.dialects.sdy.names import (
     RESULT_PROPAGATION_EDGES,
     SHARDING,
 )
+from sdyopt.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
+from sdyopt.dialects.sdy.manual_axes import with_manual_axes
 from sdyopt.dialects.sdy.ops import DataFlowEdgeOp
-from sdyopt.dialects.sdy.regions import ManualComputationOp, NamedComputationOp
+from sdyopt.dialects.sdy.propagation_debug_attrs import PropagationEdges
 from sdyopt.dialects.sdy.sharding import ShardingPerValue
-from sdyopt.dialects.sdy.values import edge_behind
+from sdyopt.dialects.sdy.value_shardings import edge_behind
 from sdyopt.ir.attribute import DictAttr, array
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter

@@ -18,7 +18,7 @@ from __future__ import annotations
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.ops import FuncDataFlowEdgeOp
 from sdyopt.dialects.sdy.sharding import fully_replicated
-from sdyopt.dialects.sdy.values import sharding_of
+from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import FUNCTION, Pass
 from sdyopt.registry import register

@@ -28,7 +28,7 @@ from sdyopt.dialects.mhlo import RaggedDotOp
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import common_mesh_or_ref, find_mesh
 from sdyopt.dialects.sdy.rule import OpShardingRule
-from sdyopt.dialects.sdy.values import sharding_of
+from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter

@@ -31,8 +31,8 @@ from collections.abc import Sequence
 
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import CallOp, FuncOp
+from sdyopt.dialects.sdy.attribute_names import FUNCTION_MANUAL_AXES
 from sdyopt.dialects.sdy.axis_lists import ManualAxes
-from sdyopt.dialects.sdy.names import FUNCTION_MANUAL_AXES
 from sdyopt.ir.attribute import Attribute, SymbolRef
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter

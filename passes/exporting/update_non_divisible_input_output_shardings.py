@@ -24,12 +24,12 @@ from math import gcd
 
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import CallOp, FuncOp
+from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.axes import AxisRef
+from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.dialects.sdy.manual_axes import with_manual_axes, without_manual_axes
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import mesh_of
-from sdyopt.dialects.sdy.names import SHARDING
-from sdyopt.dialects.sdy.regions import ManualComputationOp
 from sdyopt.dialects.sdy.sharding import DimensionSharding, ShardingPerValue, TensorSharding
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter

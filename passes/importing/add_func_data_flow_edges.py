@@ -30,10 +30,10 @@ from collections.abc import Sequence
 from sdyopt.diagnostics.location import Location
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import CallOp, FuncOp
-from sdyopt.dialects.sdy.names import SHARDING
+from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.ops import FuncDataFlowEdgeOp
 from sdyopt.dialects.sdy.sharding import ShardingPerValue
-from sdyopt.dialects.sdy.values import sharding_of
+from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter

@@ -29,12 +29,12 @@ from typing import Any
 
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import ReturnOp
-from sdyopt.dialects.sdy.names import SHARDING_RULE
+from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
+from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.dialects.sdy.ops import DataFlowEdgeOp, ShardingConstraintOp
-from sdyopt.dialects.sdy.regions import ManualComputationOp
 from sdyopt.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
 from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.dialects.sdy.values import (
+from sdyopt.dialects.sdy.value_shardings import (
     edge_of,
     shardable_value,
     sharding_of,

@@ -29,9 +29,9 @@ from functools import cached_property
 
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import CallOp, FuncOp
+from sdyopt.dialects.sdy.computation_ops import NamedComputationOp
 from sdyopt.dialects.sdy.ops import ShardingGroupOp
-from sdyopt.dialects.sdy.regions import NamedComputationOp
-from sdyopt.dialects.stablehlo.broadcasting import BroadcastInDimOp
+from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.dialects.stablehlo.slicing import SliceOp
 from sdyopt.ir.block import Region

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.ops import ShardingGroupOp
-from sdyopt.dialects.stablehlo.broadcasting import BroadcastInDimOp
+from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.dialects.stablehlo.slicing import SliceOp
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op

@@ -31,9 +31,9 @@ from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
 from sdyopt.diagnostics.once import is_first
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import CallOp, FuncOp
-from sdyopt.dialects.sdy.names import EXECUTION_THREAD, SHARDING
+from sdyopt.dialects.sdy.attribute_names import EXECUTION_THREAD, SHARDING
+from sdyopt.dialects.sdy.computation_ops import NamedComputationOp
 from sdyopt.dialects.sdy.ops import ReturnOp
-from sdyopt.dialects.sdy.regions import NamedComputationOp
 from sdyopt.ir.attribute import Attribute, string
 from sdyopt.ir.block import Region
 from sdyopt.ir.rewrite import Rewriter

@@ -24,7 +24,7 @@ from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.sdy.mesh import Mesh, MeshAxis
 from sdyopt.dialects.sdy.mesh_op import MeshOp
 from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.dialects.stablehlo import collective
+from sdyopt.dialects.stablehlo import collectives
 from sdyopt.dialects.stablehlo.mesh_axes import Mesh as StablehloMesh
 from sdyopt.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes
 from sdyopt.ir.attribute import Attribute, DictAttr, SymbolRef, array, dictionary, string
@@ -44,11 +44,11 @@ REPLICA_GROUPS = "replica_groups"
 
 # The collectives whose meshes get names, kind by kind in this order, which decides who gets which number.
 COLLECTIVES = (
-    collective.AllGatherOp,
-    collective.AllReduceOp,
-    collective.ReduceScatterOp,
-    collective.AllToAllOp,
-    collective.CollectiveBroadcastOp,
+    collectives.AllGatherOp,
+    collectives.AllReduceOp,
+    collectives.ReduceScatterOp,
+    collectives.AllToAllOp,
+    collectives.CollectiveBroadcastOp,
 )
 
 

@@ -23,10 +23,10 @@ from sdyopt.diagnostics import emit
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.sdy.axes import AxisRef, difference, sorted_and_merged
 from sdyopt.dialects.sdy.axis_lists import ManualAxes
+from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import find_mesh
 from sdyopt.dialects.sdy.ops import ReturnOp
-from sdyopt.dialects.sdy.regions import ManualComputationOp
 from sdyopt.dialects.sdy.sharding import MeshOrRef, ShardingPerValue, TensorSharding
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import ShapedType, Type

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import CallOp
-from sdyopt.dialects.sdy.names import SHARDING
+from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register

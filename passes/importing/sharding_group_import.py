@@ -19,8 +19,8 @@ manual computation, where shapes and shardings mean something else: both are err
 from __future__ import annotations
 
 from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.dialects.sdy.ops import ShardingGroupOp
-from sdyopt.dialects.sdy.regions import ManualComputationOp
 from sdyopt.ir.numeric_attributes import integer
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from sdyopt.dialects.mesh.axes_lists import AxesLists
+from sdyopt.dialects.mesh.axes_array import AxesLists
 from sdyopt.dialects.mesh.halo import UpdateHaloOp
-from sdyopt.dialects.mesh.local import local_type
+from sdyopt.dialects.mesh.shard_shapes import local_type
 from sdyopt.dialects.mesh.sharding import MeshSharding
 from sdyopt.dialects.tensor.creation import EmptyOp
 from sdyopt.dialects.tensor.slices import (

@@ -16,8 +16,8 @@ from sdyopt.dialects.arith.floats import FloatBinary, NegFOp
 from sdyopt.dialects.arith.integers import Binary
 from sdyopt.dialects.linalg import MatmulOp
 from sdyopt.dialects.mesh.dialect import mesh
+from sdyopt.dialects.mesh.dialect_version import dialect_at
 from sdyopt.dialects.mesh.reduction import ReductionKind
-from sdyopt.dialects.mesh.versions import dialect_at
 from sdyopt.dialects.tosa.elementwise import ElementwiseOp
 from sdyopt.dialects.tosa.matmul import MatMulOp
 from sdyopt.ir.operation import Op

@@ -25,7 +25,7 @@ from sdyopt.dialects.arith.integers import DivUIOp, MulIOp, RemUIOp
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.cf import AssertOp
 from sdyopt.dialects.mesh.collectives import AllSliceOp
-from sdyopt.dialects.mesh.queries import MeshShapeOp, ProcessMultiIndexOp
+from sdyopt.dialects.mesh.mesh_queries import MeshShapeOp, ProcessMultiIndexOp
 from sdyopt.dialects.tensor.casts import CastOp, DimOp
 from sdyopt.dialects.tensor.slices import Mixed, extract
 from sdyopt.ir.affine import AffineExpr, AffineMapAttr, AffineSymbol, add, multiply

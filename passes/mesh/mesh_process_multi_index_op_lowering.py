@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from sdyopt.dialects.affine.ops import DelinearizeIndexOp
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.mesh.mesh_op import find_mesh
-from sdyopt.dialects.mesh.queries import MeshShapeOp, ProcessLinearIndexOp, ProcessMultiIndexOp
+from sdyopt.dialects.mesh.mesh_queries import MeshShapeOp, ProcessLinearIndexOp, ProcessMultiIndexOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import Pattern, apply_greedily
 from sdyopt.ir.rewrite import Rewriter

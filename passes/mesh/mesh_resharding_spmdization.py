@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.dialects.builtin import ModuleOp, UnrealizedConversionCastOp
-from sdyopt.dialects.mesh.local import local_type
 from sdyopt.dialects.mesh.shard_op import ShardOp
+from sdyopt.dialects.mesh.shard_shapes import local_type
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import Pattern, apply_greedily
 from sdyopt.ir.rewrite import Rewriter

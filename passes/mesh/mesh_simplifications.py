@@ -22,7 +22,7 @@ from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.mesh.axes import axes_attribute
 from sdyopt.dialects.mesh.collectives import AllReduceOp
 from sdyopt.dialects.mesh.mesh_op import find_mesh
-from sdyopt.dialects.mesh.queries import MeshShapeOp
+from sdyopt.dialects.mesh.mesh_queries import MeshShapeOp
 from sdyopt.dialects.mesh.reduction import ReductionKind
 from sdyopt.ir.numeric_attributes import integer
 from sdyopt.ir.operation import Op

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Unpack
 
 from sdyopt.dialects.mesh.axes import Axes, axes_attribute
-from sdyopt.dialects.mesh.collective import divided, indivisible, times
+from sdyopt.dialects.mesh.collective_base import divided, indivisible, times
 from sdyopt.dialects.mesh.collectives import AllReduceOp
-from sdyopt.dialects.mesh.local import local_type, mesh_of
+from sdyopt.dialects.mesh.shard_shapes import local_type, mesh_of
 from sdyopt.dialects.mesh.sharding import MeshSharding
 from sdyopt.dialects.tensor.casts import CastOp
 from sdyopt.ir.attribute import Attribute

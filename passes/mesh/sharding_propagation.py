@@ -22,9 +22,9 @@ from enum import StrEnum
 
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.mesh.dialect import mesh
+from sdyopt.dialects.mesh.dialect_version import dialect_at
 from sdyopt.dialects.mesh.shard_op import ShardingSource, ShardOp, make_shard
 from sdyopt.dialects.mesh.sharding import MeshSharding
-from sdyopt.dialects.mesh.versions import dialect_at
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.traits import CONSTANT_LIKE

@@ -9,7 +9,7 @@ from sdyopt.dialects.arith.compare import CmpIOp, predicate
 from sdyopt.dialects.arith.constant import make_constant
 from sdyopt.dialects.linalg import FillOp
 from sdyopt.dialects.mesh.axes import Axes, axes_attribute
-from sdyopt.dialects.mesh.queries import MeshShapeOp, ProcessMultiIndexOp
+from sdyopt.dialects.mesh.mesh_queries import MeshShapeOp, ProcessMultiIndexOp
 from sdyopt.dialects.scf import IfOp, YieldOp
 from sdyopt.dialects.tensor.creation import EmptyOp
 from sdyopt.ir.attribute import Attribute, SymbolRef

@@ -27,11 +27,11 @@ from sdyopt.dialects.linalg import MatmulOp
 from sdyopt.dialects.mesh.axes import Axes, axes_attribute
 from sdyopt.dialects.mesh.collectives import AllReduceOp
 from sdyopt.dialects.mesh.dialect import mesh
-from sdyopt.dialects.mesh.local import local_type
+from sdyopt.dialects.mesh.dialect_version import dialect_at
 from sdyopt.dialects.mesh.shard_op import ShardingSource, ShardOp
+from sdyopt.dialects.mesh.shard_shapes import local_type
 from sdyopt.dialects.mesh.sharding import MeshSharding
 from sdyopt.dialects.mesh.sharding_op import GetShardingOp
-from sdyopt.dialects.mesh.versions import dialect_at
 from sdyopt.ir.attribute import TypeAttr
 from sdyopt.ir.block import Block
 from sdyopt.ir.elements_attributes import DenseElements

@@ -24,7 +24,7 @@ from functools import cached_property
 
 from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.sdy.names import SHARDING_RULE
+from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
 from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.rewrite import Rewriter

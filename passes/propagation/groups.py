@@ -5,7 +5,7 @@ from __future__ import annotations
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.sdy.ops import ShardingConstraintOp, ShardingGroupOp
 from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
-from sdyopt.dialects.sdy.values import owning_op, sharding_of
+from sdyopt.dialects.sdy.value_shardings import owning_op, sharding_of
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import BlockArgument, OpResult, Value
 

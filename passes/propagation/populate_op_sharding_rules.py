@@ -14,7 +14,7 @@ from __future__ import annotations
 from functools import cache
 
 from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.names import SHARDING_RULE
+from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
 from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.rewrite import Rewriter

@@ -13,13 +13,13 @@ from collections.abc import Iterator
 
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.axes import AxisRef, mesh_order
+from sdyopt.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
 from sdyopt.dialects.sdy.interfaces import ShardingOwner
 from sdyopt.dialects.sdy.mesh_op import find_mesh
-from sdyopt.dialects.sdy.names import SHARDING
-from sdyopt.dialects.sdy.regions import ManualComputationOp, NamedComputationOp
 from sdyopt.dialects.sdy.sharding import DimensionSharding, ShardingPerValue, TensorSharding
-from sdyopt.dialects.sdy.values import edge_of
+from sdyopt.dialects.sdy.value_shardings import edge_of
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import BlockArgument, OpResult

@@ -15,8 +15,8 @@ from itertools import product
 
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
 from sdyopt.dialects.sdy.mesh_op import find_mesh
-from sdyopt.dialects.sdy.names import SHARDING_RULE
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.ir.effects import is_trivially_dead
 from sdyopt.ir.operation import Op

@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.attribute_names import PROPAGATION_EDGES
 from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.dialects.sdy.debugging import (
+from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.propagation_debug_attrs import (
     OPERAND,
     RESULT,
     AxisPropagation,
@@ -16,8 +18,6 @@ from sdyopt.dialects.sdy.debugging import (
     PropagationEdges,
     PropagationStep,
 )
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.names import PROPAGATION_EDGES
 from sdyopt.dialects.sdy.rule import OpShardingRule, TensorMapping
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter

@@ -9,14 +9,14 @@ from typing import Any
 
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import CallOp, FuncOp, ReturnOp
+from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
+from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.dialects.sdy.manual_axes import with_manual_axes, without_manual_axes
-from sdyopt.dialects.sdy.names import SHARDING_RULE
 from sdyopt.dialects.sdy.ops import DataFlowEdgeOp, FuncDataFlowEdgeOp, PropagationBarrierOp
-from sdyopt.dialects.sdy.regions import ManualComputationOp
 from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.dialects.sdy.values import owning_op
-from sdyopt.dialects.stablehlo.broadcasting import BroadcastInDimOp
+from sdyopt.dialects.sdy.value_shardings import owning_op
+from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
 from sdyopt.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeGuard
 
 from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.attribute_names import SHARDING
+from sdyopt.dialects.sdy.computation_ops import NamedComputationOp
 from sdyopt.dialects.sdy.interfaces import ShardingOwner
-from sdyopt.dialects.sdy.names import SHARDING
-from sdyopt.dialects.sdy.regions import NamedComputationOp
 from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
-from sdyopt.dialects.sdy.values import owning_op, rank_of, shardable_value, sharding_of
+from sdyopt.dialects.sdy.value_shardings import owning_op, rank_of, shardable_value, sharding_of
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter

@@ -8,10 +8,15 @@ from __future__ import annotations
 
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.dialects.stablehlo.custom_struct import (
+    PRODUCT_ENTRIES,
+    dimension_list,
+    parse_custom_struct,
+    print_custom_struct,
+)
 from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.dialects.stablehlo.precision import precision_config_of
 from sdyopt.dialects.stablehlo.ragged_dimensions import RaggedDimensions, check_ragged_dot
-from sdyopt.dialects.stablehlo.records import PRODUCT_ENTRIES, dimension_list, print_record, read_record
 from sdyopt.dialects.stablehlo.types import ANY_TENSOR
 from sdyopt.ir import op_fields
 from sdyopt.ir.attribute import Attribute
@@ -83,14 +88,14 @@ class RaggedDotOp(Op):
 @mhlo.attribute("dot")
 def _parse_dot(parser: AsmParser) -> Attribute:
     parser.expect("<")
-    found = read_record(parser, "dot dimension numbers", PRODUCT_ENTRIES)
+    found = parse_custom_struct(parser, "dot dimension numbers", PRODUCT_ENTRIES)
     return DotDimensions(*(found.get(name, ()) for name in PRODUCT_ENTRIES))
 
 
 @mhlo.printer(DotDimensions)
 def _print_dot(dims: DotDimensions, attribute_printer: AttributePrinter) -> str:
     values = dims.lhs_batching, dims.rhs_batching, dims.lhs_contracting, dims.rhs_contracting
-    return print_record("dot", dict(zip(PRODUCT_ENTRIES, values, strict=True)))
+    return print_custom_struct("dot", dict(zip(PRODUCT_ENTRIES, values, strict=True)))
 
 
 def _dot(parser: AsmParser) -> DotDimensions:
@@ -107,7 +112,7 @@ _RAGGED_ENTRIES = {"dot_dimension_numbers": _dot, **dict.fromkeys(_LIST_NAMES, d
 @mhlo.attribute("ragged_dot")
 def _parse_ragged_dot(parser: AsmParser) -> Attribute:
     parser.expect("<")
-    found = read_record(parser, "ragged dot dimension numbers", _RAGGED_ENTRIES)
+    found = parse_custom_struct(parser, "ragged dot dimension numbers", _RAGGED_ENTRIES)
     lhs_ragged, rhs_group = (found.get(name, ()) for name in _LIST_NAMES)
     return RaggedDotDimensions(found.get("dot_dimension_numbers"), lhs_ragged, rhs_group)
 

@@ -50,7 +50,7 @@ def _find_with_later_mesh(namespace: str) -> Dialect | None:
     """The dialect of a namespace, where `mesh` means its later form."""
     if namespace != "mesh":
         return find_dialect(namespace)
-    from sdyopt.dialects.mesh.later import later
+    from sdyopt.dialects.mesh.mesh_llvm21 import later
 
     return later
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
 from sdyopt.diagnostics.once import is_first
-from sdyopt.dialects.sdy.names import SHARDING_RULE
+from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
 from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op

@@ -11,7 +11,7 @@ from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import find_mesh
 from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
-from sdyopt.dialects.sdy.values import sharding_of
+from sdyopt.dialects.sdy.value_shardings import sharding_of
 from tests.simulation.devices import Devices, Numbers
 from tests.simulation.shards import Array, Tensor, padded, shard_size, summed, take
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import prod
 
 from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.values import sharding_of
+from sdyopt.dialects.sdy.value_shardings import sharding_of
 from tests.random_modules.compare import run_here
 from tests.random_modules.meshes import FormatElement, Mesh, Sharding
 from tests.random_reshards.cases import Reshard

@@ -10,7 +10,7 @@ from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import mesh_of
 from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
-from sdyopt.dialects.sdy.values import sharding_of
+from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import RankedTensor
 from sdyopt.ir.value import Value

@@ -8,7 +8,7 @@ from sdyopt.dialects.sdy.axis_lists import AxisRefList
 from sdyopt.dialects.sdy.collectives import AllReduceOp
 from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.dialects.sdy.values import sharding_or_replicated
+from sdyopt.dialects.sdy.value_shardings import sharding_or_replicated
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.insertion_point import InsertionPoint
 from sdyopt.ir.operation import Op

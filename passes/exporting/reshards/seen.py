@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.interfaces import ShardingOwner
-from sdyopt.dialects.sdy.names import SHARDING
 from sdyopt.dialects.sdy.ops import PropagationBarrierOp
 from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding
-from sdyopt.dialects.sdy.values import sharding_of
+from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.ir.value import Value
 
 from ...common.barriers import before_barriers

@@ -18,7 +18,7 @@ from sdyopt.dialects.sdy.collectives import AllReduceOp, ReplicatedToUnreducedOp
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
-from sdyopt.dialects.sdy.values import sharding_of
+from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.insertion_point import InsertionPoint
 from sdyopt.ir.operation import Op

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.dialects.func import CallOp, FuncOp
+from sdyopt.dialects.sdy.attribute_names import SHARDING
+from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.dialects.sdy.interfaces import ShardingOwner
 from sdyopt.dialects.sdy.manual_axes import with_manual_axes, without_manual_axes
-from sdyopt.dialects.sdy.names import SHARDING
-from sdyopt.dialects.sdy.regions import ManualComputationOp
 from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
-from sdyopt.dialects.sdy.values import rank_of, sharding_of
+from sdyopt.dialects.sdy.value_shardings import rank_of, sharding_of
 from sdyopt.ir.insertion_point import InsertionPoint
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter

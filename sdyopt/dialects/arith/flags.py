@@ -95,13 +95,13 @@ def _read(parser: AsmParser, cls: type[F]) -> F:
 
 
 @arith.attribute("fastmath")
-def read_fast_math(parser: AsmParser) -> FastMath:
+def parse_fast_math(parser: AsmParser) -> FastMath:
     """Takes `<flag, …>`."""
     return _read(parser, FastMath)
 
 
 @arith.attribute("overflow")
-def read_overflow(parser: AsmParser) -> Overflow:
+def parse_overflow(parser: AsmParser) -> Overflow:
     """Takes `<flag, …>`."""
     return _read(parser, Overflow)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sdyopt.asm.format.assembly_format import AttrDict, Operand, assembly
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
-from sdyopt.dialects.chlo.asm import AnyTensorTypeOf, ResultTypes
+from sdyopt.dialects.chlo.assembly_directives import AnyTensorTypeOf, ResultTypes
 from sdyopt.dialects.chlo.broadcast_shapes import broadcast_along, broadcast_mismatch, broadcast_type
 from sdyopt.dialects.chlo.dialect import chlo
 from sdyopt.dialects.chlo.types import (
@@ -14,12 +14,12 @@ from sdyopt.dialects.chlo.types import (
     ANY_FLOAT_TENSOR,
     ANY_PRED_OR_INT_TENSOR,
 )
-from sdyopt.dialects.stablehlo.compatible import are_compatible_elements
 from sdyopt.dialects.stablehlo.traits import (
     BROADCASTING_ELEMENTWISE,
     COMPATIBLE_ELEMENT_TYPES,
     INFERS_COMPATIBLE_TYPES,
 )
+from sdyopt.dialects.stablehlo.type_compatibility import are_compatible_elements
 from sdyopt.dialects.stablehlo.types import ANY_TENSOR
 from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region

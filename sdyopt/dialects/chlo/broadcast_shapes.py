@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
 from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
-from sdyopt.dialects.stablehlo.compatible import Dimension, dimensions_of
+from sdyopt.dialects.stablehlo.type_compatibility import Dimension, dimensions_of
 from sdyopt.ir.types import DYNAMIC, RankedTensor, Type, UnrankedTensor
 
 T = TypeVar("T")

@@ -5,10 +5,15 @@ from __future__ import annotations
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.dialects.chlo.dialect import chlo
+from sdyopt.dialects.stablehlo.custom_struct import (
+    PRODUCT_ENTRIES,
+    dimension_list,
+    parse_custom_struct,
+    print_custom_struct,
+)
 from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.dialects.stablehlo.precision import precision_config_of
 from sdyopt.dialects.stablehlo.ragged_dimensions import RaggedDimensions, check_ragged_dot
-from sdyopt.dialects.stablehlo.records import PRODUCT_ENTRIES, dimension_list, print_record, read_record
 from sdyopt.dialects.stablehlo.types import ANY_TENSOR, INT_TENSOR
 from sdyopt.ir import op_fields
 from sdyopt.ir.attribute import Attribute
@@ -52,13 +57,13 @@ _ENTRIES = {
 @chlo.attribute("ragged_dot")
 def _parse(parser: AsmParser) -> Attribute:
     parser.expect("<")
-    found = read_record(parser, "ragged dot dimension numbers", _ENTRIES)
+    found = parse_custom_struct(parser, "ragged dot dimension numbers", _ENTRIES)
     return RaggedDotDimensions(*(found.get(name, ()) for name in _ENTRIES))
 
 
 @chlo.printer(RaggedDotDimensions)
 def _print(dims: RaggedDotDimensions, attribute_printer: AttributePrinter) -> str:
-    return print_record("ragged_dot", dict(zip(_ENTRIES, dims.dimensions, strict=True)))
+    return print_custom_struct("ragged_dot", dict(zip(_ENTRIES, dims.dimensions, strict=True)))
 
 
 @chlo.op("ragged_dot", PURE)

@@ -8,9 +8,9 @@ from sdyopt.asm.format.assembly_format import Custom, assembly
 from sdyopt.asm.parser.op_parser import OpAsmParser, segments
 from sdyopt.asm.printer.asm_printer import Printer
 from sdyopt.dialects.chlo.dialect import chlo
-from sdyopt.dialects.stablehlo.bodies import Bodies, BodyOp, body_of
-from sdyopt.dialects.stablehlo.compatible import are_compatible
-from sdyopt.dialects.stablehlo.kinds import NON_NEGATIVE_I64
+from sdyopt.dialects.stablehlo.attribute_kinds import NON_NEGATIVE_I64
+from sdyopt.dialects.stablehlo.region_signatures import Bodies, BodyOp, body_of
+from sdyopt.dialects.stablehlo.type_compatibility import are_compatible
 from sdyopt.dialects.stablehlo.types import ANY_TENSOR
 from sdyopt.ir import op_fields
 from sdyopt.ir.attribute import dictionary

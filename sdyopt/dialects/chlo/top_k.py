@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.asm.format.assembly_format import AttrDict, Operand, assembly
-from sdyopt.dialects.chlo.asm import AnyTensorTypeOf
+from sdyopt.dialects.chlo.assembly_directives import AnyTensorTypeOf
 from sdyopt.dialects.chlo.dialect import chlo
-from sdyopt.dialects.stablehlo.asm import integer_attr
+from sdyopt.dialects.stablehlo.assembly_directives import integer_attr
 from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.types import ANY_TENSOR

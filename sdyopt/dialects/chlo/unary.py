@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.asm.format.assembly_format import AttrDict, Operand, assembly
-from sdyopt.dialects.chlo.asm import AnyTensorTypeOf
+from sdyopt.dialects.chlo.assembly_directives import AnyTensorTypeOf
 from sdyopt.dialects.chlo.dialect import chlo
 from sdyopt.dialects.chlo.types import (
     ANY_COMPLEX_TENSOR,
@@ -13,8 +13,8 @@ from sdyopt.dialects.chlo.types import (
     ANY_FLOAT_TENSOR,
     ANY_PRED_TENSOR,
 )
-from sdyopt.dialects.stablehlo.compatible import most_specific_type
 from sdyopt.dialects.stablehlo.traits import COMPATIBLE_TYPES, INFERS_COMPATIBLE_TYPES
+from sdyopt.dialects.stablehlo.type_compatibility import most_specific_type
 from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
 from sdyopt.ir.op_signature import OpSignature

@@ -1,15 +1,15 @@
 """The mesh dialect: sharding and communication on a grid of devices.
 
-In the form of LLVM 19; `later` is the form of LLVM 21.
+In the form of LLVM 19; `mesh_llvm21` is the form of LLVM 21.
 """
 
 from sdyopt.dialects.mesh import (
     collectives,
     halo,
     mesh_op,
-    moves,
-    queries,
-    rooted,
+    mesh_queries,
+    point_to_point,
+    rooted_collectives,
     shard_op,
     sharding_op,
 )
@@ -22,9 +22,9 @@ __all__ = [
     "collectives",
     "halo",
     "mesh_op",
-    "moves",
-    "queries",
-    "rooted",
+    "mesh_queries",
+    "point_to_point",
+    "rooted_collectives",
     "shard_op",
     "sharding_op",
 ]

@@ -36,7 +36,7 @@ def open_list(parser: AsmParser) -> None:
         raise AsmParser.error(parser, "expected '['", parser.skip_trivia())
 
 
-def read_axes(parser: AsmParser) -> Axes:
+def parse_axes(parser: AsmParser) -> Axes:
     """Takes `[axis, …]`, possibly empty."""
     open_list(parser)
     if parser.accept("]"):
@@ -46,9 +46,9 @@ def read_axes(parser: AsmParser) -> Axes:
     return tuple(axes)
 
 
-def read_axes_attribute(parser: AsmParser) -> Attribute:
+def parse_axes_attribute(parser: AsmParser) -> Attribute:
     """Takes `[axis, …]` as an attribute."""
-    return axes_attribute(read_axes(parser))
+    return axes_attribute(parse_axes(parser))
 
 
 def axes_text(axes: Axes) -> str:

@@ -6,8 +6,13 @@ from typing import ClassVar
 
 from sdyopt.asm.format.assembly_format import AttrDict, FormatElement, Operand, assembly
 from sdyopt.asm.format.typed_operands import TypeIn
-from sdyopt.dialects.mesh.asm import axes_clause, integer_clause, mesh_reference, reduction_clause
-from sdyopt.dialects.mesh.collective import (
+from sdyopt.dialects.mesh.assembly_directives import (
+    axes_clause,
+    integer_clause,
+    mesh_reference,
+    reduction_clause,
+)
+from sdyopt.dialects.mesh.collective_base import (
     ALONE,
     AXIS,
     RANKED,

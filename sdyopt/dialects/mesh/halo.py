@@ -18,12 +18,12 @@ from sdyopt.asm.format.print_template import Template
 from sdyopt.asm.format.typed_operands import ImpliedType
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.printer.attribute_printer import plain_type
-from sdyopt.dialects.mesh.asm import mesh_reference
-from sdyopt.dialects.mesh.axes import AXES, print_axes, read_axes_attribute
-from sdyopt.dialects.mesh.axes_lists import AXES_LISTS, lists_clause
+from sdyopt.dialects.mesh.assembly_directives import mesh_reference
+from sdyopt.dialects.mesh.axes import AXES, parse_axes_attribute, print_axes
+from sdyopt.dialects.mesh.axes_array import AXES_LISTS, lists_clause
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.mesh_op import find_mesh
-from sdyopt.dialects.mesh.queries import INDEX_VALUE
+from sdyopt.dialects.mesh.mesh_queries import INDEX_VALUE
 from sdyopt.dialects.mesh.sharding_op import INTEGER, NO_NUMBERS
 from sdyopt.dialects.mesh.sharding_value import SHARDING_TYPE, SHARDING_VALUE
 from sdyopt.ir.attribute import DictAttr
@@ -113,7 +113,7 @@ class NeighborsLinearIndicesOp(Op):
         Custom(_parse_device, _write_device),
         "split_axes",
         "=",
-        Attr("split_axes", read_axes_attribute, print_axes),
+        Attr("split_axes", parse_axes_attribute, print_axes),
         AttrDict(),
         ":",
         TypeOf("neighbor_down"),

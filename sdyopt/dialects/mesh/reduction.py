@@ -48,7 +48,7 @@ REDUCTION: AttrKind[ReductionKind] = AttrKind(
 SUM = Reduction(ReductionKind.SUM)
 
 
-def read_word(parser: AsmParser, cls: type[R]) -> R:
+def parse_word(parser: AsmParser, cls: type[R]) -> R:
     """Takes the word for a kind."""
     offset = parser.skip_trivia()
     word = parser.accept_word()
@@ -62,10 +62,10 @@ def read_word(parser: AsmParser, cls: type[R]) -> R:
 
 
 @mesh.attribute("partial")
-def read_in_brackets(parser: AsmParser) -> Reduction:
+def parse_in_brackets(parser: AsmParser) -> Reduction:
     """Takes `<kind>`."""
     parser.expect("<")
-    found = read_word(parser, Reduction)
+    found = parse_word(parser, Reduction)
     parser.expect(">")
     return found
 

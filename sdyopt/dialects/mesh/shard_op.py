@@ -9,7 +9,7 @@ from sdyopt.asm.format.unit_attr import UnitKeyword
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.location import UnknownLoc
-from sdyopt.dialects.mesh.collective import RANKED
+from sdyopt.dialects.mesh.collective_base import RANKED
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.sharding import SHARDING_ATTR, MeshSharding, read_sharding, sharding_text
 from sdyopt.dialects.mesh.sharding_value import SHARDING_TYPE, SHARDING_VALUE

@@ -8,7 +8,7 @@ from typing import Any
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.symbol_names import symbol_text
 from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.dialects.mesh.axes import Axes, axes_problem, axes_text, open_list, read_axes, read_axis
+from sdyopt.dialects.mesh.axes import Axes, axes_problem, axes_text, open_list, parse_axes, read_axis
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.reduction import ReductionKind
 from sdyopt.ir.attribute import Attribute, SymbolRef
@@ -72,7 +72,7 @@ class MeshSharding(Attribute):
 SHARDING_ATTR = of_class(MeshSharding, "")
 
 
-def read_mesh_reference(parser: AsmParser) -> SymbolRef:
+def parse_mesh_reference(parser: AsmParser) -> SymbolRef:
     """Takes `@name`."""
     offset = parser.skip_trivia()
     found = parser.attribute()
@@ -87,19 +87,19 @@ def read_sharding(parser: AsmParser) -> MeshSharding:
     start = parser.skip_trivia()
     parser.expect("<")
     try:
-        reference = read_mesh_reference(parser)
+        reference = parse_mesh_reference(parser)
     except DiagnosticError as error:
         raise error.then(_failed(parser, "mesh", "::mlir::FlatSymbolRefAttr")) from None
     parser.expect(",")
     try:
-        lists = read_axes_lists(parser)
+        lists = parse_axes_lists(parser)
     except DiagnosticError as error:
         raise error.then(_failed(parser, "split_axes", "::llvm::ArrayRef<MeshAxesAttr>")) from None
     sharding = MeshSharding(reference, lists)
     if parser.accept(","):
         parser.expect("partial")
         parser.expect("=")
-        sharding = MeshSharding(reference, lists, *_read_partial(parser))
+        sharding = MeshSharding(reference, lists, *_parse_partial(parser))
     parser.expect(">")
     problem = axes_problem(sharding.all_axes)
     if problem is not None:
@@ -107,17 +107,17 @@ def read_sharding(parser: AsmParser) -> MeshSharding:
     return sharding
 
 
-def read_axes_lists(parser: AsmParser, may_be_empty: bool = True) -> tuple[Axes, ...]:
+def parse_axes_lists(parser: AsmParser, may_be_empty: bool = True) -> tuple[Axes, ...]:
     """Takes `[[axes], …]`."""
     open_list(parser)
     if may_be_empty and parser.accept("]"):
         return ()
-    lists = parser.comma_list(lambda: read_axes(parser))
+    lists = parser.comma_list(lambda: parse_axes(parser))
     parser.expect("]")
     return tuple(lists)
 
 
-def _read_partial(parser: AsmParser) -> tuple[Axes, ReductionKind]:
+def _parse_partial(parser: AsmParser) -> tuple[Axes, ReductionKind]:
     offset = parser.skip_trivia()
     word = parser.accept_word()
     if word not in list(ReductionKind):

@@ -9,12 +9,12 @@ from sdyopt.asm.format.assembly_format import AttrDict, FormatElement, Operand, 
 from sdyopt.asm.format.dynamic_index_list import DynamicIndexList
 from sdyopt.asm.format.print_template import Template
 from sdyopt.asm.parser.op_parser import OpAsmParser
-from sdyopt.dialects.mesh.asm import mesh_reference
-from sdyopt.dialects.mesh.axes import AXES, Axes, axes_attribute, axes_problem, axes_text, read_axes
-from sdyopt.dialects.mesh.axes_lists import AXES_LISTS, AxesLists, lists_clause
+from sdyopt.dialects.mesh.assembly_directives import mesh_reference
+from sdyopt.dialects.mesh.axes import AXES, Axes, axes_attribute, axes_problem, axes_text, parse_axes
+from sdyopt.dialects.mesh.axes_array import AXES_LISTS, AxesLists, lists_clause
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.mesh_op import MeshOp, find_mesh
-from sdyopt.dialects.mesh.reduction import REDUCTION, Reduction, ReductionKind, read_word
+from sdyopt.dialects.mesh.reduction import REDUCTION, Reduction, ReductionKind, parse_word
 from sdyopt.dialects.mesh.shard_op import ShardingSource, ShardOp
 from sdyopt.dialects.mesh.sharding import MeshSharding
 from sdyopt.dialects.mesh.sharding_value import SHARDING_VALUE
@@ -41,8 +41,8 @@ class _Partial(FormatElement):
         op_parser.expect("=")
         op_class = op_parser.op_class
         assert issubclass(op_class, ShardingOp)
-        op_parser.attributes["partial_type"] = read_word(op_parser, op_class.reduction_class)
-        op_parser.attributes["partial_axes"] = axes_attribute(read_axes(op_parser))
+        op_parser.attributes["partial_type"] = parse_word(op_parser, op_class.reduction_class)
+        op_parser.attributes["partial_axes"] = axes_attribute(parse_axes(op_parser))
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         if signature.partial_type is not None:

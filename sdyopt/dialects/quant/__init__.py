@@ -1,7 +1,7 @@
 """The dialect quant: types of numbers that are stored as integers and stand for others."""
 
 from sdyopt.dialects.quant import quantile as quantile
-from sdyopt.dialects.quant.text import quant
+from sdyopt.dialects.quant.type_assembly import quant
 from sdyopt.dialects.quant.types import (
     AnyQuantized,
     CalibratedQuantized,

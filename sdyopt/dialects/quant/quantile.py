@@ -6,7 +6,7 @@ from math import isfinite
 
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.dialects.quant.text import bit_pattern, quant
+from sdyopt.dialects.quant.type_assembly import bit_pattern, quant
 from sdyopt.dialects.quant.types import QuantileType
 from sdyopt.ir.floats import float_text
 from sdyopt.ir.types import F64, FloatType, IntegerType, Type

@@ -5,21 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.dialects.sdy.debugging import OPERAND, AxisPropagation, EdgeValueRef, PropagationEdges
-from sdyopt.dialects.sdy.dialect import sdy
-from sdyopt.dialects.sdy.mesh_op import common_mesh
-from sdyopt.dialects.sdy.names import (
+from sdyopt.dialects.sdy.attribute_names import (
     BLOCK_ARGUMENT_PROPAGATION_EDGES,
     PROPAGATION_EDGES,
     RESULT_PROPAGATION_EDGES,
     SHARDING,
     SHARDING_RULE,
 )
+from sdyopt.dialects.sdy.dialect import sdy
+from sdyopt.dialects.sdy.mesh_op import common_mesh
+from sdyopt.dialects.sdy.propagation_debug_attrs import (
+    OPERAND,
+    AxisPropagation,
+    EdgeValueRef,
+    PropagationEdges,
+)
 from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.dialects.sdy.rule_checks import check_rule
 from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding
 from sdyopt.dialects.sdy.sharding_checks import check_sharding, check_shardings
-from sdyopt.dialects.sdy.values import sharding_of
+from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.ir.attribute import ArrayAttr, Attribute
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import FUNCTION

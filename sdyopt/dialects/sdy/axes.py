@@ -12,7 +12,16 @@ from itertools import pairwise
 
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.dialects.sdy.asm import attributes, called, integer, nested, parameter, quote, quoted, unbracketed
+from sdyopt.dialects.sdy.attribute_parsing import (
+    attributes,
+    called,
+    integer,
+    nested,
+    parameter,
+    quote,
+    quoted,
+    unbracketed,
+)
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.ir.attribute import Attribute

@@ -6,7 +6,14 @@ from collections.abc import Iterator
 
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.dialects.sdy.asm import attributes, called, integer, parameter, quote, unbracketed
+from sdyopt.dialects.sdy.attribute_parsing import (
+    attributes,
+    called,
+    integer,
+    parameter,
+    quote,
+    unbracketed,
+)
 from sdyopt.dialects.sdy.axes import AxisRef, axis_refs_text, parse_axis_refs
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.ir.attribute import Attribute, StringAttr

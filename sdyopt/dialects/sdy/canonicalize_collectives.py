@@ -13,7 +13,7 @@ from sdyopt.dialects.sdy.axes import sorted_and_merged, with_axes
 from sdyopt.dialects.sdy.axis_lists import AllToAllParams, AxesPerDim, AxisRefList
 from sdyopt.dialects.sdy.mesh_op import mesh_of
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
-from sdyopt.dialects.sdy.values import sharding_of, sharding_or_replicated
+from sdyopt.dialects.sdy.value_shardings import sharding_of, sharding_or_replicated
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import Pattern
 from sdyopt.ir.rewrite import Rewriter

@@ -13,7 +13,7 @@ from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import mesh_of
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.dialects.sdy.sharding_checks import SeenAxes, check_sharding
-from sdyopt.dialects.sdy.values import rank_of, sharding_of, sharding_or_replicated
+from sdyopt.dialects.sdy.value_shardings import rank_of, sharding_of, sharding_or_replicated
 from sdyopt.ir.operation import Op
 
 # (number of a dimension, its sharding, axes to work along) -> the axes that shard it afterwards.

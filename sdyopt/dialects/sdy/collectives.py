@@ -8,6 +8,15 @@ from __future__ import annotations
 from sdyopt.asm.format.assembly_format import Assembly, AttrDict, FormatElement, Operand, assembly
 from sdyopt.dialects.sdy import canonicalize_collectives as canonicalize
 from sdyopt.dialects.sdy import collective_checks as checks
+from sdyopt.dialects.sdy.assembly_directives import (
+    ANY_SHAPED,
+    SHARDING_ATTR,
+    KnownType,
+    bare,
+    bare_attr,
+    kind_of,
+    named_sharding,
+)
 from sdyopt.dialects.sdy.axis_lists import (
     AllToAllParams,
     AxesPerDim,
@@ -22,15 +31,6 @@ from sdyopt.dialects.sdy.axis_lists import (
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.dialects.sdy.interfaces import ShardingOwner
 from sdyopt.dialects.sdy.ops import operand_type
-from sdyopt.dialects.sdy.pieces import (
-    ANY_SHAPED,
-    SHARDING_ATTR,
-    KnownType,
-    bare,
-    bare_attr,
-    kind_of,
-    named_sharding,
-)
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.ir.constraints import AttrKind
 from sdyopt.ir.op_fields import attr, operand, result

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from sdyopt.dialects.sdy.assembly_directives import kind_of
 from sdyopt.dialects.sdy.axis_lists import ManualAxes
-from sdyopt.dialects.sdy.pieces import kind_of
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.ir.constraints import AttrKind
 from sdyopt.ir.op_fields import attr

@@ -13,7 +13,15 @@ from math import prod
 
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.dialects.sdy.asm import attributes, called, integer, parameter, quote, quoted, unbracketed
+from sdyopt.dialects.sdy.attribute_parsing import (
+    attributes,
+    called,
+    integer,
+    parameter,
+    quote,
+    quoted,
+    unbracketed,
+)
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.interning import derive, derived
 from sdyopt.ir.attribute import Attribute

@@ -11,10 +11,7 @@ from sdyopt.asm.format.constant import constant_assembly
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.func import CallOp
-from sdyopt.dialects.sdy.canonicalize_reshard import RESHARD_OF_RESHARD, REUSE_RESHARD
-from sdyopt.dialects.sdy.dialect import sdy
-from sdyopt.dialects.sdy.interfaces import ShardingOwner
-from sdyopt.dialects.sdy.pieces import (
+from sdyopt.dialects.sdy.assembly_directives import (
     ANY_RANKED_TENSOR,
     ANY_SHAPED,
     ANY_STATIC_TENSOR,
@@ -24,6 +21,9 @@ from sdyopt.dialects.sdy.pieces import (
     named_sharding,
     sharding_attr,
 )
+from sdyopt.dialects.sdy.canonicalize_reshard import RESHARD_OF_RESHARD, REUSE_RESHARD
+from sdyopt.dialects.sdy.dialect import sdy
+from sdyopt.dialects.sdy.interfaces import ShardingOwner
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.sdy.sharding_checks import check_sharding
 from sdyopt.ir.attribute import Attribute

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.diagnostics.diagnostic import emit
-from sdyopt.dialects.sdy.asm import attributes, called, unbracketed
+from sdyopt.dialects.sdy.attribute_parsing import attributes, called, unbracketed
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.ir.attribute import Attribute
 

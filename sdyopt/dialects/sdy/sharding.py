@@ -16,7 +16,7 @@ from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.asm.symbol_names import symbol_text
 from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.dialects.sdy.asm import also, attributes, called, nested, unbracketed
+from sdyopt.dialects.sdy.attribute_parsing import also, attributes, called, nested, unbracketed
 from sdyopt.dialects.sdy.axes import AxisRef, axis_refs_text, parse_axis_ref
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.dialects.sdy.mesh import Mesh, mesh_text, parse_mesh

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.dialects.stablehlo.bodies import SINGLE_BLOCK, body_of, quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
+from sdyopt.dialects.stablehlo.region_signatures import SINGLE_BLOCK, body_of, quoted
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.types import FUTURE, TENSOR, FutureType
 from sdyopt.ir import op_fields

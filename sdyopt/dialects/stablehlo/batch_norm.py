@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.dialects.stablehlo.attribute_kinds import NON_NEGATIVE_I64
 from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with, print_size
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.dimensions import are_shapes_compatible
-from sdyopt.dialects.stablehlo.kinds import NON_NEGATIVE_I64
 from sdyopt.dialects.stablehlo.traits import COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.types import FLOAT_OR_QUANTIZED_TENSOR, FLOAT_OR_QUANTIZED_VECTOR
 from sdyopt.ir import op_fields

@@ -8,10 +8,14 @@ from sdyopt.asm.format.assembly_format import AttrDict, Operand, assembly
 from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.quant import QuantizedType, UniformQuantizedPerAxis
 from sdyopt.dialects.stablehlo import types
-from sdyopt.dialects.stablehlo.asm import AllOperands, ComplexOpType, SameOperandsAndResultType
-from sdyopt.dialects.stablehlo.compatible import most_specific_type
+from sdyopt.dialects.stablehlo.assembly_directives import (
+    AllOperands,
+    ComplexOpType,
+    SameOperandsAndResultType,
+)
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.traits import COMPATIBLE_TYPES, HLO_COMMUTATIVE, INFERS_COMPATIBLE_TYPES
+from sdyopt.dialects.stablehlo.type_compatibility import most_specific_type
 from sdyopt.ir.block import Region
 from sdyopt.ir.op_fields import operand, result
 from sdyopt.ir.op_signature import OpSignature

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.dialects.stablehlo.dialect import stablehlo
-from sdyopt.dialects.stablehlo.structs import Parameter, integer, read_struct
+from sdyopt.dialects.stablehlo.tablegen_struct import Parameter, integer, parse_tablegen_struct
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import of_class
 
@@ -27,7 +27,7 @@ _PARAMETERS = (Parameter("handle", integer, "int64_t"), Parameter("type", intege
 
 @stablehlo.attribute("channel_handle")
 def _parse(parser: AsmParser) -> Attribute:
-    return ChannelHandle(*read_struct(parser, "ChannelHandle", _PARAMETERS))
+    return ChannelHandle(*parse_tablegen_struct(parser, "ChannelHandle", _PARAMETERS))
 
 
 @stablehlo.printer(ChannelHandle)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
 from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.quant import QuantizedType, UniformQuantized, UniformQuantizedPerAxis
-from sdyopt.dialects.stablehlo.asm import string_attr
+from sdyopt.dialects.stablehlo.assembly_directives import string_attr
 from sdyopt.dialects.stablehlo.bounds import print_size
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.dimensions import are_shapes_compatible

@@ -12,9 +12,9 @@ from sdyopt.asm.format.assembly_format import Attr
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.dialects.stablehlo.asm import print_list
+from sdyopt.dialects.stablehlo.assembly_directives import print_list
+from sdyopt.dialects.stablehlo.custom_struct import dimension_list, number, parse_custom_struct
 from sdyopt.dialects.stablehlo.dialect import stablehlo
-from sdyopt.dialects.stablehlo.records import dimension_list, number, read_record
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import of_class
 
@@ -75,7 +75,7 @@ def conv_dimensions_attr(field: str) -> Attr:
 def _parse(parser: AsmParser) -> Attribute:
     parser.expect("<")
     if parser.accept("raw"):
-        found = read_record(parser, "dot dimension numbers", _RAW_ENTRIES)
+        found = parse_custom_struct(parser, "dot dimension numbers", _RAW_ENTRIES)
         return ConvDimensions(
             *(found.get(name, () if read is dimension_list else 0) for name, read in _RAW_ENTRIES.items())
         )
@@ -108,11 +108,11 @@ def _print_side(dimensions: tuple[int, ...], letters: str) -> str:
 
 def _read(parser: AsmParser) -> ConvDimensions:
     """Reads the three lists."""
-    input, input_spatial = _read_side(parser, "bf")
+    input, input_spatial = _parse_side(parser, "bf")
     parser.expect("x")
-    kernel, kernel_spatial = _read_side(parser, "io")
+    kernel, kernel_spatial = _parse_side(parser, "io")
     parser.expect("->")
-    output, output_spatial = _read_side(parser, "bf")
+    output, output_spatial = _parse_side(parser, "bf")
     return ConvDimensions(
         *(input["b"], input["f"], input_spatial),
         *(kernel["i"], kernel["o"], kernel_spatial),
@@ -120,14 +120,14 @@ def _read(parser: AsmParser) -> ConvDimensions:
     )
 
 
-def _read_side(parser: AsmParser, letters: str) -> tuple[dict[str, int], tuple[int, ...]]:
+def _parse_side(parser: AsmParser, letters: str) -> tuple[dict[str, int], tuple[int, ...]]:
     """Reads one list: where each letter stands, and where each number does."""
     parser.expect("[")
     lettered: dict[str, int] = {}
     numbered: dict[int, int] = {}
     index = 0
     while True:
-        _read_entry(parser, letters, index, lettered, numbered)
+        _parse_entry(parser, letters, index, lettered, numbered)
         index += 1
         if not parser.accept(","):
             break
@@ -138,7 +138,7 @@ def _read_side(parser: AsmParser, letters: str) -> tuple[dict[str, int], tuple[i
     return lettered, _spatial(parser, numbered)
 
 
-def _read_entry(
+def _parse_entry(
     parser: AsmParser, letters: str, index: int, lettered: dict[str, int], numbered: dict[int, int]
 ) -> None:
     offset = parser.skip_trivia()

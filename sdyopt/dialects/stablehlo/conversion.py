@@ -11,11 +11,15 @@ from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.quant import QuantizedType
 from sdyopt.dialects.stablehlo import types
-from sdyopt.dialects.stablehlo.asm import AllOperands, SameOperandsAndResultType, real_type
-from sdyopt.dialects.stablehlo.compatible import most_specific_type
+from sdyopt.dialects.stablehlo.assembly_directives import (
+    AllOperands,
+    SameOperandsAndResultType,
+    real_type,
+)
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.quantized import bit_width
 from sdyopt.dialects.stablehlo.traits import COMPATIBLE_TYPES, INFERS_COMPATIBLE_TYPES
+from sdyopt.dialects.stablehlo.type_compatibility import most_specific_type
 from sdyopt.dialects.stablehlo.unary import ELEMENTWISE_INFERRED, ELEMENTWISE_MAP, UnaryOp
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.block import Region

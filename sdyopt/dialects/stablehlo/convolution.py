@@ -5,13 +5,13 @@ from __future__ import annotations
 from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
 from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.quant import QuantizedType, UniformQuantizedPerAxis
-from sdyopt.dialects.stablehlo.compatible import are_compatible_elements
+from sdyopt.dialects.stablehlo.attribute_kinds import I64_ELEMENTS, POSITIVE_I64
 from sdyopt.dialects.stablehlo.contraction import check_quantized_product, check_result_shape
 from sdyopt.dialects.stablehlo.conv_dimensions import CONV_DIMENSIONS, ConvDimensions, conv_dimensions_attr
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.dimensions import is_unique, listing
-from sdyopt.dialects.stablehlo.kinds import I64_ELEMENTS, POSITIVE_I64
 from sdyopt.dialects.stablehlo.precision import PRECISION_CONFIG, check_precision
+from sdyopt.dialects.stablehlo.type_compatibility import are_compatible_elements
 from sdyopt.dialects.stablehlo.types import STATIC_2D_INT_TENSOR, TENSOR, TENSOR_OR_PER_AXIS
 from sdyopt.dialects.stablehlo.window import (
     Padding,
@@ -20,7 +20,7 @@ from sdyopt.dialects.stablehlo.window import (
     pairs_of,
     window_result_shape,
 )
-from sdyopt.dialects.stablehlo.window_asm import window_directive
+from sdyopt.dialects.stablehlo.window_assembly import window_directive
 from sdyopt.ir import op_fields
 from sdyopt.ir.constraints import BOOL_ARRAY, I64_ARRAY
 from sdyopt.ir.elements_attributes import DenseElements

@@ -8,11 +8,11 @@ from typing import Any
 from sdyopt.asm.format.assembly_format import Attr, AttrDict, FunctionalType, Operand, assembly
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.symbol_names import symbol_text
-from sdyopt.dialects.stablehlo.bodies import quoted
+from sdyopt.dialects.stablehlo.custom_call_targets import check_known_call
 from sdyopt.dialects.stablehlo.dialect import stablehlo
-from sdyopt.dialects.stablehlo.known_calls import check_known_call
 from sdyopt.dialects.stablehlo.layouts import LAYOUTS, check_layouts
 from sdyopt.dialects.stablehlo.operand_alias import ALIASES, OutputOperandAlias, part_of
+from sdyopt.dialects.stablehlo.region_signatures import quoted
 from sdyopt.dialects.stablehlo.types import CUSTOM_CALL_VALUE
 from sdyopt.ir import op_fields
 from sdyopt.ir.attribute import EMPTY_ARRAY, ArrayAttr, Attribute, DictAttr, StringAttr, SymbolRef

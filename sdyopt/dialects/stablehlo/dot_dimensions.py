@@ -9,11 +9,16 @@ from sdyopt.asm.format.print_template import Template
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.dialects.stablehlo.asm import print_list
-from sdyopt.dialects.stablehlo.compatible import dimensions_of, most_specific_dimension
+from sdyopt.dialects.stablehlo.assembly_directives import print_list
+from sdyopt.dialects.stablehlo.custom_struct import (
+    PRODUCT_ENTRIES,
+    integer_list,
+    parse_custom_struct,
+    print_custom_struct,
+)
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.dimensions import Dimensions, check_distinct
-from sdyopt.dialects.stablehlo.records import PRODUCT_ENTRIES, integer_list, print_record, read_record
+from sdyopt.dialects.stablehlo.type_compatibility import dimensions_of, most_specific_dimension
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.constraints import of_class
 from sdyopt.ir.op_signature import OpSignature
@@ -47,14 +52,14 @@ DOT_DIMENSIONS = of_class(DotDimensions, "Attribute that models the dimension in
 @stablehlo.attribute("dot")
 def _parse(parser: AsmParser) -> Attribute:
     parser.expect("<")
-    found = read_record(parser, "dot dimension numbers", PRODUCT_ENTRIES)
+    found = parse_custom_struct(parser, "dot dimension numbers", PRODUCT_ENTRIES)
     return DotDimensions(*(found.get(name, ()) for name in PRODUCT_ENTRIES))
 
 
 @stablehlo.printer(DotDimensions)
 def _print(dims: DotDimensions, attribute_printer: AttributePrinter) -> str:
     values = (dims.lhs_batching, dims.rhs_batching, dims.lhs_contracting, dims.rhs_contracting)
-    return print_record("dot", dict(zip(PRODUCT_ENTRIES, values, strict=True)))
+    return print_custom_struct("dot", dict(zip(PRODUCT_ENTRIES, values, strict=True)))
 
 
 # --- In dot_general ---------------------------------------------------------------------------

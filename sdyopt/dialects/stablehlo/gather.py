@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.asm.printer.attribute_printer import plain_type
+from sdyopt.dialects.stablehlo.attribute_kinds import integers_of
 from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
-from sdyopt.dialects.stablehlo.compatible import are_compatible
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.dimensions import (
     Dimensions,
@@ -18,8 +18,8 @@ from sdyopt.dialects.stablehlo.dimensions import (
     listing,
 )
 from sdyopt.dialects.stablehlo.index_dimensions import GATHER_DIMENSIONS, GatherDimensions
-from sdyopt.dialects.stablehlo.kinds import integers_of
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
+from sdyopt.dialects.stablehlo.type_compatibility import are_compatible
 from sdyopt.dialects.stablehlo.types import INT_TENSOR, STATIC_1D_INT_TENSOR, TENSOR
 from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.dialects.stablehlo.custom_struct import (
+    dimension_list,
+    number,
+    parse_custom_struct,
+    print_custom_struct,
+)
 from sdyopt.dialects.stablehlo.dialect import stablehlo
-from sdyopt.dialects.stablehlo.records import dimension_list, number, print_record, read_record
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import of_class
 
@@ -60,20 +65,20 @@ _SCATTER_ENTRIES = {
 @stablehlo.attribute("gather")
 def _parse_gather(parser: AsmParser) -> Attribute:
     parser.expect("<")
-    return GatherDimensions(**read_record(parser, "gather dimension numbers", _GATHER_ENTRIES))
+    return GatherDimensions(**parse_custom_struct(parser, "gather dimension numbers", _GATHER_ENTRIES))
 
 
 @stablehlo.printer(GatherDimensions)
 def _print_gather(dims: GatherDimensions, attribute_printer: AttributePrinter) -> str:
-    return print_record("gather", {name: getattr(dims, name) for name in _GATHER_ENTRIES})
+    return print_custom_struct("gather", {name: getattr(dims, name) for name in _GATHER_ENTRIES})
 
 
 @stablehlo.attribute("scatter")
 def _parse_scatter(parser: AsmParser) -> Attribute:
     parser.expect("<")
-    return ScatterDimensions(**read_record(parser, "scatter dimension numbers", _SCATTER_ENTRIES))
+    return ScatterDimensions(**parse_custom_struct(parser, "scatter dimension numbers", _SCATTER_ENTRIES))
 
 
 @stablehlo.printer(ScatterDimensions)
 def _print_scatter(dims: ScatterDimensions, attribute_printer: AttributePrinter) -> str:
-    return print_record("scatter", {name: getattr(dims, name) for name in _SCATTER_ENTRIES})
+    return print_custom_struct("scatter", {name: getattr(dims, name) for name in _SCATTER_ENTRIES})

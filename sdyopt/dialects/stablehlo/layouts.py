@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.asm.printer.attribute_printer import plain_attribute
-from sdyopt.dialects.stablehlo.bodies import quoted
-from sdyopt.dialects.stablehlo.kinds import integers_of
+from sdyopt.dialects.stablehlo.attribute_kinds import integers_of
+from sdyopt.dialects.stablehlo.region_signatures import quoted
 from sdyopt.ir.attribute import ArrayAttr, Attribute
 from sdyopt.ir.constraints import AttrKind
 from sdyopt.ir.elements_attributes import DenseElements

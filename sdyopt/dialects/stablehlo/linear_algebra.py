@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand, Optional, assembly
-from sdyopt.dialects.stablehlo.asm import (
+from sdyopt.dialects.stablehlo.assembly_directives import (
     SameOperandsAndResultType,
     enum_attr,
     i64_list_attr,
     integer_attr,
 )
-from sdyopt.dialects.stablehlo.bodies import quoted
 from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.dimensions import are_shapes_compatible, listing
 from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
+from sdyopt.dialects.stablehlo.region_signatures import quoted
 from sdyopt.dialects.stablehlo.traits import COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.types import FLOAT_COMPLEX_OR_QUANTIZED_TENSOR, FLOAT_OR_COMPLEX_TENSOR
 from sdyopt.ir import op_fields

@@ -11,7 +11,12 @@ from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.asm.strings import escape
 from sdyopt.dialects.stablehlo.dialect import stablehlo
-from sdyopt.dialects.stablehlo.structs import Parameter, integer, read_parameter, read_struct
+from sdyopt.dialects.stablehlo.tablegen_struct import (
+    Parameter,
+    integer,
+    parse_struct_parameter,
+    parse_tablegen_struct,
+)
 from sdyopt.ir.attribute import ArrayAttr, Attribute, SymbolRef
 from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.operation import Op
@@ -84,9 +89,9 @@ def _problem(mesh: Attribute, axes: ArrayAttr) -> str | None:
 @stablehlo.attribute("sub_axis_info")
 def _parse_sub_axis(parser: AsmParser) -> SubAxisInfo:
     parser.expect("(")
-    pre_size = read_parameter(parser, "SubAxisInfo", "pre_size", "int64_t", integer)
+    pre_size = parse_struct_parameter(parser, "SubAxisInfo", "pre_size", "int64_t", integer)
     parser.expect(")")
-    size = read_parameter(parser, "SubAxisInfo", "size", "int64_t", integer)
+    size = parse_struct_parameter(parser, "SubAxisInfo", "size", "int64_t", integer)
     return SubAxisInfo(pre_size, size)
 
 
@@ -99,25 +104,27 @@ def _sub_axis(parser: AsmParser) -> Attribute:
 
 @stablehlo.attribute("axis_ref")
 def _parse_axis(parser: AsmParser) -> AxisRef:
-    return AxisRef(*read_struct(parser, "AxisRef", _AXIS_REF))
+    return AxisRef(*parse_tablegen_struct(parser, "AxisRef", _AXIS_REF))
 
 
 @stablehlo.attribute("mesh_axis")
 def _parse_mesh_axis(parser: AsmParser) -> MeshAxis:
-    return MeshAxis(*read_struct(parser, "MeshAxis", _MESH_AXIS))
+    return MeshAxis(*parse_tablegen_struct(parser, "MeshAxis", _MESH_AXIS))
 
 
 @stablehlo.attribute("mesh")
 def _parse_mesh(parser: AsmParser) -> Mesh:
     for token in ("<", "axes", "=", "["):
         parser.expect(token)
-    axes = read_parameter(parser, "Mesh", "axes", "::llvm::ArrayRef<stablehlo::MeshAxisAttr>", _mesh_axes)
+    axes = parse_struct_parameter(
+        parser, "Mesh", "axes", "::llvm::ArrayRef<stablehlo::MeshAxisAttr>", _mesh_axes
+    )
     parser.expect("]")
     device_ids = None
     if parser.accept(","):
         parser.expect("device_ids")
         parser.expect("=")
-        device_ids = read_parameter(parser, "Mesh", "device_ids", "DenseIntElementsAttr", _device_ids)
+        device_ids = parse_struct_parameter(parser, "Mesh", "device_ids", "DenseIntElementsAttr", _device_ids)
     parser.expect(">")
     return Mesh(axes, device_ids)
 
@@ -140,7 +147,7 @@ def _device_ids(parser: AsmParser) -> DenseElements:
 @stablehlo.attribute("replica_group_mesh_axes")
 def _parse_groups(parser: AsmParser) -> ReplicaGroupMeshAxes:
     offset = parser.skip_trivia()
-    mesh, axes = read_struct(parser, "ReplicaGroupMeshAxes", _GROUPS)
+    mesh, axes = parse_tablegen_struct(parser, "ReplicaGroupMeshAxes", _GROUPS)
     problem = _problem(mesh, axes)
     if problem is not None:
         raise parser.error(problem, offset)

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.dialects.stablehlo.bounds import print_size
+from sdyopt.dialects.stablehlo.custom_struct import dimension_list
 from sdyopt.dialects.stablehlo.dialect import stablehlo
-from sdyopt.dialects.stablehlo.records import dimension_list
-from sdyopt.dialects.stablehlo.structs import integer, read_parameter
+from sdyopt.dialects.stablehlo.tablegen_struct import integer, parse_struct_parameter
 from sdyopt.ir.attribute import ArrayAttr, Attribute
 from sdyopt.ir.constraints import AttrKind
 from sdyopt.ir.types import TupleType, Type
@@ -53,13 +53,13 @@ def _parse(parser: AsmParser) -> Attribute:
     for token in ("<", "output_tuple_indices", "="):
         parser.expect(token)
     owner = "OutputOperandAlias"
-    outputs = read_parameter(parser, owner, "outputTupleIndices", _INDICES, dimension_list)
+    outputs = parse_struct_parameter(parser, owner, "outputTupleIndices", _INDICES, dimension_list)
     for token in (",", "operand_index", "="):
         parser.expect(token)
-    operand = read_parameter(parser, owner, "operandIndex", "int64_t", integer)
+    operand = parse_struct_parameter(parser, owner, "operandIndex", "int64_t", integer)
     for token in (",", "operand_tuple_indices", "="):
         parser.expect(token)
-    operands = read_parameter(parser, owner, "operandTupleIndices", _INDICES, dimension_list)
+    operands = parse_struct_parameter(parser, owner, "operandTupleIndices", _INDICES, dimension_list)
     parser.expect(">")
     return OutputOperandAlias(outputs, operand, operands)
 

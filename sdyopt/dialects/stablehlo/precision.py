@@ -8,7 +8,7 @@ from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter, plain_type
 from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.dialects.stablehlo.asm import print_list
+from sdyopt.dialects.stablehlo.assembly_directives import print_list
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.ir.attribute import ArrayAttr, Attribute, DictAttr
@@ -130,7 +130,7 @@ _ENTRIES = (
 
 
 @stablehlo.attribute("dot_algorithm")
-def read_algorithm(parser: AsmParser) -> DotAlgorithm:
+def parse_algorithm(parser: AsmParser) -> DotAlgorithm:
     """Reads `<lhs_precision_type = tf32, …>`."""
     offset = parser.skip_trivia()
     parser.expect("<")
@@ -202,7 +202,7 @@ def _parse_precision_and_algorithm(op_parser: OpAsmParser) -> None:
             return
     op_parser.expect("algorithm")
     op_parser.expect("=")
-    op_parser.attributes["algorithm"] = read_algorithm(op_parser)
+    op_parser.attributes["algorithm"] = parse_algorithm(op_parser)
 
 
 def _write_precision(out: Template, signature: OpSignature, attributes: DictAttr) -> None:

@@ -7,7 +7,7 @@ from struct import pack, unpack
 
 from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.quant import QuantizedType, UniformQuantized, UniformQuantizedPerAxis
-from sdyopt.dialects.stablehlo.compatible import are_compatible_elements
+from sdyopt.dialects.stablehlo.type_compatibility import are_compatible_elements
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import DYNAMIC, ComplexType, FloatType, IntegerType, RankedTensor, Type
 

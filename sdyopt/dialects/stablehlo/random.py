@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
 from sdyopt.asm.printer.attribute_printer import plain_type
-from sdyopt.dialects.stablehlo.asm import enum_attr
-from sdyopt.dialects.stablehlo.bodies import quoted
-from sdyopt.dialects.stablehlo.compatible import are_compatible
+from sdyopt.dialects.stablehlo.assembly_directives import enum_attr
+from sdyopt.dialects.stablehlo.attribute_kinds import integers_of
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.dimensions import are_shapes_compatible
 from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
-from sdyopt.dialects.stablehlo.kinds import integers_of
+from sdyopt.dialects.stablehlo.region_signatures import quoted
+from sdyopt.dialects.stablehlo.type_compatibility import are_compatible
 from sdyopt.dialects.stablehlo.types import (
     INT_OR_FLOAT_TENSOR,
     PRED_INT_OR_FLOAT_TENSOR,

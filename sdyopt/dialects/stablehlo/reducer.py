@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.dialects.quant import QuantizedType
-from sdyopt.dialects.stablehlo.bodies import Body, quoted
+from sdyopt.dialects.stablehlo.region_signatures import Body, quoted
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.shape_traits import are_compatible_shapes, are_compatible_sizes
 from sdyopt.ir.types import ComplexType, FloatType, IntegerType, RankedTensor, ShapedType, Type, element_of

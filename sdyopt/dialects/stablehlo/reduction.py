@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.asm.format.assembly_format import Custom, assembly
-from sdyopt.dialects.stablehlo.bodies import SINGLE_BLOCK, Bodies, Body, BodyOp, body_of, quoted
+from sdyopt.dialects.stablehlo.attribute_kinds import I64_ELEMENTS
 from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
-from sdyopt.dialects.stablehlo.control import is_boolean_scalar
+from sdyopt.dialects.stablehlo.control_flow import is_boolean_scalar
 from sdyopt.dialects.stablehlo.dialect import stablehlo
-from sdyopt.dialects.stablehlo.kinds import I64_ELEMENTS
-from sdyopt.dialects.stablehlo.reduce_syntax import parse_reduce, print_reduce
+from sdyopt.dialects.stablehlo.reduce_assembly import parse_reduce, print_reduce
 from sdyopt.dialects.stablehlo.reducer import check_reducer
+from sdyopt.dialects.stablehlo.region_signatures import (
+    SINGLE_BLOCK,
+    Bodies,
+    Body,
+    BodyOp,
+    body_of,
+    quoted,
+)
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.types import TENSOR
 from sdyopt.dialects.stablehlo.window import WindowDimension, check_window, padding_pairs, window_result_shape

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from sdyopt.dialects.stablehlo.attribute_kinds import integers_of
 from sdyopt.dialects.stablehlo.channel import ChannelHandle
-from sdyopt.dialects.stablehlo.kinds import integers_of
 from sdyopt.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import AttrKind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.dialects.stablehlo.bodies import Bodies, Body, BodyOp, body_of, quoted
+from sdyopt.dialects.stablehlo.attribute_kinds import I64_ELEMENTS
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.dimensions import (
     Dimensions,
@@ -17,8 +17,8 @@ from sdyopt.dialects.stablehlo.dimensions import (
     listing,
 )
 from sdyopt.dialects.stablehlo.index_dimensions import SCATTER_DIMENSIONS, ScatterDimensions
-from sdyopt.dialects.stablehlo.kinds import I64_ELEMENTS
 from sdyopt.dialects.stablehlo.reducer import check_reducer, is_alike
+from sdyopt.dialects.stablehlo.region_signatures import Bodies, Body, BodyOp, body_of, quoted
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.types import INTEGER_OR_INDEX_TENSOR, TENSOR
 from sdyopt.dialects.stablehlo.window import check_window, padding_pairs, window_result_shape

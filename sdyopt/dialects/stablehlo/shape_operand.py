@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sdyopt.asm.printer.attribute_printer import plain_type
-from sdyopt.dialects.stablehlo.compatible import is_compatible_shape
-from sdyopt.dialects.stablehlo.kinds import integers_of
+from sdyopt.dialects.stablehlo.attribute_kinds import integers_of
+from sdyopt.dialects.stablehlo.type_compatibility import is_compatible_shape
 from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.folding import constant_value
 from sdyopt.ir.operation import Op

@@ -8,9 +8,13 @@ from math import prod
 from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
 from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.stablehlo import types
-from sdyopt.dialects.stablehlo.asm import AllOperands, SameOperandsAndResultType, i64_list_attr, integer_attr
+from sdyopt.dialects.stablehlo.assembly_directives import (
+    AllOperands,
+    SameOperandsAndResultType,
+    i64_list_attr,
+    integer_attr,
+)
 from sdyopt.dialects.stablehlo.bounds import Bounds, bounds_of, encoding_with
-from sdyopt.dialects.stablehlo.compatible import are_compatible
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.quantized import (
     check_element_types,
@@ -21,6 +25,7 @@ from sdyopt.dialects.stablehlo.quantized import (
 )
 from sdyopt.dialects.stablehlo.shape_operand import check_shape_operand, constant_integers
 from sdyopt.dialects.stablehlo.traits import COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES
+from sdyopt.dialects.stablehlo.type_compatibility import are_compatible
 from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import I64_ARRAY, I64_ATTR, non_negative

@@ -8,7 +8,11 @@ from sdyopt.asm.format.assembly_format import AttrDict, Custom, FunctionalType, 
 from sdyopt.asm.format.print_template import Template
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.dialects.stablehlo import types
-from sdyopt.dialects.stablehlo.asm import AllOperands, OperandsWithCommas, i64_list_attr
+from sdyopt.dialects.stablehlo.assembly_directives import (
+    AllOperands,
+    OperandsWithCommas,
+    i64_list_attr,
+)
 from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES

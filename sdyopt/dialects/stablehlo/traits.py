@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdyopt.dialects.stablehlo.compatible import are_compatible, are_compatible_elements
+from sdyopt.dialects.stablehlo.type_compatibility import are_compatible, are_compatible_elements
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.traits import InfersTypes, Trait
 from sdyopt.ir.types import Type, element_of

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from sdyopt.asm.format.assembly_format import AttrDict, Operand, assembly
 from sdyopt.dialects.stablehlo import types
 from sdyopt.dialects.stablehlo.accuracy import DEFAULT_ACCURACY, RESULT_ACCURACY
-from sdyopt.dialects.stablehlo.asm import SameOperandsAndResultType
-from sdyopt.dialects.stablehlo.compatible import most_specific_type
+from sdyopt.dialects.stablehlo.assembly_directives import SameOperandsAndResultType
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.traits import COMPATIBLE_TYPES, INFERS_COMPATIBLE_TYPES
+from sdyopt.dialects.stablehlo.type_compatibility import most_specific_type
 from sdyopt.ir.block import Region
 from sdyopt.ir.op_fields import defaulted_attr, operand, result
 from sdyopt.ir.op_signature import OpSignature

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sdyopt.dialects.stablehlo.attribute_kinds import integers_of
 from sdyopt.dialects.stablehlo.dimensions import Dimensions, listing
-from sdyopt.dialects.stablehlo.kinds import integers_of
 from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import DYNAMIC

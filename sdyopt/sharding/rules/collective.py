@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.dialects.stablehlo.collective import (
+from sdyopt.dialects.stablehlo.collectives import (
     AllGatherOp,
     AllReduceOp,
     AllToAllOp,

@@ -21,7 +21,7 @@ from sdyopt.dialects.stablehlo.binary import (
     SubtractOp,
     XorOp,
 )
-from sdyopt.dialects.stablehlo.choosing import ClampOp, CompareOp, SelectOp
+from sdyopt.dialects.stablehlo.compare_select import ClampOp, CompareOp, SelectOp
 from sdyopt.dialects.stablehlo.conversion import (
     AbsOp,
     ConvertOp,

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from sdyopt.dialects.stablehlo.binary import AddOp, AndOp, MaxOp, MinOp, MulOp, OrOp
-from sdyopt.dialects.stablehlo.control import ReturnOp
+from sdyopt.dialects.stablehlo.control_flow import ReturnOp
 from sdyopt.dialects.stablehlo.gather import GatherOp
 from sdyopt.dialects.stablehlo.index_dimensions import GatherDimensions, ScatterDimensions
 from sdyopt.dialects.stablehlo.scatter import ScatterOp

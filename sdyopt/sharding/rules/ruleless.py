@@ -19,9 +19,15 @@ from sdyopt.dialects.sdy.ops import (
     ReshardOp,
     ShardingGroupOp,
 )
-from sdyopt.dialects.stablehlo.creation import AfterAllOp, ConstantOp, CreateTokenOp, IotaOp, PartitionIdOp
-from sdyopt.dialects.stablehlo.grouping import GetTupleElementOp
-from sdyopt.dialects.stablehlo.transfer import InfeedOp, OutfeedOp, RecvOp, SendOp
+from sdyopt.dialects.stablehlo.host_transfer import InfeedOp, OutfeedOp, RecvOp, SendOp
+from sdyopt.dialects.stablehlo.nullary import (
+    AfterAllOp,
+    ConstantOp,
+    CreateTokenOp,
+    IotaOp,
+    PartitionIdOp,
+)
+from sdyopt.dialects.stablehlo.tuple_composite import GetTupleElementOp
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.sharding.builder import RuleBuilder
 from sdyopt.sharding.rule import NoRule, sharding_rule

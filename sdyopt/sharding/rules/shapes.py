@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdyopt.dialects.stablehlo.broadcasting import BroadcastInDimOp
+from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.dialects.stablehlo.conversion import BitcastConvertOp
 from sdyopt.dialects.stablehlo.shapes import ReverseOp, TransposeOp
 from sdyopt.ir.op_signature import OpSignature

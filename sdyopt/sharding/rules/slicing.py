@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sdyopt.dialects.sdy.ops import ConstantOp
-from sdyopt.dialects.stablehlo.joining import ConcatenateOp, PadOp
+from sdyopt.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
 from sdyopt.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp, SliceOp
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.traits import CONSTANT_LIKE

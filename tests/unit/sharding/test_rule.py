@@ -4,9 +4,9 @@ import pytest
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, handling
 from sdyopt.diagnostics.once import forgetting
-from sdyopt.dialects.sdy.names import SHARDING_RULE
+from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
 from sdyopt.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
-from sdyopt.dialects.stablehlo.joining import ConcatenateOp
+from sdyopt.dialects.stablehlo.concatenate_pad import ConcatenateOp
 from sdyopt.dialects.stablehlo.slicing import SliceOp
 from sdyopt.dialects.stablehlo.unary import SineOp
 from sdyopt.ir.attribute import EMPTY_DICT, DictAttr, dictionary

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.mesh import groups
-from sdyopt.dialects.mesh.collective import Collective
-from sdyopt.dialects.mesh.groups import Device
+from sdyopt.dialects.mesh import device_groups
+from sdyopt.dialects.mesh.collective_base import Collective
+from sdyopt.dialects.mesh.device_groups import Device
 from sdyopt.dialects.mesh.reduction import ReductionKind
 from sdyopt.ir.operation import Op
 from tests.simulation import programs
@@ -44,16 +44,16 @@ class Group:
         self.shape = shape
         self.device = device
         self.axes = op.mesh_axes
-        self.devices = groups.companions(shape, device, self.axes)
+        self.devices = device_groups.companions(shape, device, self.axes)
         self.arrays = [values[member] for member in self.devices]
         self.own = values[device]
-        self.place = groups.position_in_group(shape, device, self.axes)
+        self.place = device_groups.position_in_group(shape, device, self.axes)
 
     def parts(self, array: Array, axis: int) -> list[Array]:
         return np.split(array, len(self.devices), axis)
 
     def member(self, index: Shape) -> Device:
-        return groups.device_in_group(self.axes, groups.group_of(self.device, self.axes), index)
+        return device_groups.device_in_group(self.axes, device_groups.group_of(self.device, self.axes), index)
 
     def of_member(self, index: Shape) -> Array:
         return self.arrays[self.devices.index(self.member(index))]
@@ -117,7 +117,7 @@ def _recv(group: Group) -> Array:
 
 def _shift(group: Group) -> Array:
     axis = group.op.shift_axis
-    index = list(groups.index_in_group(group.device, group.axes))
+    index = list(device_groups.index_in_group(group.device, group.axes))
     place = group.axes.index(axis)
     index[place] -= group.op.offset
     if group.op.rotate:
@@ -154,7 +154,7 @@ def _execute(op: Op, shape: Shape, values: Arrays) -> Arrays:
         return values
     assert isinstance(op, Collective)
     meaning = MEANING[op.signature.name]
-    made = {device: meaning(Group(op, shape, values, device)) for device in groups.devices(shape)}
+    made = {device: meaning(Group(op, shape, values, device)) for device in device_groups.devices(shape)}
     for array in made.values():
         # Every result has the shape that its type says.
         assert array.shape == op.results[0].type.shape  # type: ignore[attr-defined]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sdyopt.dialects.mesh import groups
+from sdyopt.dialects.mesh import device_groups
 from tests.simulation.programs import function_of, read
 
 from .simulation import MEANING, Arrays, run
 
 SHAPE = (2, 3)
-DEVICES = groups.devices(SHAPE)
+DEVICES = device_groups.devices(SHAPE)
 
 # Device (i, j) holds [10i + j, 100 + 10i + j], or six numbers counting up from 10 * (3i + j).
 X: Arrays = {(i, j): np.array([10 * i + j, 100 + 10 * i + j]) for i, j in DEVICES}

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from itertools import product
 
-from sdyopt.dialects.mesh import groups
+from sdyopt.dialects.mesh import device_groups
 
 # The mesh of the first examples, which are those that explain the dialect.
 SHAPE = (2, 3, 4, 5)
 
 
 def test_devices_that_agree_on_all_other_axes_are_a_group() -> None:
-    assert groups.groups(SHAPE, (0, 1)) == [(k, m) for k in range(4) for m in range(5)]
-    together = groups.companions(SHAPE, (1, 0, 2, 3), (0, 1))
+    assert device_groups.groups(SHAPE, (0, 1)) == [(k, m) for k in range(4) for m in range(5)]
+    together = device_groups.companions(SHAPE, (1, 0, 2, 3), (0, 1))
     assert (1, 1, 2, 3) in together
     assert (1, 0, 2, 4) not in together
 
@@ -21,40 +21,52 @@ def test_the_first_axis_of_the_list_is_the_slowest() -> None:
     for i, k in product(range(2), range(4)):
         for j in (0, 2):
             order = [
-                groups.position_in_group(SHAPE, device, (3, 1))
+                device_groups.position_in_group(SHAPE, device, (3, 1))
                 for device in ((i, 1, k, 0), (i, j, k, j // 2))
             ]
             assert len(set(order)) == 2
-        first = groups.position_in_group(SHAPE, (i, 1, k, 0), (3, 1))
-        assert first < groups.position_in_group(SHAPE, (i, 0, k, 1), (3, 1))
-        assert first < groups.position_in_group(SHAPE, (i, 2, k, 0), (3, 1))
+        first = device_groups.position_in_group(SHAPE, (i, 1, k, 0), (3, 1))
+        assert first < device_groups.position_in_group(SHAPE, (i, 0, k, 1), (3, 1))
+        assert first < device_groups.position_in_group(SHAPE, (i, 2, k, 0), (3, 1))
 
 
 def test_an_in_group_index_names_a_device_of_each_group() -> None:
     for i, g, j in product(range(2), range(3), range(4)):
-        assert groups.device_in_group((0, 2), (g,), (i, j)) == (i, g, j)
+        assert device_groups.device_in_group((0, 2), (g,), (i, j)) == (i, g, j)
 
 
 def test_a_group_in_order() -> None:
-    assert groups.devices_of_group((2, 3, 2), (2, 0), (1,)) == [(0, 1, 0), (1, 1, 0), (0, 1, 1), (1, 1, 1)]
-    assert groups.devices_of_group((2, 3, 2), (0, 2), (1,)) == [(0, 1, 0), (0, 1, 1), (1, 1, 0), (1, 1, 1)]
+    assert device_groups.devices_of_group((2, 3, 2), (2, 0), (1,)) == [
+        (0, 1, 0),
+        (1, 1, 0),
+        (0, 1, 1),
+        (1, 1, 1),
+    ]
+    assert device_groups.devices_of_group((2, 3, 2), (0, 2), (1,)) == [
+        (0, 1, 0),
+        (0, 1, 1),
+        (1, 1, 0),
+        (1, 1, 1),
+    ]
 
 
 def test_without_axes_everybody_is_alone() -> None:
-    assert groups.companions((2, 3), (1, 2), ()) == [(1, 2)]
-    assert groups.position_in_group((2, 3), (1, 2), ()) == 0
-    assert groups.group_size((2, 3), ()) == 1
+    assert device_groups.companions((2, 3), (1, 2), ()) == [(1, 2)]
+    assert device_groups.position_in_group((2, 3), (1, 2), ()) == 0
+    assert device_groups.group_size((2, 3), ()) == 1
 
 
 def test_groups_divide_the_devices() -> None:
     shape = (2, 3, 2)
     for axes in ((), (0,), (2, 0), (1, 2, 0)):
         members = [
-            d for group in groups.groups(shape, axes) for d in groups.devices_of_group(shape, axes, group)
+            d
+            for group in device_groups.groups(shape, axes)
+            for d in device_groups.devices_of_group(shape, axes, group)
         ]
-        assert sorted(members) == groups.devices(shape)
+        assert sorted(members) == device_groups.devices(shape)
 
 
 def test_linear_and_multi_indices() -> None:
-    assert groups.linear_index((4, 5, 6), (2, 3, 1)) == 79
-    assert groups.multi_index((4, 5, 6), 79) == (2, 3, 1)
+    assert device_groups.linear_index((4, 5, 6), (2, 3, 1)) == 79
+    assert device_groups.multi_index((4, 5, 6), 79) == (2, 3, 1)

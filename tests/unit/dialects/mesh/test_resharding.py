@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from passes.mesh.spmdization import Spmdization
-from sdyopt.dialects.mesh import groups
-from sdyopt.dialects.mesh.groups import Device
+from sdyopt.dialects.mesh import device_groups
+from sdyopt.dialects.mesh.device_groups import Device
 from sdyopt.dialects.mesh.reduction import ReductionKind
 from sdyopt.dialects.mesh.sharding import MeshSharding, sharding_text
 from sdyopt.ir.attribute import SymbolRef
@@ -38,8 +38,8 @@ def _shards(shape: Shape, whole: Array, sharding: MeshSharding, device: Device) 
     part = whole
     for dimension in range(whole.ndim):
         axes = sharding.axes_of(dimension)
-        place = groups.position_in_group(shape, device, axes)
-        part = np.split(part, groups.group_size(shape, axes), dimension)[place]
+        place = device_groups.position_in_group(shape, device, axes)
+        part = np.split(part, device_groups.group_size(shape, axes), dimension)[place]
     return part
 
 
@@ -92,19 +92,19 @@ class _Case:
         return {
             device: _shards(
                 self.shape,
-                self.pieces[groups.index_in_group(device, self.source.partial_axes)],
+                self.pieces[device_groups.index_in_group(device, self.source.partial_axes)],
                 self.source,
                 device,
             )
-            for device in groups.devices(self.shape)
+            for device in device_groups.devices(self.shape)
         }
 
     def check(self, made: Arrays) -> None:
         """What the devices along partial axes hold is combined before it is compared."""
         combine = COMBINE[self.target.partial_kind]
         whole = self._combined(list(self.pieces.values()))
-        for device in groups.devices(self.shape):
-            members = groups.companions(self.shape, device, self.target.partial_axes)
+        for device in device_groups.devices(self.shape):
+            members = device_groups.companions(self.shape, device, self.target.partial_axes)
             got = made[members[0]]
             for member in members[1:]:
                 got = combine(got, made[member])

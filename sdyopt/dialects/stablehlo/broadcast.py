@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
 from sdyopt.dialects.stablehlo import types
-from sdyopt.dialects.stablehlo.asm import i64_list_attr
+from sdyopt.dialects.stablehlo.assembly_directives import i64_list_attr
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.quantized import check_broadcast_scales, check_element_types, check_same_scale
 from sdyopt.dialects.stablehlo.shape_operand import check_shape_operand, constant_integers

@@ -11,7 +11,12 @@ from sdyopt.asm.printer.asm_printer import Printer
 from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.stablehlo import types
-from sdyopt.dialects.stablehlo.asm import AllOperands, TupleOpType, integer_attr, string_attr
+from sdyopt.dialects.stablehlo.assembly_directives import (
+    AllOperands,
+    TupleOpType,
+    integer_attr,
+    string_attr,
+)
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
 from sdyopt.ir.attribute import EMPTY_DICT

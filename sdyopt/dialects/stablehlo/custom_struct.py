@@ -37,7 +37,7 @@ def number(parser: AsmParser) -> int:
     return parser.integer()
 
 
-def read_record(parser: AsmParser, what: str, entries: Mapping[str, Read]) -> dict[str, Any]:
+def parse_custom_struct(parser: AsmParser, what: str, entries: Mapping[str, Read]) -> dict[str, Any]:
     """Reads what stands behind `<`, up to and with `>`. An error says that it is about `what`, too."""
     found: dict[str, Any] = {}
     try:
@@ -63,7 +63,7 @@ def _name(parser: AsmParser, entries: Mapping[str, Read]) -> str:
     raise parser.error(f"expected one of: {names}")
 
 
-def print_record(mnemonic: str, entries: Mapping[str, tuple[int, ...] | int]) -> str:
+def print_custom_struct(mnemonic: str, entries: Mapping[str, tuple[int, ...] | int]) -> str:
     """The text of a record: the mnemonic, and the entries that say anything."""
     written = [
         f"{name} = {list(value) if isinstance(value, tuple) else value}"

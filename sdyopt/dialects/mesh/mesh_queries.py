@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from sdyopt.asm.format.assembly_format import AttrDict, TypeOf, assembly
 from sdyopt.asm.format.typed_operands import TypeIn
-from sdyopt.dialects.mesh.asm import axes_clause, mesh_reference
+from sdyopt.dialects.mesh.assembly_directives import axes_clause, mesh_reference
 from sdyopt.dialects.mesh.axes import AXES, NO_AXES
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.mesh_op import check_axes, find_mesh

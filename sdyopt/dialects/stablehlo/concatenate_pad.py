@@ -6,12 +6,17 @@ from collections.abc import Sequence
 
 from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
 from sdyopt.dialects.stablehlo import types
-from sdyopt.dialects.stablehlo.asm import AllOperands, OperandsWithCommas, i64_list_attr, integer_attr
+from sdyopt.dialects.stablehlo.assembly_directives import (
+    AllOperands,
+    OperandsWithCommas,
+    i64_list_attr,
+    integer_attr,
+)
 from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
-from sdyopt.dialects.stablehlo.compatible import concatenated, most_specific_dimension
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.shape_operand import constant_integers
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
+from sdyopt.dialects.stablehlo.type_compatibility import concatenated, most_specific_dimension
 from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import I64_ARRAY, I64_ATTR, non_negative

@@ -5,8 +5,8 @@ from __future__ import annotations
 from sdyopt.asm.format.assembly_format import AttrDict, FormatElement, assembly
 from sdyopt.asm.format.dynamic_index_list import is_matched
 from sdyopt.asm.format.typed_operands import OperandsAndResultsType
-from sdyopt.dialects.mesh.asm import device_clause, integer_clause, reduction_clause
-from sdyopt.dialects.mesh.collective import (
+from sdyopt.dialects.mesh.assembly_directives import device_clause, integer_clause, reduction_clause
+from sdyopt.dialects.mesh.collective_base import (
     ALONE,
     AXIS,
     DEVICE,
@@ -21,7 +21,7 @@ from sdyopt.dialects.mesh.collective import (
 from sdyopt.dialects.mesh.collectives import HEAD
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.mesh_op import MeshOp
-from sdyopt.dialects.mesh.queries import INDEX_VALUE
+from sdyopt.dialects.mesh.mesh_queries import INDEX_VALUE
 from sdyopt.dialects.mesh.reduction import REDUCTION, SUM
 from sdyopt.ir.op_fields import attr, operand, operands, result
 from sdyopt.ir.op_signature import OpSignature

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.asm.printer.attribute_printer import plain_attribute
-from sdyopt.dialects.stablehlo.bodies import quoted
+from sdyopt.dialects.stablehlo.attribute_kinds import I64_ELEMENTS
 from sdyopt.dialects.stablehlo.channel import (
     CHANNEL_HANDLE,
     DEVICE_TO_DEVICE,
@@ -13,7 +13,7 @@ from sdyopt.dialects.stablehlo.channel import (
     HOST_TO_DEVICE,
 )
 from sdyopt.dialects.stablehlo.dialect import stablehlo
-from sdyopt.dialects.stablehlo.kinds import I64_ELEMENTS
+from sdyopt.dialects.stablehlo.region_signatures import quoted
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.types import (
     STATIC_TENSOR_OR_PER_AXIS_OR_TOKEN,

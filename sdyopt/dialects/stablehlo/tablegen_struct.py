@@ -24,7 +24,7 @@ class Parameter(NamedTuple):
     is_optional: bool = False
 
 
-def read_parameter(
+def parse_struct_parameter(
     parser: AsmParser, owner: str, name: str, cpp_type: str, read: Callable[[AsmParser], T]
 ) -> T:
     """Reads a part of the attribute `StableHLO_owner`."""
@@ -38,7 +38,7 @@ def read_parameter(
         ) from None
 
 
-def read_struct(parser: AsmParser, owner: str, parameters: Sequence[Parameter]) -> list[Any]:
+def parse_tablegen_struct(parser: AsmParser, owner: str, parameters: Sequence[Parameter]) -> list[Any]:
     """Reads `<name = value, …>`, names in any order; the values in the order of `parameters`."""
     parser.expect("<")
     found: dict[str, Any] = {}
@@ -49,7 +49,7 @@ def read_struct(parser: AsmParser, owner: str, parameters: Sequence[Parameter]) 
         parameter = by_name.get(name)
         if parameter is None or name in found:
             raise parser.error(f"duplicate or unknown struct parameter name: {name}")
-        found[name] = read_parameter(parser, owner, name, parameter.cpp_type, parameter.read)
+        found[name] = parse_struct_parameter(parser, owner, name, parameter.cpp_type, parameter.read)
         if len(found) == len(parameters) or not _has_more(parser, parameters, found):
             break
     for parameter in parameters:

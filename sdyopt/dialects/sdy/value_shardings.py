@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.interfaces import ShardingOwner
-from sdyopt.dialects.sdy.names import SHARDING
 from sdyopt.dialects.sdy.ops import DataFlowEdgeOp
 from sdyopt.dialects.sdy.sharding import MeshOrRef, ShardingPerValue, TensorSharding, fully_replicated
 from sdyopt.ir.operation import Op

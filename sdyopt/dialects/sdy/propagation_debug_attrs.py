@@ -11,7 +11,14 @@ from collections.abc import Iterator
 
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.dialects.sdy.asm import attributes, called, integer, nested, parameter, unbracketed
+from sdyopt.dialects.sdy.attribute_parsing import (
+    attributes,
+    called,
+    integer,
+    nested,
+    parameter,
+    unbracketed,
+)
 from sdyopt.dialects.sdy.axes import AxisRef, axis_ref_text, parse_axis_ref
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.ir.attribute import Attribute
@@ -115,8 +122,8 @@ def parse_axis_propagation(parser: AsmParser) -> AxisPropagation:
     read_axis = lambda: nested(parser, AxisRef, parse_axis_ref)  # noqa: E731
     axis = parameter(parser, owner, "axis_name", "::mlir::sdy::AxisRefAttr", read_axis)
     parser.expect("=")
-    read_value = lambda: nested(parser, EdgeValueRef, parse_edge_value)  # noqa: E731
-    source = parameter(parser, owner, "source", "::mlir::sdy::EdgeValueRefAttr", read_value)
+    parse_value = lambda: nested(parser, EdgeValueRef, parse_edge_value)  # noqa: E731
+    source = parameter(parser, owner, "source", "::mlir::sdy::EdgeValueRefAttr", parse_value)
     parser.expect("->")
     parser.expect("[")
     targets = attributes(parser, owner, "targets", EdgeValueRef, parse_edge_value)

@@ -10,7 +10,7 @@ from sdyopt.asm.format.print_template import Template
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.printer.asm_printer import Printer
-from sdyopt.dialects.sdy.asm import nested
+from sdyopt.dialects.sdy.attribute_parsing import nested
 from sdyopt.dialects.sdy.sharding import (
     ShardingPerValue,
     TensorSharding,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sdyopt.asm.format.assembly_format import Custom
 from sdyopt.asm.format.print_template import Template
 from sdyopt.asm.parser.op_parser import OpAsmParser
-from sdyopt.dialects.stablehlo.asm import print_list
+from sdyopt.dialects.stablehlo.assembly_directives import print_list
 from sdyopt.dialects.stablehlo.window import pairs_of
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.elements_attributes import DenseArray, DenseElements, dense

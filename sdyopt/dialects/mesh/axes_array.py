@@ -9,7 +9,7 @@ from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.mesh.axes import Axes
 from sdyopt.dialects.mesh.dialect import mesh
-from sdyopt.dialects.mesh.sharding import lists_text, read_axes_lists
+from sdyopt.dialects.mesh.sharding import lists_text, parse_axes_lists
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import AttrKind
 
@@ -34,7 +34,7 @@ AXES_LISTS: AttrKind[tuple[Axes, ...]] = AttrKind("", lambda a: isinstance(a, Ax
 def read(parser: AsmParser) -> AxesLists:
     """Takes `[[axes], …]`."""
     try:
-        return AxesLists(read_axes_lists(parser, may_be_empty=False))
+        return AxesLists(parse_axes_lists(parser, may_be_empty=False))
     except DiagnosticError as error:
         raise error.then(parser.error(_PARAMETER, parser.skip_trivia())) from None
 

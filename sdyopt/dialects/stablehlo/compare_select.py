@@ -6,8 +6,12 @@ from collections.abc import Sequence
 
 from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand, Optional, assembly
 from sdyopt.dialects.stablehlo import types
-from sdyopt.dialects.stablehlo.asm import AllOperands, SameOperandsAndResultType, SelectOpType, enum_attr
-from sdyopt.dialects.stablehlo.compatible import most_specific_type
+from sdyopt.dialects.stablehlo.assembly_directives import (
+    AllOperands,
+    SameOperandsAndResultType,
+    SelectOpType,
+    enum_attr,
+)
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.dialects.stablehlo.traits import (
@@ -16,6 +20,7 @@ from sdyopt.dialects.stablehlo.traits import (
     COMPATIBLE_OPERAND_ELEMENT_TYPES,
     INFERS_COMPATIBLE_TYPES,
 )
+from sdyopt.dialects.stablehlo.type_compatibility import most_specific_type
 from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import of_class

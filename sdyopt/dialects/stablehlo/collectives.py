@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.dialects.stablehlo.bodies import SINGLE_BLOCK, Bodies, BodyOp, body_of, quoted
+from sdyopt.dialects.stablehlo.attribute_kinds import (
+    I64_ELEMENTS,
+    NON_NEGATIVE_I64,
+    POSITIVE_I64,
+    integers_of,
+)
 from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
 from sdyopt.dialects.stablehlo.channel import CHANNEL_HANDLE
-from sdyopt.dialects.stablehlo.compatible import most_specific_type
 from sdyopt.dialects.stablehlo.dialect import stablehlo
-from sdyopt.dialects.stablehlo.kinds import I64_ELEMENTS, NON_NEGATIVE_I64, POSITIVE_I64, integers_of
 from sdyopt.dialects.stablehlo.reducer import check_reducer
+from sdyopt.dialects.stablehlo.region_signatures import (
+    SINGLE_BLOCK,
+    Bodies,
+    BodyOp,
+    body_of,
+    quoted,
+)
 from sdyopt.dialects.stablehlo.replica_groups import (
     REPLICA_GROUPS,
     GroupedOp,
@@ -22,6 +32,7 @@ from sdyopt.dialects.stablehlo.traits import (
     INFERS_COMPATIBLE_TYPES,
     PAIRWISE_SAME_ELEMENT_TYPE,
 )
+from sdyopt.dialects.stablehlo.type_compatibility import most_specific_type
 from sdyopt.dialects.stablehlo.types import TENSOR
 from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.asm.format.assembly_format import AttrDict, Operand, assembly
-from sdyopt.dialects.chlo.asm import AnyTensorTypeOf, ResultTypes
+from sdyopt.dialects.chlo.assembly_directives import AnyTensorTypeOf, ResultTypes
 from sdyopt.dialects.chlo.broadcast import BinaryOp, BroadcastOp, infer_broadcast
 from sdyopt.dialects.chlo.broadcast_shapes import broadcast_type
 from sdyopt.dialects.chlo.dialect import chlo
 from sdyopt.dialects.chlo.types import (
     ANY_PRED_TENSOR,
 )
-from sdyopt.dialects.stablehlo.asm import TensorTypeOf
+from sdyopt.dialects.stablehlo.assembly_directives import TensorTypeOf
 from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.dialects.stablehlo.traits import (
     BROADCASTING_ELEMENTWISE,

@@ -14,13 +14,13 @@ from sdyopt.asm.format.assembly_format import Attr, AttrDict, Optional, assembly
 from sdyopt.asm.format.typed_operands import TypeIn
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.parser.op_parser import OpAsmParser
-from sdyopt.dialects.mesh.asm import device_clause, integer_clause
-from sdyopt.dialects.mesh.collective import SAME_RANK, SAME_SHAPE_EXACTLY
+from sdyopt.dialects.mesh.assembly_directives import device_clause, integer_clause
+from sdyopt.dialects.mesh.collective_base import SAME_RANK, SAME_SHAPE_EXACTLY
 from sdyopt.dialects.mesh.collectives import HEAD, RANKED_TO_RANKED, AllReduceOp, ReduceScatterOp
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.mesh_op import MeshOp
-from sdyopt.dialects.mesh.reduction import REDUCTION, Reduction, ReductionKind, read_word
-from sdyopt.dialects.mesh.rooted import TYPES, ReduceOp
+from sdyopt.dialects.mesh.reduction import REDUCTION, Reduction, ReductionKind, parse_word
+from sdyopt.dialects.mesh.rooted_collectives import TYPES, ReduceOp
 from sdyopt.dialects.mesh.shard_op import SAME_TENSOR_TYPE, ShardOp
 from sdyopt.dialects.mesh.sharding import MeshSharding
 from sdyopt.dialects.mesh.sharding_op import ShardingOp, sharding_attributes
@@ -54,9 +54,9 @@ BARE_SUM = BareReduction(ReductionKind.SUM)
 
 
 @later.attribute("partial")
-def read_bare(parser: AsmParser) -> BareReduction:
+def parse_bare(parser: AsmParser) -> BareReduction:
     """Takes the word for a kind."""
-    return read_word(parser, BareReduction)
+    return parse_word(parser, BareReduction)
 
 
 @later.printer(BareReduction)
@@ -68,7 +68,7 @@ def _reduction_clause() -> Optional:
     """`reduction =  kind`: with two blanks, as the reference has it."""
 
     def read(op_parser: OpAsmParser) -> Attribute:
-        return read_bare(op_parser)
+        return parse_bare(op_parser)
 
     element = Attr("reduction", read, lambda attribute, attribute_printer: f" {attribute.kind}")
     return Optional("reduction", "=", element, anchor="reduction")

@@ -8,7 +8,7 @@ from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand,
 from sdyopt.asm.format.constant import constant_assembly
 from sdyopt.dialects.quant import QuantizedType
 from sdyopt.dialects.stablehlo import types
-from sdyopt.dialects.stablehlo.asm import (
+from sdyopt.dialects.stablehlo.assembly_directives import (
     AllResultTypes,
     SameOperandsAndResultType,
     TensorTypeOf,

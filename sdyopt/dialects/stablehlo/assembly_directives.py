@@ -10,8 +10,8 @@ from sdyopt.asm.format.print_template import Template
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter, plain_type
 from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.dialects.stablehlo.custom_struct import integer_list
 from sdyopt.dialects.stablehlo.enums import EnumAttr
-from sdyopt.dialects.stablehlo.records import integer_list
 from sdyopt.ir.attribute import Attribute, DictAttr, StringAttr
 from sdyopt.ir.elements_attributes import DenseArray
 from sdyopt.ir.numeric_attributes import IntegerAttr

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.asm.format.assembly_format import AttrDict, Custom, Operand, Optional, TypeOf, assembly
-from sdyopt.dialects.stablehlo.asm import PairwiseOpType
-from sdyopt.dialects.stablehlo.bodies import (
+from sdyopt.dialects.stablehlo.assembly_directives import PairwiseOpType
+from sdyopt.dialects.stablehlo.case_folding import FOLD_CONSTANT_CASE
+from sdyopt.dialects.stablehlo.dialect import stablehlo
+from sdyopt.dialects.stablehlo.region_signatures import (
     SINGLE_BLOCK,
     Bodies,
     BodyOp,
@@ -14,10 +16,8 @@ from sdyopt.dialects.stablehlo.bodies import (
     quoted,
     quoted_all,
 )
-from sdyopt.dialects.stablehlo.case_folding import FOLD_CONSTANT_CASE
-from sdyopt.dialects.stablehlo.compatible import are_all_compatible, least_specific_type
-from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES, PAIRWISE_SAME_TYPE
+from sdyopt.dialects.stablehlo.type_compatibility import are_all_compatible, least_specific_type
 from sdyopt.dialects.stablehlo.types import (
     I32_TENSOR,
     PRED_TENSOR,
@@ -26,7 +26,7 @@ from sdyopt.dialects.stablehlo.types import (
     TENSOR_OR_PER_AXIS_OR_TOKEN_OR_BUFFER,
     TENSOR_OR_TOKEN,
 )
-from sdyopt.dialects.stablehlo.while_syntax import parse_while, print_while
+from sdyopt.dialects.stablehlo.while_assembly import parse_while, print_while
 from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import I64_ARRAY, ONE_BLOCK

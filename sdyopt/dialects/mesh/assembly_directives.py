@@ -6,9 +6,9 @@ from sdyopt.asm.format.assembly_format import Attr, Optional
 from sdyopt.asm.format.dynamic_index_list import DynamicIndexList
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.symbol_names import symbol_text
-from sdyopt.dialects.mesh.axes import print_axes, read_axes_attribute
-from sdyopt.dialects.mesh.reduction import in_brackets, read_in_brackets
-from sdyopt.dialects.mesh.sharding import read_mesh_reference
+from sdyopt.dialects.mesh.axes import parse_axes_attribute, print_axes
+from sdyopt.dialects.mesh.reduction import in_brackets, parse_in_brackets
+from sdyopt.dialects.mesh.sharding import parse_mesh_reference
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.numeric_attributes import IntegerAttr, integer
 from sdyopt.ir.types import I64, INDEX, Type
@@ -16,17 +16,19 @@ from sdyopt.ir.types import I64, INDEX, Type
 
 def mesh_reference() -> Attr:
     """`@mesh`."""
-    return Attr("mesh", read_mesh_reference, lambda reference, attribute_printer: symbol_text(reference.root))
+    return Attr(
+        "mesh", parse_mesh_reference, lambda reference, attribute_printer: symbol_text(reference.root)
+    )
 
 
 def axes_clause(field: str) -> Optional:
     """`field = [axes]`, unless there are none."""
-    return Optional(field, "=", Attr(field, read_axes_attribute, print_axes), anchor=field)
+    return Optional(field, "=", Attr(field, parse_axes_attribute, print_axes), anchor=field)
 
 
 def reduction_clause() -> Optional:
     """`reduction = <kind>`, unless it is the sum."""
-    return Optional("reduction", "=", Attr("reduction", read_in_brackets, in_brackets), anchor="reduction")
+    return Optional("reduction", "=", Attr("reduction", parse_in_brackets, in_brackets), anchor="reduction")
 
 
 def integer_clause(field: str, type: Type = INDEX) -> tuple[str, str, Attr]:

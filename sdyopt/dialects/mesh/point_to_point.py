@@ -8,8 +8,8 @@ from sdyopt.asm.format.print_template import Template
 from sdyopt.asm.format.typed_operands import TypeIn
 from sdyopt.asm.format.unit_attr import UnitKeyword
 from sdyopt.asm.parser.op_parser import OpAsmParser
-from sdyopt.dialects.mesh.asm import device_clause, integer_clause, offset_clause
-from sdyopt.dialects.mesh.collective import (
+from sdyopt.dialects.mesh.assembly_directives import device_clause, integer_clause, offset_clause
+from sdyopt.dialects.mesh.collective_base import (
     ALONE,
     AXIS,
     DEVICE,
@@ -22,8 +22,8 @@ from sdyopt.dialects.mesh.collective import (
 from sdyopt.dialects.mesh.collectives import HEAD
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.mesh_op import MeshOp
-from sdyopt.dialects.mesh.queries import INDEX_VALUE
-from sdyopt.dialects.mesh.rooted import SAME_ELEMENTS, TYPES, check_coordinates
+from sdyopt.dialects.mesh.mesh_queries import INDEX_VALUE
+from sdyopt.dialects.mesh.rooted_collectives import SAME_ELEMENTS, TYPES, check_coordinates
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.constraints import I64_ATTR, UNIT_ATTR
 from sdyopt.ir.op_fields import attr, operand, operands, optional_attr, result

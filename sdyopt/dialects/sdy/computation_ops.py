@@ -9,19 +9,19 @@ from sdyopt.asm.format.assembly_format import AttrDict, Custom, FunctionalType, 
 from sdyopt.asm.format.print_template import Template
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.printer.attribute_printer import plain_type
-from sdyopt.dialects.sdy.axis_lists import ManualAxes, manual_axes_text, parse_manual_axes
-from sdyopt.dialects.sdy.canonicalize_manual import DROP_UNUSED_INPUTS, INLINE_REDUNDANT
-from sdyopt.dialects.sdy.dialect import sdy
-from sdyopt.dialects.sdy.interfaces import AxisBinder, ShardingOwner
-from sdyopt.dialects.sdy.manual_axes import without_manual_axes
-from sdyopt.dialects.sdy.manual_checks import check_manual_computation
-from sdyopt.dialects.sdy.pieces import (
+from sdyopt.dialects.sdy.assembly_directives import (
     SHARDINGS_ATTR,
     NamedAttr,
     bare,
     body_with_arguments,
     named_shardings,
 )
+from sdyopt.dialects.sdy.axis_lists import ManualAxes, manual_axes_text, parse_manual_axes
+from sdyopt.dialects.sdy.canonicalize_manual import DROP_UNUSED_INPUTS, INLINE_REDUNDANT
+from sdyopt.dialects.sdy.dialect import sdy
+from sdyopt.dialects.sdy.interfaces import AxisBinder, ShardingOwner
+from sdyopt.dialects.sdy.manual_axes import without_manual_axes
+from sdyopt.dialects.sdy.manual_checks import check_manual_computation
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.sdy.sharding_checks import bound_axes, bound_axis_error, check_shardings
 from sdyopt.ir.attribute import DictAttr
