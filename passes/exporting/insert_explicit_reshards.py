@@ -75,8 +75,8 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import Value
 from sdyopt.pipeline import Pass, option
 from sdyopt.registry import register
-from sdyopt.sharding.axes import overlap
-from sdyopt.sharding.rule import is_rule_seen_on, rule_for
+from sdyopt.sharding.axis_lists import overlap
+from sdyopt.sharding.op_sharding_rule_registry import is_rule_context_free, sharding_rule_of
 
 from .reshards.apply import apply_remedy
 from .reshards.remedies import Case, IncompatibleReductionError, Remedies, Remedy
@@ -157,7 +157,7 @@ class _Inserter:
             remedy = self._known[key]
         else:
             remedy = self._remedy(op)
-            if is_rule_seen_on(op) and all(map(is_all_there_is, key[2:])):
+            if is_rule_context_free(op) and all(map(is_all_there_is, key[2:])):
                 self._known[key] = remedy
         if remedy is not None:
             apply_remedy(op, remedy, self._rewriter)
@@ -167,7 +167,7 @@ class _Inserter:
         # Of an operand that is summed first, it is the sharding before that decides.
         in_full = self._in_full or _is_always_full(op)
         self._reduce_operands(op)
-        rule = rule_for(op)
+        rule = sharding_rule_of(op)
         if rule is None or rule.is_custom:
             return None
         shardings = tuple([sharding_behind_barriers(value) for value in (*op.operands, *op.results)])

@@ -50,7 +50,7 @@ from sdyopt.ir.types import RankedShape
 from sdyopt.ir.value import Value
 from sdyopt.pipeline import FUNCTION, Pass, option
 from sdyopt.registry import register
-from sdyopt.sharding.resharding.plan import Plan, plan_collectives
+from sdyopt.sharding.reshard_to_collectives.plan import Plan, plan_collectives
 
 from ..common.barriers import before_barriers
 from ..common.conversion import convert

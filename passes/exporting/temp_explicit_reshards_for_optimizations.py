@@ -34,12 +34,12 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import FUNCTION, Pass
 from sdyopt.registry import register
-from sdyopt.sharding.agreement import common_split, hand_on
-from sdyopt.sharding.axes import Axes, common_beginning
-from sdyopt.sharding.contest import hold_contest
-from sdyopt.sharding.matrix_product import better_result_split
-from sdyopt.sharding.projection import TensorProjection, project, unproject
-from sdyopt.sharding.rule import rule_for
+from sdyopt.sharding.axis_lists import Axes, common_prefix
+from sdyopt.sharding.explicit_reshards.axis_assignment import assign_axes_to_factors
+from sdyopt.sharding.explicit_reshards.common_axes import common_factor_axes, redistribute_replicated_axes
+from sdyopt.sharding.explicit_reshards.dot_result import better_dot_result_axes
+from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
+from sdyopt.sharding.sharding_projection import TensorProjection, project, unproject
 
 from .reshards.apply import apply_remedy
 from .reshards.remedies import Case, Remedies, Remedy, sizes_of
@@ -73,15 +73,17 @@ def _agree(
     One axis may split two factors on which all tensors agree. And factors that have to be replicated do
     not compete with others for axes: what all tensors have of them is handed on afterwards.
     """
-    agreed = [common_split(tensors, factor) for factor in range(len(rule.factor_sizes))]
+    agreed = [common_factor_axes(tensors, factor) for factor in range(len(rule.factor_sizes))]
     found = [axes for axes in agreed if axes is not None]
     if len(found) == len(agreed) and not any(found[factor] for factor in rule.need_replication):
         return found
-    axes = hold_contest(rule, [_without(tensor, rule.need_replication) for tensor in tensors], sizes, mesh)
+    axes = assign_axes_to_factors(
+        rule, [_without(tensor, rule.need_replication) for tensor in tensors], sizes, mesh
+    )
     for factor in rule.need_replication:
         splits = [tensor.factors[factor].axes for tensor in tensors if factor in tensor.factors]
-        axes[factor] = reduce(common_beginning, splits) if splits else ()
-    hand_on(rule, axes, mesh)
+        axes[factor] = reduce(common_prefix, splits) if splits else ()
+    redistribute_replicated_axes(rule, axes, mesh)
     return axes
 
 
@@ -91,7 +93,7 @@ def _without(tensor: TensorProjection, factors: Collection[int]) -> TensorProjec
 
 
 def _case(op: Op) -> Case | None:
-    rule = rule_for(op)
+    rule = sharding_rule_of(op)
     if rule is None:
         return None
     return Case(op.signature, rule, tuple([sharding_of(value) for value in (*op.operands, *op.results)]))
@@ -107,7 +109,7 @@ def _for_product(op: Op) -> Remedy | None:
     if mesh_or_ref is None or mesh is None or mesh.is_maximal:
         return None
     tensors = project(rule, shardings, mesh, closed_if_missing=True)
-    better = better_result_split(rule, tensors, sizes_of(op.signature))
+    better = better_dot_result_axes(rule, tensors, sizes_of(op.signature))
     if better is None:
         return None
     result, (mapping,) = tensors[2], rule.results

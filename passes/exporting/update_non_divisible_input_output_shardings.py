@@ -36,7 +36,7 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedShape, Type
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
-from sdyopt.sharding.axes import major_part
+from sdyopt.sharding.axis_lists import major_sub_axis
 
 from ..common.function_shardings import transform_signature
 
@@ -109,7 +109,7 @@ def _dividing_part(dim: DimensionSharding, size: int, mesh: Mesh) -> DimensionSh
         if part == 1:
             break
         if part < whole:
-            axes.append(major_part(axis, part))
+            axes.append(major_sub_axis(axis, part))
             break
         axes.append(axis)
         size //= part

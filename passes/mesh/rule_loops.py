@@ -15,7 +15,7 @@ from sdyopt.ir.folding import constant_value
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import FloatType, IntegerType, RankedTensor
 from sdyopt.ir.value import Value
-from sdyopt.sharding.rule import rule_for
+from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
 
 from .loop_kinds import Loop, Loops, Map
 
@@ -39,7 +39,7 @@ def loops_of_stablehlo(op: Op) -> Loops | None:
         return None
     if op.name == "stablehlo.constant":
         return _constant(op)
-    rule = rule_for(op)
+    rule = sharding_rule_of(op)
     if rule is None:
         return None
     if len(rule.operands) != len(op.operand_types) or len(rule.results) != len(op.result_types):

@@ -16,7 +16,7 @@ from typing import Literal
 
 from sdyopt.pipeline import option
 from sdyopt.registry import register
-from sdyopt.sharding.step import Strategy
+from sdyopt.sharding.propagation.propagation_step import Strategy
 
 from .basic_propagate import BasicPropagation, Propagation
 from .schedule import Round

@@ -31,7 +31,7 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedShape, ShapedType, TupleType
 from sdyopt.pipeline import Pass, option
 from sdyopt.registry import register
-from sdyopt.sharding.step import Strategy
+from sdyopt.sharding.propagation.propagation_step import Strategy
 
 from .groups import ShardingGroups
 from .propagator import Propagator

@@ -20,7 +20,7 @@ from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import FUNCTION, Pass, option
 from sdyopt.registry import register
-from sdyopt.sharding.rule import rule_for
+from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
 
 
 @register("sdy-populate-op-sharding-rules")
@@ -37,7 +37,7 @@ class PopulateOpShardingRules(Pass):
         with_rule = cache(_with_rule)
         # Inner operations first, which decides of what people are warned.
         for op in function.walk_post_order():
-            rule = rule_for(op, conservative=self.conservative_propagation)
+            rule = sharding_rule_of(op, conservative=self.conservative_propagation)
             if rule is not None:
                 rewriter.set_attributes(op, with_rule(op.attributes, rule))
         return rewriter.changed

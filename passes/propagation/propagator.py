@@ -24,8 +24,8 @@ from sdyopt.ir.patterns import has_two_other_users
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedShape
 from sdyopt.ir.value import Value
-from sdyopt.sharding.direction import Policy
-from sdyopt.sharding.step import Changes, StepKind, Steps, Strategy
+from sdyopt.sharding.propagation.propagation_direction import Policy
+from sdyopt.sharding.propagation.propagation_step import Changes, StepKind, Steps, Strategy
 
 from ..common.main_function import main_function
 from .groups import ShardingGroups

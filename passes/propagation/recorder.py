@@ -21,9 +21,9 @@ from sdyopt.dialects.sdy.propagation_debug_attrs import (
 from sdyopt.dialects.sdy.rule import OpShardingRule, TensorMapping
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.sharding.axes import Axes, is_beginning
-from sdyopt.sharding.projection import TensorProjection
-from sdyopt.sharding.step import Step
+from sdyopt.sharding.axis_lists import Axes, is_prefix
+from sdyopt.sharding.propagation.propagation_step import Step
+from sdyopt.sharding.sharding_projection import TensorProjection
 
 from ..common.trace import Origins, last_step
 from .sites import Site
@@ -154,6 +154,6 @@ def _additions(old: Axes, new: Axes) -> Axes:
 def _source(factor: int, axes: Axes, before: Sequence[TensorProjection]) -> int | None:
     for number, tensor in enumerate(before):
         held = tensor.factors.get(factor)
-        if held is not None and is_beginning(axes, held.axes):
+        if held is not None and is_prefix(axes, held.axes):
             return number
     return None

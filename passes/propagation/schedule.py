@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
-from sdyopt.sharding.direction import Policy
+from sdyopt.sharding.propagation.propagation_direction import Policy
 
 
 class Flow(IntEnum):

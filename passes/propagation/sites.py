@@ -24,8 +24,8 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import RankedShape
 from sdyopt.ir.value import BlockArgument, OpResult, Value
-from sdyopt.sharding.rule import rule_for
-from sdyopt.sharding.step import identity_rule
+from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
+from sdyopt.sharding.propagation.propagation_step import identity_rule
 
 from ..common.call_graph import callee_of
 from ..common.constants import is_elementwise
@@ -114,7 +114,7 @@ class Sites:
         return site
 
     def _of_rule(self, op: Op) -> Site | None:
-        rule = rule_for(op, self._is_conservative)
+        rule = sharding_rule_of(op, self._is_conservative)
         if rule is None:
             return None
         self.rules.append((op, rule))

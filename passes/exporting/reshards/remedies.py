@@ -18,11 +18,11 @@ from sdyopt.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import RankedShape, Type
-from sdyopt.sharding.agreement import agree, common_split
-from sdyopt.sharding.axes import Axes
-from sdyopt.sharding.matrix_product import better_result_split
-from sdyopt.sharding.overflow import agree_on_reshape, has_overflow
-from sdyopt.sharding.projection import TensorProjection, project, unproject
+from sdyopt.sharding.axis_lists import Axes
+from sdyopt.sharding.explicit_reshards.common_axes import common_factor_axes, find_common_axes
+from sdyopt.sharding.explicit_reshards.dot_result import better_dot_result_axes
+from sdyopt.sharding.explicit_reshards.reshape_overflow import find_common_reshape_axes, has_overflow
+from sdyopt.sharding.sharding_projection import TensorProjection, project, unproject
 
 Shardings = tuple[TensorSharding | None, ...]
 # (rule, projections, sizes, mesh) -> the axes of each factor
@@ -61,9 +61,11 @@ class IncompatibleReductionError(Exception):
 class Remedies:
     """The remedies of one program, whose meshes `mesh_of` knows. `agree` decides between tensors."""
 
-    def __init__(self, mesh_of: Callable[[MeshOrRef], Mesh | None], agree: Agree = agree) -> None:
+    def __init__(
+        self, mesh_of: Callable[[MeshOrRef], Mesh | None], find_common_axes: Agree = find_common_axes
+    ) -> None:
         self._mesh_of = mesh_of
-        self._agree = agree
+        self._agree = find_common_axes
         self._known: dict[tuple[Case, bool], Remedy | None] = {}
 
     def of(self, case: Case, in_full: bool) -> Remedy | None:
@@ -91,7 +93,7 @@ class Remedies:
         is_overflowing = any(map(has_overflow, tensors))
         is_reshape = is_overflowing and issubclass(case.signature.op_class, ReshapeOp)
         if is_reshape:
-            axes = agree_on_reshape(rule, tensors, mesh_or_ref, mesh)
+            axes = find_common_reshape_axes(rule, tensors, mesh_or_ref, mesh)
         else:
             axes = self._agree(rule, tensors, sizes_of(case.signature), mesh)
             _split(tensors, axes)
@@ -164,7 +166,7 @@ def _where_it_pays(case: Case, mesh_or_ref: MeshOrRef, mesh: Mesh) -> Remedy:
     tensors = project(rule, case.shardings, mesh, closed_if_missing=True)
     changes = []
     if is_product:
-        better = better_result_split(rule, tensors, sizes_of(signature))
+        better = better_dot_result_axes(rule, tensors, sizes_of(signature))
         if better is not None:
             result = tensors[2].copy()
             result.split(*better)
@@ -172,7 +174,7 @@ def _where_it_pays(case: Case, mesh_or_ref: MeshOrRef, mesh: Mesh) -> Remedy:
     reduction: Axes = ()
     if first is not None and first.unreduced_axes:
         for factor in rule.reduction:
-            axes = common_split(tensors, factor)
+            axes = common_factor_axes(tensors, factor)
             if axes is None:
                 raise IncompatibleReductionError
             reduction += axes

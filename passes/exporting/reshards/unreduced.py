@@ -24,7 +24,7 @@ from sdyopt.ir.insertion_point import InsertionPoint
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import OpOperand, Value
-from sdyopt.sharding.axes import Axes, is_beginning
+from sdyopt.sharding.axis_lists import Axes, is_prefix
 
 MeshOf = Callable[[MeshOrRef], Mesh | None]
 
@@ -108,7 +108,7 @@ def _plan(held: TensorSharding, wanted: TensorSharding, missing: Axes, mesh: Mes
     for old, new in zip(held.dims, wanted.dims, strict=True):
         axes: Axes = ()
         dim = new
-        if not is_beginning(new.axes, old.axes):
+        if not is_prefix(new.axes, old.axes):
             is_reshard_needed = True
         elif new.axes != old.axes:
             behind = _behind(new.axes, old.axes, mesh)

@@ -14,42 +14,42 @@ from sdyopt.dialects.stablehlo.collectives import (
     ReduceScatterOp,
 )
 from sdyopt.ir.op_signature import OpSignature
-from sdyopt.sharding.builder import Kind, RuleBuilder
-from sdyopt.sharding.rule import sharding_rule
+from sdyopt.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder
+from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
 
 
 @sharding_rule(AllReduceOp, CollectiveBroadcastOp, CollectivePermuteOp, CrossReplicaSumOp)
-def same_shape(signature: OpSignature, rule: RuleBuilder) -> None:
+def same_shape(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([i, j])->([i, j])"""
     rule.number_dimensions(signature.result_types[0])
 
 
 @sharding_rule(AllGatherOp)
-def all_gather(signature: OpSignature, rule: RuleBuilder) -> None:
+def all_gather(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([j, i])->([k, i]) need_replication={j, k}"""
     _change_dimensions(rule, signature.inputs[0].shape, signature.out[0].shape, signature.all_gather_dim)
 
 
 @sharding_rule(ReduceScatterOp)
-def reduce_scatter(signature: OpSignature, rule: RuleBuilder) -> None:
+def reduce_scatter(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([j, i])->([k, i]) need_replication={j, k}"""
     _change_dimensions(rule, signature.value.shape, signature.out.shape, signature.scatter_dimension)
 
 
 @sharding_rule(AllToAllOp)
-def all_to_all(signature: OpSignature, rule: RuleBuilder) -> None:
+def all_to_all(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([i, l, j])->([i, m, k]) need_replication={j, k, l, m}: k is split, m is joined"""
     changed = dict.fromkeys((signature.split_dimension, signature.concat_dimension))
     _change_dimensions(rule, signature.inputs[0].shape, signature.out[0].shape, *changed)
 
 
 def _change_dimensions(
-    rule: RuleBuilder, shape: Sequence[int], result_shape: Sequence[int], *changed: int
+    rule: OpShardingRuleBuilder, shape: Sequence[int], result_shape: Sequence[int], *changed: int
 ) -> None:
     """Devices differ in what they have along the changed dimensions."""
     for dim, size in enumerate(shape):
         if dim not in changed:
             rule.common_factor(dim, size)
     for dim in changed:
-        rule.operands_factor(dim, shape[dim], Kind.NEED_REPLICATION)
-        rule.results_factor(dim, result_shape[dim], Kind.NEED_REPLICATION)
+        rule.operands_factor(dim, shape[dim], FactorType.NEED_REPLICATION)
+        rule.results_factor(dim, result_shape[dim], FactorType.NEED_REPLICATION)

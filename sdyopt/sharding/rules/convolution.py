@@ -7,14 +7,14 @@ from operator import itemgetter
 from sdyopt.dialects.stablehlo.conv_dimensions import ConvDimensions
 from sdyopt.dialects.stablehlo.convolution import ConvolutionOp
 from sdyopt.ir.op_signature import OpSignature
-from sdyopt.sharding.builder import Dims, Kind, RuleBuilder
-from sdyopt.sharding.rule import sharding_rule
+from sdyopt.sharding.op_sharding_rule_builder import Dims, FactorType, OpShardingRuleBuilder
+from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
 
-_Factor = tuple[int, Dims, Dims, Kind]
+_Factor = tuple[int, Dims, Dims, FactorType]
 
 
 @sharding_rule(ConvolutionOp)
-def convolution(signature: OpSignature, rule: RuleBuilder) -> None:
+def convolution(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([i, jk, l], [k, l, m])->([i, j, m]) reduction={k, l} permutation={j}
 
     i is the batch, j slides, k is the window, l the input features, m the output features. Groups of
@@ -34,7 +34,7 @@ def convolution(signature: OpSignature, rule: RuleBuilder) -> None:
     rule.factor(
         kernel[dims.kernel_input_feature],
         *([dims.input_feature, dims.kernel_input_feature], [None]),
-        Kind.REDUCTION,
+        FactorType.REDUCTION,
     )
     output_features = result[dims.output_feature] // (batch_groups * feature_groups)
     if output_features > 1:
@@ -42,14 +42,16 @@ def convolution(signature: OpSignature, rule: RuleBuilder) -> None:
 
 
 def _spatial_factors(
-    signature: OpSignature, rule: RuleBuilder, dim: int, kernel_dim: int, result_dim: int
+    signature: OpSignature, rule: OpShardingRuleBuilder, dim: int, kernel_dim: int, result_dim: int
 ) -> None:
     """The input may be split into windows, or along the window; the larger of the two is major."""
-    sliding: _Factor = signature.out.shape[result_dim], [dim, None], [result_dim], Kind.PERMUTATION
-    window: _Factor = signature.rhs.shape[kernel_dim], [dim, kernel_dim], [None], Kind.REDUCTION
+    sliding: _Factor = signature.out.shape[result_dim], [dim, None], [result_dim], FactorType.PERMUTATION
+    window: _Factor = signature.rhs.shape[kernel_dim], [dim, kernel_dim], [None], FactorType.REDUCTION
     left: int = signature.lhs.shape[dim]
-    for wanted, operand_dims, result_dims, kind in sorted((sliding, window), key=itemgetter(0), reverse=True):
+    for wanted, operand_dims, result_dims, factor_type in sorted(
+        (sliding, window), key=itemgetter(0), reverse=True
+    ):
         size = min(wanted, left)
         if size > 1:
-            rule.factor(size, operand_dims, result_dims, kind)
+            rule.factor(size, operand_dims, result_dims, factor_type)
             left //= size

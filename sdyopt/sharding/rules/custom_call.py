@@ -10,8 +10,8 @@ from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.dialects.stablehlo.random import RngBitGeneratorOp
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import RankedTensor
-from sdyopt.sharding.builder import Kind, RuleBuilder
-from sdyopt.sharding.rule import NoRule, sharding_rule
+from sdyopt.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder
+from sdyopt.sharding.op_sharding_rule_registry import NoRule, sharding_rule
 
 # Called for what they do on the host; nobody knows what comes back.
 _OPAQUE = {
@@ -48,7 +48,7 @@ _ALIKE = {
 
 Shapes = Sequence[tuple[int, ...]]
 # (shapes of operands, shapes of results, rule)
-_Function = Callable[[Shapes, Shapes, RuleBuilder], None]
+_Function = Callable[[Shapes, Shapes, OpShardingRuleBuilder], None]
 
 
 class _Target(NamedTuple):
@@ -81,7 +81,9 @@ def _makes_random_state(op: CustomCallOp) -> bool:
 
 
 @sharding_rule(CustomCallOp, seeing=_makes_random_state)
-def custom_call(signature: OpSignature, rule: RuleBuilder, makes_random_state: bool) -> NoRule | None:
+def custom_call(
+    signature: OpSignature, rule: OpShardingRuleBuilder, makes_random_state: bool
+) -> NoRule | None:
     """What is called decides; only a few are known."""
     name: str = signature.call_target_name
     if name in _OPAQUE:
@@ -108,7 +110,7 @@ def _shapes(types: Sequence[object]) -> Shapes:
     return [type.shape if isinstance(type, RankedTensor) else () for type in types]
 
 
-def _alike(signature: OpSignature, rule: RuleBuilder, makes_random_state: bool) -> NoRule | None:
+def _alike(signature: OpSignature, rule: OpShardingRuleBuilder, makes_random_state: bool) -> NoRule | None:
     """([i, j])->([i, j]), or of a random state ([i], [i])->([i]) need_replication={i} blocked_propagation={i}
 
     All devices need all of a random state.
@@ -117,7 +119,7 @@ def _alike(signature: OpSignature, rule: RuleBuilder, makes_random_state: bool) 
     if not isinstance(first, RankedTensor):
         return NoRule()
     if makes_random_state and first.shape:
-        rule.common_factor(0, first.shape[0], Kind.NEED_REPLICATION, is_blocked=True)
+        rule.common_factor(0, first.shape[0], FactorType.NEED_REPLICATION, is_blocked=True)
     else:
         rule.number_dimensions(first)
     return None
@@ -128,7 +130,7 @@ _ANY = range(1, sys.maxsize)
 
 
 @_target("Eigh", takes=_ONE, gives=range(1, 3), rank=2)
-def _eigh(operands: Shapes, results: Shapes, rule: RuleBuilder) -> None:
+def _eigh(operands: Shapes, results: Shapes, rule: OpShardingRuleBuilder) -> None:
     """([i, j, k])->([i, j, k], [i, k]): eigenvectors, and eigenvalues if they are wanted"""
     (shape,) = operands
     rows, columns = len(shape) - 2, len(shape) - 1
@@ -138,40 +140,40 @@ def _eigh(operands: Shapes, results: Shapes, rule: RuleBuilder) -> None:
 
 
 @_target("Qr", "QrDecompositionBlock", takes=_ONE, gives=_TWO, rank=2)
-def _qr(operands: Shapes, results: Shapes, rule: RuleBuilder) -> None:
+def _qr(operands: Shapes, results: Shapes, rule: OpShardingRuleBuilder) -> None:
     """([i, j, k])->([i, j, k], [i, l]) need_replication={j, k, l}"""
     (shape,) = operands
     rows, columns = len(shape) - 2, len(shape) - 1
     rule.pointwise(shape[:-2])
     for dim in (rows, columns):
-        rule.factor(shape[dim], [dim], [dim, None], Kind.NEED_REPLICATION)
-    rule.factor(results[1][rows], [None], [None, rows], Kind.NEED_REPLICATION)
+        rule.factor(shape[dim], [dim], [dim, None], FactorType.NEED_REPLICATION)
+    rule.factor(results[1][rows], [None], [None, rows], FactorType.NEED_REPLICATION)
 
 
 @_target("ProductOfElementaryHouseholderReflectors", takes=_TWO, gives=_ONE, rank=2)
-def _householder_product(operands: Shapes, results: Shapes, rule: RuleBuilder) -> None:
+def _householder_product(operands: Shapes, results: Shapes, rule: OpShardingRuleBuilder) -> None:
     """([i, j, k], [i, l])->([i, j, k]) need_replication={j, k, l}"""
     shape, scales = operands
     rows, columns = len(shape) - 2, len(shape) - 1
     rule.pointwise(shape[:-2])
     for dim in (rows, columns):
-        rule.factor(shape[dim], [dim, None], [dim], Kind.NEED_REPLICATION)
-    rule.factor(scales[rows], [None, rows], [None], Kind.NEED_REPLICATION)
+        rule.factor(shape[dim], [dim, None], [dim], FactorType.NEED_REPLICATION)
+    rule.factor(scales[rows], [None, rows], [None], FactorType.NEED_REPLICATION)
 
 
 @_target("mhlo.topk", takes=_ANY, gives=_ANY)
-def _top_k(operands: Shapes, results: Shapes, rule: RuleBuilder) -> None:
+def _top_k(operands: Shapes, results: Shapes, rule: OpShardingRuleBuilder) -> None:
     """([i, j])->([i, j], [i, j]) need_replication={j} blocked_propagation={j}"""
     shape = operands[0]
     for dim, size in enumerate(shape):
         if size == results[0][dim]:
             rule.common_factor(dim, size)
         else:
-            rule.common_factor(dim, size, Kind.NEED_REPLICATION, is_blocked=True)
+            rule.common_factor(dim, size, FactorType.NEED_REPLICATION, is_blocked=True)
 
 
 @_target("ApproxTopK", "PartialReduce", takes=range(2, 5), gives=range(1, 3))
-def _approximate_top_k(operands: Shapes, results: Shapes, rule: RuleBuilder) -> None:
+def _approximate_top_k(operands: Shapes, results: Shapes, rule: OpShardingRuleBuilder) -> None:
     """([i, j], [i, j], [], [])->([i, k], [i, k]) need_replication={k} blocked_propagation={k}"""
     for dim, size in enumerate(operands[0]):
         result_size = results[0][dim]
@@ -181,4 +183,4 @@ def _approximate_top_k(operands: Shapes, results: Shapes, rule: RuleBuilder) -> 
         absent = [None] * (len(operands) - 2)
         rule.factor(size, [dim, dim, *absent], [None] * len(results))
         no_operand, result_dims = [None] * len(operands), [dim] * len(results)
-        rule.factor(result_size, no_operand, result_dims, Kind.NEED_REPLICATION, is_blocked=True)
+        rule.factor(result_size, no_operand, result_dims, FactorType.NEED_REPLICATION, is_blocked=True)

@@ -54,8 +54,8 @@ from sdyopt.dialects.stablehlo.unary import (
     TanOp,
 )
 from sdyopt.ir.op_signature import OpSignature
-from sdyopt.sharding.builder import RuleBuilder
-from sdyopt.sharding.rule import sharding_rule
+from sdyopt.sharding.op_sharding_rule_builder import OpShardingRuleBuilder
+from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
 
 _UNARY = (
     *(AbsOp, CbrtOp, CeilOp, ClzOp, ConvertOp, CosineOp, ExpOp, Expm1Op, FloorOp, ImagOp, IsFiniteOp),
@@ -69,12 +69,12 @@ _BINARY = (
 
 
 @sharding_rule(*_UNARY, *_BINARY)
-def elementwise(signature: OpSignature, rule: RuleBuilder) -> None:
+def elementwise(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([i, j], [i, j])->([i, j])"""
     rule.number_dimensions(signature.result_types[0])
 
 
 @sharding_rule(SelectOp, ClampOp)
-def with_scalars(signature: OpSignature, rule: RuleBuilder) -> None:
+def with_scalars(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([], [i, j], [i, j])->([i, j]): a predicate or limit may be one for all elements."""
     rule.pointwise(signature.out.shape)

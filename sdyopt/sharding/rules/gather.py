@@ -19,12 +19,12 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import I1, element_of
 from sdyopt.ir.value import Value
-from sdyopt.sharding.builder import Kind, RuleBuilder
-from sdyopt.sharding.rule import sharding_rule
+from sdyopt.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder
+from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
 
 
 @sharding_rule(GatherOp)
-def gather(signature: OpSignature, rule: RuleBuilder) -> None:
+def gather(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([k, j], [i, l])->([i, j]) reduction={k} need_replication={l}
 
     i is the batch, j a window. A device that holds some of k gathers what it can from there, and zeros
@@ -36,15 +36,15 @@ def gather(signature: OpSignature, rule: RuleBuilder) -> None:
         if dim is None or indices_dim is not None or operand[dim] == size:
             rule.factor(size, [dim, indices_dim], [slice_dim])
         elif size == 1:
-            rule.factor(operand[dim], [dim, None], [None], Kind.REDUCTION)
-            rule.factor(size, [None, None], [slice_dim], Kind.NEED_REPLICATION)
+            rule.factor(operand[dim], [dim, None], [None], FactorType.REDUCTION)
+            rule.factor(size, [None, None], [slice_dim], FactorType.NEED_REPLICATION)
         else:
-            rule.factor(operand[dim], [dim, None], [slice_dim], Kind.NEED_REPLICATION, is_blocked=True)
+            rule.factor(operand[dim], [dim, None], [slice_dim], FactorType.NEED_REPLICATION, is_blocked=True)
     for dim in dims.collapsed_slice_dims:
-        kind = Kind.NEED_REPLICATION if operand[dim] == 1 else Kind.REDUCTION
-        rule.factor(operand[dim], [dim, None], [None], kind)
+        factor_type = FactorType.NEED_REPLICATION if operand[dim] == 1 else FactorType.REDUCTION
+        rule.factor(operand[dim], [dim, None], [None], factor_type)
     if (vector := dims.index_vector_dim) < len(indices):
-        rule.factor(indices[vector], [None, vector], [None], Kind.NEED_REPLICATION)
+        rule.factor(indices[vector], [None, vector], [None], FactorType.NEED_REPLICATION)
 
 
 def _adds_up(op: ScatterOp) -> bool:
@@ -58,7 +58,7 @@ def _adds_up(op: ScatterOp) -> bool:
 
 
 @sharding_rule(ScatterOp, seeing=_adds_up)
-def scatter(signature: OpSignature, rule: RuleBuilder, adds_up: bool) -> None:
+def scatter(signature: OpSignature, rule: OpShardingRuleBuilder, adds_up: bool) -> None:
     """([k, j], [i, l], [i, j])->([k, j]) reduction={i} need_replication={l}
 
     A device that holds some of the updates scatters those into zeros, if all can be put together later.
@@ -68,23 +68,23 @@ def scatter(signature: OpSignature, rule: RuleBuilder, adds_up: bool) -> None:
     operand, indices = signature.inputs[0].shape, signature.scatter_indices.shape
 
     def factor(
-        size: int, dim: int | None, indices_dim: int | None, update_dim: int | None, kind: Kind
+        size: int, dim: int | None, indices_dim: int | None, update_dim: int | None, factor_type: FactorType
     ) -> None:
-        rule.factor(size, [dim] * count + [indices_dim] + [update_dim] * count, [dim] * count, kind)
+        rule.factor(size, [dim] * count + [indices_dim] + [update_dim] * count, [dim] * count, factor_type)
 
     for update_dim, size, dim, indices_dim in _origins(signature.updates[0].shape, len(operand), dims):
         if dim is None:
-            kind = Kind.REDUCTION if adds_up else Kind.NEED_REPLICATION
-            factor(size, None, indices_dim, update_dim, kind)
+            factor_type = FactorType.REDUCTION if adds_up else FactorType.NEED_REPLICATION
+            factor(size, None, indices_dim, update_dim, factor_type)
         elif indices_dim is not None or operand[dim] == size:
-            factor(size, dim, indices_dim, update_dim, Kind.PASS_THROUGH)
+            factor(size, dim, indices_dim, update_dim, FactorType.PASS_THROUGH)
         else:
-            factor(operand[dim], dim, None, None, Kind.NEED_REPLICATION)
-            factor(size, None, None, update_dim, Kind.NEED_REPLICATION)
+            factor(operand[dim], dim, None, None, FactorType.NEED_REPLICATION)
+            factor(size, None, None, update_dim, FactorType.NEED_REPLICATION)
     for dim in dims.collapsed_slice_dims:
-        factor(operand[dim], dim, None, None, Kind.PASS_THROUGH)
+        factor(operand[dim], dim, None, None, FactorType.PASS_THROUGH)
     if (vector := dims.index_vector_dim) < len(indices):
-        factor(indices[vector], None, vector, None, Kind.NEED_REPLICATION)
+        factor(indices[vector], None, vector, None, FactorType.NEED_REPLICATION)
 
 
 class _Origin(NamedTuple):

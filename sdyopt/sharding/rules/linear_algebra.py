@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from sdyopt.dialects.stablehlo.linear_algebra import CholeskyOp, FftOp, TriangularSolveOp
 from sdyopt.ir.op_signature import OpSignature
-from sdyopt.sharding.builder import Kind, RuleBuilder
-from sdyopt.sharding.rule import sharding_rule
+from sdyopt.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder
+from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
 
 
 @sharding_rule(CholeskyOp)
-def cholesky(signature: OpSignature, rule: RuleBuilder) -> None:
+def cholesky(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([i, j, k])->([i, j, k]) need_replication={j, k}"""
     shape = signature.a.shape
     rule.pointwise(shape[:-2])
     for dim in (len(shape) - 2, len(shape) - 1):
-        rule.common_factor(dim, shape[dim], Kind.NEED_REPLICATION)
+        rule.common_factor(dim, shape[dim], FactorType.NEED_REPLICATION)
 
 
 @sharding_rule(TriangularSolveOp)
-def triangular_solve(signature: OpSignature, rule: RuleBuilder) -> None:
+def triangular_solve(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([i, j, l], [i, j, k])->([i, l, k]) need_replication={j, k, l}, which is a * out = b
 
     A factor is of a and b, one of b and the result, one of the result and a, over which is summed.
@@ -33,18 +33,18 @@ def triangular_solve(signature: OpSignature, rule: RuleBuilder) -> None:
     shared, free = (rows, columns) if signature.left_side else (columns, rows)
     for dim in (rows, columns):
         if dim == shared:
-            rule.factor(a[kept], [kept, shared], [None], Kind.NEED_REPLICATION)
+            rule.factor(a[kept], [kept, shared], [None], FactorType.NEED_REPLICATION)
         else:
-            rule.factor(b[free], [None, free], [free], Kind.NEED_REPLICATION)
-    rule.factor(a[summed], [summed, None], [shared], Kind.NEED_REPLICATION)
+            rule.factor(b[free], [None, free], [free], FactorType.NEED_REPLICATION)
+    rule.factor(a[summed], [summed, None], [shared], FactorType.NEED_REPLICATION)
 
 
 @sharding_rule(FftOp)
-def fft(signature: OpSignature, rule: RuleBuilder) -> None:
+def fft(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([i, j, k])->([i, j, k]) need_replication={j, k}, and k blocked if the result has less of it"""
     shape = signature.operand.shape
     batch_rank = len(shape) - len(signature.fft_length)
     rule.pointwise(shape[:batch_rank])
     for dim in range(batch_rank, len(shape)):
         is_cut = dim == len(shape) - 1 and shape[dim] != signature.out.shape[dim]
-        rule.common_factor(dim, shape[dim], Kind.NEED_REPLICATION, is_blocked=is_cut)
+        rule.common_factor(dim, shape[dim], FactorType.NEED_REPLICATION, is_blocked=is_cut)

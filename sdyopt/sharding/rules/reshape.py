@@ -12,12 +12,12 @@ from math import gcd
 
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.ir.op_signature import OpSignature
-from sdyopt.sharding.builder import RuleBuilder
-from sdyopt.sharding.rule import NoRule, sharding_rule
+from sdyopt.sharding.op_sharding_rule_builder import OpShardingRuleBuilder
+from sdyopt.sharding.op_sharding_rule_registry import NoRule, sharding_rule
 
 
 @sharding_rule(ReshapeOp)
-def reshape(signature: OpSignature, rule: RuleBuilder) -> NoRule | None:
+def reshape(signature: OpSignature, rule: OpShardingRuleBuilder) -> NoRule | None:
     """([ij])->([i, j]), or with dimensions that do not fit together, ([i, k])->([j, l])"""
     operand, result = signature.operand, signature.out
     if not operand.has_static_shape or not result.has_static_shape:

@@ -29,8 +29,8 @@ from sdyopt.dialects.stablehlo.nullary import (
 )
 from sdyopt.dialects.stablehlo.tuple_composite import GetTupleElementOp
 from sdyopt.ir.op_signature import OpSignature
-from sdyopt.sharding.builder import RuleBuilder
-from sdyopt.sharding.rule import NoRule, sharding_rule
+from sdyopt.sharding.op_sharding_rule_builder import OpShardingRuleBuilder
+from sdyopt.sharding.op_sharding_rule_registry import NoRule, sharding_rule
 
 _STRUCTURE = (ModuleOp, FuncOp, CallOp, MeshOp, AfterAllOp, CreateTokenOp)
 _NOTHING_TO_SHARD = (ConstantOp, SdyConstantOp, IotaOp, PartitionIdOp, GetTupleElementOp)
@@ -39,5 +39,5 @@ _BY_PROPAGATION = (DataFlowEdgeOp, FuncDataFlowEdgeOp, PropagationBarrierOp, Res
 
 
 @sharding_rule(*_STRUCTURE, *_NOTHING_TO_SHARD, *_TRANSFER, *_BY_PROPAGATION)
-def no_rule(signature: OpSignature, rule: RuleBuilder) -> NoRule:
+def no_rule(signature: OpSignature, rule: OpShardingRuleBuilder) -> NoRule:
     return NoRule()

@@ -8,23 +8,23 @@ from sdyopt.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSlice
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.traits import CONSTANT_LIKE
 from sdyopt.ir.value import Value
-from sdyopt.sharding.builder import Kind, RuleBuilder
-from sdyopt.sharding.rule import sharding_rule
+from sdyopt.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder
+from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
 
 
 @sharding_rule(SliceOp, PadOp)
-def static_bounds(signature: OpSignature, rule: RuleBuilder) -> None:
+def static_bounds(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([i, j])->([i, j]) permutation={i}: what changes its size is moved, to places known beforehand."""
     rule.pointwise_if_same(
-        signature.operand.shape, signature.out.shape, Kind.PERMUTATION, is_blocked=rule.is_conservative
+        signature.operand.shape, signature.out.shape, FactorType.PERMUTATION, is_blocked=rule.is_conservative
     )
 
 
 @sharding_rule(DynamicSliceOp)
-def dynamic_slice(signature: OpSignature, rule: RuleBuilder) -> None:
+def dynamic_slice(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([i, j], [], [])->([i, j]) need_replication={i} blocked_propagation={i}"""
     rule.pointwise_if_same(
-        signature.operand.shape, signature.out.shape, Kind.NEED_REPLICATION, is_blocked=True
+        signature.operand.shape, signature.out.shape, FactorType.NEED_REPLICATION, is_blocked=True
     )
 
 
@@ -33,13 +33,15 @@ def _has_constant_indices(op: DynamicUpdateSliceOp) -> bool:
 
 
 @sharding_rule(DynamicUpdateSliceOp, seeing=_has_constant_indices)
-def dynamic_update_slice(signature: OpSignature, rule: RuleBuilder, has_constant_indices: bool) -> None:
+def dynamic_update_slice(
+    signature: OpSignature, rule: OpShardingRuleBuilder, has_constant_indices: bool
+) -> None:
     """([i, k], [j, k], [], [])->([i, k]) need_replication={j}
 
     Each device puts in what belongs to its part of the operand, for which it needs all of the update
     unless the place is known beforehand.
     """
-    kind = Kind.PASS_THROUGH if has_constant_indices else Kind.NEED_REPLICATION
+    factor_type = FactorType.PASS_THROUGH if has_constant_indices else FactorType.NEED_REPLICATION
     indices = [None] * len(signature.start_indices)
     for dim, (size, update_size) in enumerate(
         zip(signature.operand.shape, signature.update.shape, strict=True)
@@ -48,7 +50,7 @@ def dynamic_update_slice(signature: OpSignature, rule: RuleBuilder, has_constant
             rule.factor(size, [dim, dim, *indices], [dim])
         else:
             rule.factor(size, [dim, None, *indices], [dim])
-            rule.factor(update_size, [None, dim, *indices], [None], kind)
+            rule.factor(update_size, [None, dim, *indices], [None], factor_type)
 
 
 def _joins_slices(op: ConcatenateOp) -> bool:
@@ -59,13 +61,15 @@ def _joins_slices(op: ConcatenateOp) -> bool:
 
 
 @sharding_rule(ConcatenateOp, seeing=_joins_slices)
-def concatenate(signature: OpSignature, rule: RuleBuilder, joins_slices: bool) -> None:
+def concatenate(signature: OpSignature, rule: OpShardingRuleBuilder, joins_slices: bool) -> None:
     """([i, j], [i, j])->([i, j]) need_replication={i}, or permutation={i} if it joins slices"""
     for dim, size in enumerate(signature.out.shape):
         if dim != signature.dimension:
             rule.common_factor(dim, size)
         elif not rule.is_conservative:
-            rule.common_factor(dim, size, Kind.PERMUTATION if joins_slices else Kind.NEED_REPLICATION)
+            rule.common_factor(
+                dim, size, FactorType.PERMUTATION if joins_slices else FactorType.NEED_REPLICATION
+            )
 
 
 def _before_slice(value: Value) -> Value:

@@ -80,11 +80,11 @@ def concatenate(scope: Scope) -> None:
     shape = first.type.shape
     dim = scope.random.randrange(len(shape))
     sources = [first, scope.one_of(first.type)] if scope.random.random() < 0.3 else [first]
-    ways = scope.random.choice(
+    sharded_size = scope.random.choice(
         ((_other,), (_first_part,), (_itself,), (_first_part, _itself), (_other, _first_part))
     )
     pieces = [
-        scope.random.choice(ways)(scope, scope.random.choice(sources), dim)
+        scope.random.choice(sharded_size)(scope, scope.random.choice(sources), dim)
         for _ in range(scope.random.randint(1, 4))
     ]
     total = sum(piece.type.shape[dim] for piece in pieces)

@@ -3,7 +3,7 @@
 import re
 
 import sdyopt.sharding.rules  # noqa: F401  # registers them
-from sdyopt.sharding.rule import _entries
+from sdyopt.sharding.op_sharding_rule_registry import _entries
 from sdyopt.sharding.rules.ruleless import no_rule
 from tests.random_modules.rules.modules import random_module
 

@@ -15,8 +15,8 @@ from sdyopt.dialects.sdy.axes import with_axes, with_axis
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.rule import OpShardingRule, TensorMapping
 from sdyopt.dialects.sdy.sharding import MeshOrRef
-from sdyopt.sharding.axes import Axes, common_beginning, cut
-from sdyopt.sharding.projection import TensorProjection, project_tensor, unproject
+from sdyopt.sharding.axis_lists import Axes, common_prefix, cut
+from sdyopt.sharding.sharding_projection import TensorProjection, project_tensor, unproject
 
 
 def has_overflow(tensor: TensorProjection) -> bool:
@@ -24,7 +24,7 @@ def has_overflow(tensor: TensorProjection) -> bool:
     return any(split.overflow for split in tensor.factors.values())
 
 
-def agree_on_reshape(
+def find_common_reshape_axes(
     rule: OpShardingRule, tensors: list[TensorProjection], mesh_or_ref: MeshOrRef, mesh: Mesh
 ) -> list[Axes]:
     """The axes of each factor of a reshape. Changes the projections of its operand and its result."""
@@ -37,7 +37,7 @@ def agree_on_reshape(
             given += split.axes + split.overflow
     possible = []
     for tensor, mapping in zip(tensors, rule.tensors, strict=True):
-        _give_out(given, tensor, mapping, rule.factor_sizes, mesh)
+        _distribute_axes(given, tensor, mapping, rule.factor_sizes, mesh)
         # What a sharding can say of this, which is less if a factor before others is not split fully.
         sharding = unproject(tensor, mapping, rule.factor_sizes, mesh_or_ref, mesh)
         possible.append(project_tensor(mapping, sharding, rule.factor_sizes, mesh))
@@ -52,11 +52,11 @@ def _common(tensors: list[TensorProjection], factor: int) -> Axes:
     splits = [tensor.factors[factor].axes for tensor in tensors if factor in tensor.factors]
     common: Axes = splits[0] if splits else ()
     for axes in splits[1:]:
-        common = common_beginning(common, axes)
+        common = common_prefix(common, axes)
     return common
 
 
-def _give_out(
+def _distribute_axes(
     given: Axes, tensor: TensorProjection, mapping: TensorMapping, sizes: tuple[int, ...], mesh: Mesh
 ) -> None:
     """Splits a tensor along other axes, taken in order; what no factor takes overflows at the last."""

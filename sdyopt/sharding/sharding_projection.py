@@ -20,7 +20,7 @@ from sdyopt.dialects.sdy.axes import AxisRef, with_axis
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
 from sdyopt.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
-from sdyopt.sharding.axes import Axes, cut, ways
+from sdyopt.sharding.axis_lists import Axes, cut, sharded_size
 
 
 class FactorSharding(NamedTuple):
@@ -50,7 +50,7 @@ class TensorProjection:
 
     def parts(self, mesh: Mesh) -> int:
         """Into how many parts the tensor is split, axes that overflow counted."""
-        return prod([ways(split.axes + split.overflow, mesh) for split in self.factors.values()])
+        return prod([sharded_size(split.axes + split.overflow, mesh) for split in self.factors.values()])
 
     def copy(self) -> TensorProjection:
         """The same, to be kept as it is."""
@@ -118,7 +118,7 @@ def _project_dimension(
     rest = _Rest(sharding.axes, mesh)
     for factor in majors:
         axes = rest.take(sizes[factor])
-        overflow = rest.take_all() if rest and ways(axes, mesh) != sizes[factor] else ()
+        overflow = rest.take_all() if rest and sharded_size(axes, mesh) != sizes[factor] else ()
         found[factor] = FactorSharding(axes, sharding.is_closed, False, overflow)
         if overflow:
             # Nothing can be split behind axes that overflow. Of the factors there the first says so by
@@ -177,7 +177,7 @@ def _join(
         if sharding.overflow:
             axes = _joined(axes, sharding.overflow, mesh)
             break
-        if ways(sharding.axes, mesh) < sizes[factor]:
+        if sharded_size(sharding.axes, mesh) < sizes[factor]:
             break
     return DimensionSharding(axes, is_closed)
 

@@ -17,32 +17,32 @@ from collections.abc import Sequence
 from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.rule import OpShardingRule
-from sdyopt.sharding.axes import Axes, before_overlap, is_strict_beginning, ways
-from sdyopt.sharding.projection import TensorProjection
+from sdyopt.sharding.axis_lists import Axes, is_strict_prefix, prefix_without_overlap, sharded_size
+from sdyopt.sharding.sharding_projection import TensorProjection
 
 _PASS_THROUGH, _REDUCTION, _PERMUTATION, _NEED_REPLICATION = 3, 2, 1, 0
 
 
-def hold_contest(
+def assign_axes_to_factors(
     rule: OpShardingRule, tensors: Sequence[TensorProjection], sizes: Sequence[int], mesh: Mesh
 ) -> list[Axes]:
     """The axes of each factor. `sizes` are the numbers of elements of the tensors."""
-    won: list[Axes] = [()] * len(rule.factor_sizes)
-    waiting = _Waiting(rule)
+    assigned: list[Axes] = [()] * len(rule.factor_sizes)
+    blocked = _BlockedFactors(rule)
     candidates = _candidates(rule, tensors, sizes, mesh)
     while candidates:
-        best = max((c for c in candidates if waiting.may_win(c.factor)), key=_merit, default=None)
+        best = max((c for c in candidates if blocked.is_free(c.factor)), key=_preference, default=None)
         if best is None:
             break
-        won[best.factor] = best.axes
-        if ways(best.axes, mesh) == rule.factor_sizes[best.factor]:
-            waiting.is_full(best.factor)
+        assigned[best.factor] = best.axes
+        if sharded_size(best.axes, mesh) == rule.factor_sizes[best.factor]:
+            blocked.mark_full(best.factor)
         winner = best.axes, best.factor
-        candidates = [c for c in candidates if c.goes_on(*winner, won[c.factor], mesh)]
-    return won
+        candidates = [c for c in candidates if c.remains_useful(*winner, assigned[c.factor], mesh)]
+    return assigned
 
 
-class _Candidate:
+class _AxisAssignment:
     """A factor and axes for it; `weight` elements are split so, and `gain` is how much further it goes."""
 
     __slots__ = ("axes", "factor", "gain", "precedence", "weight")
@@ -54,26 +54,26 @@ class _Candidate:
         self.gain = gain
         self.weight = 0
 
-    def goes_on(self, axes: Axes, factor: int, held: Axes, mesh: Mesh) -> bool:
+    def remains_useful(self, axes: Axes, factor: int, held: Axes, mesh: Mesh) -> bool:
         """Whether this still asks for more than its factor holds, now that a factor has won some axes."""
         if self.factor == factor:
-            if not is_strict_beginning(axes, self.axes):
+            if not is_strict_prefix(axes, self.axes):
                 return False
-            self.gain = ways(self.axes, mesh) // ways(axes, mesh)
+            self.gain = sharded_size(self.axes, mesh) // sharded_size(axes, mesh)
             return True
-        left = before_overlap(self.axes, axes)
+        left = prefix_without_overlap(self.axes, axes)
         if left == self.axes:
             # What the factor holds already counts again; the reference does so, and it decides ties.
-            self.gain = ways(self.axes, mesh)
+            self.gain = sharded_size(self.axes, mesh)
             return True
         if left == held:
             return False
         self.axes = left
-        self.gain = ways(left, mesh) // ways(held, mesh)
+        self.gain = sharded_size(left, mesh) // sharded_size(held, mesh)
         return True
 
 
-def _merit(candidate: _Candidate) -> tuple[object, ...]:
+def _preference(candidate: _AxisAssignment) -> tuple[object, ...]:
     """What decides; at last the number of the factor, and the axes by name, so that there is no tie."""
     axes = candidate.axes
     return (
@@ -92,22 +92,22 @@ def _by_name(axis: AxisRef) -> tuple[str, int, int]:
 
 def _candidates(
     rule: OpShardingRule, tensors: Sequence[TensorProjection], sizes: Sequence[int], mesh: Mesh
-) -> list[_Candidate]:
-    found: dict[tuple[int, Axes], _Candidate] = {}
+) -> list[_AxisAssignment]:
+    found: dict[tuple[int, Axes], _AxisAssignment] = {}
     for tensor in tensors:
         for factor, sharding in tensor.factors.items():
             for count in range(len(sharding.axes), 0, -1):
                 axes = sharding.axes[:count]
                 if (factor, axes) not in found:
                     precedence = _precedence(rule, factor)
-                    found[factor, axes] = _Candidate(factor, axes, precedence, ways(axes, mesh))
+                    found[factor, axes] = _AxisAssignment(factor, axes, precedence, sharded_size(axes, mesh))
     candidates = list(found.values())
     for tensor, size in zip(tensors, sizes, strict=True):
         for candidate in candidates:
             split = tensor.factors.get(candidate.factor)
             if split is None:
                 continue
-            if split.axes == candidate.axes or is_strict_beginning(candidate.axes, split.axes):
+            if split.axes == candidate.axes or is_strict_prefix(candidate.axes, split.axes):
                 candidate.weight += size
     return candidates
 
@@ -120,7 +120,7 @@ def _precedence(rule: OpShardingRule, factor: int) -> int:
     return _PERMUTATION if factor in rule.permutation else _PASS_THROUGH
 
 
-class _Waiting:
+class _BlockedFactors:
     """For each factor, those before it that are not split fully."""
 
     def __init__(self, rule: OpShardingRule) -> None:
@@ -130,9 +130,9 @@ class _Waiting:
                 for before, factor in zip(dim.factors, dim.factors[1:], strict=False):
                     self._before.setdefault(factor, set()).add(before)
 
-    def may_win(self, factor: int) -> bool:
+    def is_free(self, factor: int) -> bool:
         return not self._before.get(factor)
 
-    def is_full(self, factor: int) -> None:
+    def mark_full(self, factor: int) -> None:
         for before in self._before.values():
             before.discard(factor)

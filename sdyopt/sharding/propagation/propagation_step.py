@@ -14,11 +14,11 @@ from typing import NamedTuple
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
 from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding
-from sdyopt.sharding.aggressive import propagate_aggressively
-from sdyopt.sharding.basic import propagate_basic
-from sdyopt.sharding.direction import Policy, directions
-from sdyopt.sharding.factors import FactorStep
-from sdyopt.sharding.projection import TensorProjection, project, unproject
+from sdyopt.sharding.propagation.aggressive_factor_propagation import propagate_aggressive
+from sdyopt.sharding.propagation.basic_factor_propagation import propagate_basic
+from sdyopt.sharding.propagation.factor_propagation import FactorPropagation
+from sdyopt.sharding.propagation.propagation_direction import Policy, directions
+from sdyopt.sharding.sharding_projection import TensorProjection, project, unproject
 
 Shardings = Sequence[TensorSharding | None]
 # The operands and results that get another sharding, by number.
@@ -29,7 +29,7 @@ class Strategy(Enum):
     """What is done about axes that are in each other's way."""
 
     BASIC = partial(propagate_basic)
-    AGGRESSIVE = partial(propagate_aggressively)
+    AGGRESSIVE = partial(propagate_aggressive)
 
     __hash__ = object.__hash__
 
@@ -87,7 +87,7 @@ class Steps:
         before = [tensor.copy() for tensor in tensors]
         count = len(rule.operands)
         kind.strategy.value(
-            FactorStep(
+            FactorPropagation(
                 rule.factor_sizes,
                 self._directions(kind.policy, rule),
                 tensors[:count],

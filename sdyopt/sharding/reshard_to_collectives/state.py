@@ -18,21 +18,21 @@ from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.axis_lists import AxesPerDim, AxisRefList
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
-from sdyopt.sharding.resharding.alignment import align
+from sdyopt.sharding.reshard_to_collectives.sub_axis_alignment import align
 
 
-class Progress:
+class ReshardState:
     """How far a tensor is on its way. Changes with every collective."""
 
     __slots__ = (
         "current",
         "destinations",
-        "extra",
-        "held",
+        "in_use",
         "mesh",
         "mesh_or_ref",
         "missing",
         "shape",
+        "surplus",
         "target",
     )
 
@@ -44,19 +44,19 @@ class Progress:
         self.target = target
         self.mesh_or_ref = source.mesh_or_ref
         self.current = [list(dim.axes) for dim in source.dims]
-        self.extra = [list(dim.axes) for dim in source.dims]
+        self.surplus = [list(dim.axes) for dim in source.dims]
         self.missing = [list(dim.axes) for dim in target.dims]
-        before = [axis for axes in self.extra for axis in axes]
+        before = [axis for axes in self.surplus for axis in axes]
         after = [axis for axes in self.missing for axis in axes]
-        align(self.extra, after, mesh)
+        align(self.surplus, after, mesh)
         align(self.missing, before, mesh)
-        for extra, missing in zip(self.extra, self.missing, strict=True):
-            _drop_common_beginning(extra, missing)
+        for surplus, missing in zip(self.surplus, self.missing, strict=True):
+            _drop_common_prefix(surplus, missing)
         # The axes in `extra`, as far as slices have to know.
-        self.held = {axis for axes in self.extra for axis in axes}
+        self.in_use = {axis for axes in self.surplus for axis in axes}
         # Where in `missing` an axis stands: dimension and position.
         self.destinations: dict[AxisRef, tuple[int, int]] = {}
-        self.look_up_destinations()
+        self.index_destinations()
 
     @property
     def rank(self) -> int:
@@ -65,7 +65,7 @@ class Progress:
     @property
     def is_done(self) -> bool:
         """Whether the target is reached, its mesh included."""
-        return self.mesh_or_ref is self.target.mesh_or_ref and not any(self.extra) and not any(self.missing)
+        return self.mesh_or_ref is self.target.mesh_or_ref and not any(self.surplus) and not any(self.missing)
 
     @property
     def sharding(self) -> TensorSharding:
@@ -74,7 +74,7 @@ class Progress:
         dims = tuple([DimensionSharding(tuple(axes), True, None) for axes in self.current])
         return TensorSharding(self.mesh_or_ref, dims, (), self.target.unreduced_axes)
 
-    def look_up_destinations(self) -> None:
+    def index_destinations(self) -> None:
         """Finds out anew where the missing axes stand, because some have been cut."""
         self.destinations = {}
         for dim, axes in enumerate(self.missing):
@@ -124,7 +124,7 @@ def axes_per_dim(dims: Iterable[Iterable[AxisRef]]) -> AxesPerDim:
     return AxesPerDim(tuple([AxisRefList(tuple(axes)) for axes in dims]))
 
 
-def _drop_common_beginning(first: list[AxisRef], second: list[AxisRef]) -> None:
+def _drop_common_prefix(first: list[AxisRef], second: list[AxisRef]) -> None:
     count = 0
     for one, other in zip(first, second, strict=False):
         if one is not other:

@@ -1,7 +1,7 @@
 """Which rule an operation has: the one written on it, or the one that follows from what it is.
 
     @sharding_rule(TransposeOp)
-    def transpose(form: Form, rule: RuleBuilder) -> None:
+    def transpose(form: Form, rule: OpShardingRuleBuilder) -> None:
         for result_dim, dim in enumerate(form.permutation):
             rule.factor(form.operand.shape[dim], [dim], [result_dim])
 
@@ -23,7 +23,7 @@ from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
 from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
-from sdyopt.sharding.builder import RuleBuilder
+from sdyopt.sharding.op_sharding_rule_builder import OpShardingRuleBuilder
 
 
 class NoRule(NamedTuple):
@@ -59,7 +59,7 @@ def sharding_rule(*op_classes: type[Op], seeing: Seeing | None = None) -> Callab
     return register
 
 
-def rule_for(op: Op, conservative: bool = False) -> OpShardingRule | None:
+def sharding_rule_of(op: Op, conservative: bool = False) -> OpShardingRule | None:
     """The rule of an operation; None if it has none, with a warning if that is a surprise.
 
     By a conservative rule no dimension is split into parts of different sizes.
@@ -70,7 +70,7 @@ def rule_for(op: Op, conservative: bool = False) -> OpShardingRule | None:
     _load_rules()
     entry = _entries.get(type(op), _UNKNOWN)
     seen = () if entry.seeing is None else (entry.seeing(op),)
-    key = (rule_for, conservative, *seen)
+    key = (sharding_rule_of, conservative, *seen)
     memo = op.signature.memo
     rule: OpShardingRule | NoRule
     try:
@@ -84,7 +84,7 @@ def rule_for(op: Op, conservative: bool = False) -> OpShardingRule | None:
     return None
 
 
-def is_rule_seen_on(op: Op) -> bool:
+def is_rule_context_free(op: Op) -> bool:
     """Whether the rule follows from the operation's form and attributes, whatever is around it."""
     _load_rules()
     return _entries.get(type(op), _UNKNOWN).seeing is None or SHARDING_RULE in op.attributes
@@ -93,11 +93,11 @@ def is_rule_seen_on(op: Op) -> bool:
 def _derive(
     signature: OpSignature, function: RuleFunction, conservative: bool, seen: tuple[Hashable, ...]
 ) -> OpShardingRule | NoRule:
-    rule = RuleBuilder(signature.operand_types, signature.result_types, conservative)
+    rule = OpShardingRuleBuilder(signature.operand_types, signature.result_types, conservative)
     return function(signature, rule, *seen) or rule.build()
 
 
-def _unknown(signature: OpSignature, rule: RuleBuilder) -> NoRule:
+def _unknown(signature: OpSignature, rule: OpShardingRuleBuilder) -> NoRule:
     op_class = signature.op_class
     is_no_surprise = op_class.is_terminator or op_class.data_flow is not None
     return NoRule() if is_no_surprise else NoRule("op", f"'{signature.name}'")

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.ops import PropagationDirection
-from sdyopt.sharding.projection import TensorProjection
+from sdyopt.sharding.sharding_projection import TensorProjection
 
 
 @dataclass(slots=True)
-class FactorStep:
+class FactorPropagation:
     """Sizes and directions of the factors, and how each operand and result is split along them.
 
     A strategy changes the projections. An operation is elementwise if every element of the results

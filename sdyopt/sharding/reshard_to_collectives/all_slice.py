@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from math import gcd
 
 from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.sharding.resharding.capacity import distribute, fit
-from sdyopt.sharding.resharding.progress import Progress
+from sdyopt.sharding.reshard_to_collectives.axis_within_capacity import distribute, fit
+from sdyopt.sharding.reshard_to_collectives.state import ReshardState
 
 
-def slice_axes(progress: Progress) -> list[list[AxisRef]] | None:
+def slice_state(state: ReshardState) -> list[list[AxisRef]] | None:
     """Slices each dimension as much as the target is split more than now; None if nothing is to be sliced.
 
     That is its capacity: if it were split further, something would have to be moved away again. The missing
@@ -21,35 +21,35 @@ def slice_axes(progress: Progress) -> list[list[AxisRef]] | None:
     2. to the dimension that lacks them;
     3. to the first dimension that has capacity left.
     """
-    return _Slicing(progress).run()
+    return _Slicing(state).run()
 
 
 class _Slicing:
     """One all-slice in the making."""
 
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-        self._axes: list[list[AxisRef]] = [[] for _ in range(progress.rank)]
+    def __init__(self, state: ReshardState) -> None:
+        self._state = state
+        self._axes: list[list[AxisRef]] = [[] for _ in range(state.rank)]
         self._capacities = [
-            _capacity(progress.sharded_size(extra), progress.sharded_size(missing))
-            for extra, missing in zip(progress.extra, progress.missing, strict=True)
+            _capacity(state.sharded_size(surplus), state.sharded_size(missing))
+            for surplus, missing in zip(state.surplus, state.missing, strict=True)
         ]
 
     def run(self) -> list[list[AxisRef]] | None:
-        progress = self._progress
-        for dim in range(progress.rank):
+        state = self._state
+        for dim in range(state.rank):
             for axis in self._travellers(dim):
-                progress.extra[dim].append(axis)
-                progress.held.add(axis)
+                state.surplus[dim].append(axis)
+                state.in_use.add(axis)
                 self._slice(dim, axis)
-        left = [axis for dim in range(progress.rank) for axis in self._slice_in_place(dim)]
-        distribute(progress, self._capacities, lambda dim: left, at_front=False, took=self._slice)
-        progress.look_up_destinations()
+        left = [axis for dim in range(state.rank) for axis in self._slice_in_place(dim)]
+        distribute(state, self._capacities, lambda dim: left, major_most=False, took=self._slice)
+        state.index_destinations()
         return self._axes if any(self._axes) else None
 
     def _slice(self, dim: int, axis: AxisRef) -> None:
-        self._progress.add(self._axes[dim], axis)
-        self._progress.add(self._progress.current[dim], axis)
+        self._state.add(self._axes[dim], axis)
+        self._state.add(self._state.current[dim], axis)
 
     # --- 1. Axes that travel with others ------------------------------------------------------
 
@@ -59,27 +59,27 @@ class _Slicing:
         Neither may have anything for a permute to do, and the size of this dimension must divide evenly. The
         capacity of the other dimension is lent to this one.
         """
-        progress = self._progress
-        extra = progress.extra[source]
-        if not extra or progress.missing[source]:
+        state = self._state
+        surplus = state.surplus[source]
+        if not surplus or state.missing[source]:
             return ()
-        target = progress.destination(extra[-1])
-        if target is None or progress.extra[target]:
+        target = state.destination(surplus[-1])
+        if target is None or state.surplus[target]:
             return ()
-        missing = progress.missing[target]
-        if extra[-1] not in missing:
+        missing = state.missing[target]
+        if surplus[-1] not in missing:
             return ()
-        start = missing.index(extra[-1]) + 1
-        free = _leading_free(missing[start:], progress)
+        start = missing.index(surplus[-1]) + 1
+        free = _leading_free(missing[start:], state)
         if not free:
             return ()
-        together = _common_end(extra, missing[:start])
-        if any(progress.destination(axis) == target for axis in extra[: len(extra) - together]):
+        together = _common_end(surplus, missing[:start])
+        if any(state.destination(axis) == target for axis in surplus[: len(surplus) - together]):
             return ()
-        added = progress.sharded_size(free)
-        if progress.shape[source] % (progress.sharded_size(progress.current[source]) * added):
+        added = state.sharded_size(free)
+        if state.shape[source] % (state.sharded_size(state.current[source]) * added):
             return ()
-        moved = progress.sharded_size(extra[len(extra) - together :])
+        moved = state.sharded_size(surplus[len(surplus) - together :])
         self._capacities[target] //= moved * added
         return free
 
@@ -87,20 +87,20 @@ class _Slicing:
 
     def _slice_in_place(self, dim: int) -> list[AxisRef]:
         """Slices a dimension along its missing axes as far as possible; those free that are left over."""
-        progress = self._progress
-        extra, missing = progress.extra[dim], progress.missing[dim]
+        state = self._state
+        surplus, missing = state.surplus[dim], state.missing[dim]
         left: list[AxisRef] = []
         kept: list[AxisRef] = []
         for axis in missing:
-            if axis in progress.held:
+            if axis in state.in_use:
                 kept.append(axis)
                 continue
-            taken, rest, self._capacities[dim] = fit(progress, axis, self._capacities[dim])
+            taken, rest, self._capacities[dim] = fit(state, axis, self._capacities[dim])
             if taken is not None:
                 self._slice(dim, taken)
-                if extra or kept:
-                    progress.held.add(taken)
-                    extra.append(taken)
+                if surplus or kept:
+                    state.in_use.add(taken)
+                    surplus.append(taken)
                     kept.append(taken)
             if rest is not None:
                 kept.append(rest)
@@ -109,14 +109,14 @@ class _Slicing:
         return left
 
 
-def _capacity(extra: int, missing: int) -> int:
+def _capacity(surplus: int, missing: int) -> int:
     """How much more the target is split, in whole parts of what the tensor has now."""
-    return missing // gcd(extra, missing)
+    return missing // gcd(surplus, missing)
 
 
-def _leading_free(axes: Sequence[AxisRef], progress: Progress) -> list[AxisRef]:
+def _leading_free(axes: Sequence[AxisRef], state: ReshardState) -> list[AxisRef]:
     """The axes at the beginning that shard nothing yet."""
-    count = next((index for index, axis in enumerate(axes) if axis in progress.held), len(axes))
+    count = next((index for index, axis in enumerate(axes) if axis in state.in_use), len(axes))
     return list(axes[:count])
 
 

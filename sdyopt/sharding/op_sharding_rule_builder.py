@@ -16,7 +16,7 @@ from sdyopt.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
 from sdyopt.ir.types import RankedShape, Type
 
 
-class Kind(Enum):
+class FactorType(Enum):
     """What it takes to compute with a factor that is split over devices."""
 
     # Nothing.
@@ -34,7 +34,7 @@ Dims = Sequence[int | None]
 _Tensor = list[list[int]]
 
 
-class RuleBuilder:
+class OpShardingRuleBuilder:
     """The factors found so far, and which of them each dimension is made of, major to minor.
 
     `is_conservative` asks for a rule by which no dimension is split into parts of different sizes.
@@ -47,7 +47,7 @@ class RuleBuilder:
         self._sizes: list[int] = []
         self._operands = [_without_factors(type) for type in operand_types]
         self._results = [_without_factors(type) for type in result_types]
-        self._special: dict[Kind, list[int]] = {kind: [] for kind in Kind}
+        self._special: dict[FactorType, list[int]] = {factor_type: [] for factor_type in FactorType}
         self._blocked: list[int] = []
 
     # --- Adding factors ---------------------------------------------------------------------------
@@ -57,7 +57,7 @@ class RuleBuilder:
         size: int,
         operand_dims: Dims,
         result_dims: Dims,
-        kind: Kind = Kind.PASS_THROUGH,
+        factor_type: FactorType = FactorType.PASS_THROUGH,
         is_blocked: bool = False,
     ) -> None:
         """Adds a factor to one dimension, or none, of each operand and each result.
@@ -65,25 +65,27 @@ class RuleBuilder:
         A dimension that has factors already does not need one of size 1. Shardings do not propagate
         along a blocked factor.
         """
-        factor = self._new_factor(size, kind, is_blocked)
+        factor = self._new_factor(size, factor_type, is_blocked)
         tensors = [*self._operands, *self._results]
         for tensor, dim in zip(tensors, [*operand_dims, *result_dims], strict=True):
             if dim is not None and (size != 1 or not tensor[dim]):
                 tensor[dim].append(factor)
 
     def common_factor(
-        self, dim: int, size: int, kind: Kind = Kind.PASS_THROUGH, is_blocked: bool = False
+        self, dim: int, size: int, factor_type: FactorType = FactorType.PASS_THROUGH, is_blocked: bool = False
     ) -> None:
         """Adds a factor to the same dimension of all tensors that have it."""
-        self._spread([*self._operands, *self._results], dim, self._new_factor(size, kind, is_blocked))
+        self._distribute(
+            [*self._operands, *self._results], dim, self._new_factor(size, factor_type, is_blocked)
+        )
 
-    def operands_factor(self, dim: int, size: int, kind: Kind = Kind.PASS_THROUGH) -> None:
+    def operands_factor(self, dim: int, size: int, factor_type: FactorType = FactorType.PASS_THROUGH) -> None:
         """Adds a factor to the same dimension of all operands that have it."""
-        self._spread(self._operands, dim, self._new_factor(size, kind))
+        self._distribute(self._operands, dim, self._new_factor(size, factor_type))
 
-    def results_factor(self, dim: int, size: int, kind: Kind = Kind.PASS_THROUGH) -> None:
+    def results_factor(self, dim: int, size: int, factor_type: FactorType = FactorType.PASS_THROUGH) -> None:
         """Adds a factor to the same dimension of all results that have it."""
-        self._spread(self._results, dim, self._new_factor(size, kind))
+        self._distribute(self._results, dim, self._new_factor(size, factor_type))
 
     def pointwise(self, shape: Sequence[int]) -> None:
         """Adds a common factor for each dimension of `shape`."""
@@ -91,7 +93,7 @@ class RuleBuilder:
             self.common_factor(dim, size)
 
     def pointwise_if_same(
-        self, before: Sequence[int], after: Sequence[int], otherwise: Kind, is_blocked: bool = False
+        self, before: Sequence[int], after: Sequence[int], otherwise: FactorType, is_blocked: bool = False
     ) -> None:
         """Adds a common factor for each dimension, `otherwise` where its size before and after differ."""
         for dim, (size, result_size) in enumerate(zip(before, after, strict=True)):
@@ -125,21 +127,21 @@ class RuleBuilder:
             tuple(sizes),
             tuple(mappings[: len(self._operands)]),
             tuple(mappings[len(self._operands) :]),
-            tuple(self._special[Kind.REDUCTION]),
-            tuple(self._special[Kind.NEED_REPLICATION]),
-            tuple(self._special[Kind.PERMUTATION]),
+            tuple(self._special[FactorType.REDUCTION]),
+            tuple(self._special[FactorType.NEED_REPLICATION]),
+            tuple(self._special[FactorType.PERMUTATION]),
             tuple(self._blocked),
         )
 
-    def _new_factor(self, size: int, kind: Kind, is_blocked: bool = False) -> int:
+    def _new_factor(self, size: int, factor_type: FactorType, is_blocked: bool = False) -> int:
         factor = len(self._sizes)
         self._sizes.append(size)
-        self._special[kind].append(factor)
+        self._special[factor_type].append(factor)
         if is_blocked:
             self._blocked.append(factor)
         return factor
 
-    def _spread(self, tensors: Sequence[_Tensor], dim: int, factor: int) -> None:
+    def _distribute(self, tensors: Sequence[_Tensor], dim: int, factor: int) -> None:
         for tensor in tensors:
             if dim < len(tensor):
                 tensor[dim].append(factor)

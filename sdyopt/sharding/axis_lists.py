@@ -15,37 +15,37 @@ from sdyopt.dialects.sdy.mesh import Mesh
 Axes = tuple[AxisRef, ...]
 
 
-def ways(axes: Iterable[AxisRef], mesh: Mesh) -> int:
+def sharded_size(axes: Iterable[AxisRef], mesh: Mesh) -> int:
     """Into how many parts axes split something."""
     return prod([axis.size(mesh) for axis in axes])
 
 
-def is_major_part(axis: AxisRef, other: AxisRef) -> bool:
+def is_axis_prefix(axis: AxisRef, other: AxisRef) -> bool:
     """Whether `other` starts with `axis`, or is the same."""
     return other.contains(axis) and axis.pre_size == other.pre_size
 
 
-def is_beginning(first: Sequence[AxisRef], second: Sequence[AxisRef]) -> bool:
+def is_prefix(first: Sequence[AxisRef], second: Sequence[AxisRef]) -> bool:
     """Whether `second` is `first` and perhaps more."""
     if not first:
         return True
     last = len(first) - 1
-    return last < len(second) and first[:last] == second[:last] and is_major_part(first[last], second[last])
+    return last < len(second) and first[:last] == second[:last] and is_axis_prefix(first[last], second[last])
 
 
-def is_strict_beginning(first: Axes, second: Axes) -> bool:
+def is_strict_prefix(first: Axes, second: Axes) -> bool:
     """Whether `second` is `first` and more."""
-    return first != second and is_beginning(first, second)
+    return first != second and is_prefix(first, second)
 
 
-def common_beginning(first: Sequence[AxisRef], second: Sequence[AxisRef]) -> Axes:
+def common_prefix(first: Sequence[AxisRef], second: Sequence[AxisRef]) -> Axes:
     """The longest list with which both start."""
     found = []
     for axis, other in zip(first, second, strict=False):
         if axis is not other:
-            if is_major_part(axis, other):
+            if is_axis_prefix(axis, other):
                 found.append(axis)
-            elif is_major_part(other, axis):
+            elif is_axis_prefix(other, axis):
                 found.append(other)
             break
         found.append(axis)
@@ -63,7 +63,7 @@ def prefix_without(axis: AxisRef, others: Iterable[AxisRef]) -> AxisRef | None:
     return found
 
 
-def before_overlap(axes: Axes, others: Sequence[AxisRef]) -> Axes:
+def prefix_without_overlap(axes: Axes, others: Sequence[AxisRef]) -> Axes:
     """The longest beginning of a list that overlaps none of others."""
     names = {axis.name for axis in others}
     for position, axis in enumerate(axes):
@@ -80,7 +80,7 @@ def overlap(axes: Iterable[AxisRef], others: Sequence[AxisRef]) -> bool:
     return any(axis.overlaps(other) for axis in axes for other in others)
 
 
-def major_part(axis: AxisRef, size: int) -> AxisRef:
+def major_sub_axis(axis: AxisRef, size: int) -> AxisRef:
     """The part of an axis that has this size and starts where it starts; smaller than the axis."""
     return AxisRef(axis.name, SubAxis(axis.pre_size, size))
 
@@ -88,4 +88,4 @@ def major_part(axis: AxisRef, size: int) -> AxisRef:
 def cut(axis: AxisRef, major_size: int, size: int) -> tuple[AxisRef, AxisRef]:
     """The two parts of an axis of some size, of which the major one has `major_size`."""
     minor = SubAxis(axis.pre_size * major_size, size // major_size)
-    return major_part(axis, major_size), AxisRef(axis.name, minor)
+    return major_sub_axis(axis, major_size), AxisRef(axis.name, minor)

@@ -9,10 +9,10 @@ from sdyopt.dialects.sdy.axes import AxisRef, SubAxis
 from sdyopt.dialects.sdy.mesh import Mesh, MeshAxis
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.ir.attribute import SymbolRef
-from sdyopt.sharding.resharding.alignment import align
-from sdyopt.sharding.resharding.capacity import fit
-from sdyopt.sharding.resharding.plan import Plan, plan_collectives
-from sdyopt.sharding.resharding.progress import Progress
+from sdyopt.sharding.reshard_to_collectives.axis_within_capacity import fit
+from sdyopt.sharding.reshard_to_collectives.plan import Plan, plan_collectives
+from sdyopt.sharding.reshard_to_collectives.state import ReshardState
+from sdyopt.sharding.reshard_to_collectives.sub_axis_alignment import align
 
 MESH = Mesh((MeshAxis("x", 2), MeshAxis("y", 2), MeshAxis("z", 4), MeshAxis("w", 12)))
 NAME, REVERSED = SymbolRef("mesh"), SymbolRef("reversed")
@@ -64,8 +64,8 @@ def test_axes_are_cut_where_others_begin_and_end(
 def test_a_dimension_takes_what_it_has_capacity_for(
     axis: AxisRef, capacity: int, taken: AxisRef | None, rest: AxisRef | None, left: int
 ) -> None:
-    progress = Progress((), sharding(), sharding(), MESH)
-    assert fit(progress, axis, capacity) == (taken, rest, left)
+    state = ReshardState((), sharding(), sharding(), MESH)
+    assert fit(state, axis, capacity) == (taken, rest, left)
 
 
 def test_nothing_to_do() -> None:

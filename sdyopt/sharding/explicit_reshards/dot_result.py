@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.dialects.sdy.rule import OpShardingRule
-from sdyopt.sharding.axes import Axes, overlap
-from sdyopt.sharding.projection import TensorProjection
+from sdyopt.sharding.axis_lists import Axes, overlap
+from sdyopt.sharding.sharding_projection import TensorProjection
 
 
-def better_result_split(
+def better_dot_result_axes(
     rule: OpShardingRule, tensors: Sequence[TensorProjection], sizes: Sequence[int]
 ) -> tuple[int, Axes] | None:
     """The factor that the result should split otherwise, and its axes; None to leave it.

@@ -8,10 +8,10 @@ from sdyopt.dialects.sdy.mesh import MeshAxis, mesh
 from sdyopt.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.ir.attribute import SymbolRef
-from sdyopt.sharding.agreement import agree, agreed_already
-from sdyopt.sharding.axes import Axes, overlap
-from sdyopt.sharding.contest import hold_contest
-from sdyopt.sharding.projection import project
+from sdyopt.sharding.axis_lists import Axes, overlap
+from sdyopt.sharding.explicit_reshards.axis_assignment import assign_axes_to_factors
+from sdyopt.sharding.explicit_reshards.common_axes import already_common_axes, find_common_axes
+from sdyopt.sharding.sharding_projection import project
 
 MESH = mesh([MeshAxis("x", 4), MeshAxis("y", 2), MeshAxis("z", 4)])
 NAME = SymbolRef("mesh")
@@ -40,7 +40,7 @@ WHOLE_ROWS = OpShardingRule((8, 16), (tensor((0,), (1,)),), (tensor((0,), (1,)),
 
 
 def decide(rule: OpShardingRule, sizes: tuple[int, ...], *shardings: TensorSharding) -> list[Axes]:
-    return agree(rule, project(rule, shardings, MESH), sizes, MESH)
+    return find_common_axes(rule, project(rule, shardings, MESH), sizes, MESH)
 
 
 def test_what_is_agreed_on_stays() -> None:
@@ -76,9 +76,9 @@ def test_axes_of_what_has_to_be_whole_are_handed_on() -> None:
 def test_a_factor_waits_for_those_before_it() -> None:
     joined = OpShardingRule((2, 8), (tensor((0, 1)),), (tensor((0,), (1,)),))
     tensors = project(joined, [sharding(()), sharding((), (X,))], MESH)
-    assert hold_contest(joined, tensors, (16, 16), MESH) == [(), ()]
+    assert assign_axes_to_factors(joined, tensors, (16, 16), MESH) == [(), ()]
     tensors = project(joined, [sharding(()), sharding((Y,), (X,))], MESH)
-    assert hold_contest(joined, tensors, (16, 16), MESH) == [(Y,), (X,)]
+    assert assign_axes_to_factors(joined, tensors, (16, 16), MESH) == [(Y,), (X,)]
 
 
 AXES = st.lists(st.sampled_from([X, Y, Z_MAJOR, Z_MINOR]), unique=True)
@@ -95,16 +95,16 @@ def matrices(draw: st.DrawFn) -> TensorSharding:
 @given(st.tuples(matrices(), matrices(), matrices()), st.sampled_from([PRODUCT, SUM]))
 def test_agreement_is_one(found: tuple[TensorSharding, ...], rule: OpShardingRule) -> None:
     tensors = project(rule, found, MESH)
-    axes = agree(rule, tensors, (16, 16, 16), MESH)
-    for factor, held in enumerate(axes):
-        assert not any(overlap(held, other) for other in axes[:factor])
+    axes = find_common_axes(rule, tensors, (16, 16, 16), MESH)
+    for factor, in_use in enumerate(axes):
+        assert not any(overlap(in_use, other) for other in axes[:factor])
         # Nothing is invented: some tensor was split so, or further.
         wanted = [tensor.factors[factor].axes for tensor in tensors if factor in tensor.factors]
-        assert any(names(held) == names(other)[: len(held)] for other in wanted)
+        assert any(names(in_use) == names(other)[: len(in_use)] for other in wanted)
     for tensor in tensors:
         for factor in tensor.factors:
             tensor.split(factor, axes[factor])
-    assert agreed_already(rule, tensors) == axes
+    assert already_common_axes(rule, tensors) == axes
 
 
 def names(axes: Axes) -> list[str]:

@@ -9,8 +9,8 @@ from sdyopt.dialects.sdy.mesh import MeshAxis, mesh
 from sdyopt.dialects.sdy.rule import DimMapping, TensorMapping
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.ir.attribute import SymbolRef
-from sdyopt.sharding.axes import Axes
-from sdyopt.sharding.projection import FactorSharding, project_tensor, unproject
+from sdyopt.sharding.axis_lists import Axes
+from sdyopt.sharding.sharding_projection import FactorSharding, project_tensor, unproject
 
 MESH = mesh([MeshAxis("a", 4), MeshAxis("b", 2), MeshAxis("c", 3), MeshAxis("d", 6)])
 NAME = SymbolRef("mesh")
@@ -59,7 +59,7 @@ def test_no_sharding_is_an_open_one_unless_asked_for_otherwise() -> None:
     mapping = TensorMapping((DimMapping((0,)), DimMapping((1,))))
     assert project_tensor(mapping, None, (2, 2), MESH).factors == {0: FactorSharding(), 1: FactorSharding()}
     closed = project_tensor(mapping, None, (2, 2), MESH, closed_if_missing=True)
-    assert all(held.is_closed for held in closed.factors.values())
+    assert all(in_use.is_closed for in_use in closed.factors.values())
 
 
 @st.composite

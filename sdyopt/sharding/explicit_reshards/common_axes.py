@@ -12,27 +12,27 @@ from collections.abc import Sequence
 from sdyopt.dialects.sdy.axes import with_axis
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.rule import OpShardingRule
-from sdyopt.sharding.axes import Axes, before_overlap, overlap, ways
-from sdyopt.sharding.contest import hold_contest
-from sdyopt.sharding.projection import TensorProjection
+from sdyopt.sharding.axis_lists import Axes, overlap, prefix_without_overlap, sharded_size
+from sdyopt.sharding.explicit_reshards.axis_assignment import assign_axes_to_factors
+from sdyopt.sharding.sharding_projection import TensorProjection
 
 
-def agree(
+def find_common_axes(
     rule: OpShardingRule, tensors: Sequence[TensorProjection], sizes: Sequence[int], mesh: Mesh
 ) -> list[Axes]:
     """The axes of each factor. `sizes` are the numbers of elements of the tensors."""
-    agreed = agreed_already(rule, tensors)
+    agreed = already_common_axes(rule, tensors)
     if agreed is not None:
         return agreed
     shaped = [number for number, mapping in enumerate(rule.tensors) if mapping.dims]
-    if len(shaped) == 2 and not rule.need_replication and not _has_joined_factors(rule):
-        return _follow(rule, tensors, sizes, mesh, *shaped)
-    axes = hold_contest(rule, tensors, sizes, mesh)
-    hand_on(rule, axes, mesh)
+    if len(shaped) == 2 and not rule.need_replication and not _has_multi_factor_dimension(rule):
+        return _axes_of_two_tensors(rule, tensors, sizes, mesh, *shaped)
+    axes = assign_axes_to_factors(rule, tensors, sizes, mesh)
+    redistribute_replicated_axes(rule, axes, mesh)
     return axes
 
 
-def agreed_already(rule: OpShardingRule, tensors: Sequence[TensorProjection]) -> list[Axes] | None:
+def already_common_axes(rule: OpShardingRule, tensors: Sequence[TensorProjection]) -> list[Axes] | None:
     """The axes of each factor if nothing has to change, None if something has to.
 
     Nothing has to if all tensors split each factor alike, none a factor that has to be replicated, and no
@@ -41,7 +41,7 @@ def agreed_already(rule: OpShardingRule, tensors: Sequence[TensorProjection]) ->
     agreed: list[Axes] = []
     seen: Axes = ()
     for factor in range(len(rule.factor_sizes)):
-        axes = common_split(tensors, factor)
+        axes = common_factor_axes(tensors, factor)
         if axes is None or overlap(axes, seen) or (axes and factor in rule.need_replication):
             return None
         agreed.append(axes)
@@ -49,7 +49,7 @@ def agreed_already(rule: OpShardingRule, tensors: Sequence[TensorProjection]) ->
     return agreed
 
 
-def common_split(tensors: Sequence[TensorProjection], factor: int) -> Axes | None:
+def common_factor_axes(tensors: Sequence[TensorProjection], factor: int) -> Axes | None:
     """How all tensors that have a factor split it; None if they disagree."""
     found: Axes | None = None
     for tensor in tensors:
@@ -66,7 +66,7 @@ def common_split(tensors: Sequence[TensorProjection], factor: int) -> Axes | Non
 # --- Two tensors ----------------------------------------------------------------------------------
 
 
-def _follow(
+def _axes_of_two_tensors(
     rule: OpShardingRule,
     tensors: Sequence[TensorProjection],
     sizes: Sequence[int],
@@ -90,18 +90,18 @@ def _follow(
         taken += split.axes
     for factor, split in tensors[other].factors.items():
         if factor not in kept:
-            axes[factor] = before_overlap(split.axes, taken)
+            axes[factor] = prefix_without_overlap(split.axes, taken)
     return axes
 
 
-def _has_joined_factors(rule: OpShardingRule) -> bool:
+def _has_multi_factor_dimension(rule: OpShardingRule) -> bool:
     return any(len(dim.factors) > 1 for mapping in rule.tensors for dim in mapping.dims)
 
 
 # --- Axes that cannot stay ------------------------------------------------------------------------
 
 
-def hand_on(rule: OpShardingRule, axes: list[Axes], mesh: Mesh) -> None:
+def redistribute_replicated_axes(rule: OpShardingRule, axes: list[Axes], mesh: Mesh) -> None:
     """Takes the axes of factors that have to be replicated away, and gives them to others.
 
     Only axes on which all tensors agreed can be given away, and only factors that all have can take them.
@@ -110,14 +110,16 @@ def hand_on(rule: OpShardingRule, axes: list[Axes], mesh: Mesh) -> None:
     for factor in rule.need_replication:
         free, axes[factor] = axes[factor], ()
         if free and _is_everywhere(rule, factor):
-            _spread(free, takers, rule, axes, mesh)
+            _distribute(free, takers, rule, axes, mesh)
 
 
-def _spread(free: Axes, takers: Sequence[int], rule: OpShardingRule, axes: list[Axes], mesh: Mesh) -> None:
+def _distribute(
+    free: Axes, takers: Sequence[int], rule: OpShardingRule, axes: list[Axes], mesh: Mesh
+) -> None:
     """Gives axes away in order, to each taker as many as divide it."""
     left = list(reversed(free))
     for factor in takers:
-        size, split = rule.factor_sizes[factor], ways(axes[factor], mesh)
+        size, split = rule.factor_sizes[factor], sharded_size(axes[factor], mesh)
         if size == 0 or size % split:
             continue
         room = size // split

@@ -24,11 +24,11 @@ from sdyopt.dialects.sdy.collectives import (
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.ir.attribute import Attribute
-from sdyopt.sharding.resharding import permuting
-from sdyopt.sharding.resharding.gathering import gather_axes
-from sdyopt.sharding.resharding.moving import moves
-from sdyopt.sharding.resharding.progress import Progress, axes_per_dim
-from sdyopt.sharding.resharding.slicing import slice_axes
+from sdyopt.sharding.reshard_to_collectives import collective_permute
+from sdyopt.sharding.reshard_to_collectives.all_gather import gather_state
+from sdyopt.sharding.reshard_to_collectives.all_slice import slice_state
+from sdyopt.sharding.reshard_to_collectives.all_to_all import moves
+from sdyopt.sharding.reshard_to_collectives.state import ReshardState, axes_per_dim
 
 # Where every size divides every larger one, a single round gets to the target. Where not, two rounds nearly
 # always do. A third one would finish the others, but the C++ passes stop here.
@@ -59,34 +59,34 @@ def plan_collectives(
     `mesh` is the mesh of the source; that of the target has the same axes. The target's unreduced
     axes are taken for those of the source.
     """
-    return tuple(_steps(Progress(shape, source, target, mesh)))
+    return tuple(_steps(ReshardState(shape, source, target, mesh)))
 
 
-def _steps(progress: Progress) -> Iterator[Step]:
+def _steps(state: ReshardState) -> Iterator[Step]:
     for _ in range(_MOST_ROUNDS):
-        if progress.is_done:
+        if state.is_done:
             return
-        yield from _round(progress)
+        yield from _round(state)
 
 
-def _round(progress: Progress) -> Iterator[Step]:
-    sliced = slice_axes(progress)
+def _round(state: ReshardState) -> Iterator[Step]:
+    sliced = slice_state(state)
     if sliced is not None:
-        yield Step(AllSliceOp, (("slicing_axes", axes_per_dim(sliced)),), progress.sharding)
-    yield from _permute(progress)
+        yield Step(AllSliceOp, (("slicing_axes", axes_per_dim(sliced)),), state.sharding)
+    yield from _permute(state)
     for in_order in (True, False):
-        for params in moves(progress, in_order):
-            yield Step(AllToAllOp, (("params", params),), progress.sharding)
-    gathered = gather_axes(progress)
+        for params in moves(state, in_order):
+            yield Step(AllToAllOp, (("params", params),), state.sharding)
+    gathered = gather_state(state)
     if gathered is not None:
-        yield Step(AllGatherOp, (("gathering_axes", axes_per_dim(gathered)),), progress.sharding)
+        yield Step(AllGatherOp, (("gathering_axes", axes_per_dim(gathered)),), state.sharding)
 
 
-def _permute(progress: Progress) -> Iterator[Step]:
+def _permute(state: ReshardState) -> Iterator[Step]:
     """A permute if it helps, and in any case if the mesh of the target has its devices in another order."""
-    if permuting.helps(progress):
-        permuting.permute(progress)
-    elif progress.mesh_or_ref is progress.target.mesh_or_ref:
+    if collective_permute.helps(state):
+        collective_permute.permute(state)
+    elif state.mesh_or_ref is state.target.mesh_or_ref:
         return
-    progress.mesh_or_ref = progress.target.mesh_or_ref
-    yield Step(CollectivePermuteOp, (), progress.sharding)
+    state.mesh_or_ref = state.target.mesh_or_ref
+    yield Step(CollectivePermuteOp, (), state.sharding)

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.sharding.resharding.alignment import align, part
-from sdyopt.sharding.resharding.progress import Progress
+from sdyopt.sharding.reshard_to_collectives.state import ReshardState
+from sdyopt.sharding.reshard_to_collectives.sub_axis_alignment import align, part
 
 
 class Fit(NamedTuple):
@@ -23,9 +23,9 @@ class Fit(NamedTuple):
     capacity: int
 
 
-def fit(progress: Progress, axis: AxisRef, capacity: int) -> Fit:
+def fit(state: ReshardState, axis: AxisRef, capacity: int) -> Fit:
     """As much of an axis as a dimension has capacity for: all, its major part, or nothing."""
-    size = progress.size(axis)
+    size = state.size(axis)
     if capacity <= 1 or (capacity % size and size % capacity):
         return Fit(None, axis, capacity)
     if capacity >= size:
@@ -36,10 +36,10 @@ def fit(progress: Progress, axis: AxisRef, capacity: int) -> Fit:
 
 
 def distribute(
-    progress: Progress,
+    state: ReshardState,
     capacities: list[int],
     available: Callable[[int], list[AxisRef]],
-    at_front: bool,
+    major_most: bool,
     took: Callable[[int, AxisRef], None] = lambda dim, axis: None,
 ) -> None:
     """Gives each dimension, as far as it has capacity, axes of those that are available for it.
@@ -48,26 +48,26 @@ def distribute(
     is taken is gone from it. Told of every axis is `took`.
     """
     cut: list[AxisRef] = []
-    for dim, extra in enumerate(progress.extra):
+    for dim, surplus in enumerate(state.surplus):
         if capacities[dim] <= 1:
             continue
-        position = 0 if at_front else len(extra)
+        position = 0 if major_most else len(surplus)
         axes = available(dim)
         kept: list[AxisRef] = []
         for index, axis in enumerate(axes):
             if capacities[dim] <= 1:
                 kept.extend(axes[index:])
                 break
-            taken, rest, capacities[dim] = fit(progress, axis, capacities[dim])
+            taken, rest, capacities[dim] = fit(state, axis, capacities[dim])
             if taken is None:
                 kept.append(axis)
                 continue
-            extra.insert(position, taken)
+            surplus.insert(position, taken)
             position += 1
-            progress.held.add(taken)
+            state.in_use.add(taken)
             took(dim, taken)
             if rest is not None:
                 cut.append(taken)
                 kept.insert(0, rest)
         axes[:] = kept
-    align(progress.missing, cut, progress.mesh)
+    align(state.missing, cut, state.mesh)

@@ -16,8 +16,8 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import UNKNOWN, Op, UnregisteredOp, build
 from sdyopt.ir.types import F32, I64, tensor
 from sdyopt.ir.value import Value
-from sdyopt.sharding.builder import RuleBuilder
-from sdyopt.sharding.rule import rule_for, sharding_rule
+from sdyopt.sharding.op_sharding_rule_builder import OpShardingRuleBuilder
+from sdyopt.sharding.op_sharding_rule_registry import sharding_rule, sharding_rule_of
 
 VECTOR = tensor((8,), F32)
 
@@ -46,21 +46,21 @@ def sliced() -> Value:
 
 
 def test_equal_forms_share_their_rule() -> None:
-    rule = rule_for(sine())
+    rule = sharding_rule_of(sine())
     assert rule is not None
-    assert rule_for(sine()) is rule
+    assert sharding_rule_of(sine()) is rule
 
 
 def test_a_written_rule_wins() -> None:
     mapping = TensorMapping((DimMapping((0,)),))
     written = OpShardingRule((8,), (mapping,), (mapping,), need_replication=(0,))
-    assert rule_for(sine(dictionary({SHARDING_RULE: written}))) is written
+    assert sharding_rule_of(sine(dictionary({SHARDING_RULE: written}))) is written
 
 
 def test_what_is_seen_around_decides() -> None:
     plain, slices = concatenation(argument(), argument()), concatenation(sliced(), sliced())
     assert plain.signature is slices.signature
-    rules = [rule_for(op) for op in (plain, slices, plain)]
+    rules = [sharding_rule_of(op) for op in (plain, slices, plain)]
     assert [rule and (rule.need_replication, rule.permutation) for rule in rules] == [
         ((0,), ()),
         ((), (0,)),
@@ -70,7 +70,7 @@ def test_what_is_seen_around_decides() -> None:
 
 def test_conservative_rules_are_others() -> None:
     op = concatenation(argument(), argument())
-    usual, conservative = rule_for(op), rule_for(op, conservative=True)
+    usual, conservative = sharding_rule_of(op), sharding_rule_of(op, conservative=True)
     assert usual is not None and usual.factor_sizes == (16,)
     assert conservative is not None and conservative.factor_sizes == (1, 1, 1)
 
@@ -81,17 +81,17 @@ def test_warns_once_in_a_run() -> None:
     with handling(told.append):
         for _ in range(2):
             with forgetting():
-                assert rule_for(op) is None
-                assert rule_for(op) is None
+                assert sharding_rule_of(op) is None
+                assert sharding_rule_of(op) is None
     assert [diagnostic.message for diagnostic in told] == [
         "op 'toy.unknown' is unknown to SDY sharding rule registry"
     ] * 2
 
 
 def test_two_rules_for_one_class_are_refused() -> None:
-    rule_for(sine())
+    sharding_rule_of(sine())
     with pytest.raises(AssertionError, match=r"stablehlo\.sine has two sharding rules"):
 
         @sharding_rule(SineOp)
-        def again(signature: OpSignature, rule: RuleBuilder) -> None:
+        def again(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
             """Never registered."""

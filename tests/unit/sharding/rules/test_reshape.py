@@ -10,7 +10,7 @@ from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.ir.attribute import EMPTY_DICT
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import F32, tensor
-from sdyopt.sharding.builder import RuleBuilder
+from sdyopt.sharding.op_sharding_rule_builder import OpShardingRuleBuilder
 from sdyopt.sharding.rules.reshape import reshape
 
 Shape = tuple[int, ...]
@@ -34,7 +34,7 @@ def _grouped(draw: st.DrawFn, primes: list[int]) -> Shape:
 
 def rule_of(before: Shape, after: Shape) -> OpShardingRule:
     types = (tensor(before, F32),), (tensor(after, F32),)
-    rule = RuleBuilder(*types)
+    rule = OpShardingRuleBuilder(*types)
     assert reshape(OpSignature(ReshapeOp, ReshapeOp.name, EMPTY_DICT, *types), rule) is None
     return rule.build()
 

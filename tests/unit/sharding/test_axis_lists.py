@@ -5,16 +5,16 @@ from itertools import product
 import pytest
 
 from sdyopt.dialects.sdy.axes import AxisRef, SubAxis
-from sdyopt.sharding.axes import (
+from sdyopt.sharding.axis_lists import (
     Axes,
-    before_overlap,
-    common_beginning,
+    common_prefix,
     cut,
-    is_beginning,
-    is_strict_beginning,
-    major_part,
+    is_prefix,
+    is_strict_prefix,
+    major_sub_axis,
     overlap,
     prefix_without,
+    prefix_without_overlap,
 )
 
 A, B = AxisRef("a"), AxisRef("b")
@@ -37,20 +37,20 @@ def digits(axes: Axes) -> list[tuple[str, int]]:
 @pytest.mark.parametrize(("first", "second"), list(product(LISTS, LISTS)))
 def test_beginnings(first: Axes, second: Axes) -> None:
     mine, theirs = digits(first), digits(second)
-    assert is_beginning(first, second) == (theirs[: len(mine)] == mine)
-    assert is_strict_beginning(first, second) == (theirs[: len(mine)] == mine and first != second)
+    assert is_prefix(first, second) == (theirs[: len(mine)] == mine)
+    assert is_strict_prefix(first, second) == (theirs[: len(mine)] == mine and first != second)
 
 
 @pytest.mark.parametrize(("first", "second"), list(product(LISTS, LISTS)))
 def test_common_beginning_is_one_of_both_and_the_longest(first: Axes, second: Axes) -> None:
-    common = common_beginning(first, second)
-    assert common == common_beginning(second, first)
-    assert is_beginning(common, first)
-    assert is_beginning(common, second)
+    common = common_prefix(first, second)
+    assert common == common_prefix(second, first)
+    assert is_prefix(common, first)
+    assert is_prefix(common, second)
     assert all(
         len(digits(other)) <= len(digits(common))
         for other in LISTS
-        if is_beginning(other, first) and is_beginning(other, second)
+        if is_prefix(other, first) and is_prefix(other, second)
     )
 
 
@@ -61,15 +61,15 @@ def test_prefix_beside_several_axes() -> None:
 
 
 def test_major_part() -> None:
-    assert major_part(A, 2) is A_MAJOR
-    assert major_part(AxisRef("a", SubAxis(2, 4)), 2) is A_MINOR
+    assert major_sub_axis(A, 2) is A_MAJOR
+    assert major_sub_axis(AxisRef("a", SubAxis(2, 4)), 2) is A_MINOR
 
 
 def test_what_comes_before_an_overlap() -> None:
-    assert before_overlap((B, A), [A_MINOR]) == (B, A_MAJOR)
-    assert before_overlap((A, B), [A_MINOR]) == (A_MAJOR,)
-    assert before_overlap((A, B), [A_MAJOR]) == ()
-    assert before_overlap((A, B), []) == (A, B)
+    assert prefix_without_overlap((B, A), [A_MINOR]) == (B, A_MAJOR)
+    assert prefix_without_overlap((A, B), [A_MINOR]) == (A_MAJOR,)
+    assert prefix_without_overlap((A, B), [A_MAJOR]) == ()
+    assert prefix_without_overlap((A, B), []) == (A, B)
 
 
 def test_overlap() -> None:

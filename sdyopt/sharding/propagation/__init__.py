@@ -1,0 +1,1 @@
+"""Sharding propagation through one operation: projections, directions and the two strategies."""
