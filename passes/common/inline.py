@@ -36,9 +36,15 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import Pass, RunInside, option, parse_pipeline
 from sdyopt.registry import lookup, register
 
-from .call_graph import MOST_COPIED_OPERATIONS, call_circles, callee_of, calls_by_block, calls_in
-from .function_uses import FunctionUses
-from .inline_call import inline_call
+from .support.call_graph import (
+    MOST_COPIED_OPERATIONS,
+    callee_of,
+    calls_by_block,
+    calls_in,
+    strongly_connected_components,
+)
+from .support.function_uses import FunctionUses
+from .support.inline_call import inline_call
 
 _NO_LIMIT = (1 << 32) - 1
 # So many operations are copied before it is worked out where that leads.
@@ -90,7 +96,7 @@ class _Inlining:
     rewriter: Rewriter = field(default_factory=Rewriter)
 
     def __post_init__(self) -> None:
-        self.circles = call_circles(self.module)
+        self.circles = strongly_connected_components(self.module)
         self.dead: dict[FuncOp, None] = {}
         self._uses = FunctionUses(self.module)
         functions = [function for circle in self.circles for function in circle]

@@ -18,7 +18,7 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
 
-from ..common.shardings import transform_shardings
+from ..common.support.shardings import transform_shardings
 
 
 @register("sdy-close-shardings")

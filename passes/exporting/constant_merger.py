@@ -18,7 +18,7 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import FUNCTION, Pass
 from sdyopt.registry import register
 
-from ..common.merge_constants import is_constant, merge
+from ..common.support.merge_constants import is_constant, merge
 
 
 @register("sdy-constant-merger")

@@ -25,7 +25,7 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import FUNCTION, Pass
 from sdyopt.registry import register
 
-from ..common.merge_constants import is_constant_or_expansion, merge
+from ..common.support.merge_constants import is_constant_or_expansion, merge
 
 
 @register("sdy-constant-or-scalar-merger")

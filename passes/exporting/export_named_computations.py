@@ -35,9 +35,9 @@ from sdyopt.ir.value import Value
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
 
-from ..common.clone_functions import ORIGINAL_NAME
-from ..common.data_flow_edges import remove_edges, shardings_of_edges
-from ..common.fresh_names import FreshNames
+from ..common.support.clone_functions import ORIGINAL_NAME
+from ..common.support.data_flow_edges import remove_edges, shardings_of_edges
+from ..common.support.fresh_names import FreshNames
 
 
 @register("sdy-export-named-computations")

@@ -78,11 +78,20 @@ from sdyopt.registry import register
 from sdyopt.sharding.axis_lists import overlap
 from sdyopt.sharding.op_sharding_rule_registry import is_rule_context_free, sharding_rule_of
 
-from .reshards.apply import apply_remedy
-from .reshards.remedies import Case, IncompatibleReductionError, Remedies, Remedy
-from .reshards.seen import SeenShardings, is_all_there_is, sharding_behind_barriers
-from .reshards.unreduced import reduce_use, unreduce_use
-from .reshards.wants import Wants
+from .explicit_reshards.insertion import insert_op_reshards
+from .explicit_reshards.op_reshards import (
+    IncompatibleReductionError,
+    OpReshards,
+    OpReshardsFinder,
+    OpShardings,
+)
+from .explicit_reshards.sharding_cache import (
+    ShardingCache,
+    is_trivially_compatible,
+    sharding_through_barriers,
+)
+from .explicit_reshards.unreduced_axes import reduce_use, unreduce_use
+from .explicit_reshards.use_shardings import UseShardings
 
 
 @register("sdy-insert-explicit-reshards")
@@ -97,7 +106,7 @@ class InsertExplicitReshards(Pass):
         for op in function.walk_post_order():
             if not op.is_terminator:
                 inserter.visit(op)
-        inserter.wants.meet_results(function)
+        inserter.use_shardings.reshard_returned_values(function)
         inserter.warn_of_repeated_sums()
         return rewriter.changed
 
@@ -109,10 +118,10 @@ class _Inserter:
         self._in_full = in_full
         self._rewriter = rewriter
         self._mesh_of = cache(lambda mesh_or_ref: find_mesh(mesh_or_ref, function))
-        self.wants = Wants(self._mesh_of, in_full, rewriter)
-        self._remedies = Remedies(self._mesh_of)
-        self._shardings = SeenShardings()
-        self._known: dict[object, Remedy | None] = {}
+        self.use_shardings = UseShardings(self._mesh_of, in_full, rewriter)
+        self._reshards_finder = OpReshardsFinder(self._mesh_of)
+        self._shardings = ShardingCache()
+        self._known: dict[object, OpReshards | None] = {}
         # The all-reduces that were there before.
         self._sums: list[AllReduceOp] = []
 
@@ -120,9 +129,9 @@ class _Inserter:
         if isinstance(op, AllReduceOp):
             self._sums.append(op)
         if op.data_flow is not None:
-            self.wants.meet_owners(op)
+            self.use_shardings.reshard_edge_sources(op)
         elif isinstance(op, CallOp):
-            self.wants.meet_arguments(op)
+            self.use_shardings.reshard_call_operands(op)
         elif isinstance(op, ReshardOp) and self._unreduce(op):
             pass
         else:
@@ -154,27 +163,27 @@ class _Inserter:
         shardings = self._shardings
         key = op.signature, op.attributes, *[shardings[use.value] for use in op.operand_uses]
         if key in self._known:
-            remedy = self._known[key]
+            reshards = self._known[key]
         else:
-            remedy = self._remedy(op)
-            if is_rule_context_free(op) and all(map(is_all_there_is, key[2:])):
-                self._known[key] = remedy
-        if remedy is not None:
-            apply_remedy(op, remedy, self._rewriter)
+            reshards = self._op_reshards(op)
+            if is_rule_context_free(op) and all(map(is_trivially_compatible, key[2:])):
+                self._known[key] = reshards
+        if reshards is not None:
+            insert_op_reshards(op, reshards, self._rewriter)
             shardings.forget(op.results)
 
-    def _remedy(self, op: Op) -> Remedy | None:
+    def _op_reshards(self, op: Op) -> OpReshards | None:
         # Of an operand that is summed first, it is the sharding before that decides.
         in_full = self._in_full or _is_always_full(op)
         self._reduce_operands(op)
         rule = sharding_rule_of(op)
         if rule is None or rule.is_custom:
             return None
-        shardings = tuple([sharding_behind_barriers(value) for value in (*op.operands, *op.results)])
+        shardings = tuple([sharding_through_barriers(value) for value in (*op.operands, *op.results)])
         source = sharding_of(op.operand_at(0)) if isinstance(op, ReshapeOp) else None
-        case = Case(op.signature, rule, shardings, source)
+        case = OpShardings(op.signature, rule, shardings, source)
         try:
-            return self._remedies.of(case, in_full)
+            return self._reshards_finder.of(case, in_full)
         except IncompatibleReductionError:
             raise op.error(
                 "the result has unreduced axes while the operand has incompatible sharding along reduction "

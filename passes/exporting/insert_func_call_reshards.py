@@ -30,8 +30,8 @@ from sdyopt.ir.value import Value
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
 
-from ..common.call_graph import called_function
-from ..common.function_shardings import result_shardings
+from ..common.support.call_graph import called_function
+from ..common.support.function_shardings import result_shardings
 
 
 @register("sdy-insert-func-call-reshards")

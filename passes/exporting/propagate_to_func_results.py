@@ -27,7 +27,7 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
 
-from ..common.main_function import main_function
+from ..common.support.main_function import main_function
 
 
 @register("sdy-propagate-to-func-results")

@@ -22,8 +22,8 @@ from sdyopt.ir.types import Type
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
 
-from ..common.function_shardings import transform_signature
-from ..common.main_function import main_function
+from ..common.support.function_shardings import transform_signature
+from ..common.support.main_function import main_function
 
 
 @register("sdy-remove-sub-axes-in-input-output-shardings")

@@ -52,8 +52,8 @@ from sdyopt.pipeline import FUNCTION, Pass, option
 from sdyopt.registry import register
 from sdyopt.sharding.reshard_to_collectives.plan import Plan, plan_collectives
 
-from ..common.barriers import before_barriers
-from ..common.conversion import convert
+from ..common.support.dialect_conversion import convert
+from ..common.support.propagation_barriers import value_before_barriers
 
 _COLLECTIVES = (AllGatherOp, AllSliceOp, AllToAllOp, CollectivePermuteOp)
 
@@ -86,7 +86,7 @@ class _Collectives:
         self._before_barriers: dict[Value, Value] = {}
 
     def stays(self, op: ReshardOp) -> bool:
-        source, target = sharding_of(before_barriers(op.input, self._before_barriers)), op.sharding
+        source, target = sharding_of(value_before_barriers(op.input, self._before_barriers)), op.sharding
         if self._keeps_redundant and target.is_equivalent(source):
             return True
         if source is None or target.is_fully_replicated:
@@ -94,7 +94,7 @@ class _Collectives:
         return not _has_same_axes(source, target, op)
 
     def replace(self, op: ReshardOp, operands: Sequence[Value], rewriter: Rewriter) -> Sequence[Value]:
-        value = before_barriers(operands[0], self._before_barriers)
+        value = value_before_barriers(operands[0], self._before_barriers)
         source, target = sharding_or_replicated(value, op.sharding.mesh_or_ref), op.sharding
         if source.rank != target.rank:
             raise _cannot_replace(op)

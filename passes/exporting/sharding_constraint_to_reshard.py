@@ -20,7 +20,7 @@ from sdyopt.ir.value import Value
 from sdyopt.pipeline import FUNCTION, Pass
 from sdyopt.registry import register
 
-from ..common.conversion import convert
+from ..common.support.dialect_conversion import convert
 
 
 @register("sdy-sharding-constraint-to-reshard")

@@ -43,7 +43,7 @@ from sdyopt.ir.value import BlockArgument, Value
 from sdyopt.pipeline import Pass, option
 from sdyopt.registry import register
 
-from ..common.data_flow_edges import shardings_of_edges
+from ..common.support.data_flow_edges import shardings_of_edges
 
 
 @register("sdy-sink-data-flow-edges")

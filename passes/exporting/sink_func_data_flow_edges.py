@@ -23,7 +23,7 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import FUNCTION, Pass
 from sdyopt.registry import register
 
-from ..common.set_sharding import set_sharding
+from ..common.support.set_sharding import set_sharding
 
 
 @register("sdy-sink-func-data-flow-edges")

@@ -41,8 +41,8 @@ from sdyopt.sharding.explicit_reshards.dot_result import better_dot_result_axes
 from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
 from sdyopt.sharding.sharding_projection import TensorProjection, project, unproject
 
-from .reshards.apply import apply_remedy
-from .reshards.remedies import Case, Remedies, Remedy, sizes_of
+from .explicit_reshards.insertion import insert_op_reshards
+from .explicit_reshards.op_reshards import OpReshards, OpReshardsFinder, OpShardings, sizes_of
 
 
 @register("sdy-temp-explicit-reshards-for-optimizations")
@@ -51,17 +51,17 @@ class TempExplicitReshardsForOptimizations(Pass):
 
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
-        remedies = Remedies(lambda mesh_or_ref: find_mesh(mesh_or_ref, function), _agree)
+        reshards_finder = OpReshardsFinder(lambda mesh_or_ref: find_mesh(mesh_or_ref, function), _agree)
         for op in function.walk_post_order():
             if isinstance(op, DotOp | DotGeneralOp):
-                remedy = _for_product(op)
+                reshards = _for_product(op)
             elif isinstance(op, RaggedDotOp):
                 case = _case(op)
-                remedy = None if case is None else remedies.of(case, in_full=True)
+                reshards = None if case is None else reshards_finder.of(case, in_full=True)
             else:
                 continue
-            if remedy is not None:
-                apply_remedy(op, remedy, rewriter)
+            if reshards is not None:
+                insert_op_reshards(op, reshards, rewriter)
         return rewriter.changed
 
 
@@ -92,14 +92,16 @@ def _without(tensor: TensorProjection, factors: Collection[int]) -> TensorProjec
     return TensorProjection(kept)
 
 
-def _case(op: Op) -> Case | None:
+def _case(op: Op) -> OpShardings | None:
     rule = sharding_rule_of(op)
     if rule is None:
         return None
-    return Case(op.signature, rule, tuple([sharding_of(value) for value in (*op.operands, *op.results)]))
+    return OpShardings(
+        op.signature, rule, tuple([sharding_of(value) for value in (*op.operands, *op.results)])
+    )
 
 
-def _for_product(op: Op) -> Remedy | None:
+def _for_product(op: Op) -> OpReshards | None:
     case = _case(op)
     if case is None or case.shardings[2] is None:
         return None
@@ -116,6 +118,6 @@ def _for_product(op: Op) -> Remedy | None:
     result.split(*better)
     # This pass never knew of sums that are yet to be done: the new sharding does not mention them.
     result.unreduced_axes = ()
-    return Remedy(
+    return OpReshards(
         mesh_or_ref, results=((0, unproject(result, mapping, rule.factor_sizes, mesh_or_ref, mesh)),)
     )

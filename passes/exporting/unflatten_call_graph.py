@@ -39,9 +39,9 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import Pass, option
 from sdyopt.registry import register
 
-from ..common.call_graph import called_function
-from ..common.clone_functions import ORIGINAL_NAME, original_name
-from ..common.function_shardings import argument_shardings, result_shardings
+from ..common.support.call_graph import called_function
+from ..common.support.clone_functions import ORIGINAL_NAME, original_name
+from ..common.support.function_shardings import argument_shardings, result_shardings
 
 # Where a function stands, its original, its manual axes, and the shardings of its arguments and results.
 Origin = tuple[Op | None, str, Attribute | None]

@@ -38,7 +38,7 @@ from sdyopt.pipeline import Pass
 from sdyopt.registry import register
 from sdyopt.sharding.axis_lists import major_sub_axis
 
-from ..common.function_shardings import transform_signature
+from ..common.support.function_shardings import transform_signature
 
 
 @register("sdy-update-non-divisible-input-output-shardings")

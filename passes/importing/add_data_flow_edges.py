@@ -25,7 +25,7 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
 
-from ..common.data_flow_edges import add_edges
+from ..common.support.data_flow_edges import add_edges
 
 
 @register("sdy-add-data-flow-edges")

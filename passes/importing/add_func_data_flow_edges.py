@@ -41,8 +41,8 @@ from sdyopt.ir.value import Value
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
 
-from ..common.data_flow_edges import can_have_edge
-from ..common.main_function import main_function
+from ..common.support.data_flow_edges import can_have_edge
+from ..common.support.main_function import main_function
 
 
 @register("sdy-add-func-data-flow-edges")

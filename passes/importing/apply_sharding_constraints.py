@@ -48,8 +48,8 @@ from sdyopt.ir.value import BlockArgument, OpOperand, OpResult, Value
 from sdyopt.pipeline import Pass, option
 from sdyopt.registry import register
 
-from ..common.set_sharding import set_sharding
-from ..common.trace import Trace
+from ..common.support.set_sharding import set_sharding
+from ..common.support.sharding_origins import ShardingOrigins
 
 _CONSTRAINING = (ShardingConstraintOp, ManualComputationOp)
 
@@ -65,7 +65,9 @@ class ApplyShardingConstraints(Pass):
 
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
-        trace = Trace(module, self.debug_sharding_origins, self.debug_propagation_edge_sharding, rewriter)
+        trace = ShardingOrigins(
+            module, self.debug_sharding_origins, self.debug_propagation_edge_sharding, rewriter
+        )
         for op in module.walk_post_order():
             if isinstance(op, ShardingConstraintOp):
                 _use_end_of_chain(op, rewriter)
@@ -80,12 +82,12 @@ class ApplyShardingConstraints(Pass):
 # --- One constraint -------------------------------------------------------------------------------
 
 
-def _apply_constraint(op: ShardingConstraintOp, trace: Trace, rewriter: Rewriter) -> None:
+def _apply_constraint(op: ShardingConstraintOp, trace: ShardingOrigins, rewriter: Rewriter) -> None:
     if not _decides(op.sharding, op.input):
         return
     if _is_on_edge(op.input):
         rewriter.move(op, **_place_behind(op.input))
-        _use_instead(op, op.input, op.sharding, rewriter)
+        _replace_uses_with(op, op.input, op.sharding, rewriter)
         return
     rule = op.signature.cached(_pointwise_rule)
     if rule is not None and SHARDING_RULE not in op.attributes:
@@ -111,7 +113,7 @@ def _apply_operand(use: OpOperand, sharding: TensorSharding, rewriter: Rewriter)
         location=use.owner.location,
         **_place_behind(value),
     )
-    _use_instead(constraint, value, sharding, rewriter)
+    _replace_uses_with(constraint, value, sharding, rewriter)
 
 
 def _decides(sharding: TensorSharding, value: Value) -> bool:
@@ -135,7 +137,7 @@ def _is_on_edge(value: Value) -> bool:
     return isinstance(value.defining_op, DataFlowEdgeOp) or edge_of(value) is not None
 
 
-def _use_instead(constraint: Op, value: Value, sharding: TensorSharding, rewriter: Rewriter) -> None:
+def _replace_uses_with(constraint: Op, value: Value, sharding: TensorSharding, rewriter: Rewriter) -> None:
     """Makes all users of a value but the constraint itself use the constrained value."""
     rewriter.replace_uses_except(value, constraint.result, constraint)
     if sharding.unreduced_axes:

@@ -43,9 +43,9 @@ from sdyopt.ir.value import Value
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
 
-from ..common.call_graph import CopyBudget, called_function, callees_first
-from ..common.clone_functions import FunctionCopies, original_name
-from ..common.constants import (
+from ..common.support.call_graph import CopyBudget, called_function, callees_first
+from ..common.support.clone_functions import FunctionCopies, original_name
+from ..common.support.constants import (
     SOURCES,
     ComputationCopier,
     grouped_values,

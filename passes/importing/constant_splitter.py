@@ -27,7 +27,7 @@ from sdyopt.ir.value import Value
 from sdyopt.pipeline import FUNCTION, Pass
 from sdyopt.registry import register
 
-from ..common.constants import (
+from ..common.support.constants import (
     SOURCES,
     ComputationCopier,
     grouped_values,

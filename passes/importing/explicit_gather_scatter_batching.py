@@ -37,7 +37,7 @@ from sdyopt.ir.value import Value
 from sdyopt.pipeline import FUNCTION, Pass
 from sdyopt.registry import register
 
-from ..common.index_vectors import is_row_number, without_component
+from ..common.support.index_vectors import is_row_number, without_component
 
 
 @register("sdy-explicit-gather-scatter-batching")

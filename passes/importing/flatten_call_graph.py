@@ -29,8 +29,8 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
 
-from ..common.call_graph import CopyBudget, callees_first, calls_in
-from ..common.clone_functions import FunctionCopies
+from ..common.support.call_graph import CopyBudget, callees_first, calls_in
+from ..common.support.clone_functions import FunctionCopies
 
 
 @register("sdy-flatten-call-graph")

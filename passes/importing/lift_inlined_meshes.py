@@ -36,8 +36,8 @@ from sdyopt.ir.types import I64, RankedTensor
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
 
-from ..common.fresh_names import FreshNames
-from ..common.shardings import transform_shardings
+from ..common.support.fresh_names import FreshNames
+from ..common.support.shardings import transform_shardings
 
 STABLEHLO_MESH = "stablehlo.mesh"
 REPLICA_GROUPS = "replica_groups"
@@ -108,9 +108,9 @@ class _MeshNames:
             self._rewriter.erase(op)
 
     def _make(self, name: SymbolRef, mesh: Mesh, location: Location) -> None:
-        place = {"at_start_of": self._module.block} if self._last is None else {"after": self._last}
+        insertion_point = {"at_start_of": self._module.block} if self._last is None else {"after": self._last}
         attributes = {"sym_name": string(name.root), "mesh": mesh}
-        made = self._rewriter.create(MeshOp, (), (), attributes, location=location, **place)
+        made = self._rewriter.create(MeshOp, (), (), attributes, location=location, **insertion_point)
         assert isinstance(made, MeshOp)
         self._last = made
 

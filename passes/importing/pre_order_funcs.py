@@ -18,7 +18,7 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
 
-from ..common.call_graph import callees_first
+from ..common.support.call_graph import callees_first
 
 
 @register("sdy-pre-order-funcs")

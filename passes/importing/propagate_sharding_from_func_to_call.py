@@ -22,8 +22,8 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
 
-from ..common.call_graph import called_function
-from ..common.function_shardings import result_shardings
+from ..common.support.call_graph import called_function
+from ..common.support.function_shardings import result_shardings
 
 
 @register("sdy-propagate-sharding-from-func-to-call")

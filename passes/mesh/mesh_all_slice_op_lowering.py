@@ -62,7 +62,7 @@ class _Lowering:
     def _slice(self) -> Value:
         op, axis = self.op, self.op.slice_axis
         zero = self._constant(0)
-        place = self._ask(ProcessMultiIndexOp)
+        insertion_point = self._ask(ProcessMultiIndexOp)
         sizes = self._ask(MeshShapeOp)
         count = self._product(self._ask(MeshShapeOp))
         whole = self._dimension(axis)
@@ -72,7 +72,7 @@ class _Lowering:
             AssertOp, [is_divisible], (), {"msg": string(_MESSAGE)}, before=op, location=op.location
         )
         part = self._make(DivUIOp, [whole, count])
-        number = self._linear(place, sizes)
+        number = self._linear(insertion_point, sizes)
         type = op.input.type
         assert isinstance(type, RankedTensor)
         lengths: Mixed = [
@@ -84,11 +84,11 @@ class _Lowering:
         made = extract(self._rewriter, op.input, offsets, lengths, [1] * type.rank, unknown, op)
         return made.results[0]
 
-    def _linear(self, place: Sequence[Value], sizes: Sequence[Value]) -> Value:
+    def _linear(self, insertion_point: Sequence[Value], sizes: Sequence[Value]) -> Value:
         """The position in the group, which has several axes or one."""
-        if len(place) == 1:
-            return place[0]
-        map, operands = linear_map(place, sizes)
+        if len(insertion_point) == 1:
+            return insertion_point[0]
+        map, operands = linear_map(insertion_point, sizes)
         return self._make(ApplyOp, operands, INDEX, {"map": map})
 
     def _product(self, values: Sequence[Value]) -> Value:
@@ -131,14 +131,14 @@ class _Lowering:
         return made.results[0]
 
 
-def linear_map(place: Sequence[Value], sizes: Sequence[Value]) -> tuple[AffineMapAttr, list[Value]]:
+def linear_map(insertion_point: Sequence[Value], sizes: Sequence[Value]) -> tuple[AffineMapAttr, list[Value]]:
     """The map from coordinates and sizes, at least two each, to the number in row-major order.
 
     The coordinates but the last come first, then the last size and the last coordinate, then the other
     sizes but the first, of which nothing depends: that is how the reference has them.
     """
-    rank = len(place)
-    operands = [*place[:-1], sizes[-1], place[-1], *sizes[1:-1]]
+    rank = len(insertion_point)
+    operands = [*insertion_point[:-1], sizes[-1], insertion_point[-1], *sizes[1:-1]]
     last_size, last_place = AffineSymbol(rank - 1), AffineSymbol(rank)
     total: AffineExpr = add(multiply(AffineSymbol(rank - 2), last_size), last_place)
     for axis in range(rank - 2):

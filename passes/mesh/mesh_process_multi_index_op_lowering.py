@@ -31,10 +31,10 @@ def _lower(op: ProcessMultiIndexOp, rewriter: Rewriter) -> bool:
     types = [INDEX] * grid.rank
     number = rewriter.create(ProcessLinearIndexOp, (), [INDEX], mesh, before=op, location=op.location)
     sizes = rewriter.create(MeshShapeOp, (), types, mesh, before=op, location=op.location)
-    place = rewriter.create(
+    insertion_point = rewriter.create(
         DelinearizeIndexOp, [*number.results, *sizes.results], types, before=op, location=op.location
     )
-    rewriter.replace(op, [place.results[axis] for axis in op.axes or range(grid.rank)])
+    rewriter.replace(op, [insertion_point.results[axis] for axis in op.axes or range(grid.rank)])
     return True
 
 

@@ -25,7 +25,7 @@ from sdyopt.ir.types import RankedTensor
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
 
-from .resharding import reshard
+from .spmd.mesh_resharding import reshard
 
 
 def _reshard_for_users(op: ShardOp, rewriter: Rewriter) -> bool:

@@ -32,9 +32,16 @@ from sdyopt.ir.value import OpOperand, Value
 from sdyopt.pipeline import FUNCTION, Pass, option
 from sdyopt.registry import register
 
-from .annotations import CONTRADICTS, FITS, annotation_of, grade, operand_choices, result_choices
-from .loop_axes import axes_of_loops
-from .loops import has_loops, loops_of
+from .spmd.annotations import (
+    CONTRADICTS,
+    FITS,
+    annotation_of,
+    match_quality,
+    operand_choices,
+    result_choices,
+)
+from .spmd.iterator_axes import axes_of_iterators
+from .spmd.sharding_interface import has_iteration_space, iteration_space_of
 
 
 class Traversal(StrEnum):
@@ -72,7 +79,7 @@ def _visit(op: Op, rewriter: Rewriter) -> None:
     is_later = dialect_at(op) is not mesh
     if is_later and CONSTANT_LIKE in op.traits:
         return
-    if not has_loops(op):
+    if not has_iteration_space(op):
         raise op.op_error("sharding interface is not implemented.")
     layouts = _best_layouts(op)
     if layouts is None:
@@ -89,19 +96,19 @@ Chosen = tuple[list[MeshSharding], list[MeshSharding]]
 
 def _best_layouts(op: Op) -> Chosen | None:
     """The shardings of operands and results that go best with what is annotated around."""
-    loops = loops_of(op)
+    space = iteration_space_of(op)
     best: Chosen | None = None
     best_grade = CONTRADICTS + 1
     for results in result_choices(op):
         for operands in operand_choices(op):
-            axes = axes_of_loops(op, loops, results, operands)
+            axes = axes_of_iterators(op, space, results, operands)
             if axes is None:
                 continue
             chosen = (
-                [axes.operand_layout(map) for map in axes.loops.operand_maps],
-                [axes.result_layout(map) for map in axes.loops.result_maps],
+                [axes.operand_layout(map) for map in axes.space.operand_maps],
+                [axes.result_layout(map) for map in axes.space.result_maps],
             )
-            found = grade(op, *chosen)
+            found = match_quality(op, *chosen)
             if found < best_grade:
                 best, best_grade = chosen, found
             if best_grade == FITS:

@@ -43,11 +43,11 @@ from sdyopt.ir.verify_signature import signature_problem
 from sdyopt.pipeline import FUNCTION, Pass
 from sdyopt.registry import register
 
-from .loop_axes import LoopAxes
-from .loop_kinds import Loops
-from .loops import has_loops, loops_of
-from .resharding import reshard
-from .split_reduction import InitOnce
+from .spmd.iterator_axes import IteratorAxes
+from .spmd.iterator_types import IterationSpace
+from .spmd.mesh_resharding import reshard
+from .spmd.partial_reductions import InitOnFirstDevice
+from .spmd.sharding_interface import has_iteration_space, iteration_space_of
 
 _NOT_ALIKE = "operands and results are split in ways that do not go together"
 _ONE_BLOCK = "only one block is supported!"
@@ -179,21 +179,21 @@ class _Partition:
 
     def _copy(self, op: Op) -> None:
         """The operation on shards."""
-        loops = loops_of(op) if has_loops(op) else None
-        reduced = _split_reductions(op, loops) if isinstance(op, MatmulOp) and loops is not None else ()
+        space = iteration_space_of(op) if has_iteration_space(op) else None
+        reduced = _split_reductions(op, space) if isinstance(op, MatmulOp) and space is not None else ()
         layout = _layout_of(op.results[0]) if op.results else None
-        if reduced and layout is not None and loops is not None:
-            self._copy_sum(op, loops, reduced, layout)
+        if reduced and layout is not None and space is not None:
+            self._copy_sum(op, space, reduced, layout)
             return
         copy = self._rewriter.clone(op, self._values)
         self._rewriter.insert(copy, at_end_of=self._new)
         # The form of a copy is that of the original; its operands have other types.
         self._rewriter.set_operands(copy, copy.operands)
-        if loops is not None and loops.is_local:
+        if space is not None and space.is_local:
             for old, new in zip(op.results, copy.results, strict=True):
                 self._rewriter.set_type(new, self._local(old.type, _layout_of(old), old))
-            if not loops.needs_loops:
-                self._adapt(op, copy, loops)
+            if not space.needs_loops:
+                self._adapt(op, copy, space)
             return
         if (
             not op.is_terminator
@@ -202,41 +202,43 @@ class _Partition:
         ):
             raise op.op_error("can only be copied where its operands and results are fully replicated")
 
-    def _copy_sum(self, op: Op, loops: Loops, axes: Axes, layout: MeshSharding) -> None:
+    def _copy_sum(self, op: Op, space: IterationSpace, axes: Axes, layout: MeshSharding) -> None:
         """A linalg operation that sums over a split dimension."""
         values = [self._values[value] for value in op.operands]
-        values[-1] = InitOnce(self._rewriter, self._new, layout.mesh, axes, op).of(values[-1])
+        values[-1] = InitOnFirstDevice(self._rewriter, self._new, layout.mesh, axes, op).of(values[-1])
         copy = self._rewriter.clone(op, self._values)
         self._rewriter.insert(copy, at_end_of=self._new)
         self._rewriter.set_operands(copy, values)
         result = op.results[0]
         self._rewriter.set_type(copy.results[0], self._local(result.type, layout, result))
         left = tuple(axis for axis in axes if axis not in layout.partial_axes)
-        self._values[result] = self._combined(copy.results[0], left, loops, layout, op)
+        self._values[result] = self._combined(copy.results[0], left, space, layout, op)
 
-    def _adapt(self, op: Op, copy: Op, loops: Loops) -> None:
+    def _adapt(self, op: Op, copy: Op, space: IterationSpace) -> None:
         """Makes a copy of an operation with a rule right: operands and results go together."""
-        axes = LoopAxes(loops)
-        for value, map in zip(op.operands, loops.operand_maps, strict=True):
+        axes = IteratorAxes(space)
+        for value, map in zip(op.operands, space.operand_maps, strict=True):
             layout = _layout_of_operand(value)
             if layout is not None and (layout.partial_axes or not axes.learn(layout, map)):
                 raise op.op_error(_NOT_ALIKE)
-        reduced = tuple(axis for loop in loops.reductions for axis in axes.axes_of(loop))
-        for result, copied, map in zip(op.results, copy.results, loops.result_maps, strict=True):
+        reduced = tuple(axis for iterator in space.reductions for axis in axes.axes_of(iterator))
+        for result, copied, map in zip(op.results, copy.results, space.result_maps, strict=True):
             layout = _layout_of(result)
             if layout is None:
                 continue
             if not axes.learn(layout, map) or not set(layout.partial_axes) <= set(reduced):
                 raise op.op_error(_NOT_ALIKE)
             left = tuple(axis for axis in reduced if axis not in layout.partial_axes)
-            self._values[result] = self._combined(copied, left, loops, layout, op)
+            self._values[result] = self._combined(copied, left, space, layout, op)
         constant = copy.signature.attributes.get("value")
         if isinstance(constant, DenseElements) and constant.type is not copy.result_types[0]:
             type = copy.result_types[0]
             assert isinstance(type, RankedTensor)
             self._rewriter.set_attribute(copy, "value", DenseElements(type, constant.data))
 
-    def _combined(self, value: Value, axes: Axes, loops: Loops, layout: MeshSharding, op: Op) -> Value:
+    def _combined(
+        self, value: Value, axes: Axes, space: IterationSpace, layout: MeshSharding, op: Op
+    ) -> Value:
         """The value, put together along the axes that what made it was split along."""
         if not axes:
             return value
@@ -245,7 +247,7 @@ class _Partition:
         attributes = {
             "mesh": layout.mesh,
             "mesh_axes": axes_attribute(axes),
-            "reduction": all_reduce.reduction_class(loops.reduction),
+            "reduction": all_reduce.reduction_class(space.reduction),
         }
         made = self._rewriter.create(
             all_reduce, [value], [value.type], attributes, at_end_of=self._new, location=op.location
@@ -266,11 +268,11 @@ def _layout_of_operand(value: Value) -> MeshSharding | None:
     return annotation.layout if isinstance(annotation, ShardOp) else None
 
 
-def _split_reductions(op: Op, loops: Loops) -> Axes:
+def _split_reductions(op: Op, space: IterationSpace) -> Axes:
     """The mesh axes along which what an operation sums over is split."""
-    axes = LoopAxes(loops)
-    for value, map in zip(op.operands, loops.operand_maps, strict=True):
+    axes = IteratorAxes(space)
+    for value, map in zip(op.operands, space.operand_maps, strict=True):
         layout = _layout_of_operand(value)
         if layout is not None and not axes.learn(layout, map):
             raise op.op_error(_NOT_ALIKE)
-    return tuple(axis for loop in loops.reductions for axis in axes.axes_of(loop))
+    return tuple(axis for iterator in space.reductions for axis in axes.axes_of(iterator))

@@ -12,7 +12,7 @@ from sdyopt.pipeline import Pass, option
 from sdyopt.registry import register_pipeline
 
 from ..common.canonicalize import Canonicalizer
-from ..common.save_module import ModuleDumps
+from ..common.support.save_module import ModuleDumps
 from ..exporting.close_shardings import CloseShardings
 from ..exporting.constant_or_scalar_merger import ConstantOrScalarMerger
 from ..exporting.drop_sharding_rules import DropShardingRules

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sdyopt.pipeline import Pass, option
 from sdyopt.registry import register_pipeline
 
-from ..common.save_module import ModuleDumps
+from ..common.support.save_module import ModuleDumps
 from ..common.symbol_dce import SymbolDCE
 from ..importing.add_data_flow_edges import AddDataFlowEdges
 from ..importing.apply_sharding_constraints import ApplyShardingConstraints
@@ -54,10 +54,10 @@ def import_passes(dedup_functions_fully: bool, dumps: ModuleDumps) -> Sequence[P
         # The last state that people recognise as theirs: what follows is for propagation alone.
         dumps.save("before_propagation"),
         AddDataFlowEdges(),
-        *(settle_constraints() if dedup_functions_fully else ()),
+        *(finish_sharding_constraints() if dedup_functions_fully else ()),
     ]
 
 
-def settle_constraints() -> Sequence[Pass]:
+def finish_sharding_constraints() -> Sequence[Pass]:
     """Constraints first: a group is in conflict also if they give its members different shardings."""
     return [ApplyShardingConstraints(), ShardingGroupImport()]

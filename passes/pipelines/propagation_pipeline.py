@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sdyopt.pipeline import Pass, option
 from sdyopt.registry import register_pipeline
 
-from ..common.save_module import ModuleDumps
+from ..common.support.save_module import ModuleDumps
 from ..common.symbol_dce import SymbolDCE
 from ..exporting.export_named_computations import ExportNamedComputations
 from ..exporting.insert_func_call_reshards import InsertFuncCallReshards
@@ -20,7 +20,7 @@ from ..importing.import_func_calls import ImportFuncCalls
 from ..importing.pre_order_funcs import PreOrderFuncs
 from ..propagation.user_priority_propagate import UserPriorityPropagation
 from .export_pipeline import ExportOptions, export_passes
-from .import_pipeline import import_passes, settle_constraints
+from .import_pipeline import finish_sharding_constraints, import_passes
 
 
 @register_pipeline("sdy-propagation-pipeline")
@@ -83,7 +83,7 @@ def _inline_calls() -> Sequence[Pass]:
         ImportFuncCalls(),
         SymbolDCE(),
         # Only now, because constraints and groups reach into the functions that are called.
-        *settle_constraints(),
+        *finish_sharding_constraints(),
     ]
 
 

@@ -19,7 +19,7 @@ from sdyopt.registry import register
 from sdyopt.sharding.propagation.propagation_step import Strategy
 
 from .basic_propagate import BasicPropagation, Propagation
-from .schedule import Round
+from .engine.op_priorities import Round
 
 _STRATEGIES = {
     "basic": (Strategy.BASIC,),
@@ -36,4 +36,4 @@ class AggressivePropagation(BasicPropagation):
 
     def propagate_round(self, propagation: Propagation, round: Round) -> None:
         for strategy in _STRATEGIES[self.propagation_strategy]:
-            propagation.propagator.run(round, strategy)
+            propagation.driver.run(round, strategy)

@@ -33,10 +33,10 @@ from sdyopt.pipeline import Pass, option
 from sdyopt.registry import register
 from sdyopt.sharding.propagation.propagation_step import Strategy
 
-from .groups import ShardingGroups
-from .propagator import Propagator
-from .recorder import Recorder
-from .schedule import EVERYTHING, Round
+from .engine.debug_info import DebugInfoRecorder
+from .engine.op_priorities import EVERYTHING, Round
+from .engine.propagation_driver import PropagationDriver
+from .engine.sharding_groups import ShardingGroups
 
 
 @register("sdy-basic-propagate")
@@ -62,7 +62,7 @@ class BasicPropagation(Pass):
         rewriter = Rewriter()
         has_origins, has_edges = self.debug_sharding_origins, self.debug_propagation_edge_sharding
         is_recorded = has_origins or has_edges
-        recorder = Recorder(module, has_origins, has_edges, rewriter) if is_recorded else None
+        recorder = DebugInfoRecorder(module, has_origins, has_edges, rewriter) if is_recorded else None
         propagation = Propagation(module, rewriter, self.conservative_propagation, recorder)
         self.propagate(propagation)
         propagation.write(with_rules=self.keep_sharding_rules)
@@ -78,14 +78,18 @@ class BasicPropagation(Pass):
 
     def propagate_round(self, propagation: Propagation, round: Round) -> None:
         """Propagates what a round allows."""
-        propagation.propagator.run(round, Strategy.BASIC)
+        propagation.driver.run(round, Strategy.BASIC)
 
 
 class Propagation:
     """One run of a pass: what it works on."""
 
     def __init__(
-        self, module: ModuleOp, rewriter: Rewriter, is_conservative: bool, recorder: Recorder | None = None
+        self,
+        module: ModuleOp,
+        rewriter: Rewriter,
+        is_conservative: bool,
+        recorder: DebugInfoRecorder | None = None,
     ) -> None:
         self.module = module
         self.rewriter = rewriter
@@ -95,19 +99,19 @@ class Propagation:
         self._groups.synchronize(self.rewriter)
 
     @cached_property
-    def propagator(self) -> Propagator:
+    def driver(self) -> PropagationDriver:
         """Reads the shardings when first asked for."""
-        return Propagator(self.module, self._groups, self._is_conservative, self._recorder)
+        return PropagationDriver(self.module, self._groups, self._is_conservative, self._recorder)
 
     @property
     def changed(self) -> bool:
-        return self.rewriter.changed or self.propagator.changed
+        return self.rewriter.changed or self.driver.changed
 
     def write(self, with_rules: bool) -> None:
         """Gives the operations their shardings, and perhaps the rules by which these propagated."""
-        self.propagator.write(self.rewriter)
+        self.driver.write(self.rewriter)
         if with_rules:
-            self.propagator.write_rules(self.rewriter)
+            self.driver.write_rules(self.rewriter)
 
 
 def _check_types(module: ModuleOp) -> None:

@@ -22,7 +22,7 @@ from sdyopt.registry import register
 
 from .aggressive_propagate import AggressivePropagation
 from .basic_propagate import Propagation
-from .schedule import EVERYTHING, SCHEDULE
+from .engine.op_priorities import EVERYTHING, SCHEDULE
 
 
 @register("sdy-op-priority-propagate")

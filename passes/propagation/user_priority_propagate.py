@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from sdyopt.registry import register
 
-from ..common.save_module import SaveModuleOp
+from ..common.support.save_module import SaveModuleOp
 from .basic_propagate import Propagation
+from .engine.user_priorities import UserPriorities
 from .op_priority_propagate import OpPriorityPropagation
-from .priorities import Priorities
 
 
 @register("sdy-user-priority-propagate")
@@ -26,12 +26,12 @@ class UserPriorityPropagation(OpPriorityPropagation):
     dump_index: int = 0
 
     def propagate(self, propagation: Propagation) -> None:
-        priorities = Priorities(propagation.module, propagation.rewriter)
+        priorities = UserPriorities(propagation.module, propagation.rewriter)
         super().propagate(propagation)
         done = 0
         for priority in priorities:
             self._save(propagation, done)
-            priorities.put_back(priority, propagation.propagator)
+            priorities.restore(priority, propagation.driver)
             super().propagate(propagation)
             done = priority
 

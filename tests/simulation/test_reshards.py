@@ -18,7 +18,7 @@ MESHES = """
 
 
 @dataclass(frozen=True)
-class Case:
+class OpShardings:
     """A reshard of a tensor, and a sequence of collectives that may do the same."""
 
     type: str
@@ -154,7 +154,7 @@ ALL = [(name, number) for name, case in CASES.items() for number in range(len(ca
 @pytest.mark.parametrize(("name", "number"), ALL)
 def test_what_is_wrong_is_noticed(name: str, number: int) -> None:
     type, source, target, sequences = CASES[name]
-    problems = Case(type, source, target, sequences[number]).simulated().problems
+    problems = OpShardings(type, source, target, sequences[number]).simulated().problems
     assert bool(problems) == (number > 0 and (name, number) not in ALSO_RIGHT)
 
 
@@ -162,5 +162,5 @@ def test_what_is_wrong_is_noticed(name: str, number: int) -> None:
 def test_borders_move_only_where_sizes_do_not_divide(size: int, moves: int) -> None:
     """Three places in four shards are one place each, and two each are what two shards have, too."""
     step = 'all_gather [{"y"}] -> @square, [{"x"}]'
-    case = Case(f"tensor<{size}xf32>", '@square, [{"x", "y"}]', '@square, [{"x"}]', (step,))
+    case = OpShardings(f"tensor<{size}xf32>", '@square, [{"x", "y"}]', '@square, [{"x"}]', (step,))
     assert case.simulated() == Simulation([], {"sdy.all_gather": 1}, moves)  # type: ignore[arg-type]

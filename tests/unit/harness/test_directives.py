@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.directives import Case, MalformedCaseError, read_case, substitute
+from tests.harness.directives import MalformedCaseError, OpShardings, read_case, substitute
 
 
 def test_run_lines_are_read_in_order() -> None:
@@ -29,14 +29,14 @@ def test_case_without_complete_command_is_malformed(text: str) -> None:
 @pytest.mark.parametrize(
     ("case", "reason"),
     [
-        (Case(("c",), (), ()), None),
-        (Case(("c",), ("here",), ()), None),
-        (Case(("c",), ("here", "absent"), ()), "requires absent"),
-        (Case(("c",), (), ("absent",)), None),
-        (Case(("c",), (), ("here",)), "unsupported with here"),
+        (OpShardings(("c",), (), ()), None),
+        (OpShardings(("c",), ("here",), ()), None),
+        (OpShardings(("c",), ("here", "absent"), ()), "requires absent"),
+        (OpShardings(("c",), (), ("absent",)), None),
+        (OpShardings(("c",), (), ("here",)), "unsupported with here"),
     ],
 )
-def test_features_decide_whether_a_case_runs(case: Case, reason: str | None) -> None:
+def test_features_decide_whether_a_case_runs(case: OpShardings, reason: str | None) -> None:
     assert case.reason_to_skip(lambda feature: feature == "here") == reason
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from passes.common import inline
-from passes.common.call_graph import MOST_NESTED_CALLS
 from passes.common.inline import Inliner
-from passes.common.inline_call import inline_call
+from passes.common.support.call_graph import MOST_NESTED_CALLS
+from passes.common.support.inline_call import inline_call
 from passes.importing.import_func_calls import ImportFuncCalls
 from sdyopt.dialects.func import CallOp, FuncOp
 from sdyopt.driver.job import Job

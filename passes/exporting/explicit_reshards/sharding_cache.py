@@ -11,12 +11,12 @@ from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding
 from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.ir.value import Value
 
-from ...common.barriers import before_barriers
+from ...common.support.propagation_barriers import value_before_barriers
 
 _BEHIND_BARRIER = object()
 
 
-class SeenShardings(dict[Value, object]):
+class ShardingCache(dict[Value, object]):
     """What tells the sharding of a value, by value. Who gives a value another one has to say so."""
 
     def __missing__(self, value: Value) -> object:
@@ -39,7 +39,7 @@ def _look_at(value: Value) -> object:
     return op.attributes.get(SHARDING)
 
 
-def is_all_there_is(seen: object) -> bool:
+def is_trivially_compatible(seen: object) -> bool:
     """Whether what was seen of an operand says all, and nothing has to be summed there."""
     if isinstance(seen, ShardingPerValue):
         return not any(sharding.unreduced_axes for sharding in seen)
@@ -48,6 +48,6 @@ def is_all_there_is(seen: object) -> bool:
     return seen is None
 
 
-def sharding_behind_barriers(value: Value) -> TensorSharding | None:
+def sharding_through_barriers(value: Value) -> TensorSharding | None:
     """The sharding of a value, or of what goes into the barriers that it comes through."""
-    return sharding_of(before_barriers(value))
+    return sharding_of(value_before_barriers(value))

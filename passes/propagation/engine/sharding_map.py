@@ -21,10 +21,10 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.traits import FUNCTION
 from sdyopt.ir.value import BlockArgument, OpResult, Value
 
-from ..common.set_sharding import set_sharding
+from ...common.support.set_sharding import set_sharding
 
 # The number of all values that have no place to keep a sharding.
-NOWHERE = 0
+NO_SHARDING = 0
 
 
 class FunctionResult(NamedTuple):
@@ -37,7 +37,7 @@ class FunctionResult(NamedTuple):
 Holder = OpResult | BlockArgument | FunctionResult
 
 
-class ShardingStore:
+class ShardingMap:
     """`shardings[number]` is the sharding of `holders[number]`."""
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class ShardingStore:
         if found is None:
             held = value if _keeps_its_own(value) else shardable_value(value)
             if held is None:
-                found = NOWHERE
+                found = NO_SHARDING
             elif held is value:
                 found = self._add(held, sharding_of(held))
             else:
@@ -84,7 +84,7 @@ class ShardingStore:
         These are more than one if a value is the first of several results to get a sharding, because
         then the others get open ones.
         """
-        if number == NOWHERE:
+        if number == NO_SHARDING:
             return []
         old = self.shardings[number]
         self.shardings[number] = sharding

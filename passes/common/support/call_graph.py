@@ -75,7 +75,7 @@ def callees_first(module: ModuleOp) -> list[FuncOp]:
     return order
 
 
-def call_circles(module: ModuleOp) -> list[list[FuncOp]]:
+def strongly_connected_components(module: ModuleOp) -> list[list[FuncOp]]:
     """The functions that have a body, in groups of those that call each other, callees first.
 
     Of a group, the function through which it was entered is last, and the one found last is first.

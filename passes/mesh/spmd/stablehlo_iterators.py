@@ -17,7 +17,7 @@ from sdyopt.ir.types import FloatType, IntegerType, RankedTensor
 from sdyopt.ir.value import Value
 from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
 
-from .loop_kinds import Loop, Loops, Map
+from .iterator_types import IterationSpace, IteratorType, Map
 
 # Operations that are on shards what they are on the whole, but for the types.
 _LOCAL = frozenset(
@@ -32,7 +32,7 @@ _COMBINERS = {
 }
 
 
-def loops_of_stablehlo(op: Op) -> Loops | None:
+def stablehlo_iteration_space(op: Op) -> IterationSpace | None:
     """The loops of an operation; None if it cannot be sharded."""
     types = (*op.operand_types, *op.result_types)
     if not all(isinstance(type, RankedTensor) for type in types):
@@ -49,10 +49,14 @@ def loops_of_stablehlo(op: Op) -> Loops | None:
     if combiner is None:
         whole.update(rule.reduction)
     kinds = tuple(
-        Loop.WHOLE if factor in whole else Loop.REDUCTION if factor in rule.reduction else Loop.PARALLEL
+        IteratorType.WHOLE
+        if factor in whole
+        else IteratorType.REDUCTION
+        if factor in rule.reduction
+        else IteratorType.PARALLEL
         for factor in range(len(rule.factor_sizes))
     )
-    return Loops(
+    return IterationSpace(
         kinds,
         tuple(_map(mapping) for mapping in rule.operands),
         tuple(_map(mapping) for mapping in rule.results),
@@ -73,15 +77,15 @@ def _is_elementwise(rule: OpShardingRule) -> bool:
     return all(_map(mapping) in (identity, ()) for mapping in rule.tensors)
 
 
-def _constant(op: Op) -> Loops:
+def _constant(op: Op) -> IterationSpace:
     """All parts of a constant are alike if all of its elements are."""
     type = op.result_types[0]
     assert isinstance(type, RankedTensor)
     value = constant_value(op)
     is_splat = isinstance(value, DenseElements) and value.is_splat
     identity = tuple(range(type.rank))
-    kind = Loop.PARALLEL if is_splat else Loop.WHOLE
-    return Loops((kind,) * type.rank, (), (identity,), is_local=True, needs_loops=False)
+    kind = IteratorType.PARALLEL if is_splat else IteratorType.WHOLE
+    return IterationSpace((kind,) * type.rank, (), (identity,), is_local=True, needs_loops=False)
 
 
 def _combiner(op: Op) -> ReductionKind | None:

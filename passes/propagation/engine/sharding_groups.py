@@ -9,7 +9,7 @@ from sdyopt.dialects.sdy.value_shardings import owning_op, sharding_of
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import BlockArgument, OpResult, Value
 
-from ..common.set_sharding import set_sharding
+from ...common.support.set_sharding import set_sharding
 
 Members = list[OpResult | BlockArgument]
 

@@ -9,30 +9,30 @@ from sdyopt.ir.attribute import SymbolRef
 from sdyopt.ir.operation import Op
 
 from .annotations import Layouts
-from .loop_kinds import Loop, Loops, Map
+from .iterator_types import IterationSpace, IteratorType, Map
 
 
-class LoopAxes:
+class IteratorAxes:
     """Which mesh axes each loop of an operation is split along."""
 
-    def __init__(self, loops: Loops) -> None:
-        self.loops = loops
+    def __init__(self, space: IterationSpace) -> None:
+        self.space = space
         self.mesh: SymbolRef | None = None
-        self._axes: list[Axes] = [()] * len(loops.kinds)
+        self._axes: list[Axes] = [()] * len(space.kinds)
 
-    def axes_of(self, loop: int) -> Axes:
-        return self._axes[loop]
+    def axes_of(self, iterator: int) -> Axes:
+        return self._axes[iterator]
 
-    def _fill(self, loop: int | None, axes: Axes) -> bool:
+    def _fill(self, iterator: int | None, axes: Axes) -> bool:
         """Splits a loop, unless it or the axes are taken."""
-        if loop is None or self.loops.kinds[loop] is Loop.WHOLE:
+        if iterator is None or self.space.kinds[iterator] is IteratorType.WHOLE:
             return not axes
-        if self._axes[loop] and self._axes[loop] != axes:
+        if self._axes[iterator] and self._axes[iterator] != axes:
             return False
-        others = {axis for other, held in enumerate(self._axes) if other != loop for axis in held}
+        others = {axis for other, held in enumerate(self._axes) if other != iterator for axis in held}
         if not others.isdisjoint(axes):
             return False
-        self._axes[loop] = axes
+        self._axes[iterator] = axes
         return True
 
     def learn(self, layout: MeshSharding, map: Map) -> bool:
@@ -40,12 +40,12 @@ class LoopAxes:
         if self.mesh is not None and self.mesh is not layout.mesh:
             return False
         self.mesh = layout.mesh
-        return all(self._fill(loop, axes) for axes, loop in zip(layout.split_axes, map, strict=False))
+        return all(self._fill(iterator, axes) for axes, iterator in zip(layout.split_axes, map, strict=False))
 
     def learn_partial(self, axes: Axes) -> None:
         """Splits the first loop that combines elements, if none is split and it can be."""
-        reductions = self.loops.reductions
-        if not any(self._axes[loop] for loop in reductions):
+        reductions = self.space.reductions
+        if not any(self._axes[iterator] for iterator in reductions):
             self._fill(reductions[0], axes)
 
     def operand_layout(self, map: Map) -> MeshSharding:
@@ -56,30 +56,32 @@ class LoopAxes:
     def result_layout(self, map: Map) -> MeshSharding:
         """The sharding of a result; what is combined in parts is partial."""
         assert self.mesh is not None
-        partial = tuple(axis for loop in self.loops.reductions for axis in self._axes[loop])
+        partial = tuple(axis for iterator in self.space.reductions for axis in self._axes[iterator])
         if not partial:
             return self.operand_layout(map)
-        return MeshSharding(self.mesh, self._lists(map), partial, self.loops.reduction)
+        return MeshSharding(self.mesh, self._lists(map), partial, self.space.reduction)
 
     def _lists(self, map: Map) -> tuple[Axes, ...]:
-        lists = [() if loop is None else self._axes[loop] for loop in map]
+        lists = [() if iterator is None else self._axes[iterator] for iterator in map]
         while lists and not lists[-1]:
             lists.pop()
         return tuple(lists)
 
 
-def axes_of_loops(op: Op, loops: Loops | None, results: Layouts, operands: Layouts) -> LoopAxes | None:
+def axes_of_iterators(
+    op: Op, space: IterationSpace | None, results: Layouts, operands: Layouts
+) -> IteratorAxes | None:
     """The axes of the loops that these shardings ask for; None if they do not go together.
 
     Shardings that the operation cannot have at all are told of, which does not fail the pass.
     """
-    if loops is None or not loops.kinds:
-        if loops is None or loops.needs_loops:
+    if space is None or not space.kinds:
+        if space is None or space.needs_loops:
             _refuse(op, "invalid sharding interface implementation")
         return None
-    found = LoopAxes(loops)
+    found = IteratorAxes(space)
     partial: list[Axes] = []
-    for layout, map in zip(results, loops.result_maps, strict=True):
+    for layout, map in zip(results, space.result_maps, strict=True):
         if layout is not None:
             if not found.learn(layout, map):
                 return None
@@ -88,11 +90,11 @@ def axes_of_loops(op: Op, loops: Loops | None, results: Layouts, operands: Layou
     if len(partial) > 1:
         _refuse(op, "at most one result with partial axes is supported at present")
         return None
-    for layout, map in zip(operands, loops.operand_maps, strict=True):
+    for layout, map in zip(operands, space.operand_maps, strict=True):
         if layout is not None and not found.learn(layout, map):
             return None
     if partial:
-        if not loops.reductions:
+        if not space.reductions:
             _refuse(op, "no matched reduction loop found for the result's partial type")
             return None
         found.learn_partial(partial[0])

@@ -23,7 +23,7 @@ from sdyopt.ir.symbols import symbol_references
 from sdyopt.ir.traits import TERMINATOR
 from sdyopt.ir.value import BlockArgument, OpOperand, OpResult, Value
 
-from ..common.call_graph import callee_of
+from ...common.support.call_graph import callee_of
 
 
 class Uses:
@@ -32,7 +32,7 @@ class Uses:
     def __init__(self, module: ModuleOp) -> None:
         self._module = module
 
-    def touched_by(self, value: OpResult | BlockArgument) -> Iterator[Op]:
+    def ops_dependent_on(self, value: OpResult | BlockArgument) -> Iterator[Op]:
         """The operations to look at again when the sharding of a value has changed."""
         op = owning_op(value)
         if isinstance(op, DataFlowEdgeOp):
@@ -58,7 +58,7 @@ class Uses:
             if edge is not None:
                 yield edge
             elif TERMINATOR in user.traits:
-                yield from self._behind_end(use, seen)
+                yield from self._beyond_terminator(use, seen)
             elif isinstance(user, CallOp):
                 callee = callee_of(user)
                 if callee is not None and not callee.is_declaration:
@@ -66,7 +66,7 @@ class Uses:
             else:
                 yield user
 
-    def _behind_end(self, use: OpOperand, seen: set[Value]) -> Iterator[Op]:
+    def _beyond_terminator(self, use: OpOperand, seen: set[Value]) -> Iterator[Op]:
         end = use.owner
         around = end.parent_op
         assert around is not None

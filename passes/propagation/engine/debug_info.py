@@ -25,8 +25,8 @@ from sdyopt.sharding.axis_lists import Axes, is_prefix
 from sdyopt.sharding.propagation.propagation_step import Step
 from sdyopt.sharding.sharding_projection import TensorProjection
 
-from ..common.trace import Origins, last_step
-from .sites import Site
+from ...common.support.sharding_origins import Origins, last_step
+from .propagation_sites import PropagationSite
 
 
 class Move(NamedTuple):
@@ -43,7 +43,7 @@ class _Edge(NamedTuple):
     target: EdgeValueRef
 
 
-class Recorder:
+class DebugInfoRecorder:
     """Origins of axes, or the edges that they went along, or both."""
 
     def __init__(self, module: ModuleOp, has_origins: bool, has_edges: bool, rewriter: Rewriter) -> None:
@@ -54,7 +54,7 @@ class Recorder:
         self._edges: dict[Op, dict[_Edge, int]] = {}
         self._step = last_step(module) + 1
 
-    def record(self, site: Site, step: Step) -> None:
+    def record(self, site: PropagationSite, step: Step) -> None:
         """Takes note of a step that changes something."""
         for move in moves(site.rule, step):
             if self._has_edges:

@@ -40,10 +40,10 @@ from sdyopt.ir.value import BlockArgument, OpResult, Value
 
 SELF = string("self")
 # How the reference calls the origin of an axis that was there before, at a value that is no origin itself.
-NOBODY = ": 0"
+UNKNOWN_ORIGIN = ": 0"
 
 
-class Trace:
+class ShardingOrigins:
     """What is asked for of origins and edges, from before the first change of a sharding on."""
 
     def __init__(self, module: ModuleOp, has_origins: bool, has_edges: bool, rewriter: Rewriter) -> None:
@@ -128,7 +128,7 @@ class Origins:
         """Notes that an axis, or what became of it where dimensions are split or joined, went to a value."""
         known = self._names.get(_holder(source), {})
         related = (name for other, name in known.items() if other.contains(axis) or axis.contains(other))
-        name = known.get(axis) or next(related, NOBODY)
+        name = known.get(axis) or next(related, UNKNOWN_ORIGIN)
         self._names.setdefault(_holder(target), {}).setdefault(axis, name)
 
     def _start(self, value: Value, sharding: TensorSharding | None, name: str) -> None:

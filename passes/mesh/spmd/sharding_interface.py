@@ -1,6 +1,6 @@
 """What shardings have to know of an operation: the loops it stands for, and who is indexed by which.
 
-`loops_of(op)` gives, for an operation that can be sharded, a list of loops, each of which runs over
+`iteration_space_of(op)` gives, for an operation that can be sharded, a list of loops, each of which runs over
 independent elements or combines them, and for each operand and result which loop runs along which of
 its dimensions. An operation that is not described here cannot be sharded.
 """
@@ -23,28 +23,28 @@ from sdyopt.dialects.tosa.matmul import MatMulOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import RankedTensor
 
-from .loop_kinds import Loop, Loops
+from .iterator_types import IterationSpace, IteratorType
 
-Find = Callable[[Op], Loops | None]
+Find = Callable[[Op], IterationSpace | None]
 
 
-def elementwise(op: Op) -> Loops | None:
+def elementwise(op: Op) -> IterationSpace | None:
     """One loop per dimension, and everything indexed by all of them."""
     types = [type for type in (*op.operand_types, *op.result_types) if isinstance(type, RankedTensor)]
     if len(types) != len(op.operand_types) + len(op.result_types) or not types:
         return None
     identity = tuple(range(types[0].rank))
-    return Loops(
-        (Loop.PARALLEL,) * len(identity),
+    return IterationSpace(
+        (IteratorType.PARALLEL,) * len(identity),
         (identity,) * len(op.operand_types),
         (identity,) * len(op.result_types),
     )
 
 
-def _matmul(op: Op) -> Loops:
+def _matmul(op: Op) -> IterationSpace:
     """Batch, rows and columns, and the dimension that is summed over."""
-    return Loops(
-        (Loop.PARALLEL, Loop.PARALLEL, Loop.PARALLEL, Loop.REDUCTION),
+    return IterationSpace(
+        (IteratorType.PARALLEL, IteratorType.PARALLEL, IteratorType.PARALLEL, IteratorType.REDUCTION),
         ((0, 1, 3), (0, 3, 2)),
         ((0, 1, 2),),
         ReductionKind.SUM,
@@ -52,10 +52,10 @@ def _matmul(op: Op) -> Loops:
     )
 
 
-def _linalg_matmul(op: Op) -> Loops:
+def _linalg_matmul(op: Op) -> IterationSpace:
     """Rows and columns, and the dimension that is summed over; the result starts from the last operand."""
-    return Loops(
-        (Loop.PARALLEL, Loop.PARALLEL, Loop.REDUCTION),
+    return IterationSpace(
+        (IteratorType.PARALLEL, IteratorType.PARALLEL, IteratorType.REDUCTION),
         ((0, 2), (2, 1), (0, 1)),
         ((0, 1),),
         ReductionKind.SUM,
@@ -74,12 +74,12 @@ _LATER_TABLE: dict[type[Op], Find] = {
 }
 
 
-def has_loops(op: Op) -> bool:
+def has_iteration_space(op: Op) -> bool:
     """Whether operations like this one can be sharded at all."""
     return _finder(op) is not None
 
 
-def loops_of(op: Op) -> Loops | None:
+def iteration_space_of(op: Op) -> IterationSpace | None:
     """The loops of an operation; None if it cannot be sharded, or not with these types."""
     find = _finder(op)
     return None if find is None else find(op)
@@ -88,7 +88,7 @@ def loops_of(op: Op) -> Loops | None:
 @cache
 def _stablehlo_finder() -> Find:
     """The loops by sharding rules, which nobody waits for whose program has no StableHLO in it."""
-    find: Find = import_module(".rule_loops", __package__).loops_of_stablehlo
+    find: Find = import_module(".stablehlo_iterators", __package__).stablehlo_iteration_space
     return find
 
 

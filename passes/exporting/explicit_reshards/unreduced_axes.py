@@ -30,7 +30,11 @@ MeshOf = Callable[[MeshOrRef], Mesh | None]
 
 
 def reduce_use(
-    use: OpOperand, wanted: TensorSharding | None, mesh_of: MeshOf, place: InsertionPoint, rewriter: Rewriter
+    use: OpOperand,
+    wanted: TensorSharding | None,
+    mesh_of: MeshOf,
+    insertion_point: InsertionPoint,
+    rewriter: Rewriter,
 ) -> TensorSharding | None:
     """Sums over the unreduced axes of a used value that are not wanted so. Returns the new sharding."""
     held = sharding_of(use.value)
@@ -47,12 +51,16 @@ def reduce_use(
     rest = difference(held.unreduced_axes, reduced, mesh)
     sharding = TensorSharding(held.mesh_or_ref, held.dims, held.replicated_axes, rest)
     attributes: dict[str, Attribute] = {"reduction_axes": AxisRefList(reduced), "out_sharding": sharding}
-    rewriter.set_operand(use, _insert(AllReduceOp, use.value, attributes, use, place, rewriter))
+    rewriter.set_operand(use, _insert(AllReduceOp, use.value, attributes, use, insertion_point, rewriter))
     return sharding
 
 
 def unreduce_use(
-    use: OpOperand, wanted: TensorSharding | None, mesh_of: MeshOf, place: InsertionPoint, rewriter: Rewriter
+    use: OpOperand,
+    wanted: TensorSharding | None,
+    mesh_of: MeshOf,
+    insertion_point: InsertionPoint,
+    rewriter: Rewriter,
 ) -> TensorSharding | None:
     """Makes a used value unreduced along axes that are wanted so. Returns the new sharding, if there is one.
 
@@ -77,18 +85,18 @@ def unreduce_use(
     value, found = use.value, held
     if plan.is_reshard_needed:
         found = held.with_dims(plan.dims)
-        value = _insert(ReshardOp, value, {"sharding": found}, use, place, rewriter)
+        value = _insert(ReshardOp, value, {"sharding": found}, use, insertion_point, rewriter)
     from_copies = difference(missing, [axis for axes in plan.axes_per_dim for axis in axes], mesh)
     if from_copies:
         unreduced = sorted_and_merged((*held.unreduced_axes, *from_copies), mesh)
         found = TensorSharding(held.mesh_or_ref, plan.dims, wanted.replicated_axes, unreduced)
         attributes: dict[str, Attribute] = {"axes": AxisRefList(from_copies), "out_sharding": found}
-        value = _insert(ReplicatedToUnreducedOp, value, attributes, use, place, rewriter)
+        value = _insert(ReplicatedToUnreducedOp, value, attributes, use, insertion_point, rewriter)
     if any(plan.axes_per_dim):
         found = wanted
         per_dim = AxesPerDim(tuple([AxisRefList(axes) for axes in plan.axes_per_dim]))
         attributes = {"axes": per_dim, "out_sharding": found}
-        value = _insert(ShardedToUnreducedOp, value, attributes, use, place, rewriter)
+        value = _insert(ShardedToUnreducedOp, value, attributes, use, insertion_point, rewriter)
     rewriter.set_operand(use, value)
     return found
 
@@ -137,8 +145,10 @@ def _insert(
     value: Value,
     attributes: dict[str, Attribute],
     use: OpOperand,
-    place: InsertionPoint,
+    insertion_point: InsertionPoint,
     rewriter: Rewriter,
 ) -> Value:
     location = use.value.lazy_location
-    return rewriter.create(op_class, [value], [value.type], attributes, location=location, **place).result
+    return rewriter.create(
+        op_class, [value], [value.type], attributes, location=location, **insertion_point
+    ).result

@@ -27,7 +27,7 @@ from sdyopt.ir.traits import PURE
 from sdyopt.ir.types import DYNAMIC, RankedShape, Type
 from sdyopt.ir.value import OpResult, Value
 
-from .conversion import convert
+from .dialect_conversion import convert
 
 # Operations that are constant whatever is around them.
 SOURCES = (ConstantOp, IotaOp)

@@ -27,11 +27,11 @@ from sdyopt.ir.value import BlockArgument, OpResult, Value
 from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
 from sdyopt.sharding.propagation.propagation_step import identity_rule
 
-from ..common.call_graph import callee_of
-from ..common.constants import is_elementwise
-from .schedule import Flow
-from .store import FunctionResult, ShardingStore
-from .uses import Uses
+from ...common.support.call_graph import callee_of
+from ...common.support.constants import is_elementwise
+from .dependent_ops import Uses
+from .op_priorities import Flow
+from .sharding_map import FunctionResult, ShardingMap
 
 # A sharding as the step sees it, from the one that is kept, and the other way.
 View = Callable[[TensorSharding], TensorSharding]
@@ -43,7 +43,7 @@ SITE_FLAGS = ((False, False), (False, True), (True, False), (True, True))
 _OFFLOAD_TARGETS = ("MoveToDevice", "MoveToHost")
 
 
-class Site:
+class PropagationSite:
     """An operation with a rule, and where its shardings are kept.
 
     `numbers` are those of operands, then of results, in the store. `read` takes their shardings out of
@@ -86,13 +86,13 @@ class Site:
         self.to_view: View | None = None
         self.from_view: View | None = None
         # Only of data-flow edges and barriers with a rule that somebody wrote on them.
-        self.otherwise: Site | None = None
+        self.otherwise: PropagationSite | None = None
 
 
-class Sites:
+class PropagationSites:
     """Makes the sites of a module."""
 
-    def __init__(self, module: ModuleOp, store: ShardingStore, uses: Uses, is_conservative: bool) -> None:
+    def __init__(self, module: ModuleOp, store: ShardingMap, uses: Uses, is_conservative: bool) -> None:
         self._module = module
         self._store = store
         self._uses = uses
@@ -101,7 +101,7 @@ class Sites:
         # The rules that operations got, in the order in which they were asked.
         self.rules: list[tuple[Op, OpShardingRule]] = []
 
-    def site(self, op: Op) -> Site | None:
+    def site(self, op: Op) -> PropagationSite | None:
         """The site of an operation; None if nothing propagates over it."""
         make = _MAKERS.get(type(op))
         if make is None:
@@ -113,7 +113,7 @@ class Sites:
         site.otherwise = written
         return site
 
-    def _of_rule(self, op: Op) -> Site | None:
+    def _of_rule(self, op: Op) -> PropagationSite | None:
         rule = sharding_rule_of(op, self._is_conservative)
         if rule is None:
             return None
@@ -123,13 +123,13 @@ class Sites:
             return None
         flow, elementwise = op.signature.cached(_traits_of)
         numbers = [self._store.number(value) for value in values]
-        return Site(op, rule, flow, values, numbers, elementwise, self._is_conservative)
+        return PropagationSite(op, rule, flow, values, numbers, elementwise, self._is_conservative)
 
-    def _barrier(self, op: PropagationBarrierOp) -> Site | None:
+    def _barrier(self, op: PropagationBarrierOp) -> PropagationSite | None:
         flow = _BARRIERS[op.allowed_direction]
         return self._identity(op, flow, [op.input], op.result, is_elementwise=True)
 
-    def _edge(self, op: DataFlowEdgeOp) -> Site | None:
+    def _edge(self, op: DataFlowEdgeOp) -> PropagationSite | None:
         owner = op.input
         assert isinstance(owner, OpResult | BlockArgument)
         holder = owning_op(owner)
@@ -139,7 +139,7 @@ class Sites:
             _see_manual_axes(site, holder, owner)
         return site
 
-    def _function_edge(self, op: FuncDataFlowEdgeOp) -> Site | None:
+    def _function_edge(self, op: FuncDataFlowEdgeOp) -> PropagationSite | None:
         sources = self._calls_sources(op)
         return None if sources is None else self._identity(op, Flow.PASS_THROUGH, sources, op.result)
 
@@ -158,28 +158,30 @@ class Sites:
         end = callee.entry.last
         return [end.operand_at(value.index)] if isinstance(end, ReturnOp) else []
 
-    def result(self, function: FuncOp, index: int, value: Value) -> Site | None:
+    def result(self, function: FuncOp, index: int, value: Value) -> PropagationSite | None:
         """The site between what a function returns and what its signature says of that."""
         if not isinstance(value.type, RankedShape) or not value.type.has_static_shape:
             return None
         numbers = [self._store.number(value), self._store.result_number(FunctionResult(function, index))]
         rule = self._identity_rule(value.type.shape, 1)
-        return Site(function, rule, Flow.OTHER, [value, value], numbers)
+        return PropagationSite(function, rule, Flow.OTHER, [value, value], numbers)
 
     def _identity(
         self, op: Op, flow: Flow, sources: list[Value], result: Value, is_elementwise: bool = False
-    ) -> Site | None:
+    ) -> PropagationSite | None:
         if not isinstance(result.type, RankedShape) or not result.type.has_static_shape:
             return None
         values = [*sources, result]
         rule = self._identity_rule(result.type.shape, len(sources))
-        return Site(op, rule, flow, values, [self._store.number(value) for value in values], is_elementwise)
+        return PropagationSite(
+            op, rule, flow, values, [self._store.number(value) for value in values], is_elementwise
+        )
 
 
-_MAKERS: dict[type[Op], Callable[[Sites, Any], Site | None]] = {
-    PropagationBarrierOp: Sites._barrier,
-    DataFlowEdgeOp: Sites._edge,
-    FuncDataFlowEdgeOp: Sites._function_edge,
+_MAKERS: dict[type[Op], Callable[[PropagationSites, Any], PropagationSite | None]] = {
+    PropagationBarrierOp: PropagationSites._barrier,
+    DataFlowEdgeOp: PropagationSites._edge,
+    FuncDataFlowEdgeOp: PropagationSites._function_edge,
 }
 
 _FLOWS: dict[type[Op], Flow] = {
@@ -201,7 +203,7 @@ def _traits_of(signature: OpSignature) -> tuple[Flow, bool]:
     return _FLOWS.get(signature.op_class, Flow.OTHER), False
 
 
-def _see_manual_axes(site: Site, op: ManualComputationOp, owner: OpResult | BlockArgument) -> None:
+def _see_manual_axes(site: PropagationSite, op: ManualComputationOp, owner: OpResult | BlockArgument) -> None:
     """Lets an edge be seen as it is where its source is: with manual axes outside, without them inside."""
     manual = op.manual_axes
     if isinstance(owner, BlockArgument):

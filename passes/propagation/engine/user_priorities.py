@@ -24,20 +24,18 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import BlockArgument, OpResult
 
-from .propagator import Propagator
-from .store import FunctionResult
-
-InsertionPoint = OpResult | BlockArgument | FunctionResult
+from .propagation_driver import PropagationDriver
+from .sharding_map import FunctionResult, Holder
 
 _EMPTY = DimensionSharding((), True)
 
 
-class Priorities:
+class UserPriorities:
     """What is to be put back in which round, after all but priority 0 was taken out of a module."""
 
     def __init__(self, module: ModuleOp, rewriter: Rewriter) -> None:
         self._module = module
-        self._held_back: dict[int, list[tuple[InsertionPoint, TensorSharding]]] = {}
+        self._held_back: dict[int, list[tuple[Holder, TensorSharding]]] = {}
         for op in module.walk():
             self._start(op, rewriter)
 
@@ -45,14 +43,16 @@ class Priorities:
         """The priorities there are apart from 0, in order."""
         return iter(sorted(self._held_back))
 
-    def put_back(self, priority: int, propagator: Propagator) -> None:
+    def restore(self, priority: int, driver: PropagationDriver) -> None:
         """Lets the dimensions of a priority be sharded as their users said."""
-        store = propagator.store
-        for place, original in self._held_back[priority]:
-            number = store.result_number(place) if isinstance(place, FunctionResult) else store.number(place)
+        store = driver.store
+        for holder, original in self._held_back[priority]:
+            number = (
+                store.result_number(holder) if isinstance(holder, FunctionResult) else store.number(holder)
+            )
             current = store.shardings[number]
             if current is not None:
-                propagator.set(number, _with_priority(current, original, priority))
+                driver.set(number, _with_priority(current, original, priority))
 
     # --- Taking out -------------------------------------------------------------------------------
 
@@ -92,16 +92,16 @@ class Priorities:
             return
         # An operation without results may have the sharding of one device.
         places = values or (None,)
-        new = [self._first(sharding, place) for sharding, place in zip(held, places, strict=True)]
+        new = [self._first(sharding, holder) for sharding, holder in zip(held, places, strict=True)]
         rewriter.set_attribute(op, name, ShardingPerValue(tuple(new)))
 
-    def _first(self, sharding: TensorSharding, place: InsertionPoint | None) -> TensorSharding:
+    def _first(self, sharding: TensorSharding, holder: Holder | None) -> TensorSharding:
         """A sharding as it is in the first round. What is on a data-flow edge has no say of its own."""
-        if isinstance(place, OpResult | BlockArgument) and edge_of(place) is not None:
+        if isinstance(holder, OpResult | BlockArgument) and edge_of(holder) is not None:
             return sharding
         for priority in dict.fromkeys(dim.priority for dim in sharding.dims if dim.priority):
-            if place is not None:
-                self._held_back.setdefault(priority, []).append((place, sharding))
+            if holder is not None:
+                self._held_back.setdefault(priority, []).append((holder, sharding))
         return self._only_priority_zero(sharding)
 
     def _only_priority_zero(self, sharding: TensorSharding) -> TensorSharding:

@@ -21,10 +21,10 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import I1, I32, INDEX, FloatType, RankedTensor, Type
 from sdyopt.ir.value import Value
 
-from .mesh_all_slice_op_lowering import linear_map
+from ..mesh_all_slice_op_lowering import linear_map
 
 
-class InitOnce:
+class InitOnFirstDevice:
     """Makes the start of a sum that devices along some axes have parts of."""
 
     def __init__(self, rewriter: Rewriter, block: Block, mesh: SymbolRef, axes: Axes, op: Op) -> None:
@@ -36,11 +36,11 @@ class InitOnce:
 
     def of(self, init: Value) -> Value:
         """`init` on the first device of each group, zeros on the others."""
-        place, sizes = self._ask(ProcessMultiIndexOp), self._ask(MeshShapeOp)
+        insertion_point, sizes = self._ask(ProcessMultiIndexOp), self._ask(MeshShapeOp)
         zero = self._constant(integer(0, INDEX), INDEX, self._block)
-        number = place[0]
-        if len(place) > 1:
-            map, operands = linear_map(place, sizes)
+        number = insertion_point[0]
+        if len(insertion_point) > 1:
+            map, operands = linear_map(insertion_point, sizes)
             number = self._make(ApplyOp, operands, INDEX, self._block, {"map": map})
         is_first = self._make(CmpIOp, [number, zero], I1, self._block, {"predicate": predicate("eq")})
         then, otherwise = Region(), Region()

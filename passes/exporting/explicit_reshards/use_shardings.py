@@ -16,14 +16,14 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import BlockArgument, OpOperand, OpResult
 
-from ...common.call_graph import called_function
-from ...common.function_shardings import argument_shardings
-from .apply import reshard_use
-from .place import place_behind_definition
-from .unreduced import MeshOf, reduce_use, unreduce_use
+from ...common.support.call_graph import called_function
+from ...common.support.function_shardings import argument_shardings
+from .insertion import reshard_use
+from .insertion_points import insertion_point_after_definition
+from .unreduced_axes import MeshOf, reduce_use, unreduce_use
 
 
-class Wants:
+class UseShardings:
     """Gives uses of values the shardings that are wanted there. If not in full, sums only, and makes sums."""
 
     def __init__(self, mesh_of: MeshOf, in_full: bool, rewriter: Rewriter) -> None:
@@ -31,16 +31,18 @@ class Wants:
         self._in_full = in_full
         self._rewriter = rewriter
 
-    def meet_owners(self, op: Op) -> None:
+    def reshard_edge_sources(self, op: Op) -> None:
         """Makes the sources of each data-flow edge what its owner is, those of results first."""
         flow = op.data_flow
         owners: Sequence[OpResult | BlockArgument] = flow.owners(op)
         for owner in sorted(owners, key=lambda owner: isinstance(owner, BlockArgument)):
             wanted = _at_source(op, owner)
             for source in flow.sources(op, owner):
-                self._meet(source, wanted, place_behind_definition(source.value), self._in_full)
+                self._reshard_use(
+                    source, wanted, insertion_point_after_definition(source.value), self._in_full
+                )
 
-    def meet_arguments(self, call: CallOp) -> None:
+    def reshard_call_operands(self, call: CallOp) -> None:
         """Makes what is passed what the called function takes; replicated if it does not say anything.
 
         This is always done in full: else a function would need a copy for each way in which it is called.
@@ -48,7 +50,7 @@ class Wants:
         declared = argument_shardings(called_function(call))
         if declared is None:
             held = (sharding_of(value) for value in call.operands)
-            like = next((sharding for sharding in held if self._is_spread(sharding)), None)
+            like = next((sharding for sharding in held if self._is_sharded(sharding)), None)
             if like is None:
                 return
             ranks = [rank_of(value.type) for value in call.operands]
@@ -56,9 +58,9 @@ class Wants:
                 tuple([fully_replicated(rank, like.mesh_or_ref, True) for rank in ranks])
             )
         for use, wanted in zip(call.operand_uses, declared, strict=True):
-            self._meet(use, wanted, place_behind_definition(use.value), in_full=True)
+            self._reshard_use(use, wanted, insertion_point_after_definition(use.value), in_full=True)
 
-    def meet_results(self, function: FuncOp) -> None:
+    def reshard_returned_values(self, function: FuncOp) -> None:
         """Lets a function return what it says it does."""
         end = None if function.is_declaration else function.entry.last
         if end is None:
@@ -68,23 +70,23 @@ class Wants:
             # A first block that ends with something else than a return may give more than there are results.
             sharding = declared[index].get(SHARDING) if index < len(declared) else None
             wanted = sharding if isinstance(sharding, TensorSharding) else None
-            self._meet(use, wanted, {"before": end}, self._in_full)
+            self._reshard_use(use, wanted, {"before": end}, self._in_full)
 
-    def _is_spread(self, sharding: TensorSharding | None) -> bool:
+    def _is_sharded(self, sharding: TensorSharding | None) -> bool:
         mesh = None if sharding is None else self._mesh_of(sharding.mesh_or_ref)
         return mesh is not None and not mesh.is_maximal
 
-    def _meet(
-        self, use: OpOperand, wanted: TensorSharding | None, place: InsertionPoint, in_full: bool
+    def _reshard_use(
+        self, use: OpOperand, wanted: TensorSharding | None, insertion_point: InsertionPoint, in_full: bool
     ) -> None:
         """Makes one use of a value what is wanted of it, by what is inserted at `place`."""
-        held = reduce_use(use, wanted, self._mesh_of, place, self._rewriter)
-        held = unreduce_use(use, wanted, self._mesh_of, place, self._rewriter) or held
+        held = reduce_use(use, wanted, self._mesh_of, insertion_point, self._rewriter)
+        held = unreduce_use(use, wanted, self._mesh_of, insertion_point, self._rewriter) or held
         if in_full and not _are_equivalent(held, wanted):
             some = wanted or held
             assert some is not None, "both split nothing"
             sharding = wanted or fully_replicated(some.rank, some.mesh_or_ref, True)
-            reshard_use(use, sharding, place, self._rewriter)
+            reshard_use(use, sharding, insertion_point, self._rewriter)
 
 
 def _are_equivalent(first: TensorSharding | None, second: TensorSharding | None) -> bool:

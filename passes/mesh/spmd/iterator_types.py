@@ -8,7 +8,7 @@ from enum import Enum
 from sdyopt.dialects.mesh.reduction import ReductionKind
 
 
-class Loop(Enum):
+class IteratorType(Enum):
     """What a loop does with the elements that it runs over."""
 
     PARALLEL = "parallel"
@@ -22,14 +22,14 @@ Map = tuple[int | None, ...]
 
 
 @dataclass(frozen=True)
-class Loops:
+class IterationSpace:
     """The loops of an operation.
 
     `is_local` says that the operation on shards is the operation itself with smaller types, as long as
     no reduction is split. `needs_loops` says that it is an error to have none.
     """
 
-    kinds: tuple[Loop, ...]
+    kinds: tuple[IteratorType, ...]
     operand_maps: tuple[Map, ...]
     result_maps: tuple[Map, ...]
     reduction: ReductionKind = ReductionKind.GENERIC
@@ -39,4 +39,4 @@ class Loops:
     @property
     def reductions(self) -> list[int]:
         """The loops that combine elements."""
-        return [loop for loop, kind in enumerate(self.kinds) if kind is Loop.REDUCTION]
+        return [iterator for iterator, kind in enumerate(self.kinds) if kind is IteratorType.REDUCTION]

@@ -6,7 +6,7 @@ from sdyopt.dialects.sdy.ops import PropagationBarrierOp
 from sdyopt.ir.value import Value
 
 
-def before_barriers(value: Value, known: dict[Value, Value] | None = None) -> Value:
+def value_before_barriers(value: Value, known: dict[Value, Value] | None = None) -> Value:
     """The value that goes into the first of the barriers that this one comes through, or itself.
 
     `known` remembers answers for who asks often and leaves barriers alone: else a long row of them would be

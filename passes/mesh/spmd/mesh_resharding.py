@@ -24,7 +24,7 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import DYNAMIC, INDEX, RankedTensor
 from sdyopt.ir.value import BlockArgument, OpResult, Value
 
-from .halos import change_halos
+from .halo_resharding import reshard_halos
 
 
 def reshard(
@@ -44,7 +44,7 @@ def reshard(
     if source.halo_sizes != target.halo_sizes:
         if not source.without_halos.agrees_with(target.without_halos):
             raise op.error("cannot reshard and change halo sizes at once")
-        return change_halos(rewriter, value, source, target, whole, op, **end)
+        return reshard_halos(rewriter, value, source, target, whole, op, **end)
     if source.halo_sizes and not source.agrees_with(target):
         raise op.error("cannot reshard a tensor with halos")
     shard = _Shard(rewriter, value, source, whole, op, end)
@@ -54,7 +54,7 @@ def reshard(
         if step is not None:
             shard.take(step)
         else:
-            shard.go_the_long_way(target)
+            shard.reshard_via_replicated(target)
     return shard.value
 
 
@@ -162,7 +162,7 @@ class _Shard:
         else:
             self.move(dimension, other)
 
-    def go_the_long_way(self, target: MeshSharding) -> None:
+    def reshard_via_replicated(self, target: MeshSharding) -> None:
         """Takes off the axes that are not wanted, and adds those that are missing."""
         rank = self._whole.rank
         for dimension in range(rank):
@@ -239,11 +239,21 @@ class _Shard:
         return local_type(self._whole, self.sharding, self._op)
 
     def _make(
-        self, name: str, type: RankedTensor, axes: Axes, place: InsertionPoint, **attributes: Attribute
+        self,
+        name: str,
+        type: RankedTensor,
+        axes: Axes,
+        insertion_point: InsertionPoint,
+        **attributes: Attribute,
     ) -> None:
         held = {"mesh": self.sharding.mesh, "mesh_axes": axes_attribute(axes), **attributes}
         made = self._rewriter.create(
-            self._op.dialect.ops[name], [self.value], [type], held, location=self._op.location, **place
+            self._op.dialect.ops[name],
+            [self.value],
+            [type],
+            held,
+            location=self._op.location,
+            **insertion_point,
         )
         self.value = made.results[0]
 

@@ -30,7 +30,7 @@ Agree = Callable[[OpShardingRule, Sequence[TensorProjection], Sequence[int], Mes
 _PRODUCTS = (DotOp, DotGeneralOp)
 
 
-class Remedy(NamedTuple):
+class OpReshards(NamedTuple):
     """Operands to reshard, results to give another sharding and to reshard behind it, and axes to sum over.
 
     Where a result has no sharding, it counts as replicated over the mesh.
@@ -42,7 +42,7 @@ class Remedy(NamedTuple):
     reduced_axes: Axes = ()
 
 
-class Case(NamedTuple):
+class OpShardings(NamedTuple):
     """All that a remedy follows from. Shardings are of operands, then results, seen through barriers.
 
     `source` is that of the first operand itself, where that makes a difference.
@@ -58,7 +58,7 @@ class IncompatibleReductionError(Exception):
     """A result is not reduced yet along axes on which the operands do not agree."""
 
 
-class Remedies:
+class OpReshardsFinder:
     """The remedies of one program, whose meshes `mesh_of` knows. `agree` decides between tensors."""
 
     def __init__(
@@ -66,27 +66,27 @@ class Remedies:
     ) -> None:
         self._mesh_of = mesh_of
         self._agree = find_common_axes
-        self._known: dict[tuple[Case, bool], Remedy | None] = {}
+        self._known: dict[tuple[OpShardings, bool], OpReshards | None] = {}
 
-    def of(self, case: Case, in_full: bool) -> Remedy | None:
+    def of(self, case: OpShardings, in_full: bool) -> OpReshards | None:
         """The remedy, None if nothing has to be done. If not in full, only for some things that never pay."""
         key = case, in_full
         try:
             return self._known[key]
         except KeyError:
-            remedy = self._known[key] = self._find(case, in_full)
-            return remedy
+            reshards = self._known[key] = self._find(case, in_full)
+            return reshards
 
-    def _find(self, case: Case, in_full: bool) -> Remedy | None:
+    def _find(self, case: OpShardings, in_full: bool) -> OpReshards | None:
         mesh_or_ref = self._best_mesh(case.shardings)
         mesh = None if mesh_or_ref is None else self._mesh_of(mesh_or_ref)
         if mesh_or_ref is None or mesh is None or mesh.is_maximal:
             return None
-        find = self._in_full if in_full else _where_it_pays
-        remedy = find(case, mesh_or_ref, mesh)
-        return remedy if any(remedy[1:]) else None
+        find = self._in_full if in_full else _unreduced_and_dot_only
+        reshards = find(case, mesh_or_ref, mesh)
+        return reshards if any(reshards[1:]) else None
 
-    def _in_full(self, case: Case, mesh_or_ref: MeshOrRef, mesh: Mesh) -> Remedy:
+    def _in_full(self, case: OpShardings, mesh_or_ref: MeshOrRef, mesh: Mesh) -> OpReshards:
         rule, shardings = case.rule, case.shardings
         tensors = project(rule, shardings, mesh, closed_if_missing=True)
         before = [tensor.copy() for tensor in tensors]
@@ -108,7 +108,7 @@ class Remedies:
             if is_changed or self._is_ordered_otherwise(old, mesh):
                 changes.append((number, unproject(tensor, mapping, rule.factor_sizes, mesh_or_ref, mesh)))
         reduction = tuple([axis for factor in rule.reduction for axis in axes[factor]])
-        return _remedy(case, mesh_or_ref, mesh, changes, reduction)
+        return _op_reshards(case, mesh_or_ref, mesh, changes, reduction)
 
     # --- Meshes -----------------------------------------------------------------------------------
 
@@ -157,12 +157,12 @@ class Remedies:
         return other is not None and other.device_ids != mesh.device_ids
 
 
-def _where_it_pays(case: Case, mesh_or_ref: MeshOrRef, mesh: Mesh) -> Remedy:
+def _unreduced_and_dot_only(case: OpShardings, mesh_or_ref: MeshOrRef, mesh: Mesh) -> OpReshards:
     rule, signature = case.rule, case.signature
     is_product = issubclass(signature.op_class, _PRODUCTS)
     first = _first_result(case)
     if not is_product and (first is None or not first.unreduced_axes):
-        return Remedy(mesh_or_ref)
+        return OpReshards(mesh_or_ref)
     tensors = project(rule, case.shardings, mesh, closed_if_missing=True)
     changes = []
     if is_product:
@@ -178,17 +178,21 @@ def _where_it_pays(case: Case, mesh_or_ref: MeshOrRef, mesh: Mesh) -> Remedy:
             if axes is None:
                 raise IncompatibleReductionError
             reduction += axes
-    return _remedy(case, mesh_or_ref, mesh, changes, reduction)
+    return _op_reshards(case, mesh_or_ref, mesh, changes, reduction)
 
 
-def _remedy(
-    case: Case, mesh_or_ref: MeshOrRef, mesh: Mesh, changes: list[tuple[int, TensorSharding]], reduction: Axes
-) -> Remedy:
+def _op_reshards(
+    case: OpShardings,
+    mesh_or_ref: MeshOrRef,
+    mesh: Mesh,
+    changes: list[tuple[int, TensorSharding]],
+    reduction: Axes,
+) -> OpReshards:
     """`changes` number operands and results together; `reduction` are the axes that split reductions."""
     count = len(case.rule.operands)
     first = _first_result(case)
     unreduced = () if first is None else first.unreduced_axes
-    return Remedy(
+    return OpReshards(
         mesh_or_ref,
         tuple([change for change in changes if change[0] < count]),
         tuple([(number - count, sharding) for number, sharding in changes if number >= count]),
@@ -196,7 +200,7 @@ def _remedy(
     )
 
 
-def _first_result(case: Case) -> TensorSharding | None:
+def _first_result(case: OpShardings) -> TensorSharding | None:
     return next(iter(case.shardings[len(case.rule.operands) :]), None)
 
 

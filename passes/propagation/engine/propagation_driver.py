@@ -27,16 +27,16 @@ from sdyopt.ir.value import Value
 from sdyopt.sharding.propagation.propagation_direction import Policy
 from sdyopt.sharding.propagation.propagation_step import Changes, StepKind, Steps, Strategy
 
-from ..common.main_function import main_function
-from .groups import ShardingGroups
-from .recorder import Recorder
-from .schedule import Flow, Round
-from .sites import SITE_FLAGS, Site, Sites
-from .store import NOWHERE, FunctionResult, ShardingStore
-from .uses import Uses
+from ...common.support.main_function import main_function
+from .debug_info import DebugInfoRecorder
+from .dependent_ops import Uses
+from .op_priorities import Flow, Round
+from .propagation_sites import SITE_FLAGS, PropagationSite, PropagationSites
+from .sharding_groups import ShardingGroups
+from .sharding_map import NO_SHARDING, FunctionResult, ShardingMap
 
 
-class Propagator:
+class PropagationDriver:
     """Everything that is known of a module while its shardings propagate."""
 
     def __init__(
@@ -44,20 +44,20 @@ class Propagator:
         module: ModuleOp,
         groups: ShardingGroups,
         is_conservative: bool,
-        recorder: Recorder | None = None,
+        recorder: DebugInfoRecorder | None = None,
     ) -> None:
-        self.store = ShardingStore()
+        self.store = ShardingMap()
         self.changed = False
         self._module = module
         self._groups = groups
         self._uses = Uses(module)
-        self._sites = Sites(module, self.store, self._uses, is_conservative)
+        self._sites = PropagationSites(module, self.store, self._uses, is_conservative)
         self._steps = Steps(lambda mesh_or_ref: find_mesh(mesh_or_ref, module))
         self._recorder = recorder
         self._ops = [op for op in module.walk() if op is not module]
         self._index = {op: index for index, op in enumerate(self._ops)}
         # The site of each operation, once it has been met; None if it has none.
-        self._site_at: list[Site | None] = [None] * len(self._ops)
+        self._site_at: list[PropagationSite | None] = [None] * len(self._ops)
         self._is_met = bytearray(len(self._ops))
         self._result_sites = self._sites_of_results()
         # Whether something that an operation reads has changed since it was last looked at.
@@ -78,12 +78,12 @@ class Propagator:
             None if policy is None else StepKind(policy, strategy, *flags)
             for policy, flags in product(round.policies, SITE_FLAGS)
         ]
-        self._look_again_at_what_differs(round, strategy)
+        self._revisit_changed_sites(round, strategy)
         self._propagate_results(strategy)
         self._turn = -1
         dirty, is_met, site_at = self._dirty, self._is_met, self._site_at
         while (index := self._next()) >= 0:
-            site = site_at[index] if is_met[index] else self._meet(index)
+            site = site_at[index] if is_met[index] else self._visit(index)
             dirty[index] = 0
             while site is not None:
                 kind = kinds[site.sort]
@@ -113,7 +113,7 @@ class Propagator:
         self._turn = index if index >= 0 else len(dirty)
         return index
 
-    def _look_again_at_what_differs(self, round: Round, strategy: Strategy) -> None:
+    def _revisit_changed_sites(self, round: Round, strategy: Strategy) -> None:
         """What was looked at in another way has to be looked at again."""
         last, self._last = self._last, (round, strategy)
         if last is None:
@@ -127,7 +127,7 @@ class Propagator:
             if site is not None and differs[site.flow]:
                 self._dirty[index] = 1
 
-    def _changes(self, site: Site, kind: StepKind) -> Changes:
+    def _changes(self, site: PropagationSite, kind: StepKind) -> Changes:
         shardings = self.store.shardings
         if site.to_view is not None or self._recorder is not None:
             return self._changes_in_full(site, kind)
@@ -139,7 +139,7 @@ class Propagator:
             found = known[key] = self._steps.changes(kind, site.rule, seen)
         return found
 
-    def _changes_in_full(self, site: Site, kind: StepKind) -> Changes:
+    def _changes_in_full(self, site: PropagationSite, kind: StepKind) -> Changes:
         seen = [self.store.shardings[number] for number in site.numbers]
         if site.to_view is not None and seen[-1] is not None:
             seen[-1] = site.to_view(seen[-1])
@@ -152,7 +152,7 @@ class Propagator:
 
     # --- Results of the main function -------------------------------------------------------------
 
-    def _sites_of_results(self) -> list[Site]:
+    def _sites_of_results(self) -> list[PropagationSite]:
         function = main_function(self._module)
         if function.is_declaration:
             return []
@@ -181,15 +181,15 @@ class Propagator:
             for reader in self.store.readers[changed]:
                 self._dirty[reader] = 1
 
-    def _update(self, site: Site, position: int, sharding: TensorSharding, by: int | None) -> None:
+    def _update(self, site: PropagationSite, position: int, sharding: TensorSharding, by: int | None) -> None:
         """Changes the sharding of a value and its group for the operation `by`, and tells others of it."""
         number = site.numbers[position]
-        if number == NOWHERE:
+        if number == NO_SHARDING:
             return
         is_seen = site.from_view is not None and position == len(site.numbers) - 1
         self.set(number, site.from_view(sharding) if is_seen and site.from_view else sharding)
         if by is not None:
-            self._tell(number, by)
+            self._push_dependent_ops(number, by)
         holder = self.store.holders[number]
         assert holder is not None and not isinstance(holder, FunctionResult)
         for member in self._groups.members(holder):
@@ -197,15 +197,17 @@ class Propagator:
                 continue
             other = self.store.number(member)
             self.set(other, sharding)
-            if by is not None and other != NOWHERE:
-                self._tell(other, by)
+            if by is not None and other != NO_SHARDING:
+                self._push_dependent_ops(other, by)
 
-    def _tell(self, number: int, by: int) -> None:
+    def _push_dependent_ops(self, number: int, by: int) -> None:
         touched = self._touched.get(number)
         if touched is None:
             holder = self.store.holders[number]
             assert holder is not None and not isinstance(holder, FunctionResult)
-            touched = self._touched[number] = [self._with_around(op) for op in self._uses.touched_by(holder)]
+            touched = self._touched[number] = [
+                self._with_parents(op) for op in self._uses.ops_dependent_on(holder)
+            ]
         for indices in touched:
             if indices and indices[0] != by:
                 self._push(indices)
@@ -217,7 +219,7 @@ class Propagator:
                 waiting[index] = 1
                 self._stack.append(index)
 
-    def _with_around(self, op: Op) -> tuple[int, ...]:
+    def _with_parents(self, op: Op) -> tuple[int, ...]:
         """The number of an operation, and of those around it over which shardings could propagate."""
         found = []
         here: Op | None = op
@@ -229,7 +231,7 @@ class Propagator:
 
     # --- First looks ------------------------------------------------------------------------------
 
-    def _meet(self, index: int) -> Site | None:
+    def _visit(self, index: int) -> PropagationSite | None:
         """Looks at an operation for the first time, and removes it if it is dead."""
         op = self._ops[index]
         if is_trivially_dead(op):
@@ -251,11 +253,11 @@ class Propagator:
         for use in op.operand_uses:
             definition = use.value.defining_op
             if definition is not None and not has_two_other_users(use.value, op):
-                self._meet_again(definition)
+                self._revisit(definition)
 
-    def _meet_again(self, op: Op) -> None:
+    def _revisit(self, op: Op) -> None:
         index = self._index[op]
-        self._push(self._with_around(op))
+        self._push(self._with_parents(op))
         self._is_met[index], self._dirty[index] = 0, 1
 
     def inserted(self, op: Op) -> None:

@@ -7,7 +7,7 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.value import BlockArgument, Value
 
 
-def place_behind(op: Op) -> InsertionPoint:
+def insertion_point_after(op: Op) -> InsertionPoint:
     """The place behind an operation, and behind what was put there before."""
     if op.next is not None:
         return {"before": op.next}
@@ -15,7 +15,7 @@ def place_behind(op: Op) -> InsertionPoint:
     return {"at_end_of": op.parent}
 
 
-def place_behind_definition(value: Value) -> InsertionPoint:
+def insertion_point_after_definition(value: Value) -> InsertionPoint:
     """The first place where a value can be used.
 
     That may be the end of a block, for in a graph region uses may stand before what they use.
@@ -26,4 +26,4 @@ def place_behind_definition(value: Value) -> InsertionPoint:
         return {"before": first}
     op = value.defining_op
     assert op is not None
-    return place_behind(op)
+    return insertion_point_after(op)

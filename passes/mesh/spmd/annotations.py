@@ -30,19 +30,19 @@ def annotations_on(value: Value) -> list[ShardOp]:
 
 def result_choices(op: Op) -> Iterator[Layouts]:
     """The shardings that results may be taken to have: as the producer, or as users say."""
-    return _choices([_result_wish(value) for value in op.results])
+    return _choices([_result_request(value) for value in op.results])
 
 
 def operand_choices(op: Op) -> Iterator[Layouts]:
     """The shardings that operands may be taken to have."""
-    return _choices([_operand_wish(value) for value in op.operands])
+    return _choices([_operand_request(value) for value in op.operands])
 
 
 # A sharding, and whether it has to be.
-_Wish = tuple[MeshSharding | None, bool]
+_Request = tuple[MeshSharding | None, bool]
 
 
-def _result_wish(value: Value) -> _Wish:
+def _result_request(value: Value) -> _Request:
     annotations = annotations_on(value)
     for annotation in annotations:
         if not annotation.annotate_for_users:
@@ -50,19 +50,19 @@ def _result_wish(value: Value) -> _Wish:
     return (annotations[0].layout, False) if annotations else (None, False)
 
 
-def _operand_wish(value: Value) -> _Wish:
+def _operand_request(value: Value) -> _Request:
     annotation = annotation_of(value)
     return (None, False) if annotation is None else (annotation.layout, bool(annotation.annotate_for_users))
 
 
-def _choices(wishes: list[_Wish]) -> Iterator[Layouts]:
+def _choices(requests: list[_Request]) -> Iterator[Layouts]:
     """All combinations, in which those that need not be are there or not, there first."""
     return product(
-        *[[layout] if is_required or layout is None else [layout, None] for layout, is_required in wishes]
+        *[[layout] if is_required or layout is None else [layout, None] for layout, is_required in requests]
     )
 
 
-def grade(op: Op, operands: Sequence[MeshSharding], results: Sequence[MeshSharding]) -> int:
+def match_quality(op: Op, operands: Sequence[MeshSharding], results: Sequence[MeshSharding]) -> int:
     """How shardings go with the annotations there are."""
     worst = FITS
     for value, layout in zip(op.operands, operands, strict=True):

@@ -24,7 +24,7 @@ from sdyopt.ir.types import DYNAMIC, I64, RankedTensor
 from sdyopt.ir.value import Value
 
 
-def change_halos(
+def reshard_halos(
     rewriter: Rewriter,
     value: Value,
     source: MeshSharding,
@@ -44,20 +44,24 @@ def change_halos(
     to: Mixed = [target.halo_of(dimension)[0] for dimension in range(rank)]
     sizes, ones = list[Value | int](core), list[Value | int]([1] * rank)
     core_type = RankedTensor(tuple(core), whole.element, whole.encoding)
-    place = op.location
+    insertion_point = op.location
     _, cut = slice_parts(from_, sizes, ones)
     if not target.halo_sizes:
-        part = rewriter.create(ExtractSliceOp, [value], [new], with_segments(cut, 1), location=place, **end)
+        part = rewriter.create(
+            ExtractSliceOp, [value], [new], with_segments(cut, 1), location=insertion_point, **end
+        )
         return part.results[0]
-    empty = rewriter.create(EmptyOp, (), [new], location=place, **end)
-    part = rewriter.create(ExtractSliceOp, [value], [core_type], with_segments(cut, 1), location=place, **end)
+    empty = rewriter.create(EmptyOp, (), [new], location=insertion_point, **end)
+    part = rewriter.create(
+        ExtractSliceOp, [value], [core_type], with_segments(cut, 1), location=insertion_point, **end
+    )
     _, put = slice_parts(to, sizes, ones)
     filled = rewriter.create(
         InsertSliceOp,
         [part.results[0], empty.results[0]],
         [new],
         with_segments(put, 2),
-        location=place,
+        location=insertion_point,
         **end,
     )
     attributes = {
@@ -67,5 +71,5 @@ def change_halos(
     }
     update = op.dialect.ops["update_halo"]
     assert issubclass(update, UpdateHaloOp)
-    made = rewriter.create(update, filled.results, [new], attributes, location=place, **end)
+    made = rewriter.create(update, filled.results, [new], attributes, location=insertion_point, **end)
     return made.results[0]

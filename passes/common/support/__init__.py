@@ -1,0 +1,1 @@
+"""Analyses and edits that passes of several folders share."""

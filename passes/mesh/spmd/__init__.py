@@ -1,0 +1,1 @@
+"""Iterators, annotations and resharding, which the passes of the mesh dialect share."""

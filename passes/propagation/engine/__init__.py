@@ -1,0 +1,1 @@
+"""The propagation of shardings over a module, which the propagation passes share."""
