@@ -15,7 +15,7 @@ from sdyopt.asm.format.assembly_format import (
 from sdyopt.asm.symbol_names import symbol_name_directive
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.block import Block
-from sdyopt.ir.constraints import ONE_BLOCK, STRING_ATTR
+from sdyopt.ir.constraints import ANY_TYPE, ONE_BLOCK, STRING_ATTR
 from sdyopt.ir.dialect import Dialect
 from sdyopt.ir.op_fields import operands, optional_attr, region, results
 from sdyopt.ir.op_signature import OpSignature
@@ -72,8 +72,8 @@ class UnrealizedConversionCastOp(Op):
 
     __slots__ = ()
 
-    inputs = operands()
-    outputs = results()
+    inputs = operands(ANY_TYPE)
+    outputs = results(ANY_TYPE)
 
     assembly = assembly(
         Optional(Operand("inputs"), ":", TypeOf("inputs"), anchor="inputs"),

@@ -10,7 +10,7 @@ from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.printer.asm_printer import Printer
 from sdyopt.dialects.arith.constant import make_constant
 from sdyopt.ir.block import Block
-from sdyopt.ir.constraints import STRING_ATTR, TypeConstraint
+from sdyopt.ir.constraints import ANY_TYPE, STRING_ATTR, TypeConstraint
 from sdyopt.ir.dialect import Dialect
 from sdyopt.ir.folding import constant_value
 from sdyopt.ir.numeric_attributes import IntegerAttr
@@ -19,14 +19,14 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import Pattern
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, PURE, TERMINATOR
-from sdyopt.ir.types import I1
+from sdyopt.ir.types import I1, Type
 from sdyopt.ir.value import Value
 
 cf = DIALECT = Dialect("cf")
 cf.is_inlinable = True
 cf.materialize_constant = make_constant
 
-_BOOLEAN = TypeConstraint("1-bit signless integer", lambda type: type is I1)
+_BOOLEAN = TypeConstraint[Type]("1-bit signless integer", lambda type: type is I1)
 
 
 def _parse_target(op_parser: OpAsmParser, field: str) -> None:
@@ -82,7 +82,7 @@ class BranchOp(Op):
 
     __slots__ = ()
 
-    targets = operands()
+    targets = operands(ANY_TYPE)
 
     assembly = assembly(
         Custom(
@@ -122,8 +122,8 @@ class ConditionalBranchOp(Op):
     __slots__ = ()
 
     condition = operand(_BOOLEAN)
-    true_targets = operands()
-    false_targets = operands()
+    true_targets = operands(ANY_TYPE)
+    false_targets = operands(ANY_TYPE)
 
     assembly = assembly(
         Operand("condition"),

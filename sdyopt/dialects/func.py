@@ -21,6 +21,7 @@ from sdyopt.asm.symbol_names import symbol_reference_directive
 from sdyopt.ir.attribute import EMPTY_DICT, ArrayAttr, Attribute, DictAttr, SymbolRef
 from sdyopt.ir.block import Block
 from sdyopt.ir.constraints import (
+    ANY_TYPE,
     DICT_ARRAY_ATTR,
     FLAT_SYMBOL_ATTR,
     FUNCTION_TYPE_ATTR,
@@ -50,7 +51,7 @@ from sdyopt.ir.types import FunctionType, Type
 func = DIALECT = Dialect("func")
 func.is_inlinable = True
 
-_FUNCTION = TypeConstraint("function type", lambda type: isinstance(type, FunctionType))
+_FUNCTION = TypeConstraint[FunctionType]("function type", lambda type: isinstance(type, FunctionType))
 
 
 @func.op("func", AFFINE_SCOPE, ISOLATED, SYMBOL, FUNCTION)
@@ -146,7 +147,7 @@ class ReturnOp(Op):
 
     __slots__ = ()
 
-    values = operands()
+    values = operands(ANY_TYPE)
 
     assembly = assembly(AttrDict(), Optional(Operand("values"), ":", TypeOf("values"), anchor="values"))
 
@@ -176,8 +177,8 @@ class CallOp(Op):
     __slots__ = ()
 
     callee = attr(FLAT_SYMBOL_ATTR)
-    inputs = operands()
-    outputs = results()
+    inputs = operands(ANY_TYPE)
+    outputs = results(ANY_TYPE)
     arg_attrs = optional_attr(DICT_ARRAY_ATTR)
     res_attrs = optional_attr(DICT_ARRAY_ATTR)
     no_inline = optional_attr(UNIT_ATTR)
@@ -248,8 +249,8 @@ class CallIndirectOp(Op):
     __slots__ = ()
 
     callee = operand(_FUNCTION)
-    inputs = operands()
-    outputs = results()
+    inputs = operands(ANY_TYPE)
+    outputs = results(ANY_TYPE)
     arg_attrs = optional_attr(DICT_ARRAY_ATTR)
     res_attrs = optional_attr(DICT_ARRAY_ATTR)
 
@@ -275,7 +276,7 @@ class ConstantOp(Op):
     __slots__ = ()
 
     value = attr(FLAT_SYMBOL_ATTR)
-    out = result()
+    out = result(ANY_TYPE)
 
     assembly = assembly(AttrDict(), symbol_reference_directive("value"), ":", TypeOf("out"))
 

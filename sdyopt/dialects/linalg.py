@@ -17,7 +17,7 @@ from sdyopt.dialects.arith.integers import AddIOp, MulIOp
 from sdyopt.ir.affine import AffineDim, AffineMapAttr
 from sdyopt.ir.attribute import EMPTY_DICT, array, dictionary
 from sdyopt.ir.block import Block, Region
-from sdyopt.ir.constraints import ONE_BLOCK, TypeConstraint
+from sdyopt.ir.constraints import ANY_TYPE, ONE_BLOCK, TypeConstraint
 from sdyopt.ir.dialect import Dialect
 from sdyopt.ir.op_fields import operands, region, results
 from sdyopt.ir.op_signature import OpSignature
@@ -31,7 +31,9 @@ linalg.materialize_constant = make_constant
 linalg.is_inlinable = True
 
 _MAPS = "linalg.memoized_indexing_maps"
-_TENSOR = TypeConstraint("ranked tensor of any type values", lambda type: isinstance(type, RankedTensor))
+_TENSOR = TypeConstraint[RankedTensor](
+    "ranked tensor of any type values", lambda type: isinstance(type, RankedTensor)
+)
 
 
 @linalg.op("yield", PURE, TERMINATOR)
@@ -40,7 +42,7 @@ class YieldOp(Op):
 
     __slots__ = ()
 
-    values = operands()
+    values = operands(ANY_TYPE)
 
     assembly = assembly(AttrDict(), Optional(Operand("values"), ":", TypeOf("values"), anchor="values"))
 
@@ -76,8 +78,8 @@ class NamedOp(Op):
 
     __slots__ = ()
 
-    inputs = operands()
-    outputs = operands()
+    inputs = operands(ANY_TYPE)
+    outputs = operands(ANY_TYPE)
     results_ = results(_TENSOR)
     body = region(ONE_BLOCK)
 

@@ -10,7 +10,7 @@ from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.arith.constant import make_constant
 from sdyopt.ir.attribute import EMPTY_DICT
 from sdyopt.ir.block import Region
-from sdyopt.ir.constraints import ONE_BLOCK, TypeConstraint
+from sdyopt.ir.constraints import ANY_TYPE, ONE_BLOCK, TypeConstraint
 from sdyopt.ir.dialect import Dialect
 from sdyopt.ir.op_fields import operand, operands, region, results
 from sdyopt.ir.op_signature import OpSignature
@@ -22,7 +22,7 @@ scf = DIALECT = Dialect("scf")
 scf.materialize_constant = make_constant
 scf.is_inlinable = True
 
-_BOOLEAN = TypeConstraint("1-bit signless integer", lambda type: type is I1)
+_BOOLEAN = TypeConstraint[Type]("1-bit signless integer", lambda type: type is I1)
 
 
 @scf.op("yield", PURE, TERMINATOR)
@@ -31,7 +31,7 @@ class YieldOp(Op):
 
     __slots__ = ()
 
-    values = operands()
+    values = operands(ANY_TYPE)
 
     assembly = assembly(AttrDict(), Optional(Operand("values"), ":", TypeOf("values"), anchor="values"))
 
@@ -78,7 +78,7 @@ class IfOp(Op):
     __slots__ = ()
 
     condition = operand(_BOOLEAN)
-    results_ = results()
+    results_ = results(ANY_TYPE)
     then_region = region(ONE_BLOCK)
     else_region = region()
 

@@ -23,11 +23,12 @@ from sdyopt.ir.numeric_attributes import FloatAttr, IntegerAttr
 from sdyopt.ir.types import F32, FunctionType, IntegerType, Signedness, Type
 
 T = TypeVar("T")
+C = TypeVar("C", bound=Type, covariant=True)
 
 
 @dataclass(frozen=True, eq=False)
-class TypeConstraint:
-    """A set of types and its description."""
+class TypeConstraint(Generic[C]):
+    """A set of types, all of the class `C`, and its description."""
 
     description: str
     accepts: Callable[[Type], bool]
@@ -60,7 +61,7 @@ class RegionConstraint:
     accepts: Callable[[Any], bool]
 
 
-ANY_TYPE = TypeConstraint("any type", lambda type: True)
+ANY_TYPE: TypeConstraint[Type] = TypeConstraint("any type", lambda type: True)
 ANY_REGION = RegionConstraint("any region", lambda region: True)
 ONE_BLOCK = RegionConstraint("region with 1 blocks", lambda region: len(region.blocks) == 1)
 AT_MOST_ONE_BLOCK = RegionConstraint("region with at most 1 blocks", lambda region: len(region.blocks) <= 1)

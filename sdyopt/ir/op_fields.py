@@ -15,11 +15,11 @@ stands for. Read from a form, an operand or result gives its type: `form.lhs`, `
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast, overload
 
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.block import Region
-from sdyopt.ir.constraints import ANY_REGION, ANY_TYPE, AttrKind, RegionConstraint, TypeConstraint
+from sdyopt.ir.constraints import ANY_REGION, AttrKind, RegionConstraint, TypeConstraint
 from sdyopt.ir.elements_attributes import DenseArray
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import Type
@@ -29,7 +29,10 @@ if TYPE_CHECKING:  # operations hold the table of their fields
     from sdyopt.ir.operation import Op
 
 T = TypeVar("T")
+# What a group of operands or results is: in an operation, and the types of it in a signature.
 V = TypeVar("V")
+S = TypeVar("S")
+C = TypeVar("C", bound=Type)
 
 ONE, OPTIONAL, MANY = "one", "optional", "many"
 
@@ -49,12 +52,12 @@ class Field:
         raise NotImplementedError
 
 
-class ValueField(Field, Generic[V]):
+class ValueField(Field, Generic[V, S]):
     """A group of operands or results: exactly one, at most one, or any number."""
 
     segments: str
 
-    def __init__(self, constraint: TypeConstraint, arity: str) -> None:
+    def __init__(self, constraint: TypeConstraint[Type], arity: str) -> None:
         self.constraint = constraint
         self.arity = arity
 
@@ -62,14 +65,14 @@ class ValueField(Field, Generic[V]):
         """First index and number of the values that belong to this field."""
         raise NotImplementedError
 
-    def of_signature(self, signature: OpSignature) -> Any:
+    def of_signature(self, signature: OpSignature) -> S:
         start, count = self.range_of(signature)
         types = self.types_of(signature)
         if self.arity == ONE:
-            return types[start]
+            return cast(S, types[start])
         if self.arity == OPTIONAL:
-            return types[start] if count else None
-        return types[start : start + count]
+            return cast(S, types[start] if count else None)
+        return cast(S, types[start : start + count])
 
     def types_of(self, signature: OpSignature) -> tuple[Type, ...]:
         raise NotImplementedError
@@ -78,10 +81,10 @@ class ValueField(Field, Generic[V]):
         raise NotImplementedError
 
     @overload
-    def __get__(self, op: None, owner: type[Op]) -> ValueField[V]: ...
+    def __get__(self, op: None, owner: type[Op]) -> Self: ...
     @overload
     def __get__(self, op: Op, owner: type[Op]) -> V: ...
-    def __get__(self, op: Op | None, owner: type[Op]) -> ValueField[V] | V:
+    def __get__(self, op: Op | None, owner: type[Op]) -> Self | V:
         if op is None:
             return self
         start, count = self.range_of(op.signature)
@@ -93,7 +96,7 @@ class ValueField(Field, Generic[V]):
         return cast(V, values[start : start + count])
 
 
-class OperandField(ValueField[V]):
+class OperandField(ValueField[V, S]):
     segments = OPERAND_SEGMENTS
 
     def range_of(self, signature: OpSignature) -> tuple[int, int]:
@@ -106,7 +109,7 @@ class OperandField(ValueField[V]):
         return op.operands
 
 
-class ResultField(ValueField[V]):
+class ResultField(ValueField[V, S]):
     segments = RESULT_SEGMENTS
 
     def range_of(self, signature: OpSignature) -> tuple[int, int]:
@@ -143,10 +146,10 @@ class AttrField(Field, Generic[T]):
         return cast(T, None if attribute is None else self.kind.value(attribute))
 
     @overload
-    def __get__(self, op: None, owner: type[Op]) -> AttrField[T]: ...
+    def __get__(self, op: None, owner: type[Op]) -> Self: ...
     @overload
     def __get__(self, op: Op, owner: type[Op]) -> T: ...
-    def __get__(self, op: Op | None, owner: type[Op]) -> AttrField[T] | T:
+    def __get__(self, op: Op | None, owner: type[Op]) -> Self | T:
         return self if op is None else self.of_signature(op.signature)
 
 
@@ -175,32 +178,32 @@ class RegionField(Field, Generic[T]):
         return cast(T, op.regions[self.index :] if self.is_variadic else op.regions[self.index])
 
 
-def operand(constraint: TypeConstraint = ANY_TYPE) -> OperandField[Value]:
+def operand(constraint: TypeConstraint[C]) -> OperandField[Value, C]:
     """Exactly one operand."""
     return OperandField(constraint, ONE)
 
 
-def optional_operand(constraint: TypeConstraint = ANY_TYPE) -> OperandField[Value | None]:
+def optional_operand(constraint: TypeConstraint[C]) -> OperandField[Value | None, C | None]:
     """An operand or none."""
     return OperandField(constraint, OPTIONAL)
 
 
-def operands(constraint: TypeConstraint = ANY_TYPE) -> OperandField[list[Value]]:
+def operands(constraint: TypeConstraint[C]) -> OperandField[list[Value], tuple[C, ...]]:
     """Any number of operands."""
     return OperandField(constraint, MANY)
 
 
-def result(constraint: TypeConstraint = ANY_TYPE) -> ResultField[OpResult]:
+def result(constraint: TypeConstraint[C]) -> ResultField[OpResult, C]:
     """Exactly one result."""
     return ResultField(constraint, ONE)
 
 
-def optional_result(constraint: TypeConstraint = ANY_TYPE) -> ResultField[OpResult | None]:
+def optional_result(constraint: TypeConstraint[C]) -> ResultField[OpResult | None, C | None]:
     """A result or none."""
     return ResultField(constraint, OPTIONAL)
 
 
-def results(constraint: TypeConstraint = ANY_TYPE) -> ResultField[tuple[OpResult, ...]]:
+def results(constraint: TypeConstraint[C]) -> ResultField[tuple[OpResult, ...], tuple[C, ...]]:
     """Any number of results."""
     return ResultField(constraint, MANY)
 
@@ -245,7 +248,7 @@ def result_ranges(signature: OpSignature) -> Ranges:
     return _ranges(signature, fields, len(signature.result_types))
 
 
-def _ranges(signature: OpSignature, fields: Sequence[ValueField[Any]], total: int) -> Ranges:
+def _ranges(signature: OpSignature, fields: Sequence[ValueField[Any, Any]], total: int) -> Ranges:
     """Sizes come from the segments attribute, or the one group of unknown size takes the rest."""
     segments = signature.attributes.get(fields[0].segments) if fields else None
     if isinstance(segments, DenseArray):

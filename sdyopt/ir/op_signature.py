@@ -8,7 +8,7 @@ sharding rule, cost) is worked out once per form and kept in its `memo`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from sdyopt.interning import Interned, derive, derived
 from sdyopt.ir.attribute import Attribute, DictAttr
@@ -18,6 +18,13 @@ if TYPE_CHECKING:  # an operation has a form and a form names its operation's cl
     from sdyopt.ir.operation import Op
 
 T = TypeVar("T")
+F = TypeVar("F", covariant=True)
+
+
+class SignatureField(Protocol[F]):
+    """A declared operand, result or attribute, which says what it is in a signature."""
+
+    def of_signature(self, signature: OpSignature) -> F: ...
 
 
 class SignatureError(Exception):
@@ -88,6 +95,14 @@ class OpSignature(Interned):
     def located_error(self, message: str) -> SignatureError:
         """An error worded as it stands, with the operation's location but without the operation."""
         return SignatureError(message, prefixed=False, shows_operation=False)
+
+    def __getitem__(self, field: SignatureField[F]) -> F:
+        """What a declared field of the operation's class is in this signature: `signature[DotOp.lhs]`.
+
+        The type of an operand or result (None or a tuple of types where the field is optional or
+        variadic), the value of an attribute.
+        """
+        return field.of_signature(self)
 
     def __getattr__(self, name: str) -> Any:
         """A declared attribute or type of the operation's class, such as `form.dims`."""

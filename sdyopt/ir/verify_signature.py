@@ -123,7 +123,7 @@ def _check_counts(signature: OpSignature) -> None:
         _check_segments(signature, results, "result", len(signature.result_types))
 
 
-def _check_operand_count(signature: OpSignature, fields: Sequence[ValueField[Any]], count: int) -> None:
+def _check_operand_count(signature: OpSignature, fields: Sequence[ValueField[Any, Any]], count: int) -> None:
     needed = sum(field.arity == ONE for field in fields)
     if any(field.arity != ONE for field in fields):
         if count < needed:
@@ -136,7 +136,7 @@ def _check_operand_count(signature: OpSignature, fields: Sequence[ValueField[Any
         )
 
 
-def _check_result_count(signature: OpSignature, fields: Sequence[ValueField[Any]], count: int) -> None:
+def _check_result_count(signature: OpSignature, fields: Sequence[ValueField[Any, Any]], count: int) -> None:
     needed = sum(field.arity == ONE for field in fields)
     if any(field.arity != ONE for field in fields):
         if count < needed:
@@ -147,7 +147,9 @@ def _check_result_count(signature: OpSignature, fields: Sequence[ValueField[Any]
         )
 
 
-def _check_segments(signature: OpSignature, fields: Sequence[ValueField[Any]], word: str, count: int) -> None:
+def _check_segments(
+    signature: OpSignature, fields: Sequence[ValueField[Any, Any]], word: str, count: int
+) -> None:
     name = fields[0].segments
     sizes = signature.attributes.get(name)
     if not isinstance(sizes, DenseArray):

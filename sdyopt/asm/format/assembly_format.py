@@ -217,7 +217,7 @@ def _types(signature: OpSignature, field_name: str | None, all_types: tuple[Type
 
 
 def _distribute(
-    op_parser: OpAsmParser, kind: type[ValueField[Any]], only: str | None, types: Sequence[Type]
+    op_parser: OpAsmParser, kind: type[ValueField[Any, Any]], only: str | None, types: Sequence[Type]
 ) -> None:
     """Gives types to the fields of a kind in order; a group takes as many as it has names."""
     if only is not None:

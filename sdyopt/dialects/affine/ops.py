@@ -29,7 +29,7 @@ affine = Dialect("affine")
 affine.is_inlinable = True
 affine.materialize_constant = make_constant
 
-_INDEX = TypeConstraint("index", lambda type: type is INDEX)
+_INDEX = TypeConstraint[Type]("index", lambda type: type is INDEX)
 _MAP = of_class(AffineMapAttr, "AffineMap attribute")
 
 

@@ -11,7 +11,7 @@ from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.arith.dialect import arith
 from sdyopt.ir.attribute import EMPTY_DICT, Attribute, StringAttr, dictionary
 from sdyopt.ir.block import Region
-from sdyopt.ir.constraints import ANY_ATTR, AttrKind
+from sdyopt.ir.constraints import ANY_ATTR, ANY_TYPE, AttrKind
 from sdyopt.ir.elements_attributes import DenseElements, DenseResource, SparseElements
 from sdyopt.ir.numeric_attributes import FloatAttr, IntegerAttr
 from sdyopt.ir.op_fields import attr, result
@@ -56,7 +56,7 @@ class ConstantOp(Op):
     __slots__ = ()
 
     value = attr(_VALUE)
-    out = result()
+    out = result(ANY_TYPE)
 
     assembly = assembly(AttrDict(), Attr("value", _parse_value))
 

@@ -12,9 +12,9 @@ arith = Dialect("arith")
 arith.is_inlinable = True
 
 
-def _like(description: str, accepts: Callable[[Type], bool]) -> TypeConstraint:
+def _like(description: str, accepts: Callable[[Type], bool]) -> TypeConstraint[Type]:
     """Scalars of some kind, and tensors and vectors of them."""
-    return TypeConstraint(
+    return TypeConstraint[Type](
         f"{description}-like", lambda type: accepts(type.element if isinstance(type, ShapedType) else type)
     )
 

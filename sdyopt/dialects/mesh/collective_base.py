@@ -17,8 +17,10 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.traits import Trait
 from sdyopt.ir.types import DYNAMIC, INDEX, RankedTensor, Type
 
-RANKED = TypeConstraint("ranked tensor of any type values", lambda type: isinstance(type, RankedTensor))
-SPLITTABLE = TypeConstraint(
+RANKED = TypeConstraint[RankedTensor](
+    "ranked tensor of any type values", lambda type: isinstance(type, RankedTensor)
+)
+SPLITTABLE = TypeConstraint[RankedTensor](
     "non-0-ranked.tensor of any type values",
     lambda type: isinstance(type, RankedTensor) and type.rank > 0,
 )

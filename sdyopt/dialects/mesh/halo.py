@@ -35,7 +35,7 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, INFERS_TYPES, PURE
 from sdyopt.ir.types import I64, INDEX, MemRefType, RankedTensor, Type
 
-_HOLDER = TypeConstraint(
+_HOLDER = TypeConstraint[Type](
     "non-0-ranked.memref of any type values or non-0-ranked.tensor of any type values",
     lambda type: isinstance(type, RankedTensor | MemRefType) and type.rank > 0,
 )

@@ -14,9 +14,9 @@ from sdyopt.ir.constraints import FLAT_SYMBOL_ATTR, TypeConstraint
 from sdyopt.ir.op_fields import attr, result, results
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import PURE
-from sdyopt.ir.types import INDEX, IndexType
+from sdyopt.ir.types import INDEX, IndexType, Type
 
-INDEX_VALUE = TypeConstraint("index", lambda type: type is INDEX)
+INDEX_VALUE = TypeConstraint[Type]("index", lambda type: type is INDEX)
 
 
 class AxesQuery(Op):

@@ -24,9 +24,9 @@ from sdyopt.ir.elements_attributes import DenseArray
 from sdyopt.ir.op_fields import attr, operand, operands, optional_attr, result
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, PURE
-from sdyopt.ir.types import DYNAMIC, I64, RankedTensor
+from sdyopt.ir.types import DYNAMIC, I64, RankedTensor, Type
 
-INTEGER = TypeConstraint("64-bit signless integer", lambda type: type is I64)
+INTEGER = TypeConstraint[Type]("64-bit signless integer", lambda type: type is I64)
 NO_NUMBERS = DenseArray(I64, ())
 
 
@@ -166,7 +166,9 @@ def sharding_attributes(
         yield "static_halo_sizes", DenseArray(I64, layout.halo_sizes)
 
 
-_RANKED = TypeConstraint("ranked tensor of any type values", lambda type: isinstance(type, RankedTensor))
+_RANKED = TypeConstraint[RankedTensor](
+    "ranked tensor of any type values", lambda type: isinstance(type, RankedTensor)
+)
 
 
 @mesh.op("get_sharding", PURE)

@@ -17,7 +17,7 @@ class ShardingType(Type):
 
 
 SHARDING_TYPE = ShardingType()
-SHARDING_VALUE = TypeConstraint("sharding definition", lambda type: type is SHARDING_TYPE)
+SHARDING_VALUE = TypeConstraint[Type]("sharding definition", lambda type: type is SHARDING_TYPE)
 
 
 @mesh.type("sharding")

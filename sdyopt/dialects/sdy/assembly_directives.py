@@ -22,21 +22,23 @@ from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.constraints import AttrKind, TypeConstraint
 from sdyopt.ir.op_fields import AttrField
 from sdyopt.ir.op_signature import OpSignature
-from sdyopt.ir.types import RankedTensor, ShapedType
+from sdyopt.ir.types import RankedTensor, ShapedType, Type
 
 # --- Types --------------------------------------------------------------------------------------
 
-ANY_SHAPED = TypeConstraint("shaped of any non-token type values", lambda type: isinstance(type, ShapedType))
-ANY_RANKED_TENSOR = TypeConstraint(
+ANY_SHAPED = TypeConstraint[ShapedType](
+    "shaped of any non-token type values", lambda type: isinstance(type, ShapedType)
+)
+ANY_RANKED_TENSOR = TypeConstraint[RankedTensor](
     "ranked tensor of any non-token type values", lambda type: isinstance(type, RankedTensor)
 )
-ANY_STATIC_TENSOR = TypeConstraint(
+ANY_STATIC_TENSOR = TypeConstraint[RankedTensor](
     "statically shaped tensor of any non-token type values",
     lambda type: isinstance(type, RankedTensor) and type.has_static_shape,
 )
 
 # What the reference adds to "invalid kind of type specified", by the kind that is wanted.
-_EXPECTED: dict[TypeConstraint, str] = {
+_EXPECTED: dict[TypeConstraint[Any], str] = {
     ANY_SHAPED: "",
     ANY_RANKED_TENSOR: ": expected builtin.tensor, but found '{}'",
 }
@@ -45,7 +47,7 @@ _EXPECTED: dict[TypeConstraint, str] = {
 class KnownType(TypeOf):
     """The type of a field, refused while it is read if it is of the wrong kind."""
 
-    def __init__(self, field: str, constraint: TypeConstraint, same: Sequence[str] = ()) -> None:
+    def __init__(self, field: str, constraint: TypeConstraint[Type], same: Sequence[str] = ()) -> None:
         super().__init__(field, same)
         self.constraint = constraint
 

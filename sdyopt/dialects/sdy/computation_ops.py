@@ -26,7 +26,7 @@ from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.sdy.sharding_checks import bound_axes, bound_axis_error, check_shardings
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.block import Block
-from sdyopt.ir.constraints import ONE_BLOCK, STRING_ATTR
+from sdyopt.ir.constraints import ANY_TYPE, ONE_BLOCK, STRING_ATTR
 from sdyopt.ir.data_flow import INLINED
 from sdyopt.ir.op_fields import attr, operands, optional_attr, region, results
 from sdyopt.ir.op_signature import OpSignature
@@ -46,10 +46,10 @@ class ManualComputationOp(AxisBinder, ShardingOwner):
 
     __slots__ = ()
 
-    tensors = operands()
+    tensors = operands(ANY_TYPE)
     in_shardings = attr(SHARDINGS_ATTR)
     out_shardings = attr(SHARDINGS_ATTR)
-    outputs = results()
+    outputs = results(ANY_TYPE)
     body = region(ONE_BLOCK)
 
     assembly = assembly(
@@ -109,10 +109,10 @@ class NamedComputationOp(ShardingOwner):
     __slots__ = ()
 
     computation_name = attr(STRING_ATTR, name="name")
-    inputs = operands()
+    inputs = operands(ANY_TYPE)
     in_shardings = optional_attr(SHARDINGS_ATTR)
     out_shardings = optional_attr(SHARDINGS_ATTR)
-    outputs = results()
+    outputs = results(ANY_TYPE)
     body = region(ONE_BLOCK)
 
     assembly = assembly(

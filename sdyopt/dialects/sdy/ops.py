@@ -27,7 +27,7 @@ from sdyopt.dialects.sdy.interfaces import ShardingOwner
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.sdy.sharding_checks import check_sharding
 from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.constraints import ELEMENTS_ATTR, I64_ATTR, AttrKind
+from sdyopt.ir.constraints import ANY_TYPE, ELEMENTS_ATTR, I64_ATTR, AttrKind
 from sdyopt.ir.numeric_attributes import IntegerAttr
 from sdyopt.ir.op_fields import attr, operand, operands, optional_attr, result
 from sdyopt.ir.op_signature import OpSignature
@@ -51,9 +51,9 @@ class _ShardingSetter(ShardingOwner):
 
     __slots__ = ()
 
-    input = operand()
+    input = operand(ANY_TYPE)
     sharding = attr(SHARDING_ATTR)
-    output = result()
+    output = result(ANY_TYPE)
 
     assembly = assembly(
         Operand("input"), sharding_attr("sharding"), AttrDict(), ":", TypeOf("output", same=["input"])
@@ -273,6 +273,6 @@ class ReturnOp(Op):
 
     __slots__ = ()
 
-    values = operands()
+    values = operands(ANY_TYPE)
 
     assembly = assembly(AttrDict(), Optional(Operand("values"), ":", TypeOf("values"), anchor="values"))

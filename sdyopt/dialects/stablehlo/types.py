@@ -7,6 +7,7 @@ reference does: "ranked tensor of bool or 2/4/8/16/32/64-bit integer values".
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter, plain_type
@@ -118,38 +119,42 @@ def _quantized(cls: type[QuantizedType]) -> Accepts:
     return accepts
 
 
-SIGNED = TypeConstraint("2/4/8/16/32/64-bit signless integer", _SIGNED.__contains__)
-INT = TypeConstraint("2/4/8/16/32/64-bit integer", _INTEGERS.__contains__)
-PRED = TypeConstraint("bool", lambda type: type is I1)
-FLOAT = TypeConstraint("4/6/8/16/32/64-bit float", _FLOATS.__contains__)
-FLOAT_32_64 = TypeConstraint("32/64-bit float", lambda type: type is F32 or type is F64)
-COMPLEX = TypeConstraint("complex type with 32/64-bit float elements", _COMPLEX.__contains__)
-QUANTIZED = TypeConstraint("per-tensor integer quantized", _quantized(UniformQuantized))
-PER_AXIS = TypeConstraint("per-axis integer quantized", _quantized(UniformQuantizedPerAxis))
-DIMENSION = TypeConstraint(
+C = TypeVar("C", bound=Type)
+
+SIGNED = TypeConstraint[Type]("2/4/8/16/32/64-bit signless integer", _SIGNED.__contains__)
+INT = TypeConstraint[Type]("2/4/8/16/32/64-bit integer", _INTEGERS.__contains__)
+PRED = TypeConstraint[Type]("bool", lambda type: type is I1)
+FLOAT = TypeConstraint[Type]("4/6/8/16/32/64-bit float", _FLOATS.__contains__)
+FLOAT_32_64 = TypeConstraint[Type]("32/64-bit float", lambda type: type is F32 or type is F64)
+COMPLEX = TypeConstraint[Type]("complex type with 32/64-bit float elements", _COMPLEX.__contains__)
+QUANTIZED = TypeConstraint[Type]("per-tensor integer quantized", _quantized(UniformQuantized))
+PER_AXIS = TypeConstraint[Type]("per-axis integer quantized", _quantized(UniformQuantizedPerAxis))
+DIMENSION = TypeConstraint[Type](
     "index or 2/4/8/16/32/64-bit integer", lambda type: type is INDEX or type in _INTEGERS
 )
-I32_ELEMENT = TypeConstraint("32-bit signless integer", lambda type: type is I32)
-UI32_ELEMENT = TypeConstraint("32-bit unsigned integer", lambda type: type is UI32)
-ANY_INTEGER = TypeConstraint("integer", lambda type: isinstance(type, IntegerType))
-INDEX_ELEMENT = TypeConstraint("index", lambda type: type is INDEX)
+I32_ELEMENT = TypeConstraint[Type]("32-bit signless integer", lambda type: type is I32)
+UI32_ELEMENT = TypeConstraint[Type]("32-bit unsigned integer", lambda type: type is UI32)
+ANY_INTEGER = TypeConstraint[IntegerType]("integer", lambda type: isinstance(type, IntegerType))
+INDEX_ELEMENT = TypeConstraint[Type]("index", lambda type: type is INDEX)
 
 
 # --- Sets of tensors ----------------------------------------------------------------------
 
 
-def any_of(*constraints: TypeConstraint) -> TypeConstraint:
+def any_of(*constraints: TypeConstraint[C]) -> TypeConstraint[C]:
     """The types in any of these sets."""
     accepts = [constraint.accepts for constraint in constraints]
-    return TypeConstraint(
+    return TypeConstraint[C](
         " or ".join(constraint.description for constraint in constraints),
         lambda type: any(accept(type) for accept in accepts),
     )
 
 
 def tensor_of(
-    *elements: TypeConstraint, kind: str = "ranked tensor", also: Callable[[RankedTensor], bool] | None = None
-) -> TypeConstraint:
+    *elements: TypeConstraint[Type],
+    kind: str = "ranked tensor",
+    also: Callable[[RankedTensor], bool] | None = None,
+) -> TypeConstraint[RankedTensor]:
     """Ranked tensors with such elements, which fulfil `also`; `kind` says so in words."""
     element = any_of(*elements)
     has_element = element.accepts
@@ -157,10 +162,12 @@ def tensor_of(
     def accepts(type: Type) -> bool:
         return isinstance(type, RankedTensor) and has_element(type.element) and (also is None or also(type))
 
-    return TypeConstraint(f"{kind} of {element.description} values", accepts)
+    return TypeConstraint[RankedTensor](f"{kind} of {element.description} values", accepts)
 
 
-def shaped_of(kind: str, classes: type | tuple[type, ...], element: TypeConstraint) -> TypeConstraint:
+def shaped_of(
+    kind: str, classes: type | tuple[type, ...], element: TypeConstraint[Type]
+) -> TypeConstraint[ShapedType]:
     """Types of these classes with such elements; `kind` is the word for them."""
 
     def accepts(type: Type) -> bool:
@@ -171,16 +178,16 @@ def shaped_of(kind: str, classes: type | tuple[type, ...], element: TypeConstrai
             and has_valid_quantized_dimension(type)
         )
 
-    return TypeConstraint(f"{kind} of {element.description} values", accepts)
+    return TypeConstraint[ShapedType](f"{kind} of {element.description} values", accepts)
 
 
-def _nested_tuple_of(*leaves: TypeConstraint) -> TypeConstraint:
+def _nested_tuple_of(*leaves: TypeConstraint[Type]) -> TypeConstraint[TupleType]:
     leaf = any_of(*leaves)
 
     def are_leaves(type: Type) -> bool:
         return all(map(are_leaves, type.types)) if isinstance(type, TupleType) else leaf.accepts(type)
 
-    return TypeConstraint(
+    return TypeConstraint[TupleType](
         f"nested tuple with any combination of {leaf.description} values",
         lambda type: isinstance(type, TupleType) and are_leaves(type),
     )
@@ -276,8 +283,8 @@ STATIC_OR_BOUNDED_TENSOR = tensor_of(
 
 # --- Tokens, tuples, buffers --------------------------------------------------------------
 
-TOKEN = TypeConstraint("token", lambda type: isinstance(type, TokenType))
-FUTURE = TypeConstraint("future", lambda type: isinstance(type, FutureType))
+TOKEN = TypeConstraint[TokenType]("token", lambda type: isinstance(type, TokenType))
+FUTURE = TypeConstraint[FutureType]("future", lambda type: isinstance(type, FutureType))
 BUFFER = shaped_of("memref", MemRefType, any_of(*_ALL))
 ANY_TENSOR = shaped_of("tensor", (RankedTensor, UnrankedTensor), any_of(*_ALL_OR_PER_AXIS))
 TUPLE = _nested_tuple_of(TENSOR, BUFFER, PER_AXIS_TENSOR, TOKEN)

@@ -25,7 +25,7 @@ from sdyopt.ir.value import Value
 
 Folded = Sequence[Value | Attribute] | None
 
-_WITH_DIMENSIONS = TypeConstraint(
+_WITH_DIMENSIONS = TypeConstraint[UnrankedTensor](
     "non-0-ranked or unranked tensor",
     lambda type: isinstance(type, UnrankedTensor) or (isinstance(type, RankedTensor) and type.rank > 0),
 )

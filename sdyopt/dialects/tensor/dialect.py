@@ -7,18 +7,20 @@ from sdyopt.ir.constraints import TypeConstraint
 from sdyopt.ir.dialect import Dialect
 from sdyopt.ir.folding import constant_value
 from sdyopt.ir.numeric_attributes import IntegerAttr
-from sdyopt.ir.types import INDEX, RankedTensor, UnrankedTensor
+from sdyopt.ir.types import INDEX, RankedTensor, Type, UnrankedTensor
 from sdyopt.ir.value import Value
 
 tensor_dialect = Dialect("tensor")
 tensor_dialect.is_inlinable = True
 tensor_dialect.materialize_constant = make_constant
 
-ANY_TENSOR = TypeConstraint(
+ANY_TENSOR = TypeConstraint[Type](
     "tensor of any type values", lambda type: isinstance(type, RankedTensor | UnrankedTensor)
 )
-RANKED = TypeConstraint("ranked tensor of any type values", lambda type: isinstance(type, RankedTensor))
-INDEX_VALUE = TypeConstraint("index", lambda type: type is INDEX)
+RANKED = TypeConstraint[RankedTensor](
+    "ranked tensor of any type values", lambda type: isinstance(type, RankedTensor)
+)
+INDEX_VALUE = TypeConstraint[Type]("index", lambda type: type is INDEX)
 
 
 def constant_index(value: Value) -> int | None:

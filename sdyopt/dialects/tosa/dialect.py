@@ -29,15 +29,15 @@ def _is_tensor(type: Type) -> bool:
     return isinstance(type, RankedTensor | UnrankedTensor)
 
 
-NUMBERS = TypeConstraint(
+NUMBERS = TypeConstraint[Type](
     "tensor of number values",
     lambda type: isinstance(type, RankedTensor | UnrankedTensor) and _is_number(type.element),
 )
-BOOLEANS = TypeConstraint(
+BOOLEANS = TypeConstraint[Type](
     "tensor of 1-bit signless integer values",
     lambda type: isinstance(type, RankedTensor | UnrankedTensor) and type.element is I1,
 )
-MATRICES = TypeConstraint(
+MATRICES = TypeConstraint[RankedTensor](
     "3-d tensor", lambda type: isinstance(type, RankedTensor) and type.rank == 3 and _is_number(type.element)
 )
 

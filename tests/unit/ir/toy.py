@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.block import Block, Region
-from sdyopt.ir.constraints import ANY_ATTR, TypeConstraint
+from sdyopt.ir.constraints import ANY_ATTR, ANY_TYPE, TypeConstraint
 from sdyopt.ir.dialect import Dialect
 from sdyopt.ir.op_fields import attr, operand, operands, region, result, results
 from sdyopt.ir.op_signature import OpSignature
@@ -18,14 +18,14 @@ from sdyopt.ir.value import Value
 
 toy = Dialect("toy")
 
-INTEGER = TypeConstraint("integer", lambda type: isinstance(type, IntegerType))
+INTEGER = TypeConstraint[IntegerType]("integer", lambda type: isinstance(type, IntegerType))
 
 
 @toy.op("constant", CONSTANT_LIKE, PURE)
 class ConstantOp(Op):
     __slots__ = ()
     value = attr(ANY_ATTR)
-    out = result()
+    out = result(ANY_TYPE)
 
 
 @toy.op("add", COMMUTATIVE, PURE)
@@ -52,8 +52,8 @@ def _drop_twice(op: NegateOp, rewriter: Rewriter) -> bool:
 @toy.op("negate", PURE)
 class NegateOp(Op):
     __slots__ = ()
-    input = operand()
-    out = result()
+    input = operand(ANY_TYPE)
+    out = result(ANY_TYPE)
     canonicalizations = (Pattern(_drop_twice, "negate-twice", labels=("toy",)),)
 
 
@@ -62,7 +62,7 @@ class UseOp(Op):
     """Has effects, so it stays."""
 
     __slots__ = ()
-    inputs = operands()
+    inputs = operands(ANY_TYPE)
 
 
 @toy.op("scope", ISOLATED, NO_TERMINATOR, SYMBOL_TABLE)
@@ -80,8 +80,8 @@ class LoopOp(Op):
 @toy.op("end", TERMINATOR)
 class EndOp(Op):
     __slots__ = ()
-    inputs = operands()
-    outs = results()
+    inputs = operands(ANY_TYPE)
+    outs = results(ANY_TYPE)
 
 
 def scope() -> tuple[Op, Block]:
