@@ -3,7 +3,14 @@
 import os
 from pathlib import Path
 
-from tests.harness.process import Printed, changed, sdy_opt
+import pytest
+
+from tests.harness.process import ROOT, Printed, changed, sdy_opt
+
+# Python 3.11 and 3.12 do not start themselves then.
+pytestmark = pytest.mark.skipif(
+    not str(ROOT).isascii(), reason="the path of the editable install is read in the encoding of the locale"
+)
 
 # A locale whose encoding is ASCII, with all that makes Python use UTF-8 nevertheless switched off.
 POSIX = {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
