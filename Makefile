@@ -59,7 +59,7 @@ test-pyodide: install ## run the lit cases under Python 3.14 in Node, if Node an
 test-dependencies: install ## test the lowest and the newest versions of dependencies
 	.ci/test-dependencies $(BIN)/python
 
-test-clone: ## run the lit tests in a fresh clone, whose path has spaces
+test-clone: ## run the lit cases in a fresh clone, whose path has spaces
 	.ci/test-clone $(PYTHON)
 
 test-reference: install ## install the C++ passes too, and compare with them
