@@ -10,10 +10,11 @@ JOBS   ?= auto
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install run test unit lit lint format types wheel-check test-reference docs bench clean
+.PHONY: help install run test unit lit lint format types wheel-check docs bench clean
+.PHONY: test-pythons test-pyodide test-dependencies test-clone test-reference
 
 help:
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: $(BIN)/.installed ## create .venv and install sdy-opt with its development tools
 
@@ -48,6 +49,18 @@ types: install ## check types
 
 wheel-check: install ## run sdy-opt from a fresh install of the wheel
 	.ci/wheel-check $(BIN)/python
+
+test-pythons: test wheel-check ## test every Python from 3.11 on that this machine has
+	JOBS=$(JOBS) .ci/test-pythons $(VENV)
+
+test-pyodide: install ## run the lit cases under Python 3.14 in Node, if Node and npm are installed
+	.ci/test-pyodide $(BIN)/python
+
+test-dependencies: install ## test the lowest and the newest versions of dependencies
+	.ci/test-dependencies $(BIN)/python
+
+test-clone: ## run the lit cases in a fresh clone, whose path has spaces
+	.ci/test-clone $(PYTHON)
 
 test-reference: install ## install the C++ passes too, and compare with them
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS),reference]'

@@ -5,7 +5,7 @@ gives the living object, so `is` compares facts, their hash is their identity, a
 facts can be memoised in a dict. A fact lives as long as somebody holds it: nothing here outlives
 the run that made it.
 
-    class AxisRef(Fact):
+    class AxisRef(Interned):
         name: str
         sub_axis: SubAxis | None = None
 
@@ -23,6 +23,7 @@ for equal: floats are therefore kept as bit patterns.
 from __future__ import annotations
 
 import weakref
+from importlib import import_module
 from typing import Any, ClassVar, Literal, NoReturn, cast, dataclass_transform
 
 _living: dict[tuple[Any, ...], weakref.ref[Any]] = {}
@@ -54,8 +55,8 @@ class InternedMeta(type):
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> InternedMeta:
         own: dict[str, Any] = {}
         if "__slots__" not in namespace:
-            annotations = namespace.get("__annotations__", {})
-            names = [field for field, type_ in annotations.items() if not str(type_).startswith("ClassVar")]
+            annotations = _annotations(namespace)
+            names = [field for field, text in annotations.items() if not text.startswith("ClassVar")]
             own = {field: namespace.pop(field, _MISSING) for field in names}
             namespace["__slots__"] = tuple(own)
         base = bases[0] if bases else None
@@ -128,6 +129,17 @@ class Interned(metaclass=InternedMeta):
 def field_names(interned_class: type[Interned]) -> tuple[str, ...]:
     """The names of the fields of a fact's class, in order, without derived ones."""
     return interned_class._names
+
+
+def _annotations(namespace: dict[str, Any]) -> dict[str, str]:
+    """The annotations in the body of a class, as text."""
+    annotations = namespace.get("__annotations__", {})
+    if "__annotate_func__" in namespace:
+        # Python 3.14 evaluates them on demand, unless the file has `from __future__ import annotations`.
+        annotationlib: Any = import_module("annotationlib")
+        annotate = annotationlib.get_annotate_from_class_namespace(namespace)
+        annotations = annotationlib.call_annotate_function(annotate, annotationlib.Format.STRING)
+    return {name: str(type_).removeprefix("typing.") for name, type_ in annotations.items()}
 
 
 def _forget(key: tuple[Any, ...], gone: weakref.ref[Any]) -> None:

@@ -16,6 +16,7 @@ from typing import NoReturn
 from sdyopt import __version__
 from sdyopt.cli.arguments import Arguments, read_arguments
 from sdyopt.cli.files import STDOUT, FileProblem, Output, read_input
+from sdyopt.diagnostics.native_text import from_native
 from sdyopt.diagnostics.usage import UsageError
 
 SUCCESS, FAILURE, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
@@ -33,7 +34,11 @@ def run_process() -> NoReturn:
     a run's time.
     """
     gc.disable()
-    code = main()
+    for stream in (sys.stdout, sys.stderr):
+        # Text is UTF-8 under every locale.
+        if stream is not None and stream.encoding.lower() != "utf-8":
+            stream.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+    code = main([from_native(argument) for argument in sys.argv[1:]])
     if sys.getprofile() is not None or sys.gettrace() is not None:
         sys.exit(code)
     if sys.stderr is not None:

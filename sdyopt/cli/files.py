@@ -7,6 +7,8 @@ import os
 import sys
 from pathlib import Path
 
+from sdyopt.diagnostics.native_text import from_native, native_path
+
 STDIN = STDOUT = "-"
 STDIN_NAME = "<stdin>"
 
@@ -18,7 +20,7 @@ class FileProblem(Exception):
 def read_input(path: str) -> bytes:
     """The bytes of a file, or of stdin for `-`."""
     try:
-        return _read_stdin() if path == STDIN else Path(path).read_bytes()
+        return _read_stdin() if path == STDIN else native_path(path).read_bytes()
     except OSError as problem:
         raise FileProblem(f"cannot open input file '{path}': {problem.strerror}") from None
 
@@ -47,8 +49,8 @@ def _os_error(number: int) -> OSError:
 def write_file(path: str, text: str) -> None:
     """Writes a file that the job makes besides its output, with the folders that it needs."""
     try:
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        Path(path).write_bytes(encode(text))
+        native_path(path).parent.mkdir(parents=True, exist_ok=True)
+        native_path(path).write_bytes(encode(text))
     except OSError as problem:
         raise FileProblem(f"cannot open output file '{path}': {problem.strerror}") from None
 
@@ -66,7 +68,7 @@ class Output:
     """
 
     def __init__(self, path: str) -> None:
-        self._path = Path(path)
+        self._path = native_path(path)
         self._is_stdout = path == STDOUT
         self._temporary: Path | None = None
         if not self._is_stdout and self._path.is_dir():
@@ -109,4 +111,4 @@ class Output:
         self._temporary = temporary
 
     def _problem(self, problem: OSError, what: str = "open") -> FileProblem:
-        return FileProblem(f"cannot {what} output file '{self._path}': {problem.strerror}")
+        return FileProblem(f"cannot {what} output file '{from_native(str(self._path))}': {problem.strerror}")

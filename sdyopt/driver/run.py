@@ -38,9 +38,13 @@ def _interpreter_set_up() -> Iterator[None]:
     was_enabled, limit = gc.isenabled(), sys.getrecursionlimit()
     gc.disable()
     sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
+    # The parser bounds the digits that it reads; a constant that is folded may need more of them.
+    digits = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
     try:
         yield
     finally:
+        sys.set_int_max_str_digits(digits)
         sys.setrecursionlimit(limit)
         if was_enabled:
             gc.enable()

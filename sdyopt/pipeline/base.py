@@ -10,6 +10,7 @@ from inspect import cleandoc
 from typing import Any, ClassVar, dataclass_transform
 
 from sdyopt.ir.operation import Op
+from sdyopt.pipeline.docstring import docstring
 from sdyopt.pipeline.option import Option, declared_options, option, write_options
 
 MODULE = "builtin.module"
@@ -82,4 +83,5 @@ class Pass:
     @classmethod
     def manual(cls) -> str:
         """The text for `--help-pass`, its first line `flag: purpose`."""
-        return cls._manual
+        manual = cls._manual or docstring(cls.__module__, cls.__qualname__.split("."))
+        return manual or docstring(cls.__module__)

@@ -72,12 +72,16 @@ def _read_bool(text: str) -> bool:
     raise ValueError(f"'{text}' is invalid value for boolean argument! Try 0 or 1")
 
 
+_MAX_NUMBER = 100
+
+
 def _read_number(convert: Callable[[str], Any], words: str) -> Callable[[str], Any]:
     def read(text: str) -> Any:
         if not text:
             raise ValueError("requires a value!")
         try:
-            return convert(text)
+            # A reproducer may hold a number that takes long to convert.
+            return convert(text if len(text) <= _MAX_NUMBER else "")
         except ValueError:
             raise ValueError(f"'{text}' value invalid for {words} argument!") from None
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from sdyopt.diagnostics.usage import UsageError
 from sdyopt.pipeline.base import Pass
+from sdyopt.pipeline.docstring import docstring
 from sdyopt.pipeline.option import Option, declared_options, read_options
 from sdyopt.pipeline.tree import Pipeline
 
@@ -57,7 +58,8 @@ class PipelineEntry:
 
     @property
     def manual(self) -> str:
-        return cleandoc(self.builder.__doc__ or "")
+        builder = self.builder
+        return cleandoc(builder.__doc__ or docstring(builder.__module__, builder.__qualname__.split(".")))
 
     def options(self) -> tuple[Option, ...]:
         return declared_options(self.builder)

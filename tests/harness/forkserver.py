@@ -111,9 +111,9 @@ def _become(words: list[str], environment: dict[str, str], descriptors: list[int
     signal.alarm(SECONDS_PER_RUN)
     status = TRACEBACK_STATUS
     try:
-        status = _status_of(import_module(TOOLS[words[0]]).main())
+        status = status_of(import_module(TOOLS[words[0]]).main())
     except SystemExit as ending:
-        status = _status_of(ending.code)
+        status = status_of(ending.code)
     except BaseException:
         traceback.print_exc()
     finally:
@@ -124,7 +124,7 @@ def _become(words: list[str], environment: dict[str, str], descriptors: list[int
             os._exit(status)
 
 
-def _status_of(value: object) -> int:
+def status_of(value: object) -> int:
     """The exit status that Python gives a process for what `main` returned or `sys.exit` was handed."""
     if value is None:
         return 0

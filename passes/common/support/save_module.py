@@ -8,11 +8,10 @@ pipelines place this pass; help does not list it.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from sdyopt.asm.printer.asm_printer import PrintOptions, print_for_note, print_op
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
+from sdyopt.diagnostics.native_text import from_native, native_path
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.verify import Verifier
@@ -40,7 +39,7 @@ class SaveModuleOp(Pass):
     def run(self, module: ModuleOp) -> bool:
         if not self.directory:
             return False
-        path = Path(self.directory, f"{self.index:02}.{self.file_name}.mlir")
+        path = native_path(f"{self.directory}/{self.index:02}.{self.file_name}.mlir")
         dialects = DialectTable(find_dialect, all_dialects)
         # In between, a program need not be valid. Then the short forms would not do.
         is_valid = Verifier(dialects, AttributePrinter().type, print_for_note).is_valid(module)
@@ -50,7 +49,7 @@ class SaveModuleOp(Pass):
         except OSError as problem:
             # The file is a help for people; what they asked for does not depend on it. Nor does it help them
             # to see all of the program here, as with other warnings.
-            message = f"error when writing file {path}: {problem.strerror}"
+            message = f"error when writing file {from_native(str(path))}: {problem.strerror}"
             emit(Diagnostic(Severity.WARNING, module.location, message))
         return False
 

@@ -74,7 +74,12 @@ def build_tables(key: str = "") -> Tables:
             return iter(())
 
     lark = Lark(
-        GRAMMAR.read_text(), parser="lalr", lexer=NoLexer, start=list(STARTS), debug=True, strict=False
+        GRAMMAR.read_text(encoding="utf-8"),
+        parser="lalr",
+        lexer=NoLexer,
+        start=list(STARTS),
+        debug=True,
+        strict=False,
     )
     literals = {terminal.name: terminal.pattern.value for terminal in lark.terminals if terminal.pattern}
     return _exported(lark.parser.parser._parse_table, literals, key or _key())
@@ -84,7 +89,7 @@ def write_tables(tables: Tables, path: Path) -> None:
     """Keeps the tables in a file, all or nothing. Where that cannot be, nothing is kept."""
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     with suppress(OSError):
-        draft.write_text(json.dumps(asdict(tables), separators=(",", ":")))
+        draft.write_text(json.dumps(asdict(tables), separators=(",", ":")), encoding="utf-8")
         draft.replace(path)
 
 
@@ -147,13 +152,14 @@ def _message(state: Any, literals: dict[str, str]) -> str:
 
 def _key() -> str:
     """What the tables are for. Lark's version has no part in it, as it has none in running them."""
-    content = GRAMMAR.read_text() + repr((_FORM, sorted(WORDINGS.items()), sorted(NEXT_PART.items()), STARTS))
+    parts = (_FORM, sorted(WORDINGS.items()), sorted(NEXT_PART.items()), STARTS)
+    content = GRAMMAR.read_text(encoding="utf-8") + repr(parts)
     return f"{len(content)}-{zlib.crc32(content.encode()):08x}"
 
 
 def _read(path: Path, key: str) -> Tables | None:
     try:
-        content = json.loads(path.read_text())
+        content = json.loads(path.read_text(encoding="utf-8"))
         if content["key"] != key:
             return None
         content["rules"] = [(origin, length, action) for origin, length, action in content["rules"]]
@@ -165,6 +171,9 @@ def _read(path: Path, key: str) -> Tables | None:
 def _user_file(key: str) -> Path | None:
     """The user's file for these tables, if there is a folder that only the user can write to."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111
+    if not os.path.isabs(home):  # noqa: PTH117
+        # There is no home, or a path that XDG tells programs to ignore.
+        return None
     folder = Path(home, "sdyopt")
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

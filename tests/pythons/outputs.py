@@ -1,0 +1,73 @@
+"""Runs the examples and all lit cases in this process, and lists checksums of what they print.
+
+    python -m tests.pythons.outputs CHECKSUMS
+
+runs at the root of a checkout. Two Pythons print the same if they write the same file.
+"""
+
+import hashlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.harness.directives import read_case, substitute
+from tests.harness.features import has_feature
+from tests.harness.in_process import InProcess, is_possible
+from tests.harness.shell import Stage, parse, run_pipeline
+
+COLLECTIVES = "-sdy-propagation-pipeline=enable-insert-explicit-collectives=true"
+# What these print depends on the time.
+TIMED = ("tests/lit/driver/report.mlir",)
+
+
+class FailedError(Exception):
+    """A command did not end as its case expects."""
+
+
+def lit_cases() -> Iterator[tuple[Path, list[list[list[Stage]]]]]:
+    """Every lit case whose programs can all run in this process, and its commands."""
+    for path in filter(_is_case, sorted(Path("tests/lit").rglob("*.mlir"))):
+        case = read_case(path.read_text(encoding="utf-8", errors="replace"))
+        if case.reason_to_skip(has_feature) is None:
+            temporary = Path("build/pythons") / path
+            commands = [parse(substitute(command, path, temporary)) for command in case.commands]
+            if all(is_possible(stage) for pipelines in commands for stages in pipelines for stage in stages):
+                yield path, commands
+
+
+def _is_case(path: Path) -> bool:
+    return "Inputs" not in path.parts and path.as_posix() not in TIMED
+
+
+def main() -> int:
+    checksums, failures = {}, 0
+    for example in sorted(Path("examples").glob("*.mlir")):
+        stage = Stage(("sdy-opt", example.as_posix(), COLLECTIVES))
+        checksums[example.as_posix()] = checksum([[[stage]]])
+    for path, commands in lit_cases():
+        try:
+            checksums[path.as_posix()] = checksum(commands)
+        except FailedError as failure:
+            failures += 1
+            print(f"{path}: {failure}", file=sys.stderr)
+    lines = [f"{digest}  {name}\n" for name, digest in checksums.items()]
+    Path(sys.argv[1]).write_text("".join(lines), encoding="utf-8")
+    version = ".".join(map(str, sys.version_info[:3]))
+    print(f"Python {version}, one process: {len(lines)} programs ran, {failures} failed")
+    return 1 if failures or not lines else 0
+
+
+def checksum(commands: list[list[list[Stage]]]) -> str:
+    """The checksum of all that the commands print; FailedError if one fails."""
+    digest = hashlib.sha256()
+    run = InProcess(digest.update).run
+    for pipelines in commands:
+        for stages in pipelines:
+            result = run_pipeline(stages, run)
+            if not result.passed:
+                raise FailedError(f"{result.ending}\n{result.errors}{result.output}"[:2000])
+    return digest.hexdigest()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

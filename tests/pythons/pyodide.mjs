@@ -1,0 +1,34 @@
+// Runs tests.pythons.outputs under CPython 3.14, compiled to WebAssembly, in Node:
+// node pyodide.mjs CHECKOUT PYODIDE SITE_PACKAGES CHECKSUMS
+import { resolve } from "node:path";
+
+const [checkout, pyodide, sitePackages, checksums] = process.argv.slice(2).map((path) => resolve(path));
+const { loadPyodide } = await import(`${pyodide}/pyodide.mjs`);
+
+const python = await loadPyodide({ stdin: () => null, env: { HOME: "/home/pyodide" } });
+python.FS.mkdirTree("/checkout");
+python.FS.mkdirTree("/site-packages");
+python.mountNodeFS("/checkout", checkout);
+python.mountNodeFS("/site-packages", sitePackages);
+const [status, lines] = python
+  .runPython(
+    `
+import os, sys
+from pathlib import Path
+sys.path[:0] = ["/checkout", "/site-packages"]
+os.chdir("/checkout")
+from sdyopt.cli import main as sdy_opt
+if sdy_opt(["--version"]):
+    raise SystemExit("sdy-opt does not start")
+from tests.unit.surroundings.test_annotations import test_fields_of_an_interned_class, test_options_of_a_pass
+test_fields_of_an_interned_class()
+test_options_of_a_pass()
+from tests.pythons.outputs import main
+sys.argv = ["outputs", "/home/pyodide/checksums"]
+[main(), Path(sys.argv[1]).read_text(encoding="utf-8")]
+`,
+  )
+  .toJs();
+const { writeFileSync } = await import("node:fs");
+writeFileSync(checksums, lines);
+process.exit(status);

@@ -1,0 +1,34 @@
+"""Classes of a plugin have their fields also where a file does not import annotations from __future__.
+
+This file does not. Python 3.14 then leaves no annotations in the body of a class.
+"""
+
+from typing import ClassVar
+
+from sdyopt.interning import Interned, field_names
+from sdyopt.pipeline import Pass, option
+from sdyopt.registry.table import entries, register
+
+
+class Pair(Interned):
+    count: ClassVar[int] = 2
+    first: int
+    second: int = 0
+
+
+def test_fields_of_an_interned_class() -> None:
+    assert field_names(Pair) == ("first", "second")
+    assert Pair(1) is Pair(1, 0)
+    assert Pair.count == 2
+
+
+def test_options_of_a_pass() -> None:
+    @register("test-annotations")
+    class Annotated(Pass):
+        """test-annotations: nothing."""
+
+        size: int = option(default=3, help="a number")
+
+    del entries["test-annotations"]
+    assert [each.flag for each in Annotated.options()] == ["size"]
+    assert Annotated(size=4).size == 4

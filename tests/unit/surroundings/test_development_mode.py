@@ -1,0 +1,23 @@
+"""No warning of Python: nothing deprecated, no file left open, no encoding left to the locale."""
+
+from pathlib import Path
+
+from tests.harness.process import FIRST, changed, first_example, sdy_opt
+
+# Warnings are errors, in those modules as well that libraries import.
+STRICT = ("-X", "dev", "-X", "warn_default_encoding", "-W", "error")
+
+
+def test_example(tmp_path: Path) -> None:
+    # Without a cache of parse tables, Lark makes them.
+    environment = changed(XDG_CACHE_HOME=str(tmp_path))
+    assert sdy_opt(*FIRST, python=STRICT, environment=environment) == first_example()
+    assert list(tmp_path.rglob("*.json"))
+
+
+def test_help_and_reports() -> None:
+    assert sdy_opt("--help", python=STRICT) == sdy_opt("--help")
+    reports = ("--mlir-timing", "--mlir-pass-statistics", "--color=always")
+    printed = sdy_opt(*FIRST, *reports, python=STRICT)
+    assert printed._replace(errors=b"") == first_example()
+    assert b"Warning" not in printed.errors

@@ -1,0 +1,28 @@
+"""No home directory, one that cannot be written to, and no environment at all."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.harness.process import FIRST, ROOT, changed, first_example, sdy_opt
+
+ARGUMENTS = (str(ROOT / FIRST[0]), FIRST[1])
+
+
+def test_empty_environment() -> None:
+    assert sdy_opt(*FIRST, environment={}) == first_example()
+
+
+@pytest.mark.parametrize("home", ["/nonexistent/home", "/dev/null", "", "relative", "~nobody-has-this-name"])
+def test_no_home(home: str, tmp_path: Path) -> None:
+    """Parse tables are not cached then, least of all in the current folder."""
+    environment = {"HOME": home, "PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
+    assert sdy_opt(*ARGUMENTS, environment=environment, folder=tmp_path) == first_example()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_cache_with_a_relative_path_is_ignored(tmp_path: Path) -> None:
+    environment = changed(XDG_CACHE_HOME="relative", PYTHONPATH=str(ROOT))
+    assert sdy_opt(*ARGUMENTS, environment=environment, folder=tmp_path) == first_example()
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,19 @@
+"""Propagation, explicit reshards and collectives of a training step do not depend on Python's hash seed."""
+
+from tests.harness.process import Printed, changed, sdy_opt
+
+EXAMPLE = (
+    "examples/transformer_train.mlir",
+    "-sdy-propagation-pipeline=enable-insert-explicit-collectives=true",
+)
+
+
+def run(seed: str) -> Printed:
+    return sdy_opt(*EXAMPLE, environment=changed(PYTHONHASHSEED=seed))
+
+
+def test_training_step() -> None:
+    expected = run("0")
+    assert expected.status == 0
+    assert run("1") == expected
+    assert run("77") == expected

@@ -1,0 +1,66 @@
+"""A user without a name, who may read everything and write only to a folder of their own."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.harness.process import FIRST, ROOT, Printed, first_example
+
+# No system gives this number to a user.
+USER = "54321"
+# Reading stays allowed, so that it does not matter whose the checkout and Python are.
+READS = "--inh-caps=-all,+dac_read_search", "--ambient-caps=-all,+dac_read_search"
+BECOME = ("setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", *READS)
+
+pytestmark = [
+    pytest.mark.skipif(
+        not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root becomes another user"
+    ),
+    pytest.mark.skipif(shutil.which("setpriv") is None, reason="requires setpriv, of util-linux"),
+]
+
+
+def run(*arguments: str, folder: Path, **environment: str) -> Printed:
+    command = [*BECOME, sys.executable, "-m", "sdyopt", *arguments]
+    environment["PYTHONPATH"] = str(ROOT)
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False)
+    return Printed(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture
+def own_folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "own"
+    folder.mkdir(mode=0o700)
+    os.chown(folder, int(USER), int(USER))
+    return folder
+
+
+def test_no_home_and_nowhere_to_write(tmp_path: Path) -> None:
+    assert run(*FIRST, folder=ROOT) == first_example()
+    printed = run(*FIRST, "-o", str(tmp_path / "out"), folder=ROOT)
+    message = f"sdy-opt: cannot open output file '{tmp_path / 'out'}': Permission denied\n"
+    assert printed == (1, b"", message.encode())
+
+
+def test_a_home_of_another_user(tmp_path: Path) -> None:
+    (tmp_path / ".cache" / "sdyopt").mkdir(parents=True)
+    assert run(*FIRST, folder=ROOT, HOME=str(tmp_path)) == first_example()
+    assert list((tmp_path / ".cache" / "sdyopt").iterdir()) == []
+
+
+def test_a_home_that_cannot_be_written_to(own_folder: Path) -> None:
+    own_folder.chmod(0o500)
+    assert run(*FIRST, folder=ROOT, HOME=str(own_folder)) == first_example()
+    assert list(own_folder.iterdir()) == []
+
+
+def test_a_home_of_their_own(own_folder: Path) -> None:
+    printed = run(str(ROOT / FIRST[0]), FIRST[1], "-o", "out.mlir", folder=own_folder, HOME=str(own_folder))
+    assert printed == (0, b"", b"")
+    assert (own_folder / "out.mlir").read_bytes() == first_example().output
+    [tables] = (own_folder / ".cache" / "sdyopt").iterdir()
+    assert tables.stat().st_uid == int(USER)
