@@ -1,4 +1,4 @@
-"""How exact the result of a transcendental function has to be."""
+"""Result accuracy of transcendental functions: `#stablehlo.result_accuracy<…>`."""
 
 from __future__ import annotations
 
@@ -16,13 +16,16 @@ from sdyopt.ir.types import F64
 
 @enumeration(stablehlo, "result_accuracy_mode", "DEFAULT", "HIGHEST", "TOLERANCE", is_bracketed=True)
 class ResultAccuracyMode(EnumAttr):
-    """Whether tolerances say what is exact enough."""
+    """`TOLERANCE` reads the tolerances; the other modes require all of them to be zero."""
 
     __slots__ = ()
 
 
 class ResultAccuracy(Attribute):
-    """`#stablehlo.result_accuracy<atol = 1.0e-5, ulps = 2, mode = …>`; floats are `f64` bit patterns."""
+    """`#stablehlo.result_accuracy<atol = 1.0e-5, ulps = 2, mode = …>`.
+
+    `atol` and `rtol` are `f64` bit patterns, so that interned attributes compare exactly.
+    """
 
     atol: int
     rtol: int
@@ -37,7 +40,6 @@ RESULT_ACCURACY = of_class(ResultAccuracy, "The requested accuracy for transcend
 
 @stablehlo.attribute("result_accuracy")
 def _parse(parser: AsmParser) -> Attribute:
-    offset = parser.position - len("result_accuracy")
     parser.expect("<")
     atol, rtol = _tolerance(parser, "atol"), _tolerance(parser, "rtol")
     ulps = 0
@@ -62,7 +64,7 @@ def _parse(parser: AsmParser) -> Attribute:
 
 
 def _tolerance(parser: AsmParser, name: str) -> int:
-    """Reads `name = number,` if it is next, as a bit pattern."""
+    """Parses an optional `name = number,` and returns its `f64` bit pattern, 0 if absent."""
     if not parser.accept(name):
         return 0
     parser.expect("=")
