@@ -96,7 +96,7 @@ def _print_lists(dims: ConvDimensions) -> str:
 def _print_one_list(dimensions: tuple[int, ...], letters: str) -> str:
     entries = ["0"] * len(dimensions)
     for dimension, name in zip(dimensions, (*letters, *range(len(dimensions))), strict=False):
-        # The generic form can contain out-of-range dimensions, which this form cannot express.
+        # The raw form can contain out-of-range dimensions, which this form cannot express.
         if 0 <= dimension < len(entries):
             entries[dimension] = str(name)
     return print_list(entries)
