@@ -6,6 +6,7 @@ from struct import pack, unpack
 
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.dialects.stablehlo.attribute_parsing import parse_attribute_of_class
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.ir.attribute import Attribute
@@ -50,9 +51,7 @@ def _parse(parser: AsmParser) -> Attribute:
     parser.expect("mode")
     parser.expect("=")
     offset = parser.skip_trivia()
-    mode = parser.attribute()
-    if not isinstance(mode, ResultAccuracyMode):
-        raise parser.error("invalid kind of attribute specified", offset)
+    mode = parse_attribute_of_class(parser, ResultAccuracyMode)
     parser.expect(">")
     if ulps < 0 or _is_negative(atol) or _is_negative(rtol):
         raise parser.error("Negative tolerance", offset)

@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from sdyopt.asm.format.assembly_format import Attr, FormatElement, TypeOf
 from sdyopt.asm.format.print_template import Template
 from sdyopt.asm.parser.op_parser import OpAsmParser
-from sdyopt.asm.printer.attribute_printer import AttributePrinter, plain_type
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.dialects.stablehlo.attribute_parsing import is_full_attribute, parse_attribute_of_class
 from sdyopt.dialects.stablehlo.custom_struct import parse_integer_list
+from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.dialects.stablehlo.enums import EnumAttr
 from sdyopt.ir.attribute import Attribute, DictAttr, StringAttr
 from sdyopt.ir.elements_attributes import DenseArray
@@ -63,7 +65,7 @@ class TensorTypeOf(TypeOf):
         (type,) = op_parser.types[self.field]
         if not isinstance(type, RankedTensor):
             raise op_parser.error(
-                f"invalid kind of type specified: expected builtin.tensor, but found '{plain_type(type)}'",
+                f"invalid kind of type specified: expected builtin.tensor, but found {quoted(type)}",
                 offset,
             )
 
@@ -251,11 +253,7 @@ def integer_attr(field: str, type: Type = I64) -> Attr:
     """An integer attribute without its type; an `i1` is printed as `true` or `false`."""
 
     def parse(op_parser: OpAsmParser) -> Attribute:
-        offset = op_parser.skip_trivia()
-        attribute = op_parser.attribute(type)
-        if not isinstance(attribute, IntegerAttr):
-            raise op_parser.error("invalid kind of attribute specified", offset)
-        return attribute
+        return parse_attribute_of_class(op_parser, IntegerAttr, type)
 
     def print(attribute: IntegerAttr, attribute_printer: AttributePrinter) -> str:
         return str(bool(attribute.value)).lower() if type is I1 else str(attribute.value)
@@ -267,13 +265,9 @@ def enum_attr(field: str, cls: type[EnumAttr]) -> Attr:
     """An enum attribute, written as its keyword or as a full attribute."""
 
     def parse(op_parser: OpAsmParser) -> Attribute:
-        if not is_full_attribute(op_parser):
-            return cls.parse_value(op_parser)
-        offset = op_parser.skip_trivia()
-        attribute = op_parser.attribute()
-        if not isinstance(attribute, cls):
-            raise op_parser.error("invalid kind of attribute specified", offset)
-        return attribute
+        if is_full_attribute(op_parser):
+            return parse_attribute_of_class(op_parser, cls)
+        return cls.parse_value(op_parser)
 
     return Attr(field, parse, lambda attribute, attribute_printer: str(attribute.value))
 
@@ -282,11 +276,7 @@ def string_attr(field: str, name: str = "") -> Attr:
     """A string attribute. `name` is the attribute name if it differs from the field name."""
 
     def parse(op_parser: OpAsmParser) -> Attribute:
-        offset = op_parser.skip_trivia()
-        attribute = op_parser.attribute(NONE)
-        if not isinstance(attribute, StringAttr):
-            raise op_parser.error("invalid kind of attribute specified", offset)
-        return StringAttr(attribute.value)
+        return StringAttr(parse_attribute_of_class(op_parser, StringAttr, NONE).value)
 
     element = Attr(field, parse)
     element.elides = (name or field,)
@@ -297,20 +287,11 @@ def i64_list_attr(field: str) -> Attr:
     """`[1, 2]`: a dense array of `i64`."""
 
     def parse(op_parser: OpAsmParser) -> Attribute:
-        if not is_full_attribute(op_parser):
-            return DenseArray(I64, parse_integer_list(op_parser))
-        offset = op_parser.skip_trivia()
-        attribute = op_parser.attribute()
-        if not isinstance(attribute, DenseArray):
-            raise op_parser.error("invalid kind of attribute specified", offset)
-        return attribute
+        if is_full_attribute(op_parser):
+            return parse_attribute_of_class(op_parser, DenseArray)
+        return DenseArray(I64, parse_integer_list(op_parser))
 
     return Attr(field, parse, lambda attribute, attribute_printer: print_list(attribute.values))
-
-
-def is_full_attribute(op_parser: OpAsmParser) -> bool:
-    """Whether the next token starts a full attribute or alias (`#…`) rather than the short form."""
-    return op_parser.text.startswith("#", op_parser.skip_trivia())
 
 
 def print_list(values: Iterable[object]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.asm.format.assembly_format import AttrDict, Operand, assembly
-from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.quant import QuantizedType, UniformQuantizedPerAxis
 from sdyopt.dialects.stablehlo import types
 from sdyopt.dialects.stablehlo.assembly_directives import (
@@ -13,6 +12,7 @@ from sdyopt.dialects.stablehlo.assembly_directives import (
     ComplexOpType,
     SameOperandsAndResultType,
 )
+from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.traits import COMPATIBLE_TYPES, HLO_COMMUTATIVE, INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.type_compatibility import most_specific_type
@@ -123,8 +123,8 @@ def _check_quantized_add(signature: OpSignature, elements: Sequence[Type]) -> No
     for name, element in zip(("lhs", "rhs"), operands, strict=True):  # add_c6, add_c7
         if isinstance(element, UniformQuantizedPerAxis) and element.axis != result.axis:
             raise signature.located_error(
-                f"quantization_dimension of {name} and result are not same '{plain_type(element)}' vs "
-                f"'{plain_type(result)}'"
+                f"quantization_dimension of {name} and result are not same {quoted(element)} vs "
+                f"{quoted(result)}"
             )
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
-from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.quant import QuantizedType, UniformQuantized, UniformQuantizedPerAxis
 from sdyopt.dialects.stablehlo.assembly_directives import string_attr
 from sdyopt.dialects.stablehlo.bounds import print_dimension_size
+from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.dimensions import are_shapes_compatible
 from sdyopt.dialects.stablehlo.dot_dimensions import (
@@ -99,7 +99,7 @@ def check_result_shape(signature: OpSignature, inferred: list[int]) -> None:
     if not are_shapes_compatible(inferred, type.shape):
         sizes = ", ".join(map(print_dimension_size, inferred))
         raise signature.located_error(
-            f"inferred shape '[{sizes}]' is incompatible with return type of operation '{plain_type(type)}'"
+            f"inferred shape '[{sizes}]' is incompatible with return type of operation {quoted(type)}"
         )
 
 

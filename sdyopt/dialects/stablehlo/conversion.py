@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from sdyopt.asm.format.assembly_format import AttrDict, Custom, FunctionalType, Operand, assembly
 from sdyopt.asm.format.print_template import Template
 from sdyopt.asm.parser.op_parser import OpAsmParser
-from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.quant import QuantizedType
 from sdyopt.dialects.stablehlo import types
 from sdyopt.dialects.stablehlo.assembly_directives import (
@@ -16,6 +15,7 @@ from sdyopt.dialects.stablehlo.assembly_directives import (
     SameOperandsAndResultType,
     real_type,
 )
+from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.quantized import bit_width
 from sdyopt.dialects.stablehlo.traits import COMPATIBLE_TYPES, INFERS_COMPATIBLE_TYPES
@@ -120,8 +120,8 @@ class UniformQuantizeOp(UnaryOp):
         assert isinstance(target, QuantizedType) and target.expressed is not None and expected is not None
         if target.expressed is not expected:  # uniform_quantize_c2
             raise signature.located_error(
-                f"Expressed type of result expected to be '{plain_type(expected)}', but got "
-                f"'{plain_type(target.expressed)}'"
+                f"Expressed type of result expected to be {quoted(expected)}, but got "
+                f"{quoted(target.expressed)}"
             )
 
 
@@ -158,7 +158,7 @@ class BitcastConvertOp(Op):
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
         source, target = signature[BitcastConvertOp.operand], signature[BitcastConvertOp.out]
-        got = f"'{plain_type(source)}' and '{plain_type(target)}'"
+        got = f"{quoted(source)} and {quoted(target)}"
         if isinstance(source.element, ComplexType) != isinstance(target.element, ComplexType):
             raise signature.located_error(  # bitcast_convert_c2
                 f"cannot convert between real and complex types, but got: {got}"

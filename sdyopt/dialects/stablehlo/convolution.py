@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
-from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.quant import QuantizedType, UniformQuantizedPerAxis
 from sdyopt.dialects.stablehlo.attribute_kinds import I64_ELEMENTS, POSITIVE_I64
 from sdyopt.dialects.stablehlo.contraction import check_quantized_product, check_result_shape
 from sdyopt.dialects.stablehlo.conv_dimensions import CONV_DIMENSIONS, ConvDimensions, conv_dimensions_attr
-from sdyopt.dialects.stablehlo.diagnostic_text import listing
+from sdyopt.dialects.stablehlo.diagnostic_text import listing, quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.dimensions import is_unique
 from sdyopt.dialects.stablehlo.precision import PRECISION_CONFIG, check_precision
@@ -104,7 +103,7 @@ class DynamicConvOp(ConvolutionBaseOp):
 def _check_operands(signature: OpSignature) -> None:
     """Checks ranks, element types, dimension numbers, group counts and precision."""
     lhs, rhs = signature[ConvolutionBaseOp.lhs], signature[ConvolutionBaseOp.rhs]
-    got = f"Got: '{plain_type(lhs)}' and '{plain_type(rhs)}'."
+    got = f"Got: {quoted(lhs)} and {quoted(rhs)}."
     if lhs.rank < 2:  # convolution_c13
         raise signature.located_error(f"expects convolution arguments to have >= 2 dimensions. {got}")
     if lhs.rank != rhs.rank:  # convolution_c1
@@ -115,7 +114,7 @@ def _check_operands(signature: OpSignature) -> None:
     if not is_quantized and not are_compatible_elements(lhs.element, rhs.element):  # convolution_c27
         raise signature.located_error(
             "expects lhs and rhs to have compatible element type. "
-            f"Got: '{plain_type(lhs.element)}' and '{plain_type(rhs.element)}'"
+            f"Got: {quoted(lhs.element)} and {quoted(rhs.element)}"
         )
     dims = signature[ConvolutionBaseOp.dimension_numbers]
     _check_dimension_numbers(signature, dims, lhs.rank)

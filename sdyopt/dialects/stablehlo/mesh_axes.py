@@ -5,11 +5,10 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.asm.strings import escape
+from sdyopt.dialects.stablehlo.attribute_parsing import is_full_attribute, parse_attribute_of_class
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.tablegen_struct import (
     Parameter,
@@ -21,8 +20,6 @@ from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.operation import Op
 from sdyopt.ir.symbols import lookup_symbol
 from sdyopt.ir.types import IndexType, IntegerType
-
-A = TypeVar("A", bound=Attribute)
 
 
 class SubAxisInfo(Attribute):
@@ -98,9 +95,9 @@ def _parse_sub_axis(parser: AsmParser) -> SubAxisInfo:
 
 def _parse_sub_axis_parameter(parser: AsmParser) -> SubAxisInfo:
     """Parses a sub-axis, with or without its mnemonic."""
-    if not _is_full_attribute(parser):
-        return _parse_sub_axis(parser)
-    return _parse_of_class(parser, SubAxisInfo)
+    if is_full_attribute(parser):
+        return parse_attribute_of_class(parser, SubAxisInfo)
+    return _parse_sub_axis(parser)
 
 
 @stablehlo.attribute("axis_ref")
@@ -134,7 +131,11 @@ def _parse_mesh(parser: AsmParser) -> Mesh:
 
 def _parse_mesh_axes(parser: AsmParser) -> tuple[MeshAxis, ...]:
     def parse_axis() -> MeshAxis:
-        return _parse_of_class(parser, MeshAxis) if _is_full_attribute(parser) else _parse_mesh_axis(parser)
+        return (
+            parse_attribute_of_class(parser, MeshAxis)
+            if is_full_attribute(parser)
+            else _parse_mesh_axis(parser)
+        )
 
     return tuple(parser.comma_list(parse_axis))
 
@@ -157,20 +158,6 @@ def _parse_groups(parser: AsmParser) -> ReplicaGroupMeshAxes:
     return ReplicaGroupMeshAxes(mesh, axes)
 
 
-def _is_full_attribute(parser: AsmParser) -> bool:
-    """Whether the next token starts a full attribute or alias (`#…`) rather than the short form."""
-    return parser.text.startswith("#", parser.skip_trivia())
-
-
-def _parse_of_class(parser: AsmParser, cls: type[A]) -> A:
-    """Parses a full attribute. Raises a DiagnosticError if it is not a `cls`."""
-    offset = parser.skip_trivia()
-    attribute = parser.attribute()
-    if not isinstance(attribute, cls):
-        raise parser.error("invalid kind of attribute specified", offset)
-    return attribute
-
-
 _AXIS_REF = (
     Parameter("name", AsmParser.string, "::llvm::StringRef"),
     Parameter("sub_axis_info", _parse_sub_axis_parameter, "SubAxisInfoAttr", is_optional=True),
@@ -181,7 +168,7 @@ _MESH_AXIS = (
 )
 _GROUPS = (
     Parameter("mesh", lambda parser: parser.attribute(), "Attribute"),
-    Parameter("axes", lambda parser: _parse_of_class(parser, ArrayAttr), "ArrayAttr"),
+    Parameter("axes", lambda parser: parse_attribute_of_class(parser, ArrayAttr), "ArrayAttr"),
 )
 
 

@@ -8,9 +8,10 @@ from sdyopt.asm.format.assembly_format import Custom
 from sdyopt.asm.format.print_template import Template
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.parser.op_parser import OpAsmParser
-from sdyopt.asm.printer.attribute_printer import AttributePrinter, plain_type
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.stablehlo.assembly_directives import print_list
+from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.ir.attribute import ArrayAttr, Attribute, DictAttr
@@ -95,9 +96,9 @@ def verify_algorithm(algorithm: DotAlgorithm) -> str | None:
         return None
     return (
         "dot algorithm not known to be supported on any hardware: "
-        f"{{lhs:'{plain_type(algorithm.lhs_precision_type)}', "
-        f"rhs:'{plain_type(algorithm.rhs_precision_type)}', "
-        f"accum:'{plain_type(algorithm.accumulation_type)}', "
+        f"{{lhs:{quoted(algorithm.lhs_precision_type)}, "
+        f"rhs:{quoted(algorithm.rhs_precision_type)}, "
+        f"accum:{quoted(algorithm.accumulation_type)}, "
         f"lhs_components:{algorithm.lhs_component_count}, "
         f"rhs_components:{algorithm.rhs_component_count}, "
         f"primitive_ops:{algorithm.num_primitive_operations}, "

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from math import prod
 from struct import pack, unpack
 
-from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.quant import QuantizedType, UniformQuantized, UniformQuantizedPerAxis
+from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.dialects.stablehlo.type_compatibility import are_compatible_elements
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import DYNAMIC, ComplexType, FloatType, IntegerType, RankedTensor, Type
@@ -34,7 +34,7 @@ def check_element_types(signature: OpSignature, source: RankedTensor, target: Ra
     if not is_quantized and not are_compatible_elements(source, target):
         raise signature.located_error(
             "expects operand and result to have compatible element type. Got: "
-            f"'{plain_type(source)}' and '{plain_type(target)}'"
+            f"{quoted(source)} and {quoted(target)}"
         )
 
 
@@ -43,8 +43,7 @@ def check_same_scale(signature: OpSignature, source: RankedTensor, target: Ranke
     left, right = source.element, target.element
     if isinstance(left, UniformQuantized) and isinstance(right, UniformQuantized) and left is not right:
         raise signature.located_error(
-            "expect same quantization scale and zero_point but got "
-            f"'{plain_type(source)}' vs '{plain_type(target)}'"
+            f"expect same quantization scale and zero_point but got {quoted(source)} vs {quoted(target)}"
         )
 
 
@@ -56,8 +55,7 @@ def check_same_scales(signature: OpSignature, source: RankedTensor, target: Rank
     count = min(len(left.scales), len(right.scales))
     if left.scales[:count] != right.scales[:count] or left.zero_points[:count] != right.zero_points[:count]:
         raise signature.located_error(
-            "expect same quantization scales and zero_points but got "
-            f"'{plain_type(source)}' vs '{plain_type(target)}'"
+            f"expect same quantization scales and zero_points but got {quoted(source)} vs {quoted(target)}"
         )
 
 
@@ -72,7 +70,7 @@ def check_reshape_scales(signature: OpSignature, source: RankedTensor, target: R
     if DYNAMIC not in sizes and sizes[0] != sizes[1]:
         raise signature.located_error(
             "expect same quantization dimension size for operand and result "
-            f"'{plain_type(source)}' and '{plain_type(target)}'"
+            f"{quoted(source)} and {quoted(target)}"
         )
     if source.has_static_shape and target.has_static_shape:
         before = (prod(source.shape[:axis]), prod(target.shape[:target_axis]))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.stablehlo.attribute_kinds import integers_of
-from sdyopt.dialects.stablehlo.diagnostic_text import listing
+from sdyopt.dialects.stablehlo.diagnostic_text import listing, quoted
 from sdyopt.dialects.stablehlo.type_compatibility import is_compatible_shape
 from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.folding import constant_value
@@ -28,6 +27,5 @@ def check_shape_operand(op: Op, shape: Value, type: Type) -> None:
     sizes = constant_integers(shape)
     if sizes is not None and not is_compatible_shape(sizes, type):
         raise op.signature.located_error(
-            f"output shape [{listing(sizes)}] is incompatible with return type of operation "
-            f"'{plain_type(type)}'"
+            f"output shape [{listing(sizes)}] is incompatible with return type of operation {quoted(type)}"
         )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from sdyopt.dialects.quant import QuantizedType, UniformQuantizedPerAxis
 from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
-from sdyopt.ir.op_signature import OpSignature, SignatureError
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.shape_traits import are_compatible_shapes, are_compatible_sizes
 from sdyopt.ir.types import DYNAMIC, RankedTensor, ShapedType, TupleType, Type, element_of
 
@@ -156,16 +156,11 @@ def _least_specific_dimension(
 
 def _check_sizes(signature: OpSignature, index: int, left: int, right: int) -> None:
     if not are_compatible_sizes(left, right):
-        raise mismatched_sizes(signature, index, left, right)
-
-
-def mismatched_sizes(signature: OpSignature, index: int, left: int, right: int) -> SignatureError:
-    """The error for different static sizes in dimension `index`."""
-    return signature.located_error(f"Mismatched dimension sizes {left} and {right} in dimension {index}")
+        raise signature.located_error(f"Mismatched dimension sizes {left} and {right} in dimension {index}")
 
 
 def concatenated_dimension(left: Dimension, right: Dimension) -> Dimension:
-    """The dimension of a concatenation: sums of sizes or bounds, as far as both are static or bounded."""
+    """The concatenation of two dimensions: the sum of the sizes, or of size and bound if one is dynamic."""
     if left[0] != DYNAMIC and right[0] != DYNAMIC:
         return left[0] + right[0], DYNAMIC
     limits = [bound if size == DYNAMIC else size for size, bound in (left, right)]

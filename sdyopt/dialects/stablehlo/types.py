@@ -10,10 +10,11 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from sdyopt.asm.parser.asm_parser import AsmParser
-from sdyopt.asm.printer.attribute_printer import AttributePrinter, plain_type
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.quant import QuantizedType, UniformQuantized, UniformQuantizedPerAxis
 from sdyopt.dialects.stablehlo.bounds import has_one_bounded_dimension
+from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.ir.constraints import TypeConstraint
 from sdyopt.ir.types import (
@@ -77,8 +78,7 @@ def _parse_future(parser: AsmParser) -> Type:
     parser.expect(">")
     for type in types:
         if not isinstance(type, RankedTensor):
-            got = plain_type(type)
-            raise parser.error(f"future element type must be a ranked tensor, but got '{got}'", offset)
+            raise parser.error(f"future element type must be a ranked tensor, but got {quoted(type)}", offset)
     return FutureType(tuple(types))
 
 
