@@ -9,9 +9,9 @@ from __future__ import annotations
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.dialects.stablehlo.custom_struct import (
-    PRODUCT_ENTRIES,
-    dimension_list,
+    DOT_ENTRIES,
     parse_custom_struct,
+    parse_dimensions,
     print_custom_struct,
 )
 from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
@@ -79,7 +79,8 @@ class RaggedDotOp(Op):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        check_ragged_dot(signature, signature.ragged_dot_dimension_numbers.dimensions)
+        dims = signature[RaggedDotOp.ragged_dot_dimension_numbers]
+        check_ragged_dot(signature, dims.dimensions, signature[RaggedDotOp.precision_config])
 
 
 # --- Text -----------------------------------------------------------------------------------------
@@ -88,14 +89,14 @@ class RaggedDotOp(Op):
 @mhlo.attribute("dot")
 def _parse_dot(parser: AsmParser) -> Attribute:
     parser.expect("<")
-    found = parse_custom_struct(parser, "dot dimension numbers", PRODUCT_ENTRIES)
-    return DotDimensions(*(found.get(name, ()) for name in PRODUCT_ENTRIES))
+    found = parse_custom_struct(parser, "dot dimension numbers", DOT_ENTRIES)
+    return DotDimensions(*(found.get(name, ()) for name in DOT_ENTRIES))
 
 
 @mhlo.printer(DotDimensions)
 def _print_dot(dims: DotDimensions, attribute_printer: AttributePrinter) -> str:
     values = dims.lhs_batching, dims.rhs_batching, dims.lhs_contracting, dims.rhs_contracting
-    return print_custom_struct("dot", dict(zip(PRODUCT_ENTRIES, values, strict=True)))
+    return print_custom_struct("dot", dict(zip(DOT_ENTRIES, values, strict=True)))
 
 
 def _dot(parser: AsmParser) -> DotDimensions:
@@ -106,7 +107,7 @@ def _dot(parser: AsmParser) -> DotDimensions:
 
 
 _LIST_NAMES = ("lhs_ragged_dimensions", "rhs_group_dimensions")
-_RAGGED_ENTRIES = {"dot_dimension_numbers": _dot, **dict.fromkeys(_LIST_NAMES, dimension_list)}
+_RAGGED_ENTRIES = {"dot_dimension_numbers": _dot, **dict.fromkeys(_LIST_NAMES, parse_dimensions)}
 
 
 @mhlo.attribute("ragged_dot")

@@ -6,9 +6,9 @@ from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.dialects.chlo.dialect import chlo
 from sdyopt.dialects.stablehlo.custom_struct import (
-    PRODUCT_ENTRIES,
-    dimension_list,
+    DOT_ENTRIES,
     parse_custom_struct,
+    parse_dimensions,
     print_custom_struct,
 )
 from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
@@ -48,9 +48,9 @@ class RaggedDotDimensions(Attribute):
 
 
 _ENTRIES = {
-    **PRODUCT_ENTRIES,
-    "lhs_ragged_dimensions": dimension_list,
-    "rhs_group_dimensions": dimension_list,
+    **DOT_ENTRIES,
+    "lhs_ragged_dimensions": parse_dimensions,
+    "rhs_group_dimensions": parse_dimensions,
 }
 
 
@@ -88,5 +88,5 @@ class RaggedDotOp(Op):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        dims: RaggedDotDimensions = signature.ragged_dot_dimension_numbers
-        check_ragged_dot(signature, dims.dimensions)
+        dims = signature[RaggedDotOp.ragged_dot_dimension_numbers]
+        check_ragged_dot(signature, dims.dimensions, signature[RaggedDotOp.precision_config])

@@ -9,7 +9,7 @@ from sdyopt.asm.parser.op_parser import OpAsmParser, segments
 from sdyopt.asm.printer.asm_printer import Printer
 from sdyopt.dialects.chlo.dialect import chlo
 from sdyopt.dialects.stablehlo.attribute_kinds import NON_NEGATIVE_I64
-from sdyopt.dialects.stablehlo.region_signatures import Bodies, BodyOp, body_of
+from sdyopt.dialects.stablehlo.region_signatures import RegionOp, RegionSignatures, region_signature
 from sdyopt.dialects.stablehlo.type_compatibility import are_compatible
 from sdyopt.dialects.stablehlo.types import ANY_TENSOR
 from sdyopt.ir import op_fields
@@ -75,7 +75,7 @@ def _print(op: ScanOp, printer: Printer) -> None:
 
 
 @chlo.op("scan", ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS, _INFERS_SHAPES, ISOLATED, RECURSIVE_EFFECTS)
-class ScanOp(BodyOp):
+class ScanOp(RegionOp):
     """Gives each slice of the inputs to the body, with what it carries over from the one before."""
 
     __slots__ = ()
@@ -100,7 +100,7 @@ class ScanOp(BodyOp):
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
         carried = len(signature.inits)
-        returned = body_of(regions[0]).returned
+        returned = region_signature(regions[0]).returned_types
         if len(returned) < carried:
             raise signature.located_error(f"ScanOp body must return at least {carried} values (carries)")
         size = _infer_size(signature)
@@ -115,11 +115,11 @@ class ScanOp(BodyOp):
         return results
 
     @staticmethod
-    def verify_bodies(signature: OpSignature, bodies: Bodies) -> None:
+    def verify_region_signatures(signature: OpSignature, regions: RegionSignatures) -> None:
         if not signature.inputs and not signature.outputs:
             raise signature.op_error("at least one of inputs or outputs must be present")
         _check_sizes(signature)
-        arguments = bodies[0].arguments
+        arguments = regions[0].argument_types
         count = len(signature.operand_types)
         if len(arguments) != count:
             raise signature.op_error(f"expects {count} arguments in the body, but got {len(arguments)}")

@@ -1,4 +1,4 @@
-"""The dialect stablehlo. Every module beside this one adds its operations when it is imported."""
+"""The stablehlo dialect. Importing this package imports every module in it; each registers its operations."""
 
 import os
 from importlib import import_module

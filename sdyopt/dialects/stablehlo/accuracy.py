@@ -1,4 +1,4 @@
-"""How exact the result of a transcendental function has to be."""
+"""Result accuracy of transcendental functions: `#stablehlo.result_accuracy<…>`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from struct import pack, unpack
 
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.dialects.stablehlo.attribute_parsing import parse_attribute_of_class
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.ir.attribute import Attribute
@@ -16,13 +17,16 @@ from sdyopt.ir.types import F64
 
 @enumeration(stablehlo, "result_accuracy_mode", "DEFAULT", "HIGHEST", "TOLERANCE", is_bracketed=True)
 class ResultAccuracyMode(EnumAttr):
-    """Whether tolerances say what is exact enough."""
+    """`TOLERANCE` reads the tolerances; the other modes require all of them to be zero."""
 
     __slots__ = ()
 
 
 class ResultAccuracy(Attribute):
-    """`#stablehlo.result_accuracy<atol = 1.0e-5, ulps = 2, mode = …>`; floats are `f64` bit patterns."""
+    """`#stablehlo.result_accuracy<atol = 1.0e-5, ulps = 2, mode = …>`.
+
+    `atol` and `rtol` are `f64` bit patterns, so that interned attributes compare exactly.
+    """
 
     atol: int
     rtol: int
@@ -37,7 +41,6 @@ RESULT_ACCURACY = of_class(ResultAccuracy, "The requested accuracy for transcend
 
 @stablehlo.attribute("result_accuracy")
 def _parse(parser: AsmParser) -> Attribute:
-    offset = parser.position - len("result_accuracy")
     parser.expect("<")
     atol, rtol = _tolerance(parser, "atol"), _tolerance(parser, "rtol")
     ulps = 0
@@ -48,9 +51,7 @@ def _parse(parser: AsmParser) -> Attribute:
     parser.expect("mode")
     parser.expect("=")
     offset = parser.skip_trivia()
-    mode = parser.attribute()
-    if not isinstance(mode, ResultAccuracyMode):
-        raise parser.error("invalid kind of attribute specified", offset)
+    mode = parse_attribute_of_class(parser, ResultAccuracyMode)
     parser.expect(">")
     if ulps < 0 or _is_negative(atol) or _is_negative(rtol):
         raise parser.error("Negative tolerance", offset)
@@ -62,7 +63,7 @@ def _parse(parser: AsmParser) -> Attribute:
 
 
 def _tolerance(parser: AsmParser, name: str) -> int:
-    """Reads `name = number,` if it is next, as a bit pattern."""
+    """Parses an optional `name = number,` and returns its `f64` bit pattern, 0 if absent."""
     if not parser.accept(name):
         return 0
     parser.expect("=")

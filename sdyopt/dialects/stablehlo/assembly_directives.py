@@ -1,16 +1,17 @@
-"""Pieces of assembly that stablehlo's operations share."""
+"""Custom assembly directives shared by stablehlo operations."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable
 
 from sdyopt.asm.format.assembly_format import Attr, FormatElement, TypeOf
 from sdyopt.asm.format.print_template import Template
 from sdyopt.asm.parser.op_parser import OpAsmParser
-from sdyopt.asm.printer.attribute_printer import AttributePrinter, plain_type
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.dialects.stablehlo.custom_struct import integer_list
+from sdyopt.dialects.stablehlo.attribute_parsing import is_full_attribute, parse_attribute_of_class
+from sdyopt.dialects.stablehlo.custom_struct import parse_integer_list
+from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.dialects.stablehlo.enums import EnumAttr
 from sdyopt.ir.attribute import Attribute, DictAttr, StringAttr
 from sdyopt.ir.elements_attributes import DenseArray
@@ -34,7 +35,7 @@ from sdyopt.ir.types import (
 
 
 class SameOperandsAndResultType(FormatElement):
-    """One type for all operands and the result, or a function type where they differ."""
+    """One type if all operands and the result have it, else a function type."""
 
     def parse(self, op_parser: OpAsmParser) -> None:
         offset = op_parser.skip_trivia()
@@ -56,7 +57,7 @@ class SameOperandsAndResultType(FormatElement):
 
 
 class TensorTypeOf(TypeOf):
-    """The type of a field, which must be a ranked tensor."""
+    """The type of a field that must be a ranked tensor."""
 
     def parse(self, op_parser: OpAsmParser) -> None:
         offset = op_parser.skip_trivia()
@@ -64,13 +65,13 @@ class TensorTypeOf(TypeOf):
         (type,) = op_parser.types[self.field]
         if not isinstance(type, RankedTensor):
             raise op_parser.error(
-                f"invalid kind of type specified: expected builtin.tensor, but found '{plain_type(type)}'",
+                f"invalid kind of type specified: expected builtin.tensor, but found {quoted(type)}",
                 offset,
             )
 
 
 class ComplexOpType(FormatElement):
-    """The complex result type, from which the operands' follow, or a function type."""
+    """The complex result type if the operand types follow from it, else a function type."""
 
     def parse(self, op_parser: OpAsmParser) -> None:
         offset = op_parser.skip_trivia()
@@ -93,7 +94,7 @@ class ComplexOpType(FormatElement):
 
 
 class SelectOpType(FormatElement):
-    """The predicate's type and that of all the rest, or a function type."""
+    """The types of the predicate and of the result if both values have the latter, else a function type."""
 
     def parse(self, op_parser: OpAsmParser) -> None:
         offset = op_parser.skip_trivia()
@@ -118,7 +119,7 @@ class SelectOpType(FormatElement):
 
 
 class PairwiseOpType(FormatElement):
-    """The types of the operands, which are those of the results as well."""
+    """The operand types; the result types are the same."""
 
     def parse(self, op_parser: OpAsmParser) -> None:
         offset = op_parser.skip_trivia()
@@ -134,7 +135,7 @@ class PairwiseOpType(FormatElement):
 
 
 class TupleOpType(FormatElement):
-    """The type of the tuple, from which the operands' follow."""
+    """The tuple type; the operand types are its elements."""
 
     def parse(self, op_parser: OpAsmParser) -> None:
         offset = op_parser.skip_trivia()
@@ -153,7 +154,7 @@ class TupleOpType(FormatElement):
 
 
 class AllResultTypes(FormatElement):
-    """The types of all results. Only the check of the operation asks how many there are."""
+    """The types of all results. Their number is left to the verifier."""
 
     def parse(self, op_parser: OpAsmParser) -> None:
         op_parser.result_types = op_parser.comma_list(op_parser.type)
@@ -163,7 +164,7 @@ class AllResultTypes(FormatElement):
 
 
 def operand_counts(op_parser: OpAsmParser) -> dict[str, int]:
-    """How many operands have been read for each operand field."""
+    """The number of operands parsed for each operand field."""
     return {
         name: len(op_parser.operand_names.get(name, ()))
         for name, field in op_parser.op_class.fields.items()
@@ -172,13 +173,16 @@ def operand_counts(op_parser: OpAsmParser) -> dict[str, int]:
 
 
 def result_field(op_parser: OpAsmParser) -> str:
-    """The name of the only result field."""
+    """The name of the single result field."""
     (name,) = (n for n, field in op_parser.op_class.fields.items() if isinstance(field, ResultField))
     return name
 
 
 def assign_function_type(op_parser: OpAsmParser, type: FunctionType, offset: int) -> None:
-    """Gives each operand and the result its type."""
+    """Assigns the types of a function type to the operand fields and the result field.
+
+    Raises a DiagnosticError at `offset` if the number of operands or results differs.
+    """
     counts = operand_counts(op_parser)
     total = sum(counts.values())
     if total != len(type.inputs):
@@ -192,14 +196,14 @@ def assign_function_type(op_parser: OpAsmParser, type: FunctionType, offset: int
 
 
 def real_type(type: Type) -> Type:
-    """The tensor type with the parts of complex elements as elements."""
+    """The tensor type with complex elements replaced by their real element type; other types unchanged."""
     if not isinstance(type, ShapedType) or not isinstance(type.element, ComplexType):
         return type
-    part = type.element.element
+    real = type.element.element
     return (
-        RankedTensor(type.shape, part, type.encoding)
+        RankedTensor(type.shape, real, type.encoding)
         if isinstance(type, RankedTensor)
-        else UnrankedTensor(part)
+        else UnrankedTensor(real)
     )
 
 
@@ -207,7 +211,7 @@ def real_type(type: Type) -> Type:
 
 
 class AllOperands(FormatElement):
-    """All operands, with commas between them. Only the check of the operation asks how many there are."""
+    """All operands, separated by commas. Their number is left to the verifier."""
 
     def parse(self, op_parser: OpAsmParser) -> None:
         op_parser.operands_offset = op_parser.skip_trivia()
@@ -223,7 +227,7 @@ class AllOperands(FormatElement):
 
 
 class OperandsWithCommas(FormatElement):
-    """Operands that each have a comma behind them, for an attribute follows."""
+    """The operands of a variadic field, each followed by a comma because a keyword follows the last one."""
 
     def __init__(self, field: str) -> None:
         self.field = field
@@ -246,45 +250,33 @@ class OperandsWithCommas(FormatElement):
 
 
 def integer_attr(field: str, type: Type = I64) -> Attr:
-    """An integer, without its type; one of type `i1` is `true` or `false`."""
+    """An integer attribute without its type; an `i1` is printed as `true` or `false`."""
 
     def parse(op_parser: OpAsmParser) -> Attribute:
-        offset = op_parser.skip_trivia()
-        found = op_parser.attribute(type)
-        if not isinstance(found, IntegerAttr):
-            raise op_parser.error("invalid kind of attribute specified", offset)
-        return found
+        return parse_attribute_of_class(op_parser, IntegerAttr, type)
 
-    def print(attribute: Any, attribute_printer: AttributePrinter) -> str:
+    def print(attribute: IntegerAttr, attribute_printer: AttributePrinter) -> str:
         return str(bool(attribute.value)).lower() if type is I1 else str(attribute.value)
 
     return Attr(field, parse, print)
 
 
 def enum_attr(field: str, cls: type[EnumAttr]) -> Attr:
-    """One of a few words."""
+    """An enum attribute, written as its keyword or as a full attribute."""
 
     def parse(op_parser: OpAsmParser) -> Attribute:
-        if not is_in_full(op_parser):
-            return cls.read(op_parser)
-        offset = op_parser.skip_trivia()
-        found = op_parser.attribute()
-        if not isinstance(found, cls):
-            raise op_parser.error("invalid kind of attribute specified", offset)
-        return found
+        if is_full_attribute(op_parser):
+            return parse_attribute_of_class(op_parser, cls)
+        return cls.parse_value(op_parser)
 
     return Attr(field, parse, lambda attribute, attribute_printer: str(attribute.value))
 
 
 def string_attr(field: str, name: str = "") -> Attr:
-    """A string. `name` is the attribute's, if the field has another one."""
+    """A string attribute. `name` is the attribute name if it differs from the field name."""
 
     def parse(op_parser: OpAsmParser) -> Attribute:
-        offset = op_parser.skip_trivia()
-        found = op_parser.attribute(NONE)
-        if not isinstance(found, StringAttr):
-            raise op_parser.error("invalid kind of attribute specified", offset)
-        return StringAttr(found.value)
+        return StringAttr(parse_attribute_of_class(op_parser, StringAttr, NONE).value)
 
     element = Attr(field, parse)
     element.elides = (name or field,)
@@ -292,25 +284,16 @@ def string_attr(field: str, name: str = "") -> Attr:
 
 
 def i64_list_attr(field: str) -> Attr:
-    """`[1, 2]`: a list of 64-bit integers."""
+    """`[1, 2]`: a dense array of `i64`."""
 
     def parse(op_parser: OpAsmParser) -> Attribute:
-        if not is_in_full(op_parser):
-            return DenseArray(I64, integer_list(op_parser))
-        offset = op_parser.skip_trivia()
-        found = op_parser.attribute()
-        if not isinstance(found, DenseArray):
-            raise op_parser.error("invalid kind of attribute specified", offset)
-        return found
+        if is_full_attribute(op_parser):
+            return parse_attribute_of_class(op_parser, DenseArray)
+        return DenseArray(I64, parse_integer_list(op_parser))
 
     return Attr(field, parse, lambda attribute, attribute_printer: print_list(attribute.values))
 
 
-def is_in_full(op_parser: OpAsmParser) -> bool:
-    """Whether an attribute stands here as it would anywhere, by itself or by an alias."""
-    return op_parser.text.startswith("#", op_parser.skip_trivia())
-
-
-def print_list(values: Sequence[Any]) -> str:
-    """`[1, 2]`."""
+def print_list(values: Iterable[object]) -> str:
+    """The text of a list, such as `[1, 2]`."""
     return f"[{', '.join(map(str, values))}]"

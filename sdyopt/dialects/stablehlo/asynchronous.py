@@ -1,11 +1,12 @@
-"""stablehlo operations that run others in the background: async_start, async_done."""
+"""stablehlo.async_start and async_done: asynchronous collectives and slices."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
-from sdyopt.dialects.stablehlo.region_signatures import SINGLE_BLOCK, body_of, quoted
+from sdyopt.dialects.stablehlo.region_signatures import SINGLE_BLOCK, region_signature
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.types import FUTURE, TENSOR, FutureType
 from sdyopt.ir import op_fields
@@ -16,7 +17,7 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import ISOLATED, RENAMES_OPERANDS
 from sdyopt.ir.types import Type
 
-# What may run in the background.
+# Operations that async_start accepts in its body.
 _ASYNCHRONOUS = frozenset(
     f"stablehlo.{name}"
     for name in (
@@ -28,7 +29,7 @@ _ASYNCHRONOUS = frozenset(
 
 @stablehlo.op("async_start", SINGLE_BLOCK, ISOLATED, RENAMES_OPERANDS, INFERS_COMPATIBLE_TYPES)
 class AsyncStartOp(Op):
-    """Starts the operation in its body, and gives what will be its result."""
+    """Starts the operation in its body and returns a future of its result."""
 
     __slots__ = ()
 
@@ -39,24 +40,25 @@ class AsyncStartOp(Op):
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
         _check_single_op(signature, regions[0])
-        body = body_of(regions[0])
+        body = region_signature(regions[0])
         inputs = signature.operand_types
-        if len(inputs) != len(body.arguments):
+        if len(inputs) != len(body.argument_types):
             raise signature.located_error(
                 f"'{signature.name}' op number of operands ({len(inputs)}) must match number of region "
-                f"arguments ({len(body.arguments)})"
+                f"arguments ({len(body.argument_types)})"
             )
-        for index, (input, argument) in enumerate(zip(inputs, body.arguments, strict=True)):
+        for index, (input, argument) in enumerate(zip(inputs, body.argument_types, strict=True)):
             if input is not argument:
                 raise signature.located_error(
                     f"'{signature.name}' op operand type {quoted(input)} at index {index} must match region "
                     f"argument type {quoted(argument)}"
                 )
-        if len(body.returned) != 1:
+        if len(body.returned_types) != 1:
             raise signature.located_error(
-                f"'{signature.name}' op region must return exactly one value, but got {len(body.returned)}"
+                f"'{signature.name}' op region must return exactly one value, but got "
+                f"{len(body.returned_types)}"
             )
-        return [FutureType(body.returned)]
+        return [FutureType(body.returned_types)]
 
 
 def _check_single_op(signature: OpSignature, region: Region) -> None:
@@ -73,7 +75,7 @@ def _check_single_op(signature: OpSignature, region: Region) -> None:
 
 @stablehlo.op("async_done", INFERS_COMPATIBLE_TYPES)
 class AsyncDoneOp(Op):
-    """Waits for what an async_start has started, and gives its result."""
+    """Waits for a future of async_start and returns its value."""
 
     __slots__ = ()
 
@@ -82,7 +84,7 @@ class AsyncDoneOp(Op):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
-        future = signature.future
+        future = signature[AsyncDoneOp.future]
         assert isinstance(future, FutureType)
         if len(future.types) != 1:
             raise signature.located_error(

@@ -1,4 +1,4 @@
-"""Kinds of builtin attributes that stablehlo's operations ask for."""
+"""Attribute constraints of stablehlo operations on builtin attributes."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ I64_ELEMENTS: AttrKind[DenseElements] = AttrKind(
 
 
 def integers_of(elements: DenseElements) -> list[int]:
-    """The integers that an attribute holds, all of them, as signed numbers."""
+    """All elements of an integer elements attribute, splats expanded, read as signed."""
     data, size = elements.expanded, element_size(elements.type.element)
-    return [int.from_bytes(data[at : at + size], "little", signed=True) for at in range(0, len(data), size)]
+    offsets = range(0, len(data), size)
+    return [int.from_bytes(data[offset : offset + size], "little", signed=True) for offset in offsets]

@@ -1,11 +1,11 @@
-"""stablehlo operations that normalise batches, in training and inference, and their gradient."""
+"""stablehlo.batch_norm_training, batch_norm_inference and batch_norm_grad."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from sdyopt.dialects.stablehlo.attribute_kinds import NON_NEGATIVE_I64
-from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with, print_size
+from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with, print_dimension_size
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.dimensions import are_shapes_compatible
 from sdyopt.dialects.stablehlo.traits import COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES
@@ -24,7 +24,7 @@ _TRAITS = (NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES)
 
 @stablehlo.op("batch_norm_training", *_TRAITS)
 class BatchNormTrainingOp(Op):
-    """The operand normalised per feature, with the mean and variance that it has."""
+    """Normalizes the operand per feature and returns the batch mean and variance."""
 
     __slots__ = ()
 
@@ -39,7 +39,12 @@ class BatchNormTrainingOp(Op):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return _infer(signature, [signature.operand], [signature.scale, signature.offset])
+        return _infer(
+            signature,
+            [signature[BatchNormTrainingOp.operand]],
+            [signature[BatchNormTrainingOp.scale], signature[BatchNormTrainingOp.offset]],
+            signature[BatchNormTrainingOp.feature_index],
+        )
 
     def name_results(self) -> list[tuple[int, str]]:
         return [(0, "output"), (1, "batch_mean"), (2, "batch_var")]
@@ -47,7 +52,7 @@ class BatchNormTrainingOp(Op):
 
 @stablehlo.op("batch_norm_inference", *_TRAITS)
 class BatchNormInferenceOp(Op):
-    """The operand normalised per feature, with a mean and variance from elsewhere."""
+    """Normalizes the operand per feature with a given mean and variance."""
 
     __slots__ = ()
 
@@ -64,14 +69,20 @@ class BatchNormInferenceOp(Op):
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
         return _infer(
             signature,
-            [signature.operand],
-            [signature.scale, signature.offset, signature.mean, signature.variance],
+            [signature[BatchNormInferenceOp.operand]],
+            [
+                signature[BatchNormInferenceOp.scale],
+                signature[BatchNormInferenceOp.offset],
+                signature[BatchNormInferenceOp.mean],
+                signature[BatchNormInferenceOp.variance],
+            ],
+            signature[BatchNormInferenceOp.feature_index],
         )[:1]
 
 
 @stablehlo.op("batch_norm_grad", *_TRAITS)
 class BatchNormGradOp(Op):
-    """The gradients of a normalisation by operand, scale and offset."""
+    """Gradients of batch_norm_training with respect to operand, scale and offset."""
 
     __slots__ = ()
 
@@ -88,38 +99,55 @@ class BatchNormGradOp(Op):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        tensors = [signature.operand, signature.grad_output]
-        return _infer(signature, tensors, [signature.scale, signature.mean, signature.variance])
+        return _infer(
+            signature,
+            [signature[BatchNormGradOp.operand], signature[BatchNormGradOp.grad_output]],
+            [
+                signature[BatchNormGradOp.scale],
+                signature[BatchNormGradOp.mean],
+                signature[BatchNormGradOp.variance],
+            ],
+            signature[BatchNormGradOp.feature_index],
+        )
 
     def name_results(self) -> list[tuple[int, str]]:
         return [(0, "grad_operand"), (1, "grad_scale"), (2, "grad_offset")]
 
 
 def _infer(
-    signature: OpSignature, tensors: Sequence[RankedTensor], vectors: Sequence[RankedTensor]
+    signature: OpSignature,
+    tensors: Sequence[RankedTensor],
+    vectors: Sequence[RankedTensor],
+    feature_index: int,
 ) -> list[Type]:
-    """The type of the first tensor, and twice that of one number per feature."""
-    _check(signature, tensors, vectors)
-    first, feature = tensors[0], signature.feature_index
-    bounds = bounds_of(first)[feature : feature + 1]
-    vector = RankedTensor((first.shape[feature],), first.element, encoding_with(first.encoding, bounds))
+    """The type of the first tensor, then twice the type of a vector with one element per feature."""
+    _check(signature, tensors, vectors, feature_index)
+    first = tensors[0]
+    bounds = bounds_of(first)[feature_index : feature_index + 1]
+    encoding = encoding_with(first.encoding, bounds)
+    vector = RankedTensor((first.shape[feature_index],), first.element, encoding)
     return [first, vector, vector]
 
 
-def _check(signature: OpSignature, tensors: Sequence[RankedTensor], vectors: Sequence[RankedTensor]) -> None:
+def _check(
+    signature: OpSignature,
+    tensors: Sequence[RankedTensor],
+    vectors: Sequence[RankedTensor],
+    feature_index: int,
+) -> None:
     for types, kind in ((tensors, "multi"), (vectors, "single")):
         if not all(are_shapes_compatible(a.shape, b.shape) for a in types for b in types):
             raise signature.located_error(f"expects {kind}-dimensional operands to have compatible shapes.")
-    first, feature = tensors[0], signature.feature_index
-    if feature >= first.rank:  # batch_norm_grad_c1
+    first = tensors[0]
+    if feature_index >= first.rank:  # batch_norm_grad_c1
         raise signature.located_error(
             "expects featureIndex to be smaller than the rank of multi-dimensional operands; got "
-            f"featureIndex {feature}, and rank {first.rank}."
+            f"featureIndex {feature_index}, and rank {first.rank}."
         )
-    size, count = vectors[0].shape[0], first.shape[feature]
+    size, count = vectors[0].shape[0], first.shape[feature_index]
     if not are_compatible_sizes(size, count):  # batch_norm_grad_c5
         raise signature.located_error(
             "expects the size of single-dimensional operands to be compatible with feature count, but the "
-            f"size of single-dimensional operands is {print_size(size)} and the feature count is "
-            f"{print_size(count)}."
+            f"size of single-dimensional operands is {print_dimension_size(size)} and the feature count is "
+            f"{print_dimension_size(count)}."
         )

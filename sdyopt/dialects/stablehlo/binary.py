@@ -1,11 +1,10 @@
-"""stablehlo operations that compute each element of the result from two elements."""
+"""stablehlo's elementwise binary operations, and complex."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from sdyopt.asm.format.assembly_format import AttrDict, Operand, assembly
-from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.quant import QuantizedType, UniformQuantizedPerAxis
 from sdyopt.dialects.stablehlo import types
 from sdyopt.dialects.stablehlo.assembly_directives import (
@@ -13,6 +12,7 @@ from sdyopt.dialects.stablehlo.assembly_directives import (
     ComplexOpType,
     SameOperandsAndResultType,
 )
+from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.traits import COMPATIBLE_TYPES, HLO_COMMUTATIVE, INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.type_compatibility import most_specific_type
@@ -22,14 +22,14 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import ELEMENTWISE, SAME_OPERAND_ELEMENT_TYPE, SAME_SHAPE
 from sdyopt.ir.traits import NO_MEMORY_EFFECT
-from sdyopt.ir.types import ComplexType, RankedTensor, Type, element_of
+from sdyopt.ir.types import ComplexType, RankedTensor, Type
 
 _INFERRED = (INFERS_COMPATIBLE_TYPES, SAME_SHAPE, ELEMENTWISE, NO_MEMORY_EFFECT)
 _SAME = (COMPATIBLE_TYPES, *_INFERRED)
 
 
 class BinaryOp(Op):
-    """Base of the operations on two operands of one type, which is the result's, too."""
+    """Base of operations whose two operands and result have compatible types."""
 
     __slots__ = ()
 
@@ -41,7 +41,7 @@ class BinaryOp(Op):
 
 
 class AnyBinaryOp(BinaryOp):
-    """Base of those on elements of any type."""
+    """Base of binary operations on any element type."""
 
     __slots__ = ()
 
@@ -51,7 +51,7 @@ class AnyBinaryOp(BinaryOp):
 
 
 class NumberBinaryOp(BinaryOp):
-    """Base of those that are not for bools."""
+    """Base of binary operations on any element type but bool."""
 
     __slots__ = ()
 
@@ -61,7 +61,7 @@ class NumberBinaryOp(BinaryOp):
 
 
 class ShiftOp(BinaryOp):
-    """Base of those that move bits."""
+    """Base of bit shifts, on integers."""
 
     __slots__ = ()
 
@@ -71,7 +71,7 @@ class ShiftOp(BinaryOp):
 
 
 class LogicalOp(BinaryOp):
-    """Base of those on bools, or on the bits of integers."""
+    """Base of logical operations on bools and bitwise operations on integers."""
 
     __slots__ = ()
 
@@ -82,7 +82,7 @@ class LogicalOp(BinaryOp):
 
 @stablehlo.op("add", HLO_COMMUTATIVE, *_INFERRED)
 class AddOp(BinaryOp):
-    """x + y; for bools, or."""
+    """lhs + rhs; logical or for bools."""
 
     __slots__ = ()
 
@@ -92,7 +92,8 @@ class AddOp(BinaryOp):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        elements = [element_of(type) for type in (signature.lhs, signature.rhs, signature.out)]
+        types = (signature[AddOp.lhs], signature[AddOp.rhs], signature[AddOp.out])
+        elements = [type.element for type in types]
         if any(isinstance(element, QuantizedType) for element in elements):
             _check_quantized_add(signature, elements)
         elif any(element is not elements[0] for element in elements):
@@ -109,9 +110,9 @@ def _check_quantized_add(signature: OpSignature, elements: Sequence[Type]) -> No
         raise signature.located_error("mismatched operands and result quantization storage types")
     if any(element.expressed is not quantized[0].expressed for element in quantized):  # add_c4
         raise signature.located_error("mismatched operands and result quantization expressed types")
-    *operands, total = elements
+    *operands, result = elements
     is_per_axis = any(isinstance(element, UniformQuantizedPerAxis) for element in operands)
-    if not isinstance(total, UniformQuantizedPerAxis):
+    if not isinstance(result, UniformQuantizedPerAxis):
         if is_per_axis:  # add_c5
             raise signature.located_error("result is not per_axis quantized but lhs or rhs are")
         return
@@ -120,65 +121,65 @@ def _check_quantized_add(signature: OpSignature, elements: Sequence[Type]) -> No
             "result per_axis quantized but none from rhs and lhs are per_axis quantized"
         )
     for name, element in zip(("lhs", "rhs"), operands, strict=True):  # add_c6, add_c7
-        if isinstance(element, UniformQuantizedPerAxis) and element.axis != total.axis:
+        if isinstance(element, UniformQuantizedPerAxis) and element.axis != result.axis:
             raise signature.located_error(
-                f"quantization_dimension of {name} and result are not same '{plain_type(element)}' vs "
-                f"'{plain_type(total)}'"
+                f"quantization_dimension of {name} and result are not same {quoted(element)} vs "
+                f"{quoted(result)}"
             )
 
 
 @stablehlo.op("subtract", *_SAME)
 class SubtractOp(NumberBinaryOp):
-    """x - y."""
+    """lhs - rhs."""
 
     __slots__ = ()
 
 
 @stablehlo.op("multiply", HLO_COMMUTATIVE, *_SAME)
 class MulOp(AnyBinaryOp):
-    """x * y; for bools, and."""
+    """lhs * rhs; logical and for bools."""
 
     __slots__ = ()
 
 
 @stablehlo.op("divide", *_SAME)
 class DivOp(NumberBinaryOp):
-    """x / y, towards zero for integers."""
+    """lhs / rhs; integer division rounds toward zero."""
 
     __slots__ = ()
 
 
 @stablehlo.op("remainder", *_SAME)
 class RemOp(NumberBinaryOp):
-    """What dividing x by y leaves, with the sign of x."""
+    """The remainder of lhs / rhs, with the sign of lhs."""
 
     __slots__ = ()
 
 
 @stablehlo.op("power", *_SAME)
 class PowOp(NumberBinaryOp):
-    """x to the power of y."""
+    """lhs to the power of rhs."""
 
     __slots__ = ()
 
 
 @stablehlo.op("maximum", HLO_COMMUTATIVE, *_SAME)
 class MaxOp(AnyBinaryOp):
-    """The greater of two; for bools, or."""
+    """The maximum of lhs and rhs; logical or for bools."""
 
     __slots__ = ()
 
 
 @stablehlo.op("minimum", HLO_COMMUTATIVE, *_SAME)
 class MinOp(AnyBinaryOp):
-    """The lesser of two; for bools, and."""
+    """The minimum of lhs and rhs; logical and for bools."""
 
     __slots__ = ()
 
 
 @stablehlo.op("atan2", *_SAME)
 class Atan2Op(BinaryOp):
-    """The angle of the point (y, x)."""
+    """The arc tangent of lhs / rhs, with the quadrant given by their signs."""
 
     __slots__ = ()
 
@@ -189,49 +190,49 @@ class Atan2Op(BinaryOp):
 
 @stablehlo.op("and", HLO_COMMUTATIVE, *_SAME)
 class AndOp(LogicalOp):
-    """Bits that are one in both."""
+    """Logical and of bools, bitwise and of integers."""
 
     __slots__ = ()
 
 
 @stablehlo.op("or", HLO_COMMUTATIVE, *_SAME)
 class OrOp(LogicalOp):
-    """Bits that are one in any."""
+    """Logical or of bools, bitwise or of integers."""
 
     __slots__ = ()
 
 
 @stablehlo.op("xor", HLO_COMMUTATIVE, *_SAME)
 class XorOp(LogicalOp):
-    """Bits that are one in just one."""
+    """Logical exclusive or of bools, bitwise exclusive or of integers."""
 
     __slots__ = ()
 
 
 @stablehlo.op("shift_left", *_SAME)
 class ShiftLeftOp(ShiftOp):
-    """Bits moved to higher places, zeros behind them."""
+    """lhs shifted left by rhs bits."""
 
     __slots__ = ()
 
 
 @stablehlo.op("shift_right_arithmetic", *_SAME)
 class ShiftRightArithmeticOp(ShiftOp):
-    """Bits moved to lower places, the sign before them."""
+    """lhs shifted right by rhs bits, filled with the sign bit."""
 
     __slots__ = ()
 
 
 @stablehlo.op("shift_right_logical", *_SAME)
 class ShiftRightLogicalOp(ShiftOp):
-    """Bits moved to lower places, zeros before them."""
+    """lhs shifted right by rhs bits, filled with zeros."""
 
     __slots__ = ()
 
 
 @stablehlo.op("complex", SAME_OPERAND_ELEMENT_TYPE, *_INFERRED)
 class ComplexOp(Op):
-    """A complex number of its parts."""
+    """Complex numbers from their real (lhs) and imaginary (rhs) parts."""
 
     __slots__ = ()
 
@@ -243,4 +244,5 @@ class ComplexOp(Op):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return [RankedTensor(signature.lhs.shape, ComplexType(signature.lhs.element), signature.lhs.encoding)]
+        lhs = signature[ComplexOp.lhs]
+        return [RankedTensor(lhs.shape, ComplexType(lhs.element), lhs.encoding)]

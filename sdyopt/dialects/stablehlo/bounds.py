@@ -1,6 +1,6 @@
-"""Bounded dynamism: `tensor<?x4xf32, #stablehlo.bounds<8, ?>>` has at most eight rows.
+"""Bounded dynamism: dimension 0 of `tensor<?x4xf32, #stablehlo.bounds<8, ?>>` has at most 8 elements.
 
-A bound belongs to a dimension of unknown size. `DYNAMIC` stands for a missing bound.
+Only a dynamic dimension can have a bound. `DYNAMIC` denotes a missing bound.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from sdyopt.ir.types import DYNAMIC, RankedTensor, Type
 
 
 class Bounds(Attribute):
-    """`#stablehlo.bounds<8, ?>`: the encoding of a tensor type whose dimensions have bounds."""
+    """`#stablehlo.bounds<8, ?>`: the encoding of a tensor type with bounded dimensions."""
 
     bounds: tuple[int, ...]
     dialect = "stablehlo"
 
 
 def bounds_of(type: Type) -> tuple[int, ...]:
-    """The bounds that a tensor type carries; empty if it carries none."""
+    """The bounds in a tensor type's encoding; empty if it has none."""
     encoding = type.encoding if isinstance(type, RankedTensor) else None
     return encoding.bounds if isinstance(encoding, Bounds) else ()
 
 
-def check_bounds(encoding: Attribute, type: RankedTensor) -> str | None:
-    """What is wrong with a tensor type's bounds, if anything."""
+def verify_bounds(encoding: Attribute, type: RankedTensor) -> str | None:
+    """The error message for a tensor type with invalid bounds, or None."""
     if not isinstance(encoding, Bounds):
         return None
     bounds = encoding.bounds
@@ -43,14 +43,14 @@ def check_bounds(encoding: Attribute, type: RankedTensor) -> str | None:
     return None
 
 
-stablehlo.verify_encoding = check_bounds
+stablehlo.verify_encoding = verify_bounds
 
 
 def encoding_with(encoding: Attribute | None, bounds: Sequence[int]) -> Attribute | None:
-    """The encoding of a result made from operands with `encoding`.
+    """The encoding of a result type inferred from an operand with `encoding`.
 
-    No bounds at all say that nothing was bounded, and the encoding stays; bounds that all are
-    missing leave none.
+    An empty `bounds` means that the operand is unbounded: the encoding is kept. If every bound is
+    missing, the result has no encoding.
     """
     if not bounds:
         return encoding
@@ -60,37 +60,37 @@ def encoding_with(encoding: Attribute | None, bounds: Sequence[int]) -> Attribut
 
 
 def has_one_bounded_dimension(type: RankedTensor) -> bool:
-    """Whether just one dimension is of unknown size, and that one has a bound."""
+    """Whether exactly one dimension is dynamic and it has a bound."""
     bounded = sum(bound != DYNAMIC for bound in bounds_of(type))
     return bounded == 1 and type.shape.count(DYNAMIC) == 1
 
 
-def dimension_size(parser: AsmParser) -> int:
-    """Reads a size or `?`."""
+def parse_dimension_size(parser: AsmParser) -> int:
+    """Parses an integer or `?`, which is `DYNAMIC`."""
     return DYNAMIC if parser.accept("?") else parser.integer()
 
 
-def print_size(size: int) -> str:
-    """A size, or `?` where it is not known."""
+def print_dimension_size(size: int) -> str:
+    """The size, or `?` if dynamic."""
     return "?" if size == DYNAMIC else str(size)
 
 
 @stablehlo.attribute("bounds")
 def _parse(parser: AsmParser) -> Attribute:
-    return Bounds(tuple(parser.comma_list(lambda: dimension_size(parser), "<", ">")))
+    return Bounds(tuple(parser.comma_list(lambda: parse_dimension_size(parser), "<", ">")))
 
 
 @stablehlo.attribute("type_extensions")
-def _parse_long_form(parser: AsmParser) -> Attribute:
-    """Reads `<bounds = [8, ?]>`, which nobody writes."""
+def _parse_type_extensions(parser: AsmParser) -> Attribute:
+    """Parses `<bounds = [8, ?]>`, the older syntax, which is never printed."""
     parser.expect("<")
     parser.expect("bounds")
     parser.expect("=")
-    bounds = parser.comma_list(lambda: dimension_size(parser), "[", "]")
+    bounds = parser.comma_list(lambda: parse_dimension_size(parser), "[", "]")
     parser.expect(">")
     return Bounds(tuple(bounds))
 
 
 @stablehlo.printer(Bounds)
 def _print(attribute: Bounds, attribute_printer: AttributePrinter) -> str:
-    return f"bounds<{', '.join(map(print_size, attribute.bounds))}>"
+    return f"bounds<{', '.join(map(print_dimension_size, attribute.bounds))}>"

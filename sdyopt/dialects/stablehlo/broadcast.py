@@ -1,4 +1,4 @@
-"""stablehlo operations that repeat elements to fill a larger shape."""
+"""stablehlo.broadcast_in_dim, dynamic_broadcast_in_dim and broadcast."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand,
 from sdyopt.dialects.stablehlo import types
 from sdyopt.dialects.stablehlo.assembly_directives import i64_list_attr
 from sdyopt.dialects.stablehlo.dialect import stablehlo
+from sdyopt.dialects.stablehlo.dimensions import Dimensions, is_unique
 from sdyopt.dialects.stablehlo.quantized import check_broadcast_scales, check_element_types, check_same_scale
 from sdyopt.dialects.stablehlo.shape_operand import check_shape_operand, constant_integers
 from sdyopt.dialects.stablehlo.traits import COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES
@@ -19,12 +20,12 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import SAME_ELEMENT_TYPE
 from sdyopt.ir.traits import NO_MEMORY_EFFECT, PURE
-from sdyopt.ir.types import DYNAMIC, Type, tensor
+from sdyopt.ir.types import DYNAMIC, RankedTensor, Type, tensor
 
 
 @stablehlo.op("broadcast_in_dim", NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES)
 class BroadcastInDimOp(Op):
-    """Repeats elements along the dimensions that the operand does not have, or has with size 1."""
+    """Duplicates the operand along result dimensions that it lacks or that have size 1 in it."""
 
     __slots__ = ()
 
@@ -45,23 +46,24 @@ class BroadcastInDimOp(Op):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        source, target, dimensions = signature.operand, signature.out, signature.broadcast_dimensions
+        source, target = signature[BroadcastInDimOp.operand], signature[BroadcastInDimOp.out]
+        dimensions = signature[BroadcastInDimOp.broadcast_dimensions]
         check_same_scale(signature, source, target)  # broadcast_in_dim_c1
-        _check_dimension_count(signature)  # broadcast_in_dim_c2
-        _check_unique(signature)  # broadcast_in_dim_c4
+        _check_dimension_count(signature, dimensions, source)  # broadcast_in_dim_c2
+        _check_unique(signature, dimensions)  # broadcast_in_dim_c4
         for index, (size, dimension) in enumerate(zip(source.shape, dimensions, strict=True)):
-            _check_in_result(signature, dimension)  # broadcast_in_dim_c3
+            _check_in_result(signature, dimension, target)  # broadcast_in_dim_c3
             if size not in (DYNAMIC, 1, target.shape[dimension]):  # broadcast_in_dim_c5
                 raise signature.located_error(
                     f"size of operand dimension {index} ({size}) is not equal to 1 or size of result "
                     f"dimension {dimension} ({target.shape[dimension]})"
                 )
-        check_broadcast_scales(signature)  # broadcast_in_dim_c6
+        check_broadcast_scales(signature, source, target, dimensions)  # broadcast_in_dim_c6
 
 
 @stablehlo.op("dynamic_broadcast_in_dim", NO_MEMORY_EFFECT)
 class DynamicBroadcastInDimOp(Op):
-    """The same for a shape that the program computes."""
+    """broadcast_in_dim with the result shape given by an operand."""
 
     __slots__ = ()
 
@@ -87,16 +89,17 @@ class DynamicBroadcastInDimOp(Op):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        source, target, dimensions = signature.operand, signature.out, signature.broadcast_dimensions
+        source, target = signature[DynamicBroadcastInDimOp.operand], signature[DynamicBroadcastInDimOp.out]
+        dimensions = signature[DynamicBroadcastInDimOp.broadcast_dimensions]
         check_element_types(signature, source, target)  # dynamic_broadcast_in_dim_c1
-        _check_dimension_count(signature)  # dynamic_broadcast_in_dim_c2
+        _check_dimension_count(signature, dimensions, source)  # dynamic_broadcast_in_dim_c2
         if target.rank < source.rank:  # dynamic_broadcast_in_dim_c3
             raise signature.located_error(
                 f"result rank ({target.rank}) is less than operand rank ({source.rank})"
             )
-        _check_unique(signature)  # dynamic_broadcast_in_dim_c4
+        _check_unique(signature, dimensions)  # dynamic_broadcast_in_dim_c4
         for index, (size, dimension) in enumerate(zip(source.shape, dimensions, strict=True)):
-            _check_in_result(signature, dimension)  # dynamic_broadcast_in_dim_c5
+            _check_in_result(signature, dimension, target)  # dynamic_broadcast_in_dim_c5
             if size not in (DYNAMIC, 1) and target.shape[dimension] not in (DYNAMIC, size):
                 raise signature.located_error(
                     f"size of operand dimension {index} ({size}) is not compatible with size of result "
@@ -105,24 +108,27 @@ class DynamicBroadcastInDimOp(Op):
 
     def verify_in_context(self) -> None:
         signature = self.signature
-        check_shape_operand(self, self.output_dimensions, signature.out)  # dynamic_broadcast_in_dim_c7
-        hints = (signature.known_expanding_dimensions or ()) + (signature.known_nonexpanding_dimensions or ())
+        source, target = signature[DynamicBroadcastInDimOp.operand], signature[DynamicBroadcastInDimOp.out]
+        check_shape_operand(self, self.output_dimensions, target)  # dynamic_broadcast_in_dim_c7
+        expanding = self.known_expanding_dimensions or ()
+        hints = expanding + (self.known_nonexpanding_dimensions or ())
         if len(set(hints)) != len(hints):  # dynamic_broadcast_in_dim_c8
-            raise self.signature.located_error("duplicate expansion hint for at least one operand dimension")
+            raise signature.located_error("duplicate expansion hint for at least one operand dimension")
         for dimension in hints:  # dynamic_broadcast_in_dim_c9, dynamic_broadcast_in_dim_c10
-            if not 0 <= dimension < signature.operand.rank:
-                raise self.signature.located_error(
+            if not 0 <= dimension < source.rank:
+                raise signature.located_error(
                     f"hint for expanding dimension {dimension} does not refer to a valid operand dimension"
                 )
-        self._check_against_shape()
-        check_broadcast_scales(signature)  # dynamic_broadcast_in_dim_c6
+        self._check_constant_shape(source)
+        # dynamic_broadcast_in_dim_c6
+        check_broadcast_scales(signature, source, target, self.broadcast_dimensions)
 
-    def _check_against_shape(self) -> None:
-        source = self.signature.operand
+    def _check_constant_shape(self, source: RankedTensor) -> None:
+        """Checks the operand against `output_dimensions` where that is a constant."""
         shape = constant_integers(self.output_dimensions) if source.has_static_shape else None
         if shape is None:
             return
-        for index, dimension in enumerate(self.signature.broadcast_dimensions):
+        for index, dimension in enumerate(self.broadcast_dimensions):
             if source.shape[index] not in (1, shape[dimension]):
                 raise self.signature.located_error(
                     f"size of operand dimension {index} ({source.shape[index]}) is not equal to 1 or value "
@@ -132,7 +138,7 @@ class DynamicBroadcastInDimOp(Op):
 
 @stablehlo.op("broadcast", PURE, SAME_ELEMENT_TYPE, INFERS_COMPATIBLE_TYPES)
 class BroadcastOp(Op):
-    """Repeats the whole operand along new dimensions before its own."""
+    """Duplicates the operand along new leading dimensions."""
 
     __slots__ = ()
 
@@ -153,28 +159,28 @@ class BroadcastOp(Op):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        for size in signature.broadcast_sizes:
+        source, sizes = signature[BroadcastOp.operand], signature[BroadcastOp.broadcast_sizes]
+        for size in sizes:
             if size < 0:
                 raise signature.located_error(f"Broadcast with negative dimension size {size}")
-        return [tensor(signature.broadcast_sizes + signature.operand.shape, signature.operand.element)]
+        return [tensor(sizes + source.shape, source.element)]
 
 
-def _check_dimension_count(signature: OpSignature) -> None:
-    count, rank = len(signature.broadcast_dimensions), signature.operand.rank
+def _check_dimension_count(signature: OpSignature, dimensions: Dimensions, source: RankedTensor) -> None:
+    count, rank = len(dimensions), source.rank
     if count != rank:
         raise signature.located_error(
             f"broadcast_dimensions size ({count}) does not match operand rank ({rank})"
         )
 
 
-def _check_unique(signature: OpSignature) -> None:
-    if len(set(signature.broadcast_dimensions)) != len(signature.broadcast_dimensions):
+def _check_unique(signature: OpSignature, dimensions: Dimensions) -> None:
+    if not is_unique(dimensions):
         raise signature.located_error("broadcast_dimensions should not have duplicates")
 
 
-def _check_in_result(signature: OpSignature, dimension: int) -> None:
-    if not 0 <= dimension < signature.out.rank:
+def _check_in_result(signature: OpSignature, dimension: int, target: RankedTensor) -> None:
+    if not 0 <= dimension < target.rank:
         raise signature.located_error(
-            f"broadcast_dimensions contains invalid value {dimension} for result with rank"
-            f" {signature.out.rank}"
+            f"broadcast_dimensions contains invalid value {dimension} for result with rank {target.rank}"
         )

@@ -1,4 +1,4 @@
-"""Canonicalization of case: one whose number is known becomes its branch."""
+"""Canonicalization of stablehlo.case: inlines the taken branch if the index is a constant."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from sdyopt.ir.value import Value
 
 
 def _fold_constant_case(op: Op, rewriter: Rewriter) -> bool:
-    number = constant_value(op.operand_at(0).defining_op)
-    if not isinstance(number, DenseElements):
+    attribute = constant_value(op.operand_at(0).defining_op)
+    if not isinstance(attribute, DenseElements):
         return False
-    index = int.from_bytes(number.data[: element_size(number.type.element)], "little", signed=True)
+    index = int.from_bytes(attribute.data[: element_size(attribute.type.element)], "little", signed=True)
     if not 0 <= index < len(op.regions):
         return False
     block = op.regions[index].blocks[-1]

@@ -1,11 +1,11 @@
-"""Channels: `#stablehlo.channel_handle<handle = 1, type = 2>` ties operations together."""
+"""Channel handles: `#stablehlo.channel_handle<handle = 1, type = 2>`."""
 
 from __future__ import annotations
 
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.dialects.stablehlo.dialect import stablehlo
-from sdyopt.dialects.stablehlo.tablegen_struct import Parameter, integer, parse_tablegen_struct
+from sdyopt.dialects.stablehlo.tablegen_struct import Parameter, parse_tablegen_struct
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import of_class
 
@@ -13,7 +13,7 @@ DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE = 1, 2, 3
 
 
 class ChannelHandle(Attribute):
-    """A channel's number, and between what it runs. A number that is not positive stands for none."""
+    """A channel id and its type (DEVICE_TO_DEVICE, …). An id that is not positive means no channel."""
 
     handle: int
     type: int
@@ -22,7 +22,10 @@ class ChannelHandle(Attribute):
 
 CHANNEL_HANDLE = of_class(ChannelHandle, "two 64-bit integers 'handle' and 'type'")
 
-_PARAMETERS = (Parameter("handle", integer, "int64_t"), Parameter("type", integer, "int64_t"))
+_PARAMETERS = (
+    Parameter("handle", AsmParser.integer, "int64_t"),
+    Parameter("type", AsmParser.integer, "int64_t"),
+)
 
 
 @stablehlo.attribute("channel_handle")

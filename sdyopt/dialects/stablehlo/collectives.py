@@ -1,4 +1,4 @@
-"""stablehlo operations in which several processes take part: all_gather, all_reduce and their kin."""
+"""stablehlo's collective operations: all_gather, all_reduce, reduce_scatter, all_to_all and others."""
 
 from __future__ import annotations
 
@@ -12,18 +12,17 @@ from sdyopt.dialects.stablehlo.attribute_kinds import (
 )
 from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
 from sdyopt.dialects.stablehlo.channel import CHANNEL_HANDLE
+from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.reducer import check_reducer
 from sdyopt.dialects.stablehlo.region_signatures import (
     SINGLE_BLOCK,
-    Bodies,
-    BodyOp,
-    body_of,
-    quoted,
+    RegionOp,
+    RegionSignatures,
+    region_signature,
 )
 from sdyopt.dialects.stablehlo.replica_groups import (
-    REPLICA_GROUPS,
-    GroupedOp,
+    CollectiveOp,
     channel_id,
     check_replica_groups,
 )
@@ -44,59 +43,60 @@ from sdyopt.ir.shape_traits import SAME_ELEMENT_TYPE, are_compatible_sizes
 from sdyopt.ir.traits import PURE
 from sdyopt.ir.types import DYNAMIC, RankedTensor, ShapedType, Type, element_of, tensor
 
-# --- Gathering and exchanging ------------------------------------------------------------------
+# --- all_gather and all_to_all -----------------------------------------------------------------
 
 
 @stablehlo.op("all_gather", PAIRWISE_SAME_ELEMENT_TYPE)
-class AllGatherOp(GroupedOp):
-    """Puts the operands of all processes of a group one after the other."""
+class AllGatherOp(CollectiveOp):
+    """Concatenates the operands of all processes of a replica group along `all_gather_dim`."""
 
     __slots__ = ()
 
     inputs = op_fields.operands(TENSOR)
     all_gather_dim = op_fields.attr(NON_NEGATIVE_I64)
-    replica_groups = op_fields.attr(REPLICA_GROUPS)
-    channel_handle = op_fields.optional_attr(CHANNEL_HANDLE)
     use_global_device_ids = op_fields.optional_attr(UNIT_ATTR)
     out = op_fields.results(TENSOR)
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        check_replica_groups(signature, True, bool(signature.use_global_device_ids))
-        if signature.use_global_device_ids and channel_id(signature) < 0:  # all_gather_c5
+        uses_global_ids = bool(signature[AllGatherOp.use_global_device_ids])
+        check_replica_groups(signature, has_uniform_size=True, uses_global_ids=uses_global_ids)
+        if uses_global_ids and channel_id(signature) < 0:  # all_gather_c5
             raise signature.located_error("channel_id cannot be negative when useGlobalDeviceIds is set")
+        dimension = signature[AllGatherOp.all_gather_dim]
         for input, result in zip(signature.operand_types, signature.result_types, strict=True):
             assert isinstance(input, RankedTensor) and isinstance(result, RankedTensor)
-            _check_gathered(signature, input, result)
-            if DYNAMIC in (input.shape[signature.all_gather_dim], result.shape[signature.all_gather_dim]):
-                return  # as the reference, which leaves the operands behind this one unchecked
+            _check_gathered(signature, input, result, dimension)
+            if DYNAMIC in (input.shape[dimension], result.shape[dimension]):
+                return  # like the reference, which leaves the remaining operands unchecked
 
 
-def _check_gathered(signature: OpSignature, input: RankedTensor, result: RankedTensor) -> None:
-    dimension: int = signature.all_gather_dim
+def _check_gathered(
+    signature: OpSignature, input: RankedTensor, result: RankedTensor, dimension: int
+) -> None:
     if dimension >= input.rank:  # all_gather_c1
         raise signature.located_error("all_gather_dim must be a valid index of operand")
     if input.shape[dimension] == 0:
         raise signature.located_error("dimension size of operand at 'all_gather_dim' cannot be zero")
     if result.rank != input.rank:  # all_gather_c6
         raise signature.located_error("operand and result must have the same rank")
-    for index, (before, after) in enumerate(zip(input.shape, result.shape, strict=True)):
-        if index != dimension and not are_compatible_sizes(before, after):  # all_gather_c6
+    for index, (input_size, result_size) in enumerate(zip(input.shape, result.shape, strict=True)):
+        if index != dimension and not are_compatible_sizes(input_size, result_size):  # all_gather_c6
             raise signature.located_error(
                 "operand and result should have the same shape except for the dimension size at "
                 "'all_gather_dim'"
             )
-    before, after = input.shape[dimension], result.shape[dimension]
-    if DYNAMIC not in (before, after) and after % before:  # all_gather_c6
+    input_size, result_size = input.shape[dimension], result.shape[dimension]
+    if DYNAMIC not in (input_size, result_size) and result_size % input_size:  # all_gather_c6
         raise signature.located_error(
-            f"result gather dimension has size {after}, expected to be a multiple of operand gather "
-            f"dimension size {before}"
+            f"result gather dimension has size {result_size}, expected to be a multiple of operand gather "
+            f"dimension size {input_size}"
         )
 
 
 @stablehlo.op("all_to_all", PAIRWISE_SAME_ELEMENT_TYPE, INFERS_COMPATIBLE_TYPES)
-class AllToAllOp(GroupedOp):
-    """Splits the operand, sends each process of the group one part, and joins what comes in."""
+class AllToAllOp(CollectiveOp):
+    """Splits the operand, scatters the parts over the replica group and concatenates the received ones."""
 
     __slots__ = ()
 
@@ -104,18 +104,18 @@ class AllToAllOp(GroupedOp):
     split_dimension = op_fields.attr(NON_NEGATIVE_I64)
     concat_dimension = op_fields.attr(NON_NEGATIVE_I64)
     split_count = op_fields.attr(POSITIVE_I64)
-    replica_groups = op_fields.attr(REPLICA_GROUPS)
-    channel_handle = op_fields.optional_attr(CHANNEL_HANDLE)
     out = op_fields.results(TENSOR)
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
-        check_replica_groups(signature, True, group_size=signature.split_count)
-        return [_exchanged_type(signature, input) for input in signature.inputs]
+        split_count = signature[AllToAllOp.split_count]
+        check_replica_groups(signature, has_uniform_size=True, group_size=split_count)
+        return [_all_to_all_type(signature, input) for input in signature[AllToAllOp.inputs]]
 
 
-def _exchanged_type(signature: OpSignature, input: RankedTensor) -> Type:
-    split, concat, count = signature.split_dimension, signature.concat_dimension, signature.split_count
+def _all_to_all_type(signature: OpSignature, input: RankedTensor) -> Type:
+    split, concat = signature[AllToAllOp.split_dimension], signature[AllToAllOp.concat_dimension]
+    count = signature[AllToAllOp.split_count]
     for dimension, name in ((split, "split_dimension"), (concat, "concat_dimension")):
         if dimension >= input.rank:  # all_to_all_c1, all_to_all_c3
             raise signature.located_error(
@@ -126,13 +126,15 @@ def _exchanged_type(signature: OpSignature, input: RankedTensor) -> Type:
         raise signature.located_error(
             f"split dimension has size {size}, expected to be a multiple of split_count {count}"
         )
-    shape = _exchanged(input.shape, split, concat, count)
+    shape = _all_to_all_sizes(input.shape, split, concat, count)
     bounds = bounds_of(input)
-    encoding = encoding_with(input.encoding, _exchanged(bounds, split, concat, count) if bounds else ())
+    result_bounds = _all_to_all_sizes(bounds, split, concat, count) if bounds else ()
+    encoding = encoding_with(input.encoding, result_bounds)
     return RankedTensor(tuple(shape), input.element, encoding)
 
 
-def _exchanged(sizes: Sequence[int], split: int, concat: int, count: int) -> list[int]:
+def _all_to_all_sizes(sizes: Sequence[int], split: int, concat: int, count: int) -> list[int]:
+    """Sizes or bounds of the result for those of the operand."""
     result = list(sizes)
     if result[split] != DYNAMIC:
         result[split] //= count
@@ -141,32 +143,33 @@ def _exchanged(sizes: Sequence[int], split: int, concat: int, count: int) -> lis
     return result
 
 
-# --- Reducing ----------------------------------------------------------------------------------
+# --- Reductions --------------------------------------------------------------------------------
 
 
 @stablehlo.op("all_reduce", INFERS_COMPATIBLE_TYPES, SINGLE_BLOCK)
-class AllReduceOp(GroupedOp, BodyOp):
-    """Puts the operands of all processes of a group together, element by element."""
+class AllReduceOp(CollectiveOp, RegionOp):
+    """Reduces the operands of all processes of a replica group elementwise."""
 
     __slots__ = ()
 
     inputs = op_fields.operands(TENSOR)
-    replica_groups = op_fields.attr(REPLICA_GROUPS)
-    channel_handle = op_fields.optional_attr(CHANNEL_HANDLE)
     use_global_device_ids = op_fields.optional_attr(UNIT_ATTR)
     out = op_fields.results(TENSOR)
     computation = op_fields.region(ONE_BLOCK)
 
     @staticmethod
-    def verify_bodies(signature: OpSignature, bodies: Bodies) -> None:
-        check_replica_groups(signature, False, bool(signature.use_global_device_ids))
-        _check_channel(signature)  # all_reduce_c4
+    def verify_region_signatures(signature: OpSignature, regions: RegionSignatures) -> None:
+        uses_global_ids = bool(signature[AllReduceOp.use_global_device_ids])
+        check_replica_groups(signature, has_uniform_size=False, uses_global_ids=uses_global_ids)
+        _check_channel(signature, uses_global_ids)  # all_reduce_c4
         for input in signature.operand_types:  # all_reduce_c5
-            check_reducer(signature, bodies[0], [input], [tensor((), element_of(input))], ())
+            check_reducer(signature, regions[0], [input], [tensor((), element_of(input))], ())
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
-        element = element_of(body_of(regions[0]).returned[0]) if signature.operand_types else None
+        element = (
+            element_of(region_signature(regions[0]).returned_types[0]) if signature.operand_types else None
+        )
         return [
             RankedTensor(input.shape, element, input.encoding)  # all_reduce_c6, all_reduce_c7
             for input in signature.operand_types
@@ -174,42 +177,42 @@ class AllReduceOp(GroupedOp, BodyOp):
         ]
 
 
-def _check_channel(signature: OpSignature) -> None:
-    if signature.use_global_device_ids and channel_id(signature) <= 0:
+def _check_channel(signature: OpSignature, uses_global_ids: bool) -> None:
+    if uses_global_ids and channel_id(signature) <= 0:
         raise signature.located_error(
             f"channel_id must be positive when useGlobalDeviceIds is set but got: {channel_id(signature)}"
         )
 
 
 @stablehlo.op("reduce_scatter")
-class ReduceScatterOp(GroupedOp, BodyOp):
-    """Puts the operands of all processes of a group together, and gives each process a part."""
+class ReduceScatterOp(CollectiveOp, RegionOp):
+    """Reduces the operands of all processes of a replica group and scatters the result over them."""
 
     __slots__ = ()
 
     value = op_fields.operand(TENSOR)
     scatter_dimension = op_fields.attr(NON_NEGATIVE_I64)
-    replica_groups = op_fields.attr(REPLICA_GROUPS)
-    channel_handle = op_fields.optional_attr(CHANNEL_HANDLE)
     use_global_device_ids = op_fields.optional_attr(UNIT_ATTR)
     out = op_fields.result(TENSOR)
     computation = op_fields.region(ONE_BLOCK)
 
     @staticmethod
-    def verify_bodies(signature: OpSignature, bodies: Bodies) -> None:
-        input, result = signature.value, signature.out
-        check_replica_groups(signature, True, bool(signature.use_global_device_ids))
+    def verify_region_signatures(signature: OpSignature, regions: RegionSignatures) -> None:
+        input, result = signature[ReduceScatterOp.value], signature[ReduceScatterOp.out]
+        dimension = signature[ReduceScatterOp.scatter_dimension]
+        uses_global_ids = bool(signature[ReduceScatterOp.use_global_device_ids])
+        check_replica_groups(signature, has_uniform_size=True, uses_global_ids=uses_global_ids)
         # reduce_scatter_c7
-        check_reducer(signature, bodies[0], [input], [tensor((), input.element)], ())
+        check_reducer(signature, regions[0], [input], [tensor((), input.element)], ())
         if input.rank != result.rank:  # reduce_scatter_c8
             raise signature.located_error("operand and result should have same rank")
-        if signature.scatter_dimension >= input.rank:  # reduce_scatter_c2
+        if dimension >= input.rank:  # reduce_scatter_c2
             raise signature.located_error("scatter dim should be less than operand/result rank")
-        _check_channel(signature)  # reduce_scatter_c6
-        if DYNAMIC in (input.shape[signature.scatter_dimension], result.shape[signature.scatter_dimension]):
+        _check_channel(signature, uses_global_ids)  # reduce_scatter_c6
+        if DYNAMIC in (input.shape[dimension], result.shape[dimension]):
             return
-        _check_scattered(signature, input, result)
-        accumulated = bodies[0].returned[0]
+        _check_scattered(signature, input, result, dimension)
+        accumulated = regions[0].returned_types[0]
         if isinstance(accumulated, ShapedType) and accumulated.element is not result.element:
             raise signature.located_error(  # reduce_scatter_c9
                 f"result element-type is expected to be {quoted(accumulated.element)}, but got "
@@ -217,27 +220,28 @@ class ReduceScatterOp(GroupedOp, BodyOp):
             )
 
 
-def _check_scattered(signature: OpSignature, input: RankedTensor, result: RankedTensor) -> None:
-    dimension: int = signature.scatter_dimension
-    before, after = input.shape[dimension], result.shape[dimension]
-    for size, what in ((after, "result"), (before, "operand")):
+def _check_scattered(
+    signature: OpSignature, input: RankedTensor, result: RankedTensor, dimension: int
+) -> None:
+    input_size, result_size = input.shape[dimension], result.shape[dimension]
+    for size, what in ((result_size, "result"), (input_size, "operand")):
         if size == 0:
             raise signature.located_error(f"{what} dimension size at scatter_dimension cannot be zero")
-    if before % after:  # reduce_scatter_c8
+    if input_size % result_size:  # reduce_scatter_c8
         raise signature.located_error(
-            f"operand scatter dimension has size {before}, expected to be a multiple of result scatter "
-            f"dimension size {after}"
+            f"operand scatter dimension has size {input_size}, expected to be a multiple of result scatter "
+            f"dimension size {result_size}"
         )
-    for index, (before, after) in enumerate(zip(input.shape, result.shape, strict=True)):
-        if index != dimension and not are_compatible_sizes(before, after):  # reduce_scatter_c8
+    for index, (input_size, result_size) in enumerate(zip(input.shape, result.shape, strict=True)):
+        if index != dimension and not are_compatible_sizes(input_size, result_size):  # reduce_scatter_c8
             raise signature.located_error(
-                f"non scatter dimensions should be same for operand ({before}) and result ({after})"
+                f"non scatter dimensions should be same for operand ({input_size}) and result ({result_size})"
             )
 
 
 @stablehlo.op("cross-replica-sum", PURE, INFERS_COMPATIBLE_TYPES, COMPATIBLE_TYPES)
 class CrossReplicaSumOp(Op):
-    """Adds the operands of all processes of a group."""
+    """Sums the operands of all processes of a replica group (superseded by all_reduce)."""
 
     __slots__ = ()
 
@@ -250,23 +254,21 @@ class CrossReplicaSumOp(Op):
         return [most_specific_type(signature, signature.operand_types)]
 
 
-# --- Sending around ----------------------------------------------------------------------------
+# --- collective_broadcast and collective_permute -----------------------------------------------
 
 
 @stablehlo.op("collective_broadcast", SAME_ELEMENT_TYPE, INFERS_COMPATIBLE_TYPES)
-class CollectiveBroadcastOp(GroupedOp):
-    """Gives all processes of a group the operand of the first one."""
+class CollectiveBroadcastOp(CollectiveOp):
+    """Sends the operand of the first process of each replica group to the whole group."""
 
     __slots__ = ()
 
     value = op_fields.operand(TENSOR)
-    replica_groups = op_fields.attr(REPLICA_GROUPS)
-    channel_handle = op_fields.optional_attr(CHANNEL_HANDLE)
     out = op_fields.result(TENSOR)
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        groups = signature.replica_groups
+        groups = signature[CollectiveOp.replica_groups]
         if not isinstance(groups, DenseElements):
             return
         rank = len(groups.type.shape)
@@ -274,15 +276,15 @@ class CollectiveBroadcastOp(GroupedOp):
             raise signature.located_error(
                 f"replica groups should be a rank 2 tensor,but instead it is of rank {rank}"
             )
-        seen = set()
+        replica_ids = set()
         for replica in integers_of(groups):
             if replica < 0:  # collective_broadcast_c2
                 raise signature.located_error(
                     f"replica_groups values must be positive, but was given {replica}"
                 )
-            if replica in seen:  # collective_broadcast_c1
+            if replica in replica_ids:  # collective_broadcast_c1
                 raise signature.located_error(f"replica id #{replica} seen more than once")
-            seen.add(replica)
+            replica_ids.add(replica)
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
@@ -291,7 +293,7 @@ class CollectiveBroadcastOp(GroupedOp):
 
 @stablehlo.op("collective_permute", SAME_ELEMENT_TYPE, INFERS_COMPATIBLE_TYPES)
 class CollectivePermuteOp(Op):
-    """Sends each process's operand to another process."""
+    """Sends the operand of each source process to its target process."""
 
     __slots__ = ()
 
@@ -302,7 +304,7 @@ class CollectivePermuteOp(Op):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        pairs: DenseElements = signature.source_target_pairs
+        pairs = signature[CollectivePermuteOp.source_target_pairs]
         shape = pairs.type.shape
         if len(shape) != 2:
             raise signature.located_error(
@@ -326,7 +328,7 @@ def _check_pairs(signature: OpSignature, replicas: Sequence[int]) -> None:
     for index, replica in enumerate(replicas):
         if replica < 0:  # collective_permute_c4
             raise signature.located_error("replica ids in source_target_pairs must be >= 0.")
-        seen, what = (targets, "targets") if index % 2 else (sources, "sources")
-        if replica in seen:  # collective_permute_c2, collective_permute_c3
+        replica_ids, what = (targets, "targets") if index % 2 else (sources, "sources")
+        if replica in replica_ids:  # collective_permute_c2, collective_permute_c3
             raise signature.located_error(f"duplicate {what} not allowed.")
-        seen.add(replica)
+        replica_ids.add(replica)

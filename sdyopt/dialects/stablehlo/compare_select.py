@@ -1,4 +1,4 @@
-"""stablehlo operations that compare elements, and choose between them."""
+"""stablehlo.compare, select and clamp."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from sdyopt.dialects.stablehlo.assembly_directives import (
     SelectOpType,
     enum_attr,
 )
+from sdyopt.dialects.stablehlo.diagnostic_text import listing
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.dialects.stablehlo.traits import (
@@ -34,14 +35,14 @@ from sdyopt.ir.types import I1, RankedTensor, Type, tensor
 
 @enumeration(stablehlo, "comparison_direction", "EQ", "NE", "GE", "GT", "LE", "LT")
 class ComparisonDirection(EnumAttr):
-    """Which comparison it is."""
+    """The comparison operator."""
 
     __slots__ = ()
 
 
 @enumeration(stablehlo, "comparison_type", "NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")
 class ComparisonType(EnumAttr):
-    """How the elements are read, and whether all floats have an order."""
+    """How elements are compared: signed or unsigned integers, floats in IEEE or total order."""
 
     __slots__ = ()
 
@@ -55,7 +56,7 @@ class ComparisonType(EnumAttr):
     INFERS_COMPATIBLE_TYPES,
 )
 class CompareOp(Op):
-    """Whether two elements are equal, or the first is less, and so on."""
+    """Compares lhs and rhs elementwise in a given direction."""
 
     __slots__ = ()
 
@@ -79,12 +80,13 @@ class CompareOp(Op):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return [RankedTensor(signature.lhs.shape, I1, signature.lhs.encoding)]
+        lhs = signature[CompareOp.lhs]
+        return [RankedTensor(lhs.shape, I1, lhs.encoding)]
 
 
 @stablehlo.op("select", NO_MEMORY_EFFECT, BROADCASTING_ELEMENTWISE, INFERS_COMPATIBLE_TYPES)
 class SelectOp(Op):
-    """One of two elements, as a bool says; a single bool may speak for all."""
+    """Selects each element from on_true or on_false by `pred`, which may be a scalar."""
 
     __slots__ = ()
 
@@ -97,21 +99,20 @@ class SelectOp(Op):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        values = [signature.on_true, signature.on_false]
-        if not are_compatible_shapes(values) or signature.on_true.element is not signature.on_false.element:
+        on_true, on_false = signature[SelectOp.on_true], signature[SelectOp.on_false]
+        pred = signature[SelectOp.pred]
+        if not are_compatible_shapes([on_true, on_false]) or on_true.element is not on_false.element:
             raise signature.located_error("requires compatible types for non-predicate operands")  # select_c2
-        if signature.pred.rank and not are_compatible_shapes(
-            [signature.pred, signature.on_true]
-        ):  # select_c1
+        if pred.rank and not are_compatible_shapes([pred, on_true]):  # select_c1
             raise signature.located_error("requires the same shape for all operands")
-        return [most_specific_type(signature, values)]
+        return [most_specific_type(signature, [on_true, on_false])]
 
 
 @stablehlo.op(
     "clamp", NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES, BROADCASTING_ELEMENTWISE, INFERS_COMPATIBLE_TYPES
 )
 class ClampOp(Op):
-    """An element, or the limit that it is beyond; limits may be the same for all."""
+    """Clamps each element between min and max, which may be scalars."""
 
     __slots__ = ()
 
@@ -133,14 +134,12 @@ class ClampOp(Op):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        for name, type in (("min", signature.min), ("max", signature.max)):  # clamp_c1, clamp_c2
-            if type.rank and not are_compatible_shapes([type, signature.operand]):
+        operand = signature[ClampOp.operand]
+        limits = (("min", signature[ClampOp.min]), ("max", signature[ClampOp.max]))
+        for name, type in limits:  # clamp_c1, clamp_c2
+            if type.rank and not are_compatible_shapes([type, operand]):
                 raise signature.located_error(
-                    f"{name} shape [{_shape(type)}] is not scalar and is not compatible to operand shape "
-                    f"[{_shape(signature.operand)}]"
+                    f"{name} shape [{listing(type.shape)}] is not scalar and is not compatible to operand "
+                    f"shape [{listing(operand.shape)}]"
                 )
-        return [tensor(signature.operand.shape, signature.operand.element)]
-
-
-def _shape(type: RankedTensor) -> str:
-    return ", ".join(map(str, type.shape))
+        return [tensor(operand.shape, operand.element)]

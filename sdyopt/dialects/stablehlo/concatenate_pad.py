@@ -1,4 +1,4 @@
-"""stablehlo operations that put tensors together, and values around them."""
+"""stablehlo.concatenate, pad and dynamic_pad."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from sdyopt.dialects.stablehlo.assembly_directives import (
     integer_attr,
 )
 from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
+from sdyopt.dialects.stablehlo.diagnostic_text import listing
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.shape_operand import constant_integers
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
-from sdyopt.dialects.stablehlo.type_compatibility import concatenated, most_specific_dimension
+from sdyopt.dialects.stablehlo.type_compatibility import concatenated_dimension, most_specific_dimension
 from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import I64_ARRAY, I64_ATTR, non_negative
@@ -37,7 +38,7 @@ from sdyopt.ir.types import DYNAMIC, RankedTensor, Type
 
 @stablehlo.op("concatenate", NO_MEMORY_EFFECT, SAME_ELEMENT_TYPE, INFERS_COMPATIBLE_TYPES)
 class ConcatenateOp(Op):
-    """One tensor after the other, along one dimension."""
+    """Concatenates tensors along one dimension."""
 
     __slots__ = ()
 
@@ -51,21 +52,23 @@ class ConcatenateOp(Op):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        inputs: tuple[RankedTensor, ...] = signature.inputs
-        first, along = inputs[0], signature.dimension
+        inputs, concatenated = signature[ConcatenateOp.inputs], signature[ConcatenateOp.dimension]
+        first = inputs[0]
         if not first.rank:  # concatenate_c4
             raise signature.located_error("rank-0 values cannot be concatenated")
-        if along >= first.rank:
-            raise signature.located_error(f"dimension {along} is out-of-bounds for input rank {first.rank}")
+        if concatenated >= first.rank:
+            raise signature.located_error(
+                f"dimension {concatenated} is out-of-bounds for input rank {first.rank}"
+            )
         for index, type in enumerate(inputs):  # concatenate_c2
-            _check_fits(signature, index, first, type)
+            _check_input(signature, index, first, type)
         merged = [(DYNAMIC, DYNAMIC)] * first.rank
-        merged[along] = (0, DYNAMIC)
+        merged[concatenated] = (0, DYNAMIC)
         for type in inputs:
             bounds = bounds_of(type) or (DYNAMIC,) * type.rank
             for index, dimension in enumerate(zip(type.shape, bounds, strict=True)):
-                if index == along:
-                    merged[index] = concatenated(merged[index], dimension)
+                if index == concatenated:
+                    merged[index] = concatenated_dimension(merged[index], dimension)
                 else:
                     merged[index] = most_specific_dimension(signature, index, merged[index], dimension)
         encoding = next((type.encoding for type in inputs if type.encoding is not None), None)
@@ -74,14 +77,14 @@ class ConcatenateOp(Op):
         return [RankedTensor(shape, first.element, encoding_with(encoding, bounds))]
 
 
-def _check_fits(signature: OpSignature, index: int, first: RankedTensor, type: RankedTensor) -> None:
+def _check_input(signature: OpSignature, index: int, first: RankedTensor, type: RankedTensor) -> None:
     if type.rank != first.rank:
         raise signature.located_error(f"operands (0) and ({index}) do not match rank")
     for dimension, sizes in enumerate(zip(first.shape, type.shape, strict=True)):
-        if dimension != signature.dimension and not are_compatible_sizes(*sizes):
+        if dimension != signature[ConcatenateOp.dimension] and not are_compatible_sizes(*sizes):
             raise signature.located_error(
                 f"shapes of operand (0) and ({index}) are not compatible at non-concat index {dimension}: "
-                f"({', '.join(map(str, first.shape))}) != ({', '.join(map(str, type.shape))})"
+                f"({listing(first.shape)}) != ({listing(type.shape)})"
             )
 
 
@@ -96,7 +99,7 @@ _PADDING_FIELDS = ("edge_padding_low", "edge_padding_high", "interior_padding")
     INFERS_COMPATIBLE_TYPES,
 )
 class PadOp(Op):
-    """A value put before, behind and between the elements, or elements taken from the edges."""
+    """Inserts a value before, after and between the elements; negative edge padding removes elements."""
 
     __slots__ = ()
 
@@ -130,7 +133,7 @@ class PadOp(Op):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        source, count = signature.operand, len(signature.edge_padding_low)
+        source, count = signature[PadOp.operand], len(signature[PadOp.edge_padding_low])
         if count != source.rank:  # pad_c2
             raise signature.located_error(
                 f"edge_padding_low length ({count}) must match operand rank ({source.rank})"
@@ -138,8 +141,8 @@ class PadOp(Op):
         bounds = bounds_of(source)
         padded = [
             (
-                _padded(signature, index, source.shape[index], "size"),
-                _padded(signature, index, bound, "bound"),
+                _padded_size(signature, index, source.shape[index], "size"),
+                _padded_size(signature, index, bound, "bound"),
             )
             for index, bound in enumerate(bounds or (DYNAMIC,) * source.rank)
         ]
@@ -148,14 +151,14 @@ class PadOp(Op):
         return [RankedTensor(shape, source.element, encoding)]
 
 
-def _padded(signature: OpSignature, index: int, size: int, what: str) -> int:
-    interior = signature.interior_padding[index]
+def _padded_size(signature: OpSignature, index: int, size: int, what: str) -> int:
+    interior = signature[PadOp.interior_padding][index]
     if interior < 0:  # pad_c3
         raise signature.located_error(f"Interior padding cannot be negative: {interior}")
     if size == DYNAMIC:
         return DYNAMIC
-    edges = signature.edge_padding_low[index] + signature.edge_padding_high[index]
-    padded: int = size + edges + max(size - 1, 0) * interior
+    edges = signature[PadOp.edge_padding_low][index] + signature[PadOp.edge_padding_high][index]
+    padded = size + edges + max(size - 1, 0) * interior
     if padded < 0:  # pad_c4
         raise signature.located_error(f"Padding result in negative {what} for dimension {index}")
     return padded
@@ -169,7 +172,7 @@ def _padded(signature: OpSignature, index: int, size: int, what: str) -> int:
     NO_MEMORY_EFFECT,
 )
 class DynamicPadOp(Op):
-    """The same for paddings that the program computes."""
+    """pad with padding amounts given by operands."""
 
     __slots__ = ()
 
@@ -184,7 +187,7 @@ class DynamicPadOp(Op):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        size, rank = signature.edge_padding_low.shape[0], signature.operand.rank
+        size, rank = signature[DynamicPadOp.edge_padding_low].shape[0], signature[DynamicPadOp.operand].rank
         if size != rank:  # dynamic_pad_c2
             raise signature.located_error(f"padding operands size ({size}) must match operand rank ({rank})")
 
@@ -193,16 +196,17 @@ class DynamicPadOp(Op):
         if interiors is None:
             return
         if any(interior < 0 for interior in interiors):  # dynamic_pad_c3
-            got = ", ".join(map(str, interiors))
-            raise self.signature.located_error(f"interior_padding must be non-negative, but got {got}")
-        source, target = self.signature.operand, self.signature.out
+            raise self.signature.located_error(
+                f"interior_padding must be non-negative, but got {listing(interiors)}"
+            )
+        source, target = self.signature[DynamicPadOp.operand], self.signature[DynamicPadOp.out]
         lows, highs = constant_integers(self.edge_padding_low), constant_integers(self.edge_padding_high)
         if not source.has_static_shape or not target.has_static_shape or lows is None or highs is None:
             return
         columns = zip(source.shape, target.shape, lows, highs, interiors, strict=True)
-        for index, (size, got_size, low, high, interior) in enumerate(columns):  # dynamic_pad_c4
+        for index, (size, result_size, low, high, interior) in enumerate(columns):  # dynamic_pad_c4
             expected = size + low + max(size - 1, 0) * interior + high
-            if got_size != expected:
+            if result_size != expected:
                 raise self.signature.located_error(
-                    f"expected output dimension at index {index} to equal {expected}, but got {got_size}"
+                    f"expected output dimension at index {index} to equal {expected}, but got {result_size}"
                 )

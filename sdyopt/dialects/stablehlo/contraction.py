@@ -1,12 +1,12 @@
-"""stablehlo operations that multiply and sum: dot, dot_general, einsum."""
+"""stablehlo's contractions: dot, dot_general, einsum and unary_einsum."""
 
 from __future__ import annotations
 
 from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
-from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.quant import QuantizedType, UniformQuantized, UniformQuantizedPerAxis
 from sdyopt.dialects.stablehlo.assembly_directives import string_attr
-from sdyopt.dialects.stablehlo.bounds import print_size
+from sdyopt.dialects.stablehlo.bounds import print_dimension_size
+from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.dimensions import are_shapes_compatible
 from sdyopt.dialects.stablehlo.dot_dimensions import (
@@ -18,10 +18,10 @@ from sdyopt.dialects.stablehlo.dot_dimensions import (
 from sdyopt.dialects.stablehlo.precision import (
     DOT_ALGORITHM,
     PRECISION_CONFIG,
-    algorithm_problem,
     check_precision,
     precision_and_algorithm_directive,
     precision_directive,
+    verify_algorithm,
 )
 from sdyopt.dialects.stablehlo.types import TENSOR, TENSOR_OR_PER_AXIS
 from sdyopt.ir import op_fields
@@ -35,7 +35,7 @@ from sdyopt.ir.types import RankedTensor, Type
 
 @stablehlo.op("dot", PURE)
 class DotOp(Op):
-    """Product of vectors and matrices: out[m, n] = sum over k of lhs[m, k] * rhs[k, n]."""
+    """Vector and matrix products: out[m, n] = sum over k of lhs[m, k] * rhs[k, n]."""
 
     __slots__ = ()
 
@@ -50,8 +50,8 @@ class DotOp(Op):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        check_precision(signature)
-        lhs, rhs = signature.lhs, signature.rhs
+        check_precision(signature, signature[DotOp.precision_config])
+        lhs, rhs = signature[DotOp.lhs], signature[DotOp.rhs]
         if not {lhs.rank, rhs.rank} <= {1, 2} or not are_compatible_sizes(lhs.shape[-1], rhs.shape[0]):
             raise signature.located_error("expected both lhs/rhs ranks to be either 1 or 2")
         check_result_shape(signature, [*lhs.shape[:-1], *rhs.shape[1:]])
@@ -77,51 +77,49 @@ class DotGeneralOp(Op):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        algorithm = signature.algorithm
-        if algorithm is not None and (problem := algorithm_problem(algorithm)) is not None:
-            raise signature.error(problem)
-        check_precision(signature)  # dot_general_c11
-        check_dot_dimensions(signature, signature.lhs, signature.rhs, signature.dot_dimension_numbers)
-        check_result_shape(
-            signature,
-            dot_result_shape(signature, signature.lhs, signature.rhs, signature.dot_dimension_numbers),
-        )
-        precision = signature.precision_config or ()
-        if algorithm is not None and any(p.value != "DEFAULT" for p in precision):  # dot_general_c21
+        algorithm = signature[DotGeneralOp.algorithm]
+        if algorithm is not None and (message := verify_algorithm(algorithm)) is not None:
+            raise signature.error(message)
+        precision = signature[DotGeneralOp.precision_config]
+        check_precision(signature, precision)  # dot_general_c11
+        lhs, rhs, out = signature[DotGeneralOp.lhs], signature[DotGeneralOp.rhs], signature[DotGeneralOp.out]
+        dims = signature[DotGeneralOp.dot_dimension_numbers]
+        check_dot_dimensions(signature, lhs, rhs, dims)
+        check_result_shape(signature, dot_result_shape(signature, lhs, rhs, dims))
+        if algorithm is not None and any(p.value != "DEFAULT" for p in precision or ()):  # dot_general_c21
             raise signature.located_error("must specify DEFAULT precision config when algorithm is set.")
-        if any(
-            isinstance(type.element, QuantizedType) for type in (signature.lhs, signature.rhs, signature.out)
-        ):
+        if any(isinstance(type.element, QuantizedType) for type in (lhs, rhs, out)):
             _check_quantized_dot(signature)
 
 
 def check_result_shape(signature: OpSignature, inferred: list[int]) -> None:
-    """The only result may have the shape that follows from the operands."""
+    """Checks that the single result type is compatible with the inferred shape."""
     (type,) = signature.result_types
     assert isinstance(type, RankedTensor)
     if not are_shapes_compatible(inferred, type.shape):
-        sizes = ", ".join(map(print_size, inferred))
+        sizes = ", ".join(map(print_dimension_size, inferred))
         raise signature.located_error(
-            f"inferred shape '[{sizes}]' is incompatible with return type of operation '{plain_type(type)}'"
+            f"inferred shape '[{sizes}]' is incompatible with return type of operation {quoted(type)}"
         )
 
 
 def _check_quantized_dot(signature: OpSignature) -> None:
-    element = signature.rhs.element
+    element = signature[DotGeneralOp.rhs].element
     if isinstance(element, UniformQuantized) and element.zero != 0:  # dot_general_c15
         raise signature.located_error("Zero point of rhs should be 0")
     if isinstance(element, UniformQuantizedPerAxis):
         if any(element.zeros):  # dot_general_c15
             raise signature.located_error("Zero points of rhs should be 0")
-        if element.axis in signature.dot_dimension_numbers.rhs_contracting:  # dot_general_c16
+        if element.axis in signature[DotGeneralOp.dot_dimension_numbers].rhs_contracting:  # dot_general_c16
             raise signature.located_error(
                 "Quantization dimension of rhs should not be in the contracting dimension of rhs"
             )
-    check_quantized_product(signature, signature.lhs.element, element, signature.out.element)
+    lhs, out = signature[DotGeneralOp.lhs], signature[DotGeneralOp.out]
+    check_quantized_product(signature, lhs.element, element, out.element)
 
 
 def check_quantized_product(signature: OpSignature, lhs: Type, rhs: Type, out: Type) -> None:
-    """Elements of a product in which something is quantised go together."""
+    """Checks the element types of a product in which at least one of them is quantized."""
     if not isinstance(rhs, QuantizedType) or isinstance(lhs, QuantizedType) != isinstance(
         out, QuantizedType
     ):  # convolution_c28, dot_general_c14
@@ -147,7 +145,7 @@ def check_quantized_product(signature: OpSignature, lhs: Type, rhs: Type, out: T
 
 @stablehlo.op("einsum", PURE)
 class EinsumOp(Op):
-    """A product in Einstein's notation, as numpy has it."""
+    """A product in Einstein summation notation, as in numpy.einsum."""
 
     __slots__ = ()
 
@@ -164,7 +162,7 @@ class EinsumOp(Op):
 
 @stablehlo.op("unary_einsum", PURE)
 class UnaryEinsumOp(Op):
-    """Sums, diagonals and transposes in Einstein's notation."""
+    """Einstein summation on a single operand: sums, diagonals and transposes."""
 
     __slots__ = ()
 

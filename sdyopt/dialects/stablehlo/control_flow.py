@@ -1,4 +1,4 @@
-"""stablehlo operations that say when others run: while, if, case, map, return, optimization_barrier."""
+"""stablehlo's control flow (while, if, case, return), map and optimization_barrier."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from sdyopt.asm.format.assembly_format import AttrDict, Custom, Operand, Optional, TypeOf, assembly
 from sdyopt.dialects.stablehlo.assembly_directives import PairwiseOpType
 from sdyopt.dialects.stablehlo.case_folding import FOLD_CONSTANT_CASE
+from sdyopt.dialects.stablehlo.diagnostic_text import listing, quoted, quoted_all
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.region_signatures import (
     SINGLE_BLOCK,
-    Bodies,
-    BodyOp,
-    body_of,
-    quoted,
-    quoted_all,
+    RegionOp,
+    RegionSignatures,
+    region_signature,
 )
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES, PAIRWISE_SAME_TYPE
 from sdyopt.dialects.stablehlo.type_compatibility import are_all_compatible, least_specific_type
@@ -41,7 +40,7 @@ from sdyopt.ir.value import BlockArgument
 
 @stablehlo.op("return", PURE, TERMINATOR)
 class ReturnOp(Op):
-    """Ends a body and gives its results."""
+    """Terminates a region and returns its results."""
 
     __slots__ = ()
 
@@ -52,7 +51,7 @@ class ReturnOp(Op):
 
 @stablehlo.op("optimization_barrier", PURE, PAIRWISE_SAME_TYPE, INFERS_COMPATIBLE_TYPES)
 class OptimizationBarrierOp(Op):
-    """Gives its operands, of which none may be used before all are there."""
+    """Forwards its operands once all of them have been computed."""
 
     __slots__ = ()
 
@@ -74,7 +73,7 @@ class OptimizationBarrierOp(Op):
 
 
 class ConditionalOp(Op):
-    """Runs one of several branches, and gives what it returns."""
+    """Base of if and case: runs one of several branches and returns its results."""
 
     __slots__ = ()
 
@@ -86,25 +85,25 @@ class ConditionalOp(Op):
             raise signature.located_error(f"operand should be rank 0 tensor but got rank {selector.rank}")
         if not regions:  # case_c1
             raise signature.located_error("expect at least one branch")
-        branches = [body_of(region) for region in regions]
-        first = branches[0].returned
+        branches = [region_signature(region) for region in regions]
+        first = branches[0].returned_types
         for index, branch in enumerate(branches):
-            if branch.arguments:  # case_c2, if_c1
+            if branch.argument_types:  # case_c2, if_c1
                 raise signature.located_error(
-                    f"branch {index} must have 0 arguments, but found {len(branch.arguments)}"
+                    f"branch {index} must have 0 arguments, but found {len(branch.argument_types)}"
                 )
-            if not are_all_compatible(first, branch.returned):  # case_c3, if_c2
+            if not are_all_compatible(first, branch.returned_types):  # case_c3, if_c2
                 raise signature.located_error(
                     f"branch 0 and branch {index} have mismatched return types: {quoted_all(first)} vs "
-                    f"{quoted_all(branch.returned)}"
+                    f"{quoted_all(branch.returned_types)}"
                 )
-        returned = zip(*(branch.returned for branch in branches), strict=True)
-        return [least_specific_type(signature, column) for column in returned]
+        returned_types = zip(*(branch.returned_types for branch in branches), strict=True)
+        return [least_specific_type(signature, types) for types in returned_types]
 
 
 @stablehlo.op("if", RECURSIVE_EFFECTS, SINGLE_BLOCK, INFERS_COMPATIBLE_TYPES)
 class IfOp(ConditionalOp):
-    """Runs one of two branches."""
+    """Runs `true_branch` or `false_branch`."""
 
     __slots__ = ()
 
@@ -116,7 +115,7 @@ class IfOp(ConditionalOp):
 
 @stablehlo.op("case", RECURSIVE_EFFECTS, SINGLE_BLOCK, INFERS_COMPATIBLE_TYPES)
 class CaseOp(ConditionalOp):
-    """Runs the branch of a number; the last one if there is none of that number."""
+    """Runs the branch with the given index, or the last one if the index is out of range."""
 
     __slots__ = ()
 
@@ -132,8 +131,8 @@ class CaseOp(ConditionalOp):
 
 
 @stablehlo.op("while", RECURSIVE_EFFECTS, SINGLE_BLOCK, INFERS_COMPATIBLE_TYPES)
-class WhileOp(BodyOp):
-    """Runs its body on what it returned before, as long as the condition says so."""
+class WhileOp(RegionOp):
+    """Runs `body` on the loop-carried values as long as `cond` returns true."""
 
     __slots__ = ()
 
@@ -149,25 +148,26 @@ class WhileOp(BodyOp):
         return [(argument, "iterArg") for block in region.blocks[:1] for argument in block.arguments]
 
     @staticmethod
-    def verify_bodies(signature: OpSignature, bodies: Bodies) -> None:
-        cond, body = bodies
+    def verify_region_signatures(signature: OpSignature, regions: RegionSignatures) -> None:
+        cond, body = regions
         operands = signature.operand_types
-        _check_loop_types(signature, cond.arguments, "condition block arguments")  # while_c1
-        _check_loop_types(signature, body.arguments, "body block arguments")  # while_c2
+        _check_loop_types(signature, cond.argument_types, "condition block arguments")  # while_c1
+        _check_loop_types(signature, body.argument_types, "body block arguments")  # while_c2
         if not body.has_terminator:
             raise signature.located_error("The while body-region expected to have a terminator")
-        if not are_all_compatible(operands, body.returned):  # while_c2
+        if not are_all_compatible(operands, body.returned_types):  # while_c2
             raise signature.located_error(
                 "expect operands to be compatible with body block return types but got "
-                f"{quoted_all(operands)} vs {quoted_all(body.returned)}"
+                f"{quoted_all(operands)} vs {quoted_all(body.returned_types)}"
             )
-        if len(cond.returned) != 1:  # while_c1
+        if len(cond.returned_types) != 1:  # while_c1
             raise signature.located_error(
-                f"expect condition body returns a single value but got {len(cond.returned)}"
+                f"expect condition body returns a single value but got {len(cond.returned_types)}"
             )
-        if not is_boolean_scalar(cond.returned[0]):  # while_c1
+        if not is_boolean_scalar(cond.returned_types[0]):  # while_c1
             raise signature.located_error(
-                f"expect condition block return a zero-ranked tensor of i1 but got {quoted(cond.returned[0])}"
+                "expect condition block return a zero-ranked tensor of i1 but got "
+                f"{quoted(cond.returned_types[0])}"
             )
 
     @staticmethod
@@ -184,16 +184,16 @@ def _check_loop_types(signature: OpSignature, arguments: Sequence[Type], what: s
 
 
 def is_boolean_scalar(type: Type) -> bool:
-    """Whether this is `tensor<i1>`, of whatever encoding."""
+    """Whether the type is `tensor<i1>`, with any encoding."""
     return isinstance(type, RankedTensor) and type.rank == 0 and type.element is I1
 
 
-# --- Elements --------------------------------------------------------------------------------
+# --- map -------------------------------------------------------------------------------------
 
 
 @stablehlo.op("map", RECURSIVE_EFFECTS, SAME_SHAPE, SINGLE_BLOCK, INFERS_COMPATIBLE_TYPES)
 class MapOp(Op):
-    """Runs its computation on the elements at each position of the operands."""
+    """Applies a scalar computation to the operands elementwise."""
 
     __slots__ = ()
 
@@ -204,20 +204,20 @@ class MapOp(Op):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
-        body = body_of(regions[0])
+        body = region_signature(regions[0])
         inputs = signature.operand_types
-        if len(inputs) != len(body.arguments):  # map_c4
+        if len(inputs) != len(body.argument_types):  # map_c4
             raise signature.located_error(
                 "expects number of operands to match the arity of map computation, but got: "
-                f"{len(inputs)} and {len(body.arguments)}"
+                f"{len(inputs)} and {len(body.argument_types)}"
             )
-        for index, (argument, input) in enumerate(zip(body.arguments, inputs, strict=True)):
+        for index, (argument, input) in enumerate(zip(body.argument_types, inputs, strict=True)):
             _check_scalar_argument(signature, index, argument, input)
-        if len(body.returned) != 1:  # map_c4
+        if len(body.returned_types) != 1:  # map_c4
             raise signature.located_error(
-                f"computation must return single output, but got: {len(body.returned)}"
+                f"computation must return single output, but got: {len(body.returned_types)}"
             )
-        (returned,) = body.returned
+        (returned,) = body.returned_types
         if not isinstance(returned, RankedTensor) or returned.rank != 0:  # map_c4
             raise signature.located_error(
                 f"computation must return 0-rank tensor, but got: {quoted(returned)}"
@@ -238,11 +238,11 @@ def _check_scalar_argument(signature: OpSignature, index: int, argument: Type, i
 
 
 def _mapped_shape(signature: OpSignature) -> tuple[int, ...]:
-    """The shape of the operands, all of whose dimensions are mapped, in order."""
-    dimensions: tuple[int, ...] = signature.dimensions
+    """The shape of the operands; all of their dimensions must be mapped, in order."""
+    dimensions = signature[MapOp.dimensions]
     if dimensions != tuple(range(len(dimensions))):  # map_c3
         raise signature.located_error(
-            f"requires monotonically increasing dimension numbers, but got: {', '.join(map(str, dimensions))}"
+            f"requires monotonically increasing dimension numbers, but got: {listing(dimensions)}"
         )
     shape: tuple[int, ...] = ()
     for input in signature.operand_types:

@@ -1,7 +1,7 @@
-"""What the dimensions of a convolution are: `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`.
+"""Dimension numbers of a convolution: `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`.
 
-Letters stand for batch and feature dimensions, the kernel's input and output features; numbers for
-the spatial dimensions, in their order.
+The lists describe input, kernel and output. `b` and `f` mark the batch and feature dimensions, `i`
+and `o` the kernel's input and output feature dimensions, and numbers the spatial dimensions.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.stablehlo.assembly_directives import print_list
-from sdyopt.dialects.stablehlo.custom_struct import dimension_list, number, parse_custom_struct
+from sdyopt.dialects.stablehlo.custom_struct import EntryParser, parse_custom_struct, parse_dimensions
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import of_class
 
 
 class ConvDimensions(Attribute):
-    """`#stablehlo.conv<…>`: the dimension that each letter and number stands for."""
+    """`#stablehlo.conv<…>`: the dimension index of each batch, feature and spatial dimension."""
 
     input_batch: int
     input_feature: int
@@ -51,68 +51,67 @@ class ConvDimensions(Attribute):
 
 CONV_DIMENSIONS = of_class(ConvDimensions, "Structure of dimension information for conv op")
 
-_RAW_ENTRIES = {
-    "input_batch_dimension": number,
-    "input_feature_dimension": number,
-    "input_spatial_dimensions": dimension_list,
-    "kernel_input_feature_dimension": number,
-    "kernel_output_feature_dimension": number,
-    "kernel_spatial_dimensions": dimension_list,
-    "output_batch_dimension": number,
-    "output_feature_dimension": number,
-    "output_spatial_dimensions": dimension_list,
+_RAW_ENTRIES: dict[str, EntryParser] = {
+    "input_batch_dimension": AsmParser.integer,
+    "input_feature_dimension": AsmParser.integer,
+    "input_spatial_dimensions": parse_dimensions,
+    "kernel_input_feature_dimension": AsmParser.integer,
+    "kernel_output_feature_dimension": AsmParser.integer,
+    "kernel_spatial_dimensions": parse_dimensions,
+    "output_batch_dimension": AsmParser.integer,
+    "output_feature_dimension": AsmParser.integer,
+    "output_spatial_dimensions": parse_dimensions,
 }
-# How many missing numbers a message lists.
-_MOST_MISSING = 10
+# The number of missing spatial dimensions that a diagnostic lists at most.
+_MAX_LISTED = 10
 
 
 def conv_dimensions_attr(field: str) -> Attr:
-    """The dimension numbers, without mnemonic and brackets."""
-    return Attr(field, _read, lambda dims, attribute_printer: _print_sides(dims))
+    """The dimension numbers without mnemonic and angle brackets."""
+    return Attr(field, _parse_lists, lambda dims, attribute_printer: _print_lists(dims))
 
 
 @stablehlo.attribute("conv")
 def _parse(parser: AsmParser) -> Attribute:
     parser.expect("<")
     if parser.accept("raw"):
-        found = parse_custom_struct(parser, "dot dimension numbers", _RAW_ENTRIES)
-        return ConvDimensions(
-            *(found.get(name, () if read is dimension_list else 0) for name, read in _RAW_ENTRIES.items())
-        )
-    dims = _read(parser)
+        values = parse_custom_struct(parser, "dot dimension numbers", _RAW_ENTRIES)
+        defaults = {name: () if parse is parse_dimensions else 0 for name, parse in _RAW_ENTRIES.items()}
+        return ConvDimensions(*(values.get(name, default) for name, default in defaults.items()))
+    dims = _parse_lists(parser)
     parser.expect(">")
     return dims
 
 
 @stablehlo.printer(ConvDimensions)
 def _print(dims: ConvDimensions, attribute_printer: AttributePrinter) -> str:
-    return f"conv<{_print_sides(dims)}>"
+    return f"conv<{_print_lists(dims)}>"
 
 
-def _print_sides(dims: ConvDimensions) -> str:
-    sides = (dims.input, "bf"), (dims.kernel, "io"), (dims.output, "bf")
-    return "{}x{}->{}".format(*(_print_side(dimensions, letters) for dimensions, letters in sides))
+def _print_lists(dims: ConvDimensions) -> str:
+    lists = (dims.input, "bf"), (dims.kernel, "io"), (dims.output, "bf")
+    return "{}x{}->{}".format(*(_print_one_list(dimensions, letters) for dimensions, letters in lists))
 
 
-def _print_side(dimensions: tuple[int, ...], letters: str) -> str:
-    written = ["0"] * len(dimensions)
+def _print_one_list(dimensions: tuple[int, ...], letters: str) -> str:
+    entries = ["0"] * len(dimensions)
     for dimension, name in zip(dimensions, (*letters, *range(len(dimensions))), strict=False):
-        # Numbers that name no dimension at all can be written down, but not like this.
-        if 0 <= dimension < len(written):
-            written[dimension] = str(name)
-    return print_list(written)
+        # The raw form can contain out-of-range dimensions, which this form cannot express.
+        if 0 <= dimension < len(entries):
+            entries[dimension] = str(name)
+    return print_list(entries)
 
 
-# --- Reading ------------------------------------------------------------------------------------
+# --- Parsing ------------------------------------------------------------------------------------
 
 
-def _read(parser: AsmParser) -> ConvDimensions:
-    """Reads the three lists."""
-    input, input_spatial = _parse_side(parser, "bf")
+def _parse_lists(parser: AsmParser) -> ConvDimensions:
+    """Parses the lists of input, kernel and output."""
+    input, input_spatial = _parse_one_list(parser, "bf")
     parser.expect("x")
-    kernel, kernel_spatial = _parse_side(parser, "io")
+    kernel, kernel_spatial = _parse_one_list(parser, "io")
     parser.expect("->")
-    output, output_spatial = _parse_side(parser, "bf")
+    output, output_spatial = _parse_one_list(parser, "bf")
     return ConvDimensions(
         *(input["b"], input["f"], input_spatial),
         *(kernel["i"], kernel["o"], kernel_spatial),
@@ -120,8 +119,8 @@ def _read(parser: AsmParser) -> ConvDimensions:
     )
 
 
-def _parse_side(parser: AsmParser, letters: str) -> tuple[dict[str, int], tuple[int, ...]]:
-    """Reads one list: where each letter stands, and where each number does."""
+def _parse_one_list(parser: AsmParser, letters: str) -> tuple[dict[str, int], tuple[int, ...]]:
+    """Parses one list into the dimension of each letter and of each spatial number."""
     parser.expect("[")
     lettered: dict[str, int] = {}
     numbered: dict[int, int] = {}
@@ -135,7 +134,7 @@ def _parse_side(parser: AsmParser, letters: str) -> tuple[dict[str, int], tuple[
     if missing:
         raise parser.error(f"Expected dimensions {', '.join(missing)} not specified")
     parser.expect("]")
-    return lettered, _spatial(parser, numbered)
+    return lettered, _spatial_dimensions(parser, numbered)
 
 
 def _parse_entry(
@@ -163,11 +162,11 @@ def _unexpected(parser: AsmParser, word: str, expected: list[str], offset: int) 
     return parser.error(f"Unexpected dimension {word}, expecting {', '.join(expected)}", offset)
 
 
-def _spatial(parser: AsmParser, numbered: Mapping[int, int]) -> tuple[int, ...]:
-    """Where the numbers stand, from 0 up, none of which may be missing."""
+def _spatial_dimensions(parser: AsmParser, numbered: Mapping[int, int]) -> tuple[int, ...]:
+    """The dimensions of the spatial numbers from 0 up; raises if a number is missing."""
     count = max(numbered, default=-1) + 1
     if count != len(numbered):
-        missing = [n for n in range(len(numbered) + _MOST_MISSING) if n < count and n not in numbered]
-        listed = ", ".join(map(str, missing[:_MOST_MISSING]))
+        missing = [n for n in range(len(numbered) + _MAX_LISTED) if n < count and n not in numbered]
+        listed = ", ".join(map(str, missing[:_MAX_LISTED]))
         raise parser.error(f"Expected spatial dimensions {listed} not specified")
     return tuple(numbered[n] for n in range(count))

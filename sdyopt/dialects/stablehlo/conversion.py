@@ -1,4 +1,4 @@
-"""stablehlo operations that give each element as one of another type, or with fewer bits."""
+"""stablehlo operations that change the element type or its precision."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from sdyopt.asm.format.assembly_format import AttrDict, Custom, FunctionalType, Operand, assembly
 from sdyopt.asm.format.print_template import Template
 from sdyopt.asm.parser.op_parser import OpAsmParser
-from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.quant import QuantizedType
 from sdyopt.dialects.stablehlo import types
 from sdyopt.dialects.stablehlo.assembly_directives import (
@@ -16,6 +15,7 @@ from sdyopt.dialects.stablehlo.assembly_directives import (
     SameOperandsAndResultType,
     real_type,
 )
+from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.quantized import bit_width
 from sdyopt.dialects.stablehlo.traits import COMPATIBLE_TYPES, INFERS_COMPATIBLE_TYPES
@@ -34,7 +34,7 @@ from sdyopt.ir.types import DYNAMIC, I1, I32, ComplexType, RankedTensor, Type
 
 
 class RealPartOp(UnaryOp):
-    """Base of those that give real numbers for complex ones."""
+    """Base of real and imag, whose result has the real element type."""
 
     __slots__ = ()
 
@@ -43,7 +43,7 @@ class RealPartOp(UnaryOp):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return [real_type(signature.operand)]
+        return [real_type(signature[RealPartOp.operand])]
 
 
 @stablehlo.op("abs", *ELEMENTWISE_INFERRED)
@@ -57,7 +57,7 @@ class AbsOp(UnaryOp):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return [real_type(signature.operand)]
+        return [real_type(signature[AbsOp.operand])]
 
 
 @stablehlo.op("real", *ELEMENTWISE_INFERRED)
@@ -76,7 +76,7 @@ class ImagOp(RealPartOp):
 
 @stablehlo.op("is_finite", *ELEMENTWISE_INFERRED)
 class IsFiniteOp(Op):
-    """Whether a number is neither infinite nor NaN."""
+    """Whether each element is neither infinite nor NaN."""
 
     __slots__ = ()
 
@@ -87,12 +87,13 @@ class IsFiniteOp(Op):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return [RankedTensor(signature.x.shape, I1, signature.x.encoding)]
+        x = signature[IsFiniteOp.x]
+        return [RankedTensor(x.shape, I1, x.encoding)]
 
 
 @stablehlo.op("convert", SAME_SHAPE, *ELEMENTWISE_MAP)
 class ConvertOp(UnaryOp):
-    """The same number, as near as another element type can tell."""
+    """Converts each element to another element type."""
 
     __slots__ = ()
 
@@ -102,7 +103,7 @@ class ConvertOp(UnaryOp):
 
 @stablehlo.op("uniform_quantize", *ELEMENTWISE_MAP)
 class UniformQuantizeOp(UnaryOp):
-    """The stored number for a float, or for a number that was quantised otherwise."""
+    """Converts floats, or quantized elements of another quantized type, to a quantized type."""
 
     __slots__ = ()
 
@@ -111,19 +112,22 @@ class UniformQuantizeOp(UnaryOp):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        element, expressed = signature.operand.element, signature.out.element.expressed
-        expected = element.expressed if isinstance(element, QuantizedType) else element
-        assert expected is not None
-        if expressed is not expected:  # uniform_quantize_c2
+        source, target = (
+            signature[UniformQuantizeOp.operand].element,
+            signature[UniformQuantizeOp.out].element,
+        )
+        expected = source.expressed if isinstance(source, QuantizedType) else source
+        assert isinstance(target, QuantizedType) and target.expressed is not None and expected is not None
+        if target.expressed is not expected:  # uniform_quantize_c2
             raise signature.located_error(
-                f"Expressed type of result expected to be '{plain_type(expected)}', but got "
-                f"'{plain_type(expressed)}'"
+                f"Expressed type of result expected to be {quoted(expected)}, but got "
+                f"{quoted(target.expressed)}"
             )
 
 
 @stablehlo.op("uniform_dequantize", *ELEMENTWISE_INFERRED)
 class UniformDequantizeOp(UnaryOp):
-    """The float that a stored number stands for."""
+    """Converts quantized elements to their expressed type."""
 
     __slots__ = ()
 
@@ -132,12 +136,17 @@ class UniformDequantizeOp(UnaryOp):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return [RankedTensor(signature.operand.shape, signature.operand.element.expressed, None)]
+        operand = signature[UniformDequantizeOp.operand]
+        assert isinstance(operand.element, QuantizedType) and operand.element.expressed is not None
+        return [RankedTensor(operand.shape, operand.element.expressed, None)]
 
 
 @stablehlo.op("bitcast_convert", NO_MEMORY_EFFECT)
 class BitcastConvertOp(Op):
-    """The same bits read as elements of another type; where that is wider, several make one."""
+    """Reinterprets the bits as another element type.
+
+    Between types of different width, the narrower side has an extra minor-most dimension.
+    """
 
     __slots__ = ()
 
@@ -148,31 +157,32 @@ class BitcastConvertOp(Op):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        source, target = signature.operand, signature.out
-        got = f"'{plain_type(source)}' and '{plain_type(target)}'"
+        source, target = signature[BitcastConvertOp.operand], signature[BitcastConvertOp.out]
+        got = f"{quoted(source)} and {quoted(target)}"
         if isinstance(source.element, ComplexType) != isinstance(target.element, ComplexType):
             raise signature.located_error(  # bitcast_convert_c2
                 f"cannot convert between real and complex types, but got: {got}"
             )
         widths = [bit_width(source.element), bit_width(target.element)]
-        (small_width, small), (big_width, big) = (
+        (narrow_width, narrow), (wide_width, wide) = (
             ((widths[0], source.shape), (widths[1], target.shape))
             if widths[0] < widths[1]
             else ((widths[1], target.shape), (widths[0], source.shape))
         )
-        if small_width != big_width:  # bitcast_convert_c1
-            if len(small) != len(big) + 1:
+        if narrow_width != wide_width:  # bitcast_convert_c1
+            if len(narrow) != len(wide) + 1:
                 raise signature.located_error(
-                    f"rank of smaller element type ({len(small)}) should be 1 more than rank of larger "
-                    f"element type ({len(big)}), but {len(small)} != {len(big)} + 1."
+                    f"rank of smaller element type ({len(narrow)}) should be 1 more than rank of larger "
+                    f"element type ({len(wide)}), but {len(narrow)} != {len(wide)} + 1."
                 )
-            last = small[-1]
-            if last != DYNAMIC and last * small_width != big_width:
+            last = narrow[-1]
+            if last != DYNAMIC and last * narrow_width != wide_width:
                 raise signature.located_error(
-                    f"requires compatible bit widths. Got: {got}, but {small_width} * {last} != {big_width}."
+                    f"requires compatible bit widths. Got: {got}, but {narrow_width} * {last} != "
+                    f"{wide_width}."
                 )
-            small = small[:-1]
-        if not all(map(are_compatible_sizes, small, big)):  # bitcast_convert_c1
+            narrow = narrow[:-1]
+        if not all(map(are_compatible_sizes, narrow, wide)):  # bitcast_convert_c1
             raise signature.located_error(
                 "operand and result shapes must match except for the innermost dimension of the shape with "
                 f"the smaller element type. Got: {got}."
@@ -183,7 +193,7 @@ _FORMAT = re.compile(r"e(\d+)m(\d+)", re.ASCII)
 
 
 def _parse_format(op_parser: OpAsmParser) -> None:
-    """Reads `e5m10`."""
+    """Parses `e5m10`."""
     offset = op_parser.skip_trivia()
     word = op_parser.word()
     match = _FORMAT.fullmatch(word)
@@ -199,12 +209,12 @@ def _parse_format(op_parser: OpAsmParser) -> None:
 
 
 def _write_format(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-    out.word(f"e{signature.exponent_bits}m{signature.mantissa_bits}")
+    out.word(f"e{signature[ReducePrecisionOp.exponent_bits]}m{signature[ReducePrecisionOp.mantissa_bits]}")
 
 
 @stablehlo.op("reduce_precision", NO_MEMORY_EFFECT, ELEMENTWISE, COMPATIBLE_TYPES, INFERS_COMPATIBLE_TYPES)
 class ReducePrecisionOp(Op):
-    """A float rounded to fewer bits, and back."""
+    """Rounds floats to fewer exponent and mantissa bits; the element type is unchanged."""
 
     __slots__ = ()
 

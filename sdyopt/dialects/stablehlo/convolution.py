@@ -1,15 +1,15 @@
-"""stablehlo operations that slide a kernel over a tensor: convolution, dynamic_conv."""
+"""stablehlo.convolution and dynamic_conv."""
 
 from __future__ import annotations
 
 from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
-from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.quant import QuantizedType, UniformQuantizedPerAxis
 from sdyopt.dialects.stablehlo.attribute_kinds import I64_ELEMENTS, POSITIVE_I64
 from sdyopt.dialects.stablehlo.contraction import check_quantized_product, check_result_shape
 from sdyopt.dialects.stablehlo.conv_dimensions import CONV_DIMENSIONS, ConvDimensions, conv_dimensions_attr
+from sdyopt.dialects.stablehlo.diagnostic_text import listing, quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
-from sdyopt.dialects.stablehlo.dimensions import is_unique, listing
+from sdyopt.dialects.stablehlo.dimensions import is_unique
 from sdyopt.dialects.stablehlo.precision import PRECISION_CONFIG, check_precision
 from sdyopt.dialects.stablehlo.type_compatibility import are_compatible_elements
 from sdyopt.dialects.stablehlo.types import STATIC_2D_INT_TENSOR, TENSOR, TENSOR_OR_PER_AXIS
@@ -31,16 +31,14 @@ from sdyopt.ir.traits import NO_MEMORY_EFFECT
 from sdyopt.ir.types import DYNAMIC, RankedTensor
 
 
-@stablehlo.op("convolution", NO_MEMORY_EFFECT)
-class ConvolutionOp(Op):
-    """Slides a kernel over the spatial dimensions of a tensor and sums the products."""
+class ConvolutionBaseOp(Op):
+    """Base of convolution and dynamic_conv, which differ in where `padding` comes from."""
 
     __slots__ = ()
 
     lhs = op_fields.operand(TENSOR)
     rhs = op_fields.operand(TENSOR_OR_PER_AXIS)
     window_strides = op_fields.optional_attr(I64_ARRAY)
-    padding = op_fields.optional_attr(I64_ELEMENTS)
     lhs_dilation = op_fields.optional_attr(I64_ARRAY)
     rhs_dilation = op_fields.optional_attr(I64_ARRAY)
     window_reversal = op_fields.optional_attr(BOOL_ARRAY)
@@ -49,6 +47,15 @@ class ConvolutionOp(Op):
     batch_group_count = op_fields.attr(POSITIVE_I64)
     precision_config = op_fields.optional_attr(PRECISION_CONFIG)
     out = op_fields.result(TENSOR_OR_PER_AXIS)
+
+
+@stablehlo.op("convolution", NO_MEMORY_EFFECT)
+class ConvolutionOp(ConvolutionBaseOp):
+    """Slides a kernel over the spatial dimensions of a tensor and sums the products."""
+
+    __slots__ = ()
+
+    padding = op_fields.optional_attr(I64_ELEMENTS)
 
     assembly = assembly(
         *("(", Operand("lhs"), ",", Operand("rhs"), ")"),
@@ -59,42 +66,33 @@ class ConvolutionOp(Op):
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
         _check_operands(signature)
-        check_result_shape(signature, _result_shape(signature, padding_pairs(signature, signature.padding)))
+        padding = padding_pairs(signature, signature[ConvolutionOp.padding])
+        check_result_shape(signature, _result_shape(signature, padding))
         _check_quantized(signature)
 
 
 @stablehlo.op("dynamic_conv", NO_MEMORY_EFFECT)
-class DynamicConvOp(Op):
-    """A convolution whose padding is only known when the program runs."""
+class DynamicConvOp(ConvolutionBaseOp):
+    """A convolution with padding given by an operand."""
 
     __slots__ = ()
 
-    lhs = op_fields.operand(TENSOR)
     rhs = op_fields.operand(TENSOR)
     padding = op_fields.operand(STATIC_2D_INT_TENSOR)
-    window_strides = op_fields.optional_attr(I64_ARRAY)
-    lhs_dilation = op_fields.optional_attr(I64_ARRAY)
-    rhs_dilation = op_fields.optional_attr(I64_ARRAY)
-    window_reversal = op_fields.optional_attr(BOOL_ARRAY)
-    dimension_numbers = op_fields.attr(CONV_DIMENSIONS)
-    feature_group_count = op_fields.attr(POSITIVE_I64)
-    batch_group_count = op_fields.attr(POSITIVE_I64)
-    precision_config = op_fields.optional_attr(PRECISION_CONFIG)
     out = op_fields.result(TENSOR)
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
         _check_operands(signature)
-        spatial, expected = signature.padding.shape, [signature.lhs.rank - 2, 2]
-        if list(spatial) != expected:  # dynamic_conv_c4
-            raise signature.located_error(
-                f"expects padding to be of shape {expected}, but got {list(spatial)}"
-            )
+        shape = list(signature[DynamicConvOp.padding].shape)
+        expected = [signature[DynamicConvOp.lhs].rank - 2, 2]
+        if shape != expected:  # dynamic_conv_c4
+            raise signature.located_error(f"expects padding to be of shape {expected}, but got {shape}")
 
     def verify_in_context(self) -> None:
         padding = constant_value(self.padding.defining_op)
         if isinstance(padding, DenseElements):
-            # The reference infers a shape here, for the sake of the checks on the way: it is not compared.
+            # Only for the checks of the window: like the reference, does not compare the inferred shape.
             _result_shape(self.signature, pairs_of(padding))
         _check_quantized(self.signature)
 
@@ -103,9 +101,9 @@ class DynamicConvOp(Op):
 
 
 def _check_operands(signature: OpSignature) -> None:
-    """Operands of a rank, with elements and dimension numbers that fit each other."""
-    lhs, rhs = signature.lhs, signature.rhs
-    got = f"Got: '{plain_type(lhs)}' and '{plain_type(rhs)}'."
+    """Checks ranks, element types, dimension numbers, group counts and precision."""
+    lhs, rhs = signature[ConvolutionBaseOp.lhs], signature[ConvolutionBaseOp.rhs]
+    got = f"Got: {quoted(lhs)} and {quoted(rhs)}."
     if lhs.rank < 2:  # convolution_c13
         raise signature.located_error(f"expects convolution arguments to have >= 2 dimensions. {got}")
     if lhs.rank != rhs.rank:  # convolution_c1
@@ -116,12 +114,12 @@ def _check_operands(signature: OpSignature) -> None:
     if not is_quantized and not are_compatible_elements(lhs.element, rhs.element):  # convolution_c27
         raise signature.located_error(
             "expects lhs and rhs to have compatible element type. "
-            f"Got: '{plain_type(lhs.element)}' and '{plain_type(rhs.element)}'"
+            f"Got: {quoted(lhs.element)} and {quoted(rhs.element)}"
         )
-    dims = signature.dimension_numbers
+    dims = signature[ConvolutionBaseOp.dimension_numbers]
     _check_dimension_numbers(signature, dims, lhs.rank)
     _check_groups(signature, lhs, rhs, dims)
-    check_precision(signature)  # convolution_c24
+    check_precision(signature, signature[ConvolutionBaseOp.precision_config])  # convolution_c24
     if lhs.rank != len(dims.input_spatial) + 2:  # convolution_c12
         raise signature.located_error(
             f"expects convolution arguments to have {len(dims.input_spatial) + 2} dimensions. Got: {lhs.rank}"
@@ -136,22 +134,23 @@ def _check_dimension_numbers(signature: OpSignature, dims: ConvDimensions, rank:
             "expects the same size for input, kernel and output spatial-dimensions, but got "
             f"{counts[0]}, {counts[1]}, and {counts[2]} resp."
         )
-    sides = {"input": dims.input, "kernel": dims.kernel, "output": dims.output}
+    lists = {"input": dims.input, "kernel": dims.kernel, "output": dims.output}
     # convolution_c13, convolution_c18, convolution_c20
-    if not all(0 <= dimension < rank for side in sides.values() for dimension in side):
+    if not all(0 <= dimension < rank for dimensions in lists.values() for dimension in dimensions):
         raise signature.located_error(
             f"expects input, kernel, and output dimension-numbers to be in-range [0, {rank})."
         )
-    for name, side in sides.items():
-        if not is_unique(side):
+    for name, dimensions in lists.items():
+        if not is_unique(dimensions):
             raise signature.located_error(
-                f"expects {name} dimension-numbers to be unique, got {{{listing(side)}}}."
+                f"expects {name} dimension-numbers to be unique, got {{{listing(dimensions)}}}."
             )
 
 
 def _check_groups(signature: OpSignature, lhs: RankedTensor, rhs: RankedTensor, dims: ConvDimensions) -> None:
-    """Batches and features can be divided into as many groups as there are."""
-    features, batches = signature.feature_group_count, signature.batch_group_count
+    """Checks that feature and batch dimensions are divisible by their group counts."""
+    features = signature[ConvolutionBaseOp.feature_group_count]
+    batches = signature[ConvolutionBaseOp.batch_group_count]
     if batches > 1 and features > 1:  # convolution_c23
         raise signature.located_error(
             "expects batch_group_count and feature_group_count not to be both greater than 1. "
@@ -193,32 +192,34 @@ def _check_groups(signature: OpSignature, lhs: RankedTensor, rhs: RankedTensor, 
 
 
 def _result_shape(signature: OpSignature, padding: Padding) -> list[int]:
-    """The shape of the result; checks the window on the way."""
-    lhs, rhs, dims = signature.lhs, signature.rhs, signature.dimension_numbers
+    """Checks the window and infers the shape of the result."""
+    lhs, rhs = signature[ConvolutionBaseOp.lhs], signature[ConvolutionBaseOp.rhs]
+    dims = signature[ConvolutionBaseOp.dimension_numbers]
     window = check_window(
         signature,
         [rhs.shape[dimension] for dimension in dims.kernel_spatial],
-        signature.window_strides,
+        signature[ConvolutionBaseOp.window_strides],
         padding,
-        signature.lhs_dilation,
-        signature.rhs_dilation,
-        signature.window_reversal,
+        signature[ConvolutionBaseOp.lhs_dilation],
+        signature[ConvolutionBaseOp.rhs_dilation],
+        signature[ConvolutionBaseOp.window_reversal],
     )
     positions = window_result_shape([lhs.shape[dimension] for dimension in dims.input_spatial], window)
     shape = [DYNAMIC] * lhs.rank
     for dimension, size in zip(dims.output_spatial, positions, strict=True):
         shape[dimension] = size
-    batch = lhs.shape[dims.input_batch]
-    shape[dims.output_batch] = DYNAMIC if batch == DYNAMIC else batch // signature.batch_group_count
+    batch, batch_groups = lhs.shape[dims.input_batch], signature[ConvolutionBaseOp.batch_group_count]
+    shape[dims.output_batch] = DYNAMIC if batch == DYNAMIC else batch // batch_groups
     shape[dims.output_feature] = rhs.shape[dims.kernel_output_feature]
     return shape
 
 
 def _check_quantized(signature: OpSignature) -> None:
-    lhs, rhs, out = signature.lhs.element, signature.rhs.element, signature.out.element
+    lhs, rhs = signature[ConvolutionBaseOp.lhs].element, signature[ConvolutionBaseOp.rhs].element
+    out = signature[ConvolutionBaseOp.out].element
     if not any(isinstance(element, QuantizedType) for element in (lhs, rhs, out)):
         return
-    dims = signature.dimension_numbers
+    dims = signature[ConvolutionBaseOp.dimension_numbers]
     if isinstance(rhs, UniformQuantizedPerAxis) and rhs.axis != dims.kernel_output_feature:
         raise signature.located_error(  # convolution_c29
             "quantization dimension of rhs should be same with kernel_output_feature_dimension"

@@ -1,18 +1,18 @@
-"""stablehlo.custom_call: an operation that only the backend knows."""
+"""stablehlo.custom_call: an operation implemented by the backend."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from sdyopt.asm.format.assembly_format import Attr, AttrDict, FunctionalType, Operand, assembly
 from sdyopt.asm.parser.op_parser import OpAsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.asm.symbol_names import symbol_text
-from sdyopt.dialects.stablehlo.custom_call_targets import check_known_call
+from sdyopt.dialects.stablehlo.custom_call_targets import check_target
+from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.layouts import LAYOUTS, check_layouts
-from sdyopt.dialects.stablehlo.operand_alias import ALIASES, OutputOperandAlias, part_of
-from sdyopt.dialects.stablehlo.region_signatures import quoted
+from sdyopt.dialects.stablehlo.operand_alias import ALIASES, OutputOperandAlias, tuple_element_type
 from sdyopt.dialects.stablehlo.types import CUSTOM_CALL_VALUE
 from sdyopt.ir import op_fields
 from sdyopt.ir.attribute import EMPTY_ARRAY, ArrayAttr, Attribute, DictAttr, StringAttr, SymbolRef
@@ -54,13 +54,13 @@ def _parse_target(op_parser: OpAsmParser) -> Attribute:
     return StringAttr(op_parser.symbol())
 
 
-def _print_target(target: Any, attribute_printer: object) -> str:
+def _print_target(target: StringAttr, attribute_printer: AttributePrinter) -> str:
     return symbol_text(target.value)
 
 
 @stablehlo.op("custom_call")
 class CustomCallOp(Op):
-    """Calls `call_target_name`, which is not part of the program."""
+    """Calls the backend's function `call_target_name`."""
 
     __slots__ = ()
 
@@ -82,32 +82,40 @@ class CustomCallOp(Op):
 
     @staticmethod
     def is_effect_free(signature: OpSignature) -> bool:
-        return not signature.has_side_effect
+        return not signature[CustomCallOp.has_side_effect]
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        check_layouts(signature)
-        for alias in signature.output_operand_aliases:
+        check_layouts(
+            signature, signature[CustomCallOp.operand_layouts], signature[CustomCallOp.result_layouts]
+        )
+        aliases = signature[CustomCallOp.output_operand_aliases]
+        for alias in aliases:
             _check_alias(signature, alias)
         _check_backend_config(signature)
-        check_known_call(signature)
+        check_target(signature, signature[CustomCallOp.call_target_name], aliases)
 
 
 def _check_alias(signature: OpSignature, alias: OutputOperandAlias) -> None:
-    """An alias joins an operand and a result, or parts of them, of one type."""
+    """Checks that the indices of an alias are in range and that both aliased parts have one type."""
     count = len(signature.operand_types)
     if not 0 <= alias.operand_index < count:
         raise signature.op_error(
             "expects operandIndex in the output_operand_alias attribute to be in range "
             f"[0, {count}); got: {alias.operand_index}."
         )
-    operand = _part(
+    operand = _aliased_type(
         signature,
         signature.operand_types[alias.operand_index],
         alias.operand_tuple_indices,
         "operand_tuple_indices",
     )
-    output = _part(signature, _whole_output(signature), alias.output_tuple_indices, "output_tuple_indices")
+    output = _aliased_type(
+        signature,
+        _output_type(signature),
+        alias.output_tuple_indices,
+        "output_tuple_indices",
+    )
     if operand is not output:
         raise signature.op_error(
             "shapes mismatch in the output_operand_alias attribute: operand part has type "
@@ -115,22 +123,23 @@ def _check_alias(signature: OpSignature, alias: OutputOperandAlias) -> None:
         )
 
 
-def _whole_output(signature: OpSignature) -> Type:
+def _output_type(signature: OpSignature) -> Type:
+    """The type that `output_tuple_indices` index: several results form one tuple."""
     results = signature.result_types
     return results[0] if len(results) == 1 else TupleType(results)
 
 
-def _part(signature: OpSignature, whole: Type, indices: Sequence[int], what: str) -> Type:
-    part = part_of(whole, indices)
-    if part is None:
+def _aliased_type(signature: OpSignature, type: Type, indices: Sequence[int], what: str) -> Type:
+    element = tuple_element_type(type, indices)
+    if element is None:
         raise signature.op_error(f"{what} in the output_operand_alias attribute out of bounds")
-    return part
+    return element
 
 
 def _check_backend_config(signature: OpSignature) -> None:
-    config, version = signature.backend_config, signature.api_version
-    wanted, word = (DictAttr, "dictionary") if version == TYPED_FFI else (StringAttr, "string")
-    if config is not None and not isinstance(config, wanted):
+    config, version = signature[CustomCallOp.backend_config], signature[CustomCallOp.api_version]
+    cls, kind = (DictAttr, "dictionary") if version == TYPED_FFI else (StringAttr, "string")
+    if config is not None and not isinstance(config, cls):
         raise signature.op_error(
-            f"backend_config for api_version {API_VERSIONS[version]} must be a {word} attribute."
+            f"backend_config for api_version {API_VERSIONS[version]} must be a {kind} attribute."
         )

@@ -1,10 +1,10 @@
-"""Targets of custom_call that are known everywhere, and buffers, which must come from somewhere."""
+"""Checks of custom_call by target: CreateBuffer, Pin and Unpin, and buffer results of all others."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from sdyopt.dialects.stablehlo.operand_alias import part_of
+from sdyopt.dialects.stablehlo.operand_alias import OutputOperandAlias, tuple_element_type
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.shape_traits import are_compatible_shapes
 from sdyopt.ir.types import MemRefType, RankedTensor, TupleType, Type, UnrankedTensor, element_of
@@ -12,10 +12,13 @@ from sdyopt.ir.types import MemRefType, RankedTensor, TupleType, Type, UnrankedT
 _TENSORS = (RankedTensor, UnrankedTensor)
 
 
-def check_known_call(signature: OpSignature) -> None:
-    """Checks what is known of the target; of all others, that buffers among the results are aliases."""
-    check = _CHECKS.get(signature.call_target_name, _check_buffers)
-    check(signature)
+def check_target(signature: OpSignature, target: str, aliases: Sequence[OutputOperandAlias]) -> None:
+    """Checks the operands and results of the built-in targets; for others, the buffer aliases."""
+    check = _TARGET_CHECKS.get(target)
+    if check is None:
+        _check_buffer_aliases(signature, aliases)
+    else:
+        check(signature)
 
 
 def _check_create_buffer(signature: OpSignature) -> None:
@@ -41,29 +44,29 @@ def _check_one_to_one(
     source: tuple[tuple[type, ...], str],
     target: tuple[tuple[type, ...], str],
 ) -> None:
-    for types, (classes, word), what in (
+    for types, (classes, kind), what in (
         (signature.operand_types, source, "input"),
         (signature.result_types, target, "output"),
     ):
         if len(types) != 1:
             raise signature.op_error(f"{name} custom_call should have one {what}")
         if not isinstance(types[0], classes):
-            raise signature.op_error(f"{name} custom_call should have a {word} {what}")
+            raise signature.op_error(f"{name} custom_call should have a {kind} {what}")
     input, output = signature.operand_types[0], signature.result_types[0]
     if not are_compatible_shapes([input, output]) or element_of(input) is not element_of(output):
         raise signature.op_error(f"{name} custom_call should have compatible input and output types")
 
 
-_CHECKS = {"CreateBuffer": _check_create_buffer, "Pin": _check_pin, "Unpin": _check_unpin}
+_TARGET_CHECKS = {"CreateBuffer": _check_create_buffer, "Pin": _check_pin, "Unpin": _check_unpin}
 
 
-def _check_buffers(signature: OpSignature) -> None:
-    """Each buffer that is a result is the alias of one operand, and no operand has two."""
+def _check_buffer_aliases(signature: OpSignature, aliases: Sequence[OutputOperandAlias]) -> None:
+    """Checks that each buffer result aliases exactly one operand, and no operand has two aliases."""
     outputs: set[tuple[int, ...]] = set()
     operands: set[tuple[int, ...]] = set()
-    for alias in signature.output_operand_aliases:
-        part = part_of(signature.operand_types[alias.operand_index], alias.operand_tuple_indices)
-        if not isinstance(part, MemRefType):
+    for alias in aliases:
+        operand_type = signature.operand_types[alias.operand_index]
+        if not isinstance(tuple_element_type(operand_type, alias.operand_tuple_indices), MemRefType):
             continue
         output, operand = alias.output_tuple_indices, (alias.operand_index, *alias.operand_tuple_indices)
         if output in outputs:
@@ -78,14 +81,14 @@ def _check_buffers(signature: OpSignature) -> None:
         outputs.add(output)
         operands.add(operand)
     results = signature.result_types
-    whole = results[0] if len(results) == 1 else TupleType(results)
-    for type, indices in _leaves(whole, ()):
+    output_type = results[0] if len(results) == 1 else TupleType(results)
+    for type, indices in _leaves(output_type, ()):
         if isinstance(type, MemRefType) and indices not in outputs:
             raise signature.op_error(f"buffer output {list(indices)} is not used in output_operand_alias")
 
 
 def _leaves(type: Type, indices: tuple[int, ...]) -> Iterator[tuple[Type, tuple[int, ...]]]:
-    """The types inside nested tuples, with where they stand."""
+    """The types in nested tuples with their tuple indices."""
     if not isinstance(type, TupleType):
         yield type, indices
         return

@@ -1,6 +1,6 @@
-"""Attributes written as records: `<offset_dims = [0, 1], index_vector_dim = 2>`.
+"""Struct attributes with a custom syntax: `<offset_dims = [0, 1], index_vector_dim = 2>`.
 
-Entries stand in any order, and those that are empty or 0 are left out.
+Entries may be in any order; entries that are empty or 0 are not printed.
 """
 
 from __future__ import annotations
@@ -11,51 +11,49 @@ from typing import Any
 
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.dialects.stablehlo.bounds import dimension_size
+from sdyopt.dialects.stablehlo.bounds import parse_dimension_size
 
-Read = Callable[[AsmParser], Any]
-
-
-def dimension_list(parser: AsmParser) -> tuple[int, ...]:
-    """Reads `[0, 1]`."""
-    return tuple(parser.comma_list(lambda: dimension_size(parser), "[", "]"))
+EntryParser = Callable[[AsmParser], Any]
 
 
-# The dimensions of two operands of a product that belong together, as all dialects with products write them.
-PRODUCT_ENTRIES: Mapping[str, Read] = MappingProxyType(
+def parse_dimensions(parser: AsmParser) -> tuple[int, ...]:
+    """Parses a list such as `[0, 1]`, in which `?` is `DYNAMIC`."""
+    return tuple(parser.comma_list(lambda: parse_dimension_size(parser), "[", "]"))
+
+
+# Entries of dot dimension numbers, in stablehlo, chlo and mhlo.
+DOT_ENTRIES: Mapping[str, EntryParser] = MappingProxyType(
     {
-        "lhs_batching_dimensions": dimension_list,
-        "rhs_batching_dimensions": dimension_list,
-        "lhs_contracting_dimensions": dimension_list,
-        "rhs_contracting_dimensions": dimension_list,
+        "lhs_batching_dimensions": parse_dimensions,
+        "rhs_batching_dimensions": parse_dimensions,
+        "lhs_contracting_dimensions": parse_dimensions,
+        "rhs_contracting_dimensions": parse_dimensions,
     }
 )
 
 
-def number(parser: AsmParser) -> int:
-    """Reads an integer."""
-    return parser.integer()
+def parse_custom_struct(parser: AsmParser, what: str, entries: Mapping[str, EntryParser]) -> dict[str, Any]:
+    """Parses the entries after `<` and the closing `>`, and returns the values by name.
 
-
-def parse_custom_struct(parser: AsmParser, what: str, entries: Mapping[str, Read]) -> dict[str, Any]:
-    """Reads what stands behind `<`, up to and with `>`. An error says that it is about `what`, too."""
-    found: dict[str, Any] = {}
+    Raises a DiagnosticError followed by "failed parsing {what} attribute".
+    """
+    values: dict[str, Any] = {}
     try:
         while not parser.accept(">"):
-            name = _name(parser, entries)
-            if name in found:
+            name = _parse_entry_name(parser, entries)
+            if name in values:
                 raise parser.error(f"duplicated `{name}` entry")
             parser.expect("=")
-            found[name] = entries[name](parser)
+            values[name] = entries[name](parser)
             if not parser.accept(","):
                 parser.expect(">")
                 break
     except DiagnosticError as error:
         raise error.then(parser.error(f"failed parsing {what} attribute")) from None
-    return found
+    return values
 
 
-def _name(parser: AsmParser, entries: Mapping[str, Read]) -> str:
+def _parse_entry_name(parser: AsmParser, entries: Mapping[str, EntryParser]) -> str:
     for name in entries:
         if parser.accept(name):
             return name
@@ -64,17 +62,17 @@ def _name(parser: AsmParser, entries: Mapping[str, Read]) -> str:
 
 
 def print_custom_struct(mnemonic: str, entries: Mapping[str, tuple[int, ...] | int]) -> str:
-    """The text of a record: the mnemonic, and the entries that say anything."""
-    written = [
+    """The mnemonic and the entries that are neither empty nor 0."""
+    texts = [
         f"{name} = {list(value) if isinstance(value, tuple) else value}"
         for name, value in entries.items()
         if value
     ]
-    return f"{mnemonic}<{', '.join(written)}>"
+    return f"{mnemonic}<{', '.join(texts)}>"
 
 
-def integer_list(parser: AsmParser) -> tuple[int, ...]:
-    """Reads `[0, 1]`, integers only, as where a list of integers is an attribute by itself."""
+def parse_integer_list(parser: AsmParser) -> tuple[int, ...]:
+    """Parses a list of integers such as `[0, 1]`, with the errors of MLIR's dense array attributes."""
     parser.expect("[")
     if parser.accept("]"):
         return ()

@@ -1,4 +1,4 @@
-"""The dialect stablehlo: its table, which the modules beside this one fill."""
+"""The stablehlo dialect object, with which the other modules of this package register their parts."""
 
 from sdyopt.ir.dialect import Dialect
 

@@ -1,6 +1,6 @@
-"""What operations ask about their dimension numbers and sizes, with the words for what is wrong.
+"""Checks of dimension numbers and shapes.
 
-The `check_…` functions raise where the form breaks the rule they are named after.
+The `check_…` functions raise a SignatureError if the condition in their name does not hold.
 """
 
 from __future__ import annotations
@@ -15,38 +15,33 @@ Dimensions = Sequence[int]
 
 
 def is_unique(dimensions: Dimensions) -> bool:
-    """Whether no dimension is named twice."""
+    """Whether the dimensions are distinct."""
     return len(set(dimensions)) == len(dimensions)
 
 
 def is_sorted(dimensions: Dimensions) -> bool:
-    """Whether the dimensions ascend; equal neighbours are fine."""
+    """Whether the dimensions are in ascending order; equal neighbors are allowed."""
     return all(a <= b for a, b in pairwise(dimensions))
 
 
 def are_shapes_compatible(a: Dimensions, b: Dimensions) -> bool:
-    """Whether two tensors may have the same shape when the program runs."""
+    """Whether two shapes can be equal at run time: equal ranks, and sizes equal or dynamic."""
     return len(a) == len(b) and all(map(are_compatible_sizes, a, b))
 
 
-def listing(values: Sequence[int]) -> str:
-    """Numbers as messages list them."""
-    return ", ".join(map(str, values))
-
-
 def check_distinct(signature: OpSignature, a: Dimensions, b: Dimensions, a_name: str, b_name: str) -> None:
-    """No dimension is in both lists, or twice in one."""
-    seen = set()
+    """Checks that no dimension is in both lists or twice in one."""
+    previous = set()
     for dimension in (*a, *b):
-        if dimension in seen:
+        if dimension in previous:
             raise signature.located_error(f"has duplicated dimension from {a_name} and {b_name}: {dimension}")
-        seen.add(dimension)
+        previous.add(dimension)
 
 
 def check_within(
     signature: OpSignature, dimension: int, bound: int, name: str, bound_name: str, is_inclusive: bool = False
 ) -> None:
-    """One dimension lies below `bound`, or at it if that is inclusive."""
+    """Checks that a dimension is in [0, bound), or in [0, bound] if inclusive."""
     if not 0 <= dimension < bound + is_inclusive:
         end = "]" if is_inclusive else ")"
         raise signature.located_error(
@@ -57,7 +52,7 @@ def check_within(
 def check_all_within(
     signature: OpSignature, dimensions: Dimensions, bound: int, name: str, bound_name: str
 ) -> None:
-    """All dimensions lie below `bound`."""
+    """Checks that all dimensions are in [0, bound)."""
     for dimension in dimensions:
         if not 0 <= dimension < bound:
             raise signature.located_error(

@@ -1,4 +1,4 @@
-"""Which dimensions of two operands belong together in a product, and how that is written."""
+"""Dot dimension numbers: the attribute, its assembly, checks, and the result shape of a product."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.dialects.stablehlo.assembly_directives import print_list
 from sdyopt.dialects.stablehlo.custom_struct import (
-    PRODUCT_ENTRIES,
-    integer_list,
+    DOT_ENTRIES,
     parse_custom_struct,
+    parse_integer_list,
     print_custom_struct,
 )
 from sdyopt.dialects.stablehlo.dialect import stablehlo
@@ -27,7 +27,7 @@ from sdyopt.ir.types import RankedTensor
 
 
 class DotDimensions(Attribute):
-    """`#stablehlo.dot<…>`: dimensions that are matched up (batching) and summed over (contracting)."""
+    """`#stablehlo.dot<…>`: the batching and contracting dimensions of both operands."""
 
     lhs_batching: tuple[int, ...] = ()
     rhs_batching: tuple[int, ...] = ()
@@ -37,12 +37,12 @@ class DotDimensions(Attribute):
 
     @property
     def batching(self) -> list[tuple[int, int]]:
-        """Pairs of (lhs, rhs) dimensions that are matched up."""
+        """Pairs of (lhs, rhs) batching dimensions."""
         return list(zip(self.lhs_batching, self.rhs_batching, strict=True))
 
     @property
     def contracting(self) -> list[tuple[int, int]]:
-        """Pairs of (lhs, rhs) dimensions that are summed over."""
+        """Pairs of (lhs, rhs) contracting dimensions."""
         return list(zip(self.lhs_contracting, self.rhs_contracting, strict=True))
 
 
@@ -52,21 +52,21 @@ DOT_DIMENSIONS = of_class(DotDimensions, "Attribute that models the dimension in
 @stablehlo.attribute("dot")
 def _parse(parser: AsmParser) -> Attribute:
     parser.expect("<")
-    found = parse_custom_struct(parser, "dot dimension numbers", PRODUCT_ENTRIES)
-    return DotDimensions(*(found.get(name, ()) for name in PRODUCT_ENTRIES))
+    values = parse_custom_struct(parser, "dot dimension numbers", DOT_ENTRIES)
+    return DotDimensions(*(values.get(name, ()) for name in DOT_ENTRIES))
 
 
 @stablehlo.printer(DotDimensions)
 def _print(dims: DotDimensions, attribute_printer: AttributePrinter) -> str:
     values = (dims.lhs_batching, dims.rhs_batching, dims.lhs_contracting, dims.rhs_contracting)
-    return print_custom_struct("dot", dict(zip(PRODUCT_ENTRIES, values, strict=True)))
+    return print_custom_struct("dot", dict(zip(DOT_ENTRIES, values, strict=True)))
 
 
-# --- In dot_general ---------------------------------------------------------------------------
+# --- Assembly of dot_general ------------------------------------------------------------------
 
 
 def dot_dimensions_directive() -> Custom:
-    """`batching_dims = [0] x [0], contracting_dims = [2] x [1]`; the former only if there are any."""
+    """`batching_dims = [0] x [0], contracting_dims = [2] x [1]`; omits empty batching dimensions."""
     return Custom(_parse_directive, _write_directive, elides=["dot_dimension_numbers"])
 
 
@@ -74,31 +74,32 @@ def _parse_directive(op_parser: OpAsmParser) -> None:
     batching: tuple[tuple[int, ...], tuple[int, ...]] = (), ()
     if op_parser.accept("batching_dims"):
         op_parser.expect("=")
-        batching = _pair(op_parser)
+        batching = _parse_pair(op_parser)
         op_parser.expect(",")
     op_parser.expect("contracting_dims")
     op_parser.expect("=")
-    op_parser.attributes["dot_dimension_numbers"] = DotDimensions(*batching, *_pair(op_parser))
+    op_parser.attributes["dot_dimension_numbers"] = DotDimensions(*batching, *_parse_pair(op_parser))
 
 
-def _pair(op_parser: OpAsmParser) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    lhs = integer_list(op_parser)
+def _parse_pair(op_parser: OpAsmParser) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    lhs = parse_integer_list(op_parser)
     op_parser.expect("x")
-    return lhs, integer_list(op_parser)
+    return lhs, parse_integer_list(op_parser)
 
 
 def _write_directive(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-    dims = signature.dot_dimension_numbers
+    dims = signature.attributes["dot_dimension_numbers"]
+    assert isinstance(dims, DotDimensions)
     if dims.lhs_batching or dims.rhs_batching:
         out.text(f" batching_dims = {print_list(dims.lhs_batching)} x {print_list(dims.rhs_batching)},")
     out.text(f" contracting_dims = {print_list(dims.lhs_contracting)} x {print_list(dims.rhs_contracting)}")
 
 
-# --- Checks and inference -----------------------------------------------------------------------
+# --- Checks and inference ---------------------------------------------------------------------
 
 
-class _Pairs(Protocol):
-    """Dimension numbers of a product, of stablehlo or of another dialect."""
+class DotDimensionNumbers(Protocol):
+    """The dot dimension numbers of stablehlo, chlo or mhlo."""
 
     @property
     def lhs_batching(self) -> tuple[int, ...]: ...
@@ -110,8 +111,10 @@ class _Pairs(Protocol):
     def rhs_contracting(self) -> tuple[int, ...]: ...
 
 
-def check_dot_dimensions(signature: OpSignature, lhs: RankedTensor, rhs: RankedTensor, dims: _Pairs) -> None:
-    """The dimension numbers exist, do not overlap, and pair dimensions of one size."""
+def check_dot_dimensions(
+    signature: OpSignature, lhs: RankedTensor, rhs: RankedTensor, dims: DotDimensionNumbers
+) -> None:
+    """Checks that the dimension numbers are in range, distinct and pair compatible sizes."""
     if len(dims.lhs_batching) != len(dims.rhs_batching):  # dot_general_c1
         raise signature.located_error("lhs and rhs should have the same number of batching dimensions")
     if len(dims.lhs_contracting) != len(dims.rhs_contracting):  # dot_general_c2
@@ -124,8 +127,8 @@ def check_dot_dimensions(signature: OpSignature, lhs: RankedTensor, rhs: RankedT
         names = f"{side}_batching_dimensions", f"{side}_contracting_dimensions"
         check_distinct(signature, batching, contracting, *names)
     for side, type, batching, contracting in sides:  # dot_general_c5 to dot_general_c8
-        _check_exist(signature, type.rank, batching, f"{side}_batching_dimensions")
-        _check_exist(signature, type.rank, contracting, f"{side}_contracting_dimensions")
+        _check_in_range(signature, type.rank, batching, f"{side}_batching_dimensions")
+        _check_in_range(signature, type.rank, contracting, f"{side}_contracting_dimensions")
     for kind, pairs in (  # dot_general_c9, dot_general_c10
         ("batching", zip(dims.lhs_batching, dims.rhs_batching, strict=True)),
         ("contracting", zip(dims.lhs_contracting, dims.rhs_contracting, strict=True)),
@@ -135,7 +138,7 @@ def check_dot_dimensions(signature: OpSignature, lhs: RankedTensor, rhs: RankedT
                 raise signature.located_error(f"{kind} dimension sizes must match for lhs/rhs")
 
 
-def _check_exist(signature: OpSignature, rank: int, dimensions: Dimensions, name: str) -> None:
+def _check_in_range(signature: OpSignature, rank: int, dimensions: Dimensions, name: str) -> None:
     for dimension in dimensions:
         if not 0 <= dimension < rank:
             raise signature.located_error(f"{name} value: {dimension} is out of range: [0, {rank})")
@@ -144,7 +147,7 @@ def _check_exist(signature: OpSignature, rank: int, dimensions: Dimensions, name
 def dot_result_shape(
     signature: OpSignature, lhs: RankedTensor, rhs: RankedTensor, dims: DotDimensions
 ) -> list[int]:
-    """Sizes of the batching dimensions, then of what is left of lhs, then of rhs."""
+    """The sizes of the batching dimensions, then of the free dimensions of lhs and of rhs."""
     lefts, rights = dimensions_of(lhs), dimensions_of(rhs)
     shape = [
         most_specific_dimension(signature, index, lefts[left], rights[right])[0]
@@ -154,7 +157,7 @@ def dot_result_shape(
     return shape + free_sizes(rhs, dims.rhs_batching, dims.rhs_contracting)
 
 
-def free_sizes(type: RankedTensor, *taken: Dimensions) -> list[int]:
-    """Sizes of the dimensions that are in none of the lists."""
-    gone = {dimension for dimensions in taken for dimension in dimensions}
-    return [size for dimension, size in enumerate(type.shape) if dimension not in gone]
+def free_sizes(type: RankedTensor, *lists: Dimensions) -> list[int]:
+    """The sizes of the dimensions that are in none of the lists."""
+    listed = {dimension for dimensions in lists for dimension in dimensions}
+    return [size for dimension, size in enumerate(type.shape) if dimension not in listed]

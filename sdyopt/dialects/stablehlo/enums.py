@@ -1,15 +1,15 @@
-"""Attributes that are one of a few words, such as `#stablehlo<precision HIGH>`.
+"""Enum attributes, such as `#stablehlo<precision HIGH>`.
 
     @enumeration(stablehlo, "precision", "DEFAULT", "HIGH", "HIGHEST")
     class Precision(EnumAttr): ...
 
-The class's name is the reference's, which its messages mention.
+The class has the name of the reference's C++ enum, which appears in parse errors.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Self, TypeVar
+from typing import ClassVar, Self, TypeVar
 
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
@@ -18,15 +18,15 @@ from sdyopt.ir.dialect import Dialect
 
 
 class EnumAttr(Attribute):
-    """One word of those in `cases`."""
+    """A value that is one of `cases`."""
 
     value: str
     mnemonic: ClassVar[str] = ""
     cases: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
-    def read(cls, parser: AsmParser) -> Self:
-        """Reads the word alone."""
+    def parse_value(cls, parser: AsmParser) -> Self:
+        """Parses the bare keyword or string. Raises a DiagnosticError if it is not one of `cases`."""
         offset = parser.skip_trivia()
         word = parser.accept_word()
         if word is None:
@@ -51,9 +51,9 @@ _PREFIXES = {"stablehlo": "StableHLO", "chlo": "CHLO"}
 
 
 def enumeration(dialect: Dialect, mnemonic: str, *cases: str, is_bracketed: bool = False) -> Callable[[C], C]:
-    """Class decorator: what the words are, and how the attribute is written.
+    """Class decorator: registers parser and printer of an enum attribute with these cases.
 
-    That is `<mnemonic WORD>`, or `.mnemonic<WORD>` if it is bracketed.
+    The syntax is `#dialect<mnemonic CASE>`, or `#dialect.mnemonic<CASE>` if `is_bracketed`.
     """
 
     def register(cls: C) -> C:
@@ -62,12 +62,12 @@ def enumeration(dialect: Dialect, mnemonic: str, *cases: str, is_bracketed: bool
         def parse(parser: AsmParser) -> Attribute:
             if is_bracketed:
                 parser.expect("<")
-            found = cls.read(parser)
+            attribute = cls.parse_value(parser)
             if is_bracketed:
                 parser.expect(">")
-            return found
+            return attribute
 
-        def print(attribute: Any, attribute_printer: AttributePrinter) -> str:
+        def print(attribute: EnumAttr, attribute_printer: AttributePrinter) -> str:
             return f"{mnemonic}<{attribute.value}>" if is_bracketed else f"{mnemonic} {attribute.value}"
 
         dialect.attribute(mnemonic)(parse)

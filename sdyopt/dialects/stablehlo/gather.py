@@ -1,4 +1,4 @@
-"""stablehlo operations that take slices where a tensor says: gather, torch_index_select."""
+"""stablehlo.gather, dynamic_gather and torch_index_select."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.stablehlo.attribute_kinds import integers_of
-from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
+from sdyopt.dialects.stablehlo.bounds import encoding_with
+from sdyopt.dialects.stablehlo.diagnostic_text import listing
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.dimensions import (
     Dimensions,
@@ -15,11 +16,10 @@ from sdyopt.dialects.stablehlo.dimensions import (
     check_within,
     is_sorted,
     is_unique,
-    listing,
 )
 from sdyopt.dialects.stablehlo.index_dimensions import GATHER_DIMENSIONS, GatherDimensions
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
-from sdyopt.dialects.stablehlo.type_compatibility import are_compatible
+from sdyopt.dialects.stablehlo.type_compatibility import are_compatible, dimensions_of
 from sdyopt.dialects.stablehlo.types import INT_TENSOR, STATIC_1D_INT_TENSOR, TENSOR
 from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
@@ -37,7 +37,7 @@ from sdyopt.ir.verify_signature import compare_types
 
 @stablehlo.op("gather", NO_MEMORY_EFFECT, INFERS_COMPATIBLE_TYPES, same_element_types("operand", "result"))
 class GatherOp(Op):
-    """Slices of the operand, taken where `start_indices` says."""
+    """Gathers slices of the operand at the offsets in `start_indices`."""
 
     __slots__ = ()
 
@@ -50,15 +50,16 @@ class GatherOp(Op):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        sizes = signature.slice_sizes
-        _check_gather(signature, len(sizes))
-        _check_slice_sizes(signature, sizes)
-        return [_result_type(signature, sizes)]
+        operand, indices = signature[GatherOp.operand], signature[GatherOp.start_indices]
+        dims, sizes = signature[GatherOp.dimension_numbers], signature[GatherOp.slice_sizes]
+        _check_gather(signature, dims, operand, indices, len(sizes))
+        _check_slice_sizes(signature, dims, operand, sizes)
+        return [_result_type(signature, dims, operand, indices, sizes)]
 
 
 @stablehlo.op("dynamic_gather", NO_MEMORY_EFFECT)
 class DynamicGatherOp(Op):
-    """A gather whose slices have sizes that are computed."""
+    """gather with the slice sizes given by an operand."""
 
     __slots__ = ()
 
@@ -70,29 +71,36 @@ class DynamicGatherOp(Op):
     out = op_fields.result(TENSOR)
 
     def verify_in_context(self) -> None:
-        sizes = constant_value(self.slice_sizes.defining_op)
-        known = integers_of(sizes) if isinstance(sizes, DenseElements) else None
+        constant = constant_value(self.slice_sizes.defining_op)
+        sizes = integers_of(constant) if isinstance(constant, DenseElements) else None
         compare_types(
-            self.signature, lambda: _infer_dynamic(self.signature, known), are_compatible, plain_type
+            self.signature, lambda: _infer_dynamic(self.signature, sizes), are_compatible, plain_type
         )
 
 
 def _infer_dynamic(signature: OpSignature, sizes: Sequence[int] | None) -> list[Type]:
-    (count,) = signature.slice_sizes.shape
-    _check_gather(signature, count)
+    operand, indices = signature[DynamicGatherOp.operand], signature[DynamicGatherOp.start_indices]
+    dims = signature[DynamicGatherOp.dimension_numbers]
+    (count,) = signature[DynamicGatherOp.slice_sizes].shape
+    _check_gather(signature, dims, operand, indices, count)
     if sizes is None:
-        return [_result_type(signature, (DYNAMIC,) * count)]
-    _check_slice_sizes(signature, sizes)
-    return [_result_type(signature, sizes)]
+        sizes = (DYNAMIC,) * count
+    else:
+        _check_slice_sizes(signature, dims, operand, sizes)
+    return [_result_type(signature, dims, operand, indices, sizes)]
 
 
 # --- Checks ---------------------------------------------------------------------------------------
 
 
-def _check_gather(signature: OpSignature, size_count: int) -> None:
-    """The dimension numbers fit the operands, of which each slice has `size_count` sizes."""
-    dims: GatherDimensions = signature.dimension_numbers
-    operand, indices = signature.operand, signature.start_indices
+def _check_gather(
+    signature: OpSignature,
+    dims: GatherDimensions,
+    operand: RankedTensor,
+    indices: RankedTensor,
+    size_count: int,
+) -> None:
+    """Checks the dimension numbers against the operands and the number of slice sizes."""
     _check_counts(signature, dims, operand, indices)
     if not is_sorted(dims.offset_dims):  # gather_c4
         raise signature.located_error(f"expects offset_dims to be sorted, got: [{listing(dims.offset_dims)}]")
@@ -133,7 +141,7 @@ def _check_counts(
     check_within(  # gather_c2
         signature, vector, indices.rank, "index_vector_dim", "rank-of('start_indices')", is_inclusive=True
     )
-    # Where the indices are no vectors, there is one per place.
+    # Without an index vector dimension, the indices are scalars.
     size = 1 if vector == indices.rank else indices.shape[vector]
     if size not in (DYNAMIC, len(dims.start_index_map)):  # gather_c3
         raise signature.located_error(
@@ -167,8 +175,9 @@ def _check_batching(
             )
 
 
-def _check_slice_sizes(signature: OpSignature, sizes: Dimensions) -> None:
-    dims: GatherDimensions = signature.dimension_numbers
+def _check_slice_sizes(
+    signature: OpSignature, dims: GatherDimensions, operand: RankedTensor, sizes: Dimensions
+) -> None:
     for dimensions, name in (  # gather_c9, gather_c12
         (dims.collapsed_slice_dims, "collapsed_slice_dims"),
         (dims.operand_batching_dims, "operand_batching_dims"),
@@ -179,7 +188,7 @@ def _check_slice_sizes(signature: OpSignature, sizes: Dimensions) -> None:
                     f"Expects that for each dim in {name}, slice_sizes[dim] should be <= 1, but got "
                     f"{sizes[dimension]}"
                 )
-    for index, (size, bound) in enumerate(zip(sizes, signature.operand.shape, strict=True)):
+    for index, (size, bound) in enumerate(zip(sizes, operand.shape, strict=True)):
         if size < 0 or (bound != DYNAMIC and size > bound):  # gather_c21
             raise signature.located_error(
                 f"slice size ({size}) is out of bounds for operand dimension ({bound}) at index {index}"
@@ -189,25 +198,29 @@ def _check_slice_sizes(signature: OpSignature, sizes: Dimensions) -> None:
 # --- Result ---------------------------------------------------------------------------------------
 
 
-def _result_type(signature: OpSignature, sizes: Dimensions) -> Type:
-    """The dimensions of the slices where `offset_dims` says, those of the indices around them."""
-    dims: GatherDimensions = signature.dimension_numbers
-    indices, vector = signature.start_indices, dims.index_vector_dim
+def _result_type(
+    signature: OpSignature,
+    dims: GatherDimensions,
+    operand: RankedTensor,
+    indices: RankedTensor,
+    sizes: Dimensions,
+) -> Type:
+    """`offset_dims` are the dimensions of the slices; the others are the batch dimensions of the indices."""
+    vector = dims.index_vector_dim
     rank = len(dims.offset_dims) + len([d for d in range(indices.rank) if d != vector])
     check_all_within(signature, dims.offset_dims, rank, "offset_dims", "implied-result-rank")  # gather_c5
-    gone = {*dims.collapsed_slice_dims, *dims.operand_batching_dims}
-    slices = iter([(size, DYNAMIC) for d, size in enumerate(sizes) if d not in gone])
-    limits = bounds_of(indices) or (DYNAMIC,) * indices.rank
-    places = iter([place for d, place in enumerate(zip(indices.shape, limits, strict=True)) if d != vector])
-    offsets = set(dims.offset_dims)
-    result = [next(slices if dimension in offsets else places) for dimension in range(rank)]
+    dropped = {*dims.collapsed_slice_dims, *dims.operand_batching_dims}
+    slice_dimensions = iter([(size, DYNAMIC) for d, size in enumerate(sizes) if d not in dropped])
+    batch_dimensions = iter([dimension for d, dimension in enumerate(dimensions_of(indices)) if d != vector])
+    offset_dims = set(dims.offset_dims)
+    result = [next(slice_dimensions if d in offset_dims else batch_dimensions) for d in range(rank)]
     shape, bounds = [size for size, _ in result], [bound for _, bound in result]
-    return RankedTensor(tuple(shape), signature.operand.element, encoding_with(indices.encoding, bounds))
+    return RankedTensor(tuple(shape), operand.element, encoding_with(indices.encoding, bounds))
 
 
 @stablehlo.op("torch_index_select", PURE)
 class TorchIndexSelectOp(Op):
-    """Rows of the operand, in the order that `index` gives."""
+    """Selects slices of the operand along `dim` by `index`, as torch.index_select does."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""stablehlo operations that talk to the outside: infeed, outfeed, send, recv."""
+"""stablehlo.infeed, outfeed, send and recv."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from sdyopt.dialects.stablehlo.channel import (
     DEVICE_TO_DEVICE,
     DEVICE_TO_HOST,
     HOST_TO_DEVICE,
+    ChannelHandle,
 )
+from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
-from sdyopt.dialects.stablehlo.region_signatures import quoted
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.types import (
     STATIC_TENSOR_OR_PER_AXIS_OR_TOKEN,
@@ -47,19 +48,20 @@ class InfeedOp(Op):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        _check_received(signature, "all elements of result types, except the last element, are")
-        if signature.layout is not None:
-            _check_layout(signature, signature.layout)
+        _check_result_types(signature, "all elements of result types, except the last element, are")
+        layout = signature[InfeedOp.layout]
+        if layout is not None:
+            _check_layout(signature, layout)
 
 
-def _check_received(signature: OpSignature, rest: str) -> None:
-    """The results are tensors, and a token at the end."""
+def _check_result_types(signature: OpSignature, tensors: str) -> None:
+    """Checks that the results are tensors and a final token. `tensors` names the former in the diagnostic."""
     types = signature.result_types
     if not types:  # infeed_c1, recv_c2
         raise signature.located_error("result is expected to be at least of size 1, but got 0")
     for type in types[:-1]:
         if not isinstance(type, RankedTensor | UnrankedTensor):  # infeed_c2, recv_c3
-            raise signature.located_error(f"{rest} expected to be of tensor type, but got {quoted(type)}")
+            raise signature.located_error(f"{tensors} expected to be of tensor type, but got {quoted(type)}")
     if not isinstance(types[-1], TokenType):  # infeed_c3, recv_c4
         raise signature.located_error(
             f"last element of result types is expected to be of token type, but got {quoted(types[-1])}"
@@ -104,7 +106,7 @@ class OutfeedOp(Op):
 
 @stablehlo.op("send", INFERS_COMPATIBLE_TYPES)
 class SendOp(Op):
-    """Sends tensors through a channel."""
+    """Sends tensors over a channel."""
 
     __slots__ = ()
 
@@ -117,13 +119,14 @@ class SendOp(Op):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
-        _check_channel_type(signature, DEVICE_TO_HOST, "DEVICE_TO_HOST")  # send_c1_i4
+        is_host, channel = signature[SendOp.is_host_transfer], signature[SendOp.channel_handle]
+        _check_channel_type(signature, is_host, channel, DEVICE_TO_HOST, "DEVICE_TO_HOST")  # send_c1_i4
         return [TOKEN_TYPE]
 
 
 @stablehlo.op("recv")
 class RecvOp(Op):
-    """Receives tensors through a channel."""
+    """Receives tensors over a channel."""
 
     __slots__ = ()
 
@@ -135,15 +138,17 @@ class RecvOp(Op):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        _check_channel_type(signature, HOST_TO_DEVICE, "HOST_TO_DEVICE")  # recv_c1_i3
-        _check_received(signature, "everything but the last element of result types is")
+        is_host, channel = signature[RecvOp.is_host_transfer], signature[RecvOp.channel_handle]
+        _check_channel_type(signature, is_host, channel, HOST_TO_DEVICE, "HOST_TO_DEVICE")  # recv_c1_i3
+        _check_result_types(signature, "everything but the last element of result types is")
 
 
-def _check_channel_type(signature: OpSignature, host_type: int, host_name: str) -> None:
-    is_host, type = signature.is_host_transfer, signature.channel_handle.type
-    if not is_host and type != DEVICE_TO_DEVICE:
+def _check_channel_type(
+    signature: OpSignature, is_host: bool, channel: ChannelHandle, host_type: int, host_name: str
+) -> None:
+    if not is_host and channel.type != DEVICE_TO_DEVICE:
         raise signature.located_error(
             "channel_type should be DEVICE_TO_DEVICE when is_host_transfer is false"
         )
-    if is_host and type != host_type:
+    if is_host and channel.type != host_type:
         raise signature.located_error(f"channel_type should be {host_name} when is_host_transfer is true")

@@ -1,13 +1,13 @@
-"""Which dimensions gather and scatter take from their operand, their indices, and what they move."""
+"""Dimension numbers of gather and scatter."""
 
 from __future__ import annotations
 
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.dialects.stablehlo.custom_struct import (
-    dimension_list,
-    number,
+    EntryParser,
     parse_custom_struct,
+    parse_dimensions,
     print_custom_struct,
 )
 from sdyopt.dialects.stablehlo.dialect import stablehlo
@@ -16,7 +16,7 @@ from sdyopt.ir.constraints import of_class
 
 
 class GatherDimensions(Attribute):
-    """`#stablehlo.gather<…>`; the fields are named after its entries."""
+    """`#stablehlo.gather<…>`. The fields have the names of its entries."""
 
     offset_dims: tuple[int, ...] = ()
     collapsed_slice_dims: tuple[int, ...] = ()
@@ -28,7 +28,7 @@ class GatherDimensions(Attribute):
 
 
 class ScatterDimensions(Attribute):
-    """`#stablehlo.scatter<…>`; the fields are named after its entries."""
+    """`#stablehlo.scatter<…>`. The fields have the names of its entries."""
 
     update_window_dims: tuple[int, ...] = ()
     inserted_window_dims: tuple[int, ...] = ()
@@ -44,21 +44,21 @@ SCATTER_DIMENSIONS = of_class(
     ScatterDimensions, "Attribute that models the dimension information for scatter"
 )
 
-_GATHER_ENTRIES = {
-    "offset_dims": dimension_list,
-    "collapsed_slice_dims": dimension_list,
-    "operand_batching_dims": dimension_list,
-    "start_indices_batching_dims": dimension_list,
-    "start_index_map": dimension_list,
-    "index_vector_dim": number,
+_GATHER_ENTRIES: dict[str, EntryParser] = {
+    "offset_dims": parse_dimensions,
+    "collapsed_slice_dims": parse_dimensions,
+    "operand_batching_dims": parse_dimensions,
+    "start_indices_batching_dims": parse_dimensions,
+    "start_index_map": parse_dimensions,
+    "index_vector_dim": AsmParser.integer,
 }
-_SCATTER_ENTRIES = {
-    "update_window_dims": dimension_list,
-    "inserted_window_dims": dimension_list,
-    "input_batching_dims": dimension_list,
-    "scatter_indices_batching_dims": dimension_list,
-    "scatter_dims_to_operand_dims": dimension_list,
-    "index_vector_dim": number,
+_SCATTER_ENTRIES: dict[str, EntryParser] = {
+    "update_window_dims": parse_dimensions,
+    "inserted_window_dims": parse_dimensions,
+    "input_batching_dims": parse_dimensions,
+    "scatter_indices_batching_dims": parse_dimensions,
+    "scatter_dims_to_operand_dims": parse_dimensions,
+    "index_vector_dim": AsmParser.integer,
 }
 
 

@@ -1,4 +1,4 @@
-"""Layouts of a custom_call: in which order the dimensions of operands and results lie in memory."""
+"""Layouts of custom_call: the minor-to-major dimension order of operands and results."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sdyopt.asm.printer.attribute_printer import plain_attribute
 from sdyopt.dialects.stablehlo.attribute_kinds import integers_of
-from sdyopt.dialects.stablehlo.region_signatures import quoted
+from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.ir.attribute import ArrayAttr, Attribute
 from sdyopt.ir.constraints import AttrKind
 from sdyopt.ir.elements_attributes import DenseElements
@@ -22,7 +22,9 @@ def _is_layout(attribute: Attribute) -> bool:
     )
 
 
-LAYOUTS: AttrKind[tuple[DenseElements, ...]] = AttrKind(
+Layouts = tuple[DenseElements, ...]
+
+LAYOUTS: AttrKind[Layouts] = AttrKind(
     "Array of layout (1D tensor of index type) attributes",
     lambda a: isinstance(a, ArrayAttr) and all(map(_is_layout, a)),
     lambda a: a.elements,
@@ -30,25 +32,24 @@ LAYOUTS: AttrKind[tuple[DenseElements, ...]] = AttrKind(
 )
 
 
-def check_layouts(signature: OpSignature) -> None:
-    """Operands and results all have a layout that fits, or none has one."""
-    operands, results = signature.operand_layouts, signature.result_layouts
-    if operands is None and results is None:
+def check_layouts(
+    signature: OpSignature, operand_layouts: Layouts | None, result_layouts: Layouts | None
+) -> None:
+    """Checks that all operands and results have a valid layout, or none has one."""
+    if operand_layouts is None and result_layouts is None:
         return
-    if operands is None or results is None:
+    if operand_layouts is None or result_layouts is None:
         raise signature.op_error(
             "Layout attributes should be specified for either both operands and results or none."
         )
     types = signature.result_types
     if len(types) == 1 and isinstance(types[0], TupleType):
         types = types[0].types
-    _check_each(signature, signature.operand_types, operands, "operand")
-    _check_each(signature, types, results, "result")
+    _check_each(signature, signature.operand_types, operand_layouts, "operand")
+    _check_each(signature, types, result_layouts, "result")
 
 
-def _check_each(
-    signature: OpSignature, types: Sequence[Type], layouts: Sequence[DenseElements], what: str
-) -> None:
+def _check_each(signature: OpSignature, types: Sequence[Type], layouts: Layouts, what: str) -> None:
     if len(types) != len(layouts):
         raise signature.op_error(
             f"Number of {what}s must match the number of {what} layouts, {len(types)} != {len(layouts)}"

@@ -1,4 +1,4 @@
-"""stablehlo operations of linear algebra and signals: cholesky, triangular_solve, fft."""
+"""stablehlo.cholesky, triangular_solve and fft."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from sdyopt.dialects.stablehlo.assembly_directives import (
     integer_attr,
 )
 from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
+from sdyopt.dialects.stablehlo.diagnostic_text import listing, quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
-from sdyopt.dialects.stablehlo.dimensions import are_shapes_compatible, listing
+from sdyopt.dialects.stablehlo.dimensions import are_shapes_compatible
 from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
-from sdyopt.dialects.stablehlo.region_signatures import quoted
 from sdyopt.dialects.stablehlo.traits import COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.types import FLOAT_COMPLEX_OR_QUANTIZED_TENSOR, FLOAT_OR_COMPLEX_TENSOR
 from sdyopt.ir import op_fields
@@ -31,7 +31,7 @@ from sdyopt.ir.types import DYNAMIC, F32, F64, I1, ComplexType, RankedTensor, Ty
 
 @stablehlo.op("cholesky", NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES)
 class CholeskyOp(Op):
-    """The triangular factor of each matrix: a = l * l^T, or u^T * u."""
+    """The Cholesky decomposition of a batch of matrices: a = l * l^T if `lower`, else a = u^T * u."""
 
     __slots__ = ()
 
@@ -47,7 +47,7 @@ class CholeskyOp(Op):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        a = signature.a
+        a = signature[CholeskyOp.a]
         if a.rank < 2:  # cholesky_c2
             raise signature.located_error(f"argument 'a' must have rank >= 2, got shape {listing(a.shape)}.")
         if not are_compatible_sizes(*a.shape[-2:]):  # cholesky_c3
@@ -59,14 +59,14 @@ class CholeskyOp(Op):
 
 @enumeration(stablehlo, "transpose", "TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
 class Transpose(EnumAttr):
-    """What is done to a matrix before it is used."""
+    """Whether triangular_solve uses `a`, its transpose or its adjoint."""
 
     __slots__ = ()
 
 
 @stablehlo.op("triangular_solve", NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES)
 class TriangularSolveOp(Op):
-    """Solves a * x = b, or x * a = b, for triangular a."""
+    """Solves a * x = b (`left_side`) or x * a = b for a batch of triangular matrices a."""
 
     __slots__ = ()
 
@@ -80,7 +80,7 @@ class TriangularSolveOp(Op):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        a, b = signature.a, signature.b
+        a, b = signature[TriangularSolveOp.a], signature[TriangularSolveOp.b]
         if a.rank < 2:
             raise signature.located_error(f"operand 'a' must have rank >= 2, but got {quoted(a)}")
         if not are_compatible_sizes(*a.shape[-2:]):
@@ -90,27 +90,28 @@ class TriangularSolveOp(Op):
         both = f"but got {quoted(a)} and {quoted(b)}"
         if a.rank != b.rank:
             raise signature.located_error(f"operands must have equal rank, {both}")
-        if not are_compatible_sizes(a.shape[-1], b.shape[-2 if signature.left_side else -1]):
+        shared = -2 if signature[TriangularSolveOp.left_side] else -1
+        if not are_compatible_sizes(a.shape[-1], b.shape[shared]):
             raise signature.located_error(
                 f"shared dimension of operands 'a' and 'b' must be compatible, {both}"
             )
         if not are_shapes_compatible(a.shape[:-2], b.shape[:-2]):
             raise signature.located_error(f"batch dimensions of the operands must be compatible, {both}")
-        if signature.transpose_a.value == "TRANSPOSE_INVALID":
+        if signature[TriangularSolveOp.transpose_a].value == "TRANSPOSE_INVALID":
             raise signature.located_error("Invalid transpose option value for triangular solve")
         return [b]
 
 
 @enumeration(stablehlo, "fft_type", "FFT", "IFFT", "RFFT", "IRFFT")
 class FftType(EnumAttr):
-    """Which way a transform goes, and between which numbers."""
+    """Forward or inverse transform, of complex or real data."""
 
     __slots__ = ()
 
 
 @stablehlo.op("fft", NO_MEMORY_EFFECT, INFERS_COMPATIBLE_TYPES)
 class FftOp(Op):
-    """The discrete Fourier transform of the last dimensions."""
+    """The discrete Fourier transform over the minor-most dimensions."""
 
     __slots__ = ()
 
@@ -126,7 +127,8 @@ class FftOp(Op):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        operand, lengths, kind = signature.operand, signature.fft_length, signature.fft_type.value
+        operand, lengths = signature[FftOp.operand], signature[FftOp.fft_length]
+        kind = signature[FftOp.fft_type].value
         rank = len(lengths)
         if not 1 <= rank <= 3:
             raise signature.located_error(f"rank must be between 1 and 3, but got {rank}.")
@@ -150,7 +152,7 @@ class FftOp(Op):
 
 
 def _fft_element(signature: OpSignature, operand: RankedTensor, kind: str) -> Type:
-    """The elements of the result: complex, but for the inverse of a real transform."""
+    """The result element type: real for IRFFT, else complex."""
     element = operand.element
     if kind == "RFFT":
         if element is not F32 and element is not F64:

@@ -1,19 +1,17 @@
-"""Replica groups given by a mesh: the devices along some of its axes make a group.
+"""Replica groups given by mesh axes: the devices along these axes form a group.
 
 #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "x">]>
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.asm.strings import escape
+from sdyopt.dialects.stablehlo.attribute_parsing import is_full_attribute, parse_attribute_of_class
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.tablegen_struct import (
     Parameter,
-    integer,
     parse_struct_parameter,
     parse_tablegen_struct,
 )
@@ -25,7 +23,7 @@ from sdyopt.ir.types import IndexType, IntegerType
 
 
 class SubAxisInfo(Attribute):
-    """`(1)2`: which part of an axis a sub-axis is."""
+    """`(1)2`: the pre-size and size of a sub-axis."""
 
     pre_size: int
     size: int
@@ -33,7 +31,7 @@ class SubAxisInfo(Attribute):
 
 
 class AxisRef(Attribute):
-    """An axis by name, or a sub-axis of it."""
+    """A reference to an axis or sub-axis by name."""
 
     name: str
     sub_axis_info: SubAxisInfo | None = None
@@ -41,7 +39,7 @@ class AxisRef(Attribute):
 
 
 class MeshAxis(Attribute):
-    """An axis of a mesh."""
+    """A named axis of a mesh and its size."""
 
     name: str
     size: int
@@ -49,7 +47,7 @@ class MeshAxis(Attribute):
 
 
 class Mesh(Attribute):
-    """Axes, and the devices along them if they do not simply count up."""
+    """Mesh axes, and the device ids if these are not an iota."""
 
     axes: tuple[MeshAxis, ...]
     device_ids: DenseElements | None = None
@@ -57,49 +55,49 @@ class Mesh(Attribute):
 
 
 class ReplicaGroupMeshAxes(Attribute):
-    """Groups of the devices along some axes of a mesh, which is given here or by name."""
+    """Axes of a mesh, which is inlined or referenced by symbol."""
 
     mesh: Mesh | SymbolRef
     axes: ArrayAttr
     dialect = "stablehlo"
 
     def verify_symbols(self, op: Op) -> None:
-        """A mesh that is named is there."""
+        """Checks that a referenced mesh exists."""
         if isinstance(self.mesh, SymbolRef) and lookup_symbol(op, self.mesh) is None:
             raise op.op_error(f"replica_groups: mesh symbol '{self.mesh.root}' not found")
 
 
-def _problem(mesh: Attribute, axes: ArrayAttr) -> str | None:
-    """What is wrong with axes of a mesh; axes of a mesh that is only named may be anything."""
+def _verify(mesh: Attribute, axes: ArrayAttr) -> str | None:
+    """The error message for invalid axes, or None. Axes of a referenced mesh are not checked."""
     if not isinstance(mesh, Mesh):
-        is_name = isinstance(mesh, SymbolRef) and not mesh.nested
-        return None if is_name else "mesh must be a FlatSymbolRefAttr or MeshAttr"
-    known = {axis.name for axis in mesh.axes}
+        is_symbol = isinstance(mesh, SymbolRef) and not mesh.nested
+        return None if is_symbol else "mesh must be a FlatSymbolRefAttr or MeshAttr"
+    names = {axis.name for axis in mesh.axes}
     for axis in axes:
         if not isinstance(axis, AxisRef):
             return "expected AxisRefAttr in axes list"
-        if axis.name not in known:
+        if axis.name not in names:
             return f"axis '{axis.name}' not found in mesh definition"
     return None
 
 
-# --- Reading -----------------------------------------------------------------------------------
+# --- Parsing -----------------------------------------------------------------------------------
 
 
 @stablehlo.attribute("sub_axis_info")
 def _parse_sub_axis(parser: AsmParser) -> SubAxisInfo:
     parser.expect("(")
-    pre_size = parse_struct_parameter(parser, "SubAxisInfo", "pre_size", "int64_t", integer)
+    pre_size = parse_struct_parameter(parser, "SubAxisInfo", "pre_size", "int64_t", AsmParser.integer)
     parser.expect(")")
-    size = parse_struct_parameter(parser, "SubAxisInfo", "size", "int64_t", integer)
+    size = parse_struct_parameter(parser, "SubAxisInfo", "size", "int64_t", AsmParser.integer)
     return SubAxisInfo(pre_size, size)
 
 
-def _sub_axis(parser: AsmParser) -> Attribute:
-    """Reads a sub-axis, with or without its mnemonic."""
-    if not _is_in_full(parser):
-        return _parse_sub_axis(parser)
-    return _of_class(parser, SubAxisInfo)
+def _parse_sub_axis_parameter(parser: AsmParser) -> SubAxisInfo:
+    """Parses a sub-axis, with or without its mnemonic."""
+    if is_full_attribute(parser):
+        return parse_attribute_of_class(parser, SubAxisInfo)
+    return _parse_sub_axis(parser)
 
 
 @stablehlo.attribute("axis_ref")
@@ -117,68 +115,64 @@ def _parse_mesh(parser: AsmParser) -> Mesh:
     for token in ("<", "axes", "=", "["):
         parser.expect(token)
     axes = parse_struct_parameter(
-        parser, "Mesh", "axes", "::llvm::ArrayRef<stablehlo::MeshAxisAttr>", _mesh_axes
+        parser, "Mesh", "axes", "::llvm::ArrayRef<stablehlo::MeshAxisAttr>", _parse_mesh_axes
     )
     parser.expect("]")
     device_ids = None
     if parser.accept(","):
         parser.expect("device_ids")
         parser.expect("=")
-        device_ids = parse_struct_parameter(parser, "Mesh", "device_ids", "DenseIntElementsAttr", _device_ids)
+        device_ids = parse_struct_parameter(
+            parser, "Mesh", "device_ids", "DenseIntElementsAttr", _parse_device_ids
+        )
     parser.expect(">")
     return Mesh(axes, device_ids)
 
 
-def _mesh_axes(parser: AsmParser) -> tuple[Any, ...]:
-    def one() -> Attribute:
-        return _of_class(parser, MeshAxis) if _is_in_full(parser) else _parse_mesh_axis(parser)
+def _parse_mesh_axes(parser: AsmParser) -> tuple[MeshAxis, ...]:
+    def parse_axis() -> MeshAxis:
+        return (
+            parse_attribute_of_class(parser, MeshAxis)
+            if is_full_attribute(parser)
+            else _parse_mesh_axis(parser)
+        )
 
-    return tuple(parser.comma_list(one))
+    return tuple(parser.comma_list(parse_axis))
 
 
-def _device_ids(parser: AsmParser) -> DenseElements:
+def _parse_device_ids(parser: AsmParser) -> DenseElements:
     offset = parser.skip_trivia()
-    found = parser.attribute()
-    if not isinstance(found, DenseElements) or not isinstance(found.type.element, IntegerType | IndexType):
+    ids = parser.attribute()
+    if not isinstance(ids, DenseElements) or not isinstance(ids.type.element, IntegerType | IndexType):
         raise parser.error("invalid kind of attribute specified", offset)
-    return found
+    return ids
 
 
 @stablehlo.attribute("replica_group_mesh_axes")
 def _parse_groups(parser: AsmParser) -> ReplicaGroupMeshAxes:
     offset = parser.skip_trivia()
     mesh, axes = parse_tablegen_struct(parser, "ReplicaGroupMeshAxes", _GROUPS)
-    problem = _problem(mesh, axes)
-    if problem is not None:
-        raise parser.error(problem, offset)
+    message = _verify(mesh, axes)
+    if message is not None:
+        raise parser.error(message, offset)
     return ReplicaGroupMeshAxes(mesh, axes)
-
-
-def _is_in_full(parser: AsmParser) -> bool:
-    """Whether an attribute stands here as it would anywhere, by itself or by an alias."""
-    return parser.text.startswith("#", parser.skip_trivia())
-
-
-def _of_class(parser: AsmParser, cls: type[Attribute]) -> Attribute:
-    offset = parser.skip_trivia()
-    found = parser.attribute()
-    if not isinstance(found, cls):
-        raise parser.error("invalid kind of attribute specified", offset)
-    return found
 
 
 _AXIS_REF = (
     Parameter("name", AsmParser.string, "::llvm::StringRef"),
-    Parameter("sub_axis_info", _sub_axis, "SubAxisInfoAttr", is_optional=True),
+    Parameter("sub_axis_info", _parse_sub_axis_parameter, "SubAxisInfoAttr", is_optional=True),
 )
-_MESH_AXIS = (Parameter("name", AsmParser.string, "::llvm::StringRef"), Parameter("size", integer, "int64_t"))
+_MESH_AXIS = (
+    Parameter("name", AsmParser.string, "::llvm::StringRef"),
+    Parameter("size", AsmParser.integer, "int64_t"),
+)
 _GROUPS = (
     Parameter("mesh", lambda parser: parser.attribute(), "Attribute"),
-    Parameter("axes", lambda parser: _of_class(parser, ArrayAttr), "ArrayAttr"),
+    Parameter("axes", lambda parser: parse_attribute_of_class(parser, ArrayAttr), "ArrayAttr"),
 )
 
 
-# --- Writing -----------------------------------------------------------------------------------
+# --- Printing ----------------------------------------------------------------------------------
 
 
 @stablehlo.printer(SubAxisInfo)
@@ -189,8 +183,8 @@ def _print_sub_axis(info: SubAxisInfo, attribute_printer: AttributePrinter) -> s
 @stablehlo.printer(AxisRef)
 def _print_axis(axis: AxisRef, attribute_printer: AttributePrinter) -> str:
     info = axis.sub_axis_info
-    part = "" if info is None else f", sub_axis_info = ({info.pre_size}){info.size}"
-    return f'axis_ref<name = "{escape(axis.name)}"{part}>'
+    sub_axis = "" if info is None else f", sub_axis_info = ({info.pre_size}){info.size}"
+    return f'axis_ref<name = "{escape(axis.name)}"{sub_axis}>'
 
 
 @stablehlo.printer(MeshAxis)

@@ -1,4 +1,4 @@
-"""stablehlo operations that make values of nothing: constants, counts, tokens, numbers of the device."""
+"""stablehlo operations without tensor operands: constant, iota, create_token, after_all, replica_id, …"""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from sdyopt.ir.value import LazyLocation
 
 
 def _is_type_of_constant(inferred: Type, actual: Type) -> bool:
-    """Quantised numbers are given as they are stored."""
+    """A quantized constant has a value of its storage type."""
     if isinstance(actual, RankedTensor) and isinstance(actual.element, QuantizedType):
         actual = RankedTensor(actual.shape, actual.element.storage, actual.encoding)
     return isinstance(inferred, ShapedType) and inferred is actual
@@ -39,7 +39,7 @@ def _is_type_of_constant(inferred: Type, actual: Type) -> bool:
 
 @stablehlo.op("constant", CONSTANT_LIKE, PURE, InfersTypes("constant-type", accepts=_is_type_of_constant))
 class ConstantOp(Op):
-    """A tensor that the program gives."""
+    """A constant tensor."""
 
     __slots__ = ()
 
@@ -50,10 +50,10 @@ class ConstantOp(Op):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return [signature.value.type]
+        return [signature[ConstantOp.value].type]
 
     def name_results(self) -> list[tuple[int, str]]:
-        element = self.signature.result_types[0].element  # type: ignore[attr-defined]  # a tensor by its field
+        element = self.signature[ConstantOp.output].element
         return [(0, "c" if isinstance(element, IntegerType) else "cst")]
 
 
@@ -67,12 +67,12 @@ def _materialize(value: Attribute, type: Type, location: LazyLocation) -> Op | N
 stablehlo.materialize_constant = _materialize
 
 
-# --- Counting -------------------------------------------------------------------------------
+# --- Iota -----------------------------------------------------------------------------------
 
 
 @stablehlo.op("iota", PURE)
 class IotaOp(Op):
-    """Each element is its index in one dimension."""
+    """Fills a tensor with the index along one dimension."""
 
     __slots__ = ()
 
@@ -83,15 +83,16 @@ class IotaOp(Op):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        if not signature.output.rank:
+        rank = signature[IotaOp.output].rank
+        if rank == 0:
             raise signature.located_error("does not support scalars.")
-        if signature.iota_dimension >= signature.output.rank:  # iota_c1
+        if signature[IotaOp.iota_dimension] >= rank:  # iota_c1
             raise signature.located_error("iota dimension cannot go beyond the output rank.")
 
 
 @stablehlo.op("dynamic_iota", NO_MEMORY_EFFECT)
 class DynamicIotaOp(Op):
-    """The same for a shape that the program computes."""
+    """iota with the result shape given by an operand."""
 
     __slots__ = ()
 
@@ -112,19 +113,19 @@ class DynamicIotaOp(Op):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        if signature.iota_dimension >= signature.out.rank:  # dynamic_iota_c1
+        if signature[DynamicIotaOp.iota_dimension] >= signature[DynamicIotaOp.out].rank:  # dynamic_iota_c1
             raise signature.located_error("iota dimension cannot go beyond the output rank.")
 
     def verify_in_context(self) -> None:
         check_shape_operand(self, self.output_shape, self.out.type)  # dynamic_iota_c2
 
 
-# --- Tokens and devices ---------------------------------------------------------------------
+# --- Tokens and process ids -----------------------------------------------------------------
 
 
 @stablehlo.op("create_token", PURE, INFERS_COMPATIBLE_TYPES)
 class CreateTokenOp(Op):
-    """A token that waits for nothing."""
+    """Creates a token without dependencies."""
 
     __slots__ = ()
 
@@ -139,7 +140,7 @@ class CreateTokenOp(Op):
 
 @stablehlo.op("after_all", PURE, INFERS_COMPATIBLE_TYPES)
 class AfterAllOp(Op):
-    """A token that waits for several."""
+    """Joins tokens: the result depends on all operands."""
 
     __slots__ = ()
 
@@ -153,8 +154,8 @@ class AfterAllOp(Op):
         return [types.TOKEN_TYPE]
 
 
-class DeviceNumberOp(Op):
-    """Base of the operations that tell devices from each other."""
+class ProcessIdOp(Op):
+    """Base of replica_id and partition_id."""
 
     __slots__ = ()
 
@@ -168,14 +169,14 @@ class DeviceNumberOp(Op):
 
 
 @stablehlo.op("replica_id", PURE, INFERS_COMPATIBLE_TYPES)
-class ReplicaIdOp(DeviceNumberOp):
-    """Which replica this is."""
+class ReplicaIdOp(ProcessIdOp):
+    """The replica id of the current process."""
 
     __slots__ = ()
 
 
 @stablehlo.op("partition_id", PURE, INFERS_COMPATIBLE_TYPES)
-class PartitionIdOp(DeviceNumberOp):
-    """Which partition this is."""
+class PartitionIdOp(ProcessIdOp):
+    """The partition id of the current process."""
 
     __slots__ = ()

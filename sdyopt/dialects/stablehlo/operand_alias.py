@@ -1,4 +1,4 @@
-"""Which result of a custom_call shares memory with which operand.
+"""Output-operand aliases of custom_call: a result that shares a buffer with an operand.
 
 #stablehlo.output_operand_alias<output_tuple_indices = [0], operand_index = 1, operand_tuple_indices = []>
 """
@@ -9,17 +9,17 @@ from collections.abc import Sequence
 
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.dialects.stablehlo.bounds import print_size
-from sdyopt.dialects.stablehlo.custom_struct import dimension_list
+from sdyopt.dialects.stablehlo.bounds import print_dimension_size
+from sdyopt.dialects.stablehlo.custom_struct import parse_dimensions
 from sdyopt.dialects.stablehlo.dialect import stablehlo
-from sdyopt.dialects.stablehlo.tablegen_struct import integer, parse_struct_parameter
+from sdyopt.dialects.stablehlo.tablegen_struct import parse_struct_parameter
 from sdyopt.ir.attribute import ArrayAttr, Attribute
 from sdyopt.ir.constraints import AttrKind
 from sdyopt.ir.types import TupleType, Type
 
 
 class OutputOperandAlias(Attribute):
-    """A part of the results, and the part of an operand that it shares memory with."""
+    """Tuple indices of a result, and the operand index and tuple indices that it aliases."""
 
     output_tuple_indices: tuple[int, ...]
     operand_index: int
@@ -35,14 +35,13 @@ ALIASES: AttrKind[tuple[OutputOperandAlias, ...]] = AttrKind(
 )
 
 
-def part_of(whole: Type, indices: Sequence[int]) -> Type | None:
-    """The type at these indices of nested tuples; None if there is nothing."""
-    part = whole
+def tuple_element_type(type: Type, indices: Sequence[int]) -> Type | None:
+    """The type at these indices of nested tuples, or None if an index is out of bounds."""
     for index in indices:
-        if not isinstance(part, TupleType) or not 0 <= index < len(part.types):
+        if not isinstance(type, TupleType) or not 0 <= index < len(type.types):
             return None
-        part = part.types[index]
-    return part
+        type = type.types[index]
+    return type
 
 
 _INDICES = "::llvm::ArrayRef<int64_t>"
@@ -53,21 +52,21 @@ def _parse(parser: AsmParser) -> Attribute:
     for token in ("<", "output_tuple_indices", "="):
         parser.expect(token)
     owner = "OutputOperandAlias"
-    outputs = parse_struct_parameter(parser, owner, "outputTupleIndices", _INDICES, dimension_list)
+    outputs = parse_struct_parameter(parser, owner, "outputTupleIndices", _INDICES, parse_dimensions)
     for token in (",", "operand_index", "="):
         parser.expect(token)
-    operand = parse_struct_parameter(parser, owner, "operandIndex", "int64_t", integer)
+    operand = parse_struct_parameter(parser, owner, "operandIndex", "int64_t", AsmParser.integer)
     for token in (",", "operand_tuple_indices", "="):
         parser.expect(token)
-    operands = parse_struct_parameter(parser, owner, "operandTupleIndices", _INDICES, dimension_list)
+    operands = parse_struct_parameter(parser, owner, "operandTupleIndices", _INDICES, parse_dimensions)
     parser.expect(">")
     return OutputOperandAlias(outputs, operand, operands)
 
 
 @stablehlo.printer(OutputOperandAlias)
 def _print(alias: OutputOperandAlias, attribute_printer: AttributePrinter) -> str:
-    outputs = ", ".join(map(print_size, alias.output_tuple_indices))
-    operands = ", ".join(map(print_size, alias.operand_tuple_indices))
+    outputs = ", ".join(map(print_dimension_size, alias.output_tuple_indices))
+    operands = ", ".join(map(print_dimension_size, alias.operand_tuple_indices))
     return (
         f"output_operand_alias<output_tuple_indices = [{outputs}], operand_index = {alias.operand_index}, "
         f"operand_tuple_indices = [{operands}]>"

@@ -1,14 +1,17 @@
-"""How exactly operations multiply and add: precision and algorithm, and the pieces that write them."""
+"""Precision config and dot algorithm: the attributes, their checks and assembly directives."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from sdyopt.asm.format.assembly_format import Custom
 from sdyopt.asm.format.print_template import Template
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.parser.op_parser import OpAsmParser
-from sdyopt.asm.printer.attribute_printer import AttributePrinter, plain_type
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.stablehlo.assembly_directives import print_list
+from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.ir.attribute import ArrayAttr, Attribute, DictAttr
@@ -19,13 +22,13 @@ from sdyopt.ir.types import BF16, F16, F32, F64, FloatType, Type
 
 @enumeration(stablehlo, "precision", "DEFAULT", "HIGH", "HIGHEST")
 class Precision(EnumAttr):
-    """How exact one operand is taken; what that means is up to the backend."""
+    """The precision of one operand; its meaning is up to the backend."""
 
     __slots__ = ()
 
 
 def precision_config_of(cls: type[EnumAttr]) -> AttrKind[tuple[EnumAttr, ...]]:
-    """Lists of precisions; each dialect that has some has its own."""
+    """Arrays of `cls`, the precision attribute of stablehlo, chlo or mhlo."""
     return AttrKind(
         "Precision Config attribute",
         lambda a: isinstance(a, ArrayAttr) and all(isinstance(e, cls) for e in a.elements),
@@ -37,9 +40,8 @@ def precision_config_of(cls: type[EnumAttr]) -> AttrKind[tuple[EnumAttr, ...]]:
 PRECISION_CONFIG = precision_config_of(Precision)
 
 
-def check_precision(signature: OpSignature) -> None:
-    """There is at most one precision for each operand."""
-    config = signature.precision_config
+def check_precision(signature: OpSignature, config: Sequence[EnumAttr] | None) -> None:
+    """Checks that a precision config has at most one precision per operand."""
     if config is not None and len(config) > 2:
         raise signature.located_error(
             f"expects precision config to be empty or have <= 2 elements, got {len(config)}"
@@ -50,7 +52,7 @@ def check_precision(signature: OpSignature) -> None:
 
 
 class DotAlgorithm(Attribute):
-    """The types that a product is computed in, and into how many parts it is taken."""
+    """The types a dot is computed in, and the decomposition of its operands into components."""
 
     lhs_precision_type: Type
     rhs_precision_type: Type
@@ -72,8 +74,8 @@ _F8 = frozenset(
     FloatType(name)
     for name in ("f8E3M4", "f8E4M3", "f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E4M3B11FNUZ", "f8E5M2FNUZ")
 )
-# Operand type, accumulation type, number of operations.
-_KNOWN_ALGORITHMS = frozenset(
+# Operand type, accumulation type, number of primitive operations.
+_SUPPORTED_ALGORITHMS = frozenset(
     [
         *((F16, F16, 1), (F16, F32, 1), (BF16, BF16, 1), (BF16, F32, 1), (BF16, F32, 3), (BF16, F32, 6)),
         *((BF16, F32, 9), (_TF32, F32, 1), (_TF32, F32, 3), (F32, F32, 1), (F64, F64, 1)),
@@ -81,8 +83,8 @@ _KNOWN_ALGORITHMS = frozenset(
 )
 
 
-def algorithm_problem(algorithm: DotAlgorithm) -> str | None:
-    """What is wrong with an algorithm; None if it is one that some machine may have."""
+def verify_algorithm(algorithm: DotAlgorithm) -> str | None:
+    """The error message for an algorithm that no hardware supports, or None."""
     for count, what in (
         (algorithm.lhs_component_count, "lhs component count"),
         (algorithm.rhs_component_count, "rhs component count"),
@@ -90,13 +92,13 @@ def algorithm_problem(algorithm: DotAlgorithm) -> str | None:
     ):
         if count < 1:
             return f"{what} must be positive"
-    if _is_known(algorithm):
+    if _is_supported(algorithm):
         return None
     return (
         "dot algorithm not known to be supported on any hardware: "
-        f"{{lhs:'{plain_type(algorithm.lhs_precision_type)}', "
-        f"rhs:'{plain_type(algorithm.rhs_precision_type)}', "
-        f"accum:'{plain_type(algorithm.accumulation_type)}', "
+        f"{{lhs:{quoted(algorithm.lhs_precision_type)}, "
+        f"rhs:{quoted(algorithm.rhs_precision_type)}, "
+        f"accum:{quoted(algorithm.accumulation_type)}, "
         f"lhs_components:{algorithm.lhs_component_count}, "
         f"rhs_components:{algorithm.rhs_component_count}, "
         f"primitive_ops:{algorithm.num_primitive_operations}, "
@@ -104,7 +106,7 @@ def algorithm_problem(algorithm: DotAlgorithm) -> str | None:
     )
 
 
-def _is_known(algorithm: DotAlgorithm) -> bool:
+def _is_supported(algorithm: DotAlgorithm) -> bool:
     lhs, rhs = algorithm.lhs_precision_type, algorithm.rhs_precision_type
     accumulation, count = algorithm.accumulation_type, algorithm.num_primitive_operations
     if algorithm.lhs_component_count != 1 or algorithm.rhs_component_count != 1:
@@ -113,10 +115,10 @@ def _is_known(algorithm: DotAlgorithm) -> bool:
         return accumulation is F32 and count == 1
     if algorithm.allow_imprecise_accumulation or lhs is not rhs:
         return False
-    return (lhs, accumulation, count) in _KNOWN_ALGORITHMS
+    return (lhs, accumulation, count) in _SUPPORTED_ALGORITHMS
 
 
-# --- Text -----------------------------------------------------------------------------------
+# --- Assembly -------------------------------------------------------------------------------
 
 _ENTRIES = (
     ("lhs_precision_type", "lhsPrecisionType", "Type"),
@@ -131,7 +133,10 @@ _ENTRIES = (
 
 @stablehlo.attribute("dot_algorithm")
 def parse_algorithm(parser: AsmParser) -> DotAlgorithm:
-    """Reads `<lhs_precision_type = tf32, …>`."""
+    """Parses `<lhs_precision_type = tf32, …>`; all entries are required, in this order.
+
+    Raises a DiagnosticError for a malformed or unsupported algorithm.
+    """
     offset = parser.skip_trivia()
     parser.expect("<")
     values = []
@@ -141,7 +146,7 @@ def parse_algorithm(parser: AsmParser) -> DotAlgorithm:
         parser.expect(name)
         parser.expect("=")
         try:
-            values.append(_READ[cpp_type](parser))
+            values.append(_ENTRY_PARSERS[cpp_type](parser))
         except DiagnosticError as error:
             raise error.then(
                 parser.error(
@@ -151,13 +156,13 @@ def parse_algorithm(parser: AsmParser) -> DotAlgorithm:
             ) from None
     parser.expect(">")
     algorithm = DotAlgorithm(*values)
-    problem = algorithm_problem(algorithm)
-    if problem is not None:
-        raise parser.error(problem, offset)
+    message = verify_algorithm(algorithm)
+    if message is not None:
+        raise parser.error(message, offset)
     return algorithm
 
 
-def _truth(parser: AsmParser) -> bool:
+def _parse_bool(parser: AsmParser) -> bool:
     if parser.accept("true"):
         return True
     offset = parser.skip_trivia()
@@ -167,25 +172,29 @@ def _truth(parser: AsmParser) -> bool:
     return value == 1
 
 
-_READ = {"Type": lambda parser: parser.type(), "int64_t": lambda parser: parser.integer(), "bool": _truth}
+_ENTRY_PARSERS = {
+    "Type": lambda parser: parser.type(),
+    "int64_t": lambda parser: parser.integer(),
+    "bool": _parse_bool,
+}
 
 
 @stablehlo.printer(DotAlgorithm)
 def _print_algorithm(algorithm: DotAlgorithm, attribute_printer: AttributePrinter) -> str:
-    written = []
+    entries = []
     for name, _, cpp_type in _ENTRIES:
         value = getattr(algorithm, name)
         text = attribute_printer.type(value) if cpp_type == "Type" else str(value).lower()
-        written.append(f"{name} = {text}")
-    return f"dot_algorithm<{', '.join(written)}>"
+        entries.append(f"{name} = {text}")
+    return f"dot_algorithm<{', '.join(entries)}>"
 
 
 def _parse_precision(op_parser: OpAsmParser) -> None:
-    """Reads `precision = [HIGH, DEFAULT]`."""
+    """Parses `precision = [HIGH, DEFAULT]`."""
     op_parser.expect("precision")
     op_parser.expect("=")
-    words = op_parser.comma_list(lambda: Precision.read(op_parser), "[", "]")
-    op_parser.attributes["precision_config"] = ArrayAttr(tuple(words))
+    precisions = op_parser.comma_list(lambda: Precision.parse_value(op_parser), "[", "]")
+    op_parser.attributes["precision_config"] = ArrayAttr(tuple(precisions))
 
 
 def _parse_optional_precision(op_parser: OpAsmParser) -> None:
@@ -206,26 +215,27 @@ def _parse_precision_and_algorithm(op_parser: OpAsmParser) -> None:
 
 
 def _write_precision(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-    config = signature.precision_config
+    config = signature.attributes.get("precision_config")
     if config is not None:
-        out.text(f", precision = {print_list([precision.value for precision in config])}")
+        precisions = PRECISION_CONFIG.value(config)
+        out.text(f", precision = {print_list([precision.value for precision in precisions])}")
 
 
 def _write_precision_and_algorithm(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
     _write_precision(out, signature, attributes)
-    algorithm = signature.algorithm
-    if algorithm is not None:
+    algorithm = signature.attributes.get("algorithm")
+    if isinstance(algorithm, DotAlgorithm):
         text = _print_algorithm(algorithm, out.attribute_printer)
         out.text(f", algorithm = {text.removeprefix('dot_algorithm')}")
 
 
 def precision_directive() -> Custom:
-    """`, precision = […]`, if there is one."""
+    """Optional `, precision = […]`."""
     return Custom(_parse_optional_precision, _write_precision, elides=["precision_config"])
 
 
 def precision_and_algorithm_directive() -> Custom:
-    """`, precision = […], algorithm = <…>`, each if it is there."""
+    """Optional `, precision = […]` and optional `, algorithm = <…>`."""
     return Custom(
         _parse_precision_and_algorithm,
         _write_precision_and_algorithm,

@@ -1,19 +1,20 @@
-"""Checks of quantised elements: which scales and zeros go together."""
+"""Checks of the scales and zero points of quantized element types."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from struct import pack, unpack
 
-from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.quant import QuantizedType, UniformQuantized, UniformQuantizedPerAxis
+from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.dialects.stablehlo.type_compatibility import are_compatible_elements
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import DYNAMIC, ComplexType, FloatType, IntegerType, RankedTensor, Type
 
 
 def bit_width(type: Type) -> int:
-    """The bits of an element; those of a quantised one are the stored number's."""
+    """The bit width of an element type; for a quantized type, of its storage type."""
     if isinstance(type, ComplexType):
         return 2 * bit_width(type.element)
     if isinstance(type, QuantizedType):
@@ -23,45 +24,43 @@ def bit_width(type: Type) -> int:
 
 
 def quantized_axis(type: RankedTensor) -> int | None:
-    """The dimension whose indices have scales of their own, if there is one."""
+    """The quantization dimension of a per-axis quantized tensor, or None."""
     return type.element.axis if isinstance(type.element, UniformQuantizedPerAxis) else None
 
 
 def check_element_types(signature: OpSignature, source: RankedTensor, target: RankedTensor) -> None:
-    """Elements must be compatible, unless any are quantised, for which there are other checks."""
+    """Checks that non-quantized element types are compatible; quantized ones have checks of their own."""
     is_quantized = isinstance(source.element, QuantizedType) or isinstance(target.element, QuantizedType)
     if not is_quantized and not are_compatible_elements(source, target):
         raise signature.located_error(
             "expects operand and result to have compatible element type. Got: "
-            f"'{plain_type(source)}' and '{plain_type(target)}'"
+            f"{quoted(source)} and {quoted(target)}"
         )
 
 
 def check_same_scale(signature: OpSignature, source: RankedTensor, target: RankedTensor) -> None:
-    """If both have one scale and zero, they must be the same."""
+    """Checks that two per-tensor quantized element types are equal."""
     left, right = source.element, target.element
     if isinstance(left, UniformQuantized) and isinstance(right, UniformQuantized) and left is not right:
         raise signature.located_error(
-            "expect same quantization scale and zero_point but got "
-            f"'{plain_type(source)}' vs '{plain_type(target)}'"
+            f"expect same quantization scale and zero_point but got {quoted(source)} vs {quoted(target)}"
         )
 
 
 def check_same_scales(signature: OpSignature, source: RankedTensor, target: RankedTensor) -> None:
-    """If both have scales and zeros per axis, they must be the same."""
+    """Checks that two per-axis quantized element types have equal scales and zero points."""
     left, right = source.element, target.element
     if not isinstance(left, UniformQuantizedPerAxis) or not isinstance(right, UniformQuantizedPerAxis):
         return
     count = min(len(left.scales), len(right.scales))
     if left.scales[:count] != right.scales[:count] or left.zero_points[:count] != right.zero_points[:count]:
         raise signature.located_error(
-            "expect same quantization scales and zero_points but got "
-            f"'{plain_type(source)}' vs '{plain_type(target)}'"
+            f"expect same quantization scales and zero_points but got {quoted(source)} vs {quoted(target)}"
         )
 
 
 def check_reshape_scales(signature: OpSignature, source: RankedTensor, target: RankedTensor) -> None:
-    """Reshaping keeps scales, and what lies before the axis that they belong to."""
+    """Checks that a reshape keeps the quantization, its dimension's size and the sizes before it."""
     check_same_scale(signature, source, target)
     check_same_scales(signature, source, target)
     axis, target_axis = quantized_axis(source), quantized_axis(target)
@@ -71,7 +70,7 @@ def check_reshape_scales(signature: OpSignature, source: RankedTensor, target: R
     if DYNAMIC not in sizes and sizes[0] != sizes[1]:
         raise signature.located_error(
             "expect same quantization dimension size for operand and result "
-            f"'{plain_type(source)}' and '{plain_type(target)}'"
+            f"{quoted(source)} and {quoted(target)}"
         )
     if source.has_static_shape and target.has_static_shape:
         before = (prod(source.shape[:axis]), prod(target.shape[:target_axis]))
@@ -82,32 +81,42 @@ def check_reshape_scales(signature: OpSignature, source: RankedTensor, target: R
             )
 
 
-def check_broadcast_scales(signature: OpSignature) -> None:
-    """Broadcasting moves the axis that scales belong to, and repeats a single one."""
-    source, target = signature.operand.element, signature.out.element
-    if not isinstance(source, UniformQuantizedPerAxis) or not isinstance(target, UniformQuantizedPerAxis):
+def check_broadcast_scales(
+    signature: OpSignature,
+    source: RankedTensor,
+    target: RankedTensor,
+    broadcast_dimensions: Sequence[int],
+) -> None:
+    """Checks the per-axis quantization of a broadcast.
+
+    The quantization dimension must be mapped like any other; if its size is 1, its scale and zero
+    point must be repeated.
+    """
+    left, right = source.element, target.element
+    if not isinstance(left, UniformQuantizedPerAxis) or not isinstance(right, UniformQuantizedPerAxis):
         return
-    moved = signature.broadcast_dimensions[source.axis]
-    if target.axis != moved:
+    mapped_axis = broadcast_dimensions[left.axis]
+    if right.axis != mapped_axis:
         raise signature.located_error(
-            f"result quantization_dimension {target.axis} not same as broadcast_dimensions[{source.axis}] "
-            f"= {moved}"
+            f"result quantization_dimension {right.axis} not same as broadcast_dimensions[{left.axis}] "
+            f"= {mapped_axis}"
         )
-    if signature.operand.shape[source.axis] != 1:
+    if source.shape[left.axis] != 1:
         return
-    for index, (scale, zero) in enumerate(zip(target.scales, target.zero_points, strict=True)):
-        if scale != source.scales[0]:
+    for index, (scale, zero_point) in enumerate(zip(right.scales, right.zero_points, strict=True)):
+        if scale != left.scales[0]:
             raise signature.located_error(
-                f"mismatch result scale {index} ({_number(scale)}) and operand scale 0 "
-                f"({_number(source.scales[0])})"
+                f"mismatch result scale {index} ({_scale_text(scale)}) and operand scale 0 "
+                f"({_scale_text(left.scales[0])})"
             )
-        if zero != source.zero_points[0]:
+        if zero_point != left.zero_points[0]:
             raise signature.located_error(
-                f"mismatch result zero_point {index} ({zero}) and operand zero_point 0 "
-                f"({source.zero_points[0]})"
+                f"mismatch result zero_point {index} ({zero_point}) and operand zero_point 0 "
+                f"({left.zero_points[0]})"
             )
 
 
-def _number(bits: int) -> str:
+def _scale_text(bits: int) -> str:
+    """An `f64` bit pattern in the notation of C's `%e`."""
     (value,) = unpack("<d", pack("<Q", bits))
     return f"{value:e}"

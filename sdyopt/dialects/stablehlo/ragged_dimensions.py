@@ -1,15 +1,15 @@
-"""Which dimensions of two operands belong together in a product of groups of rows.
-
-StableHLO has no such product, but dialects around it have.
-"""
+"""Checks of ragged dots, which chlo and mhlo have: dots with one lhs dimension split into groups."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from sdyopt.dialects.stablehlo.contraction import check_result_shape
-from sdyopt.dialects.stablehlo.dimensions import check_distinct, check_within, listing
+from sdyopt.dialects.stablehlo.diagnostic_text import listing
+from sdyopt.dialects.stablehlo.dimensions import check_distinct, check_within
 from sdyopt.dialects.stablehlo.dot_dimensions import check_dot_dimensions, free_sizes
+from sdyopt.dialects.stablehlo.enums import EnumAttr
 from sdyopt.dialects.stablehlo.precision import check_precision
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.shape_traits import are_compatible_sizes
@@ -19,7 +19,7 @@ Dimensions = tuple[int, ...]
 
 
 class RaggedDimensions(NamedTuple):
-    """The dimensions that are matched up, summed over, cut into groups, and numbered by groups."""
+    """Batching, contracting, lhs ragged and rhs group dimensions."""
 
     lhs_batching: Dimensions
     rhs_batching: Dimensions
@@ -29,10 +29,12 @@ class RaggedDimensions(NamedTuple):
     rhs_group: Dimensions
 
 
-def check_ragged_dot(signature: OpSignature, dims: RaggedDimensions) -> None:
-    """Checks a product with these dimensions."""
+def check_ragged_dot(
+    signature: OpSignature, dims: RaggedDimensions, precision_config: Sequence[EnumAttr] | None
+) -> None:
+    """Checks a ragged dot with the operands lhs, rhs and group_sizes. Raises a SignatureError."""
     lhs, rhs, group_sizes = signature.operand_types
-    check_precision(signature)
+    check_precision(signature, precision_config)
     if not isinstance(lhs, RankedTensor) or not isinstance(rhs, RankedTensor):
         raise signature.op_error("expects operands with a rank")
     assert isinstance(group_sizes, RankedTensor)
@@ -53,10 +55,10 @@ def check_ragged_dot(signature: OpSignature, dims: RaggedDimensions) -> None:
 def _check_group_sizes(
     signature: OpSignature, dims: RaggedDimensions, lhs: RankedTensor, group_sizes: RankedTensor, ragged: int
 ) -> None:
-    """There is one list of sizes, or one for whatever lies outside of the ragged dimension."""
+    """Checks that group_sizes is one list, or one list per index of the dimensions before the ragged one."""
     if group_sizes.rank == 1:
         return
-    prefix = [lhs.shape[dimension] for dimension in _outside(dims, ragged)]
+    prefix = [lhs.shape[dimension] for dimension in _group_batching_dimensions(dims, ragged)]
     if group_sizes.rank != len(prefix) + 1:
         raise signature.located_error(
             f"expected group_sizes to have rank {len(prefix) + 1}, got {group_sizes.rank}"
@@ -68,8 +70,8 @@ def _check_group_sizes(
         )
 
 
-def _outside(dims: RaggedDimensions, ragged: int) -> list[int]:
-    """The dimensions of lhs that have group sizes of their own."""
+def _group_batching_dimensions(dims: RaggedDimensions, ragged: int) -> list[int]:
+    """The lhs dimensions whose indices have separate group sizes: those before the ragged dimension."""
     batching, contracting = list(dims.lhs_batching), list(dims.lhs_contracting)
     if ragged in batching:
         return batching[: batching.index(ragged)]
@@ -81,7 +83,7 @@ def _outside(dims: RaggedDimensions, ragged: int) -> list[int]:
 def _check_group_dimension(
     signature: OpSignature, dims: RaggedDimensions, rhs: RankedTensor, count: int, ragged: int
 ) -> None:
-    """A free ragged dimension meets one part of rhs per group; others meet all of it."""
+    """Checks that rhs has one group dimension if the ragged dimension is free, else none."""
     group = dims.rhs_group
     for dimension in group:
         check_within(signature, dimension, rhs.rank, "rhs_group_dim", "rhs_rank")

@@ -1,4 +1,4 @@
-"""stablehlo operations that make random numbers: rng, rng_bit_generator."""
+"""stablehlo.rng and rng_bit_generator."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand,
 from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.stablehlo.assembly_directives import enum_attr
 from sdyopt.dialects.stablehlo.attribute_kinds import integers_of
+from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.dimensions import are_shapes_compatible
 from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
-from sdyopt.dialects.stablehlo.region_signatures import quoted
 from sdyopt.dialects.stablehlo.type_compatibility import are_compatible
 from sdyopt.dialects.stablehlo.types import (
     INT_OR_FLOAT_TENSOR,
@@ -32,21 +32,21 @@ from sdyopt.ir.verify_signature import compare_types
 
 @enumeration(stablehlo, "rng_distribution", "UNIFORM", "NORMAL")
 class RngDistribution(EnumAttr):
-    """How random numbers are spread."""
+    """The distribution of rng."""
 
     __slots__ = ()
 
 
 @enumeration(stablehlo, "rng_algorithm", "DEFAULT", "THREE_FRY", "PHILOX")
 class RngAlgorithm(EnumAttr):
-    """How random bits are made."""
+    """The algorithm of rng_bit_generator."""
 
     __slots__ = ()
 
 
 @stablehlo.op("rng", same_element_types("a", "b", "result"))
 class RngOp(Op):
-    """Random numbers between a and b, or around a with deviation b. Each run gives others."""
+    """Random numbers: uniform in [a, b), or normal with mean a and standard deviation b."""
 
     __slots__ = ()
 
@@ -62,23 +62,23 @@ class RngOp(Op):
     )
 
     def verify_in_context(self) -> None:
-        sizes = constant_value(self.shape.defining_op)
-        known = integers_of(sizes) if isinstance(sizes, DenseElements) else None
-        compare_types(self.signature, lambda: _infer_rng(self.signature, known), are_compatible, plain_type)
+        constant = constant_value(self.shape.defining_op)
+        sizes = integers_of(constant) if isinstance(constant, DenseElements) else None
+        compare_types(self.signature, lambda: _infer_rng(self.signature, sizes), are_compatible, plain_type)
 
 
 def _infer_rng(signature: OpSignature, sizes: list[int] | None) -> list[Type]:
-    elements = signature.a.element, signature.b.element
-    is_uniform = signature.rng_distribution.value == "UNIFORM"
+    elements = signature[RngOp.a].element, signature[RngOp.b].element
+    is_uniform = signature[RngOp.rng_distribution].value == "UNIFORM"
     if not is_uniform and not all(isinstance(element, FloatType) for element in elements):
         raise signature.located_error("mu and sigma must be floats")
-    shape = signature.shape.shape[0] * (DYNAMIC,) if sizes is None else tuple(sizes)
+    shape = signature[RngOp.shape].shape[0] * (DYNAMIC,) if sizes is None else tuple(sizes)
     return [tensor(shape, elements[1])]
 
 
 @stablehlo.op("rng_bit_generator", NO_MEMORY_EFFECT)
 class RngBitGeneratorOp(Op):
-    """Random bits that follow from a state, and the state after them."""
+    """Pseudo-random bits generated from a state, and the updated state."""
 
     __slots__ = ()
 
@@ -97,7 +97,8 @@ class RngBitGeneratorOp(Op):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        initial, output = signature.initial_state, signature.output_state
+        initial = signature[RngBitGeneratorOp.initial_state]
+        output = signature[RngBitGeneratorOp.output_state]
         if not are_shapes_compatible(initial.shape, output.shape):
             raise signature.located_error(
                 "output state shape must be compatible with initial state shape. "

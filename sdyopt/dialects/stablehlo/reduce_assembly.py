@@ -1,20 +1,19 @@
-"""How reductions are written.
+"""The assembly of stablehlo.reduce.
 
     stablehlo.reduce(%0 init: %1) applies stablehlo.add across dimensions = [0] : types
     stablehlo.reduce(%0 init: %1) across dimensions = [0] : types
      reducer(%arg0: tensor<f32>, %arg1: tensor<f32>)  { … }
 
-The short form stands for a body that is just one commutative operation, which text does not spell
-out.
+The compact form (`applies`) is for a reducer region that consists of one commutative operation on its
+arguments; parsing builds that region.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.parser.op_parser import Argument, OpAsmParser, OperandName
 from sdyopt.asm.printer.asm_printer import Printer
+from sdyopt.dialects.stablehlo.diagnostic_text import listing
 from sdyopt.dialects.stablehlo.traits import HLO_COMMUTATIVE
 from sdyopt.ir.attribute import EMPTY_DICT
 from sdyopt.ir.block import Region
@@ -25,11 +24,11 @@ from sdyopt.ir.operation import Op, build
 from sdyopt.ir.traits import COMMUTATIVE
 from sdyopt.ir.types import I64, FunctionType, ShapedType, Type, element_of, tensor
 
-# --- Reading -----------------------------------------------------------------------------------
+# --- Parsing -----------------------------------------------------------------------------------
 
 
 def parse_reduce(op_parser: OpAsmParser) -> None:
-    """Reads a reduction behind the operation's name."""
+    """Parses what follows the operation name. Raises a DiagnosticError."""
     op_parser.location_offset = op_parser.skip_trivia()
     inputs, init_values = _parse_operands(op_parser)
     operands = inputs + init_values
@@ -38,7 +37,7 @@ def parse_reduce(op_parser: OpAsmParser) -> None:
         type = _parse_dimensions_and_type(op_parser)
         _check_inputs(op_parser, type)
         op_parser.operands = op_parser.resolve_all(operands, type.inputs, op_parser.location_offset)
-        op_parser.complete = _ImpliedBody(op_class, tensor((), element_of(type.inputs[0])))
+        op_parser.complete = _CompactReducer(op_class, tensor((), element_of(type.inputs[0])))
     else:
         type = _parse_dimensions_and_type(op_parser)
         op_parser.expect("reducer")
@@ -49,7 +48,7 @@ def parse_reduce(op_parser: OpAsmParser) -> None:
 
 
 def _parse_operands(op_parser: OpAsmParser) -> tuple[list[OperandName], list[OperandName]]:
-    """Reads `(%0 init: %1), (%2 init: %3)`: inputs and initial values."""
+    """Parses `(%0 init: %1), (%2 init: %3)` into inputs and initial values."""
     inputs, init_values = [], []
     while True:
         if op_parser.accept("("):
@@ -63,7 +62,7 @@ def _parse_operands(op_parser: OpAsmParser) -> tuple[list[OperandName], list[Ope
 
 
 def _parse_inner_op(op_parser: OpAsmParser) -> type[Op]:
-    """Reads the name of the operation that puts two elements together."""
+    """Parses the name of the reducer's single operation."""
     name = op_parser.accept_word()
     if name is None:
         raise AsmParser.error(op_parser, "expected bare identifier or keyword")
@@ -79,7 +78,7 @@ def _parse_inner_op(op_parser: OpAsmParser) -> type[Op]:
 
 
 def _parse_dimensions_and_type(op_parser: OpAsmParser) -> FunctionType:
-    """Reads `across dimensions = [0] {…} : (types) -> types`."""
+    """Parses `across dimensions = [0] {…} : (types) -> types`."""
     op_parser.expect("across")
     op_parser.expect("dimensions")
     op_parser.expect("=")
@@ -97,7 +96,7 @@ def _check_inputs(op_parser: OpAsmParser, type: FunctionType) -> None:
 
 
 def _parse_arguments(op_parser: OpAsmParser) -> list[Argument]:
-    """Reads `(%a: type, %b: type) (%c: type, %d: type)`: first all elements, then all accumulators."""
+    """Parses `(%a: type, %b: type) (%c: type, %d: type)` into all elements, then all accumulators."""
     elements, accumulators = [], []
     while op_parser.accept("("):
         elements.append(_parse_argument(op_parser))
@@ -115,8 +114,8 @@ def _parse_argument(op_parser: OpAsmParser) -> Argument:
     return Argument(name, offset, type, None, location or (op_parser.source, offset))
 
 
-class _ImpliedBody:
-    """Gives an operation the body that applies one operation to two scalars."""
+class _CompactReducer:
+    """Builds the reducer region of the compact form: one operation on two scalars and its return."""
 
     def __init__(self, op_class: type[Op], type: Type) -> None:
         self._type = type
@@ -136,11 +135,11 @@ class _ImpliedBody:
         op.regions = (region,)
 
 
-# --- Writing -----------------------------------------------------------------------------------
+# --- Printing ----------------------------------------------------------------------------------
 
 
-def print_reduce(op: Any, printer: Printer) -> None:
-    """Writes what stands behind the name of a reduction."""
+def print_reduce(op: Op, printer: Printer) -> None:
+    """Prints what follows the operation name."""
     names = [printer.name(value) for value in op.operands]
     half = len(names) // 2
     pairs = zip(names[:half], names[half:], strict=False)
@@ -148,16 +147,18 @@ def print_reduce(op: Any, printer: Printer) -> None:
     inner = applied_op(op)
     if inner is not None:
         printer.write(f" applies {inner.signature.name}")
-    dimensions = ", ".join(map(str, op.signature.dimensions))
-    printer.write(f" across dimensions = [{dimensions}]")
+    dimensions = op.signature.attributes["dimensions"]
+    assert isinstance(dimensions, DenseArray)
+    printer.write(f" across dimensions = [{listing(dimensions.values)}]")
     printer.attribute_dictionary(op, "dimensions")
     printer.write(f" : {printer.attribute_printer.function_type(op.operand_types, op.result_types)}")
     if inner is None:
         _print_reducer(op, half, printer)
 
 
-def _print_reducer(op: Any, half: int, printer: Printer) -> None:
-    arguments = op.body.blocks[0].arguments
+def _print_reducer(op: Op, half: int, printer: Printer) -> None:
+    body = op.regions[0]
+    arguments = body.blocks[0].arguments
     printer.newline()
     printer.write(" reducer")
     for element, accumulator in zip(arguments[:half], arguments[half:], strict=False):
@@ -167,11 +168,11 @@ def _print_reducer(op: Any, half: int, printer: Printer) -> None:
         printer.argument(accumulator)
         printer.write(") ")
     printer.write(" ")
-    printer.region(op.body)
+    printer.region(body)
 
 
 def applied_op(op: Op) -> Op | None:
-    """The operation that the body consists of, if the short form says all there is to say."""
+    """The single operation of the reducer region if the compact form can express it, else None."""
     block = op.regions[0].blocks[0]
     inner, last = block.first, block.last
     if inner is None or last is None or inner.next is not last or not last.is_terminator:
@@ -200,11 +201,11 @@ def _has_commutative_class(signature: OpSignature) -> bool:
 
 
 def _is_commutative(op_class: type[Op]) -> bool:
-    """Whether this is a class of commutative operations with two operands and no region."""
-    parts = op_class.fields.values()
-    operands = [field for field in parts if isinstance(field, OperandField)]
+    """Whether the operations of a class are commutative, with two operands and no region."""
+    fields = op_class.fields.values()
+    operands = [field for field in fields if isinstance(field, OperandField)]
     return (
         (HLO_COMMUTATIVE in op_class.traits or COMMUTATIVE in op_class.traits)
         and [field.arity for field in operands] == [ONE, ONE]
-        and not any(isinstance(field, RegionField) for field in parts)
+        and not any(isinstance(field, RegionField) for field in fields)
     )

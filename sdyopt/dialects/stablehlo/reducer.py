@@ -1,11 +1,13 @@
-"""Reducers: the bodies that put two elements together, in reduce, all_reduce, scatter and others."""
+"""Checks of reducer regions, in reduce, all_reduce, scatter and others."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from sdyopt.dialects.quant import QuantizedType
-from sdyopt.dialects.stablehlo.region_signatures import Body, quoted
+from sdyopt.dialects.stablehlo.diagnostic_text import quoted
+from sdyopt.dialects.stablehlo.quantized import bit_width
+from sdyopt.dialects.stablehlo.region_signatures import RegionSignature
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.shape_traits import are_compatible_shapes, are_compatible_sizes
 from sdyopt.ir.types import ComplexType, FloatType, IntegerType, RankedTensor, ShapedType, Type, element_of
@@ -13,48 +15,52 @@ from sdyopt.ir.types import ComplexType, FloatType, IntegerType, RankedTensor, S
 
 def check_reducer(
     signature: OpSignature,
-    body: Body,
+    reducer: RegionSignature,
     inputs: Sequence[Type],
     init_values: Sequence[Type],
-    allowed_shape: Sequence[int],
+    allowed_dimensions: Sequence[int],
 ) -> None:
-    """A reducer takes (elements, accumulators) and gives accumulators, one of each per input.
+    """Checks a reducer region: (elements, accumulators) -> accumulators, one of each per input.
 
-    Its parameters are no larger than `allowed_shape`.
+    `allowed_dimensions` are the sizes that the shape of an argument may have, in order.
     """
-    _check_counts(signature, body, len(inputs))
-    for type in body.returned:
+    _check_counts(signature, reducer, len(inputs))
+    for type in reducer.returned_types:
         if not isinstance(type, ShapedType):
             raise signature.located_error(
                 "Reduction-region here must produce tensor-typed result(s), but produces "
                 f"{quoted(type)} instead"
             )
     for index, (input, init_value) in enumerate(zip(inputs, init_values, strict=True)):
-        _check_types(signature, body, index, input, init_value)
-        _check_shape(signature, body, index, allowed_shape)
+        _check_types(signature, reducer, index, input, init_value)
+        _check_shape(signature, reducer, index, allowed_dimensions)
 
 
-def _check_counts(signature: OpSignature, body: Body, count: int) -> None:
-    if len(body.arguments) != 2 * count:
+def _check_counts(signature: OpSignature, reducer: RegionSignature, count: int) -> None:
+    if len(reducer.argument_types) != 2 * count:
         raise signature.located_error(
-            f"Reduction-region must take {2 * count} parameters, but takes {len(body.arguments)} parameter(s)"
+            f"Reduction-region must take {2 * count} parameters, but takes "
+            f"{len(reducer.argument_types)} parameter(s)"
         )
-    if not body.has_terminator:
+    if not reducer.has_terminator:
         raise signature.located_error("The reduction-region expected to have a terminator")
-    if not body.returned:
+    if not reducer.returned_types:
         raise signature.located_error("The reduction-region expected to return some value(s)")
-    if len(body.returned) != count:
+    if len(reducer.returned_types) != count:
         raise signature.located_error(
-            f"Reduction-region here must produce {count} tensors, but produces {len(body.returned)} instead"
+            f"Reduction-region here must produce {count} tensors, but produces "
+            f"{len(reducer.returned_types)} instead"
         )
 
 
-def _check_types(signature: OpSignature, body: Body, index: int, input: Type, init_value: Type) -> None:
-    result = body.returned[index]
-    other = len(body.returned) + index
+def _check_types(
+    signature: OpSignature, reducer: RegionSignature, index: int, input: Type, init_value: Type
+) -> None:
+    result = reducer.returned_types[index]
+    other = len(reducer.returned_types) + index
     for number, ignores_precision in ((index, False), (other, True)):
-        parameter = body.arguments[number]
-        if not is_alike(result, parameter, ignores_precision):
+        parameter = reducer.argument_types[number]
+        if not has_compatible_shape_and_element(result, parameter, ignores_precision):
             raise signature.located_error(
                 f"The type of reduction-region's parameter at index {number} is different than the "
                 f"corresponding result type: {quoted(parameter)} vs {quoted(result)}"
@@ -70,7 +76,7 @@ def _check_types(signature: OpSignature, body: Body, index: int, input: Type, in
             f"promotable from the op's corresponding init-value element-type: {quoted(result)} vs "
             f"{quoted(init_value)}"
         )
-    parameter = body.arguments[other]
+    parameter = reducer.argument_types[other]
     if not _is_promotable(input, parameter):
         raise signature.located_error(
             f"The element-type of reduction-region's argument at index {other} is expected to be promotable "
@@ -78,17 +84,19 @@ def _check_types(signature: OpSignature, body: Body, index: int, input: Type, in
         )
 
 
-def _check_shape(signature: OpSignature, body: Body, index: int, allowed_shape: Sequence[int]) -> None:
-    other = len(body.returned) + index
-    parameter = body.arguments[other]
+def _check_shape(
+    signature: OpSignature, reducer: RegionSignature, index: int, allowed_dimensions: Sequence[int]
+) -> None:
+    other = len(reducer.returned_types) + index
+    parameter = reducer.argument_types[other]
     shape = parameter.shape if isinstance(parameter, RankedTensor) else ()
-    if len(shape) > len(allowed_shape):
+    if len(shape) > len(allowed_dimensions):
         raise signature.located_error(
             f"The rank of reduction-region's argument at index {other} is expected to be <= "
-            f"{len(allowed_shape)}, got {len(shape)}"
+            f"{len(allowed_dimensions)}, got {len(shape)}"
         )
     matched = 0
-    for size in allowed_shape:
+    for size in allowed_dimensions:
         if matched < len(shape) and are_compatible_sizes(size, shape[matched]):
             matched += 1
     if matched != len(shape):
@@ -98,8 +106,10 @@ def _check_shape(signature: OpSignature, body: Body, index: int, allowed_shape: 
         )
 
 
-def is_alike(left: Type, right: Type, ignores_precision: bool) -> bool:
-    """Whether two tensors have compatible shapes and the same elements."""
+def has_compatible_shape_and_element(left: Type, right: Type, ignores_precision: bool) -> bool:
+    """Whether two tensors have compatible shapes and the same element type, or any two float types
+    if `ignores_precision`.
+    """
     if not isinstance(right, ShapedType) or not are_compatible_shapes([left, right]):
         return False
     a, b = element_of(left), element_of(right)
@@ -107,22 +117,13 @@ def is_alike(left: Type, right: Type, ignores_precision: bool) -> bool:
 
 
 def _is_promotable(source: Type, target: Type) -> bool:
-    """Whether elements of one tensor fit into those of another; any float fits into any other."""
+    """Whether the element type of one tensor is promotable to that of another; floats always are."""
     a, b = element_of(source), element_of(target)
     if isinstance(a, FloatType) and isinstance(b, FloatType):
         return True
     if isinstance(a, QuantizedType) and isinstance(b, QuantizedType):
-        return a.expressed is b.expressed and _width(a) <= _width(b)
+        return a.expressed is b.expressed and bit_width(a) <= bit_width(b)
     for cls in (IntegerType, ComplexType):
         if isinstance(a, cls) and isinstance(b, cls):
-            return _width(a) <= _width(b)
+            return bit_width(a) <= bit_width(b)
     return False
-
-
-def _width(type: Type) -> int:
-    if isinstance(type, ComplexType):
-        return 2 * _width(type.element)
-    if isinstance(type, QuantizedType):
-        return _width(type.storage)
-    assert isinstance(type, IntegerType | FloatType)
-    return type.width

@@ -1,4 +1,4 @@
-"""stablehlo operations that put elements together: reduce, reduce_window, sort."""
+"""stablehlo.reduce, reduce_window and sort."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from sdyopt.asm.format.assembly_format import Custom, assembly
 from sdyopt.dialects.stablehlo.attribute_kinds import I64_ELEMENTS
 from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
 from sdyopt.dialects.stablehlo.control_flow import is_boolean_scalar
+from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.reduce_assembly import parse_reduce, print_reduce
 from sdyopt.dialects.stablehlo.reducer import check_reducer
 from sdyopt.dialects.stablehlo.region_signatures import (
     SINGLE_BLOCK,
-    Bodies,
-    Body,
-    BodyOp,
-    body_of,
-    quoted,
+    RegionOp,
+    RegionSignature,
+    RegionSignatures,
+    region_signature,
 )
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.types import TENSOR
@@ -33,8 +33,8 @@ from sdyopt.ir.types import I64, RankedTensor, Type, element_of, tensor
 
 
 @stablehlo.op("reduce", RECURSIVE_EFFECTS, SAME_SIZE_OPERANDS, INFERS_COMPATIBLE_TYPES, SINGLE_BLOCK)
-class ReduceOp(BodyOp):
-    """Puts all elements along some dimensions together, starting from an initial value."""
+class ReduceOp(RegionOp):
+    """Reduces the inputs along some dimensions, starting from the initial values."""
 
     __slots__ = ()
 
@@ -47,28 +47,29 @@ class ReduceOp(BodyOp):
     assembly = assembly(Custom(parse_reduce, print=print_reduce, elides=["dimensions"]))
 
     @staticmethod
-    def verify_bodies(signature: OpSignature, bodies: Bodies) -> None:
+    def verify_region_signatures(signature: OpSignature, regions: RegionSignatures) -> None:
         shape, _ = signature.cached(_kept_dimensions)
-        check_reducer(signature, bodies[0], signature.inputs, signature.init_values, shape)
+        inputs, init_values = signature[ReduceOp.inputs], signature[ReduceOp.init_values]
+        check_reducer(signature, regions[0], inputs, init_values, shape)
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
         shape, bounds = signature.cached(_kept_dimensions)
-        encoding = encoding_with(signature.inputs[0].encoding, bounds) if bounds else None
-        elements = _accumulated_elements(regions[0], signature.inputs)
+        inputs = signature[ReduceOp.inputs]
+        encoding = encoding_with(inputs[0].encoding, bounds) if bounds else None
+        elements = _accumulated_elements(regions[0], inputs)
         return [RankedTensor(tuple(shape), element, encoding) for element in elements]
 
 
 def _kept_dimensions(signature: OpSignature) -> tuple[list[int], list[int]]:
     """The sizes and bounds of the dimensions that are not reduced."""
-    inputs: Sequence[RankedTensor] = signature.inputs
+    inputs = signature[ReduceOp.inputs]
     if not inputs:
         raise signature.located_error("requires at least 1 input value")
     first = inputs[0]
     check_compatible_inputs(signature, inputs)
-    dimensions: tuple[int, ...] = signature.dimensions
     reduced = set()
-    for dimension in dimensions:
+    for dimension in signature[ReduceOp.dimensions]:
         if not 0 <= dimension < first.rank:  # reduce_c4
             raise signature.located_error(
                 f"Out-of-bounds dimension {dimension}, expected to be in range [0, {first.rank})"
@@ -84,7 +85,7 @@ def _without(values: Sequence[int], dropped: set[int]) -> list[int]:
 
 
 def check_compatible_inputs(signature: OpSignature, inputs: Sequence[Type]) -> None:
-    """All inputs have the shape of the first one."""
+    """Checks that all inputs have shapes compatible with the first one."""
     for index, input in enumerate(inputs):
         if not are_compatible_shapes([inputs[0], input]):  # reduce_c1, reduce_window_c2
             raise signature.located_error(
@@ -94,14 +95,14 @@ def check_compatible_inputs(signature: OpSignature, inputs: Sequence[Type]) -> N
 
 
 def _accumulated_elements(region: Region, inputs: Sequence[Type]) -> list[Type]:
-    """The elements of the results: those that the body returns, else those of the inputs."""
-    types = inputs if region.is_empty else body_of(region).returned
+    """The result element types: those that the region returns, or those of the inputs if it is empty."""
+    types = inputs if region.is_empty else region_signature(region).returned_types
     return [element_of(type) for type in types[: len(inputs)]]
 
 
 @stablehlo.op("reduce_window", RECURSIVE_EFFECTS, SAME_SIZE_OPERANDS, SINGLE_BLOCK, INFERS_COMPATIBLE_TYPES)
-class ReduceWindowOp(BodyOp):
-    """Puts the elements under a sliding window together."""
+class ReduceWindowOp(RegionOp):
+    """Reduces the inputs over a sliding window."""
 
     __slots__ = ()
 
@@ -116,29 +117,34 @@ class ReduceWindowOp(BodyOp):
     body = op_fields.region(ONE_BLOCK)
 
     @staticmethod
-    def verify_bodies(signature: OpSignature, bodies: Bodies) -> None:
-        signature.cached(_reduced_window)
+    def verify_region_signatures(signature: OpSignature, regions: RegionSignatures) -> None:
+        signature.cached(_reduce_window_dimensions)
         check_reducer(
-            signature, bodies[0], signature.inputs, signature.init_values, signature.window_dimensions
+            signature,
+            regions[0],
+            signature[ReduceWindowOp.inputs],
+            signature[ReduceWindowOp.init_values],
+            signature[ReduceWindowOp.window_dimensions],
         )
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
-        window = signature.cached(_reduced_window)
-        elements = _accumulated_elements(regions[0], signature.inputs)
+        window = signature.cached(_reduce_window_dimensions)
+        inputs = signature[ReduceWindowOp.inputs]
+        elements = _accumulated_elements(regions[0], inputs)
         return [
-            _slid_type(input, element, window)
-            for input, element in zip(signature.inputs, elements, strict=True)
+            _window_result_type(input, element, window)
+            for input, element in zip(inputs, elements, strict=True)
         ]
 
 
-def _reduced_window(signature: OpSignature) -> list[WindowDimension]:
-    inputs: Sequence[RankedTensor] = signature.inputs
+def _reduce_window_dimensions(signature: OpSignature) -> list[WindowDimension]:
+    inputs = signature[ReduceWindowOp.inputs]
     if not inputs:  # reduce_window_c1
         raise signature.located_error("requires at least 1 input value")
     check_compatible_inputs(signature, inputs)
-    padding = padding_pairs(signature, signature.padding)
-    sizes: tuple[int, ...] = signature.window_dimensions
+    padding = padding_pairs(signature, signature[ReduceWindowOp.padding])
+    sizes = signature[ReduceWindowOp.window_dimensions]
     for input in inputs:
         if input.rank != len(sizes):  # reduce_window_c4
             raise signature.located_error(
@@ -148,14 +154,14 @@ def _reduced_window(signature: OpSignature) -> list[WindowDimension]:
     return check_window(
         signature,
         sizes,
-        signature.window_strides,
+        signature[ReduceWindowOp.window_strides],
         padding,
-        signature.base_dilations,
-        signature.window_dilations,
+        signature[ReduceWindowOp.base_dilations],
+        signature[ReduceWindowOp.window_dilations],
     )
 
 
-def _slid_type(input: RankedTensor, element: Type, window: Sequence[WindowDimension]) -> Type:
+def _window_result_type(input: RankedTensor, element: Type, window: Sequence[WindowDimension]) -> Type:
     shape = tuple(window_result_shape(input.shape, window))
     bounds = bounds_of(input)
     if not bounds:
@@ -164,8 +170,8 @@ def _slid_type(input: RankedTensor, element: Type, window: Sequence[WindowDimens
 
 
 @stablehlo.op("sort", RECURSIVE_EFFECTS, SAME_SHAPE, INFERS_COMPATIBLE_TYPES)
-class SortOp(BodyOp):
-    """Sorts along a dimension, by a comparison of the elements of all inputs at two positions."""
+class SortOp(RegionOp):
+    """Sorts the inputs together along one dimension, by a comparator of the elements at two positions."""
 
     __slots__ = ()
 
@@ -176,32 +182,35 @@ class SortOp(BodyOp):
     comparator = op_fields.region(ONE_BLOCK)
 
     @staticmethod
-    def verify_bodies(signature: OpSignature, bodies: Bodies) -> None:
-        rank = signature.inputs[0].rank
-        if not -rank <= signature.dimension < rank:  # sort_c4
+    def verify_region_signatures(signature: OpSignature, regions: RegionSignatures) -> None:
+        rank, dimension = signature[SortOp.inputs][0].rank, signature[SortOp.dimension]
+        if not -rank <= dimension < rank:  # sort_c4
             raise signature.located_error(
-                f"dimension attribute value must be in range [-{rank}, {rank}), but found"
-                f" {signature.dimension}"
+                f"dimension attribute value must be in range [-{rank}, {rank}), but found {dimension}"
             )
-        _check_comparator(signature, bodies[0])
+        _check_comparator(signature, regions[0])
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
         return signature.operand_types  # sort_c2
 
 
-def _check_comparator(signature: OpSignature, body: Body) -> None:
+def _check_comparator(signature: OpSignature, comparator: RegionSignature) -> None:
     inputs = signature.operand_types
-    if len(body.arguments) != 2 * len(inputs):  # sort_c5
+    if len(comparator.argument_types) != 2 * len(inputs):  # sort_c5
         raise signature.located_error(f"comparator block should have {2 * len(inputs)} arguments")
-    for index, argument in enumerate(body.arguments):
+    for index, argument in enumerate(comparator.argument_types):
         expected = tensor((), element_of(inputs[index // 2]))
         if argument is not expected:  # sort_c5
             raise signature.located_error(
                 f"comparator block argument #{index} should be of type {quoted(expected)} but got "
                 f"{quoted(argument)}"
             )
-    if len(body.returned) != 1:  # sort_c5
-        raise signature.located_error(f"comparator must return single output but got {len(body.returned)}")
-    if not is_boolean_scalar(body.returned[0]):  # sort_c5
-        raise signature.located_error(f"comparator must return tensor<i1> but got {quoted(body.returned[0])}")
+    if len(comparator.returned_types) != 1:  # sort_c5
+        raise signature.located_error(
+            f"comparator must return single output but got {len(comparator.returned_types)}"
+        )
+    if not is_boolean_scalar(comparator.returned_types[0]):  # sort_c5
+        raise signature.located_error(
+            f"comparator must return tensor<i1> but got {quoted(comparator.returned_types[0])}"
+        )

@@ -1,20 +1,18 @@
-"""Bodies: the regions of an operation, seen as functions from argument types to returned types.
+"""Region signatures: the argument types and returned types of a region.
 
-What an operation asks of its regions mostly follows from its form and these types, and programs
-repeat both. The verdict is therefore kept with the form, by the types of its bodies.
+The constraints of an operation on its regions usually follow from its signature and these types, and
+programs repeat both. The outcome of the check is therefore cached in the signature, per region types.
 
     @stablehlo.op("sort", SINGLE_BLOCK, …)
-    class SortOp(BodyOp):
+    class SortOp(RegionOp):
         @staticmethod
-        def verify_bodies(form: Form, bodies: Bodies) -> None: ...
+        def verify_region_signatures(signature: OpSignature, regions: RegionSignatures) -> None: ...
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
-from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.ir.block import Region
 from sdyopt.ir.op_signature import OpSignature, SignatureError
 from sdyopt.ir.operation import Op
@@ -24,62 +22,64 @@ from sdyopt.ir.types import Type
 RETURN = "stablehlo.return"
 
 
-class Body(NamedTuple):
-    """The types that a region takes, and those that its last operation gives."""
+class RegionSignature(NamedTuple):
+    """The types of a region's entry block arguments and of its last operation's operands."""
 
-    arguments: tuple[Type, ...]
-    returned: tuple[Type, ...]
+    argument_types: tuple[Type, ...]
+    returned_types: tuple[Type, ...]
     has_terminator: bool
 
 
-Bodies = tuple[Body, ...]
+RegionSignatures = tuple[RegionSignature, ...]
 
 
-def body_of(region: Region) -> Body:
-    """What the first block of a region takes and gives."""
+def region_signature(region: Region) -> RegionSignature:
+    """The signature of a region's entry block; empty if there is no block."""
     block = region.entry
     if block is None:
-        return Body((), (), False)
-    arguments = tuple([argument.type for argument in block.arguments])
+        return RegionSignature((), (), False)
+    argument_types = tuple([argument.type for argument in block.arguments])
     last = block.last
     if last is None:
-        return Body(arguments, (), False)
-    return Body(arguments, last.signature.operand_types, last.is_terminator or not last.name)
+        return RegionSignature(argument_types, (), False)
+    # An unregistered operation may be a terminator.
+    has_terminator = last.is_terminator or not last.name
+    return RegionSignature(argument_types, last.signature.operand_types, has_terminator)
 
 
-class BodyOp(Op):
-    """An operation whose check needs the types of its bodies."""
+class RegionOp(Op):
+    """Base of operations with constraints on the signatures of their regions."""
 
     __slots__ = ()
 
     ignores_discardable_attributes = True
 
     @staticmethod
-    def verify_bodies(signature: OpSignature, bodies: Bodies) -> None:
-        """Raises SignatureError if the bodies do not fit the form."""
+    def verify_region_signatures(signature: OpSignature, regions: RegionSignatures) -> None:
+        """Checks the region signatures against the op signature. Raises a SignatureError."""
         raise NotImplementedError
 
     def verify_in_context(self) -> None:
-        """Checks form and bodies, once for all operations that share them."""
-        bodies = tuple([body_of(region) for region in self.regions])
-        key = (type(self), bodies)
+        """Runs `verify_region_signatures`, once for all operations with the same op and region signatures."""
+        regions = tuple([region_signature(region) for region in self.regions])
+        key = (type(self), regions)
         memo = self.signature.memo
         try:
-            problem = memo[key]
+            error = memo[key]
         except KeyError:
-            problem = memo[key] = self._find_problem(bodies)
-        if problem is not None:
-            raise problem
+            error = memo[key] = self._region_error(regions)
+        if error is not None:
+            raise error
 
-    def _find_problem(self, bodies: Bodies) -> SignatureError | None:
+    def _region_error(self, regions: RegionSignatures) -> SignatureError | None:
         try:
-            type(self).verify_bodies(self.signature, bodies)
-        except SignatureError as problem:
-            return problem.with_traceback(None)
+            type(self).verify_region_signatures(self.signature, regions)
+        except SignatureError as error:
+            return error.with_traceback(None)
         return None
 
 
-# --- One block that returns ------------------------------------------------------------------
+# --- Single block with implicit terminator ---------------------------------------------------
 
 
 def _check_blocks(op: Op) -> None:
@@ -99,20 +99,9 @@ def _check_terminators(op: Op) -> None:
             )
 
 
-# Each region is one block that ends in stablehlo.return.
+# Each region has at most one block, which ends in stablehlo.return.
 SINGLE_BLOCK = Trait(
-    "single-block-implicit-terminator", verify_structure=_check_blocks, verify_regions=_check_terminators
+    "single-block-implicit-terminator",
+    verify_structure=_check_blocks,
+    verify_regions=_check_terminators,
 )
-
-
-# --- Words ----------------------------------------------------------------------------------
-
-
-def quoted(type: Type) -> str:
-    """A type as messages write it."""
-    return f"'{plain_type(type)}'"
-
-
-def quoted_all(types: Sequence[Type]) -> str:
-    """Types as messages list them."""
-    return ", ".join(map(quoted, types))

@@ -1,10 +1,11 @@
-"""Replica groups: which processes a collective operation runs over, and what is asked of them."""
+"""Replica groups: the base class of collective operations and the checks of their groups."""
 
 from __future__ import annotations
 
 from sdyopt.dialects.stablehlo.attribute_kinds import integers_of
-from sdyopt.dialects.stablehlo.channel import ChannelHandle
+from sdyopt.dialects.stablehlo.channel import CHANNEL_HANDLE
 from sdyopt.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes
+from sdyopt.ir import op_fields
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import AttrKind
 from sdyopt.ir.elements_attributes import DenseElements
@@ -18,7 +19,7 @@ def _is_replica_groups(attribute: Attribute) -> bool:
     return is_list or isinstance(attribute, ReplicaGroupMeshAxes)
 
 
-REPLICA_GROUPS: AttrKind[Attribute] = AttrKind(
+REPLICA_GROUPS: AttrKind[DenseElements | ReplicaGroupMeshAxes] = AttrKind(
     "64-bit signless integer elements attribute or mesh and axes based replica groups representation.",
     _is_replica_groups,
     lambda attribute: attribute,
@@ -26,10 +27,13 @@ REPLICA_GROUPS: AttrKind[Attribute] = AttrKind(
 )
 
 
-class GroupedOp(Op):
-    """An operation that runs over replica groups, which may name a mesh."""
+class CollectiveOp(Op):
+    """Base of collective operations over replica groups, which may reference a mesh."""
 
     __slots__ = ()
+
+    replica_groups = op_fields.attr(REPLICA_GROUPS)
+    channel_handle = op_fields.optional_attr(CHANNEL_HANDLE)
 
     def verify_symbol_uses(self) -> None:
         groups = self.signature.attributes.get("replica_groups")
@@ -38,19 +42,23 @@ class GroupedOp(Op):
 
 
 def channel_id(signature: OpSignature) -> int:
-    """The number of the operation's channel, 0 if it has none."""
-    channel = signature.channel_handle
-    return channel.handle if isinstance(channel, ChannelHandle) else 0
+    """The channel id of a collective, 0 if it has no channel handle."""
+    channel = signature[CollectiveOp.channel_handle]
+    return 0 if channel is None else channel.handle
 
 
 def check_replica_groups(
     signature: OpSignature,
-    are_of_one_size: bool,
+    has_uniform_size: bool,
     uses_global_ids: bool = False,
     group_size: int | None = None,
 ) -> None:
-    """The groups hold each process just once, and -1 only to fill up smaller groups."""
-    groups = signature.replica_groups
+    """Checks that the ids 0, 1, … are in exactly one group each, once.
+
+    `has_uniform_size` disallows the id -1, which pads groups of different sizes; `group_size` is the
+    required size, if any. Groups given by mesh axes are not checked.
+    """
+    groups = signature[CollectiveOp.replica_groups]
     if not isinstance(groups, DenseElements):
         return
     shape = groups.type.shape
@@ -58,25 +66,25 @@ def check_replica_groups(
         raise signature.located_error("replica groups should be a rank 2 tensor")
     if uses_global_ids and 0 in shape:
         raise signature.located_error("if `use_global_device_ids` is set, the replica groups cannot be empty")
-    seen = _check_each_once(signature, integers_of(groups), are_of_one_size)
-    for replica in range(len(seen)):
-        if replica not in seen:  # all_gather_c4, all_reduce_c3, all_to_all_c7
+    replica_ids = _check_distinct(signature, integers_of(groups), has_uniform_size)
+    for replica in range(len(replica_ids)):
+        if replica not in replica_ids:  # all_gather_c4, all_reduce_c3, all_to_all_c7
             raise signature.located_error(f"replica id #{replica} not seen in replica groups")
-    # No groups have no size; the reference divides by zero.
-    if (
-        are_of_one_size and group_size is not None and group_size != (shape[1] if shape[0] else 0)
-    ):  # all_to_all_c8
+    # An empty list has group size 0; the reference divides by zero.
+    actual_size = shape[1] if shape[0] else 0
+    if has_uniform_size and group_size is not None and group_size != actual_size:  # all_to_all_c8
         raise signature.located_error(f"group size of replica_groups must be {group_size}")
 
 
-def _check_each_once(signature: OpSignature, replicas: list[int], are_of_one_size: bool) -> set[int]:
-    seen: set[int] = set()
+def _check_distinct(signature: OpSignature, replicas: list[int], has_uniform_size: bool) -> set[int]:
+    """Checks that no id but the padding -1 is repeated; returns the ids without padding."""
+    replica_ids: set[int] = set()
     for replica in replicas:
         if replica == -1:
-            if not are_of_one_size:
+            if not has_uniform_size:
                 continue
             raise signature.located_error("Invalid replica id -1")
-        if replica in seen:  # all_gather_c2, all_reduce_c1, all_to_all_c5
+        if replica in replica_ids:  # all_gather_c2, all_reduce_c1, all_to_all_c5
             raise signature.located_error(f"replica id #{replica} seen more than once")
-        seen.add(replica)
-    return seen
+        replica_ids.add(replica)
+    return replica_ids

@@ -1,10 +1,11 @@
-"""stablehlo operations that put values into a tensor, here and there: scatter, select_and_scatter."""
+"""stablehlo.scatter and select_and_scatter."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from sdyopt.dialects.stablehlo.attribute_kinds import I64_ELEMENTS
+from sdyopt.dialects.stablehlo.diagnostic_text import listing, quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.dimensions import (
     Dimensions,
@@ -14,11 +15,15 @@ from sdyopt.dialects.stablehlo.dimensions import (
     check_within,
     is_sorted,
     is_unique,
-    listing,
 )
 from sdyopt.dialects.stablehlo.index_dimensions import SCATTER_DIMENSIONS, ScatterDimensions
-from sdyopt.dialects.stablehlo.reducer import check_reducer, is_alike
-from sdyopt.dialects.stablehlo.region_signatures import Bodies, Body, BodyOp, body_of, quoted
+from sdyopt.dialects.stablehlo.reducer import check_reducer, has_compatible_shape_and_element
+from sdyopt.dialects.stablehlo.region_signatures import (
+    RegionOp,
+    RegionSignature,
+    RegionSignatures,
+    region_signature,
+)
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.types import INTEGER_OR_INDEX_TENSOR, TENSOR
 from sdyopt.dialects.stablehlo.window import check_window, padding_pairs, window_result_shape
@@ -33,8 +38,8 @@ from sdyopt.ir.types import DYNAMIC, I1, RankedTensor, Type, element_of, tensor
 
 
 @stablehlo.op("scatter", RECURSIVE_EFFECTS, SAME_SIZE_OPERANDS, INFERS_COMPATIBLE_TYPES)
-class ScatterOp(BodyOp):
-    """The inputs, with updates put in where `scatter_indices` says."""
+class ScatterOp(RegionOp):
+    """Combines slices of the inputs at the offsets in `scatter_indices` with the updates."""
 
     __slots__ = ()
 
@@ -49,28 +54,26 @@ class ScatterOp(BodyOp):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return accumulated_types(signature.inputs, regions[0])
+        return accumulated_types(signature[ScatterOp.inputs], regions[0])
 
     @staticmethod
-    def verify_bodies(signature: OpSignature, bodies: Bodies) -> None:
-        dims: ScatterDimensions = signature.scatter_dimension_numbers
-        inputs, updates, indices = signature.inputs, signature.updates, signature.scatter_indices
+    def verify_region_signatures(signature: OpSignature, regions: RegionSignatures) -> None:
+        dims, indices = signature[ScatterOp.scatter_dimension_numbers], signature[ScatterOp.scatter_indices]
+        inputs, updates = signature[ScatterOp.inputs], signature[ScatterOp.updates]
         for types, what in ((inputs, "inputs"), (updates, "updates")):  # scatter_c1, scatter_c3
             if not all(are_shapes_compatible(types[0].shape, type.shape) for type in types):
                 raise signature.located_error(f"Not all {what} have compatible shapes.")
         check_within(  # scatter_c22
-            *(
-                signature,
-                dims.index_vector_dim,
-                indices.rank,
-                "index_vector_dim",
-                "rank-of('scatter_indices')",
-            ),
+            signature,
+            dims.index_vector_dim,
+            indices.rank,
+            "index_vector_dim",
+            "rank-of('scatter_indices')",
             is_inclusive=True,
         )
         # scatter_c6, scatter_c23
-        check_reducer(signature, bodies[0], inputs, [tensor((), type.element) for type in updates], ())
-        # Where the indices are no vectors, there is one per place.
+        check_reducer(signature, regions[0], inputs, [tensor((), type.element) for type in updates], ())
+        # Without an index vector dimension, the indices are scalars.
         shape = indices.shape + (1,) * (dims.index_vector_dim == indices.rank)
         for update in updates:
             _check_update_rank(signature, dims, shape, update)
@@ -81,8 +84,8 @@ class ScatterOp(BodyOp):
 
 
 def accumulated_types(inputs: Sequence[RankedTensor], region: Region) -> list[Type]:
-    """The types of the inputs with the elements that a reducer gives."""
-    returned = body_of(region).returned if region.blocks else inputs
+    """The types of the inputs with the element types that the reducer region returns."""
+    returned = region_signature(region).returned_types if region.blocks else inputs
     return [
         RankedTensor(input.shape, element_of(type), input.encoding)
         for input, type in zip(inputs, returned, strict=False)
@@ -184,32 +187,32 @@ def _check_update_shape(
     indices: Dimensions,
     update: RankedTensor,
 ) -> None:
-    """What is put in has room, and there is a place for each."""
-    gone = {*dims.inserted_window_dims, *dims.input_batching_dims}
-    room = [size for dimension, size in enumerate(input.shape) if dimension not in gone]
-    for dimension, most in zip(dims.update_window_dims, room, strict=True):
+    """Checks window dimensions of an update against its input, scatter dimensions against the indices."""
+    dropped = {*dims.inserted_window_dims, *dims.input_batching_dims}
+    window_bounds = [size for dimension, size in enumerate(input.shape) if dimension not in dropped]
+    for dimension, bound in zip(dims.update_window_dims, window_bounds, strict=True):
         size = update.shape[dimension]
-        if DYNAMIC not in (size, most) and size > most:  # scatter_c4
+        if DYNAMIC not in (size, bound) and size > bound:  # scatter_c4
             raise signature.located_error(
                 "expects bounds of the window dimensions of updates to not exceed the bounds of the "
                 f"corresponding dimensions of operand. For dimension {dimension}, updates bound is {size}, "
-                f"operand bound is {most}."
+                f"operand bound is {bound}."
             )
-    places = [size for dimension, size in enumerate(indices) if dimension != dims.index_vector_dim]
-    scattered = [d for d in range(update.rank) if d not in dims.update_window_dims]
-    for dimension, place in zip(scattered, places, strict=True):
+    scatter_bounds = [size for dimension, size in enumerate(indices) if dimension != dims.index_vector_dim]
+    scatter_dims = [d for d in range(update.rank) if d not in dims.update_window_dims]
+    for dimension, bound in zip(scatter_dims, scatter_bounds, strict=True):
         size = update.shape[dimension]
-        if not are_compatible_sizes(size, place):  # scatter_c4
+        if not are_compatible_sizes(size, bound):  # scatter_c4
             raise signature.located_error(
                 "expects bounds of the scatter dimensions of updates to be same as the bounds of the "
                 f"corresponding dimensions of scatter indices. For scatter dimension {dimension}, updates "
-                f"bound is {size} , scatter_indices bound is {place}."
+                f"bound is {size} , scatter_indices bound is {bound}."
             )
 
 
 @stablehlo.op("select_and_scatter", INFERS_COMPATIBLE_TYPES, RECURSIVE_EFFECTS)
-class SelectAndScatterOp(BodyOp):
-    """Adds each source value to the element that `select` finds in its window."""
+class SelectAndScatterOp(RegionOp):
+    """Combines each source value with the element that `select` picks in the corresponding window."""
 
     __slots__ = ()
 
@@ -225,50 +228,55 @@ class SelectAndScatterOp(BodyOp):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return accumulated_types([signature.operand], regions[1])
+        return accumulated_types([signature[SelectAndScatterOp.operand]], regions[1])
 
     @staticmethod
-    def verify_bodies(signature: OpSignature, bodies: Bodies) -> None:
-        select, scatter = bodies
-        operand, source, init_value = signature.operand, signature.source, signature.init_value
+    def verify_region_signatures(signature: OpSignature, regions: RegionSignatures) -> None:
+        select, scatter = regions
+        operand, source = signature[SelectAndScatterOp.operand], signature[SelectAndScatterOp.source]
+        init_value = signature[SelectAndScatterOp.init_value]
         _check_select(signature, select, operand)
-        check_reducer(
-            signature, scatter, [tensor((), source.element)], [init_value], ()
-        )  # select_and_scatter_c10
-        sizes = signature.window_dimensions or ()
+        # select_and_scatter_c10
+        check_reducer(signature, scatter, [tensor((), source.element)], [init_value], ())
+        sizes = signature[SelectAndScatterOp.window_dimensions] or ()
         if operand.rank != len(sizes):  # select_and_scatter_c4
             raise signature.located_error(
                 "expects window-dimensions size == operand rank, but got window-dimensions size: "
                 f"{len(sizes)} and operand-type: {quoted(operand)} with rank = {operand.rank}."
             )
         window = check_window(
-            signature, sizes, signature.window_strides, padding_pairs(signature, signature.padding)
+            signature,
+            sizes,
+            signature[SelectAndScatterOp.window_strides],
+            padding_pairs(signature, signature[SelectAndScatterOp.padding]),
         )
         expected = tensor(tuple(window_result_shape(operand.shape, window)), operand.element)
-        if not is_alike(expected, source, ignores_precision=True):  # select_and_scatter_c1
+        if not has_compatible_shape_and_element(
+            expected, source, ignores_precision=True
+        ):  # select_and_scatter_c1
             raise signature.located_error(
                 f"expects source-type to be {quoted(expected)}, but got{quoted(source)}"
             )
 
 
-def _check_select(signature: OpSignature, body: Body, operand: RankedTensor) -> None:
-    """The body that chooses compares two elements of the operand."""
-    if len(body.arguments) != 2:  # select_and_scatter_c9
+def _check_select(signature: OpSignature, select: RegionSignature, operand: RankedTensor) -> None:
+    """Checks that the select region compares two scalars with the operand's element type."""
+    if len(select.argument_types) != 2:  # select_and_scatter_c9
         raise signature.located_error(
-            f"expects the select-region to take 2 parameters, but takes {len(body.arguments)}"
+            f"expects the select-region to take 2 parameters, but takes {len(select.argument_types)}"
         )
     expected = tensor((), operand.element)
-    for index, argument in enumerate(body.arguments):
-        if not is_alike(expected, argument, ignores_precision=True):
+    for index, argument in enumerate(select.argument_types):
+        if not has_compatible_shape_and_element(expected, argument, ignores_precision=True):
             raise signature.located_error(
                 f"expects the type of select-region's parameter at index {index} to be "
                 f"{quoted(expected)}, but got {quoted(argument)}"
             )
-    if len(body.returned) != 1:
+    if len(select.returned_types) != 1:
         raise signature.located_error(
-            f"expects select-region to return single value, but got: {len(body.returned)}"
+            f"expects select-region to return single value, but got: {len(select.returned_types)}"
         )
-    (type,) = body.returned
+    (type,) = select.returned_types
     if not isinstance(type, RankedTensor) or type.element is not I1 or type.rank != 0:
         raise signature.located_error(
             f"expects the return-type of select-region to be tensor<i1>, but got: {quoted(type)}"

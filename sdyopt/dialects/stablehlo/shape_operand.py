@@ -1,9 +1,9 @@
-"""Operands that hold a shape: where they are constants, their values are checked."""
+"""Checks of operands that give a result shape, where they are constants."""
 
 from __future__ import annotations
 
-from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.stablehlo.attribute_kinds import integers_of
+from sdyopt.dialects.stablehlo.diagnostic_text import listing, quoted
 from sdyopt.dialects.stablehlo.type_compatibility import is_compatible_shape
 from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.folding import constant_value
@@ -13,7 +13,7 @@ from sdyopt.ir.value import Value
 
 
 def constant_integers(value: Value) -> list[int] | None:
-    """The elements of a constant tensor of integers, as signed numbers; None if it is none."""
+    """The elements of an integer constant, read as signed; None if the value is not one."""
     elements = constant_value(value.defining_op)
     if not isinstance(elements, DenseElements) or not isinstance(
         elements.type.element, IntegerType | IndexType
@@ -23,10 +23,9 @@ def constant_integers(value: Value) -> list[int] | None:
 
 
 def check_shape_operand(op: Op, shape: Value, type: Type) -> None:
-    """If the shape is known, the result must be able to have it."""
+    """Checks that a constant shape operand is compatible with the result type."""
     sizes = constant_integers(shape)
     if sizes is not None and not is_compatible_shape(sizes, type):
         raise op.signature.located_error(
-            f"output shape [{', '.join(map(str, sizes))}] is incompatible with return type of operation "
-            f"'{plain_type(type)}'"
+            f"output shape [{listing(sizes)}] is incompatible with return type of operation {quoted(type)}"
         )

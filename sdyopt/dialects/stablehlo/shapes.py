@@ -1,4 +1,4 @@
-"""stablehlo operations that keep the elements and change the shape, or read it."""
+"""stablehlo operations that change or read a shape: reshape, transpose, reverse, get_dimension_size, …"""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from sdyopt.dialects.stablehlo.assembly_directives import (
     integer_attr,
 )
 from sdyopt.dialects.stablehlo.bounds import Bounds, bounds_of, encoding_with
+from sdyopt.dialects.stablehlo.diagnostic_text import listing
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.quantized import (
     check_element_types,
@@ -40,7 +41,7 @@ from sdyopt.ir.verify_signature import compare_types
 
 @stablehlo.op("reshape", NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES)
 class ReshapeOp(Op):
-    """The same elements in the same order, in another shape."""
+    """Changes the shape and keeps the row-major order of the elements."""
 
     __slots__ = ()
 
@@ -51,7 +52,7 @@ class ReshapeOp(Op):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        source, target = signature.operand, signature.out
+        source, target = signature[ReshapeOp.operand], signature[ReshapeOp.out]
         if not source.has_static_shape or not target.has_static_shape:
             return
         check_element_counts(signature, source, target)
@@ -60,7 +61,7 @@ class ReshapeOp(Op):
 
 @stablehlo.op("dynamic_reshape", NO_MEMORY_EFFECT)
 class DynamicReshapeOp(Op):
-    """The same for a shape that the program computes."""
+    """reshape with the result shape given by an operand."""
 
     __slots__ = ()
 
@@ -72,15 +73,15 @@ class DynamicReshapeOp(Op):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        source, target = signature.operand, signature.out
+        source, target = signature[DynamicReshapeOp.operand], signature[DynamicReshapeOp.out]
         check_element_types(signature, source, target)  # dynamic_reshape_c1
         if source.has_static_shape and target.has_static_shape:  # dynamic_reshape_c2
             check_element_counts(signature, source, target)
 
     def verify_in_context(self) -> None:
-        source, target = self.signature.operand, self.signature.out
+        source, target = self.signature[DynamicReshapeOp.operand], self.signature[DynamicReshapeOp.out]
         check_shape_operand(self, self.output_shape, target)  # dynamic_reshape_c4
-        if self.signature.output_shape.shape[0] != target.rank:
+        if self.signature[DynamicReshapeOp.output_shape].shape[0] != target.rank:
             raise self.signature.located_error(
                 "result should have a rank equal to the number of elements in output_shape"
             )
@@ -94,7 +95,7 @@ class DynamicReshapeOp(Op):
 
 
 def check_element_counts(signature: OpSignature, source: RankedTensor, target: RankedTensor) -> None:
-    """Both must have equally many elements."""
+    """Checks that two static shapes have the same number of elements."""
     if target.num_elements != source.num_elements:
         raise signature.located_error(
             f"number of output elements ({target.num_elements}) doesn't match expected number of elements "
@@ -104,7 +105,7 @@ def check_element_counts(signature: OpSignature, source: RankedTensor, target: R
 
 @stablehlo.op("transpose", NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES)
 class TransposeOp(Op):
-    """The same elements with the dimensions in another order."""
+    """Permutes the dimensions."""
 
     __slots__ = ()
 
@@ -118,29 +119,30 @@ class TransposeOp(Op):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        source, target = signature.operand, signature.out
+        source, target = signature[TransposeOp.operand], signature[TransposeOp.out]
         check_same_scale(signature, source, target)  # transpose_c1
         check_same_scales(signature, source, target)
         axis, source_axis = quantized_axis(target), quantized_axis(source)
-        if axis is not None and source_axis is not None and axis < len(signature.permutation):
-            moved = signature.permutation[axis]
-            if source_axis != moved:  # transpose_c4
-                raise signature.located_error(
-                    f"operand quantization_dimension {source_axis} is not same as permutation[{axis}] = "
-                    f"{moved}"
-                )
+        permutation = signature[TransposeOp.permutation]
+        if axis is None or source_axis is None or axis >= len(permutation):
+            return
+        if source_axis != permutation[axis]:  # transpose_c4
+            raise signature.located_error(
+                f"operand quantization_dimension {source_axis} is not same as permutation[{axis}] = "
+                f"{permutation[axis]}"
+            )
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        source, permutation = signature.operand, signature.permutation
+        source, permutation = signature[TransposeOp.operand], signature[TransposeOp.permutation]
         if len(permutation) != source.rank:
             raise signature.located_error(
                 f"TransposeOp operand rank {source.rank} does not match permutation size {len(permutation)}"
             )
         if sorted(permutation) != list(range(source.rank)):
-            expected, got = (", ".join(map(str, d)) for d in (range(source.rank), permutation))
             raise signature.located_error(
-                f"attribute permutation must be a permutation of [{expected}] but got {got}"
+                f"attribute permutation must be a permutation of [{listing(range(source.rank))}] but got "
+                f"{listing(permutation)}"
             )
         bounds = bounds_of(source)
         return [
@@ -154,7 +156,7 @@ class TransposeOp(Op):
 
 @stablehlo.op("reverse", NO_MEMORY_EFFECT, SAME_ELEMENT_TYPE, INFERS_COMPATIBLE_TYPES)
 class ReverseOp(Op):
-    """The same elements, back to front along some dimensions."""
+    """Reverses the order of elements along some dimensions."""
 
     __slots__ = ()
 
@@ -175,10 +177,9 @@ class ReverseOp(Op):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        dimensions, rank = signature.dimensions, signature.operand.rank
+        dimensions, rank = signature[ReverseOp.dimensions], signature[ReverseOp.operand].rank
         if len(set(dimensions)) != len(dimensions):  # reverse_c2
-            got = ", ".join(map(str, dimensions))
-            raise signature.located_error(f"dimensions should be unique. Got: {got}")
+            raise signature.located_error(f"dimensions should be unique. Got: {listing(dimensions)}")
         for dimension in dimensions:  # reverse_c3
             if dimension < 0:
                 raise signature.located_error(
@@ -191,7 +192,7 @@ class ReverseOp(Op):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return [signature.operand]
+        return [signature[ReverseOp.operand]]
 
 
 # --- Sizes ----------------------------------------------------------------------------------
@@ -199,7 +200,7 @@ class ReverseOp(Op):
 
 @stablehlo.op("get_dimension_size", PURE, INFERS_COMPATIBLE_TYPES)
 class GetDimensionSizeOp(Op):
-    """How long a dimension is."""
+    """The size of a dimension."""
 
     __slots__ = ()
 
@@ -213,13 +214,14 @@ class GetDimensionSizeOp(Op):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        _check_has_dimension(signature)
+        source, dimension = signature[GetDimensionSizeOp.operand], signature[GetDimensionSizeOp.dimension]
+        _check_dimension(signature, source, dimension)
         return [tensor((), I32)]
 
 
 @stablehlo.op("set_dimension_size", NO_MEMORY_EFFECT)
 class SetDimensionSizeOp(Op):
-    """The same tensor, a dimension of which is as long as an operand says."""
+    """Sets the size of a dimension to the value of an operand."""
 
     __slots__ = ()
 
@@ -242,7 +244,7 @@ class SetDimensionSizeOp(Op):
     )
 
     def verify_in_context(self) -> None:
-        # What is inferred depends on the size being a constant, so it cannot be part of the form.
+        # The inferred type depends on the value of a constant size, which the signature does not contain.
         size = constant_integers(self.size)
         compare_types(
             self.signature, lambda: [_type_with_size(self.signature, size)], are_compatible, plain_type
@@ -250,11 +252,11 @@ class SetDimensionSizeOp(Op):
 
 
 def _type_with_size(signature: OpSignature, size: list[int] | None) -> Type:
-    """The type of the result: the old size bounds the new one, which may be known."""
-    if signature.size.rank:
+    """The result type, with the old size as the bound unless the size operand equals it."""
+    if signature[SetDimensionSizeOp.size].rank:
         raise signature.located_error("size operand should be of rank-0")
-    source, dimension = signature.operand, signature.dimension
-    _check_has_dimension(signature)
+    source, dimension = signature[SetDimensionSizeOp.operand], signature[SetDimensionSizeOp.dimension]
+    _check_dimension(signature, source, dimension)
     shape, bounds = list(source.shape), list(bounds_of(source) or (DYNAMIC,) * source.rank)
     if shape[dimension] != DYNAMIC:
         bounds[dimension] = shape[dimension]
@@ -265,9 +267,8 @@ def _type_with_size(signature: OpSignature, size: list[int] | None) -> Type:
     return RankedTensor(tuple(shape), source.element, Bounds(tuple(bounds)) if is_bounded else None)
 
 
-def _check_has_dimension(signature: OpSignature) -> None:
-    if signature.dimension >= signature.operand.rank:
+def _check_dimension(signature: OpSignature, source: RankedTensor, dimension: int) -> None:
+    if dimension >= source.rank:
         raise signature.located_error(
-            f"requires dimension attribute in range [0, {signature.operand.rank}); found"
-            f" ({signature.dimension})"
+            f"requires dimension attribute in range [0, {source.rank}); found ({dimension})"
         )

@@ -1,4 +1,4 @@
-"""stablehlo operations that cut pieces out of tensors, or replace them."""
+"""stablehlo.slice, dynamic_slice, dynamic_update_slice and real_dynamic_slice."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from sdyopt.dialects.stablehlo.assembly_directives import (
     i64_list_attr,
 )
 from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
+from sdyopt.dialects.stablehlo.diagnostic_text import listing
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
 from sdyopt.ir import op_fields
@@ -32,9 +33,9 @@ _RANGE_FIELDS = ("start_indices", "limit_indices", "strides")
 
 
 def _parse_ranges(op_parser: OpAsmParser) -> None:
-    """Reads `[0:4, 1:9:2]`: start, limit, and stride unless it is 1."""
+    """Parses `[0:4, 1:9:2]`: start, limit and an optional stride, 1 by default."""
 
-    def one() -> tuple[int, int, int]:
+    def parse_range() -> tuple[int, int, int]:
         start = op_parser.integer()
         op_parser.expect(":")
         limit = op_parser.integer()
@@ -45,16 +46,16 @@ def _parse_ranges(op_parser: OpAsmParser) -> None:
     while not op_parser.accept("]"):
         if ranges:
             op_parser.expect(",")
-        ranges.append(one())
+        ranges.append(parse_range())
     for index, field in enumerate(_RANGE_FIELDS):
         op_parser.attributes[field] = DenseArray(I64, tuple(r[index] for r in ranges))
 
 
 def _write_ranges(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-    lists = [signature.start_indices, signature.limit_indices, signature.strides]
-    if len(set(map(len, lists))) > 1:  # not valid, and not to be read back
-        words = zip(_RANGE_FIELDS, lists, strict=True)
-        out.word(f"[{', '.join(f'{field}: ' + ', '.join(map(str, values)) for field, values in words)}]")
+    lists = [signature[SliceOp.start_indices], signature[SliceOp.limit_indices], signature[SliceOp.strides]]
+    if len(set(map(len, lists))) > 1:  # invalid; as in the reference, this text cannot be parsed again
+        fields = zip(_RANGE_FIELDS, lists, strict=True)
+        out.word(f"[{', '.join(f'{name}: {listing(values)}' for name, values in fields)}]")
         return
     out.word(f"[{', '.join(map(_range_text, *lists))}]")
 
@@ -71,7 +72,7 @@ def _range_text(start: int, limit: int, stride: int) -> str:
     INFERS_COMPATIBLE_TYPES,
 )
 class SliceOp(Op):
-    """Every so manieth index from a first to a last one, in each dimension."""
+    """Takes the indices from start to limit (exclusive) with a stride, in each dimension."""
 
     __slots__ = ()
 
@@ -91,23 +92,23 @@ class SliceOp(Op):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        source, rank = signature.operand, signature.operand.rank
-        if len(signature.start_indices) != rank:  # slice_c2
+        source, count = signature[SliceOp.operand], len(signature[SliceOp.start_indices])
+        if count != source.rank:  # slice_c2
             raise signature.located_error(
-                f"the number of elements in start_indices ({len(signature.start_indices)}) does not match the"
-                f" rank of the operand ({rank})"
+                f"the number of elements in start_indices ({count}) does not match the rank of the operand "
+                f"({source.rank})"
             )
         bounds = bounds_of(source)
-        shape = tuple(_sliced_size(signature, index, bounds) for index in range(rank))
+        shape = tuple(_sliced_size(signature, index, bounds) for index in range(source.rank))
         encoding = encoding_with(source.encoding, [DYNAMIC] * len(bounds))
         return [RankedTensor(shape, source.element, encoding)]
 
 
 def _sliced_size(signature: OpSignature, index: int, bounds: Sequence[int]) -> int:
-    start: int = signature.start_indices[index]
-    limit: int = signature.limit_indices[index]
-    stride: int = signature.strides[index]
-    size, what = signature.operand.shape[index], "size"
+    """The size of one result dimension. Raises a SignatureError for an invalid range."""
+    start, limit = signature[SliceOp.start_indices][index], signature[SliceOp.limit_indices][index]
+    stride = signature[SliceOp.strides][index]
+    size, what = signature[SliceOp.operand].shape[index], "size"
     if size == DYNAMIC and bounds:
         size, what = bounds[index], "bound"
     if start < 0:  # slice_c3
@@ -127,7 +128,7 @@ def _sliced_size(signature: OpSignature, index: int, bounds: Sequence[int]) -> i
 
 @stablehlo.op("dynamic_slice", same_element_types("operand", out="result"), PURE, INFERS_COMPATIBLE_TYPES)
 class DynamicSliceOp(Op):
-    """A piece of a given size from where operands say."""
+    """Takes a slice of a static size at start indices given by operands."""
 
     __slots__ = ()
 
@@ -150,7 +151,8 @@ class DynamicSliceOp(Op):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        source, sizes, starts = signature.operand, signature.slice_sizes, signature.start_indices
+        source, sizes = signature[DynamicSliceOp.operand], signature[DynamicSliceOp.slice_sizes]
+        starts = signature[DynamicSliceOp.start_indices]
         if len(starts) != len(sizes):  # dynamic_slice_c2
             raise signature.located_error(
                 f"has mismatched number of slice sizes ({len(sizes)}) and number of start indices "
@@ -162,12 +164,12 @@ class DynamicSliceOp(Op):
                 f"({source.rank})"
             )
         _check_index_types(signature, starts)  # dynamic_slice_c3
-        for index, (size, full) in enumerate(zip(sizes, source.shape, strict=True)):  # dynamic_slice_c4
+        for index, (size, bound) in enumerate(zip(sizes, source.shape, strict=True)):  # dynamic_slice_c4
             if size < 0:
                 raise signature.located_error(f"has negative size index to dynamic slice: {size}")
-            if full != DYNAMIC and size > full:
+            if bound != DYNAMIC and size > bound:
                 raise signature.located_error(
-                    f"has slice size {size} greater than dimension size {full} in dimension {index} of "
+                    f"has slice size {size} greater than dimension size {bound} in dimension {index} of "
                     "operand"
                 )
         return [tensor(sizes, source.element)]
@@ -180,7 +182,7 @@ class DynamicSliceOp(Op):
     INFERS_COMPATIBLE_TYPES,
 )
 class DynamicUpdateSliceOp(Op):
-    """The operand with a piece of it replaced, where other operands say."""
+    """Replaces a slice of the operand at start indices given by operands."""
 
     __slots__ = ()
 
@@ -193,7 +195,8 @@ class DynamicUpdateSliceOp(Op):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        source, update, starts = signature.operand, signature.update, signature.start_indices
+        source, update = signature[DynamicUpdateSliceOp.operand], signature[DynamicUpdateSliceOp.update]
+        starts = signature[DynamicUpdateSliceOp.start_indices]
         if update.rank != source.rank:  # dynamic_update_slice_c3
             raise signature.located_error(
                 f"update rank does not match operand rank: {update.rank} vs {source.rank}."
@@ -203,10 +206,10 @@ class DynamicUpdateSliceOp(Op):
                 f"expects number of start_indices to match operand rank: {len(starts)} vs {source.rank}."
             )
         _check_index_types(signature, starts)  # dynamic_update_slice_c5
-        for index, (size, full) in enumerate(zip(update.shape, source.shape, strict=True)):
-            if size != DYNAMIC and full != DYNAMIC and size > full:  # dynamic_update_slice_c6
+        for index, (size, bound) in enumerate(zip(update.shape, source.shape, strict=True)):
+            if size != DYNAMIC and bound != DYNAMIC and size > bound:  # dynamic_update_slice_c6
                 raise signature.located_error(
-                    f"expects size at dimension {index} of update to be in range [0, {full}]. Got: {size}."
+                    f"expects size at dimension {index} of update to be in range [0, {bound}]. Got: {size}."
                 )
         return [source]
 
@@ -218,7 +221,7 @@ class DynamicUpdateSliceOp(Op):
     NO_MEMORY_EFFECT,
 )
 class RealDynamicSliceOp(Op):
-    """Every so manieth index from a first to a last one, all of which operands say."""
+    """slice with start, limit and stride given by operands."""
 
     __slots__ = ()
 
@@ -232,9 +235,14 @@ class RealDynamicSliceOp(Op):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        rank = signature.operand.rank
-        for name in _RANGE_FIELDS:
-            size = getattr(signature, name).shape[0]
+        rank = signature[RealDynamicSliceOp.operand].rank
+        fields = (
+            RealDynamicSliceOp.start_indices,
+            RealDynamicSliceOp.limit_indices,
+            RealDynamicSliceOp.strides,
+        )
+        for name, field in zip(_RANGE_FIELDS, fields, strict=True):
+            size = signature[field].shape[0]
             if size != rank:
                 raise signature.located_error(
                     f"has mismatched number of operand rank ({rank}) and {name} size ({size})"
@@ -242,6 +250,6 @@ class RealDynamicSliceOp(Op):
 
 
 def _check_index_types(signature: OpSignature, types: Sequence[RankedTensor]) -> None:
-    """Indices must be of one type; the reference does not tell floats apart, which they cannot be."""
+    """Checks that all start indices have one element type."""
     if any(type.element is not types[0].element for type in types):
         raise signature.located_error("start indices must have same element type")

@@ -1,4 +1,4 @@
-"""What stablehlo's operations have in common, with the checks that come with it."""
+"""Traits of stablehlo operations, with their verifiers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.traits import InfersTypes, Trait
 from sdyopt.ir.types import Type, element_of
 
-# The result types follow from the rest, up to what is not known before the program runs.
+# Result types are inferred; the actual ones must be compatible with them (see type_compatibility).
 INFERS_COMPATIBLE_TYPES = InfersTypes("hlo-infer-type", accepts=are_compatible)
 
 
@@ -54,9 +54,9 @@ def _check_pairs(
             raise signature.op_error(f"{message} at index {index}")
 
 
-# Works on each element alone, but takes scalars in place of some tensors.
+# Elementwise, except that some operands may be scalars instead of tensors.
 BROADCASTING_ELEMENTWISE = Trait("hlo-broadcasting-elementwise")
-# Operands commute. Unlike MLIR's trait this one does not make anybody reorder them.
+# Commutative. Unlike with MLIR's trait, canonicalization does not reorder the operands.
 HLO_COMMUTATIVE = Trait("hlo-commutative")
 COMPATIBLE_TYPES = Trait("hlo-compatible-operands-and-result-type", _check_compatible_types)
 COMPATIBLE_ELEMENT_TYPES = Trait(

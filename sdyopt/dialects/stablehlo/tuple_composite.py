@@ -1,4 +1,4 @@
-"""stablehlo operations that make several values one, or several operations: tuple, composite."""
+"""stablehlo.tuple, get_tuple_element and composite."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from sdyopt.asm.format.assembly_format import AttrDict, Custom, FunctionalType, Operand, assembly
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.printer.asm_printer import Printer
-from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.stablehlo import types
 from sdyopt.dialects.stablehlo.assembly_directives import (
@@ -17,25 +16,33 @@ from sdyopt.dialects.stablehlo.assembly_directives import (
     integer_attr,
     string_attr,
 )
+from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
 from sdyopt.ir.attribute import EMPTY_DICT
 from sdyopt.ir.block import Region
-from sdyopt.ir.constraints import DICT_ATTR, FLAT_SYMBOL_ATTR, I32_ATTR, STRING_ATTR, non_negative
+from sdyopt.ir.constraints import (
+    DICT_ATTR,
+    FLAT_SYMBOL_ATTR,
+    FUNCTION_TYPE_ATTR,
+    I32_ATTR,
+    STRING_ATTR,
+    non_negative,
+)
 from sdyopt.ir.numeric_attributes import integer
 from sdyopt.ir.op_fields import attr, defaulted_attr, operand, operands, regions, result, results
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.symbols import lookup_symbol
 from sdyopt.ir.traits import FUNCTION, PURE
-from sdyopt.ir.types import I32, FunctionType, TupleType, Type
+from sdyopt.ir.types import I32, TupleType, Type
 
 # --- Tuples ---------------------------------------------------------------------------------
 
 
 @stablehlo.op("tuple", PURE, INFERS_COMPATIBLE_TYPES)
 class TupleOp(Op):
-    """Values made one."""
+    """Packs values into a tuple."""
 
     __slots__ = ()
 
@@ -51,7 +58,7 @@ class TupleOp(Op):
 
 @stablehlo.op("get_tuple_element", PURE, INFERS_COMPATIBLE_TYPES)
 class GetTupleElementOp(Op):
-    """One of the values that have been made one."""
+    """Extracts one element of a tuple."""
 
     __slots__ = ()
 
@@ -65,12 +72,12 @@ class GetTupleElementOp(Op):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        elements = signature.operand.types
-        if signature.index >= len(elements):  # get_tuple_element_c1
+        elements, index = signature[GetTupleElementOp.operand].types, signature[GetTupleElementOp.index]
+        if index >= len(elements):  # get_tuple_element_c1
             raise signature.located_error(
-                f"index {signature.index} is out of bounds of operand with size {len(elements)}"
+                f"index {index} is out of bounds of operand with size {len(elements)}"
             )
-        return [elements[signature.index]]
+        return [elements[index]]
 
 
 # --- Composites -----------------------------------------------------------------------------
@@ -79,7 +86,7 @@ _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*([.][a-zA-Z0-9_$]+)+")
 
 
 def _parse_regions(op_parser: OpAsmParser) -> None:
-    """Reads `({ … }, { … })`, if a parenthesis is next."""
+    """Parses an optional `({ … }, { … })`."""
     if not op_parser.accept("("):
         return
     while op_parser.looking_at("{"):
@@ -102,7 +109,7 @@ def _print_regions(op: CompositeOp, printer: Printer) -> None:
 
 @stablehlo.op("composite")
 class CompositeOp(Op):
-    """An operation that the dialect does not have, with a function that says what it does."""
+    """An operation composed of others: the function `decomposition` defines its semantics."""
 
     __slots__ = ()
 
@@ -124,33 +131,31 @@ class CompositeOp(Op):
     )
 
     def verify_symbol_uses(self) -> None:
-        signature = self.signature
-        if not _NAME.fullmatch(signature.op_name):  # composite_c1
+        if not _NAME.fullmatch(self.op_name):  # composite_c1
             raise _error(
                 self,
                 "name must be a valid namespaced op name, i.e. it must match the following regular "
                 f'expression: ^{_NAME.pattern}$ e.g. "my_namespace.my_op"',
             )
-        function = lookup_symbol(self, signature.decomposition)
+        function = lookup_symbol(self, self.decomposition)
         if function is None or FUNCTION not in function.traits:  # composite_c2
-            raise _error(self, f"'{signature.decomposition}' does not reference a valid function")
-        type = function.signature.function_type
-        assert isinstance(type, FunctionType)
-        _check_alike(self, "operand", signature.operand_types, type.inputs)  # composite_c3
-        _check_alike(self, "result", signature.result_types, type.results)  # composite_c4
+            raise _error(self, f"'{self.decomposition}' does not reference a valid function")
+        type = FUNCTION_TYPE_ATTR.value(function.signature.attributes["function_type"])
+        _check_types(self, "operand", self.signature.operand_types, type.inputs)  # composite_c3
+        _check_types(self, "result", self.signature.result_types, type.results)  # composite_c4
 
 
 def _error(op: Op, message: str) -> DiagnosticError:
     return DiagnosticError.at(op.location, message)
 
 
-def _check_alike(op: Op, what: str, types: Sequence[Type], expected: Sequence[Type]) -> None:
-    if len(types) != len(expected):
-        raise _error(op, f"has {len(types)} {what}(s), but decomposition has {len(expected)}")
-    for index, (type, wanted) in enumerate(zip(types, expected, strict=True)):
-        if type is not wanted:
+def _check_types(op: Op, what: str, types: Sequence[Type], expected_types: Sequence[Type]) -> None:
+    if len(types) != len(expected_types):
+        raise _error(op, f"has {len(types)} {what}(s), but decomposition has {len(expected_types)}")
+    for index, (type, expected) in enumerate(zip(types, expected_types, strict=True)):
+        if type is not expected:
             raise _error(
                 op,
-                f"{what} at index {index} has type '{plain_type(type)}', but decomposition has type "
-                f"'{plain_type(wanted)}'",
+                f"{what} at index {index} has type {quoted(type)}, but decomposition has type "
+                f"{quoted(expected)}",
             )

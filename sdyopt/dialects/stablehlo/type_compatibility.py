@@ -1,8 +1,8 @@
-"""Which types go together: where a size is unknown, an operand or result may have another type.
+"""Type compatibility under dynamism: compatible types can have the same shape at run time.
 
-Types are merged in two ways. The most specific one knows what any of them knows: operands of an
-elementwise operation must agree. The least specific one knows what all of them know: it is the
-type of what comes out of one of several branches.
+Compatible types are merged in two ways. The most specific type has every static size and bound that
+any of them has; it is inferred for elementwise operations. The least specific type has only what all
+of them have; it is inferred for the results of branches.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 
 from sdyopt.dialects.quant import QuantizedType, UniformQuantizedPerAxis
 from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
-from sdyopt.ir.op_signature import OpSignature, SignatureError
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.shape_traits import are_compatible_shapes, are_compatible_sizes
 from sdyopt.ir.types import DYNAMIC, RankedTensor, ShapedType, TupleType, Type, element_of
 
 
 def are_compatible_elements(left: Type, right: Type) -> bool:
-    """Whether elements are the same type, or quantised in the same way with other parameters."""
+    """Whether element types are equal, or quantized alike up to scales and zero points."""
     left, right = element_of(left), element_of(right)
     if not isinstance(left, QuantizedType) or not isinstance(right, QuantizedType):
         return left is right
@@ -31,33 +31,33 @@ def are_compatible_elements(left: Type, right: Type) -> bool:
 
 
 def are_compatible(left: Type, right: Type) -> bool:
-    """Whether two types may stand for one, as far as they are known."""
+    """Whether two types have compatible shapes, sizes within each other's bounds and compatible elements."""
     if left is right:
         return True
     if not isinstance(left, ShapedType) or not isinstance(right, ShapedType):
         return are_compatible_elements(left, right)
     return (
         are_compatible_shapes([left, right])
-        and _is_within(left, right)
-        and _is_within(right, left)
+        and _is_within_bounds(left, right)
+        and _is_within_bounds(right, left)
         and are_compatible_elements(left, right)
     )
 
 
 def are_all_compatible(lefts: Sequence[Type], rights: Sequence[Type]) -> bool:
-    """Whether two lists of types may stand for one."""
+    """Whether two lists of types have equal length and are pairwise compatible."""
     return len(lefts) == len(rights) and all(map(are_compatible, lefts, rights))
 
 
 def is_compatible_shape(sizes: Sequence[int], type: Type) -> bool:
-    """Whether a value of this type can have the shape that a program computes."""
+    """Whether a static shape is compatible with a type."""
     if not isinstance(type, ShapedType) or any(size < 0 for size in sizes):
         return False
     return are_compatible(RankedTensor(tuple(sizes), type.element, None), type)
 
 
-def _is_within(type: ShapedType, bounded: ShapedType) -> bool:
-    """Whether no size of `type` is above the bound that `bounded` has for it."""
+def _is_within_bounds(type: ShapedType, bounded: ShapedType) -> bool:
+    """Whether no static size of `type` exceeds the bound of `bounded` in that dimension."""
     if not isinstance(type, RankedTensor):
         return True
     return all(
@@ -68,19 +68,19 @@ def _is_within(type: ShapedType, bounded: ShapedType) -> bool:
 
 # --- Merging ----------------------------------------------------------------------------
 
-# A size and a bound, at most one of them known.
+# (size, bound); a missing bound is DYNAMIC, and a static size has no bound.
 Dimension = tuple[int, int]
 Merge = Callable[[OpSignature, int, Dimension, Dimension], Dimension]
 
 
 def most_specific_type(signature: OpSignature, types: Sequence[Type]) -> Type:
-    """The type that knows whatever any of `types` knows. Tuples are merged by element."""
+    """The most specific of compatible types. Tuples are merged elementwise. Raises a SignatureError."""
     return _merge_all(signature, types, most_specific_dimension)
 
 
 def least_specific_type(signature: OpSignature, types: Sequence[Type]) -> Type:
-    """The type that knows what all `types` know. Tuples are merged by element."""
-    return _merge_all(signature, types, _least_specific)
+    """The least specific of compatible types. Tuples are merged elementwise. Raises a SignatureError."""
+    return _merge_all(signature, types, _least_specific_dimension)
 
 
 def _merge_all(signature: OpSignature, types: Sequence[Type], merge: Merge) -> Type:
@@ -101,7 +101,7 @@ def _merge_shaped(signature: OpSignature, types: Sequence[Type], merge: Merge) -
     if all(type is types[0] for type in types):
         return types[0]
     ranked = [type for type in types if isinstance(type, RankedTensor)]
-    if merge is _least_specific and len(ranked) != len(types):
+    if merge is _least_specific_dimension and len(ranked) != len(types):
         return next(type for type in types if not isinstance(type, RankedTensor))
     if not ranked:
         return types[0]
@@ -115,14 +115,14 @@ def _merge_shaped(signature: OpSignature, types: Sequence[Type], merge: Merge) -
             merge(signature, index, left, right)
             for index, (left, right) in enumerate(zip(merged, dimensions_of(type), strict=True))
         ]
-    # The reference keeps bounds only where the first type has some.
+    # Like the reference, keeps bounds only if the first type has some.
     bounds = [bound for _, bound in merged] if bounds_of(first) else []
     shape = tuple(size for size, _ in merged)
     return RankedTensor(shape, first.element, encoding_with(first.encoding, bounds))
 
 
 def dimensions_of(type: RankedTensor) -> list[Dimension]:
-    """The size and the bound of each dimension."""
+    """(size, bound) of each dimension."""
     bounds = bounds_of(type) or (DYNAMIC,) * type.rank
     return list(zip(type.shape, bounds, strict=True))
 
@@ -130,7 +130,7 @@ def dimensions_of(type: RankedTensor) -> list[Dimension]:
 def most_specific_dimension(
     signature: OpSignature, index: int, left: Dimension, right: Dimension
 ) -> Dimension:
-    """The dimension that knows what either knows; number `index` of an operation's operands."""
+    """Merges dimension `index` of two types: the static size, else the smaller bound."""
     (left_size, left_bound), (right_size, right_bound) = left, right
     bounds = [bound for bound in (left_bound, right_bound) if bound != DYNAMIC]
     size = right_size if left_size == DYNAMIC else left_size
@@ -144,7 +144,9 @@ def most_specific_dimension(
     return size, DYNAMIC
 
 
-def _least_specific(signature: OpSignature, index: int, left: Dimension, right: Dimension) -> Dimension:
+def _least_specific_dimension(
+    signature: OpSignature, index: int, left: Dimension, right: Dimension
+) -> Dimension:
     _check_sizes(signature, index, left[0], right[0])
     if left[0] != DYNAMIC and right[0] != DYNAMIC:
         return left
@@ -154,16 +156,11 @@ def _least_specific(signature: OpSignature, index: int, left: Dimension, right: 
 
 def _check_sizes(signature: OpSignature, index: int, left: int, right: int) -> None:
     if not are_compatible_sizes(left, right):
-        raise mismatched_sizes(signature, index, left, right)
+        raise signature.located_error(f"Mismatched dimension sizes {left} and {right} in dimension {index}")
 
 
-def mismatched_sizes(signature: OpSignature, index: int, left: int, right: int) -> SignatureError:
-    """The error about two sizes of one dimension."""
-    return signature.located_error(f"Mismatched dimension sizes {left} and {right} in dimension {index}")
-
-
-def concatenated(left: Dimension, right: Dimension) -> Dimension:
-    """The dimension that two make one after the other."""
+def concatenated_dimension(left: Dimension, right: Dimension) -> Dimension:
+    """The concatenation of two dimensions: the sum of the sizes, or of size and bound if one is dynamic."""
     if left[0] != DYNAMIC and right[0] != DYNAMIC:
         return left[0] + right[0], DYNAMIC
     limits = [bound if size == DYNAMIC else size for size, bound in (left, right)]

@@ -1,7 +1,7 @@
-"""stablehlo's types, and the sets of types that its operations take and give.
+"""stablehlo's types, and the type constraints of its operands and results.
 
-A set is named after its elements; its description is the reference's, put together as the
-reference does: "ranked tensor of bool or 2/4/8/16/32/64-bit integer values".
+A constraint is named after its element types. Its description appears in diagnostics and is composed
+like the reference's: "ranked tensor of bool or 2/4/8/16/32/64-bit integer values".
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from sdyopt.asm.parser.asm_parser import AsmParser
-from sdyopt.asm.printer.attribute_printer import AttributePrinter, plain_type
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.quant import QuantizedType, UniformQuantized, UniformQuantizedPerAxis
 from sdyopt.dialects.stablehlo.bounds import has_one_bounded_dimension
+from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.ir.constraints import TypeConstraint
 from sdyopt.ir.types import (
@@ -40,13 +41,13 @@ from sdyopt.ir.types import (
 
 
 class TokenType(Type):
-    """`!stablehlo.token`: orders side effects."""
+    """`!stablehlo.token`: orders operations with side effects."""
 
     dialect = "stablehlo"
 
 
 class FutureType(Type):
-    """`!stablehlo.future<…>`: what an asynchronous operation will give."""
+    """`!stablehlo.future<…>`: the pending results of an asynchronous operation."""
 
     types: tuple[Type, ...]
     dialect = "stablehlo"
@@ -77,8 +78,7 @@ def _parse_future(parser: AsmParser) -> Type:
     parser.expect(">")
     for type in types:
         if not isinstance(type, RankedTensor):
-            got = plain_type(type)
-            raise parser.error(f"future element type must be a ranked tensor, but got '{got}'", offset)
+            raise parser.error(f"future element type must be a ranked tensor, but got {quoted(type)}", offset)
     return FutureType(tuple(types))
 
 
@@ -87,7 +87,7 @@ def _print_future(type: FutureType, attribute_printer: AttributePrinter) -> str:
     return f"future<{', '.join(attribute_printer.type(t) for t in type.types)}>"
 
 
-# --- Elements ---------------------------------------------------------------------------
+# --- Element types ----------------------------------------------------------------------
 
 Accepts = Callable[[Type], bool]
 
@@ -105,7 +105,7 @@ _COMPLEX = frozenset((ComplexType(F32), ComplexType(F64)))
 
 
 def _quantized(cls: type[QuantizedType]) -> Accepts:
-    """Types of `cls` whose numbers are kept in signless integers, and whose zeros are among them."""
+    """Accepts types of `cls` with a signless integer storage type and zero points in its range."""
 
     def accepts(type: Type) -> bool:
         return (
@@ -138,11 +138,11 @@ ANY_INTEGER = TypeConstraint[IntegerType]("integer", lambda type: isinstance(typ
 INDEX_ELEMENT = TypeConstraint[Type]("index", lambda type: type is INDEX)
 
 
-# --- Sets of tensors ----------------------------------------------------------------------
+# --- Tensor constraints -----------------------------------------------------------------
 
 
 def any_of(*constraints: TypeConstraint[C]) -> TypeConstraint[C]:
-    """The types in any of these sets."""
+    """The union of type constraints."""
     accepts = [constraint.accepts for constraint in constraints]
     return TypeConstraint[C](
         " or ".join(constraint.description for constraint in constraints),
@@ -153,14 +153,18 @@ def any_of(*constraints: TypeConstraint[C]) -> TypeConstraint[C]:
 def tensor_of(
     *elements: TypeConstraint[Type],
     kind: str = "ranked tensor",
-    also: Callable[[RankedTensor], bool] | None = None,
+    predicate: Callable[[RankedTensor], bool] | None = None,
 ) -> TypeConstraint[RankedTensor]:
-    """Ranked tensors with such elements, which fulfil `also`; `kind` says so in words."""
+    """Ranked tensors with one of the element types that satisfy `predicate`, described by `kind`."""
     element = any_of(*elements)
     has_element = element.accepts
 
     def accepts(type: Type) -> bool:
-        return isinstance(type, RankedTensor) and has_element(type.element) and (also is None or also(type))
+        return (
+            isinstance(type, RankedTensor)
+            and has_element(type.element)
+            and (predicate is None or predicate(type))
+        )
 
     return TypeConstraint[RankedTensor](f"{kind} of {element.description} values", accepts)
 
@@ -168,7 +172,7 @@ def tensor_of(
 def shaped_of(
     kind: str, classes: type | tuple[type, ...], element: TypeConstraint[Type]
 ) -> TypeConstraint[ShapedType]:
-    """Types of these classes with such elements; `kind` is the word for them."""
+    """Types of these classes with such an element type, described by `kind`."""
 
     def accepts(type: Type) -> bool:
         return (
@@ -194,7 +198,7 @@ def _nested_tuple_of(*leaves: TypeConstraint[Type]) -> TypeConstraint[TupleType]
 
 
 def has_valid_quantized_dimension(type: Type) -> bool:
-    """Whether per-axis quantised elements have as many scales as the tensor's axis needs."""
+    """Whether a per-axis quantized tensor has one scale per index of the quantization dimension."""
     element = type.element if isinstance(type, RankedTensor) else None
     if not isinstance(element, UniformQuantizedPerAxis):
         return True
@@ -224,13 +228,13 @@ def _is_static_with_rank(rank: int) -> Callable[[RankedTensor], bool]:
     return lambda type: len(type.shape) == rank and DYNAMIC not in type.shape
 
 
-_PLAIN = (FLOAT, PRED, INT, COMPLEX)
-_ALL = (*_PLAIN, QUANTIZED)
+_NON_QUANTIZED = (FLOAT, PRED, INT, COMPLEX)
+_ALL = (*_NON_QUANTIZED, QUANTIZED)
 _ALL_OR_PER_AXIS = (*_ALL, PER_AXIS)
 
 TENSOR = tensor_of(*_ALL)
-TENSOR_OR_PER_AXIS = tensor_of(*_ALL_OR_PER_AXIS, also=has_valid_quantized_dimension)
-NON_QUANTIZED_TENSOR = tensor_of(*_PLAIN)
+TENSOR_OR_PER_AXIS = tensor_of(*_ALL_OR_PER_AXIS, predicate=has_valid_quantized_dimension)
+NON_QUANTIZED_TENSOR = tensor_of(*_NON_QUANTIZED)
 INT_TENSOR = tensor_of(INT)
 FLOAT_TENSOR = tensor_of(FLOAT)
 FLOAT_32_64_TENSOR = tensor_of(FLOAT_32_64)
@@ -245,43 +249,45 @@ FLOAT_COMPLEX_OR_QUANTIZED_TENSOR = tensor_of(FLOAT, COMPLEX, QUANTIZED)
 INT_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR = tensor_of(INT, FLOAT, COMPLEX, QUANTIZED)
 SIGNED_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR = tensor_of(SIGNED, FLOAT, COMPLEX, QUANTIZED)
 SIGNED_FLOAT_OR_QUANTIZED_TENSOR = tensor_of(SIGNED, FLOAT, QUANTIZED)
-FLOAT_QUANTIZED_OR_PER_AXIS_TENSOR = tensor_of(FLOAT, QUANTIZED, PER_AXIS, also=has_valid_quantized_dimension)
-QUANTIZED_OR_PER_AXIS_TENSOR = tensor_of(QUANTIZED, PER_AXIS, also=has_valid_quantized_dimension)
-PER_AXIS_TENSOR = tensor_of(PER_AXIS, also=has_valid_quantized_dimension)
+FLOAT_QUANTIZED_OR_PER_AXIS_TENSOR = tensor_of(
+    FLOAT, QUANTIZED, PER_AXIS, predicate=has_valid_quantized_dimension
+)
+QUANTIZED_OR_PER_AXIS_TENSOR = tensor_of(QUANTIZED, PER_AXIS, predicate=has_valid_quantized_dimension)
+PER_AXIS_TENSOR = tensor_of(PER_AXIS, predicate=has_valid_quantized_dimension)
 UI32_TENSOR = tensor_of(UI32_ELEMENT)
 I32_TENSOR = tensor_of(I32_ELEMENT)
 INTEGER_OR_INDEX_TENSOR = tensor_of(ANY_INTEGER, INDEX_ELEMENT)
 
 _0D = _has_rank(0)
-SCALAR_TENSOR = tensor_of(*_ALL, kind="0D tensor", also=_0D)
-SCALAR_INT_TENSOR = tensor_of(INT, kind="0D tensor", also=_0D)
-SCALAR_PRED_INT_OR_FLOAT_TENSOR = tensor_of(PRED, INT, FLOAT, kind="0D tensor", also=_0D)
-FLOAT_OR_QUANTIZED_VECTOR = tensor_of(FLOAT, QUANTIZED, kind="1D tensor", also=_has_rank(1))
-DIMENSION_TENSOR = tensor_of(DIMENSION, kind="1D tensor", also=_has_rank(1))
+SCALAR_TENSOR = tensor_of(*_ALL, kind="0D tensor", predicate=_0D)
+SCALAR_INT_TENSOR = tensor_of(INT, kind="0D tensor", predicate=_0D)
+SCALAR_PRED_INT_OR_FLOAT_TENSOR = tensor_of(PRED, INT, FLOAT, kind="0D tensor", predicate=_0D)
+FLOAT_OR_QUANTIZED_VECTOR = tensor_of(FLOAT, QUANTIZED, kind="1D tensor", predicate=_has_rank(1))
+DIMENSION_TENSOR = tensor_of(DIMENSION, kind="1D tensor", predicate=_has_rank(1))
 STATIC_DIMENSION_TENSOR = tensor_of(
-    DIMENSION, kind="statically shaped 1-dimensional tensor", also=_is_static_with_rank(1)
+    DIMENSION, kind="statically shaped 1-dimensional tensor", predicate=_is_static_with_rank(1)
 )
 STATIC_1D_INT_TENSOR = tensor_of(
-    INT, kind="statically shaped 1-dimensional integer tensor", also=_is_static_with_rank(1)
+    INT, kind="statically shaped 1-dimensional integer tensor", predicate=_is_static_with_rank(1)
 )
 STATIC_2D_INT_TENSOR = tensor_of(
-    INT, kind="statically shaped 2-dimensional integer tensor", also=_is_static_with_rank(2)
+    INT, kind="statically shaped 2-dimensional integer tensor", predicate=_is_static_with_rank(2)
 )
 
 _STATIC = "statically shaped tensor"
-STATIC_TENSOR = tensor_of(*_ALL, kind=_STATIC, also=_is_static)
-STATIC_TENSOR_OR_PER_AXIS = tensor_of(*_ALL_OR_PER_AXIS, kind=_STATIC, also=_is_static_and_valid)
-STATIC_INT_OR_FLOAT_TENSOR = tensor_of(INT, FLOAT, kind=_STATIC, also=_is_static)
+STATIC_TENSOR = tensor_of(*_ALL, kind=_STATIC, predicate=_is_static)
+STATIC_TENSOR_OR_PER_AXIS = tensor_of(*_ALL_OR_PER_AXIS, kind=_STATIC, predicate=_is_static_and_valid)
+STATIC_INT_OR_FLOAT_TENSOR = tensor_of(INT, FLOAT, kind=_STATIC, predicate=_is_static)
 STATIC_INT_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR = tensor_of(
-    INT, FLOAT, COMPLEX, QUANTIZED, kind=_STATIC, also=_is_static
+    INT, FLOAT, COMPLEX, QUANTIZED, kind=_STATIC, predicate=_is_static
 )
 STATIC_OR_BOUNDED_TENSOR = tensor_of(
     *_ALL_OR_PER_AXIS,
     kind="statically shaped or single bounded dimension tensor",
-    also=_is_static_or_bounded,
+    predicate=_is_static_or_bounded,
 )
 
-# --- Tokens, tuples, buffers --------------------------------------------------------------
+# --- Tokens, tuples, buffers ------------------------------------------------------------
 
 TOKEN = TypeConstraint[TokenType]("token", lambda type: isinstance(type, TokenType))
 FUTURE = TypeConstraint[FutureType]("future", lambda type: isinstance(type, FutureType))

@@ -1,4 +1,4 @@
-"""stablehlo operations that compute each element of the result from one element."""
+"""stablehlo's elementwise unary operations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SAME = (COMPATIBLE_TYPES, *ELEMENTWISE_INFERRED)
 
 
 class UnaryOp(Op):
-    """Base of the operations with one operand, that they name `operand`."""
+    """Base of operations with a single operand named `operand`."""
 
     __slots__ = ()
 
@@ -33,7 +33,7 @@ class UnaryOp(Op):
 
 
 class SameUnaryOp(UnaryOp):
-    """Base of those whose result is of the operand's type."""
+    """Base of unary operations whose result type is compatible with the operand type."""
 
     __slots__ = ()
 
@@ -43,7 +43,7 @@ class SameUnaryOp(UnaryOp):
 
 
 class FloatOp(SameUnaryOp):
-    """Base of those on floats."""
+    """Base of unary operations on floats."""
 
     __slots__ = ()
 
@@ -52,7 +52,7 @@ class FloatOp(SameUnaryOp):
 
 
 class TranscendentalOp(SameUnaryOp):
-    """Base of those that cannot be computed exactly."""
+    """Base of transcendental functions, which have a result accuracy."""
 
     __slots__ = ()
 
@@ -62,7 +62,7 @@ class TranscendentalOp(SameUnaryOp):
 
 
 class IntegerOp(SameUnaryOp):
-    """Base of those on the bits of integers."""
+    """Base of unary operations on integers."""
 
     __slots__ = ()
 
@@ -96,7 +96,7 @@ class ExpOp(TranscendentalOp):
 
 @stablehlo.op("exponential_minus_one", *_SAME)
 class Expm1Op(TranscendentalOp):
-    """e to the power of x, less 1: exact for small x."""
+    """e to the power of x, minus 1; accurate for small x."""
 
     __slots__ = ()
 
@@ -110,7 +110,7 @@ class LogOp(TranscendentalOp):
 
 @stablehlo.op("log_plus_one", *_SAME)
 class Log1pOp(TranscendentalOp):
-    """The natural logarithm of 1 + x: exact for small x."""
+    """The natural logarithm of 1 + x; accurate for small x."""
 
     __slots__ = ()
 
@@ -162,49 +162,49 @@ class TanhOp(TranscendentalOp):
 
 @stablehlo.op("ceil", *_SAME)
 class CeilOp(FloatOp):
-    """The least whole number that is not below x."""
+    """Rounds toward positive infinity."""
 
     __slots__ = ()
 
 
 @stablehlo.op("floor", *_SAME)
 class FloorOp(FloatOp):
-    """The greatest whole number that is not above x."""
+    """Rounds toward negative infinity."""
 
     __slots__ = ()
 
 
 @stablehlo.op("round_nearest_afz", *_SAME)
 class RoundOp(FloatOp):
-    """The nearest whole number, halves away from zero."""
+    """Rounds to the nearest integer, ties away from zero."""
 
     __slots__ = ()
 
 
 @stablehlo.op("round_nearest_even", *_SAME)
 class RoundNearestEvenOp(FloatOp):
-    """The nearest whole number, halves to the even one."""
+    """Rounds to the nearest integer, ties to even."""
 
     __slots__ = ()
 
 
 @stablehlo.op("count_leading_zeros", *_SAME)
 class ClzOp(IntegerOp):
-    """How many zero bits stand before the first one bit."""
+    """The number of leading zero bits."""
 
     __slots__ = ()
 
 
 @stablehlo.op("popcnt", *_SAME)
 class PopulationCountOp(IntegerOp):
-    """How many bits are one."""
+    """The number of one bits."""
 
     __slots__ = ()
 
 
 @stablehlo.op("not", *_SAME)
 class NotOp(SameUnaryOp):
-    """Each bit is the other one."""
+    """Logical not of bools, bitwise not of integers."""
 
     __slots__ = ()
 
@@ -214,7 +214,7 @@ class NotOp(SameUnaryOp):
 
 @stablehlo.op("negate", *_SAME)
 class NegOp(SameUnaryOp):
-    """0 - x."""
+    """-x."""
 
     __slots__ = ()
 
@@ -224,7 +224,7 @@ class NegOp(SameUnaryOp):
 
 @stablehlo.op("sign", *_SAME)
 class SignOp(SameUnaryOp):
-    """-1, 0 or 1; for complex numbers the direction."""
+    """-1, 0 or 1; for complex numbers x / abs(x)."""
 
     __slots__ = ()
 

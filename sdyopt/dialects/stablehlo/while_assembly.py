@@ -1,15 +1,17 @@
-"""How loops are written: `(%iterArg = %0) : type attributes {…} cond { … } do { … }`."""
+"""The assembly of stablehlo.while: `(%iterArg = %0) : type attributes {…} cond { … } do { … }`."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from sdyopt.asm.parser.op_parser import Argument, OpAsmParser, OperandName
 from sdyopt.asm.printer.asm_printer import Printer
+from sdyopt.ir.operation import Op
 
 
 def parse_while(op_parser: OpAsmParser) -> None:
-    """Reads a loop behind the operation's name. Both regions have the arguments named in front."""
+    """Parses what follows the operation name. Both regions have the arguments `%iterArg`, ….
+
+    Raises a DiagnosticError.
+    """
     offset = op_parser.skip_trivia()
     names: list[OperandName] = []
     values: list[OperandName] = []
@@ -38,16 +40,16 @@ def parse_while(op_parser: OpAsmParser) -> None:
     op_parser.region(arguments)
 
 
-def print_while(op: Any, printer: Printer) -> None:
-    """Writes what stands behind the name of a loop."""
-    arguments = op.body.blocks[0].arguments
-    pairs = zip(arguments, op.operands, strict=False)
+def print_while(op: Op, printer: Printer) -> None:
+    """Prints what follows the operation name."""
+    cond, body = op.regions
+    pairs = zip(body.blocks[0].arguments, op.operands, strict=False)
     printer.write(f"({', '.join(f'{printer.name(a)} = {printer.name(v)}' for a, v in pairs)})")
     if op.operands:
         printer.write(f" : {printer.types(op.operand_types)}")
     printer.attribute_dictionary(op, with_keyword=True)
     printer.newline()
     printer.write("cond ")
-    printer.region(op.cond)
+    printer.region(cond)
     printer.write(" do ")
-    printer.region(op.body)
+    printer.region(body)

@@ -1,4 +1,4 @@
-"""Windows: what slides over a tensor in convolution, reduce_window and select_and_scatter."""
+"""Sliding windows of convolution, reduce_window and select_and_scatter."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sdyopt.dialects.stablehlo.attribute_kinds import integers_of
-from sdyopt.dialects.stablehlo.dimensions import Dimensions, listing
+from sdyopt.dialects.stablehlo.diagnostic_text import listing
+from sdyopt.dialects.stablehlo.dimensions import Dimensions
 from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import DYNAMIC
@@ -16,7 +17,7 @@ Padding = Sequence[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class WindowDimension:
-    """One dimension of a window: its size, its steps, and what surrounds and spreads the tensor."""
+    """One dimension of a window: size, stride, padding of the base and dilations of base and window."""
 
     size: int
     stride: int = 1
@@ -26,7 +27,7 @@ class WindowDimension:
     window_dilation: int = 1
 
     def positions(self, base: int) -> int:
-        """In how many places the window fits along a dimension of size `base`."""
+        """The number of window positions along a dimension of size `base`; DYNAMIC if a size is."""
         if DYNAMIC in (base, self.size):
             return DYNAMIC
         padded = self.low + _dilated(base, self.base_dilation) + self.high
@@ -35,7 +36,7 @@ class WindowDimension:
 
 
 def padding_pairs(signature: OpSignature, padding: DenseElements | None) -> Padding:
-    """The (low, high) pairs of a padding attribute, which has to be N x 2."""
+    """The (low, high) pairs of a padding attribute. Raises a SignatureError if its shape is not N x 2."""
     if padding is None:
         return ()
     shape = padding.type.shape
@@ -47,7 +48,7 @@ def padding_pairs(signature: OpSignature, padding: DenseElements | None) -> Padd
 
 
 def pairs_of(padding: DenseElements) -> Padding:
-    """The elements of an integer attribute, two by two."""
+    """The elements of an N x 2 attribute as N pairs."""
     values = integers_of(padding)
     return list(zip(values[::2], values[1::2], strict=True))
 
@@ -61,7 +62,10 @@ def check_window(
     window_dilations: Dimensions | None = None,
     reversal: Sequence[bool] | None = None,
 ) -> list[WindowDimension]:
-    """The window that the attributes describe; lists that are missing or empty mean the defaults."""
+    """The window that the attributes describe; a missing or empty list means the defaults.
+
+    Raises a SignatureError if a list has the wrong length or a value is not positive.
+    """
     for values, name in (
         (strides, "window-strides"),
         (base_dilations, "base-dilation factors"),
@@ -75,7 +79,7 @@ def check_window(
                 f"but got: {len(values)}."
             )
     return [
-        _dimension(
+        _check_dimension(
             signature,
             index,
             WindowDimension(
@@ -91,11 +95,11 @@ def check_window(
 
 
 def window_result_shape(base: Dimensions, window: Sequence[WindowDimension]) -> list[int]:
-    """In how many places the window fits, along each dimension of a tensor."""
+    """The number of window positions along each dimension of `base`."""
     return [dimension.positions(size) for size, dimension in zip(base, window, strict=True)]
 
 
-def _dimension(signature: OpSignature, index: int, window: WindowDimension) -> WindowDimension:
+def _check_dimension(signature: OpSignature, index: int, window: WindowDimension) -> WindowDimension:
     for value, what in (
         (1 if window.size == DYNAMIC else window.size, "value"),
         (window.stride, "stride"),
@@ -110,5 +114,5 @@ def _dimension(signature: OpSignature, index: int, window: WindowDimension) -> W
 
 
 def _dilated(size: int, dilation: int) -> int:
-    """How far `size` elements reach if each is `dilation` from the next."""
+    """The extent of `size` elements that are `dilation` apart."""
     return (size - 1) * dilation + 1 if size else 0

@@ -1,4 +1,4 @@
-"""How a convolution's window is written: `stride = [2, 2], pad = [[1, 1], [0, 0]], reverse = [true]`."""
+"""The assembly of a convolution's window: `stride = [2, 2], pad = [[1, 1], [0, 0]], reverse = [true]`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sdyopt.ir.elements_attributes import DenseArray, DenseElements, dense
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import I1, I64, tensor
 
-# The words, and the attributes that they stand for.
+# Keyword to attribute name.
 _ATTRIBUTES = {
     "stride": "window_strides",
     "pad": "padding",
@@ -23,33 +23,33 @@ _ATTRIBUTES = {
 
 
 def window_directive() -> Custom:
-    """The attributes of a window that are there, each once, in any order."""
+    """The window attributes that are present, parsed in any order, each at most once."""
     return Custom(_parse, _write, elides=list(_ATTRIBUTES.values()))
 
 
 def _parse(op_parser: OpAsmParser) -> None:
-    left = dict(_ATTRIBUTES)
-    while (word := op_parser.accept_word()) is not None:
-        if word not in left:
-            raise op_parser.error(f"Unexpected keyword {word}")
+    remaining = dict(_ATTRIBUTES)
+    while (keyword := op_parser.accept_word()) is not None:
+        if keyword not in remaining:
+            raise op_parser.error(f"Unexpected keyword {keyword}")
         op_parser.expect("=")
-        op_parser.attributes[left.pop(word)] = _value(op_parser, word)
+        op_parser.attributes[remaining.pop(keyword)] = _parse_value(op_parser, keyword)
         if not op_parser.accept(","):
             break
 
 
-def _value(op_parser: OpAsmParser, word: str) -> Attribute:
-    if word == "pad":
-        pairs = op_parser.comma_list(lambda: _pair(op_parser), "[", "]")
+def _parse_value(op_parser: OpAsmParser, keyword: str) -> Attribute:
+    if keyword == "pad":
+        pairs = op_parser.comma_list(lambda: _parse_pair(op_parser), "[", "]")
         data = b"".join(n.to_bytes(8, "little", signed=True) for pair in pairs for n in pair)
         return dense(tensor((len(pairs), 2), I64), data)
     values = op_parser.comma_list(op_parser.integer, "[", "]")
-    if word == "reverse":
+    if keyword == "reverse":
         return DenseArray(I1, tuple(int(value != 0) for value in values))
     return DenseArray(I64, tuple(values))
 
 
-def _pair(op_parser: OpAsmParser) -> list[int]:
+def _parse_pair(op_parser: OpAsmParser) -> list[int]:
     pair = op_parser.comma_list(op_parser.integer, "[", "]")
     if len(pair) != 2:
         raise op_parser.error(f"Expected array with 2 elements, got {len(pair)} elements instead")
@@ -57,12 +57,12 @@ def _pair(op_parser: OpAsmParser) -> list[int]:
 
 
 def _write(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-    written = []
-    for word, name in _ATTRIBUTES.items():
+    entries = []
+    for keyword, name in _ATTRIBUTES.items():
         value = signature.attributes.get(name)
         if value is not None:
-            written.append(f"{word} = {_print(value)}")
-    out.text(", ".join(written))
+            entries.append(f"{keyword} = {_print(value)}")
+    out.text(", ".join(entries))
 
 
 def _print(value: Attribute) -> str:

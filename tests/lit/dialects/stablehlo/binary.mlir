@@ -47,7 +47,7 @@ func.func @bools(%x: tensor<i1>, %y: tensor<i1>) {
   return
 }
 
-// Sizes that only one operand knows are fine.
+// A dimension may be static in one operand and dynamic in the other.
 // CHECK-LABEL: func.func @different_sizes
 func.func @different_sizes(%x: tensor<4xf32>, %y: tensor<?xf32>) {
   // CHECK: stablehlo.add %{{.*}}, %{{.*}} : (tensor<4xf32>, tensor<?xf32>) -> tensor<4xf32>
@@ -55,7 +55,7 @@ func.func @different_sizes(%x: tensor<4xf32>, %y: tensor<?xf32>) {
   return
 }
 
-// Quantised operands may have scales of their own.
+// Quantized operands may have different scales.
 // CHECK-LABEL: func.func @quantized
 func.func @quantized(%x: tensor<4x!quant.uniform<i8:f32, 1.0>>, %y: tensor<4x!quant.uniform<i8:f32, 2.0:3>>) {
   // CHECK: stablehlo.multiply %{{.*}}, %{{.*}} : (tensor<4x!quant.uniform<i8:f32, 1.000000e+00>>, tensor<4x!quant.uniform<i8:f32, 2.000000e+00:3>>) -> tensor<4x!quant.uniform<i8:f32, 1.000000e+00>>
@@ -63,7 +63,7 @@ func.func @quantized(%x: tensor<4x!quant.uniform<i8:f32, 1.0>>, %y: tensor<4x!qu
   return
 }
 
-// The complex type tells the types of its parts.
+// The operand types follow from the complex type.
 // CHECK-LABEL: func.func @complex
 func.func @complex(%x: tensor<4xf32>, %y: tensor<4xf32>) {
   // CHECK: stablehlo.complex %{{.*}}, %{{.*}} : tensor<4xcomplex<f32>>

@@ -25,7 +25,7 @@ func.func @dynamic_broadcast_in_dim(%x: tensor<4xf32>, %s: tensor<2xi32>) {
   return
 }
 
-// New dimensions come before the old ones.
+// New dimensions are the major-most ones.
 // CHECK-LABEL: func.func @broadcast
 func.func @broadcast(%x: tensor<4xf32>) {
   // CHECK: stablehlo.broadcast %{{.*}}, sizes = [2] : (tensor<4xf32>) -> tensor<2x4xf32>

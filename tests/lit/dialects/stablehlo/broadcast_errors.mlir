@@ -40,7 +40,7 @@ func.func @static(%x: tensor<4xf32>) {
 
 // -----
 
-// A shape that is known must be that of the result.
+// A constant shape operand must match the result shape.
 func.func @shape(%x: tensor<4xf32>) {
   %s = stablehlo.constant dense<[3, 4]> : tensor<2xi32>
   // expected-error @+1 {{output shape [3, 4] is incompatible with return type of operation 'tensor<2x4xf32>'}}

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -canonicalize | filecheck %s
 
-// A case whose number is known becomes its branch, side effects and cases inside included.
+// A case with a constant index is replaced by its branch, including side effects and nested cases.
 // CHECK-LABEL: func.func @known_branch
 func.func @known_branch(%a: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NEXT: %0 = stablehlo.custom_call @foo(%arg0) {has_side_effect = true}
@@ -22,7 +22,7 @@ func.func @known_branch(%a: tensor<4xf32>) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 
-// A number that no branch has is left alone.
+// An out-of-range index is not folded.
 // CHECK-LABEL: func.func @no_such_branch
 func.func @no_such_branch(%a: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK: "stablehlo.case"
@@ -33,7 +33,7 @@ func.func @no_such_branch(%a: tensor<4xf32>) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 
-// What nobody uses goes, unless somebody else could notice: calls say so, other processes wait.
+// Unused operations are erased unless they have side effects, as some custom calls and collectives do.
 // CHECK-LABEL: func.func @unused
 func.func @unused(%a: tensor<4xf32>, %zero: tensor<f32>, %p: tensor<i1>) {
   %0 = stablehlo.while(%x = %a) : tensor<4xf32> cond {

@@ -3,7 +3,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// Replica groups are lists of processes.
+// Replica groups are lists of process ids.
 // CHECK-LABEL: func.func @gather
 func.func @gather(%a: tensor<4x8xf32>) -> tensor<4x16xf32> {
   // CHECK-NEXT: "stablehlo.all_gather"(%arg0) <{all_gather_dim = 1 : i64, channel_handle = #stablehlo.channel_handle<handle = 1, type = 0>, replica_groups = dense<{{\[\[}}0, 1], [2, 3]]> : tensor<2x2xi64>, use_global_device_ids}>
@@ -11,7 +11,7 @@ func.func @gather(%a: tensor<4x8xf32>) -> tensor<4x16xf32> {
   return %0 : tensor<4x16xf32>
 }
 
-// They may be axes of a mesh instead, by name or spelled out.
+// They may also be axes of a mesh, referenced by name or inlined.
 // CHECK-LABEL: func.func @along_axes
 func.func @along_axes(%a: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NEXT: replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "x">]>
@@ -25,7 +25,7 @@ func.func @along_axes(%a: tensor<4xf32>) -> tensor<4xf32> {
   return %1 : tensor<4xf32>
 }
 
-// Groups of an all_reduce may be of different sizes: -1 fills them up.
+// The groups of an all_reduce may have different sizes: -1 is padding.
 // CHECK-LABEL: func.func @uneven_groups
 func.func @uneven_groups(%a: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NEXT: "stablehlo.all_reduce"(%arg0) <{replica_groups = dense<{{\[\[}}0, 1], [2, -1]]> : tensor<2x2xi64>}> ({
@@ -64,7 +64,7 @@ func.func @in_the_background(%a: tensor<4xf32>) -> tensor<4xf32> {
   return %2 : tensor<4xf32>
 }
 
-// Configurations are filled in where they are missing.
+// Missing infeed and outfeed configurations are filled in.
 // CHECK-LABEL: func.func @transfer
 func.func @transfer(%a: tensor<4xf32>, %t: !stablehlo.token) -> !stablehlo.token {
   // CHECK-NEXT: %0:2 = "stablehlo.infeed"(%arg1) <{infeed_config = "", layout = {{\[\[}}0]]}>

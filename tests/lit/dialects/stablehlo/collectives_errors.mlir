@@ -24,7 +24,7 @@ func.func @gathered_size(%a: tensor<4xf32>) {
 
 // -----
 
-// An attribute of another class than the operation holds is refused before anything else.
+// An attribute of the wrong class is rejected before any other check.
 func.func @other_class(%a: tensor<4xf32>) {
   // expected-error @+1 {{for op stablehlo.all_gather: Invalid attribute `all_gather_dim` in property conversion: "0"}}
   %0 = "stablehlo.all_gather"(%a) <{all_gather_dim = "0", replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<4xf32>) -> tensor<8xf32>
@@ -41,7 +41,7 @@ func.func @negative(%a: tensor<4xf32>) {
 
 // -----
 
-// No groups have no size.
+// An empty list of replica groups has group size 0.
 func.func @no_groups(%a: tensor<4xf32>) {
   // expected-error @+2 {{group size of replica_groups must be 2}}
   // expected-error @+1 {{'stablehlo.all_to_all' op failed to infer returned types}}
@@ -76,7 +76,7 @@ func.func @unknown_mesh(%a: tensor<4xf32>) {
 
 // -----
 
-// Axes of a mesh that is spelled out must be there.
+// Axes of an inlined mesh must exist.
 // expected-error @+1 {{axis 'y' not found in mesh definition}}
 func.func private @axes() attributes {groups = #stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes=[<name = "x", size = 2>]>, axes = [#stablehlo.axis_ref<name = "y">]>}
 

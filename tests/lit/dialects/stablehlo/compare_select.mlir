@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s | filecheck %s
 
-// The direction comes first; how elements are read comes last, if it is said at all.
+// The direction is printed first, the optional comparison type last.
 // CHECK-LABEL: func.func @compare
 func.func @compare(%x: tensor<4xf32>, %y: tensor<4xf32>) {
   // CHECK: stablehlo.compare EQ, %{{.*}}, %{{.*}} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
@@ -12,7 +12,7 @@ func.func @compare(%x: tensor<4xf32>, %y: tensor<4xf32>) {
   return
 }
 
-// The predicate has a type, and all the others have one.
+// Two types are printed: that of the predicate and that of both values.
 // CHECK-LABEL: func.func @select
 func.func @select(%p: tensor<i1>, %x: tensor<4xf32>, %y: tensor<4xf32>) {
   // CHECK: stablehlo.select %{{.*}}, %{{.*}}, %{{.*}} : tensor<i1>, tensor<4xf32>
@@ -24,7 +24,7 @@ func.func @select(%p: tensor<i1>, %x: tensor<4xf32>, %y: tensor<4xf32>) {
   return
 }
 
-// Limits may be one for all.
+// The limits of a clamp may be scalars.
 // CHECK-LABEL: func.func @clamp
 func.func @clamp(%lo: tensor<f32>, %x: tensor<4xf32>, %hi: tensor<4xf32>) {
   // CHECK: stablehlo.clamp %{{.*}}, %{{.*}}, %{{.*}} : (tensor<f32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>

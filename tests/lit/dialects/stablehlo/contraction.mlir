@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s | filecheck %s
 
-// Vectors and matrices are told apart by their ranks.
+// dot accepts vectors and matrices.
 // CHECK-LABEL: func.func @dot
 func.func @dot(%vector: tensor<4xf32>, %matrix: tensor<4x3xf32>, %dynamic: tensor<?x4xf32>) {
   // CHECK: stablehlo.dot %{{.*}}, %{{.*}} : (tensor<4xf32>, tensor<4xf32>) -> tensor<f32>
@@ -12,7 +12,7 @@ func.func @dot(%vector: tensor<4xf32>, %matrix: tensor<4x3xf32>, %dynamic: tenso
   return
 }
 
-// No batching dimensions are not written; no contracting dimensions are.
+// Empty batching dimensions are not printed; empty contracting dimensions are.
 // CHECK-LABEL: func.func @dot_general
 func.func @dot_general(%lhs: tensor<2x3x4xf32>, %rhs: tensor<2x4x5xf32>) {
   // CHECK: stablehlo.dot_general %{{.*}}, %{{.*}}, batching_dims = [0] x [0], contracting_dims = [2] x [1] :
@@ -41,7 +41,7 @@ func.func @algorithm(%lhs: tensor<3x4xf32>, %rhs: tensor<4x5xf32>) {
   return
 }
 
-// A bound of the batch is one of the result's first dimension.
+// The bound of a batching dimension applies to the result.
 // CHECK-LABEL: func.func @bounded_batch
 func.func @bounded_batch(%lhs: tensor<?x3x4xf32, #stablehlo.bounds<2, ?, ?>>, %rhs: tensor<?x4x5xf32>) {
   // CHECK: -> tensor<?x3x5xf32>

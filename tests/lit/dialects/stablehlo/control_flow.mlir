@@ -1,7 +1,7 @@
 // RUN: sdy-opt %s | filecheck %s
 // RUN: sdy-opt %s | sdy-opt | filecheck %s
 
-// A loop names its arguments after what they iterate over; both regions use the same names.
+// Both regions of a loop use the same argument names.
 // CHECK-LABEL: func.func @loop
 func.func @loop(%count: tensor<i32>, %state: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NEXT: %0:2 = stablehlo.while(%iterArg = %arg0, %iterArg_0 = %arg1) : tensor<i32>, tensor<4xf32>
@@ -25,7 +25,7 @@ func.func @loop(%count: tensor<i32>, %state: tensor<4xf32>) -> tensor<4xf32> {
   return %0#1 : tensor<4xf32>
 }
 
-// A loop inside another takes names that are still free.
+// The arguments of a nested loop get unique names.
 // CHECK-LABEL: func.func @nested_loops
 func.func @nested_loops(%x: tensor<f32>, %p: tensor<i1>) -> tensor<f32> {
   // CHECK: %0 = stablehlo.while(%iterArg = %arg0) : tensor<f32> attributes {depth = 0 : i64}
@@ -43,7 +43,7 @@ func.func @nested_loops(%x: tensor<f32>, %p: tensor<i1>) -> tensor<f32> {
   return %0 : tensor<f32>
 }
 
-// Nothing need be iterated over.
+// A loop may have no operands.
 // CHECK-LABEL: func.func @loop_without_state
 func.func @loop_without_state(%p: tensor<i1>) {
   // CHECK-NEXT: stablehlo.while()
@@ -57,7 +57,7 @@ func.func @loop_without_state(%p: tensor<i1>) {
   return
 }
 
-// A conditional has no short form. What is not known of one branch is not known of the result.
+// A conditional has the generic form only. A dimension that is dynamic in one branch is dynamic in the result.
 // CHECK-LABEL: func.func @branches
 func.func @branches(%p: tensor<i1>, %a: tensor<?xf32>, %b: tensor<4xf32>) -> tensor<?xf32> {
   // CHECK-NEXT: %0 = "stablehlo.if"(%arg0) ({
@@ -73,7 +73,7 @@ func.func @branches(%p: tensor<i1>, %a: tensor<?xf32>, %b: tensor<4xf32>) -> ten
   return %0 : tensor<?xf32>
 }
 
-// The operands and results of a barrier are paired; without any, parentheses stand in their place.
+// Operands and results of a barrier have the same types; without operands, `()` is printed.
 // CHECK-LABEL: func.func @barriers
 func.func @barriers(%a: tensor<4xf32>, %t: !stablehlo.token) {
   // CHECK-NEXT: %0:2 = stablehlo.optimization_barrier %arg0, %arg1 : tensor<4xf32>, !stablehlo.token

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -split-input-file -verify-diagnostics
 
-// What the condition takes must fit what the loop is given.
+// The arguments of the condition must be compatible with the operands.
 func.func @condition_arguments(%a: tensor<4xf32>, %p: tensor<i1>) {
   // expected-error @+1 {{expect operands to be compatible with condition block arguments but got 'tensor<4xf32>' vs 'tensor<5xf32>'}}
   %0 = "stablehlo.while"(%a) ({
@@ -15,7 +15,7 @@ func.func @condition_arguments(%a: tensor<4xf32>, %p: tensor<i1>) {
 
 // -----
 
-// What the body returns is what it takes the next time.
+// The values that the body returns must be compatible with the operands.
 func.func @body_returns(%a: tensor<4xf32>, %p: tensor<i1>) {
   // expected-error @+1 {{expect operands to be compatible with body block return types but got 'tensor<4xf32>' vs 'tensor<i1>'}}
   %0 = stablehlo.while(%x = %a) : tensor<4xf32> cond {
@@ -56,7 +56,7 @@ func.func @no_region() {
 
 // -----
 
-// Regions end in the dialect's own return.
+// Regions must end in stablehlo.return.
 func.func @terminator(%p: tensor<i1>, %a: tensor<4xf32>) {
   // expected-error @+2 {{'stablehlo.if' op expects regions to end with 'stablehlo.return', found 'sdy.return'}}
   // expected-note @+1 {{in custom textual format, the absence of terminator implies 'stablehlo.return'}}

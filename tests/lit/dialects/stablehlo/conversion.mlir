@@ -27,7 +27,7 @@ func.func @is_finite(%x: tensor<4xf32>) {
   return
 }
 
-// Wide elements are several narrow ones, which take a dimension of their own.
+// A wide element is bitcast to several narrow ones along an extra dimension.
 // CHECK-LABEL: func.func @bitcast_convert
 func.func @bitcast_convert(%x: tensor<4xf32>) {
   // CHECK: stablehlo.bitcast_convert %{{.*}} : (tensor<4xf32>) -> tensor<4xi32>

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s | filecheck %s
 
-// What the window does not say has its default.
+// Missing window entries have their defaults.
 // CHECK-LABEL: func.func @plain
 func.func @plain(%image: tensor<2x8x8x4xf32>, %kernel: tensor<3x3x4x6xf32>) {
   // CHECK: stablehlo.convolution(%{{.*}}, %{{.*}}) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} :
@@ -10,7 +10,7 @@ func.func @plain(%image: tensor<2x8x8x4xf32>, %kernel: tensor<3x3x4x6xf32>) {
   return
 }
 
-// Entries of the window stand in any order, and are written in one.
+// Window entries are parsed in any order and printed in a fixed one.
 // CHECK-LABEL: func.func @window
 func.func @window(%image: tensor<2x8x8x4xf32>, %kernel: tensor<3x3x4x6xf32>) {
   // CHECK: window = {stride = [2, 1], pad = {{\[\[}}1, 1], [0, 2]], lhs_dilate = [1, 1], rhs_dilate = [1, 2], reverse = [true, false]}
@@ -30,7 +30,7 @@ func.func @groups(%image: tensor<2x8x4xf32>, %kernel: tensor<3x2x6xf32>) {
   return
 }
 
-// A window that reaches past a padded tensor fits nowhere.
+// A window larger than the padded tensor has no position.
 // CHECK-LABEL: func.func @too_large
 func.func @too_large(%image: tensor<2x2x4xf32>, %kernel: tensor<3x4x6xf32>) {
   // CHECK: -> tensor<2x0x6xf32>
@@ -49,7 +49,7 @@ func.func @dynamic_padding(%image: tensor<2x8x4xf32>, %kernel: tensor<3x4x6xf32>
   return
 }
 
-// The raw form can say more than is valid; what is valid is written in the usual form.
+// The raw form can express invalid dimension numbers; valid ones are printed in the usual form.
 // CHECK-LABEL: func.func @raw
 // CHECK-SAME: #stablehlo.conv<[0, b, f]x[i, o, 0]->[b, f, 0]>
 func.func @raw() attributes {dims = #stablehlo.conv<raw

@@ -1,7 +1,7 @@
 // RUN: sdy-opt %s | filecheck %s
 // RUN: sdy-opt %s -mlir-print-op-generic | filecheck %s --check-prefix=GENERIC
 
-// The target is written as a symbol, quoted if it is none. Defaults are not written.
+// The target is printed as a symbol name, quoted if necessary. Default attributes are not printed.
 // CHECK-LABEL: func.func @targets
 func.func @targets(%a: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NEXT: %0 = stablehlo.custom_call @foo(%arg0) : (tensor<4xf32>) -> tensor<4xf32>
@@ -28,7 +28,7 @@ func.func @everything(%a: tensor<4x8xf32>) -> tensor<4x8xf32> {
   return %0 : tensor<4x8xf32>
 }
 
-// Buffers come from CreateBuffer or Pin, and are passed on by aliases.
+// Buffers are created by CreateBuffer or Pin and forwarded by output-operand aliases.
 // CHECK-LABEL: func.func @buffers
 func.func @buffers(%a: tensor<4xf32>) -> tensor<4xf32> {
   %0 = stablehlo.custom_call @Pin(%a) : (tensor<4xf32>) -> memref<4xf32>
@@ -38,7 +38,7 @@ func.func @buffers(%a: tensor<4xf32>) -> tensor<4xf32> {
   return %2 : tensor<4xf32>
 }
 
-// Unranked tensors, tuples and tokens are welcome, and so are no operands and no results.
+// Unranked tensors, tuples and tokens are allowed, as are no operands and no results.
 // CHECK-LABEL: func.func @any_value
 func.func @any_value(%a: tensor<*xf32>, %b: tuple<tensor<4xf32>, !stablehlo.token>) {
   // CHECK-NEXT: stablehlo.custom_call @foo(%arg0, %arg1) : (tensor<*xf32>, tuple<tensor<4xf32>, !stablehlo.token>) -> ()

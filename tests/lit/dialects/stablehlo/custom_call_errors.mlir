@@ -24,7 +24,7 @@ func.func @api_version(%a: tensor<4xf32>) {
 
 // -----
 
-// A typed call is configured by a dictionary, all others by a string.
+// The backend config is a dictionary for the typed FFI, a string otherwise.
 func.func @backend_config(%a: tensor<4xf32>) {
   // expected-error @+1 {{'stablehlo.custom_call' op backend_config for api_version API_VERSION_TYPED_FFI must be a dictionary attribute.}}
   stablehlo.custom_call @foo(%a) {api_version = 4 : i32, backend_config = "x"} : (tensor<4xf32>) -> ()
@@ -65,7 +65,7 @@ func.func @alias_type(%a: tensor<4xf32>) {
 
 // -----
 
-// A buffer does not come out of nowhere.
+// A buffer result must alias an operand.
 func.func @buffer(%a: tensor<4xf32>) {
   // expected-error @+1 {{buffer output [] is not used in output_operand_alias}}
   %0 = stablehlo.custom_call @foo(%a) : (tensor<4xf32>) -> memref<4xf32>

@@ -11,7 +11,7 @@ func.func @rows(%x: tensor<3x4x5xf32>, %i: tensor<2x6x2xi64>) {
   return
 }
 
-// Without a dimension of vectors, each index is a vector of one.
+// If index_vector_dim is the rank of the indices, each index is a scalar.
 // CHECK-LABEL: func.func @scalars
 func.func @scalars(%x: tensor<3xf32>, %i: tensor<i32>) {
   // CHECK: indices_are_sorted = true
@@ -35,7 +35,7 @@ func.func @batches(%x: tensor<3x6x5xf32>, %i: tensor<2x6x2xi64>) {
   return
 }
 
-// Sizes that are computed leave the result's unknown; constants do not.
+// Computed slice sizes make the result dimensions dynamic; constant ones do not.
 // CHECK-LABEL: func.func @dynamic
 func.func @dynamic(%x: tensor<3x5xf32>, %i: tensor<6x1xi64>, %sizes: tensor<2xi64>) {
   // CHECK: "stablehlo.dynamic_gather"(%{{.*}}, %{{.*}}, %arg2)

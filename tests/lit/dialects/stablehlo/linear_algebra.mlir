@@ -20,7 +20,7 @@ func.func @triangular_solve(%a: tensor<4x4xf32>, %b: tensor<4x3xf32>) {
   return
 }
 
-// A real transform keeps half of the spectrum.
+// RFFT returns half of the spectrum.
 // CHECK-LABEL: func.func @fft
 func.func @fft(%real: tensor<3x16xf32>, %complex: tensor<3x9xcomplex<f32>>) {
   // CHECK: stablehlo.fft %{{.*}}, type = FFT, length = [3, 9] : (tensor<3x9xcomplex<f32>>) -> tensor<3x9xcomplex<f32>>

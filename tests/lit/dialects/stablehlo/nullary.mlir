@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s | filecheck %s
 
-// Integers are named %c, all other constants %cst.
+// Integer constants are named %c, all others %cst.
 // CHECK-LABEL: func.func @constants
 func.func @constants() {
   // CHECK: %c = stablehlo.constant dense<1> : tensor<i32>
@@ -14,7 +14,7 @@ func.func @constants() {
   return
 }
 
-// A quantised constant has the stored numbers as its value, so both types are written.
+// The value of a quantized constant has the storage type, so both types are printed.
 // CHECK-LABEL: func.func @quantized
 func.func @quantized() {
   // CHECK: stablehlo.constant() <{value = dense<3> : tensor<2xi8>}> {a} : () -> tensor<2x!quant.uniform<i8:f32, 1.000000e+00>>

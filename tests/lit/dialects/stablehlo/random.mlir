@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s | filecheck %s
 
-// Only a shape that is a constant says anything about the result.
+// Only a constant shape operand determines the result shape.
 // CHECK-LABEL: func.func @rng
 func.func @rng(%low: tensor<f32>, %high: tensor<f32>, %shape: tensor<2xi64>) {
   // CHECK: stablehlo.rng %{{.*}}, %{{.*}}, %{{.*}}, distribution = UNIFORM : (tensor<f32>, tensor<f32>, tensor<2xi64>) -> tensor<3x4xf32>

@@ -1,7 +1,7 @@
 // RUN: sdy-opt %s | filecheck %s
 // RUN: sdy-opt %s | sdy-opt | filecheck %s
 
-// A body that is one commutative operation on its arguments in order is said in one word.
+// A reducer that is one commutative operation on its arguments in order has the compact form.
 // CHECK-LABEL: func.func @applies
 func.func @applies(%a: tensor<4x8xf32>, %zero: tensor<f32>) -> tensor<8xf32> {
   // CHECK-NEXT: %0 = stablehlo.reduce(%arg0 init: %arg1) applies stablehlo.add across dimensions = [0] : (tensor<4x8xf32>, tensor<f32>) -> tensor<8xf32>
@@ -14,7 +14,7 @@ func.func @applies(%a: tensor<4x8xf32>, %zero: tensor<f32>) -> tensor<8xf32> {
   return %0 : tensor<8xf32>
 }
 
-// Attributes of the operation inside are lost in the short form, as in the reference.
+// Attributes of the inner operation are lost in the compact form, as in the reference.
 // CHECK-LABEL: func.func @loses_attributes
 func.func @loses_attributes(%a: tensor<4xf32>, %zero: tensor<f32>) -> tensor<f32> {
   // CHECK-NEXT: applies stablehlo.maximum across dimensions = [0] {kept} :
@@ -26,7 +26,7 @@ func.func @loses_attributes(%a: tensor<4xf32>, %zero: tensor<f32>) -> tensor<f32
   return %0 : tensor<f32>
 }
 
-// The other order of arguments is another body, and so is an operation that does not commute.
+// Swapped arguments or a non-commutative operation prevent the compact form.
 // CHECK-LABEL: func.func @spelled_out
 func.func @spelled_out(%a: tensor<4xf32>, %zero: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
   // CHECK-NEXT: %0 = stablehlo.reduce(%arg0 init: %arg1) across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
@@ -47,7 +47,7 @@ func.func @spelled_out(%a: tensor<4xf32>, %zero: tensor<f32>) -> (tensor<f32>, t
   return %0, %1 : tensor<f32>, tensor<f32>
 }
 
-// Several inputs are reduced together; each pair is an element and what has come together so far.
+// Several inputs are reduced together; each pair is an element and an accumulator.
 // CHECK-LABEL: func.func @several
 func.func @several(%a: tensor<4xf32>, %b: tensor<4xi32>, %f: tensor<f32>, %i: tensor<i32>) -> tensor<f32> {
   // CHECK-NEXT: %0:2 = stablehlo.reduce(%arg0 init: %arg2), (%arg1 init: %arg3) across dimensions = [0] :
@@ -60,7 +60,7 @@ func.func @several(%a: tensor<4xf32>, %b: tensor<4xi32>, %f: tensor<f32>, %i: te
   return %0#0 : tensor<f32>
 }
 
-// Bounds of the dimensions that are left stay.
+// Bounds of the remaining dimensions are kept.
 // CHECK-LABEL: func.func @bounded
 func.func @bounded(%a: tensor<4x?xf32, #stablehlo.bounds<?, 8>>, %zero: tensor<f32>) -> tensor<?xf32, #stablehlo.bounds<8>> {
   // CHECK-NEXT: -> tensor<?xf32, #stablehlo.bounds<8>>
@@ -79,7 +79,7 @@ func.func @window(%a: tensor<4x7xf32>, %zero: tensor<f32>) -> tensor<3x4xf32> {
   return %0 : tensor<3x4xf32>
 }
 
-// The attributes of a sort may be left out, and are not filled in.
+// The attributes of a sort are optional and are not filled in.
 // CHECK-LABEL: func.func @sort
 func.func @sort(%a: tensor<4x8xf32>) -> tensor<4x8xf32> {
   // CHECK-NEXT: "stablehlo.sort"(%arg0) ({

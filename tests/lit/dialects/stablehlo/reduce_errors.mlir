@@ -25,7 +25,7 @@ func.func @result_type(%a: tensor<4x8xf32>, %zero: tensor<f32>) {
 
 // -----
 
-// Only commutative operations of the dialect have the short form.
+// Only commutative operations of the dialect have the compact form.
 func.func @does_not_commute(%a: tensor<4xf32>, %zero: tensor<f32>) {
   // expected-error @+1 {{custom op 'stablehlo.reduce' expected the inner-op to be a commutative binary-op from the stablehlo dialect, with zero region, producing single result}}
   %0 = stablehlo.reduce(%a init: %zero) applies stablehlo.subtract across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>

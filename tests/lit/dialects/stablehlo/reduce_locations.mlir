@@ -1,7 +1,7 @@
 // RUN: sdy-opt %s -mlir-print-debuginfo | filecheck %s
 
-// What the short form implies stands where the reduction stands; without a location that is behind
-// the operation's name, not at it. Locations may be defined later.
+// The operations of the compact form have the location of the reduction, which is by default after
+// the operation name, not at it. Location aliases may be defined later.
 // CHECK-LABEL: func.func @applies
 func.func @applies(%a: tensor<4xf32>, %zero: tensor<f32>) -> tensor<f32> {
   // CHECK: applies stablehlo.add {{.*}} loc([[BEHIND:#loc[0-9]*]])

@@ -16,7 +16,7 @@ func.func @rows(%x: tensor<3x4x5xf32>, %i: tensor<2x6x2xi64>, %u: tensor<2x6x5xf
   return
 }
 
-// Several inputs share the indices; each has its updates.
+// Several inputs share the indices; each input has its own updates.
 // CHECK-LABEL: func.func @several
 func.func @several(%x: tensor<3xf32>, %y: tensor<3xi32>, %i: tensor<1xi64>, %u: tensor<f32>, %v: tensor<i32>) {
   // CHECK: %{{.*}}:2 = "stablehlo.scatter"

@@ -67,7 +67,7 @@ func.func @size_of_what(%x: tensor<2x4xf32>) {
 
 // -----
 
-// A dimension may be set to less than it was, not to more.
+// A dimension may be set to a smaller size, not to a larger one.
 func.func @set_to_more(%x: tensor<2x4xf32>) {
   %n = stablehlo.constant dense<2> : tensor<i32>
   // expected-error @+2 {{'stablehlo.set_dimension_size' op inferred type(s) 'tensor<2x4xf32>' are incompatible with return type(s) of operation 'tensor<3x4xf32>'}}

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s | filecheck %s
 
-// A stride of 1 goes without saying.
+// A stride of 1 is not printed.
 // CHECK-LABEL: func.func @slice
 func.func @slice(%x: tensor<5x6xf32>) {
   // CHECK: stablehlo.slice %{{.*}} [0:5, 1:6:2] : (tensor<5x6xf32>) -> tensor<5x3xf32>

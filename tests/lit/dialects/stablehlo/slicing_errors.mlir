@@ -52,7 +52,7 @@ func.func @list_sizes(%x: tensor<4xf32>) {
 
 // -----
 
-// Each index has a comma behind it.
+// Each start index is followed by a comma.
 func.func @comma(%x: tensor<4xf32>, %i: tensor<i32>) {
   // expected-error @+1 {{expected ','}}
   %0 = stablehlo.dynamic_slice %x, %i sizes = [2] : (tensor<4xf32>, tensor<i32>) -> tensor<2xf32>

@@ -9,7 +9,7 @@ func.func @tuples(%x: tensor<4xf32>, %t: !stablehlo.token) {
   return
 }
 
-// A composite says what it does by a function; version 0 goes without saying.
+// A composite references its decomposition; version 0 is the default and is not printed.
 // CHECK-LABEL: func.func @composites
 func.func @composites(%x: tensor<4xf32>) {
   // CHECK: stablehlo.composite "my.op" %{{.*}} {decomposition = @decomposition} : (tensor<4xf32>) -> tensor<4xf32>

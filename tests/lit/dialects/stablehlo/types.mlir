@@ -6,10 +6,10 @@ func.func private @token(!stablehlo.token)
 // CHECK: @future(!stablehlo.future<tensor<4xf32>, tensor<i32>>)
 func.func private @future(!stablehlo.future<tensor<4xf32>, tensor<i32>>)
 
-// The size of a dimension may be unknown and yet have a limit.
+// A dynamic dimension may have a bound.
 // CHECK: @bounds(tensor<4x?x?xf32, #stablehlo.bounds<?, 8, ?>>)
 func.func private @bounds(tensor<4x?x?xf32, #stablehlo.bounds<?, 8, ?>>)
 
-// The long form of bounds can be read.
+// The older `type_extensions` syntax is parsed.
 // CHECK: @long_bounds(tensor<?xf32, #stablehlo.bounds<8>>)
 func.func private @long_bounds(tensor<?xf32, #stablehlo.type_extensions<bounds = [8]>>)

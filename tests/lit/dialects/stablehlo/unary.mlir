@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s | filecheck %s
 
-// One type says it all where operand and result are alike.
+// One type is printed if operand and result have the same type.
 // CHECK-LABEL: func.func @alike
 func.func @alike(%x: tensor<4xf32>) {
   // CHECK: stablehlo.abs %{{.*}} : tensor<4xf32>
@@ -55,7 +55,7 @@ func.func @bits(%x: tensor<4xi32>) {
   return
 }
 
-// Where they differ, both are written.
+// A function type is printed if they differ.
 // CHECK-LABEL: func.func @different_sizes
 func.func @different_sizes(%x: tensor<?xf32>) {
   // CHECK: stablehlo.tanh %{{.*}} : (tensor<?xf32>) -> tensor<4xf32>
@@ -63,7 +63,7 @@ func.func @different_sizes(%x: tensor<?xf32>) {
   return
 }
 
-// A function type that repeats one type is shortened.
+// A function type with equal types is printed as one type.
 // CHECK-LABEL: func.func @shortened
 func.func @shortened(%x: tensor<4xf32>) {
   // CHECK: stablehlo.tanh %{{.*}} : tensor<4xf32>
@@ -71,7 +71,7 @@ func.func @shortened(%x: tensor<4xf32>) {
   return
 }
 
-// Other attributes stand before the type.
+// Other attributes are printed before the type.
 // CHECK-LABEL: func.func @attributes
 func.func @attributes(%x: tensor<4xf32>) {
   // CHECK: stablehlo.sine %{{.*}} {a = 1 : i32, b} : tensor<4xf32>
@@ -79,7 +79,7 @@ func.func @attributes(%x: tensor<4xf32>) {
   return
 }
 
-// How exact a result must be is only written if it was asked for.
+// The default result accuracy is not printed.
 // CHECK-LABEL: func.func @accuracy
 func.func @accuracy(%x: tensor<4xf32>) {
   // CHECK: stablehlo.exponential %{{.*}} {result_accuracy = #stablehlo.result_accuracy<atol = 1.000000e-01, rtol = 1.000000e-05, ulps = 2, mode = #stablehlo.result_accuracy_mode<TOLERANCE>>} : tensor<4xf32>

@@ -24,7 +24,7 @@ func.func @shapes(%x: tensor<4xf32>) {
 
 // -----
 
-// A bound is the most that a dimension may have.
+// A static size must not exceed a bound.
 func.func @bounds(%x: tensor<?xf32, #stablehlo.bounds<3>>) {
   // expected-error @+1 {{'stablehlo.ceil' op requires compatible types for all operands and results}}
   %0 = stablehlo.ceil %x : (tensor<?xf32, #stablehlo.bounds<3>>) -> tensor<4xf32>
