@@ -13,7 +13,7 @@ from pathlib import Path
 from docs.markdown import manual, prose
 from sdyopt.asm.printer.attribute_printer import plain_attribute
 from sdyopt.dialects.mesh import DIALECT, device_groups
-from sdyopt.dialects.mesh.mesh_llvm21 import later
+from sdyopt.dialects.mesh.mesh_llvm21 import mesh21
 from sdyopt.ir.op_fields import MANY, OPTIONAL, AttrField, OperandField, ResultField, ValueField
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import PURE
@@ -81,7 +81,7 @@ def _remarks(name: str, op: type[Op]) -> Iterator[str]:
         if op.fields.get("sym_name") is None
         else "In LLVM 19 it is not said to be without effects; it goes only when nobody can refer to it."
     )
-    if later.ops[name].assembly is not op.assembly:
+    if mesh21.ops[name].assembly is not op.assembly:
         yield "\nIn the form of LLVM 21 the clause `reduction = <max>` is written `reduction =  max`."
 
 

@@ -26,15 +26,15 @@ from sdyopt.registry import register
 
 
 def _lower(op: ProcessMultiIndexOp, rewriter: Rewriter) -> bool:
-    grid = find_mesh(op, op.mesh)
+    mesh_op = find_mesh(op, op.mesh)
     mesh = {"mesh": op.signature.attributes["mesh"]}
-    types = [INDEX] * grid.rank
+    types = [INDEX] * mesh_op.rank
     number = rewriter.create(ProcessLinearIndexOp, (), [INDEX], mesh, before=op, location=op.location)
     sizes = rewriter.create(MeshShapeOp, (), types, mesh, before=op, location=op.location)
     insertion_point = rewriter.create(
         DelinearizeIndexOp, [*number.results, *sizes.results], types, before=op, location=op.location
     )
-    rewriter.replace(op, [insertion_point.results[axis] for axis in op.axes or range(grid.rank)])
+    rewriter.replace(op, [insertion_point.results[axis] for axis in op.axes or range(mesh_op.rank)])
     return True
 
 

@@ -31,11 +31,11 @@ from .spmd.mesh_resharding import reshard
 def _reshard_for_users(op: ShardOp, rewriter: Rewriter) -> bool:
     if op.annotate_for_users:
         return False
-    source = op.layout
+    source = op.mesh_sharding
     users = [
         user
         for user in dict.fromkeys(op.result.users)
-        if isinstance(user, ShardOp) and user.annotate_for_users and user.layout.mesh is source.mesh
+        if isinstance(user, ShardOp) and user.annotate_for_users and user.mesh_sharding.mesh is source.mesh
     ]
     whole = op.result.type
     assert isinstance(whole, RankedTensor)
@@ -44,7 +44,7 @@ def _reshard_for_users(op: ShardOp, rewriter: Rewriter) -> bool:
         shard = rewriter.create(
             UnrealizedConversionCastOp, [op.src], [local], before=op, location=op.location
         )
-        value = reshard(rewriter, shard.results[0], source, user.layout, whole, user, before=op)
+        value = reshard(rewriter, shard.results[0], source, user.mesh_sharding, whole, user, before=op)
         back = rewriter.create(UnrealizedConversionCastOp, [value], [whole], before=op, location=op.location)
         rewriter.replace_all_uses(user.results[0], back.results[0])
     return bool(users)

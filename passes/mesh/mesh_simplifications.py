@@ -46,7 +46,7 @@ REDUCTIONS: dict[type[Op], ReductionKind] = {
 }
 
 
-def _reduce_later(op: Op, rewriter: Rewriter) -> bool:
+def _sink_all_reduce(op: Op, rewriter: Rewriter) -> bool:
     """Combines first and reduces then."""
     kind = REDUCTIONS[type(op)]
     reduces = [value.defining_op for value in op.operands]
@@ -81,17 +81,17 @@ def _is_like(first: Op, other: Op | None) -> bool:
     )
 
 
-def _know_sizes(op: MeshShapeOp, rewriter: Rewriter) -> bool:
+def _fold_static_sizes(op: MeshShapeOp, rewriter: Rewriter) -> bool:
     """Asks only for the sizes that are not known."""
-    grid = find_mesh(op, op.mesh)
-    axes = op.axes or tuple(range(grid.rank))
-    unknown = [axis for axis in axes if grid.shape[axis] == DYNAMIC]
+    mesh_op = find_mesh(op, op.mesh)
+    axes = op.axes or tuple(range(mesh_op.rank))
+    unknown = [axis for axis in axes if mesh_op.shape[axis] == DYNAMIC]
     if len(unknown) == len(axes):
         return False
     values: dict[int, Value] = {}
     for axis in axes:
         if axis not in unknown:
-            constant = make_constant(integer(grid.shape[axis], INDEX), INDEX, op.location)
+            constant = make_constant(integer(mesh_op.shape[axis], INDEX), INDEX, op.location)
             assert constant is not None
             rewriter.insert(constant, before=op)
             values[axis] = constant.results[0]
@@ -105,15 +105,15 @@ def _know_sizes(op: MeshShapeOp, rewriter: Rewriter) -> bool:
     return True
 
 
-_REDUCE_LATER = (Pattern(_reduce_later),)
-_KNOW_SIZES = (Pattern(_know_sizes),)
+_SINK_ALL_REDUCE = (Pattern(_sink_all_reduce),)
+_FOLD_STATIC_SIZES = (Pattern(_fold_static_sizes),)
 
 
 def simplifications(op_class: type[Op]) -> Sequence[Pattern]:
     """The patterns of this pass for a class of operations."""
     if op_class in REDUCTIONS:
-        return _REDUCE_LATER
-    return _KNOW_SIZES if issubclass(op_class, MeshShapeOp) else ()
+        return _SINK_ALL_REDUCE
+    return _FOLD_STATIC_SIZES if issubclass(op_class, MeshShapeOp) else ()
 
 
 @register("test-mesh-simplifications")

@@ -22,7 +22,7 @@ from enum import StrEnum
 
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.mesh.dialect import mesh
-from sdyopt.dialects.mesh.dialect_version import dialect_at
+from sdyopt.dialects.mesh.dialect_version import mesh_dialect_of
 from sdyopt.dialects.mesh.shard_op import ShardingSource, ShardOp, make_shard
 from sdyopt.dialects.mesh.sharding import MeshSharding
 from sdyopt.ir.operation import Op
@@ -76,19 +76,19 @@ class ShardingPropagation(Pass):
 def _visit(op: Op, rewriter: Rewriter) -> None:
     if op.is_terminator or isinstance(op, ShardOp | ShardingSource):
         return
-    is_later = dialect_at(op) is not mesh
+    is_later = mesh_dialect_of(op) is not mesh
     if is_later and CONSTANT_LIKE in op.traits:
         return
     if not has_iteration_space(op):
         raise op.op_error("sharding interface is not implemented.")
-    layouts = _best_layouts(op)
-    if layouts is None:
+    shardings = _best_layouts(op)
+    if shardings is None:
         return
-    operands, results = layouts
-    for result, layout in zip(op.results, results, strict=True):
-        _annotate_result(op, result, layout, rewriter)
-    for use, layout in zip(op.operand_uses, operands, strict=True):
-        _annotate_operand(use, layout, rewriter)
+    operands, results = shardings
+    for result, sharding in zip(op.results, results, strict=True):
+        _annotate_result(op, result, sharding, rewriter)
+    for use, sharding in zip(op.operand_uses, operands, strict=True):
+        _annotate_operand(use, sharding, rewriter)
 
 
 Chosen = tuple[list[MeshSharding], list[MeshSharding]]
@@ -116,34 +116,34 @@ def _best_layouts(op: Op) -> Chosen | None:
     return best
 
 
-def _annotate_result(op: Op, result: Value, layout: MeshSharding, rewriter: Rewriter) -> None:
+def _annotate_result(op: Op, result: Value, sharding: MeshSharding, rewriter: Rewriter) -> None:
     """Every user gets the result through an annotation: its own, or in later forms one for all."""
-    dialect = dialect_at(op)
+    dialect = mesh_dialect_of(op)
     shared: ShardOp | None = None
     for user in list(dict.fromkeys(result.users)):
         is_producers = isinstance(user, ShardOp) and not user.annotate_for_users
-        if is_producers and isinstance(user, ShardOp) and user.layout.agrees_with(layout):
+        if is_producers and isinstance(user, ShardOp) and user.mesh_sharding.is_equivalent_to(sharding):
             continue
-        made = shared or make_shard(rewriter, dialect, result, layout, False, op.location, after=op)
+        made = shared or make_shard(rewriter, dialect, result, sharding, False, op.location, after=op)
         shared = made if dialect is not mesh else None
         if is_producers:
-            made = make_shard(rewriter, dialect, made.result, layout, True, op.location, after=made)
+            made = make_shard(rewriter, dialect, made.result, sharding, True, op.location, after=made)
         for use in user.operand_uses:
             if use.value is result:
                 rewriter.set_operand(use, made.result)
 
 
-def _annotate_operand(use: OpOperand, layout: MeshSharding, rewriter: Rewriter) -> None:
+def _annotate_operand(use: OpOperand, sharding: MeshSharding, rewriter: Rewriter) -> None:
     """The operation gets the operand through an annotation for users."""
     value, op = use.value, use.owner
     annotation = annotation_of(value)
-    dialect = dialect_at(op)
+    dialect = mesh_dialect_of(op)
     source = value
     if annotation is not None and annotation.annotate_for_users:
-        if annotation.layout.agrees_with(layout):
+        if annotation.mesh_sharding.is_equivalent_to(sharding):
             return
-        source = make_shard(rewriter, dialect, value, layout, False, op.location, before=op).result
-    made = make_shard(rewriter, dialect, source, layout, True, op.location, before=op)
+        source = make_shard(rewriter, dialect, value, sharding, False, op.location, before=op).result
+    made = make_shard(rewriter, dialect, source, sharding, True, op.location, before=op)
     for other in op.operand_uses:
         if other.value is value:
             rewriter.set_operand(other, made.result)

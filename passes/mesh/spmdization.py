@@ -27,7 +27,7 @@ from sdyopt.dialects.linalg import MatmulOp
 from sdyopt.dialects.mesh.axes import Axes, axes_attribute
 from sdyopt.dialects.mesh.collectives import AllReduceOp
 from sdyopt.dialects.mesh.dialect import mesh
-from sdyopt.dialects.mesh.dialect_version import dialect_at
+from sdyopt.dialects.mesh.dialect_version import mesh_dialect_of
 from sdyopt.dialects.mesh.shard_op import ShardingSource, ShardOp
 from sdyopt.dialects.mesh.shard_shapes import local_type
 from sdyopt.dialects.mesh.sharding import MeshSharding
@@ -62,7 +62,7 @@ class Spmdization(Pass):
             return False
         if len(function.body.blocks) > 1:
             raise function.op_error(_ONE_BLOCK)
-        if dialect_at(function) is not mesh and not _has_annotations(function):
+        if mesh_dialect_of(function) is not mesh and not _has_annotations(function):
             return False
         _check_is_annotated(function)
         rewriter = Rewriter()
@@ -97,8 +97,10 @@ def _is_annotated(value: Value) -> bool:
     users = list(value.users)
     if not all(isinstance(user, ShardOp) for user in users):
         return False
-    made_as = [user.layout for user in users if isinstance(user, ShardOp) and not user.annotate_for_users]
-    return all(layout.agrees_with(made_as[0]) for layout in made_as)
+    made_as = [
+        user.mesh_sharding for user in users if isinstance(user, ShardOp) and not user.annotate_for_users
+    ]
+    return all(sharding.is_equivalent_to(made_as[0]) for sharding in made_as)
 
 
 def _not_annotated(function: FuncOp) -> Exception:
@@ -114,7 +116,7 @@ def _annotation_of(value: Value) -> ShardOp | None:
 def _layout_of(value: Value) -> MeshSharding | None:
     """The sharding by which a value is made."""
     annotation = _annotation_of(value)
-    return None if annotation is None else annotation.layout
+    return None if annotation is None else annotation.mesh_sharding
 
 
 class _Partition:
@@ -161,29 +163,29 @@ class _Partition:
         self._rewriter.insert(copy, at_end_of=self._new)
         self._values[op.results[0]] = copy.results[0]
 
-    def _local(self, type: Type, layout: MeshSharding | None, value: Value) -> Type:
-        if layout is None or not isinstance(type, RankedTensor):
+    def _local(self, type: Type, sharding: MeshSharding | None, value: Value) -> Type:
+        if sharding is None or not isinstance(type, RankedTensor):
             return type
         annotation = _annotation_of(value)
         assert annotation is not None
-        return local_type(type, layout, annotation)
+        return local_type(type, sharding, annotation)
 
     def _annotated(self, op: ShardOp) -> Value:
         value, whole = self._values[op.src], op.src.type
         before = op.src.defining_op
-        source = before.layout if isinstance(before, ShardOp) else _layout_of(op.src)
+        source = before.mesh_sharding if isinstance(before, ShardOp) else _layout_of(op.src)
         assert isinstance(whole, RankedTensor) and source is not None
         if op is _annotation_of(op.src) and not isinstance(before, ShardOp):
             return value
-        return reshard(self._rewriter, value, source, op.layout, whole, op, at_end_of=self._new)
+        return reshard(self._rewriter, value, source, op.mesh_sharding, whole, op, at_end_of=self._new)
 
     def _copy(self, op: Op) -> None:
         """The operation on shards."""
         space = iteration_space_of(op) if has_iteration_space(op) else None
         reduced = _split_reductions(op, space) if isinstance(op, MatmulOp) and space is not None else ()
-        layout = _layout_of(op.results[0]) if op.results else None
-        if reduced and layout is not None and space is not None:
-            self._copy_sum(op, space, reduced, layout)
+        sharding = _layout_of(op.results[0]) if op.results else None
+        if reduced and sharding is not None and space is not None:
+            self._copy_sum(op, space, reduced, sharding)
             return
         copy = self._rewriter.clone(op, self._values)
         self._rewriter.insert(copy, at_end_of=self._new)
@@ -202,34 +204,34 @@ class _Partition:
         ):
             raise op.op_error("can only be copied where its operands and results are fully replicated")
 
-    def _copy_sum(self, op: Op, space: IterationSpace, axes: Axes, layout: MeshSharding) -> None:
+    def _copy_sum(self, op: Op, space: IterationSpace, axes: Axes, sharding: MeshSharding) -> None:
         """A linalg operation that sums over a split dimension."""
         values = [self._values[value] for value in op.operands]
-        values[-1] = InitOnFirstDevice(self._rewriter, self._new, layout.mesh, axes, op).of(values[-1])
+        values[-1] = InitOnFirstDevice(self._rewriter, self._new, sharding.mesh, axes, op).of(values[-1])
         copy = self._rewriter.clone(op, self._values)
         self._rewriter.insert(copy, at_end_of=self._new)
         self._rewriter.set_operands(copy, values)
         result = op.results[0]
-        self._rewriter.set_type(copy.results[0], self._local(result.type, layout, result))
-        left = tuple(axis for axis in axes if axis not in layout.partial_axes)
-        self._values[result] = self._combined(copy.results[0], left, space, layout, op)
+        self._rewriter.set_type(copy.results[0], self._local(result.type, sharding, result))
+        left = tuple(axis for axis in axes if axis not in sharding.partial_axes)
+        self._values[result] = self._combined(copy.results[0], left, space, sharding, op)
 
     def _adapt(self, op: Op, copy: Op, space: IterationSpace) -> None:
         """Makes a copy of an operation with a rule right: operands and results go together."""
         axes = IteratorAxes(space)
         for value, map in zip(op.operands, space.operand_maps, strict=True):
-            layout = _layout_of_operand(value)
-            if layout is not None and (layout.partial_axes or not axes.learn(layout, map)):
+            sharding = _layout_of_operand(value)
+            if sharding is not None and (sharding.partial_axes or not axes.learn(sharding, map)):
                 raise op.op_error(_NOT_ALIKE)
         reduced = tuple(axis for iterator in space.reductions for axis in axes.axes_of(iterator))
         for result, copied, map in zip(op.results, copy.results, space.result_maps, strict=True):
-            layout = _layout_of(result)
-            if layout is None:
+            sharding = _layout_of(result)
+            if sharding is None:
                 continue
-            if not axes.learn(layout, map) or not set(layout.partial_axes) <= set(reduced):
+            if not axes.learn(sharding, map) or not set(sharding.partial_axes) <= set(reduced):
                 raise op.op_error(_NOT_ALIKE)
-            left = tuple(axis for axis in reduced if axis not in layout.partial_axes)
-            self._values[result] = self._combined(copied, left, space, layout, op)
+            left = tuple(axis for axis in reduced if axis not in sharding.partial_axes)
+            self._values[result] = self._combined(copied, left, space, sharding, op)
         constant = copy.signature.attributes.get("value")
         if isinstance(constant, DenseElements) and constant.type is not copy.result_types[0]:
             type = copy.result_types[0]
@@ -237,15 +239,15 @@ class _Partition:
             self._rewriter.set_attribute(copy, "value", DenseElements(type, constant.data))
 
     def _combined(
-        self, value: Value, axes: Axes, space: IterationSpace, layout: MeshSharding, op: Op
+        self, value: Value, axes: Axes, space: IterationSpace, sharding: MeshSharding, op: Op
     ) -> Value:
         """The value, put together along the axes that what made it was split along."""
         if not axes:
             return value
-        all_reduce = dialect_at(op).ops["all_reduce"]
+        all_reduce = mesh_dialect_of(op).ops["all_reduce"]
         assert issubclass(all_reduce, AllReduceOp)
         attributes = {
-            "mesh": layout.mesh,
+            "mesh": sharding.mesh,
             "mesh_axes": axes_attribute(axes),
             "reduction": all_reduce.reduction_class(space.reduction),
         }
@@ -255,24 +257,24 @@ class _Partition:
         return made.results[0]
 
     def _is_split(self, op: Op) -> bool:
-        layouts = [_layout_of(result) for result in op.results]
+        shardings = [_layout_of(result) for result in op.results]
         for value in op.operands:
             annotation = value.defining_op
             if isinstance(annotation, ShardOp):
-                layouts.append(annotation.layout)
-        return any(layout is not None and not layout.is_replicated for layout in layouts)
+                shardings.append(annotation.mesh_sharding)
+        return any(sharding is not None and not sharding.is_replicated for sharding in shardings)
 
 
 def _layout_of_operand(value: Value) -> MeshSharding | None:
     annotation = value.defining_op
-    return annotation.layout if isinstance(annotation, ShardOp) else None
+    return annotation.mesh_sharding if isinstance(annotation, ShardOp) else None
 
 
 def _split_reductions(op: Op, space: IterationSpace) -> Axes:
     """The mesh axes along which what an operation sums over is split."""
     axes = IteratorAxes(space)
     for value, map in zip(op.operands, space.operand_maps, strict=True):
-        layout = _layout_of_operand(value)
-        if layout is not None and not axes.learn(layout, map):
+        sharding = _layout_of_operand(value)
+        if sharding is not None and not axes.learn(sharding, map):
             raise op.op_error(_NOT_ALIKE)
     return tuple(axis for iterator in space.reductions for axis in axes.axes_of(iterator))

@@ -11,7 +11,7 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.value import Value
 
 # One for each operand or result; None where nothing is said.
-Layouts = Sequence[MeshSharding | None]
+Shardings = Sequence[MeshSharding | None]
 
 # How a choice goes with what is annotated: lower is better.
 FITS, DEPARTS, CONTRADICTS = 0, 1, 2
@@ -28,12 +28,12 @@ def annotations_on(value: Value) -> list[ShardOp]:
     return [user for user in value.users if isinstance(user, ShardOp)]
 
 
-def result_choices(op: Op) -> Iterator[Layouts]:
+def result_choices(op: Op) -> Iterator[Shardings]:
     """The shardings that results may be taken to have: as the producer, or as users say."""
     return _choices([_result_request(value) for value in op.results])
 
 
-def operand_choices(op: Op) -> Iterator[Layouts]:
+def operand_choices(op: Op) -> Iterator[Shardings]:
     """The shardings that operands may be taken to have."""
     return _choices([_operand_request(value) for value in op.operands])
 
@@ -46,31 +46,38 @@ def _result_request(value: Value) -> _Request:
     annotations = annotations_on(value)
     for annotation in annotations:
         if not annotation.annotate_for_users:
-            return (annotation.layout, True) if value.has_one_use else (None, False)
-    return (annotations[0].layout, False) if annotations else (None, False)
+            return (annotation.mesh_sharding, True) if value.has_one_use else (None, False)
+    return (annotations[0].mesh_sharding, False) if annotations else (None, False)
 
 
 def _operand_request(value: Value) -> _Request:
     annotation = annotation_of(value)
-    return (None, False) if annotation is None else (annotation.layout, bool(annotation.annotate_for_users))
+    return (
+        (None, False)
+        if annotation is None
+        else (annotation.mesh_sharding, bool(annotation.annotate_for_users))
+    )
 
 
-def _choices(requests: list[_Request]) -> Iterator[Layouts]:
+def _choices(requests: list[_Request]) -> Iterator[Shardings]:
     """All combinations, in which those that need not be are there or not, there first."""
     return product(
-        *[[layout] if is_required or layout is None else [layout, None] for layout, is_required in requests]
+        *[
+            [sharding] if is_required or sharding is None else [sharding, None]
+            for sharding, is_required in requests
+        ]
     )
 
 
 def match_quality(op: Op, operands: Sequence[MeshSharding], results: Sequence[MeshSharding]) -> int:
     """How shardings go with the annotations there are."""
     worst = FITS
-    for value, layout in zip(op.operands, operands, strict=True):
+    for value, sharding in zip(op.operands, operands, strict=True):
         annotation = annotation_of(value)
-        if annotation is not None and not annotation.layout.agrees_with(layout):
+        if annotation is not None and not annotation.mesh_sharding.is_equivalent_to(sharding):
             worst = max(worst, CONTRADICTS if annotation.annotate_for_users else DEPARTS)
-    for value, layout in zip(op.results, results, strict=True):
+    for value, sharding in zip(op.results, results, strict=True):
         for annotation in annotations_on(value):
-            if not annotation.layout.agrees_with(layout):
+            if not annotation.mesh_sharding.is_equivalent_to(sharding):
                 worst = max(worst, DEPARTS if annotation.annotate_for_users else CONTRADICTS)
     return worst

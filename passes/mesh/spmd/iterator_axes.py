@@ -8,7 +8,7 @@ from sdyopt.dialects.mesh.sharding import MeshSharding
 from sdyopt.ir.attribute import SymbolRef
 from sdyopt.ir.operation import Op
 
-from .annotations import Layouts
+from .annotations import Shardings
 from .iterator_types import IterationSpace, IteratorType, Map
 
 
@@ -35,12 +35,14 @@ class IteratorAxes:
         self._axes[iterator] = axes
         return True
 
-    def learn(self, layout: MeshSharding, map: Map) -> bool:
+    def learn(self, sharding: MeshSharding, map: Map) -> bool:
         """Takes over what a sharding says of the dimensions; False if that goes against something."""
-        if self.mesh is not None and self.mesh is not layout.mesh:
+        if self.mesh is not None and self.mesh is not sharding.mesh:
             return False
-        self.mesh = layout.mesh
-        return all(self._fill(iterator, axes) for axes, iterator in zip(layout.split_axes, map, strict=False))
+        self.mesh = sharding.mesh
+        return all(
+            self._fill(iterator, axes) for axes, iterator in zip(sharding.split_axes, map, strict=False)
+        )
 
     def learn_partial(self, axes: Axes) -> None:
         """Splits the first loop that combines elements, if none is split and it can be."""
@@ -69,7 +71,7 @@ class IteratorAxes:
 
 
 def axes_of_iterators(
-    op: Op, space: IterationSpace | None, results: Layouts, operands: Layouts
+    op: Op, space: IterationSpace | None, results: Shardings, operands: Shardings
 ) -> IteratorAxes | None:
     """The axes of the loops that these shardings ask for; None if they do not go together.
 
@@ -81,17 +83,17 @@ def axes_of_iterators(
         return None
     found = IteratorAxes(space)
     partial: list[Axes] = []
-    for layout, map in zip(results, space.result_maps, strict=True):
-        if layout is not None:
-            if not found.learn(layout, map):
+    for sharding, map in zip(results, space.result_maps, strict=True):
+        if sharding is not None:
+            if not found.learn(sharding, map):
                 return None
-            if layout.partial_axes:
-                partial.append(layout.partial_axes)
+            if sharding.partial_axes:
+                partial.append(sharding.partial_axes)
     if len(partial) > 1:
         _refuse(op, "at most one result with partial axes is supported at present")
         return None
-    for layout, map in zip(operands, space.operand_maps, strict=True):
-        if layout is not None and not found.learn(layout, map):
+    for sharding, map in zip(operands, space.operand_maps, strict=True):
+        if sharding is not None and not found.learn(sharding, map):
             return None
     if partial:
         if not space.reductions:

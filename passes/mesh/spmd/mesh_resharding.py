@@ -11,7 +11,11 @@ from __future__ import annotations
 from typing import Unpack
 
 from sdyopt.dialects.mesh.axes import Axes, axes_attribute
-from sdyopt.dialects.mesh.collective_base import divided, indivisible, times
+from sdyopt.dialects.mesh.collective_base import (
+    gather_dimension,
+    indivisible_dimension_error,
+    shard_dimension,
+)
 from sdyopt.dialects.mesh.collectives import AllReduceOp
 from sdyopt.dialects.mesh.shard_shapes import local_type, mesh_of
 from sdyopt.dialects.mesh.sharding import MeshSharding
@@ -42,14 +46,14 @@ def reshard(
     take; those that do not, to `end`.
     """
     if source.halo_sizes != target.halo_sizes:
-        if not source.without_halos.agrees_with(target.without_halos):
+        if not source.without_halos.is_equivalent_to(target.without_halos):
             raise op.error("cannot reshard and change halo sizes at once")
         return reshard_halos(rewriter, value, source, target, whole, op, **end)
-    if source.halo_sizes and not source.agrees_with(target):
+    if source.halo_sizes and not source.is_equivalent_to(target):
         raise op.error("cannot reshard a tensor with halos")
     shard = _Shard(rewriter, value, source, whole, op, end)
     shard.combine(target)
-    if not shard.sharding.agrees_with(target):
+    if not shard.sharding.is_equivalent_to(target):
         step = _one_step(shard.sharding, target)
         if step is not None:
             shard.take(step)
@@ -67,7 +71,7 @@ def _one_step(source: MeshSharding, target: MeshSharding) -> Step | None:
     rank = max(len(source.split_axes), len(target.split_axes))
     for step in (_move(source, target), _split(source, target, rank), _unsplit(source, target, rank)):
         if step is not None:
-            return step if _after(source, step).agrees_with(target) else None
+            return step if _after(source, step).is_equivalent_to(target) else None
     return None
 
 
@@ -131,7 +135,7 @@ class _Shard:
         self._whole = whole
         self._op = op
         self._end = end
-        self._grid = mesh_of(op, sharding)
+        self._mesh_op = mesh_of(op, sharding)
 
     def combine(self, target: MeshSharding) -> None:
         """Combines what is partial and should not be."""
@@ -176,11 +180,14 @@ class _Shard:
     def move(self, source: int, target: int) -> None:
         """Moves the last axis of one dimension to another."""
         axis = self.sharding.axes_of(source)[-1]
-        size = self._grid.shape[axis]
+        size = self._mesh_op.shape[axis]
         self.sharding = _after(self.sharding, ("move", source, target))
         self._check_local()
         shape = list(self._type.shape)
-        shape[source], shape[target] = times(shape[source], size), divided(shape[target], size)
+        shape[source], shape[target] = (
+            gather_dimension(shape[source], size),
+            shard_dimension(shape[target], size),
+        )
         self._make(
             "all_to_all",
             self._with_shape(shape),
@@ -193,11 +200,11 @@ class _Shard:
 
     def split(self, dimension: int, axis: int) -> None:
         """Splits a dimension along one more axis."""
-        size, shape = self._grid.shape[axis], list(self._type.shape)
+        size, shape = self._mesh_op.shape[axis], list(self._type.shape)
         old = shape[dimension]
-        shape[dimension] = divided(old, size)
+        shape[dimension] = shard_dimension(old, size)
         if shape[dimension] == DYNAMIC and DYNAMIC not in (old, size):
-            raise indivisible(self._op, old, size, dimension)
+            raise indivisible_dimension_error(self._op, old, size, dimension)
         self.sharding = _after(self.sharding, ("split", dimension, axis))
         self._make(
             "all_slice",
@@ -213,7 +220,7 @@ class _Shard:
         """Joins the parts along the last axis of a dimension."""
         axis = self.sharding.axes_of(dimension)[-1]
         shape = list(self._type.shape)
-        shape[dimension] = times(shape[dimension], self._grid.shape[axis])
+        shape[dimension] = gather_dimension(shape[dimension], self._mesh_op.shape[axis])
         self.sharding = _after(self.sharding, ("unsplit", dimension, axis))
         self._make(
             "all_gather",

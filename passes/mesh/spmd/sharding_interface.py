@@ -16,7 +16,7 @@ from sdyopt.dialects.arith.floats import FloatBinary, NegFOp
 from sdyopt.dialects.arith.integers import Binary
 from sdyopt.dialects.linalg import MatmulOp
 from sdyopt.dialects.mesh.dialect import mesh
-from sdyopt.dialects.mesh.dialect_version import dialect_at
+from sdyopt.dialects.mesh.dialect_version import mesh_dialect_of
 from sdyopt.dialects.mesh.reduction import ReductionKind
 from sdyopt.dialects.tosa.elementwise import ElementwiseOp
 from sdyopt.dialects.tosa.matmul import MatMulOp
@@ -99,5 +99,5 @@ def _finder(op: Op) -> Find | None:
         if base in _TABLE:
             return _TABLE[base]
         if base in _LATER_TABLE:
-            return _LATER_TABLE[base] if dialect_at(op) is not mesh else None
+            return _LATER_TABLE[base] if mesh_dialect_of(op) is not mesh else None
     return None

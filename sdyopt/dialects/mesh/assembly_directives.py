@@ -7,7 +7,7 @@ from sdyopt.asm.format.dynamic_index_list import DynamicIndexList
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.symbol_names import symbol_text
 from sdyopt.dialects.mesh.axes import parse_axes_attribute, print_axes
-from sdyopt.dialects.mesh.reduction import in_brackets, parse_in_brackets
+from sdyopt.dialects.mesh.reduction import parse_bracketed_reduction, print_bracketed_reduction
 from sdyopt.dialects.mesh.sharding import parse_mesh_reference
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.numeric_attributes import IntegerAttr, integer
@@ -28,7 +28,12 @@ def axes_clause(field: str) -> Optional:
 
 def reduction_clause() -> Optional:
     """`reduction = <kind>`, unless it is the sum."""
-    return Optional("reduction", "=", Attr("reduction", parse_in_brackets, in_brackets), anchor="reduction")
+    return Optional(
+        "reduction",
+        "=",
+        Attr("reduction", parse_bracketed_reduction, print_bracketed_reduction),
+        anchor="reduction",
+    )
 
 
 def integer_clause(field: str, type: Type = INDEX) -> tuple[str, str, Attr]:

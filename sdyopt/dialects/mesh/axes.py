@@ -25,12 +25,12 @@ def axes_attribute(axes: Axes) -> DenseArray:
     return DenseArray(I16, axes)
 
 
-def read_axis(parser: AsmParser) -> int:
+def parse_axis(parser: AsmParser) -> int:
     """Takes the number of an axis."""
     return parser.integer(16)
 
 
-def open_list(parser: AsmParser) -> None:
+def parse_left_bracket(parser: AsmParser) -> None:
     """Takes `[`."""
     if not parser.accept("["):
         raise AsmParser.error(parser, "expected '['", parser.skip_trivia())
@@ -38,10 +38,10 @@ def open_list(parser: AsmParser) -> None:
 
 def parse_axes(parser: AsmParser) -> Axes:
     """Takes `[axis, …]`, possibly empty."""
-    open_list(parser)
+    parse_left_bracket(parser)
     if parser.accept("]"):
         return ()
-    axes = parser.comma_list(lambda: read_axis(parser))
+    axes = parser.comma_list(lambda: parse_axis(parser))
     parser.expect("]")
     return tuple(axes)
 

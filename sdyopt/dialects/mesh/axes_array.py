@@ -9,7 +9,7 @@ from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.mesh.axes import Axes
 from sdyopt.dialects.mesh.dialect import mesh
-from sdyopt.dialects.mesh.sharding import lists_text, parse_axes_lists
+from sdyopt.dialects.mesh.sharding import axes_lists_text, parse_axes_lists
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import AttrKind
 
@@ -41,9 +41,13 @@ def read(parser: AsmParser) -> AxesLists:
 
 @mesh.printer(AxesLists)
 def _print(attribute: AxesLists, _attribute_printer: Any) -> str:
-    return "axisarray" + lists_text(attribute.lists)
+    return "axisarray" + axes_lists_text(attribute.lists)
 
 
-def lists_clause(field: str) -> tuple[str, str, Attr]:
+def axes_lists_clause(field: str) -> tuple[str, str, Attr]:
     """`field = [[axes], …]`."""
-    return (field, "=", Attr(field, read, lambda attribute, attribute_printer: lists_text(attribute.lists)))
+    return (
+        field,
+        "=",
+        Attr(field, read, lambda attribute, attribute_printer: axes_lists_text(attribute.lists)),
+    )

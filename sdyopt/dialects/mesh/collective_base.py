@@ -20,7 +20,7 @@ from sdyopt.ir.types import DYNAMIC, INDEX, RankedTensor, Type
 RANKED = TypeConstraint[RankedTensor](
     "ranked tensor of any type values", lambda type: isinstance(type, RankedTensor)
 )
-SPLITTABLE = TypeConstraint[RankedTensor](
+NON_0_RANKED = TypeConstraint[RankedTensor](
     "non-0-ranked.tensor of any type values",
     lambda type: isinstance(type, RankedTensor) and type.rank > 0,
 )
@@ -30,7 +30,7 @@ AXIS: AttrKind[int] = AttrKind(
 DEVICE = I64_ARRAY
 
 
-def _drop_where_alone(op: Collective, rewriter: Rewriter) -> bool:
+def _fold_empty_mesh_axes(op: Collective, rewriter: Rewriter) -> bool:
     """A group of one device has nothing to exchange."""
     value = op.operand_at(0)
     if op.mesh_axes or value.type is not op.results[0].type:
@@ -39,7 +39,7 @@ def _drop_where_alone(op: Collective, rewriter: Rewriter) -> bool:
     return True
 
 
-ALONE = Pattern(_drop_where_alone, "mesh-collective-without-axes")
+EMPTY_MESH_AXES = Pattern(_fold_empty_mesh_axes, "mesh-collective-without-axes")
 
 
 class Collective(Op):
@@ -56,11 +56,11 @@ class Collective(Op):
         return [(0, self.result_name)]
 
     def verify_symbol_uses(self) -> None:
-        grid = find_mesh(self, self.mesh)
-        check_axes(self, grid, self.mesh_axes)
-        self.verify_in_mesh(grid)
+        mesh_op = find_mesh(self, self.mesh)
+        check_axes(self, mesh_op, self.mesh_axes)
+        self.verify_in_mesh(mesh_op)
 
-    def verify_in_mesh(self, grid: MeshOp) -> None:
+    def verify_in_mesh(self, mesh_op: MeshOp) -> None:
         """Checks what depends on the sizes of the mesh."""
 
     def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -73,11 +73,11 @@ class Collective(Op):
 # --- Checks -------------------------------------------------------------------------------
 
 
-def times(size: int, factor: int) -> int:
+def gather_dimension(size: int, factor: int) -> int:
     return DYNAMIC if DYNAMIC in (size, factor) else size * factor
 
 
-def divided(size: int, divisor: int) -> int:
+def shard_dimension(size: int, divisor: int) -> int:
     """`size / divisor`; dynamic where it is not known or there is no such size."""
     if DYNAMIC in (size, divisor) or divisor == 0 or size % divisor:
         return DYNAMIC
@@ -91,7 +91,7 @@ def check_size(op: Op, axis: int, expected: int, got: int) -> None:
         raise op.error(f"Dimension size mismatch for result axis {axis}. Expected {word}, but got {got}.")
 
 
-def check_other_sizes(op: Collective, *but: int) -> None:
+def check_unchanged_sizes(op: Collective, *but: int) -> None:
     """Fails unless all dimensions but these are as large as in the operand."""
     before, after = op.shapes()
     for axis, (expected, got) in enumerate(zip(before, after, strict=True)):
@@ -106,35 +106,35 @@ def check_axis(op: Collective, word: str, axis: int) -> None:
         raise op.error(f"{word} axis {axis} is out of bounds [0, {rank}).")
 
 
-def check_gathered(op: Collective, grid: MeshOp, gather_axis: int) -> None:
+def check_gathered_shape(op: Collective, mesh_op: MeshOp, gather_axis: int) -> None:
     """One dimension is as large as that of all devices of the group together."""
     check_axis(op, "Gather", gather_axis)
     before, after = op.shapes()
-    size = grid.group_size(op.mesh_axes)
+    size = mesh_op.group_size(op.mesh_axes)
     for axis, (old, got) in enumerate(zip(before, after, strict=True)):
-        check_size(op, axis, times(old, size) if axis == gather_axis else old, got)
+        check_size(op, axis, gather_dimension(old, size) if axis == gather_axis else old, got)
 
 
-def check_sliced(op: Collective, grid: MeshOp, word: str, slice_axis: int) -> None:
-    """One dimension is divided among the devices of the group."""
+def check_sliced_shape(op: Collective, mesh_op: MeshOp, word: str, slice_axis: int) -> None:
+    """One dimension is shard_dimension among the devices of the group."""
     check_axis(op, word, slice_axis)
-    check_other_sizes(op, slice_axis)
+    check_unchanged_sizes(op, slice_axis)
     before, after = op.shapes()
-    size, whole = grid.group_size(op.mesh_axes), before[slice_axis]
-    expected = divided(whole, size)
+    size, whole = mesh_op.group_size(op.mesh_axes), before[slice_axis]
+    expected = shard_dimension(whole, size)
     if expected == DYNAMIC and DYNAMIC not in (whole, size):
-        raise indivisible(op, whole, size, slice_axis)
+        raise indivisible_dimension_error(op, whole, size, slice_axis)
     check_size(op, slice_axis, expected, after[slice_axis])
 
 
-def indivisible(op: Op, size: int, group_size: int, axis: int) -> Exception:
+def indivisible_dimension_error(op: Op, size: int, group_size: int, axis: int) -> Exception:
     return op.error(
         f"Operand dimension size {size} is not divisible by collective device group size {group_size} "
         f"for tensor axis {axis}."
     )
 
 
-def check_device(op: Collective, grid: MeshOp, name: str, device: Sequence[int]) -> None:
+def check_device(op: Collective, mesh_op: MeshOp, name: str, device: Sequence[int]) -> None:
     """Fails unless these are coordinates of a device in its group."""
     axes: Axes = op.mesh_axes
     if len(device) != len(axes):
@@ -142,7 +142,7 @@ def check_device(op: Collective, grid: MeshOp, name: str, device: Sequence[int])
             f'In-group device "{name}" has unexpected multi-index size {len(device)}. Expected {len(axes)}.'
         )
     for position, (coordinate, axis) in enumerate(zip(device, axes, strict=True)):
-        size = grid.shape[axis]
+        size = mesh_op.shape[axis]
         if DYNAMIC not in (coordinate, size) and coordinate >= size:
             raise op.error(
                 f'Out of bounds coordinate {position} for in-group device "{name}". Got {coordinate}, but '

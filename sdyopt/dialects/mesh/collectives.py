@@ -13,19 +13,19 @@ from sdyopt.dialects.mesh.assembly_directives import (
     reduction_clause,
 )
 from sdyopt.dialects.mesh.collective_base import (
-    ALONE,
     AXIS,
+    EMPTY_MESH_AXES,
+    NON_0_RANKED,
     RANKED,
     SAME_RANK,
-    SPLITTABLE,
     Collective,
     check_axis,
-    check_gathered,
-    check_other_sizes,
+    check_gathered_shape,
     check_size,
-    check_sliced,
-    divided,
-    times,
+    check_sliced_shape,
+    check_unchanged_sizes,
+    gather_dimension,
+    shard_dimension,
 )
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.mesh_op import MeshOp
@@ -56,16 +56,16 @@ class AllGatherOp(Collective):
 
     __slots__ = ()
 
-    input = operand(SPLITTABLE)
+    input = operand(NON_0_RANKED)
     gather_axis = attr(AXIS)
-    result = result(SPLITTABLE)
+    result = result(NON_0_RANKED)
 
     result_name = "all_gather"
     assembly = assembly(*HEAD, *integer_clause("gather_axis"), *_TAIL, TypeIn("result", ShapedType))
-    canonicalizations = (ALONE,)
+    canonicalizations = (EMPTY_MESH_AXES,)
 
-    def verify_in_mesh(self, grid: MeshOp) -> None:
-        check_gathered(self, grid, self.gather_axis)
+    def verify_in_mesh(self, mesh_op: MeshOp) -> None:
+        check_gathered_shape(self, mesh_op, self.gather_axis)
 
 
 class AllReduceOp(Collective):
@@ -85,7 +85,7 @@ class AllReduceOp(Collective):
     result = result(RANKED)
 
     result_name = "all_reduce"
-    canonicalizations = (ALONE,)
+    canonicalizations = (EMPTY_MESH_AXES,)
     reduction_class: ClassVar[type[Reduction]] = Reduction
 
 
@@ -108,16 +108,16 @@ class AllSliceOp(Collective):
 
     __slots__ = ()
 
-    input = operand(SPLITTABLE)
+    input = operand(NON_0_RANKED)
     slice_axis = attr(AXIS)
-    result = result(SPLITTABLE)
+    result = result(NON_0_RANKED)
 
     result_name = "all_slice"
     assembly = assembly(*HEAD, *integer_clause("slice_axis"), *_TAIL, TypeIn("result", ShapedType))
-    canonicalizations = (ALONE,)
+    canonicalizations = (EMPTY_MESH_AXES,)
 
-    def verify_in_mesh(self, grid: MeshOp) -> None:
-        check_sliced(self, grid, "Slice", self.slice_axis)
+    def verify_in_mesh(self, mesh_op: MeshOp) -> None:
+        check_sliced_shape(self, mesh_op, "Slice", self.slice_axis)
 
 
 @mesh.op("all_to_all", PURE, SAME_ELEMENT_TYPE, SAME_RANK)
@@ -131,10 +131,10 @@ class AllToAllOp(Collective):
 
     __slots__ = ()
 
-    input = operand(SPLITTABLE)
+    input = operand(NON_0_RANKED)
     split_axis = attr(AXIS)
     concat_axis = attr(AXIS)
-    result = result(SPLITTABLE)
+    result = result(NON_0_RANKED)
 
     result_name = "all_to_all"
     assembly = assembly(
@@ -144,20 +144,20 @@ class AllToAllOp(Collective):
         *_TAIL,
         TypeIn("result", ShapedType),
     )
-    canonicalizations = (ALONE,)
+    canonicalizations = (EMPTY_MESH_AXES,)
 
-    def verify_in_mesh(self, grid: MeshOp) -> None:
+    def verify_in_mesh(self, mesh_op: MeshOp) -> None:
         split, concat = self.split_axis, self.concat_axis
         check_axis(self, "Split", split)
         check_axis(self, "Concat", concat)
         if split == concat:
-            check_other_sizes(self)
+            check_unchanged_sizes(self)
             return
-        check_other_sizes(self, split, concat)
+        check_unchanged_sizes(self, split, concat)
         before, after = self.shapes()
-        size = grid.group_size(self.mesh_axes)
-        check_size(self, concat, times(before[concat], size), after[concat])
-        check_size(self, split, divided(before[split], size), after[split])
+        size = mesh_op.group_size(self.mesh_axes)
+        check_size(self, concat, gather_dimension(before[concat], size), after[concat])
+        check_size(self, split, shard_dimension(before[split], size), after[split])
 
 
 class ReduceScatterOp(Collective):
@@ -169,16 +169,16 @@ class ReduceScatterOp(Collective):
 
     __slots__ = ()
 
-    input = operand(SPLITTABLE)
+    input = operand(NON_0_RANKED)
     reduction = attr(REDUCTION, default=SUM)
     scatter_axis = attr(AXIS)
     result = result(RANKED)
 
     result_name = "reduce_scatter"
-    canonicalizations = (ALONE,)
+    canonicalizations = (EMPTY_MESH_AXES,)
 
-    def verify_in_mesh(self, grid: MeshOp) -> None:
-        check_sliced(self, grid, "Scatter", self.scatter_axis)
+    def verify_in_mesh(self, mesh_op: MeshOp) -> None:
+        check_sliced_shape(self, mesh_op, "Scatter", self.scatter_axis)
 
 
 @mesh.op("reduce_scatter", PURE, SAME_RANK)

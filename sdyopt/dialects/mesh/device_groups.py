@@ -79,6 +79,6 @@ def groups(shape: Sequence[int], axes: Sequence[int]) -> list[Index]:
     return devices([size for axis, size in enumerate(shape) if axis not in axes])
 
 
-def companions(shape: Sequence[int], device: Sequence[int], axes: Sequence[int]) -> list[Device]:
+def devices_in_same_group(shape: Sequence[int], device: Sequence[int], axes: Sequence[int]) -> list[Device]:
     """All devices of a device's group, in the order of the group."""
     return devices_of_group(shape, axes, group_of(device, axes))

@@ -9,7 +9,7 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.symbols import nearest_symbol_table
 
 
-def dialect_at(op: Op) -> Dialect:
+def mesh_dialect_of(op: Op) -> Dialect:
     """The form of the dialect around an operation: that of the meshes there; of LLVM 19 without any."""
     table = nearest_symbol_table(op)
     while table is not None:

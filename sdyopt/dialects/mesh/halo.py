@@ -20,7 +20,7 @@ from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.mesh.assembly_directives import mesh_reference
 from sdyopt.dialects.mesh.axes import AXES, parse_axes_attribute, print_axes
-from sdyopt.dialects.mesh.axes_array import AXES_LISTS, lists_clause
+from sdyopt.dialects.mesh.axes_array import AXES_LISTS, axes_lists_clause
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.mesh_op import find_mesh
 from sdyopt.dialects.mesh.mesh_queries import INDEX_VALUE
@@ -35,7 +35,7 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, INFERS_TYPES, PURE
 from sdyopt.ir.types import I64, INDEX, MemRefType, RankedTensor, Type
 
-_HOLDER = TypeConstraint[Type](
+_NON_0_RANKED_SHAPED = TypeConstraint[Type](
     "non-0-ranked.memref of any type values or non-0-ranked.tensor of any type values",
     lambda type: isinstance(type, RankedTensor | MemRefType) and type.rank > 0,
 )
@@ -128,15 +128,15 @@ class NeighborsLinearIndicesOp(Op):
         return [(0, "down_linear_idx"), (1, "up_linear_idx")]
 
 
-def _parse_holder(op_parser: OpAsmParser) -> None:
+def _parse_types(op_parser: OpAsmParser) -> None:
     type = op_parser.type()
-    if not _HOLDER.accepts(type):
-        message = f"'result' must be {_HOLDER.description}, but got '{plain_type(type)}'"
+    if not _NON_0_RANKED_SHAPED.accepts(type):
+        message = f"'result' must be {_NON_0_RANKED_SHAPED.description}, but got '{plain_type(type)}'"
         raise op_parser.error(message, op_parser.offset)
     op_parser.types["destination"] = op_parser.types["result"] = [type]
 
 
-def _write_holder(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+def _write_types(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
     out.types(signature.result_types)
 
 
@@ -152,18 +152,18 @@ class UpdateHaloOp(Op):
 
     __slots__ = ()
 
-    destination = operand(_HOLDER)
+    destination = operand(_NON_0_RANKED_SHAPED)
     mesh = attr(FLAT_SYMBOL_ATTR)
     split_axes = attr(AXES_LISTS)
     static_halo_sizes = attr(I64_ARRAY, default=NO_NUMBERS)
     halo_sizes = operands(INTEGER)
-    result = result(_HOLDER)
+    result = result(_NON_0_RANKED_SHAPED)
 
     assembly = assembly(
         Operand("destination"),
         "on",
         mesh_reference(),
-        *lists_clause("split_axes"),
+        *axes_lists_clause("split_axes"),
         Optional(
             "halo_sizes",
             "=",
@@ -172,7 +172,7 @@ class UpdateHaloOp(Op):
         ),
         AttrDict(),
         ":",
-        Custom(_parse_holder, _write_holder),
+        Custom(_parse_types, _write_types),
     )
 
     @staticmethod

@@ -19,7 +19,7 @@ from sdyopt.dialects.mesh.collective_base import SAME_RANK, SAME_SHAPE_EXACTLY
 from sdyopt.dialects.mesh.collectives import HEAD, RANKED_TO_RANKED, AllReduceOp, ReduceScatterOp
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.mesh_op import MeshOp
-from sdyopt.dialects.mesh.reduction import REDUCTION, Reduction, ReductionKind, parse_word
+from sdyopt.dialects.mesh.reduction import REDUCTION, Reduction, ReductionKind, parse_reduction_kind
 from sdyopt.dialects.mesh.rooted_collectives import TYPES, ReduceOp
 from sdyopt.dialects.mesh.shard_op import SAME_TENSOR_TYPE, ShardOp
 from sdyopt.dialects.mesh.sharding import MeshSharding
@@ -39,11 +39,11 @@ from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, PURE, SYMBOL
 from sdyopt.ir.types import DYNAMIC, I32, I64, RankedTensor, ShapedType
 from sdyopt.ir.value import LazyLocation, Value
 
-later = DIALECT = Dialect("mesh")
-later.is_inlinable = True
-later.unknown_type = mesh.unknown_type
-later.type_parsers.update(mesh.type_parsers)
-later.attribute_parsers.update({n: p for n, p in mesh.attribute_parsers.items() if n != "partial"})
+mesh21 = DIALECT = Dialect("mesh")
+mesh21.is_inlinable = True
+mesh21.unknown_type = mesh.unknown_type
+mesh21.type_parsers.update(mesh.type_parsers)
+mesh21.attribute_parsers.update({n: p for n, p in mesh.attribute_parsers.items() if n != "partial"})
 
 
 class BareReduction(Reduction):
@@ -53,13 +53,13 @@ class BareReduction(Reduction):
 BARE_SUM = BareReduction(ReductionKind.SUM)
 
 
-@later.attribute("partial")
-def parse_bare(parser: AsmParser) -> BareReduction:
+@mesh21.attribute("partial")
+def parse_bare_reduction(parser: AsmParser) -> BareReduction:
     """Takes the word for a kind."""
-    return parse_word(parser, BareReduction)
+    return parse_reduction_kind(parser, BareReduction)
 
 
-@later.printer(BareReduction)
+@mesh21.printer(BareReduction)
 def _print(attribute: BareReduction, _attribute_printer: Any) -> str:
     return f"partial {attribute.kind}"
 
@@ -68,20 +68,20 @@ def _reduction_clause() -> Optional:
     """`reduction =  kind`: with two blanks, as the reference has it."""
 
     def read(op_parser: OpAsmParser) -> Attribute:
-        return parse_bare(op_parser)
+        return parse_bare_reduction(op_parser)
 
     element = Attr("reduction", read, lambda attribute, attribute_printer: f" {attribute.kind}")
     return Optional("reduction", "=", element, anchor="reduction")
 
 
-@later.op("mesh", SYMBOL, PURE)
+@mesh21.op("mesh", SYMBOL, PURE)
 class Mesh21Op(MeshOp):
     """A grid of devices."""
 
     __slots__ = ()
 
 
-@later.op("all_reduce", PURE, SAME_SHAPE)
+@mesh21.op("all_reduce", PURE, SAME_SHAPE)
 class AllReduce21Op(AllReduceOp):
     """As LLVM 21 writes it."""
 
@@ -92,7 +92,7 @@ class AllReduce21Op(AllReduceOp):
     assembly = assembly(*HEAD, _reduction_clause(), *RANKED_TO_RANKED)
 
 
-@later.op("reduce", PURE, SAME_SHAPE_EXACTLY)
+@mesh21.op("reduce", PURE, SAME_SHAPE_EXACTLY)
 class Reduce21Op(ReduceOp):
     """As LLVM 21 writes it."""
 
@@ -102,7 +102,7 @@ class Reduce21Op(ReduceOp):
     assembly = assembly(*HEAD, _reduction_clause(), *device_clause("root"), *TYPES)
 
 
-@later.op("reduce_scatter", PURE, SAME_RANK)
+@mesh21.op("reduce_scatter", PURE, SAME_RANK)
 class ReduceScatter21Op(ReduceScatterOp):
     """As LLVM 21 writes it."""
 
@@ -124,7 +124,7 @@ class ReduceScatter21Op(ReduceScatterOp):
 # --- Shardings as values ----------------------------------------------------------------------
 
 
-def _follow_the_other_use(op: ShardOp, rewriter: Rewriter) -> bool:
+def _merge_duplicate_annotation(op: ShardOp, rewriter: Rewriter) -> bool:
     """Of two annotations of one value the later goes, or is put behind the earlier."""
     if isinstance(op.src.defining_op, ShardOp) or op.src.has_one_use:
         return False
@@ -150,20 +150,20 @@ def _are_equal(op: ShardOp, other: ShardOp) -> bool:
     return first.signature is second.signature and first.operands == second.operands
 
 
-@later.op("shard", PURE, SAME_TENSOR_TYPE)
+@mesh21.op("shard", PURE, SAME_TENSOR_TYPE)
 class Shard21Op(ShardOp):
     """An annotation whose sharding is a value."""
 
     __slots__ = ()
 
-    canonicalizations = (Pattern(_follow_the_other_use),)
+    canonicalizations = (Pattern(_merge_duplicate_annotation),)
 
     @classmethod
     def make(
         cls,
         rewriter: Rewriter,
         value: Value,
-        layout: MeshSharding,
+        mesh_sharding: MeshSharding,
         attributes: dict[str, Attribute],
         location: LazyLocation,
         before: Op | None,
@@ -173,7 +173,7 @@ class Shard21Op(ShardOp):
             Sharding21Op,
             (),
             [SHARDING_TYPE],
-            {**dict(sharding_attributes(layout, BareReduction)), **_NO_OPERANDS},
+            {**dict(sharding_attributes(mesh_sharding, BareReduction)), **_NO_OPERANDS},
             before=before,
             after=after,
             location=location,
@@ -185,7 +185,7 @@ class Shard21Op(ShardOp):
 _NO_OPERANDS: dict[str, Attribute] = {"operandSegmentSizes": DenseArray(I32, (0, 0))}
 
 
-def _know_constants(op: ShardingOp, rewriter: Rewriter) -> bool:
+def _fold_constant_sizes(op: ShardingOp, rewriter: Rewriter) -> bool:
     """Sizes that are constants become numbers."""
     halos = _known(op.static_halo_sizes, op.dynamic_halo_sizes)
     offsets = _known(op.static_sharded_dims_offsets, op.dynamic_sharded_dims_offsets)
@@ -213,7 +213,7 @@ def _known(numbers: Sequence[int], values: Sequence[Value]) -> Sizes:
     return found, left
 
 
-def _drop_trivial(op: ShardingOp, rewriter: Rewriter) -> bool:
+def _drop_default_sizes(op: ShardingOp, rewriter: Rewriter) -> bool:
     """No halos and equal parts go without saying."""
     halos: Sizes = (list(op.static_halo_sizes), list(op.dynamic_halo_sizes))
     offsets: Sizes = (list(op.static_sharded_dims_offsets), list(op.dynamic_sharded_dims_offsets))
@@ -240,25 +240,25 @@ def _set_sizes(op: ShardingOp, rewriter: Rewriter, halos: Sizes, offsets: Sizes)
     return True
 
 
-@later.op("sharding", PURE, ATTR_SIZED_OPERANDS)
+@mesh21.op("sharding", PURE, ATTR_SIZED_OPERANDS)
 class Sharding21Op(ShardingOp):
     """A sharding as a value, which knows its constants."""
 
     __slots__ = ()
 
     reduction_class = BareReduction
-    canonicalizations = (Pattern(_know_constants), Pattern(_drop_trivial))
+    canonicalizations = (Pattern(_fold_constant_sizes), Pattern(_drop_default_sizes))
 
 
-def _take_over(mnemonic: str, op_class: type[Op]) -> None:
+def _register_unchanged(mnemonic: str, op_class: type[Op]) -> None:
     """Registers an operation that is as it was."""
-    if mnemonic not in later.ops:
+    if mnemonic not in mesh21.ops:
         own = type(op_class.__name__, (op_class,), {"__slots__": (), "__doc__": op_class.__doc__})
-        register: Callable[[type[Op]], type[Op]] = later.op(mnemonic, *op_class.trait_order)
+        register: Callable[[type[Op]], type[Op]] = mesh21.op(mnemonic, *op_class.trait_order)
         register(own)
 
 
 for _mnemonic, _op_class in mesh.ops.items():
-    _take_over(_mnemonic, _op_class)
+    _register_unchanged(_mnemonic, _op_class)
 
-__all__ = ["DIALECT", "later"]
+__all__ = ["DIALECT", "mesh21"]

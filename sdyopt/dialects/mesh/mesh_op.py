@@ -109,13 +109,13 @@ def find_mesh(op: Op, name: str) -> MeshOp:
     return found
 
 
-def check_axes(op: Op, grid: MeshOp, axes: Axes) -> None:
+def check_axes(op: Op, mesh_op: MeshOp, axes: Axes) -> None:
     """Fails at `op` unless the axes are different ones of the mesh."""
     if len(set(axes)) != len(axes):
         raise op.error("Mesh axes contains duplicate elements.")
     for axis in axes:
-        if not 0 <= axis < grid.rank:
+        if not 0 <= axis < mesh_op.rank:
             raise op.error(
                 f"0-based mesh axis index {axis} is out of bounds. The referenced mesh "
-                f'"{grid.sym_name}" is of rank {grid.rank}.'
+                f'"{mesh_op.sym_name}" is of rank {mesh_op.rank}.'
             )

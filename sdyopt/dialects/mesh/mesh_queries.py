@@ -34,9 +34,9 @@ class AxesQuery(Op):
         return [(0, self.result_name)] if self.results else []
 
     def verify_symbol_uses(self) -> None:
-        grid = find_mesh(self, self.mesh)
-        check_axes(self, grid, self.axes)
-        expected = len(self.axes) or grid.rank
+        mesh_op = find_mesh(self, self.mesh)
+        check_axes(self, mesh_op, self.axes)
+        expected = len(self.axes) or mesh_op.rank
         if len(self.results) != expected:
             raise self.error(f"Unexpected number of results {len(self.results)}. Expected {expected}.")
 

@@ -10,12 +10,12 @@ from sdyopt.asm.format.unit_attr import UnitKeyword
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.dialects.mesh.assembly_directives import device_clause, integer_clause, offset_clause
 from sdyopt.dialects.mesh.collective_base import (
-    ALONE,
     AXIS,
     DEVICE,
+    EMPTY_MESH_AXES,
+    NON_0_RANKED,
     RANKED,
     SAME_SHAPE_EXACTLY,
-    SPLITTABLE,
     Collective,
     check_device,
 )
@@ -62,21 +62,21 @@ class SendOp(Collective):
 
     __slots__ = ()
 
-    input = operand(SPLITTABLE)
+    input = operand(NON_0_RANKED)
     destination = attr(DEVICE)
     destination_dynamic = operands(INDEX_VALUE)
     result = result(RANKED)
 
     result_name = "send"
     assembly = assembly(*HEAD, *device_clause("destination"), *TYPES)
-    canonicalizations = (ALONE,)
+    canonicalizations = (EMPTY_MESH_AXES,)
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
         check_coordinates(signature, "destination")
 
-    def verify_in_mesh(self, grid: MeshOp) -> None:
-        check_device(self, grid, "destination", self.destination)
+    def verify_in_mesh(self, mesh_op: MeshOp) -> None:
+        check_device(self, mesh_op, "destination", self.destination)
 
 
 @mesh.op("recv", SAME_SHAPE_EXACTLY, SAME_ELEMENTS)
@@ -91,22 +91,22 @@ class RecvOp(Collective):
 
     __slots__ = ()
 
-    input = operand(SPLITTABLE)
+    input = operand(NON_0_RANKED)
     source = optional_attr(DEVICE)
     source_dynamic = operands(INDEX_VALUE)
     result = result(RANKED)
 
     result_name = "recv"
     assembly = assembly(*HEAD, _OptionalSource(), *TYPES)
-    canonicalizations = (ALONE,)
+    canonicalizations = (EMPTY_MESH_AXES,)
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
         check_coordinates(signature, "source")
 
-    def verify_in_mesh(self, grid: MeshOp) -> None:
+    def verify_in_mesh(self, mesh_op: MeshOp) -> None:
         if self.source is not None:
-            check_device(self, grid, "source", self.source)
+            check_device(self, mesh_op, "source", self.source)
 
 
 @mesh.op("shift", PURE, SAME_ELEMENT_TYPE, SAME_SHAPE)
@@ -122,7 +122,7 @@ class ShiftOp(Collective):
 
     __slots__ = ()
 
-    input = operand(SPLITTABLE)
+    input = operand(NON_0_RANKED)
     shift_axis = attr(AXIS)
     offset = attr(I64_ATTR)
     rotate = optional_attr(UNIT_ATTR)
@@ -141,7 +141,7 @@ class ShiftOp(Collective):
         TypeIn("result", RankedTensor),
     )
 
-    def verify_in_mesh(self, grid: MeshOp) -> None:
+    def verify_in_mesh(self, mesh_op: MeshOp) -> None:
         axis = self.shift_axis
         if axis not in self.mesh_axes:
             shown = axis if axis >= 0 else axis + (1 << 64)

@@ -48,7 +48,7 @@ REDUCTION: AttrKind[ReductionKind] = AttrKind(
 SUM = Reduction(ReductionKind.SUM)
 
 
-def parse_word(parser: AsmParser, cls: type[R]) -> R:
+def parse_reduction_kind(parser: AsmParser, cls: type[R]) -> R:
     """Takes the word for a kind."""
     offset = parser.skip_trivia()
     word = parser.accept_word()
@@ -62,10 +62,10 @@ def parse_word(parser: AsmParser, cls: type[R]) -> R:
 
 
 @mesh.attribute("partial")
-def parse_in_brackets(parser: AsmParser) -> Reduction:
+def parse_bracketed_reduction(parser: AsmParser) -> Reduction:
     """Takes `<kind>`."""
     parser.expect("<")
-    found = parse_word(parser, Reduction)
+    found = parse_reduction_kind(parser, Reduction)
     parser.expect(">")
     return found
 
@@ -75,6 +75,6 @@ def _print(attribute: Reduction, _attribute_printer: Any) -> str:
     return f"partial<{attribute.kind}>"
 
 
-def in_brackets(attribute: Reduction, _attribute_printer: Any) -> str:
+def print_bracketed_reduction(attribute: Reduction, _attribute_printer: Any) -> str:
     """`<kind>`, as clauses have it."""
     return f"<{attribute.kind}>"

@@ -7,16 +7,16 @@ from sdyopt.asm.format.dynamic_index_list import is_matched
 from sdyopt.asm.format.typed_operands import OperandsAndResultsType
 from sdyopt.dialects.mesh.assembly_directives import device_clause, integer_clause, reduction_clause
 from sdyopt.dialects.mesh.collective_base import (
-    ALONE,
     AXIS,
     DEVICE,
+    EMPTY_MESH_AXES,
+    NON_0_RANKED,
     RANKED,
     SAME_SHAPE_EXACTLY,
-    SPLITTABLE,
     Collective,
     check_device,
-    check_gathered,
-    check_sliced,
+    check_gathered_shape,
+    check_sliced_shape,
 )
 from sdyopt.dialects.mesh.collectives import HEAD
 from sdyopt.dialects.mesh.dialect import mesh
@@ -66,10 +66,10 @@ class BroadcastOp(Rooted):
 
     result_name = "broadcast"
     assembly = assembly(*HEAD, *device_clause("root"), *TYPES)
-    canonicalizations = (ALONE,)
+    canonicalizations = (EMPTY_MESH_AXES,)
 
-    def verify_in_mesh(self, grid: MeshOp) -> None:
-        check_device(self, grid, "root", self.root)
+    def verify_in_mesh(self, mesh_op: MeshOp) -> None:
+        check_device(self, mesh_op, "root", self.root)
 
 
 @mesh.op("gather", PURE, _SAME_RANKS, SAME_ELEMENTS)
@@ -84,19 +84,19 @@ class GatherOp(Rooted):
 
     __slots__ = ()
 
-    input = operand(SPLITTABLE)
+    input = operand(NON_0_RANKED)
     gather_axis = attr(AXIS)
     root = attr(DEVICE)
     root_dynamic = operands(INDEX_VALUE)
-    result = result(SPLITTABLE)
+    result = result(NON_0_RANKED)
 
     result_name = "gather"
     assembly = assembly(*HEAD, *integer_clause("gather_axis"), *device_clause("root"), *TYPES)
-    canonicalizations = (ALONE,)
+    canonicalizations = (EMPTY_MESH_AXES,)
 
-    def verify_in_mesh(self, grid: MeshOp) -> None:
-        check_device(self, grid, "root", self.root)
-        check_gathered(self, grid, self.gather_axis)
+    def verify_in_mesh(self, mesh_op: MeshOp) -> None:
+        check_device(self, mesh_op, "root", self.root)
+        check_gathered_shape(self, mesh_op, self.gather_axis)
 
 
 class ReduceOp(Rooted):
@@ -117,10 +117,10 @@ class ReduceOp(Rooted):
     result = result(RANKED)
 
     result_name = "reduce"
-    canonicalizations = (ALONE,)
+    canonicalizations = (EMPTY_MESH_AXES,)
 
-    def verify_in_mesh(self, grid: MeshOp) -> None:
-        check_device(self, grid, "root", self.root)
+    def verify_in_mesh(self, mesh_op: MeshOp) -> None:
+        check_device(self, mesh_op, "root", self.root)
 
 
 @mesh.op("reduce", PURE, SAME_SHAPE_EXACTLY)
@@ -142,7 +142,7 @@ class ScatterOp(Rooted):
 
     __slots__ = ()
 
-    input = operand(SPLITTABLE)
+    input = operand(NON_0_RANKED)
     scatter_axis = attr(AXIS)
     root = attr(DEVICE)
     root_dynamic = operands(INDEX_VALUE)
@@ -150,8 +150,8 @@ class ScatterOp(Rooted):
 
     result_name = "scatter"
     assembly = assembly(*HEAD, *integer_clause("scatter_axis"), *device_clause("root"), *TYPES)
-    canonicalizations = (ALONE,)
+    canonicalizations = (EMPTY_MESH_AXES,)
 
-    def verify_in_mesh(self, grid: MeshOp) -> None:
-        check_device(self, grid, "root", self.root)
-        check_sliced(self, grid, "Scatter", self.scatter_axis)
+    def verify_in_mesh(self, mesh_op: MeshOp) -> None:
+        check_device(self, mesh_op, "root", self.root)
+        check_sliced_shape(self, mesh_op, "Scatter", self.scatter_axis)

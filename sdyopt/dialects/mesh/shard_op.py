@@ -11,7 +11,7 @@ from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.location import UnknownLoc
 from sdyopt.dialects.mesh.collective_base import RANKED
 from sdyopt.dialects.mesh.dialect import mesh
-from sdyopt.dialects.mesh.sharding import SHARDING_ATTR, MeshSharding, read_sharding, sharding_text
+from sdyopt.dialects.mesh.sharding import SHARDING_ATTR, MeshSharding, parse_sharding, sharding_text
 from sdyopt.dialects.mesh.sharding_value import SHARDING_TYPE, SHARDING_VALUE
 from sdyopt.ir.attribute import UNIT, Attribute, DictAttr
 from sdyopt.ir.constraints import UNIT_ATTR
@@ -28,7 +28,7 @@ from sdyopt.ir.value import LazyLocation, Value
 def _parse_sharding(op_parser: OpAsmParser) -> None:
     name = op_parser.accept_operand()
     if name is None:
-        op_parser.attributes["shard"] = read_sharding(op_parser)
+        op_parser.attributes["shard"] = parse_sharding(op_parser)
     else:
         op_parser.operand_names["sharding"] = [name]
         op_parser.types["sharding"] = [SHARDING_TYPE]
@@ -56,7 +56,7 @@ class ShardingSource(Op):
     __slots__ = ()
 
     @property
-    def layout(self) -> MeshSharding:
+    def mesh_sharding(self) -> MeshSharding:
         raise NotImplementedError
 
 
@@ -100,7 +100,7 @@ class ShardOp(Op):
         cls,
         rewriter: Rewriter,
         value: Value,
-        layout: MeshSharding,
+        mesh_sharding: MeshSharding,
         attributes: dict[str, Attribute],
         location: LazyLocation,
         before: Op | None,
@@ -111,22 +111,22 @@ class ShardOp(Op):
             cls,
             [value],
             [value.type],
-            {**attributes, "shard": layout},
+            {**attributes, "shard": mesh_sharding},
             before=before,
             after=after,
             location=location,
         )
 
     @property
-    def layout(self) -> MeshSharding:
+    def mesh_sharding(self) -> MeshSharding:
         """The sharding, wherever it is written."""
-        return layout_of(self.shard, self.sharding)
+        return mesh_sharding_of(self.shard, self.sharding)
 
     def name_results(self) -> list[tuple[int, str]]:
         return [(0, "sharding_annotated")]
 
 
-def layout_of(attribute: MeshSharding | None, value: Value | None) -> MeshSharding:
+def mesh_sharding_of(attribute: MeshSharding | None, value: Value | None) -> MeshSharding:
     """The sharding that an attribute is, or a value comes from."""
     if attribute is not None:
         return attribute
@@ -135,14 +135,14 @@ def layout_of(attribute: MeshSharding | None, value: Value | None) -> MeshShardi
         raise DiagnosticError.at(
             UnknownLoc() if value is None else value.location, "sharding is not known here"
         )
-    return source.layout
+    return source.mesh_sharding
 
 
 def make_shard(
     rewriter: Rewriter,
     dialect: Dialect,
     value: Value,
-    layout: MeshSharding,
+    mesh_sharding: MeshSharding,
     is_for_users: bool,
     location: LazyLocation,
     *,
@@ -153,6 +153,6 @@ def make_shard(
     attributes: dict[str, Attribute] = {"annotate_for_users": UNIT} if is_for_users else {}
     op_class = dialect.ops["shard"]
     assert issubclass(op_class, ShardOp)
-    made = op_class.make(rewriter, value, layout, attributes, location, before, after)
+    made = op_class.make(rewriter, value, mesh_sharding, attributes, location, before, after)
     assert isinstance(made, ShardOp)
     return made

@@ -10,17 +10,17 @@ from sdyopt.ir.types import DYNAMIC, RankedTensor
 
 def mesh_of(op: Op, sharding: MeshSharding) -> MeshOp:
     """The mesh that a sharding is about, seen from `op`; an error there if it has no such axes."""
-    grid = find_mesh(op, sharding.mesh.root)
-    check_axes(op, grid, sharding.all_axes)
-    return grid
+    mesh_op = find_mesh(op, sharding.mesh.root)
+    check_axes(op, mesh_op, sharding.all_axes)
+    return mesh_op
 
 
 def local_type(type: RankedTensor, sharding: MeshSharding, op: Op) -> RankedTensor:
     """The type of a shard; an error at `op`, which has the sharding, if a dimension cannot be split."""
-    grid = mesh_of(op, sharding)
+    mesh_op = mesh_of(op, sharding)
     shape = list(type.shape)
     for dimension, size in enumerate(shape):
-        count = grid.group_size(sharding.axes_of(dimension))
+        count = mesh_op.group_size(sharding.axes_of(dimension))
         if count == 1 and not any(sharding.halo_of(dimension)):
             continue
         if DYNAMIC in (size, count):

@@ -8,7 +8,14 @@ from typing import Any
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.symbol_names import symbol_text
 from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.dialects.mesh.axes import Axes, axes_problem, axes_text, open_list, parse_axes, read_axis
+from sdyopt.dialects.mesh.axes import (
+    Axes,
+    axes_problem,
+    axes_text,
+    parse_axes,
+    parse_axis,
+    parse_left_bracket,
+)
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.reduction import ReductionKind
 from sdyopt.ir.attribute import Attribute, SymbolRef
@@ -41,7 +48,7 @@ class MeshSharding(Attribute):
         """The axes that split a dimension."""
         return self.split_axes[dimension] if dimension < len(self.split_axes) else ()
 
-    def agrees_with(self, other: MeshSharding) -> bool:
+    def is_equivalent_to(self, other: MeshSharding) -> bool:
         """Whether both say the same: missing lists at the end are as good as empty ones."""
         if self.mesh is not other.mesh or self.partial_axes != other.partial_axes:
             return False
@@ -82,7 +89,7 @@ def parse_mesh_reference(parser: AsmParser) -> SymbolRef:
 
 
 @mesh.attribute("shard")
-def read_sharding(parser: AsmParser) -> MeshSharding:
+def parse_sharding(parser: AsmParser) -> MeshSharding:
     """Takes `<@mesh, [[axes], …], partial = kind[axes]>`."""
     start = parser.skip_trivia()
     parser.expect("<")
@@ -109,7 +116,7 @@ def read_sharding(parser: AsmParser) -> MeshSharding:
 
 def parse_axes_lists(parser: AsmParser, may_be_empty: bool = True) -> tuple[Axes, ...]:
     """Takes `[[axes], …]`."""
-    open_list(parser)
+    parse_left_bracket(parser)
     if may_be_empty and parser.accept("]"):
         return ()
     lists = parser.comma_list(lambda: parse_axes(parser))
@@ -130,7 +137,7 @@ def _parse_partial(parser: AsmParser) -> tuple[Axes, ReductionKind]:
         raise error.then(_failed(parser, "partial_type", "::mlir::mesh::ReductionKind"))
     parser.expect("[")
     try:
-        axes = parser.comma_list(lambda: read_axis(parser))
+        axes = parser.comma_list(lambda: parse_axis(parser))
     except DiagnosticError as error:
         raise error.then(_failed(parser, "partial_axes", "::llvm::ArrayRef<MeshAxis>")) from None
     parser.expect("]")
@@ -154,10 +161,10 @@ def sharding_text(sharding: MeshSharding) -> str:
     partial = ""
     if sharding.partial_axes:
         partial = f", partial = {sharding.partial_kind}{axes_text(sharding.partial_axes)}"
-    return f"<{symbol_text(sharding.mesh.root)}, {lists_text(sharding.split_axes)}{partial}>"
+    return f"<{symbol_text(sharding.mesh.root)}, {axes_lists_text(sharding.split_axes)}{partial}>"
 
 
-def lists_text(lists: tuple[Axes, ...]) -> str:
+def axes_lists_text(lists: tuple[Axes, ...]) -> str:
     """`[[0], []]`."""
     return f"[{', '.join(map(axes_text, lists))}]"
 

@@ -11,10 +11,10 @@ from sdyopt.asm.format.print_template import Template
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.dialects.mesh.assembly_directives import mesh_reference
 from sdyopt.dialects.mesh.axes import AXES, Axes, axes_attribute, axes_problem, axes_text, parse_axes
-from sdyopt.dialects.mesh.axes_array import AXES_LISTS, AxesLists, lists_clause
+from sdyopt.dialects.mesh.axes_array import AXES_LISTS, AxesLists, axes_lists_clause
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.mesh_op import MeshOp, find_mesh
-from sdyopt.dialects.mesh.reduction import REDUCTION, Reduction, ReductionKind, parse_word
+from sdyopt.dialects.mesh.reduction import REDUCTION, Reduction, ReductionKind, parse_reduction_kind
 from sdyopt.dialects.mesh.shard_op import ShardingSource, ShardOp
 from sdyopt.dialects.mesh.sharding import MeshSharding
 from sdyopt.dialects.mesh.sharding_value import SHARDING_VALUE
@@ -41,7 +41,7 @@ class _Partial(FormatElement):
         op_parser.expect("=")
         op_class = op_parser.op_class
         assert issubclass(op_class, ShardingOp)
-        op_parser.attributes["partial_type"] = parse_word(op_parser, op_class.reduction_class)
+        op_parser.attributes["partial_type"] = parse_reduction_kind(op_parser, op_class.reduction_class)
         op_parser.attributes["partial_axes"] = axes_attribute(parse_axes(op_parser))
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
@@ -83,7 +83,7 @@ class ShardingOp(ShardingSource):
     reduction_class = Reduction
     assembly = assembly(
         mesh_reference(),
-        *lists_clause("split_axes"),
+        *axes_lists_clause("split_axes"),
         _Partial(),
         Optional(
             "halo_sizes",
@@ -115,20 +115,20 @@ class ShardingOp(ShardingSource):
             raise signature.error("halo sizes must be specified for all split axes.")
 
     def verify_symbol_uses(self) -> None:
-        grid = find_mesh(self, self.mesh)
+        mesh_op = find_mesh(self, self.mesh)
         offsets = self.static_sharded_dims_offsets
         if not offsets:
             return
-        if DYNAMIC in grid.shape:
+        if DYNAMIC in mesh_op.shape:
             raise self.error("sharded dims offsets are not allowed for devices meshes with dynamic shape.")
         for axes in self.split_axes:
             if axes:
-                offsets = self._check_offsets(grid, axes, offsets)
+                offsets = self._check_offsets(mesh_op, axes, offsets)
 
-    def _check_offsets(self, grid: MeshOp, axes: Axes, offsets: tuple[int, ...]) -> tuple[int, ...]:
+    def _check_offsets(self, mesh_op: MeshOp, axes: Axes, offsets: tuple[int, ...]) -> tuple[int, ...]:
         """Checks the offsets of a dimension; returns those of the others."""
         # The sum, where it should be the product, is what the reference takes.
-        count = 1 + sum(grid.shape[axis] for axis in axes if axis < grid.rank)
+        count = 1 + sum(mesh_op.shape[axis] for axis in axes if axis < mesh_op.rank)
         if len(offsets) < count:
             raise self.error("sharded dims offsets has wrong size.")
         known = [offset for offset in offsets[:count] if offset != DYNAMIC]
@@ -137,7 +137,7 @@ class ShardingOp(ShardingSource):
         return offsets[count:]
 
     @property
-    def layout(self) -> MeshSharding:
+    def mesh_sharding(self) -> MeshSharding:
         halos = self.static_halo_sizes
         if self.static_sharded_dims_offsets or DYNAMIC in halos:
             raise self.error("dynamic halo sizes and sharded dims offsets are not supported here")
@@ -154,16 +154,16 @@ class ShardingOp(ShardingSource):
 
 
 def sharding_attributes(
-    layout: MeshSharding, reduction_class: type[Reduction]
+    mesh_sharding: MeshSharding, reduction_class: type[Reduction]
 ) -> Iterable[tuple[str, Attribute]]:
-    """The attributes of a mesh.sharding that is as a layout says."""
-    yield "mesh", layout.mesh
-    yield "split_axes", AxesLists(layout.split_axes or ((),))
-    if layout.partial_axes:
-        yield "partial_axes", axes_attribute(layout.partial_axes)
-        yield "partial_type", reduction_class(layout.partial_kind)
-    if layout.halo_sizes:
-        yield "static_halo_sizes", DenseArray(I64, layout.halo_sizes)
+    """The attributes of a mesh.sharding that is as a mesh_sharding says."""
+    yield "mesh", mesh_sharding.mesh
+    yield "split_axes", AxesLists(mesh_sharding.split_axes or ((),))
+    if mesh_sharding.partial_axes:
+        yield "partial_axes", axes_attribute(mesh_sharding.partial_axes)
+        yield "partial_type", reduction_class(mesh_sharding.partial_kind)
+    if mesh_sharding.halo_sizes:
+        yield "static_halo_sizes", DenseArray(I64, mesh_sharding.halo_sizes)
 
 
 _RANKED = TypeConstraint[RankedTensor](
@@ -194,8 +194,8 @@ class GetShardingOp(ShardingSource):
         return found
 
     @property
-    def layout(self) -> MeshSharding:
-        return self.annotation.layout
+    def mesh_sharding(self) -> MeshSharding:
+        return self.annotation.mesh_sharding
 
     def name_results(self) -> list[tuple[int, str]]:
         return [(0, "sharding")]

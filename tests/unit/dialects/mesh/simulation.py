@@ -44,7 +44,7 @@ class Group:
         self.shape = shape
         self.device = device
         self.axes = op.mesh_axes
-        self.devices = device_groups.companions(shape, device, self.axes)
+        self.devices = device_groups.devices_in_same_group(shape, device, self.axes)
         self.arrays = [values[member] for member in self.devices]
         self.own = values[device]
         self.place = device_groups.position_in_group(shape, device, self.axes)

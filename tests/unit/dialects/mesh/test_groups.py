@@ -12,7 +12,7 @@ SHAPE = (2, 3, 4, 5)
 
 def test_devices_that_agree_on_all_other_axes_are_a_group() -> None:
     assert device_groups.groups(SHAPE, (0, 1)) == [(k, m) for k in range(4) for m in range(5)]
-    together = device_groups.companions(SHAPE, (1, 0, 2, 3), (0, 1))
+    together = device_groups.devices_in_same_group(SHAPE, (1, 0, 2, 3), (0, 1))
     assert (1, 1, 2, 3) in together
     assert (1, 0, 2, 4) not in together
 
@@ -51,7 +51,7 @@ def test_a_group_in_order() -> None:
 
 
 def test_without_axes_everybody_is_alone() -> None:
-    assert device_groups.companions((2, 3), (1, 2), ()) == [(1, 2)]
+    assert device_groups.devices_in_same_group((2, 3), (1, 2), ()) == [(1, 2)]
     assert device_groups.position_in_group((2, 3), (1, 2), ()) == 0
     assert device_groups.group_size((2, 3), ()) == 1
 

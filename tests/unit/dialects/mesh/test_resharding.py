@@ -104,7 +104,7 @@ class _Case:
         combine = COMBINE[self.target.partial_kind]
         whole = self._combined(list(self.pieces.values()))
         for device in device_groups.devices(self.shape):
-            members = device_groups.companions(self.shape, device, self.target.partial_axes)
+            members = device_groups.devices_in_same_group(self.shape, device, self.target.partial_axes)
             got = made[members[0]]
             for member in members[1:]:
                 got = combine(got, made[member])
