@@ -1,11 +1,10 @@
-"""Lists of lists of mesh axes as an attribute: `#mesh<axisarray[[0], [1]]>`."""
+"""The axes of each dimension as an attribute: `#mesh<axisarray[[0], [1]]>`."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from sdyopt.asm.format.assembly_format import Attr
 from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.mesh.axes import Axes
 from sdyopt.dialects.mesh.dialect import mesh
@@ -31,8 +30,8 @@ AXES_LISTS: AttrKind[tuple[Axes, ...]] = AttrKind("", lambda a: isinstance(a, Ax
 
 
 @mesh.attribute("axisarray")
-def read(parser: AsmParser) -> AxesLists:
-    """Takes `[[axes], …]`."""
+def parse_axes_lists_attribute(parser: AsmParser) -> AxesLists:
+    """Parses `[[axes], …]`; raises if the list is empty."""
     try:
         return AxesLists(parse_axes_lists(parser, may_be_empty=False))
     except DiagnosticError as error:
@@ -40,7 +39,7 @@ def read(parser: AsmParser) -> AxesLists:
 
 
 @mesh.printer(AxesLists)
-def _print(attribute: AxesLists, _attribute_printer: Any) -> str:
+def _print(attribute: AxesLists, _attribute_printer: AttributePrinter) -> str:
     return "axisarray" + axes_lists_text(attribute.lists)
 
 
@@ -49,5 +48,9 @@ def axes_lists_clause(field: str) -> tuple[str, str, Attr]:
     return (
         field,
         "=",
-        Attr(field, read, lambda attribute, attribute_printer: axes_lists_text(attribute.lists)),
+        Attr(
+            field,
+            parse_axes_lists_attribute,
+            lambda attribute, attribute_printer: axes_lists_text(attribute.lists),
+        ),
     )

@@ -1,4 +1,4 @@
-"""Collectives in which all devices of a group are alike: all_gather, all_reduce, all_slice, …"""
+"""Collectives without a root: all_gather, all_reduce, all_slice, all_to_all, reduce_scatter."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ RANKED_TO_RANKED: tuple[FormatElement | str, ...] = (
 
 @mesh.op("all_gather", PURE, SAME_ELEMENT_TYPE, SAME_RANK)
 class AllGatherOp(Collective):
-    """Every device of a group gets the tensors of all, one behind the other along a dimension.
+    """Concatenates the tensors of each device group along `gather_axis`, on every device.
 
     %1 = mesh.all_gather %0 on @grid mesh_axes = [1] gather_axis = 0
       : tensor<2x4xf32> -> tensor<6x4xf32>
@@ -69,13 +69,12 @@ class AllGatherOp(Collective):
 
 
 class AllReduceOp(Collective):
-    """Every device of a group gets the tensors of all, combined element by element.
+    """Reduces the tensors of each device group elementwise, on every device.
 
         %1 = mesh.all_reduce %0 on @grid mesh_axes = [0] reduction = <max>
           : tensor<4xf32> -> tensor<4xf64>
 
-    What is combined has been converted to the element type of the result. Without `reduction` it is
-    the sum.
+    Elements are converted to the element type of the result first. The default reduction is the sum.
     """
 
     __slots__ = ()
@@ -91,7 +90,7 @@ class AllReduceOp(Collective):
 
 @mesh.op("all_reduce", PURE, SAME_SHAPE)
 class AllReduce19Op(AllReduceOp):
-    """As LLVM 19 writes it."""
+    """`all_reduce` with the syntax of LLVM 19."""
 
     __slots__ = ()
 
@@ -100,7 +99,7 @@ class AllReduce19Op(AllReduceOp):
 
 @mesh.op("all_slice", PURE, SAME_ELEMENT_TYPE, SAME_RANK)
 class AllSliceOp(Collective):
-    """Every device of a group keeps its part of its own tensor: the inverse of all_gather.
+    """Slices the tensor of each device along `slice_axis`: the inverse of all_gather.
 
     %1 = mesh.all_slice %0 on @grid mesh_axes = [1] slice_axis = 0
       : tensor<6x4xf32> -> tensor<2x4xf32>
@@ -122,8 +121,8 @@ class AllSliceOp(Collective):
 
 @mesh.op("all_to_all", PURE, SAME_ELEMENT_TYPE, SAME_RANK)
 class AllToAllOp(Collective):
-    """Every device cuts its tensor along one dimension, sends each device of its group a part, and
-    joins what it gets along another dimension.
+    """Splits each tensor along `split_axis`, exchanges the slices within the device group, and
+    concatenates the received ones along `concat_axis`.
 
         %1 = mesh.all_to_all %0 on @grid mesh_axes = [0] split_axis = 0 concat_axis = 1
           : tensor<6x4xf32> -> tensor<3x8xf32>
@@ -154,14 +153,14 @@ class AllToAllOp(Collective):
             check_unchanged_sizes(self)
             return
         check_unchanged_sizes(self, split, concat)
-        before, after = self.shapes()
-        size = mesh_op.group_size(self.mesh_axes)
-        check_size(self, concat, gather_dimension(before[concat], size), after[concat])
-        check_size(self, split, shard_dimension(before[split], size), after[split])
+        operand_shape, result_shape = self.shapes()
+        count = mesh_op.group_size(self.mesh_axes)
+        check_size(self, concat, gather_dimension(operand_shape[concat], count), result_shape[concat])
+        check_size(self, split, shard_dimension(operand_shape[split], count), result_shape[split])
 
 
 class ReduceScatterOp(Collective):
-    """The tensors of a group are combined, and every device gets its part of the outcome.
+    """Reduces the tensors of each device group elementwise, and slices the result along `scatter_axis`.
 
     %1 = mesh.reduce_scatter %0 on @grid mesh_axes = [1] reduction = <max> scatter_axis = 0
       : tensor<6x4xf32> -> tensor<2x4xf32>
@@ -183,7 +182,7 @@ class ReduceScatterOp(Collective):
 
 @mesh.op("reduce_scatter", PURE, SAME_RANK)
 class ReduceScatter19Op(ReduceScatterOp):
-    """As LLVM 19 writes it."""
+    """`reduce_scatter` with the syntax of LLVM 19."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""mesh.shard: how a tensor is laid out on a mesh, said of its producer or asked for by its users."""
+"""mesh.shard: annotates a tensor with a sharding, for its producer or for its users."""
 
 from __future__ import annotations
 
@@ -35,14 +35,15 @@ def _parse_sharding(op_parser: OpAsmParser) -> None:
 
 
 def _write_sharding(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-    if signature.shard is None:
+    shard = signature[ShardOp.shard]
+    if shard is None:
         out.operands([1])
     else:
-        out.word(sharding_text(signature.shard))
+        out.word(sharding_text(shard))
 
 
 def _check_same_type(signature: OpSignature) -> None:
-    """The tensor, not the sharding, has the type of the result."""
+    """Raises unless the tensor operand, which is the first, has the result type."""
     if signature.operand_types[0] is not signature.result_types[0]:
         raise signature.op_error("requires the same type for all operands and results")
 
@@ -51,25 +52,26 @@ SAME_TENSOR_TYPE = Trait("same-tensor-type", _check_same_type)
 
 
 class ShardingSource(Op):
-    """An operation whose result is a sharding that is known."""
+    """Base of the operations whose result is a statically known sharding."""
 
     __slots__ = ()
 
     @property
     def mesh_sharding(self) -> MeshSharding:
+        """The sharding; raises where it depends on values that are not constant."""
         raise NotImplementedError
 
 
 @mesh.op("shard", PURE, SAME_TENSOR_TYPE)
 class ShardOp(Op):
-    """An annotation, which the value passes unchanged: how it is laid out on a mesh.
+    """Annotates a tensor with a sharding; the result is the operand.
 
         %1 = mesh.shard %0 to <@grid, [[0], [1]]> : tensor<4x8xf32>
         %2 = mesh.shard %1 to <@grid, [[0]]> annotate_for_users : tensor<4x8xf32>
 
-    Without `annotate_for_users` it says how the producer leaves the value, with it how the users of the
-    result want it. One behind the other they ask for the value to be laid out anew. In later forms the
-    sharding is a value: `mesh.shard %0 to %sharding`.
+    Without `annotate_for_users` it is the sharding of the definition, with it the sharding that the users
+    of the result require. The one followed by the other requires a reshard. In LLVM 21 the sharding is
+    an operand: `mesh.shard %0 to %sharding`.
     """
 
     __slots__ = ()
@@ -92,11 +94,11 @@ class ShardOp(Op):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        if signature.shard is None and signature.sharding is None:
+        if signature[ShardOp.shard] is None and signature[ShardOp.sharding] is None:
             raise signature.op_error("requires attribute 'shard'")
 
     @classmethod
-    def make(
+    def create(
         cls,
         rewriter: Rewriter,
         value: Value,
@@ -106,7 +108,7 @@ class ShardOp(Op):
         before: Op | None,
         after: Op | None,
     ) -> Op:
-        """Makes such an operation at a place."""
+        """Creates an annotation at an insertion point, in the syntax of this class's version."""
         return rewriter.create(
             cls,
             [value],
@@ -119,7 +121,7 @@ class ShardOp(Op):
 
     @property
     def mesh_sharding(self) -> MeshSharding:
-        """The sharding, wherever it is written."""
+        """The sharding of the attribute or the operand."""
         return mesh_sharding_of(self.shard, self.sharding)
 
     def name_results(self) -> list[tuple[int, str]]:
@@ -127,13 +129,14 @@ class ShardOp(Op):
 
 
 def mesh_sharding_of(attribute: MeshSharding | None, value: Value | None) -> MeshSharding:
-    """The sharding that an attribute is, or a value comes from."""
+    """The sharding of an attribute, or of the operation that defines a value; raises if there is neither."""
     if attribute is not None:
         return attribute
     source = value.defining_op if value is not None else None
     if not isinstance(source, ShardingSource):
         raise DiagnosticError.at(
-            UnknownLoc() if value is None else value.location, "sharding is not known here"
+            UnknownLoc() if value is None else value.location,
+            "sharding must be defined by mesh.sharding or mesh.get_sharding",
         )
     return source.mesh_sharding
 
@@ -149,10 +152,10 @@ def make_shard(
     before: Op | None = None,
     after: Op | None = None,
 ) -> ShardOp:
-    """Makes an annotation, in the form of a version of the dialect."""
+    """Creates an annotation, in the given version of the dialect."""
     attributes: dict[str, Attribute] = {"annotate_for_users": UNIT} if is_for_users else {}
     op_class = dialect.ops["shard"]
     assert issubclass(op_class, ShardOp)
-    made = op_class.make(rewriter, value, mesh_sharding, attributes, location, before, after)
-    assert isinstance(made, ShardOp)
-    return made
+    op = op_class.create(rewriter, value, mesh_sharding, attributes, location, before, after)
+    assert isinstance(op, ShardOp)
+    return op
