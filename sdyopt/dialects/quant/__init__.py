@@ -1,4 +1,4 @@
-"""The dialect quant: types of numbers that are stored as integers and stand for others."""
+"""The quant dialect: quantized types."""
 
 from sdyopt.dialects.quant import quantile as quantile
 from sdyopt.dialects.quant.type_assembly import quant
