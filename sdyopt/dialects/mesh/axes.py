@@ -60,7 +60,7 @@ def print_axes(attribute: DenseArray, _attribute_printer: AttributePrinter) -> s
     return axes_text(attribute.values)
 
 
-def axes_problem(axes: Axes) -> str | None:
+def axes_error(axes: Axes) -> str | None:
     """The error in the axes of a sharding, all lists concatenated; None if they are valid."""
     used: set[int] = set()
     for axis in axes:

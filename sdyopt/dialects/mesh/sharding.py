@@ -10,7 +10,7 @@ from sdyopt.asm.symbol_names import symbol_text
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.mesh.axes import (
     Axes,
-    axes_problem,
+    axes_error,
     axes_text,
     parse_axes,
     parse_axis,
@@ -110,9 +110,9 @@ def parse_sharding(parser: AsmParser) -> MeshSharding:
         parser.expect("=")
         sharding = MeshSharding(reference, lists, *_parse_partial(parser))
     parser.expect(">")
-    problem = axes_problem(sharding.all_axes)
-    if problem is not None:
-        raise parser.error(problem, start)
+    error = axes_error(sharding.all_axes)
+    if error is not None:
+        raise parser.error(error, start)
     return sharding
 
 

@@ -10,7 +10,7 @@ from sdyopt.asm.format.dynamic_index_list import DynamicIndexList
 from sdyopt.asm.format.print_template import Template
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.dialects.mesh.assembly_directives import mesh_reference
-from sdyopt.dialects.mesh.axes import AXES, Axes, axes_attribute, axes_problem, axes_text, parse_axes
+from sdyopt.dialects.mesh.axes import AXES, Axes, axes_attribute, axes_error, axes_text, parse_axes
 from sdyopt.dialects.mesh.axes_array import AXES_LISTS, AxesLists, axes_lists_clause
 from sdyopt.dialects.mesh.collective_base import RANKED
 from sdyopt.dialects.mesh.dialect import mesh
@@ -108,9 +108,9 @@ class ShardingOp(ShardingSource):
     def verify_signature(signature: OpSignature) -> None:
         split_axes = signature[ShardingOp.split_axes]
         partial_axes = signature[ShardingOp.partial_axes] or ()
-        problem = axes_problem(tuple(axis for axes in split_axes for axis in axes) + partial_axes)
-        if problem is not None:
-            raise signature.error(problem)
+        error = axes_error(tuple(axis for axes in split_axes for axis in axes) + partial_axes)
+        if error is not None:
+            raise signature.error(error)
         halos = signature[ShardingOp.static_halo_sizes]
         offsets = signature[ShardingOp.static_sharded_dims_offsets]
         if halos and offsets:
