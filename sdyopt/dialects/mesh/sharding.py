@@ -110,9 +110,9 @@ def parse_sharding(parser: AsmParser) -> MeshSharding:
         parser.expect("=")
         sharding = MeshSharding(reference, lists, *_parse_partial(parser))
     parser.expect(">")
-    error = axes_error(sharding.all_axes)
-    if error is not None:
-        raise parser.error(error, start)
+    message = axes_error(sharding.all_axes)
+    if message is not None:
+        raise parser.error(message, start)
     return sharding
 
 

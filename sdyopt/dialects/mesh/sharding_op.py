@@ -108,9 +108,9 @@ class ShardingOp(ShardingSource):
     def verify_signature(signature: OpSignature) -> None:
         split_axes = signature[ShardingOp.split_axes]
         partial_axes = signature[ShardingOp.partial_axes] or ()
-        error = axes_error(tuple(axis for axes in split_axes for axis in axes) + partial_axes)
-        if error is not None:
-            raise signature.error(error)
+        message = axes_error(tuple(axis for axes in split_axes for axis in axes) + partial_axes)
+        if message is not None:
+            raise signature.error(message)
         halos = signature[ShardingOp.static_halo_sizes]
         offsets = signature[ShardingOp.static_sharded_dims_offsets]
         if halos and offsets:
