@@ -28,7 +28,7 @@ from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
 from ..iterator_types import IndexingMap, IterationSpace, IteratorType
 from ..sharding_interface import ShardingModel
 
-# Operations that are not elementwise, but the same on shards as on the whole tensors, except for their types.
+# Operations that are trivially shardable although they are not elementwise.
 _TRIVIALLY_SHARDABLE: frozenset[type[Op]] = frozenset(
     {BroadcastInDimOp, ConcatenateOp, DotOp, DotGeneralOp, ReduceOp, ReshapeOp, TransposeOp}
 )
