@@ -6,7 +6,8 @@ from math import isfinite
 
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.dialects.quant.type_assembly import bit_pattern, quant
+from sdyopt.dialects.quant.dialect import quant
+from sdyopt.dialects.quant.type_parsing import bit_pattern
 from sdyopt.dialects.quant.types import QuantileType
 from sdyopt.ir.floats import float_text
 from sdyopt.ir.types import F64, FloatType, IntegerType, Type
