@@ -1,7 +1,7 @@
-"""Writes the pages of the mesh dialect: `python -m docs.mesh_pages`, at the root of the checkout.
+"""Generates the pages of the mesh dialect: `python -m docs.mesh_pages`, in the root of the checkout.
 
-There is a page for each operation and each pass, made of what their classes say about themselves, one
-about device groups, and one that lists them all.
+There is a page per operation and per pass, from their docstrings and declarations, a page about device
+groups, and an index.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from docs.markdown import manual, prose
 from sdyopt.asm.printer.attribute_printer import plain_attribute
 from sdyopt.dialects.mesh import DIALECT, device_groups
-from sdyopt.dialects.mesh.mesh_llvm21 import later
+from sdyopt.dialects.mesh.mesh_llvm21 import mesh21
 from sdyopt.ir.op_fields import MANY, OPTIONAL, AttrField, OperandField, ResultField, ValueField
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import PURE
@@ -21,68 +21,68 @@ from sdyopt.registry import PassEntry, PipelineEntry, all_passes
 
 FOLDER = Path(__file__).parent / "mesh"
 
-# Operations of the form of LLVM 19 that only the later form has by rights.
-LATER = ("get_sharding", "neighbors_linear_indices", "shard_shape", "sharding", "update_halo")
+# Operations that LLVM 21 introduced and that are accepted in LLVM 19, too.
+LLVM21_OPS = ("get_sharding", "neighbors_linear_indices", "shard_shape", "sharding", "update_halo")
 
 
 def pages() -> dict[str, str]:
     """The text of each page by its path in the folder."""
-    found = {f"ops/{name}.md": _op_page(name, op) for name, op in sorted(DIALECT.ops.items())}
+    texts = {f"ops/{name}.md": _op_page(name, op) for name, op in sorted(DIALECT.ops.items())}
     entries = [entry for entry in all_passes() if ".mesh." in f"{entry.module}."]
-    found |= {f"passes/{entry.flag}.md": _pass_page(entry) for entry in entries}
-    found["groups.md"] = _groups_page()
-    found["index.md"] = _index(sorted(DIALECT.ops), entries)
-    return found
+    texts |= {f"passes/{entry.flag}.md": _pass_page(entry) for entry in entries}
+    texts["groups.md"] = _groups_page()
+    texts["index.md"] = _index(sorted(DIALECT.ops), entries)
+    return texts
 
 
 # --- Operations -------------------------------------------------------------------------------
 
 
 def _op_page(name: str, op: type[Op]) -> str:
-    parts = [f"# mesh.{name}", prose(_described(op)), "\n".join(_fields(op))]
-    if name in LATER:
-        parts.insert(1, "A part of the later form of the dialect, understood in the form of LLVM 19, too.")
+    parts = [f"# mesh.{name}", prose(_description(op)), "\n".join(_fields(op))]
+    if name in LLVM21_OPS:
+        parts.insert(1, "New in LLVM 21; accepted in LLVM 19, too.")
     parts.append("\n".join(_remarks(name, op)))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _described(op: type[Op]) -> str:
-    """What the class says, or, where it is but one form of an operation, what its base says."""
-    is_form = op.__name__.endswith(("19Op", "21Op"))
-    return getdoc(op.__base__ if is_form else op) or ""
+def _description(op: type[Op]) -> str:
+    """The docstring of the class, or of its base if the class is one version of an operation."""
+    is_version = op.__name__.endswith(("19Op", "21Op"))
+    return getdoc(op.__base__ if is_version else op) or ""
 
 
 def _fields(op: type[Op]) -> Iterator[str]:
-    yield "| part | name | what |"
+    yield "| kind | name | constraint |"
     yield "|---|---|---|"
-    for kind, word in ((OperandField, "operand"), (AttrField, "attribute"), (ResultField, "result")):
+    for field_class, kind in ((OperandField, "operand"), (AttrField, "attribute"), (ResultField, "result")):
         for field in op.fields.values():
-            if isinstance(field, kind):
-                yield f"| {word} | `{field.attribute_name}` | {_what(field)} |"
+            if isinstance(field, field_class):
+                yield f"| {kind} | `{field.attribute_name}` | {_constraint(field)} |"
 
 
-def _what(field: object) -> str:
+def _constraint(field: object) -> str:
     if isinstance(field, ValueField):
-        counts = {MANY: "any number of ", OPTIONAL: "if there: "}
-        return counts.get(field.arity, "") + field.constraint.description
+        prefixes = {MANY: "variadic of ", OPTIONAL: "optional: "}
+        return prefixes.get(field.arity, "") + field.constraint.description
     assert isinstance(field, AttrField)
-    what = field.kind.description or "of its own kind"
+    description = field.kind.description or "dialect attribute"
     if field.default is not None:
-        return f"{what}; `{plain_attribute(field.default)}` if nothing is said"
-    return f"{what}; may be missing" if field.is_optional else what
+        return f"{description}; default `{plain_attribute(field.default)}`"
+    return f"{description}; optional" if field.is_optional else description
 
 
 def _remarks(name: str, op: type[Op]) -> Iterator[str]:
     is_pure = PURE in op.traits
     yield (
-        "It has no effects: one that nobody uses goes, and of two that are equal one is enough."
+        "It is pure: unused ones are erased, and equal ones are merged."
         if is_pure
-        else "It has effects, so it is neither removed nor merged with another."
+        else "It has side effects, so it is neither erased nor merged."
         if op.fields.get("sym_name") is None
-        else "In LLVM 19 it is not said to be without effects; it goes only when nobody can refer to it."
+        else "In LLVM 19 it is not declared pure, so it is erased only as an unused private symbol."
     )
-    if later.ops[name].assembly is not op.assembly:
-        yield "\nIn the form of LLVM 21 the clause `reduction = <max>` is written `reduction =  max`."
+    if mesh21.ops[name].assembly is not op.assembly:
+        yield "\nIn LLVM 21 the clause `reduction = <max>` is written `reduction =  max`."
 
 
 # --- Passes -----------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ def _pass_page(entry: PassEntry | PipelineEntry) -> str:
     return f"# --{entry.flag}\n\n{manual(entry)}\n"
 
 
-# --- The rest ---------------------------------------------------------------------------------
+# --- Groups and index ---------------------------------------------------------------------------------
 
 
 def _groups_page() -> str:
@@ -107,8 +107,8 @@ def _index(ops: list[str], entries: list[PassEntry | PipelineEntry]) -> str:
     lines = [
         "# The mesh dialect",
         "",
-        "Sharding and communication on a grid of devices, in the form of LLVM 19, or with",
-        "`--mesh-version=21` in that of LLVM 21. What a group of devices is: [device groups](groups.md).",
+        "Sharding and communication on a mesh of devices, as in LLVM 19, or with `--mesh-version=21` as in",
+        "LLVM 21. Collectives communicate within [device groups](groups.md).",
         "",
         "## Operations",
         "",

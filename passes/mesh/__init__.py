@@ -1,1 +1,1 @@
-"""Passes of MLIR's mesh dialect: propagate its shardings, then partition the program."""
+"""Passes of MLIR's mesh dialect: propagate shardings, then partition the program."""

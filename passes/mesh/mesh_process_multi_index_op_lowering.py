@@ -1,12 +1,12 @@
-"""test-mesh-process-multi-index-op-lowering: work the coordinates of a device out from its number.
+"""test-mesh-process-multi-index-op-lowering: lower mesh.process_multi_index to the linear index.
 
     %0 = mesh.process_multi_index on @grid axes = [1] : index
 becomes
-    %number = mesh.process_linear_index on @grid : index
+    %linear_index = mesh.process_linear_index on @grid : index
     %sizes:2 = mesh.mesh_shape @grid : index, index
-    %place:2 = affine.delinearize_index %number into (%sizes#0, %sizes#1) : index, index
+    %indices:2 = affine.delinearize_index %linear_index into (%sizes#0, %sizes#1) : index, index
 
-and `%place#1` takes the place of `%0`. Machines know the number of a device, not where it stands.
+and `%indices#1` replaces `%0`. A runtime provides the linear index of a device only.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from sdyopt.registry import register
 
 
 def _lower(op: ProcessMultiIndexOp, rewriter: Rewriter) -> bool:
-    grid = find_mesh(op, op.mesh)
+    mesh_op = find_mesh(op, op.mesh)
     mesh = {"mesh": op.signature.attributes["mesh"]}
-    types = [INDEX] * grid.rank
-    number = rewriter.create(ProcessLinearIndexOp, (), [INDEX], mesh, before=op, location=op.location)
+    types = [INDEX] * mesh_op.rank
+    linear_index = rewriter.create(ProcessLinearIndexOp, (), [INDEX], mesh, before=op, location=op.location)
     sizes = rewriter.create(MeshShapeOp, (), types, mesh, before=op, location=op.location)
-    insertion_point = rewriter.create(
-        DelinearizeIndexOp, [*number.results, *sizes.results], types, before=op, location=op.location
+    indices = rewriter.create(
+        DelinearizeIndexOp, [*linear_index.results, *sizes.results], types, before=op, location=op.location
     )
-    rewriter.replace(op, [insertion_point.results[axis] for axis in op.axes or range(grid.rank)])
+    rewriter.replace(op, [indices.results[axis] for axis in op.axes or range(mesh_op.rank)])
     return True
 
 

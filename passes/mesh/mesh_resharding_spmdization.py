@@ -1,14 +1,14 @@
-"""test-mesh-resharding-spmdization: do what a pair of annotations asks for.
+"""test-mesh-resharding-spmdization: replace pairs of annotations with collectives.
 
     %1 = mesh.shard %0 to <@grid, [[0]]> : tensor<6x9xf32>
     %2 = mesh.shard %1 to <@grid, [[]]> annotate_for_users : tensor<6x9xf32>
-becomes, where the mesh has three devices,
+becomes, on a mesh of three devices,
     %1 = builtin.unrealized_conversion_cast %0 : tensor<6x9xf32> to tensor<2x9xf32>
     %2 = mesh.all_gather %1 on @grid mesh_axes = [0] gather_axis = 0
       : tensor<2x9xf32> -> tensor<6x9xf32>
 
-The rest of the program goes on with whole tensors, which is why there are casts. It shows resharding
-by itself; mesh-spmdization does it for all of a function.
+The rest of the program keeps its global tensors, hence the casts. This pass tests resharding alone;
+mesh-spmdization partitions whole functions.
 """
 
 from __future__ import annotations
@@ -31,21 +31,23 @@ from .spmd.mesh_resharding import reshard
 def _reshard_for_users(op: ShardOp, rewriter: Rewriter) -> bool:
     if op.annotate_for_users:
         return False
-    source = op.layout
+    source = op.mesh_sharding
     users = [
         user
         for user in dict.fromkeys(op.result.users)
-        if isinstance(user, ShardOp) and user.annotate_for_users and user.layout.mesh is source.mesh
+        if isinstance(user, ShardOp) and user.annotate_for_users and user.mesh_sharding.mesh is source.mesh
     ]
-    whole = op.result.type
-    assert isinstance(whole, RankedTensor)
+    global_type = op.result.type
+    assert isinstance(global_type, RankedTensor)
     for user in users:
-        local = local_type(whole, source, op)
+        local = local_type(global_type, source, op)
         shard = rewriter.create(
             UnrealizedConversionCastOp, [op.src], [local], before=op, location=op.location
         )
-        value = reshard(rewriter, shard.results[0], source, user.layout, whole, user, before=op)
-        back = rewriter.create(UnrealizedConversionCastOp, [value], [whole], before=op, location=op.location)
+        value = reshard(rewriter, shard.results[0], source, user.mesh_sharding, global_type, user, before=op)
+        back = rewriter.create(
+            UnrealizedConversionCastOp, [value], [global_type], before=op, location=op.location
+        )
         rewriter.replace_all_uses(user.results[0], back.results[0])
     return bool(users)
 

@@ -1,4 +1,4 @@
-"""test-mesh-simplifications: communicate less, and know the sizes of a mesh.
+"""test-mesh-simplifications: simplify collectives and fold mesh-shape queries.
 
     %0 = mesh.all_reduce %a on @grid mesh_axes = [0] : tensor<8xf32> -> tensor<8xf32>
     %1 = mesh.all_reduce %b on @grid mesh_axes = [0] : tensor<8xf32> -> tensor<8xf32>
@@ -7,9 +7,9 @@ becomes
     %0 = arith.addf %a, %b : tensor<8xf32>
     %1 = mesh.all_reduce %0 on @grid mesh_axes = [0] : tensor<8xf32> -> tensor<8xf32>
 
-Sums move past sums, minima past minima, maxima past maxima, where each operand is reduced in the same
-way and needed nowhere else. And `mesh.mesh_shape` becomes constants, as far as sizes are known: the
-rest is asked for by one mesh_shape.
+An all-reduce sinks below an elementwise operation that it commutes with: a sum below additions, a
+minimum below minima, a maximum below maxima. All operands must be reduced in the same way and have no
+other use. Static mesh sizes fold to constants; one mesh_shape queries the dynamic sizes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from sdyopt.ir.value import Value
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
 
-# Which reduction each operation commutes with.
+# The reduction that each operation commutes with.
 REDUCTIONS: dict[type[Op], ReductionKind] = {
     floats.AddFOp: ReductionKind.SUM,
     integers.AddIOp: ReductionKind.SUM,
@@ -46,18 +46,18 @@ REDUCTIONS: dict[type[Op], ReductionKind] = {
 }
 
 
-def _reduce_later(op: Op, rewriter: Rewriter) -> bool:
-    """Combines first and reduces then."""
+def _sink_all_reduce(op: Op, rewriter: Rewriter) -> bool:
+    """`op(all_reduce(a), all_reduce(b))` becomes `all_reduce(op(a, b))`."""
     kind = REDUCTIONS[type(op)]
-    reduces = [value.defining_op for value in op.operands]
-    first = reduces[0]
-    if not all(_is_movable(reduce, kind) for reduce in reduces) or first is None:
+    all_reduces = [value.defining_op for value in op.operands]
+    first = all_reduces[0]
+    if not all(_is_sinkable(reduce, kind) for reduce in all_reduces) or first is None:
         return False
-    if any(not _is_like(first, reduce) for reduce in reduces):
+    if any(not _is_same_reduction(first, reduce) for reduce in all_reduces):
         return False
     inner = rewriter.clone(op)
     rewriter.insert(inner, before=op)
-    for use, reduce in zip(inner.operand_uses, reduces, strict=True):
+    for use, reduce in zip(inner.operand_uses, all_reduces, strict=True):
         assert reduce is not None
         rewriter.set_operand(use, reduce.operand_at(0))
     reduced = rewriter.clone(first, {first.operand_at(0): inner.results[0]})
@@ -66,13 +66,13 @@ def _reduce_later(op: Op, rewriter: Rewriter) -> bool:
     return True
 
 
-def _is_movable(op: Op | None, kind: ReductionKind) -> bool:
+def _is_sinkable(op: Op | None, kind: ReductionKind) -> bool:
     if not isinstance(op, AllReduceOp) or op.reduction is not kind or not op.results[0].has_one_use:
         return False
     return element_of(op.operand_types[0]) is element_of(op.result_types[0])
 
 
-def _is_like(first: Op, other: Op | None) -> bool:
+def _is_same_reduction(first: Op, other: Op | None) -> bool:
     return (
         other is not None
         and first.signature.attributes is other.signature.attributes
@@ -81,39 +81,39 @@ def _is_like(first: Op, other: Op | None) -> bool:
     )
 
 
-def _know_sizes(op: MeshShapeOp, rewriter: Rewriter) -> bool:
-    """Asks only for the sizes that are not known."""
-    grid = find_mesh(op, op.mesh)
-    axes = op.axes or tuple(range(grid.rank))
-    unknown = [axis for axis in axes if grid.shape[axis] == DYNAMIC]
-    if len(unknown) == len(axes):
+def _fold_static_sizes(op: MeshShapeOp, rewriter: Rewriter) -> bool:
+    """Replaces static sizes with constants."""
+    mesh_op = find_mesh(op, op.mesh)
+    axes = op.axes or tuple(range(mesh_op.rank))
+    dynamic = [axis for axis in axes if mesh_op.shape[axis] == DYNAMIC]
+    if len(dynamic) == len(axes):
         return False
     values: dict[int, Value] = {}
     for axis in axes:
-        if axis not in unknown:
-            constant = make_constant(integer(grid.shape[axis], INDEX), INDEX, op.location)
+        if axis not in dynamic:
+            constant = make_constant(integer(mesh_op.shape[axis], INDEX), INDEX, op.location)
             assert constant is not None
             rewriter.insert(constant, before=op)
             values[axis] = constant.results[0]
-    if unknown:
-        attributes = {"mesh": op.signature.attributes["mesh"], "axes": axes_attribute(tuple(unknown))}
-        asked = rewriter.create(
-            type(op), (), [INDEX] * len(unknown), attributes, before=op, location=op.location
+    if dynamic:
+        attributes = {"mesh": op.signature.attributes["mesh"], "axes": axes_attribute(tuple(dynamic))}
+        query = rewriter.create(
+            type(op), (), [INDEX] * len(dynamic), attributes, before=op, location=op.location
         )
-        values.update(zip(unknown, asked.results, strict=True))
+        values.update(zip(dynamic, query.results, strict=True))
     rewriter.replace(op, [values[axis] for axis in axes])
     return True
 
 
-_REDUCE_LATER = (Pattern(_reduce_later),)
-_KNOW_SIZES = (Pattern(_know_sizes),)
+_SINK_ALL_REDUCE = (Pattern(_sink_all_reduce),)
+_FOLD_STATIC_SIZES = (Pattern(_fold_static_sizes),)
 
 
 def simplifications(op_class: type[Op]) -> Sequence[Pattern]:
     """The patterns of this pass for a class of operations."""
     if op_class in REDUCTIONS:
-        return _REDUCE_LATER
-    return _KNOW_SIZES if issubclass(op_class, MeshShapeOp) else ()
+        return _SINK_ALL_REDUCE
+    return _FOLD_STATIC_SIZES if issubclass(op_class, MeshShapeOp) else ()
 
 
 @register("test-mesh-simplifications")

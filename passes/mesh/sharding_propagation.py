@@ -1,4 +1,4 @@
-"""sharding-propagation: carry annotations from values to values, until every operation has them.
+"""sharding-propagation: propagate mesh shardings through a function.
 
     %s = mesh.shard %a to <@grid, [[0]]> : tensor<6x4xf32>
     %0 = tosa.abs %s : (tensor<6x4xf32>) -> tensor<6x4xf32>
@@ -10,10 +10,10 @@ becomes
     %1 = mesh.shard %0 to <@grid, [[0]]> : tensor<6x4xf32>
     return %1
 
-Each operation stands for loops. What is annotated around it says along which mesh axes its loops are
-split, and that says how all of its operands and results are laid out. Of what is annotated, producers'
-annotations on results and users' annotations on operands are kept; of the others as many as possible.
-Operations are visited from last to first and then from first to last, or as `traversal` says.
+The annotations on operands and results shard the iterators of an operation, and the iterators shard all
+operands and results. Annotations without `annotate_for_users` on results and annotations with it on
+operands take precedence; of the others, as many as possible are kept. Operations are visited in reverse
+order and then in order, or as `traversal` selects.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from enum import StrEnum
 
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.mesh.dialect import mesh
-from sdyopt.dialects.mesh.dialect_version import dialect_at
+from sdyopt.dialects.mesh.dialect_version import mesh_dialect_of
 from sdyopt.dialects.mesh.shard_op import ShardingSource, ShardOp, make_shard
 from sdyopt.dialects.mesh.sharding import MeshSharding
 from sdyopt.ir.operation import Op
@@ -33,15 +33,14 @@ from sdyopt.pipeline import FUNCTION, Pass, option
 from sdyopt.registry import register
 
 from .spmd.annotations import (
-    CONTRADICTS,
-    FITS,
+    ReshardingRequirement,
     annotation_of,
-    match_quality,
-    operand_choices,
-    result_choices,
+    possible_operand_shardings,
+    possible_result_shardings,
+    resharding_requirement,
 )
-from .spmd.iterator_axes import axes_of_iterators
-from .spmd.sharding_interface import has_iteration_space, iteration_space_of
+from .spmd.iterator_axes import find_iterator_axes
+from .spmd.sharding_interface import has_sharding_model, iteration_space_of
 
 
 class Traversal(StrEnum):
@@ -57,7 +56,7 @@ class ShardingPropagation(Pass):
 
     traversal: Traversal = option(
         default=Traversal.BACKWARD_FORWARD,
-        help="In which order the operations of a function are visited, once or twice",
+        help="Order in which the operations of a function are visited",
     )
 
     def run(self, function: FuncOp) -> bool:
@@ -76,74 +75,74 @@ class ShardingPropagation(Pass):
 def _visit(op: Op, rewriter: Rewriter) -> None:
     if op.is_terminator or isinstance(op, ShardOp | ShardingSource):
         return
-    is_later = dialect_at(op) is not mesh
-    if is_later and CONSTANT_LIKE in op.traits:
+    is_llvm21 = mesh_dialect_of(op) is not mesh
+    if is_llvm21 and CONSTANT_LIKE in op.traits:
         return
-    if not has_iteration_space(op):
+    if not has_sharding_model(op):
         raise op.op_error("sharding interface is not implemented.")
-    layouts = _best_layouts(op)
-    if layouts is None:
+    shardings = _best_shardings(op)
+    if shardings is None:
         return
-    operands, results = layouts
-    for result, layout in zip(op.results, results, strict=True):
-        _annotate_result(op, result, layout, rewriter)
-    for use, layout in zip(op.operand_uses, operands, strict=True):
-        _annotate_operand(use, layout, rewriter)
+    operands, results = shardings
+    for result, sharding in zip(op.results, results, strict=True):
+        _annotate_result(op, result, sharding, rewriter)
+    for use, sharding in zip(op.operand_uses, operands, strict=True):
+        _annotate_operand(use, sharding, rewriter)
 
 
-Chosen = tuple[list[MeshSharding], list[MeshSharding]]
+OpShardings = tuple[list[MeshSharding], list[MeshSharding]]
 
 
-def _best_layouts(op: Op) -> Chosen | None:
-    """The shardings of operands and results that go best with what is annotated around."""
+def _best_shardings(op: Op) -> OpShardings | None:
+    """The operand and result shardings that require the least resharding."""
     space = iteration_space_of(op)
-    best: Chosen | None = None
-    best_grade = CONTRADICTS + 1
-    for results in result_choices(op):
-        for operands in operand_choices(op):
-            axes = axes_of_iterators(op, space, results, operands)
+    best: OpShardings | None = None
+    best_requirement: ReshardingRequirement | None = None
+    for given_results in possible_result_shardings(op):
+        for given_operands in possible_operand_shardings(op):
+            axes = find_iterator_axes(op, space, given_results, given_operands)
             if axes is None:
                 continue
-            chosen = (
-                [axes.operand_layout(map) for map in axes.space.operand_maps],
-                [axes.result_layout(map) for map in axes.space.result_maps],
-            )
-            found = match_quality(op, *chosen)
-            if found < best_grade:
-                best, best_grade = chosen, found
-            if best_grade == FITS:
+            operands = [axes.operand_sharding(map) for map in axes.space.operand_maps]
+            results = [axes.result_sharding(map) for map in axes.space.result_maps]
+            requirement = resharding_requirement(op, operands, results)
+            if best_requirement is None or requirement < best_requirement:
+                best, best_requirement = (operands, results), requirement
+            if requirement is ReshardingRequirement.NONE:
                 return best
     return best
 
 
-def _annotate_result(op: Op, result: Value, layout: MeshSharding, rewriter: Rewriter) -> None:
-    """Every user gets the result through an annotation: its own, or in later forms one for all."""
-    dialect = dialect_at(op)
+def _annotate_result(op: Op, result: Value, sharding: MeshSharding, rewriter: Rewriter) -> None:
+    """Annotates a result: once per user in LLVM 19, once for all users in LLVM 21."""
+    dialect = mesh_dialect_of(op)
     shared: ShardOp | None = None
     for user in list(dict.fromkeys(result.users)):
-        is_producers = isinstance(user, ShardOp) and not user.annotate_for_users
-        if is_producers and isinstance(user, ShardOp) and user.layout.agrees_with(layout):
+        is_for_producer = isinstance(user, ShardOp) and not user.annotate_for_users
+        if is_for_producer and isinstance(user, ShardOp) and user.mesh_sharding.is_equivalent_to(sharding):
             continue
-        made = shared or make_shard(rewriter, dialect, result, layout, False, op.location, after=op)
-        shared = made if dialect is not mesh else None
-        if is_producers:
-            made = make_shard(rewriter, dialect, made.result, layout, True, op.location, after=made)
+        annotation = shared or make_shard(rewriter, dialect, result, sharding, False, op.location, after=op)
+        shared = annotation if dialect is not mesh else None
+        if is_for_producer:
+            annotation = make_shard(
+                rewriter, dialect, annotation.result, sharding, True, op.location, after=annotation
+            )
         for use in user.operand_uses:
             if use.value is result:
-                rewriter.set_operand(use, made.result)
+                rewriter.set_operand(use, annotation.result)
 
 
-def _annotate_operand(use: OpOperand, layout: MeshSharding, rewriter: Rewriter) -> None:
-    """The operation gets the operand through an annotation for users."""
+def _annotate_operand(use: OpOperand, sharding: MeshSharding, rewriter: Rewriter) -> None:
+    """Annotates an operand for this operation."""
     value, op = use.value, use.owner
     annotation = annotation_of(value)
-    dialect = dialect_at(op)
+    dialect = mesh_dialect_of(op)
     source = value
     if annotation is not None and annotation.annotate_for_users:
-        if annotation.layout.agrees_with(layout):
+        if annotation.mesh_sharding.is_equivalent_to(sharding):
             return
-        source = make_shard(rewriter, dialect, value, layout, False, op.location, before=op).result
-    made = make_shard(rewriter, dialect, source, layout, True, op.location, before=op)
+        source = make_shard(rewriter, dialect, value, sharding, False, op.location, before=op).result
+    annotation = make_shard(rewriter, dialect, source, sharding, True, op.location, before=op)
     for other in op.operand_uses:
         if other.value is value:
-            rewriter.set_operand(other, made.result)
+            rewriter.set_operand(other, annotation.result)

@@ -1,4 +1,4 @@
-"""mesh-spmdization: from a program on whole tensors to the program that each device runs.
+"""mesh-spmdization: partition a sharded program into the program that each device runs.
 
     func.func @f(%a: tensor<6x9xf32>) -> tensor<6x9xf32> {
       %0 = mesh.shard %a to <@grid, [[0]]> : tensor<6x9xf32>
@@ -7,16 +7,15 @@
       %3 = mesh.shard %2 to <@grid, [[0]]> : tensor<6x9xf32>
       return %3 : tensor<6x9xf32>
     }
-becomes, where the mesh has three devices,
+becomes, on a mesh of three devices,
     func.func @f(%a: tensor<2x9xf32>) -> tensor<2x9xf32> {
       %0 = tosa.exp %a : (tensor<2x9xf32>) -> tensor<2x9xf32>
       return %0 : tensor<2x9xf32>
     }
 
-Annotations turn into the types of shards, and where two follow each other, into the communication that
-leads from one to the other. Every tensor must be annotated; sharding-propagation sees to that. An
-operation that nothing is known of is copied, which is right where its tensors are whole on every
-device.
+Global types become local types, and two consecutive annotations become the collectives that reshard from
+one to the other. Every tensor must be annotated; run sharding-propagation first. An operation that does
+not implement the sharding interface is copied, so its tensors must be replicated.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from sdyopt.dialects.linalg import MatmulOp
 from sdyopt.dialects.mesh.axes import Axes, axes_attribute
 from sdyopt.dialects.mesh.collectives import AllReduceOp
 from sdyopt.dialects.mesh.dialect import mesh
-from sdyopt.dialects.mesh.dialect_version import dialect_at
+from sdyopt.dialects.mesh.dialect_version import mesh_dialect_of, op_class_in
 from sdyopt.dialects.mesh.shard_op import ShardingSource, ShardOp
 from sdyopt.dialects.mesh.shard_shapes import local_type
 from sdyopt.dialects.mesh.sharding import MeshSharding
@@ -46,10 +45,10 @@ from sdyopt.registry import register
 from .spmd.iterator_axes import IteratorAxes
 from .spmd.iterator_types import IterationSpace
 from .spmd.mesh_resharding import reshard
-from .spmd.partial_reductions import InitOnFirstDevice
-from .spmd.sharding_interface import has_iteration_space, iteration_space_of
+from .spmd.partial_reductions import init_on_first_device
+from .spmd.sharding_interface import iteration_space_of
 
-_NOT_ALIKE = "operands and results are split in ways that do not go together"
+_INCOMPATIBLE = "operands and results have incompatible shardings"
 _ONE_BLOCK = "only one block is supported!"
 
 
@@ -62,11 +61,11 @@ class Spmdization(Pass):
             return False
         if len(function.body.blocks) > 1:
             raise function.op_error(_ONE_BLOCK)
-        if dialect_at(function) is not mesh and not _has_annotations(function):
+        if mesh_dialect_of(function) is not mesh and not _has_annotations(function):
             return False
         _check_is_annotated(function)
         rewriter = Rewriter()
-        _Partition(function, rewriter).run()
+        _Partitioner(function, rewriter).run()
         return rewriter.changed
 
 
@@ -75,50 +74,52 @@ def _has_annotations(function: FuncOp) -> bool:
 
 
 def _check_is_annotated(function: FuncOp) -> None:
-    """Every tensor has one annotation by which it is made, and is used through annotations."""
+    """Raises unless every tensor is used through annotations only, and those of its producer agree."""
     values: list[Value] = list(function.entry.arguments)
     for op in function.entry.ops:
         if not isinstance(op, ShardOp | ShardingSource):
             values += op.results
-            if not all(map(_is_fine_operand, op.operands)):
-                raise _not_annotated(function)
+            if not all(map(_is_valid_operand, op.operands)):
+                raise _not_annotated_error(function)
     for value in values:
         uses = list(value.uses)
         if isinstance(value.type, RankedTensor) and uses and not _is_annotated(value):
-            raise _not_annotated(function)
+            raise _not_annotated_error(function)
 
 
-def _is_fine_operand(value: Value) -> bool:
+def _is_valid_operand(value: Value) -> bool:
     return not isinstance(value.type, RankedTensor) or isinstance(value.defining_op, ShardOp)
 
 
 def _is_annotated(value: Value) -> bool:
-    """Whether all users are annotations, and those by which it is made agree."""
+    """Whether all users are annotations, and the producer's annotations are equivalent."""
     users = list(value.users)
     if not all(isinstance(user, ShardOp) for user in users):
         return False
-    made_as = [user.layout for user in users if isinstance(user, ShardOp) and not user.annotate_for_users]
-    return all(layout.agrees_with(made_as[0]) for layout in made_as)
+    shardings = [
+        user.mesh_sharding for user in users if isinstance(user, ShardOp) and not user.annotate_for_users
+    ]
+    return all(sharding.is_equivalent_to(shardings[0]) for sharding in shardings)
 
 
-def _not_annotated(function: FuncOp) -> Exception:
+def _not_annotated_error(function: FuncOp) -> Exception:
     return function.op_error("is not fully annotated with shardings")
 
 
 def _annotation_of(value: Value) -> ShardOp | None:
-    """The annotation that says how a value is made: the first by its producer, else the first."""
+    """The first annotation by the producer of a value, or else the first annotation."""
     users = [user for user in value.users if isinstance(user, ShardOp)][::-1]
     return next((user for user in users if not user.annotate_for_users), users[0] if users else None)
 
 
-def _layout_of(value: Value) -> MeshSharding | None:
-    """The sharding by which a value is made."""
+def _sharding_of(value: Value) -> MeshSharding | None:
+    """The sharding that the definition of a value has."""
     annotation = _annotation_of(value)
-    return None if annotation is None else annotation.layout
+    return None if annotation is None else annotation.mesh_sharding
 
 
-class _Partition:
-    """Makes the body anew, in a second block, and drops the first."""
+class _Partitioner:
+    """Builds the local body in a second block and erases the first."""
 
     def __init__(self, function: FuncOp, rewriter: Rewriter) -> None:
         self._function = function
@@ -131,13 +132,13 @@ class _Partition:
         function, rewriter = self._function, self._rewriter
         function.body.add_block(self._new)
         for argument in self._old.arguments:
-            local = self._local(argument.type, _layout_of(argument), argument)
+            local = self._local_type(argument.type, _sharding_of(argument), argument)
             self._values[argument] = rewriter.add_argument(self._new, local, argument.location)
         for op in self._old.ops:
             if isinstance(op, ShardOp):
-                self._values[op.result] = self._annotated(op)
+                self._values[op.result] = self._reshard(op)
             elif isinstance(op, ShardingSource):
-                self._keep_sharding(op)
+                self._clone_sharding(op)
             else:
                 self._copy(op)
         rewriter.erase_block(self._old)
@@ -147,132 +148,136 @@ class _Partition:
         type = FunctionType(inputs, last.operand_types)
         rewriter.set_attribute(function, "function_type", TypeAttr(type))
 
-    def _keep_sharding(self, op: ShardingSource) -> None:
-        """A sharding as a value is needed only by those who do more than annotate with it."""
+    def _clone_sharding(self, op: ShardingSource) -> None:
+        """Clones a sharding value that has users other than annotations and sharding queries."""
         if all(isinstance(user, ShardOp | ShardingSource) for user in op.results[0].users):
             return
         source: Op = op
         while isinstance(source, GetShardingOp):
-            held = source.annotation.sharding
-            if held is None or held.defining_op is None:
+            sharding = source.annotation.sharding
+            if sharding is None or sharding.defining_op is None:
                 raise source.error("expected a shard op as source of get_sharding")
-            source = held.defining_op
+            source = sharding.defining_op
         copy = self._rewriter.clone(source, dict(self._values))
         self._rewriter.insert(copy, at_end_of=self._new)
         self._values[op.results[0]] = copy.results[0]
 
-    def _local(self, type: Type, layout: MeshSharding | None, value: Value) -> Type:
-        if layout is None or not isinstance(type, RankedTensor):
+    def _local_type(self, type: Type, sharding: MeshSharding | None, value: Value) -> Type:
+        if sharding is None or not isinstance(type, RankedTensor):
             return type
         annotation = _annotation_of(value)
         assert annotation is not None
-        return local_type(type, layout, annotation)
+        return local_type(type, sharding, annotation)
 
-    def _annotated(self, op: ShardOp) -> Value:
-        value, whole = self._values[op.src], op.src.type
-        before = op.src.defining_op
-        source = before.layout if isinstance(before, ShardOp) else _layout_of(op.src)
-        assert isinstance(whole, RankedTensor) and source is not None
-        if op is _annotation_of(op.src) and not isinstance(before, ShardOp):
-            return value
-        return reshard(self._rewriter, value, source, op.layout, whole, op, at_end_of=self._new)
+    def _reshard(self, op: ShardOp) -> Value:
+        """The shard under an annotation."""
+        shard, global_type = self._values[op.src], op.src.type
+        producer = op.src.defining_op
+        source = producer.mesh_sharding if isinstance(producer, ShardOp) else _sharding_of(op.src)
+        assert isinstance(global_type, RankedTensor) and source is not None
+        if op is _annotation_of(op.src) and not isinstance(producer, ShardOp):
+            return shard
+        return reshard(self._rewriter, shard, source, op.mesh_sharding, global_type, op, at_end_of=self._new)
 
     def _copy(self, op: Op) -> None:
-        """The operation on shards."""
-        space = iteration_space_of(op) if has_iteration_space(op) else None
-        reduced = _split_reductions(op, space) if isinstance(op, MatmulOp) and space is not None else ()
-        layout = _layout_of(op.results[0]) if op.results else None
-        if reduced and layout is not None and space is not None:
-            self._copy_sum(op, space, reduced, layout)
+        """Copies an operation, with local types where it is trivially shardable."""
+        space = iteration_space_of(op)
+        reduction_axes: Axes = ()
+        if isinstance(op, MatmulOp) and space is not None:
+            reduction_axes = _operand_axes(op, space).reduction_axes
+        sharding = _sharding_of(op.results[0]) if op.results else None
+        if reduction_axes and sharding is not None and space is not None:
+            self._copy_reduction(op, space, reduction_axes, sharding)
             return
         copy = self._rewriter.clone(op, self._values)
         self._rewriter.insert(copy, at_end_of=self._new)
-        # The form of a copy is that of the original; its operands have other types.
+        # A clone has the signature of the original; this updates the operand types.
         self._rewriter.set_operands(copy, copy.operands)
-        if space is not None and space.is_local:
+        if space is not None and space.is_trivially_shardable:
             for old, new in zip(op.results, copy.results, strict=True):
-                self._rewriter.set_type(new, self._local(old.type, _layout_of(old), old))
-            if not space.needs_loops:
-                self._adapt(op, copy, space)
+                self._rewriter.set_type(new, self._local_type(old.type, _sharding_of(old), old))
+            if not space.requires_iterators:
+                self._complete_copy(op, copy, space)
             return
         if (
             not op.is_terminator
-            and self._is_split(op)
+            and self._is_sharded(op)
             and signature_problem(copy.signature, plain_type) is None
         ):
             raise op.op_error("can only be copied where its operands and results are fully replicated")
 
-    def _copy_sum(self, op: Op, space: IterationSpace, axes: Axes, layout: MeshSharding) -> None:
-        """A linalg operation that sums over a split dimension."""
+    def _copy_reduction(self, op: Op, space: IterationSpace, axes: Axes, sharding: MeshSharding) -> None:
+        """Copies a linalg operation whose reduction iterators are sharded along `axes`."""
         values = [self._values[value] for value in op.operands]
-        values[-1] = InitOnFirstDevice(self._rewriter, self._new, layout.mesh, axes, op).of(values[-1])
+        values[-1] = init_on_first_device(
+            self._rewriter, self._new, sharding.mesh, axes, values[-1], op.location
+        )
         copy = self._rewriter.clone(op, self._values)
         self._rewriter.insert(copy, at_end_of=self._new)
         self._rewriter.set_operands(copy, values)
         result = op.results[0]
-        self._rewriter.set_type(copy.results[0], self._local(result.type, layout, result))
-        left = tuple(axis for axis in axes if axis not in layout.partial_axes)
-        self._values[result] = self._combined(copy.results[0], left, space, layout, op)
+        self._rewriter.set_type(copy.results[0], self._local_type(result.type, sharding, result))
+        self._values[result] = self._all_reduce(copy.results[0], axes, space, sharding, op)
 
-    def _adapt(self, op: Op, copy: Op, space: IterationSpace) -> None:
-        """Makes a copy of an operation with a rule right: operands and results go together."""
-        axes = IteratorAxes(space)
-        for value, map in zip(op.operands, space.operand_maps, strict=True):
-            layout = _layout_of_operand(value)
-            if layout is not None and (layout.partial_axes or not axes.learn(layout, map)):
-                raise op.op_error(_NOT_ALIKE)
-        reduced = tuple(axis for iterator in space.reductions for axis in axes.axes_of(iterator))
-        for result, copied, map in zip(op.results, copy.results, space.result_maps, strict=True):
-            layout = _layout_of(result)
-            if layout is None:
+    def _complete_copy(self, op: Op, copy: Op, space: IterationSpace) -> None:
+        """Checks that operand and result shardings are compatible, and reduces partial results."""
+        if any(
+            sharding is not None and sharding.partial_axes for sharding in map(_operand_sharding, op.operands)
+        ):
+            raise op.op_error(_INCOMPATIBLE)
+        axes = _operand_axes(op, space)
+        reduction_axes = axes.reduction_axes
+        for result, copied, indexing_map in zip(op.results, copy.results, space.result_maps, strict=True):
+            sharding = _sharding_of(result)
+            if sharding is None:
                 continue
-            if not axes.learn(layout, map) or not set(layout.partial_axes) <= set(reduced):
-                raise op.op_error(_NOT_ALIKE)
-            left = tuple(axis for axis in reduced if axis not in layout.partial_axes)
-            self._values[result] = self._combined(copied, left, space, layout, op)
+            is_compatible = axes.add_sharding(sharding, indexing_map)
+            if not is_compatible or not set(sharding.partial_axes) <= set(reduction_axes):
+                raise op.op_error(_INCOMPATIBLE)
+            self._values[result] = self._all_reduce(copied, reduction_axes, space, sharding, op)
         constant = copy.signature.attributes.get("value")
         if isinstance(constant, DenseElements) and constant.type is not copy.result_types[0]:
             type = copy.result_types[0]
             assert isinstance(type, RankedTensor)
             self._rewriter.set_attribute(copy, "value", DenseElements(type, constant.data))
 
-    def _combined(
-        self, value: Value, axes: Axes, space: IterationSpace, layout: MeshSharding, op: Op
+    def _all_reduce(
+        self, value: Value, reduction_axes: Axes, space: IterationSpace, sharding: MeshSharding, op: Op
     ) -> Value:
-        """The value, put together along the axes that what made it was split along."""
+        """The result reduced along the reduction axes that its sharding is not partial along."""
+        axes = tuple(axis for axis in reduction_axes if axis not in sharding.partial_axes)
         if not axes:
             return value
-        all_reduce = dialect_at(op).ops["all_reduce"]
-        assert issubclass(all_reduce, AllReduceOp)
+        op_class = op_class_in(mesh_dialect_of(op), AllReduceOp)
         attributes = {
-            "mesh": layout.mesh,
+            "mesh": sharding.mesh,
             "mesh_axes": axes_attribute(axes),
-            "reduction": all_reduce.reduction_class(space.reduction),
+            "reduction": op_class.reduction_class(space.reduction_kind),
         }
-        made = self._rewriter.create(
-            all_reduce, [value], [value.type], attributes, at_end_of=self._new, location=op.location
+        all_reduce = self._rewriter.create(
+            op_class, [value], [value.type], attributes, at_end_of=self._new, location=op.location
         )
-        return made.results[0]
+        return all_reduce.results[0]
 
-    def _is_split(self, op: Op) -> bool:
-        layouts = [_layout_of(result) for result in op.results]
+    def _is_sharded(self, op: Op) -> bool:
+        shardings = [_sharding_of(result) for result in op.results]
         for value in op.operands:
             annotation = value.defining_op
             if isinstance(annotation, ShardOp):
-                layouts.append(annotation.layout)
-        return any(layout is not None and not layout.is_replicated for layout in layouts)
+                shardings.append(annotation.mesh_sharding)
+        return any(sharding is not None and not sharding.is_replicated for sharding in shardings)
 
 
-def _layout_of_operand(value: Value) -> MeshSharding | None:
+def _operand_sharding(value: Value) -> MeshSharding | None:
     annotation = value.defining_op
-    return annotation.layout if isinstance(annotation, ShardOp) else None
+    return annotation.mesh_sharding if isinstance(annotation, ShardOp) else None
 
 
-def _split_reductions(op: Op, space: IterationSpace) -> Axes:
-    """The mesh axes along which what an operation sums over is split."""
+def _operand_axes(op: Op, space: IterationSpace) -> IteratorAxes:
+    """The iterator axes that the operand shardings assign; an error if they conflict."""
     axes = IteratorAxes(space)
-    for value, map in zip(op.operands, space.operand_maps, strict=True):
-        layout = _layout_of_operand(value)
-        if layout is not None and not axes.learn(layout, map):
-            raise op.op_error(_NOT_ALIKE)
-    return tuple(axis for iterator in space.reductions for axis in axes.axes_of(iterator))
+    for value, indexing_map in zip(op.operands, space.operand_maps, strict=True):
+        sharding = _operand_sharding(value)
+        if sharding is not None and not axes.add_sharding(sharding, indexing_map):
+            raise op.op_error(_INCOMPATIBLE)
+    return axes

@@ -1,6 +1,6 @@
-"""The dialects. Each is a module or package named after its namespace, with its `DIALECT`.
+"""The dialects. Each is a module or package named after its namespace, which defines `DIALECT`.
 
-Nothing lists them: a namespace in a program names its module, which is imported then.
+A module is imported when a program first uses its namespace.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from sdyopt.ir.dialect import Dialect
 
 
 def load_dialect(namespace: str) -> Dialect | None:
-    """The dialect of a namespace; None if there is none."""
+    """Imports the dialect of a namespace; None if there is none."""
     if namespace not in dialect_names():
         return None
     dialect: Dialect = import_module(f"{__name__}.{namespace}").DIALECT
@@ -20,7 +20,7 @@ def load_dialect(namespace: str) -> Dialect | None:
 
 
 def dialect_names() -> list[str]:
-    """The namespaces of all dialects that come with the program, sorted."""
+    """The namespaces of all built-in dialects, sorted."""
     if not _names:
         _names.extend(sorted(module.name for module in iter_modules(__path__)))
     return _names

@@ -1,4 +1,4 @@
-"""The builtin dialect's operations: module and unrealized_conversion_cast."""
+"""The operations of the builtin dialect: module and unrealized_conversion_cast."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ builtin.is_inlinable = True
     *(AFFINE_SCOPE, ISOLATED, SYMBOL_TABLE, SYMBOL, GRAPH_REGION),
 )
 class ModuleOp(SymbolTableOp):
-    """A program, or a part of one: a list of functions and other symbols."""
+    """A module: functions and other symbols."""
 
     __slots__ = ()
 
@@ -57,18 +57,18 @@ class ModuleOp(SymbolTableOp):
 
     @property
     def functions(self) -> list[Op]:
-        """The operations directly inside that are functions."""
+        """The functions directly in the module."""
         return [op for op in self.block.ops if op.signature.name == "func.func"]
 
     @property
     def block(self) -> Block:
-        """The only block."""
+        """The block of the body."""
         return self.body.blocks[0]
 
 
 @builtin.op("unrealized_conversion_cast", PURE)
 class UnrealizedConversionCastOp(Op):
-    """Values of some types seen as values of others, until both ends agree."""
+    """Casts between types that are not converted yet."""
 
     __slots__ = ()
 
@@ -93,6 +93,6 @@ class UnrealizedConversionCastOp(Op):
         source = self.operand_at(0).defining_op if self.operands else None
         if not isinstance(source, UnrealizedConversionCastOp):
             return None
-        is_whole = self.operands == list(source.results)
-        is_way_back = is_whole and source.signature.operand_types == self.signature.result_types
-        return source.operands if is_way_back else None
+        casts_all_results = self.operands == list(source.results)
+        is_inverse = casts_all_results and source.signature.operand_types == self.signature.result_types
+        return source.operands if is_inverse else None

@@ -1,4 +1,4 @@
-"""The cf dialect, as far as programs of the mesh dialect use it: br, cond_br, assert."""
+"""The subset of the cf dialect that programs of the mesh dialect use: br, cond_br, assert."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ cf.materialize_constant = make_constant
 _BOOLEAN = TypeConstraint[Type]("1-bit signless integer", lambda type: type is I1)
 
 
-def _parse_target(op_parser: OpAsmParser, field: str) -> None:
-    """Takes `^block`, or `^block(%a, %b : types)`."""
+def _parse_successor(op_parser: OpAsmParser, field: str) -> None:
+    """Parses `^block` or `^block(%a, %b : types)`."""
     op_parser.successors.append(op_parser.module_parser.successor(op_parser))
     op_parser.operand_names[field] = []
     if op_parser.accept("("):
@@ -40,15 +40,15 @@ def _parse_target(op_parser: OpAsmParser, field: str) -> None:
         op_parser.expect(")")
 
 
-def _print_target(printer: Printer, block: Block, values: Sequence[Value]) -> None:
+def _print_successor(printer: Printer, block: Block, values: Sequence[Value]) -> None:
     printer.write(printer.ssa_names.blocks[block])
     if values:
         types = printer.types([value.type for value in values])
         printer.write(f"({printer.name_list(values)} : {types})")
 
 
-def _check_target(op: Op, number: int, values: Sequence[Value]) -> None:
-    """A block gets as many values of the right types as it has arguments."""
+def _check_successor(op: Op, number: int, values: Sequence[Value]) -> None:
+    """Raises unless the values match the arguments of the successor."""
     arguments = op.successors[number].arguments
     if len(arguments) != len(values):
         raise op.op_error(
@@ -60,51 +60,49 @@ def _check_target(op: Op, number: int, values: Sequence[Value]) -> None:
             raise op.op_error(f"type mismatch for bb argument #{index} of successor #{number}")
 
 
-def _join_blocks(op: BranchOp, rewriter: Rewriter) -> bool:
-    """A block that is reached from one place only follows that place."""
-    target, here = op.successors[0], op.parent
-    if target is here or target.predecessors != [here]:
+def _merge_block(op: BranchOp, rewriter: Rewriter) -> bool:
+    """Merges a block into its only predecessor."""
+    target, block = op.successors[0], op.parent
+    if target is block or target.predecessors != [block]:
         return False
     values = list(op.targets)
     for argument, value in zip(target.arguments, values, strict=True):
         rewriter.replace_all_uses(argument, value)
-    assert here is not None
+    assert block is not None
     rewriter.erase(op)
-    for moved in list(target.ops):
-        rewriter.move(moved, at_end_of=here)
+    for inner in list(target.ops):
+        rewriter.move(inner, at_end_of=block)
     rewriter.erase_block(target)
     return True
 
 
+def _parse_branch(op_parser: OpAsmParser) -> None:
+    _parse_successor(op_parser, "targets")
+
+
+def _print_branch(op: BranchOp, printer: Printer) -> None:
+    printer.write(" ")
+    _print_successor(printer, op.successors[0], op.targets)
+
+
 @cf.op("br", PURE, TERMINATOR)
 class BranchOp(Op):
-    """Goes on with a block."""
+    """Branches to a block."""
 
     __slots__ = ()
 
     targets = operands(ANY_TYPE)
 
-    assembly = assembly(
-        Custom(
-            lambda op_parser: _parse_target(op_parser, "targets"),
-            print=lambda op, printer: _print_branch(op, printer),
-        ),
-        AttrDict(),
-    )
+    assembly = assembly(Custom(_parse_branch, print=_print_branch), AttrDict())
     target_operands = ("targets",)
-    canonicalizations = (Pattern(_join_blocks),)
+    canonicalizations = (Pattern(_merge_block),)
 
     def verify_in_context(self) -> None:
-        _check_target(self, 0, self.targets)
+        _check_successor(self, 0, self.targets)
 
 
-def _print_branch(op: BranchOp, printer: Printer) -> None:
-    printer.write(" ")
-    _print_target(printer, op.successors[0], op.targets)
-
-
-def _decide(op: ConditionalBranchOp, rewriter: Rewriter) -> bool:
-    """Where it goes is known if the condition is."""
+def _fold_constant_condition(op: ConditionalBranchOp, rewriter: Rewriter) -> bool:
+    """Replaces a conditional branch on a constant with a branch."""
     condition = constant_value(op.condition.defining_op)
     if not isinstance(condition, IntegerAttr):
         return False
@@ -115,9 +113,21 @@ def _decide(op: ConditionalBranchOp, rewriter: Rewriter) -> bool:
     return True
 
 
+def _parse_successors(op_parser: OpAsmParser) -> None:
+    for field in ("true_targets", "false_targets"):
+        op_parser.expect(",")
+        _parse_successor(op_parser, field)
+
+
+def _print_successors(op: ConditionalBranchOp, printer: Printer) -> None:
+    for block, values in zip(op.successors, (op.true_targets, op.false_targets), strict=True):
+        printer.write(", ")
+        _print_successor(printer, block, values)
+
+
 @cf.op("cond_br", PURE, TERMINATOR, ATTR_SIZED_OPERANDS)
 class ConditionalBranchOp(Op):
-    """Goes on with one of two blocks."""
+    """Branches to one of two blocks."""
 
     __slots__ = ()
 
@@ -128,32 +138,18 @@ class ConditionalBranchOp(Op):
     assembly = assembly(
         Operand("condition"),
         ImpliedType("condition", I1),
-        Custom(
-            lambda op_parser: _parse_condition(op_parser), print=lambda op, printer: _print_both(op, printer)
-        ),
+        Custom(_parse_successors, print=_print_successors),
         AttrDict(),
     )
     target_operands = ("true_targets", "false_targets")
-    canonicalizations = (Pattern(_decide),)
+    canonicalizations = (Pattern(_fold_constant_condition),)
 
     def verify_in_context(self) -> None:
-        _check_target(self, 0, self.true_targets)
-        _check_target(self, 1, self.false_targets)
+        _check_successor(self, 0, self.true_targets)
+        _check_successor(self, 1, self.false_targets)
 
 
-def _parse_condition(op_parser: OpAsmParser) -> None:
-    for field in ("true_targets", "false_targets"):
-        op_parser.expect(",")
-        _parse_target(op_parser, field)
-
-
-def _print_both(op: ConditionalBranchOp, printer: Printer) -> None:
-    for block, values in zip(op.successors, (op.true_targets, op.false_targets), strict=True):
-        printer.write(", ")
-        _print_target(printer, block, values)
-
-
-def _drop_if_true(op: AssertOp, rewriter: Rewriter) -> bool:
+def _erase_if_true(op: AssertOp, rewriter: Rewriter) -> bool:
     condition = constant_value(op.condition.defining_op)
     if not isinstance(condition, IntegerAttr) or not condition.value:
         return False
@@ -163,7 +159,7 @@ def _drop_if_true(op: AssertOp, rewriter: Rewriter) -> bool:
 
 @cf.op("assert")
 class AssertOp(Op):
-    """Stops the program with a message unless a condition holds."""
+    """Aborts the program with a message if the condition is false."""
 
     __slots__ = ()
 
@@ -177,4 +173,4 @@ class AssertOp(Op):
         Attr("msg"),
         AttrDict(),
     )
-    canonicalizations = (Pattern(_drop_if_true),)
+    canonicalizations = (Pattern(_erase_if_true),)

@@ -1,4 +1,4 @@
-"""The func dialect: functions, calls, references to functions, and return."""
+"""The func dialect: func, return, call, call_indirect, constant."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ _FUNCTION = TypeConstraint[FunctionType]("function type", lambda type: isinstanc
 
 @func.op("func", AFFINE_SCOPE, ISOLATED, SYMBOL, FUNCTION)
 class FuncOp(Op):
-    """A function: a name, a type, and a body unless it is only declared.
+    """A function: a name, a type, and a body unless it is a declaration.
 
-    The attributes of arguments and results are kept one dictionary each, so that changing one of
-    many costs no more than changing one of few.
+    Argument and result attributes are stored as one dictionary each, so that changing one of them costs
+    the same in a function of many arguments.
     """
 
-    __slots__ = ("_given", "argument_attributes", "result_attributes")
+    __slots__ = ("_explicit_lists", "argument_attributes", "result_attributes")
 
     sym_name = attr(STRING_ATTR)
     function_type = attr(FUNCTION_TYPE_ATTR)
@@ -86,35 +86,35 @@ class FuncOp(Op):
     result_attributes: list[DictAttr]
 
     def set_up(self) -> None:
-        # Lists that the program writes although all their dictionaries are empty.
-        self._given: set[str] = set()
+        # The lists of empty dictionaries that the program contains.
+        self._explicit_lists: set[str] = set()
         self.set_mutable_attribute("arg_attrs", None)
         self.set_mutable_attribute("res_attrs", None)
 
     def mutable_attribute(self, name: str) -> ArrayAttr | None:
-        held = self.argument_attributes if name == "arg_attrs" else self.result_attributes
-        return ArrayAttr(tuple(held)) if any(held) or name in self._given else None
+        dictionaries = self.argument_attributes if name == "arg_attrs" else self.result_attributes
+        return ArrayAttr(tuple(dictionaries)) if any(dictionaries) or name in self._explicit_lists else None
 
     def set_mutable_attribute(self, name: str, value: Attribute | None) -> None:
-        self._given.discard(name)
+        self._explicit_lists.discard(name)
         if isinstance(value, ArrayAttr):
-            held = [e for e in value.elements if isinstance(e, DictAttr)]
-            self._given.add(name)
+            dictionaries = [element for element in value.elements if isinstance(element, DictAttr)]
+            self._explicit_lists.add(name)
         else:
             type: Type | None = self.function_type
-            held = []
+            dictionaries = []
             if isinstance(type, FunctionType):
-                held = [EMPTY_DICT] * len(type.inputs if name == "arg_attrs" else type.results)
+                dictionaries = [EMPTY_DICT] * len(type.inputs if name == "arg_attrs" else type.results)
         if name == "arg_attrs":
-            self.argument_attributes = held
+            self.argument_attributes = dictionaries
         else:
-            self.result_attributes = held
+            self.result_attributes = dictionaries
 
     def set_attributes_of_one(self, name: str, index: int, attributes: DictAttr) -> None:
-        """Replaces the attributes of one argument (`arg_attrs`) or result. The rewriter does."""
-        held = self.argument_attributes if name == "arg_attrs" else self.result_attributes
-        held[index] = attributes
-        self._given.discard(name)
+        """Replaces the attributes of one argument (`arg_attrs`) or result, for the rewriter."""
+        dictionaries = self.argument_attributes if name == "arg_attrs" else self.result_attributes
+        dictionaries[index] = attributes
+        self._explicit_lists.discard(name)
 
     @property
     def is_declaration(self) -> bool:
@@ -122,7 +122,7 @@ class FuncOp(Op):
 
     @property
     def entry(self) -> Block:
-        """The first block of a function that has a body."""
+        """The entry block; a declaration has none."""
         return self.body.blocks[0]
 
     def verify_in_context(self) -> None:
@@ -143,7 +143,7 @@ class FuncOp(Op):
 
 @func.op("return", PURE, TERMINATOR)
 class ReturnOp(Op):
-    """Ends a function and gives its results."""
+    """Terminates a function and returns its results."""
 
     __slots__ = ()
 
@@ -162,11 +162,11 @@ class ReturnOp(Op):
                 f"has {len(got)} operands, but enclosing function (@{function.sym_name}) returns "
                 f"{len(expected)}"
             )
-        for index, (type, wanted) in enumerate(zip(got, expected, strict=True)):
-            if type is not wanted:
+        for index, (type, result_type) in enumerate(zip(got, expected, strict=True)):
+            if type is not result_type:
                 raise self.error(
                     f"type of return operand {index} ({_text(type)}) doesn't match function result type "
-                    f"({_text(wanted)}) in function @{function.sym_name}"
+                    f"({_text(result_type)}) in function @{function.sym_name}"
                 )
 
 
@@ -200,19 +200,19 @@ class CallOp(Op):
 def _check_operands(op: Op, expected: Sequence[Type], got: Sequence[Type]) -> None:
     if len(expected) != len(got):
         raise op.op_error("incorrect number of operands for callee")
-    for index, (wanted, type) in enumerate(zip(expected, got, strict=True)):
-        if wanted is not type:
+    for index, (expected_type, type) in enumerate(zip(expected, got, strict=True)):
+        if expected_type is not type:
             raise op.op_error(
-                f"operand type mismatch: expected operand type {_text(wanted)}, but provided {_text(type)} "
-                f"for operand number {index}"
+                f"operand type mismatch: expected operand type {_text(expected_type)}, but provided "
+                f"{_text(type)} for operand number {index}"
             )
 
 
 def _check_results(op: Op, expected: Sequence[Type], got: Sequence[Type]) -> None:
     if len(expected) != len(got):
         raise op.op_error("incorrect number of results for callee")
-    for index, (wanted, type) in enumerate(zip(expected, got, strict=True)):
-        if wanted is not type:
+    for index, (expected_type, type) in enumerate(zip(expected, got, strict=True)):
+        if expected_type is not type:
             raise (
                 op.op_error(f"result type mismatch at index {index}")
                 .note(f"      op result types: {_types(got)}")
@@ -221,7 +221,7 @@ def _check_results(op: Op, expected: Sequence[Type], got: Sequence[Type]) -> Non
 
 
 def _parse_callee_type(op_parser: OpAsmParser) -> None:
-    """Reads the type of the called function, which says what its operands and results are."""
+    """Parses the type of the callee, which gives the operand and result types."""
     type = op_parser.function_type()
     op_parser.types = {"callee": [type], "inputs": list(type.inputs), "outputs": list(type.results)}
 
@@ -231,7 +231,7 @@ def _write_callee_type(out: Template, signature: OpSignature, attributes: DictAt
 
 
 def _call_directly(op: CallIndirectOp, rewriter: Rewriter) -> bool:
-    """A function that is known is called by its name."""
+    """Replaces an indirect call of a constant with a direct call."""
     callee = constant_value(op.callee.defining_op)
     if not isinstance(callee, SymbolRef):
         return False
@@ -244,7 +244,7 @@ def _call_directly(op: CallIndirectOp, rewriter: Rewriter) -> bool:
 
 @func.op("call_indirect")
 class CallIndirectOp(Op):
-    """Calls a function that is a value."""
+    """Calls a function value."""
 
     __slots__ = ()
 
@@ -262,10 +262,10 @@ class CallIndirectOp(Op):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        type: FunctionType = signature.callee
-        if type.inputs != signature.inputs:
+        type = signature[CallIndirectOp.callee]
+        if type.inputs != signature[CallIndirectOp.inputs]:
             raise signature.op_error("failed to verify that callee input types match argument types")
-        if type.results != signature.outputs:
+        if type.results != signature[CallIndirectOp.outputs]:
             raise signature.op_error("failed to verify that callee result types match result types")
 
 

@@ -1,6 +1,6 @@
-"""The linalg dialect, as far as programs of the mesh dialect use it: matmul, fill, yield.
+"""The subset of the linalg dialect that programs of the mesh dialect use: matmul, fill, yield.
 
-What these operations do to elements is a region, which their text implies.
+The region of a named operation is implied by its name and operand types.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ linalg = DIALECT = Dialect("linalg")
 linalg.materialize_constant = make_constant
 linalg.is_inlinable = True
 
-_MAPS = "linalg.memoized_indexing_maps"
+_INDEXING_MAPS = "linalg.memoized_indexing_maps"
 _TENSOR = TypeConstraint[RankedTensor](
     "ranked tensor of any type values", lambda type: isinstance(type, RankedTensor)
 )
@@ -38,7 +38,7 @@ _TENSOR = TypeConstraint[RankedTensor](
 
 @linalg.op("yield", PURE, TERMINATOR)
 class YieldOp(Op):
-    """Ends a region and gives what an element becomes."""
+    """Terminates a region and returns the element of the result."""
 
     __slots__ = ()
 
@@ -61,11 +61,11 @@ def _parse(op_parser: OpAsmParser) -> None:
     assert issubclass(op_class, NamedOp)
     types = [*op_parser.types["inputs"], *op_parser.types["outputs"]]
     op_parser.regions.append(op_class.body_for(types))
-    op_class.remember_maps(op_parser)
+    op_class.add_indexing_maps(op_parser)
 
 
 def _print(op: NamedOp, printer: Printer) -> None:
-    printer.attribute_dictionary(op, _MAPS)
+    printer.attribute_dictionary(op, _INDEXING_MAPS)
     for word, values in (("ins", op.inputs), ("outs", op.outputs)):
         types = printer.types([value.type for value in values])
         printer.write(f" {word}({printer.name_list(values)} : {types})")
@@ -74,7 +74,7 @@ def _print(op: NamedOp, printer: Printer) -> None:
 
 
 class NamedOp(Op):
-    """Base: inputs, what the results start from, and what is done to elements."""
+    """Base of the named operations: inputs, init values, and a region on elements."""
 
     __slots__ = ()
 
@@ -87,36 +87,36 @@ class NamedOp(Op):
 
     @staticmethod
     def body_for(types: list[Type]) -> Region:
-        """The region for operands of these types."""
+        """Builds the region for operands of these types."""
         raise NotImplementedError
 
     @staticmethod
-    def remember_maps(op_parser: OpAsmParser) -> None:
-        """Notes which loop runs along which dimension, where that is written on the operation."""
+    def add_indexing_maps(op_parser: OpAsmParser) -> None:
+        """Adds the indexing maps as an attribute, for operations that memoize them."""
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        starts = [type for type in signature.outputs if isinstance(type, RankedTensor)]
-        if len(signature.result_types) != len(starts):
+        init_types = [type for type in signature[NamedOp.outputs] if isinstance(type, RankedTensor)]
+        if len(signature.result_types) != len(init_types):
             raise signature.op_error(
                 "expected the number of tensor results to be equal to the number of output tensors"
             )
-        for start, result in zip(starts, signature.result_types, strict=True):
-            if start is not result:
+        for init, result in zip(init_types, signature.result_types, strict=True):
+            if init is not result:
                 raise signature.op_error("expected type of operand to match type of corresponding result")
 
 
-def make_body(types: list[Type], fill_in: Callable[[Block, list[Value]], Value]) -> Region:
-    """A region with an argument for each operand's element, which yields what `fill_in` makes of them."""
+def make_body(types: list[Type], build_result: Callable[[Block, list[Value]], Value]) -> Region:
+    """A region with an argument per operand element, which yields the value that `build_result` builds."""
     region = Region()
     block = region.add_block()
     arguments: list[Value] = [block.add_argument(element_of(type), UNKNOWN) for type in types]
-    made = fill_in(block, arguments)
-    block.append(build(OpSignature(YieldOp, YieldOp.name, EMPTY_DICT, (made.type,), ()), [made]))
+    result = build_result(block, arguments)
+    block.append(build(OpSignature(YieldOp, YieldOp.name, EMPTY_DICT, (result.type,), ()), [result]))
     return region
 
 
-def _append(block: Block, op_class: type[Op], values: list[Value]) -> Value:
+def _append_binary(block: Block, op_class: type[Op], values: list[Value]) -> Value:
     type = values[0].type
     is_float = isinstance(type, FloatType)
     flags = dictionary({"fastmath": NO_FAST_MATH} if is_float else {"overflowFlags": NO_OVERFLOW})
@@ -126,19 +126,19 @@ def _append(block: Block, op_class: type[Op], values: list[Value]) -> Value:
 
 
 def _multiply_and_add(block: Block, values: list[Value]) -> Value:
-    lhs, rhs, total = values
+    lhs, rhs, accumulator = values
     is_float = isinstance(lhs.type, FloatType)
-    product = _append(block, MulFOp if is_float else MulIOp, [lhs, rhs])
-    return _append(block, AddFOp if is_float else AddIOp, [total, product])
+    product = _append_binary(block, MulFOp if is_float else MulIOp, [lhs, rhs])
+    return _append_binary(block, AddFOp if is_float else AddIOp, [accumulator, product])
 
 
-def _map(*dims: int) -> AffineMapAttr:
+def _indexing_map(*dims: int) -> AffineMapAttr:
     return AffineMapAttr(3, 0, tuple(AffineDim(dim) for dim in dims))
 
 
 @linalg.op("matmul", ATTR_SIZED_OPERANDS, PURE)
 class MatmulOp(NamedOp):
-    """`c[m, n]` plus the sum over all `k` of `a[m, k] * b[k, n]`."""
+    """Adds the matrix product of the inputs to the init: `c[m, n] += a[m, k] * b[k, n]`."""
 
     __slots__ = ()
 
@@ -147,13 +147,15 @@ class MatmulOp(NamedOp):
         return make_body(types, _multiply_and_add)
 
     @staticmethod
-    def remember_maps(op_parser: OpAsmParser) -> None:
-        op_parser.written[_MAPS] = array([_map(0, 2), _map(2, 1), _map(0, 1)])
+    def add_indexing_maps(op_parser: OpAsmParser) -> None:
+        op_parser.written[_INDEXING_MAPS] = array(
+            [_indexing_map(0, 2), _indexing_map(2, 1), _indexing_map(0, 1)]
+        )
 
 
 @linalg.op("fill", ATTR_SIZED_OPERANDS, PURE)
 class FillOp(NamedOp):
-    """A tensor all of whose elements are one value."""
+    """Fills a tensor with a scalar."""
 
     __slots__ = ()
 

@@ -1,21 +1,17 @@
-"""The math dialect, as far as programs of the mesh dialect use it: absf."""
+"""The subset of the math dialect that programs of the mesh dialect use: absf."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from sdyopt.asm.format.assembly_format import AttrDict, Operand, TypeOf, assembly
 from sdyopt.dialects.arith.constant import make_constant
 from sdyopt.dialects.arith.dialect import FLOAT_LIKE
 from sdyopt.dialects.arith.flags import FAST_MATH, NO_FAST_MATH, fast_math_clause
-from sdyopt.dialects.arith.folding import fold_floats
-from sdyopt.ir.attribute import Attribute
+from sdyopt.dialects.arith.folding import Constants, FoldResult, fold_floats
 from sdyopt.ir.dialect import Dialect
 from sdyopt.ir.op_fields import attr, operand, result
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import ELEMENTWISE, SAME_TYPE
 from sdyopt.ir.traits import PURE
-from sdyopt.ir.value import Value
 
 math = DIALECT = Dialect("math")
 math.is_inlinable = True
@@ -24,7 +20,7 @@ math.materialize_constant = make_constant
 
 @math.op("absf", PURE, SAME_TYPE, ELEMENTWISE)
 class AbsFOp(Op):
-    """A number without its sign."""
+    """The absolute value of a number."""
 
     __slots__ = ()
 
@@ -36,6 +32,6 @@ class AbsFOp(Op):
         Operand("operand"), fast_math_clause(), AttrDict(), ":", TypeOf("out", same=["operand"])
     )
 
-    def fold(self, constants: Sequence[Attribute | None]) -> Sequence[Value | Attribute] | None:
+    def fold(self, constants: Constants) -> FoldResult:
         value = fold_floats(constants, abs)
         return None if value is None else [value]

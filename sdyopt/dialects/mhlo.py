@@ -1,7 +1,7 @@
-"""The dialect mhlo, from which stablehlo once sprang.
+"""The mhlo dialect: the predecessor of StableHLO.
 
-Programs from JAX contain attributes such as `mhlo.num_partitions`, which hold builtin attributes only. Of
-its operations one is still met: mhlo.ragged_dot, which became chlo.ragged_dot and is written another way.
+Programs from JAX have discardable attributes such as `mhlo.num_partitions`. The only operation still in
+use is mhlo.ragged_dot, whose attribute syntax differs from that of its successor chlo.ragged_dot.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sdyopt.dialects.stablehlo.custom_struct import (
 from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.dialects.stablehlo.precision import precision_config_of
 from sdyopt.dialects.stablehlo.ragged_dimensions import RaggedDimensions, check_ragged_dot
-from sdyopt.dialects.stablehlo.types import ANY_TENSOR
+from sdyopt.dialects.stablehlo.types import TENSOR_OR_PER_AXIS
 from sdyopt.ir import op_fields
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import of_class
@@ -32,13 +32,13 @@ mhlo.unknown_attribute = "unknown mhlo attribute"
 
 @enumeration(mhlo, "precision", "DEFAULT", "HIGH", "HIGHEST", "PACKED_NIBBLE")
 class Precision(EnumAttr):
-    """How exact one operand is taken; what that means is up to the backend."""
+    """The precision of one operand; its meaning depends on the backend."""
 
     __slots__ = ()
 
 
 class DotDimensions(Attribute):
-    """`#mhlo.dot<…>`: the dimensions of a product."""
+    """`#mhlo.dot<…>`: dot dimension numbers."""
 
     lhs_batching: tuple[int, ...] = ()
     rhs_batching: tuple[int, ...] = ()
@@ -48,7 +48,7 @@ class DotDimensions(Attribute):
 
 
 class RaggedDotDimensions(Attribute):
-    """`#mhlo.ragged_dot<dot_dimension_numbers = #mhlo.dot<…>, …>`: with those that groups lie along."""
+    """`#mhlo.ragged_dot<dot_dimension_numbers = #mhlo.dot<…>, …>`."""
 
     dot: DotDimensions | None = None
     lhs_ragged: tuple[int, ...] = ()
@@ -57,25 +57,26 @@ class RaggedDotDimensions(Attribute):
 
     @property
     def dimensions(self) -> RaggedDimensions:
+        """The dimension numbers, in the representation shared with chlo."""
         dot = self.dot or DotDimensions()
-        contracted = dot.lhs_batching, dot.rhs_batching, dot.lhs_contracting, dot.rhs_contracting
-        return RaggedDimensions(*contracted, self.lhs_ragged, self.rhs_group)
+        dot_dimensions = dot.lhs_batching, dot.rhs_batching, dot.lhs_contracting, dot.rhs_contracting
+        return RaggedDimensions(*dot_dimensions, self.lhs_ragged, self.rhs_group)
 
 
 @mhlo.op("ragged_dot", PURE)
 class RaggedDotOp(Op):
-    """A product in which one dimension of lhs is cut into groups; see chlo.ragged_dot."""
+    """A dot product with a ragged dimension of lhs; see chlo.ragged_dot."""
 
     __slots__ = ()
 
-    lhs = op_fields.operand(ANY_TENSOR)
-    rhs = op_fields.operand(ANY_TENSOR)
-    group_sizes = op_fields.operand(ANY_TENSOR)
+    lhs = op_fields.operand(TENSOR_OR_PER_AXIS)
+    rhs = op_fields.operand(TENSOR_OR_PER_AXIS)
+    group_sizes = op_fields.operand(TENSOR_OR_PER_AXIS)
     ragged_dot_dimension_numbers = op_fields.attr(
         of_class(RaggedDotDimensions, "Attribute that models the dimension information for ragged dot.")
     )
     precision_config = op_fields.optional_attr(precision_config_of(Precision))
-    result = op_fields.result(ANY_TENSOR)
+    result = op_fields.result(TENSOR_OR_PER_AXIS)
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
@@ -89,8 +90,8 @@ class RaggedDotOp(Op):
 @mhlo.attribute("dot")
 def _parse_dot(parser: AsmParser) -> Attribute:
     parser.expect("<")
-    found = parse_custom_struct(parser, "dot dimension numbers", DOT_ENTRIES)
-    return DotDimensions(*(found.get(name, ()) for name in DOT_ENTRIES))
+    entries = parse_custom_struct(parser, "dot dimension numbers", DOT_ENTRIES)
+    return DotDimensions(*(entries.get(name, ()) for name in DOT_ENTRIES))
 
 
 @mhlo.printer(DotDimensions)
@@ -99,28 +100,28 @@ def _print_dot(dims: DotDimensions, attribute_printer: AttributePrinter) -> str:
     return print_custom_struct("dot", dict(zip(DOT_ENTRIES, values, strict=True)))
 
 
-def _dot(parser: AsmParser) -> DotDimensions:
-    found = parser.attribute()
-    if not isinstance(found, DotDimensions):
+def _dot_dimensions(parser: AsmParser) -> DotDimensions:
+    attribute = parser.attribute()
+    if not isinstance(attribute, DotDimensions):
         raise parser.error("expected #mhlo.dot attribute")
-    return found
+    return attribute
 
 
 _LIST_NAMES = ("lhs_ragged_dimensions", "rhs_group_dimensions")
-_RAGGED_ENTRIES = {"dot_dimension_numbers": _dot, **dict.fromkeys(_LIST_NAMES, parse_dimensions)}
+_RAGGED_ENTRIES = {"dot_dimension_numbers": _dot_dimensions, **dict.fromkeys(_LIST_NAMES, parse_dimensions)}
 
 
 @mhlo.attribute("ragged_dot")
 def _parse_ragged_dot(parser: AsmParser) -> Attribute:
     parser.expect("<")
-    found = parse_custom_struct(parser, "ragged dot dimension numbers", _RAGGED_ENTRIES)
-    lhs_ragged, rhs_group = (found.get(name, ()) for name in _LIST_NAMES)
-    return RaggedDotDimensions(found.get("dot_dimension_numbers"), lhs_ragged, rhs_group)
+    entries = parse_custom_struct(parser, "ragged dot dimension numbers", _RAGGED_ENTRIES)
+    lhs_ragged, rhs_group = (entries.get(name, ()) for name in _LIST_NAMES)
+    return RaggedDotDimensions(entries.get("dot_dimension_numbers"), lhs_ragged, rhs_group)
 
 
 @mhlo.printer(RaggedDotDimensions)
 def _print_ragged_dot(dims: RaggedDotDimensions, attribute_printer: AttributePrinter) -> str:
-    written = [] if dims.dot is None else [f"dot_dimension_numbers = {attribute_printer.attribute(dims.dot)}"]
+    entries = [] if dims.dot is None else [f"dot_dimension_numbers = {attribute_printer.attribute(dims.dot)}"]
     lists = zip(_LIST_NAMES, (dims.lhs_ragged, dims.rhs_group), strict=True)
-    written += [f"{name} = {list(numbers)}" for name, numbers in lists if numbers]
-    return f"ragged_dot<{', '.join(written)}>"
+    entries += [f"{name} = {list(numbers)}" for name, numbers in lists if numbers]
+    return f"ragged_dot<{', '.join(entries)}>"

@@ -1,4 +1,4 @@
-"""The scf dialect, as far as programs of the mesh dialect use it: if, yield."""
+"""The subset of the scf dialect that programs of the mesh dialect use: if, yield."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BOOLEAN = TypeConstraint[Type]("1-bit signless integer", lambda type: type is I
 
 @scf.op("yield", PURE, TERMINATOR)
 class YieldOp(Op):
-    """Ends a region and gives its values."""
+    """Terminates a region and returns its values."""
 
     __slots__ = ()
 
@@ -43,8 +43,8 @@ class YieldOp(Op):
             )
 
 
-def _end(region: Region) -> None:
-    """Ends a region that gives nothing, where the text does not."""
+def _ensure_terminator(region: Region) -> None:
+    """Appends the yield of a region without results, which the syntax omits."""
     block = region.blocks[0] if region.blocks else region.add_block()
     if block.last is None or not block.last.is_terminator:
         block.append(build(OpSignature(YieldOp, YieldOp.name, EMPTY_DICT, (), ()), ()))
@@ -54,9 +54,9 @@ def _parse_if(op_parser: OpAsmParser) -> None:
     op_parser.types["results_"] = (
         op_parser.comma_list(op_parser.type, "(", ")") if op_parser.accept("->") else []
     )
-    _end(op_parser.region())
+    _ensure_terminator(op_parser.region())
     if op_parser.accept("else"):
-        _end(op_parser.region())
+        _ensure_terminator(op_parser.region())
     else:
         op_parser.regions.append(Region())
 
@@ -73,7 +73,7 @@ def _print_if(op: IfOp, printer: Printer) -> None:
 
 @scf.op("if", RECURSIVE_EFFECTS, NO_TERMINATOR)
 class IfOp(Op):
-    """One of two regions, as a condition says, and what it yields."""
+    """Executes one of two regions, and returns what it yields."""
 
     __slots__ = ()
 
@@ -92,22 +92,21 @@ class IfOp(Op):
     def verify_regions(self) -> None:
         if self.results and not self.else_region.blocks:
             raise self.op_error("must have an else block if defining values")
-        for number, inner in enumerate(self.regions):
-            last = inner.blocks[0].last if inner.blocks else None
+        for number, branch in enumerate(self.regions):
+            last = branch.blocks[0].last if branch.blocks else None
             got = last.operand_types if last is not None else ()
-            if inner.blocks and len(got) != len(self.results):
+            if branch.blocks and len(got) != len(self.results):
                 raise self.op_error(
                     f" region control flow edge from Region #{number} to parent results: source has "
                     f"{len(got)} operands, but target successor needs {len(self.results)}"
                 )
-            for index, (source, wanted) in enumerate(zip(got, self.result_types, strict=False)):
-                if source is not wanted:
-                    raise self.op_error(_mismatch(number, index, source, wanted))
+            for index, (source, target) in enumerate(zip(got, self.result_types, strict=False)):
+                if source is not target:
+                    raise self.op_error(_mismatch(number, index, source, target))
 
 
-def _mismatch(region_number: int, index: int, source: Type, wanted: Type) -> str:
-    from_, to = plain_type(source), plain_type(wanted)
+def _mismatch(region_number: int, index: int, source: Type, target: Type) -> str:
     return (
         f" along control flow edge from Region #{region_number} to parent results: source type #{index} "
-        f"'{from_}' should match input type #{index} '{to}'"
+        f"'{plain_type(source)}' should match input type #{index} '{plain_type(target)}'"
     )

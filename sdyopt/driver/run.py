@@ -54,9 +54,9 @@ def _find_with_later_mesh(namespace: str) -> Dialect | None:
     """The dialect of a namespace, where `mesh` means its later form."""
     if namespace != "mesh":
         return find_dialect(namespace)
-    from sdyopt.dialects.mesh.mesh_llvm21 import later
+    from sdyopt.dialects.mesh.mesh_llvm21 import mesh21
 
-    return later
+    return mesh21
 
 
 class _JobRun:

@@ -1,1 +1,1 @@
-"""Iterators, annotations and resharding, which the passes of the mesh dialect share."""
+"""The sharding interface, resharding and partial reductions, shared by the passes of the mesh dialect."""

@@ -1,8 +1,9 @@
-"""What is annotated around an operation, and how well a choice of shardings goes with it."""
+"""The annotations of an operation's operands and results, and the resharding that shardings require."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from enum import IntEnum
 from itertools import product
 
 from sdyopt.dialects.mesh.shard_op import ShardOp
@@ -10,67 +11,90 @@ from sdyopt.dialects.mesh.sharding import MeshSharding
 from sdyopt.ir.operation import Op
 from sdyopt.ir.value import Value
 
-# One for each operand or result; None where nothing is said.
-Layouts = Sequence[MeshSharding | None]
+# One for each operand or result; None without an annotation.
+Shardings = Sequence[MeshSharding | None]
 
-# How a choice goes with what is annotated: lower is better.
-FITS, DEPARTS, CONTRADICTS = 0, 1, 2
+
+class ReshardingRequirement(IntEnum):
+    """Which annotations shardings contradict, so that tensors must be resharded; lower is better.
+
+    An annotation is explicit where it is on the operation itself: with `annotate_for_users` on an
+    operand, without it on a result.
+    """
+
+    NONE = 0
+    NOT_FOR_EXPLICIT_ANNOTATIONS = 1
+    FOR_EXPLICIT_ANNOTATIONS = 2
 
 
 def annotation_of(value: Value) -> ShardOp | None:
-    """The annotation that a value comes from."""
+    """The annotation that defines a value."""
     op = value.defining_op
     return op if isinstance(op, ShardOp) else None
 
 
 def annotations_on(value: Value) -> list[ShardOp]:
-    """The annotations that use a value, the newest first."""
+    """The annotations that use a value, the latest first."""
     return [user for user in value.users if isinstance(user, ShardOp)]
 
 
-def result_choices(op: Op) -> Iterator[Layouts]:
-    """The shardings that results may be taken to have: as the producer, or as users say."""
-    return _choices([_result_request(value) for value in op.results])
+def possible_result_shardings(op: Op) -> Iterator[Shardings]:
+    """The combinations of shardings that the annotations on results allow."""
+    return _combinations([_result_candidate(value) for value in op.results])
 
 
-def operand_choices(op: Op) -> Iterator[Layouts]:
-    """The shardings that operands may be taken to have."""
-    return _choices([_operand_request(value) for value in op.operands])
+def possible_operand_shardings(op: Op) -> Iterator[Shardings]:
+    """The combinations of shardings that the annotations on operands allow."""
+    return _combinations([_operand_candidate(value) for value in op.operands])
 
 
-# A sharding, and whether it has to be.
-_Request = tuple[MeshSharding | None, bool]
+# A sharding, and whether it is mandatory.
+_Candidate = tuple[MeshSharding | None, bool]
 
 
-def _result_request(value: Value) -> _Request:
+def _result_candidate(value: Value) -> _Candidate:
     annotations = annotations_on(value)
     for annotation in annotations:
         if not annotation.annotate_for_users:
-            return (annotation.layout, True) if value.has_one_use else (None, False)
-    return (annotations[0].layout, False) if annotations else (None, False)
+            return (annotation.mesh_sharding, True) if value.has_one_use else (None, False)
+    return (annotations[0].mesh_sharding, False) if annotations else (None, False)
 
 
-def _operand_request(value: Value) -> _Request:
+def _operand_candidate(value: Value) -> _Candidate:
     annotation = annotation_of(value)
-    return (None, False) if annotation is None else (annotation.layout, bool(annotation.annotate_for_users))
+    if annotation is None:
+        return None, False
+    return annotation.mesh_sharding, bool(annotation.annotate_for_users)
 
 
-def _choices(requests: list[_Request]) -> Iterator[Layouts]:
-    """All combinations, in which those that need not be are there or not, there first."""
+def _combinations(candidates: list[_Candidate]) -> Iterator[Shardings]:
+    """All combinations with and without the optional shardings, those with them first."""
     return product(
-        *[[layout] if is_required or layout is None else [layout, None] for layout, is_required in requests]
+        *[
+            [sharding] if is_mandatory or sharding is None else [sharding, None]
+            for sharding, is_mandatory in candidates
+        ]
     )
 
 
-def match_quality(op: Op, operands: Sequence[MeshSharding], results: Sequence[MeshSharding]) -> int:
-    """How shardings go with the annotations there are."""
-    worst = FITS
-    for value, layout in zip(op.operands, operands, strict=True):
+def resharding_requirement(
+    op: Op, operands: Sequence[MeshSharding], results: Sequence[MeshSharding]
+) -> ReshardingRequirement:
+    """The resharding that these shardings require, given the annotations on operands and results."""
+    requirement = ReshardingRequirement.NONE
+    for value, sharding in zip(op.operands, operands, strict=True):
         annotation = annotation_of(value)
-        if annotation is not None and not annotation.layout.agrees_with(layout):
-            worst = max(worst, CONTRADICTS if annotation.annotate_for_users else DEPARTS)
-    for value, layout in zip(op.results, results, strict=True):
+        if annotation is not None:
+            requirement = max(requirement, _requirement(annotation, sharding, is_operand=True))
+    for value, sharding in zip(op.results, results, strict=True):
         for annotation in annotations_on(value):
-            if not annotation.layout.agrees_with(layout):
-                worst = max(worst, DEPARTS if annotation.annotate_for_users else CONTRADICTS)
-    return worst
+            requirement = max(requirement, _requirement(annotation, sharding, is_operand=False))
+    return requirement
+
+
+def _requirement(annotation: ShardOp, sharding: MeshSharding, is_operand: bool) -> ReshardingRequirement:
+    if annotation.mesh_sharding.is_equivalent_to(sharding):
+        return ReshardingRequirement.NONE
+    if bool(annotation.annotate_for_users) is is_operand:
+        return ReshardingRequirement.FOR_EXPLICIT_ANNOTATIONS
+    return ReshardingRequirement.NOT_FOR_EXPLICIT_ANNOTATIONS

@@ -1,10 +1,11 @@
-"""Halos: what a device holds of its neighbours' parts besides its own."""
+"""Halo resharding: from a shard with one halo size to the same shard with another."""
 
 from __future__ import annotations
 
 from typing import Unpack
 
 from sdyopt.dialects.mesh.axes_array import AxesLists
+from sdyopt.dialects.mesh.dialect_version import op_class_in
 from sdyopt.dialects.mesh.halo import UpdateHaloOp
 from sdyopt.dialects.mesh.shard_shapes import local_type
 from sdyopt.dialects.mesh.sharding import MeshSharding
@@ -26,50 +27,64 @@ from sdyopt.ir.value import Value
 
 def reshard_halos(
     rewriter: Rewriter,
-    value: Value,
+    shard: Value,
     source: MeshSharding,
     target: MeshSharding,
-    whole: RankedTensor,
+    global_type: RankedTensor,
     op: Op,
-    **end: Unpack[InsertionPoint],
+    **insertion_point: Unpack[InsertionPoint],
 ) -> Value:
-    """The part with other halos: the core is put into a tensor of the new size, then neighbours are asked."""
-    assert "at_end_of" in end or "before" in end
-    old, new = local_type(whole, source, op), local_type(whole, target, op)
+    """The shard under `target`: its core in a tensor of the new local shape, then halos from neighbours.
+
+    Errors are located at `op`.
+    """
+    # Operations created after one another keep their order at these two only.
+    assert "at_end_of" in insertion_point or "before" in insertion_point
+    old, new = local_type(global_type, source, op), local_type(global_type, target, op)
     if DYNAMIC in (*old.shape, *new.shape):
-        raise op.error("halos of parts of unknown size are not supported")
-    rank = whole.rank
+        raise op.error("halos of shards of dynamic shape are not supported")
+    rank, location = global_type.rank, op.location
     core = [size - sum(source.halo_of(dimension)) for dimension, size in enumerate(old.shape)]
-    from_: Mixed = [source.halo_of(dimension)[0] for dimension in range(rank)]
-    to: Mixed = [target.halo_of(dimension)[0] for dimension in range(rank)]
-    sizes, ones = list[Value | int](core), list[Value | int]([1] * rank)
-    core_type = RankedTensor(tuple(core), whole.element, whole.encoding)
-    insertion_point = op.location
-    _, cut = slice_parts(from_, sizes, ones)
+    source_offsets: Mixed = [source.halo_of(dimension)[0] for dimension in range(rank)]
+    target_offsets: Mixed = [target.halo_of(dimension)[0] for dimension in range(rank)]
+    sizes, strides = list[Value | int](core), list[Value | int]([1] * rank)
+    core_type = RankedTensor(tuple(core), global_type.element, global_type.encoding)
+    _, extract_attributes = slice_parts(source_offsets, sizes, strides)
     if not target.halo_sizes:
-        part = rewriter.create(
-            ExtractSliceOp, [value], [new], with_segments(cut, 1), location=insertion_point, **end
+        extracted = rewriter.create(
+            ExtractSliceOp,
+            [shard],
+            [new],
+            with_segments(extract_attributes, 1),
+            location=location,
+            **insertion_point,
         )
-        return part.results[0]
-    empty = rewriter.create(EmptyOp, (), [new], location=insertion_point, **end)
-    part = rewriter.create(
-        ExtractSliceOp, [value], [core_type], with_segments(cut, 1), location=insertion_point, **end
+        return extracted.results[0]
+    empty = rewriter.create(EmptyOp, (), [new], location=location, **insertion_point)
+    extracted = rewriter.create(
+        ExtractSliceOp,
+        [shard],
+        [core_type],
+        with_segments(extract_attributes, 1),
+        location=location,
+        **insertion_point,
     )
-    _, put = slice_parts(to, sizes, ones)
-    filled = rewriter.create(
+    _, insert_attributes = slice_parts(target_offsets, sizes, strides)
+    inserted = rewriter.create(
         InsertSliceOp,
-        [part.results[0], empty.results[0]],
+        [extracted.results[0], empty.results[0]],
         [new],
-        with_segments(put, 2),
-        location=insertion_point,
-        **end,
+        with_segments(insert_attributes, 2),
+        location=location,
+        **insertion_point,
     )
     attributes = {
         "mesh": target.mesh,
         "split_axes": AxesLists(target.split_axes),
         "static_halo_sizes": DenseArray(I64, target.halo_sizes),
     }
-    update = op.dialect.ops["update_halo"]
-    assert issubclass(update, UpdateHaloOp)
-    made = rewriter.create(update, filled.results, [new], attributes, location=insertion_point, **end)
-    return made.results[0]
+    update_halo = op_class_in(op.dialect, UpdateHaloOp)
+    updated = rewriter.create(
+        update_halo, inserted.results, [new], attributes, location=location, **insertion_point
+    )
+    return updated.results[0]

@@ -1,4 +1,4 @@
-"""From shardings of some operands and results to mesh axes of loops, and from those to all shardings."""
+"""The mesh axes of iterators: from given shardings to iterators, and from those to every sharding."""
 
 from __future__ import annotations
 
@@ -8,100 +8,103 @@ from sdyopt.dialects.mesh.sharding import MeshSharding
 from sdyopt.ir.attribute import SymbolRef
 from sdyopt.ir.operation import Op
 
-from .annotations import Layouts
-from .iterator_types import IterationSpace, IteratorType, Map
+from .annotations import Shardings
+from .iterator_types import IndexingMap, IterationSpace, IteratorType
 
 
 class IteratorAxes:
-    """Which mesh axes each loop of an operation is split along."""
+    """The mesh axes that each iterator of an operation is sharded along."""
 
     def __init__(self, space: IterationSpace) -> None:
         self.space = space
         self.mesh: SymbolRef | None = None
-        self._axes: list[Axes] = [()] * len(space.kinds)
+        self._axes: list[Axes] = [()] * len(space.iterator_types)
 
-    def axes_of(self, iterator: int) -> Axes:
-        return self._axes[iterator]
+    @property
+    def reduction_axes(self) -> Axes:
+        """The axes of the reduction iterators: results are partial along them."""
+        return tuple(axis for iterator in self.space.reduction_iterators for axis in self._axes[iterator])
 
-    def _fill(self, iterator: int | None, axes: Axes) -> bool:
-        """Splits a loop, unless it or the axes are taken."""
-        if iterator is None or self.space.kinds[iterator] is IteratorType.WHOLE:
+    def add_sharding(self, sharding: MeshSharding, map: IndexingMap) -> bool:
+        """Assigns the axes of an operand or result to iterators; False on a conflict."""
+        if self.mesh is not None and self.mesh is not sharding.mesh:
+            return False
+        self.mesh = sharding.mesh
+        return all(
+            self._assign(iterator, axes) for axes, iterator in zip(sharding.split_axes, map, strict=False)
+        )
+
+    def add_partial_axes(self, axes: Axes) -> None:
+        """Assigns axes to the first reduction iterator, unless one has axes already."""
+        reductions = self.space.reduction_iterators
+        if not any(self._axes[iterator] for iterator in reductions):
+            self._assign(reductions[0], axes)
+
+    def _assign(self, iterator: int | None, axes: Axes) -> bool:
+        """Assigns axes to an iterator; False if it has others, or another iterator has one of them."""
+        if iterator is None or self.space.iterator_types[iterator] is IteratorType.REPLICATED:
             return not axes
         if self._axes[iterator] and self._axes[iterator] != axes:
             return False
-        others = {axis for other, held in enumerate(self._axes) if other != iterator for axis in held}
-        if not others.isdisjoint(axes):
+        used = {axis for other, assigned in enumerate(self._axes) if other != iterator for axis in assigned}
+        if not used.isdisjoint(axes):
             return False
         self._axes[iterator] = axes
         return True
 
-    def learn(self, layout: MeshSharding, map: Map) -> bool:
-        """Takes over what a sharding says of the dimensions; False if that goes against something."""
-        if self.mesh is not None and self.mesh is not layout.mesh:
-            return False
-        self.mesh = layout.mesh
-        return all(self._fill(iterator, axes) for axes, iterator in zip(layout.split_axes, map, strict=False))
-
-    def learn_partial(self, axes: Axes) -> None:
-        """Splits the first loop that combines elements, if none is split and it can be."""
-        reductions = self.space.reductions
-        if not any(self._axes[iterator] for iterator in reductions):
-            self._fill(reductions[0], axes)
-
-    def operand_layout(self, map: Map) -> MeshSharding:
-        """The sharding of an operand."""
+    def operand_sharding(self, map: IndexingMap) -> MeshSharding:
         assert self.mesh is not None
-        return MeshSharding(self.mesh, self._lists(map))
+        return MeshSharding(self.mesh, self._split_axes(map))
 
-    def result_layout(self, map: Map) -> MeshSharding:
-        """The sharding of a result; what is combined in parts is partial."""
+    def result_sharding(self, map: IndexingMap) -> MeshSharding:
+        """The sharding of a result, partial along the axes of the reduction iterators."""
         assert self.mesh is not None
-        partial = tuple(axis for iterator in self.space.reductions for axis in self._axes[iterator])
-        if not partial:
-            return self.operand_layout(map)
-        return MeshSharding(self.mesh, self._lists(map), partial, self.space.reduction)
+        partial_axes = self.reduction_axes
+        if not partial_axes:
+            return self.operand_sharding(map)
+        return MeshSharding(self.mesh, self._split_axes(map), partial_axes, self.space.reduction_kind)
 
-    def _lists(self, map: Map) -> tuple[Axes, ...]:
+    def _split_axes(self, map: IndexingMap) -> tuple[Axes, ...]:
         lists = [() if iterator is None else self._axes[iterator] for iterator in map]
         while lists and not lists[-1]:
             lists.pop()
         return tuple(lists)
 
 
-def axes_of_iterators(
-    op: Op, space: IterationSpace | None, results: Layouts, operands: Layouts
+def find_iterator_axes(
+    op: Op, space: IterationSpace | None, results: Shardings, operands: Shardings
 ) -> IteratorAxes | None:
-    """The axes of the loops that these shardings ask for; None if they do not go together.
+    """The iterator axes under the given shardings; None if they conflict or none is given.
 
-    Shardings that the operation cannot have at all are told of, which does not fail the pass.
+    Shardings that the operation cannot have are reported as errors that do not fail the pass.
     """
-    if space is None or not space.kinds:
-        if space is None or space.needs_loops:
-            _refuse(op, "invalid sharding interface implementation")
+    if space is None or not space.iterator_types:
+        if space is None or space.requires_iterators:
+            _emit_error(op, "invalid sharding interface implementation")
         return None
-    found = IteratorAxes(space)
+    axes = IteratorAxes(space)
     partial: list[Axes] = []
-    for layout, map in zip(results, space.result_maps, strict=True):
-        if layout is not None:
-            if not found.learn(layout, map):
+    for sharding, map in zip(results, space.result_maps, strict=True):
+        if sharding is not None:
+            if not axes.add_sharding(sharding, map):
                 return None
-            if layout.partial_axes:
-                partial.append(layout.partial_axes)
+            if sharding.partial_axes:
+                partial.append(sharding.partial_axes)
     if len(partial) > 1:
-        _refuse(op, "at most one result with partial axes is supported at present")
+        _emit_error(op, "at most one result with partial axes is supported at present")
         return None
-    for layout, map in zip(operands, space.operand_maps, strict=True):
-        if layout is not None and not found.learn(layout, map):
+    for sharding, map in zip(operands, space.operand_maps, strict=True):
+        if sharding is not None and not axes.add_sharding(sharding, map):
             return None
     if partial:
-        if not space.reductions:
-            _refuse(op, "no matched reduction loop found for the result's partial type")
+        if not space.reduction_iterators:
+            _emit_error(op, "no matched reduction loop found for the result's partial type")
             return None
-        found.learn_partial(partial[0])
-    return None if found.mesh is None else found
+        axes.add_partial_axes(partial[0])
+    return None if axes.mesh is None else axes
 
 
-def _refuse(op: Op, message: str) -> None:
+def _emit_error(op: Op, message: str) -> None:
     diagnostic = op.op_error(message).diagnostic
     diagnostic.is_fatal = False
     emit(diagnostic)

@@ -1,4 +1,4 @@
-"""Loops: what an operation runs over, and who is indexed by which."""
+"""Iteration spaces: the iterators of an operation and the indexing maps of its operands and results."""
 
 from __future__ import annotations
 
@@ -6,37 +6,53 @@ from dataclasses import dataclass
 from enum import Enum
 
 from sdyopt.dialects.mesh.reduction import ReductionKind
+from sdyopt.ir.operation import Op
+from sdyopt.ir.types import RankedTensor
 
 
 class IteratorType(Enum):
-    """What a loop does with the elements that it runs over."""
+    """How the elements along an iterator relate."""
 
     PARALLEL = "parallel"
     REDUCTION = "reduction"
-    # The loop cannot be split.
-    WHOLE = "whole"
+    # The iterator cannot be sharded.
+    REPLICATED = "replicated"
 
 
-# The loop that runs along each dimension; None where nothing may be split.
-Map = tuple[int | None, ...]
+# The iterator of each dimension; None for a dimension that cannot be sharded.
+IndexingMap = tuple[int | None, ...]
 
 
 @dataclass(frozen=True)
 class IterationSpace:
-    """The loops of an operation.
+    """The iterators of an operation, and one indexing map per operand and result.
 
-    `is_local` says that the operation on shards is the operation itself with smaller types, as long as
-    no reduction is split. `needs_loops` says that it is an error to have none.
+    `is_trivially_shardable`: the operation on shards is the operation itself with local types, as long
+    as no reduction iterator is sharded. `requires_iterators`: it is an error to have none.
     """
 
-    kinds: tuple[IteratorType, ...]
-    operand_maps: tuple[Map, ...]
-    result_maps: tuple[Map, ...]
-    reduction: ReductionKind = ReductionKind.GENERIC
-    is_local: bool = True
-    needs_loops: bool = True
+    iterator_types: tuple[IteratorType, ...]
+    operand_maps: tuple[IndexingMap, ...]
+    result_maps: tuple[IndexingMap, ...]
+    reduction_kind: ReductionKind = ReductionKind.GENERIC
+    is_trivially_shardable: bool = True
+    requires_iterators: bool = True
 
     @property
-    def reductions(self) -> list[int]:
-        """The loops that combine elements."""
-        return [iterator for iterator, kind in enumerate(self.kinds) if kind is IteratorType.REDUCTION]
+    def reduction_iterators(self) -> list[int]:
+        return [
+            iterator for iterator, type in enumerate(self.iterator_types) if type is IteratorType.REDUCTION
+        ]
+
+
+def elementwise(op: Op) -> IterationSpace | None:
+    """One parallel iterator per dimension; None unless there are tensors and all are ranked."""
+    types = [type for type in (*op.operand_types, *op.result_types) if isinstance(type, RankedTensor)]
+    if len(types) != len(op.operand_types) + len(op.result_types) or not types:
+        return None
+    identity = tuple(range(types[0].rank))
+    return IterationSpace(
+        (IteratorType.PARALLEL,) * len(identity),
+        (identity,) * len(op.operand_types),
+        (identity,) * len(op.result_types),
+    )

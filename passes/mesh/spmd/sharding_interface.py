@@ -1,8 +1,8 @@
-"""What shardings have to know of an operation: the loops it stands for, and who is indexed by which.
+"""The sharding interface: the iteration space of an operation.
 
-`iteration_space_of(op)` gives, for an operation that can be sharded, a list of loops, each of which runs over
-independent elements or combines them, and for each operand and result which loop runs along which of
-its dimensions. An operation that is not described here cannot be sharded.
+`iteration_space_of(op)` gives the iterators of an operation and its indexing maps. They come from the
+sharding model of its dialect: a module of `sharding_models` that is named after the namespace and is
+imported with the first operation of that dialect. An operation without a model cannot be sharded.
 """
 
 from __future__ import annotations
@@ -10,94 +10,38 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
+from pkgutil import iter_modules
 
-from sdyopt.dialects.arith.compare import CmpIOp
-from sdyopt.dialects.arith.floats import FloatBinary, NegFOp
-from sdyopt.dialects.arith.integers import Binary
-from sdyopt.dialects.linalg import MatmulOp
-from sdyopt.dialects.mesh.dialect import mesh
-from sdyopt.dialects.mesh.dialect_version import dialect_at
-from sdyopt.dialects.mesh.reduction import ReductionKind
-from sdyopt.dialects.tosa.elementwise import ElementwiseOp
-from sdyopt.dialects.tosa.matmul import MatMulOp
 from sdyopt.ir.operation import Op
-from sdyopt.ir.types import RankedTensor
 
-from .iterator_types import IterationSpace, IteratorType
+from . import sharding_models
+from .iterator_types import IterationSpace
 
-Find = Callable[[Op], IterationSpace | None]
-
-
-def elementwise(op: Op) -> IterationSpace | None:
-    """One loop per dimension, and everything indexed by all of them."""
-    types = [type for type in (*op.operand_types, *op.result_types) if isinstance(type, RankedTensor)]
-    if len(types) != len(op.operand_types) + len(op.result_types) or not types:
-        return None
-    identity = tuple(range(types[0].rank))
-    return IterationSpace(
-        (IteratorType.PARALLEL,) * len(identity),
-        (identity,) * len(op.operand_types),
-        (identity,) * len(op.result_types),
-    )
+ShardingModel = Callable[[Op], IterationSpace | None]
 
 
-def _matmul(op: Op) -> IterationSpace:
-    """Batch, rows and columns, and the dimension that is summed over."""
-    return IterationSpace(
-        (IteratorType.PARALLEL, IteratorType.PARALLEL, IteratorType.PARALLEL, IteratorType.REDUCTION),
-        ((0, 1, 3), (0, 3, 2)),
-        ((0, 1, 2),),
-        ReductionKind.SUM,
-        is_local=False,
-    )
-
-
-def _linalg_matmul(op: Op) -> IterationSpace:
-    """Rows and columns, and the dimension that is summed over; the result starts from the last operand."""
-    return IterationSpace(
-        (IteratorType.PARALLEL, IteratorType.PARALLEL, IteratorType.REDUCTION),
-        ((0, 2), (2, 1), (0, 1)),
-        ((0, 1),),
-        ReductionKind.SUM,
-    )
-
-
-# The loops of operations, by class; a class's own entry comes before those of its bases.
-_TABLE: dict[type[Op], Find] = {ElementwiseOp: elementwise, MatMulOp: _matmul, MatmulOp: _linalg_matmul}
-
-# Those that can be sharded in the form of LLVM 21 only.
-_LATER_TABLE: dict[type[Op], Find] = {
-    Binary: elementwise,
-    FloatBinary: elementwise,
-    NegFOp: elementwise,
-    CmpIOp: elementwise,
-}
-
-
-def has_iteration_space(op: Op) -> bool:
-    """Whether operations like this one can be sharded at all."""
-    return _finder(op) is not None
+def has_sharding_model(op: Op) -> bool:
+    """Whether the operation implements the sharding interface."""
+    return _find_model(op) is not None
 
 
 def iteration_space_of(op: Op) -> IterationSpace | None:
-    """The loops of an operation; None if it cannot be sharded, or not with these types."""
-    find = _finder(op)
-    return None if find is None else find(op)
+    """The iteration space; None if the operation cannot be sharded, or not with these types."""
+    model = _find_model(op)
+    return None if model is None else model(op)
+
+
+def _find_model(op: Op) -> ShardingModel | None:
+    find_model = _load_models(op.dialect_name)
+    return None if find_model is None else find_model(op)
 
 
 @cache
-def _stablehlo_finder() -> Find:
-    """The loops by sharding rules, which nobody waits for whose program has no StableHLO in it."""
-    find: Find = import_module(".stablehlo_iterators", __package__).stablehlo_iteration_space
-    return find
-
-
-def _finder(op: Op) -> Find | None:
-    if op.dialect_name == "stablehlo":
-        return None if op.regions and op.name != "stablehlo.reduce" else _stablehlo_finder()
-    for base in type(op).__mro__:
-        if base in _TABLE:
-            return _TABLE[base]
-        if base in _LATER_TABLE:
-            return _LATER_TABLE[base] if dialect_at(op) is not mesh else None
-    return None
+def _load_models(namespace: str) -> Callable[[Op], ShardingModel | None] | None:
+    """The function `find_model` of a dialect's module; None if there is no such module."""
+    if all(module.name != namespace for module in iter_modules(sharding_models.__path__)):
+        return None
+    find_model: Callable[[Op], ShardingModel | None] = import_module(
+        f"{sharding_models.__name__}.{namespace}"
+    ).find_model
+    return find_model

@@ -1,4 +1,4 @@
-"""The affine dialect, as far as programs of the mesh dialect use it: apply, delinearize_index."""
+"""The subset of the affine dialect that programs of the mesh dialect use: apply, delinearize_index."""
 
 from sdyopt.dialects.affine import ops
 from sdyopt.dialects.affine.ops import affine

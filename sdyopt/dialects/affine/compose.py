@@ -1,4 +1,4 @@
-"""Affine maps with what they are applied to: composing them, and one form for those that are equal."""
+"""Applied affine maps: composition and canonicalization."""
 
 from __future__ import annotations
 
@@ -20,9 +20,13 @@ from sdyopt.ir.affine import (
     modulo,
     multiply,
 )
+from sdyopt.ir.constraints import TypeConstraint, of_class
 from sdyopt.ir.folding import constant_value
 from sdyopt.ir.numeric_attributes import IntegerAttr
+from sdyopt.ir.op_fields import attr, operands
+from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import AFFINE_SCOPE
+from sdyopt.ir.types import INDEX, Type
 from sdyopt.ir.value import BlockArgument, OpResult, Value
 
 _BUILD: dict[AffineOperator, Callable[[AffineExpr, AffineExpr], AffineExpr]] = {
@@ -34,38 +38,50 @@ _BUILD: dict[AffineOperator, Callable[[AffineExpr, AffineExpr], AffineExpr]] = {
 }
 
 
+INDEX_VALUE = TypeConstraint[Type]("index", lambda type: type is INDEX)
+
+
+class AffineApply(Op):
+    """Base of the operation that applies a map: affine.apply."""
+
+    __slots__ = ()
+
+    map = attr(of_class(AffineMapAttr, "AffineMap attribute"))
+    map_operands = operands(INDEX_VALUE)
+
+
 @dataclass(frozen=True)
 class AppliedMap:
-    """A map of one result and its operands, dimensions first."""
+    """A map of one result, and its operands: dimensions first, then symbols."""
 
     map: AffineMapAttr
     operands: tuple[Value, ...]
 
 
-def substitute(expression: AffineExpr, new: Callable[[AffineExpr], AffineExpr]) -> AffineExpr:
-    """The expression with something else for its dimensions and symbols."""
+def substitute(expression: AffineExpr, replace: Callable[[AffineExpr], AffineExpr]) -> AffineExpr:
+    """Replaces the dimensions and symbols of an expression."""
     if isinstance(expression, AffineDim | AffineSymbol):
-        return new(expression)
+        return replace(expression)
     if not isinstance(expression, AffineBinary):
         return expression
-    lhs, rhs = substitute(expression.lhs, new), substitute(expression.rhs, new)
+    lhs, rhs = substitute(expression.lhs, replace), substitute(expression.rhs, replace)
     return _BUILD[expression.operator](lhs, rhs)
 
 
-def partial_constant(map: AffineMapAttr, numbers: Sequence[int | None]) -> list[AffineExpr]:
-    """The results of a map some of whose operands are known."""
+def fold_operands(map: AffineMapAttr, constants: Sequence[int | None]) -> list[AffineExpr]:
+    """The results of a map with its constant operands folded; None for operands that are not constant."""
 
-    def known(expression: AffineExpr) -> AffineExpr:
+    def fold(expression: AffineExpr) -> AffineExpr:
         assert isinstance(expression, AffineDim | AffineSymbol)
         is_dim = isinstance(expression, AffineDim)
-        number = numbers[expression.position + (0 if is_dim else map.num_dims)]
+        number = constants[expression.position + (0 if is_dim else map.num_dims)]
         return expression if number is None else constant(number)
 
-    return [substitute(expression, known) for expression in map.results]
+    return [substitute(expression, fold) for expression in map.results]
 
 
 def is_symbol(value: Value) -> bool:
-    """Whether a value does not change within the function: it belongs to its top level, or is constant."""
+    """Whether a value is a valid symbol: defined at the top level of an affine scope, or constant."""
     if isinstance(value, BlockArgument):
         owner = value.owner.parent_op
         return owner is not None and AFFINE_SCOPE in owner.traits
@@ -75,38 +91,38 @@ def is_symbol(value: Value) -> bool:
         return True
     if constant_value(op) is not None:
         return True
-    return op.name == "affine.apply" and all(is_symbol(operand) for operand in op.operands)
+    return isinstance(op, AffineApply) and all(is_symbol(operand) for operand in op.operands)
 
 
-def canonical(applied: AppliedMap) -> AppliedMap:
-    """The map composed with those that make its operands, in one form for all that are equal."""
-    while (composed := _composed(applied)) is not None:
+def canonicalize(applied: AppliedMap) -> AppliedMap:
+    """Composes a map with those of its operands, folds constants, and numbers the used operands anew."""
+    while (composed := _compose(applied)) is not None:
         applied = composed
     map, operands = applied.map, applied.operands
     dims: list[Value] = []
     symbols: list[Value] = []
-    names: dict[AffineExpr, AffineExpr] = {}
+    replacements: dict[AffineExpr, AffineExpr] = {}
     used = _used(map.results[0])
     for kind, position, value in _operands_of(map, operands):
         old: AffineExpr = kind(position)
-        known = constant_value(value.defining_op)
+        folded = constant_value(value.defining_op)
         if old not in used:
             continue
-        if isinstance(known, IntegerAttr):
-            names[old] = constant(known.value)
+        if isinstance(folded, IntegerAttr):
+            replacements[old] = constant(folded.value)
         elif kind is AffineSymbol or is_symbol(value):
             if value not in symbols:
                 symbols.append(value)
-            names[old] = AffineSymbol(symbols.index(value))
+            replacements[old] = AffineSymbol(symbols.index(value))
         else:
             if value not in dims:
                 dims.append(value)
-            names[old] = AffineDim(dims.index(value))
-    # Symbols that were symbols come before those that were dimensions.
+            replacements[old] = AffineDim(dims.index(value))
+    # Operands that were symbols precede those that were dimensions.
     order = _symbols_first(map, operands, symbols, used)
     renumbered = {AffineSymbol(old): AffineSymbol(order.index(value)) for old, value in enumerate(symbols)}
-    names = {old: renumbered.get(new, new) for old, new in names.items()}  # type: ignore[call-overload]
-    expression = simplified(substitute(map.results[0], lambda old: names[old]))
+    replacements = {old: renumbered.get(new, new) for old, new in replacements.items()}  # type: ignore[call-overload]
+    expression = simplify(substitute(map.results[0], lambda old: replacements[old]))
     return AppliedMap(AffineMapAttr(len(dims), len(order), (expression,)), (*dims, *order))
 
 
@@ -132,78 +148,74 @@ def _used(expression: AffineExpr) -> set[AffineExpr]:
     return {expression} if isinstance(expression, AffineDim | AffineSymbol) else set()
 
 
-def _composed(applied: AppliedMap) -> AppliedMap | None:
-    """The map with the maps of its operands put in; None if no operand has one."""
+def _compose(applied: AppliedMap) -> AppliedMap | None:
+    """Substitutes the maps of operands; None if no operand is an affine.apply."""
     map, operands = applied.map, applied.operands
-    if not any(_applies(value) for value in operands):
+    if not any(_applied_map(value) for value in operands):
         return None
     dims: list[Value] = []
     symbols: list[Value] = []
-    names: dict[AffineExpr, AffineExpr] = {}
+    replacements: dict[AffineExpr, AffineExpr] = {}
     inner: list[tuple[AffineExpr, AppliedMap]] = []
     for kind, position, value in _operands_of(map, operands):
-        found = _applies(value)
-        if found is not None:
-            inner.append((kind(position), found))
+        inner_map = _applied_map(value)
+        if inner_map is not None:
+            inner.append((kind(position), inner_map))
         elif kind is AffineDim:
-            names[kind(position)] = AffineDim(len(dims))
+            replacements[kind(position)] = AffineDim(len(dims))
             dims.append(value)
         else:
-            names[kind(position)] = AffineSymbol(len(symbols))
+            replacements[kind(position)] = AffineSymbol(len(symbols))
             symbols.append(value)
-    for old, found in inner:
-        renamed: dict[AffineExpr, AffineExpr] = {}
-        for kind, position, value in _operands_of(found.map, found.operands):
-            # What is put in for a symbol is made of symbols.
+    for old, inner_map in inner:
+        renumbered: dict[AffineExpr, AffineExpr] = {}
+        for kind, position, value in _operands_of(inner_map.map, inner_map.operands):
+            # A symbol is replaced by an expression of symbols.
             if kind is AffineDim and isinstance(old, AffineDim):
-                renamed[kind(position)] = AffineDim(len(dims))
+                renumbered[kind(position)] = AffineDim(len(dims))
                 dims.append(value)
             else:
-                renamed[kind(position)] = AffineSymbol(len(symbols))
+                renumbered[kind(position)] = AffineSymbol(len(symbols))
                 symbols.append(value)
-        names[old] = substitute(found.map.results[0], renamed.__getitem__)
-    expression = substitute(map.results[0], names.__getitem__)
+        replacements[old] = substitute(inner_map.map.results[0], renumbered.__getitem__)
+    expression = substitute(map.results[0], replacements.__getitem__)
     return AppliedMap(AffineMapAttr(len(dims), len(symbols), (expression,)), (*dims, *symbols))
 
 
-def _applies(value: Value) -> AppliedMap | None:
+def _applied_map(value: Value) -> AppliedMap | None:
     op = value.defining_op
-    if op is None or op.name != "affine.apply":
-        return None
-    map = op.signature.map
-    return AppliedMap(map, tuple(op.operands))
+    return AppliedMap(op.map, tuple(op.operands)) if isinstance(op, AffineApply) else None
 
 
-def simplified(expression: AffineExpr) -> AffineExpr:
-    """A sum of multiples of dimensions and symbols in their order; any other expression as it is."""
-    terms = _linear(expression)
+def simplify(expression: AffineExpr) -> AffineExpr:
+    """Orders the terms of a linear expression by dimension and symbol; keeps any other expression."""
+    terms = _linear_terms(expression)
     if terms is None:
         return expression
     total: AffineExpr = constant(0)
-    parts = sorted((t for t in terms if t is not None), key=_position)
-    for part in parts:
-        if terms[part]:
-            total = add(total, multiply(part, constant(terms[part])))
+    for variable in sorted((term for term in terms if term is not None), key=_position):
+        if terms[variable]:
+            total = add(total, multiply(variable, constant(terms[variable])))
     return add(total, constant(terms.get(None, 0)))
 
 
-def _position(part: AffineExpr | None) -> tuple[bool, int]:
-    assert isinstance(part, AffineDim | AffineSymbol)
-    return isinstance(part, AffineSymbol), part.position
+def _position(variable: AffineExpr) -> tuple[bool, int]:
+    assert isinstance(variable, AffineDim | AffineSymbol)
+    return isinstance(variable, AffineSymbol), variable.position
 
 
-def _linear(expression: AffineExpr) -> dict[AffineExpr | None, int] | None:
-    """The factor of each dimension and symbol, and the number that is added, under None."""
+def _linear_terms(expression: AffineExpr) -> dict[AffineExpr | None, int] | None:
+    """The coefficient of each dimension and symbol, and the constant under None; None if not linear."""
     if isinstance(expression, AffineConstant):
         return {None: expression.value}
     if isinstance(expression, AffineDim | AffineSymbol):
         return {expression: 1}
     assert isinstance(expression, AffineBinary)
-    lhs, rhs = _linear(expression.lhs), _linear(expression.rhs)
+    lhs, rhs = _linear_terms(expression.lhs), _linear_terms(expression.rhs)
     if lhs is None or rhs is None:
         return None
     if expression.operator is AffineOperator.ADD:
-        return {part: lhs.get(part, 0) + rhs.get(part, 0) for part in [*lhs, *rhs]}
+        return {term: lhs.get(term, 0) + rhs.get(term, 0) for term in [*lhs, *rhs]}
     if expression.operator is AffineOperator.MULTIPLY and isinstance(expression.rhs, AffineConstant):
-        return {part: factor * expression.rhs.value for part, factor in lhs.items()}
+        return {term: factor * expression.rhs.value for term, factor in lhs.items()}
     return None

@@ -8,15 +8,21 @@ from sdyopt.asm.format.assembly_format import AttrDict, Custom, Operand, TypeOf,
 from sdyopt.asm.format.print_template import Template
 from sdyopt.asm.format.typed_operands import ImpliedType
 from sdyopt.asm.parser.op_parser import OpAsmParser
-from sdyopt.dialects.affine.compose import AppliedMap, canonical, is_symbol, partial_constant
+from sdyopt.dialects.affine.compose import (
+    INDEX_VALUE,
+    AffineApply,
+    AppliedMap,
+    canonicalize,
+    fold_operands,
+    is_symbol,
+)
 from sdyopt.dialects.arith.constant import make_constant
 from sdyopt.ir.affine import AffineConstant, AffineDim, AffineMapAttr, AffineSymbol
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.block import Region
-from sdyopt.ir.constraints import TypeConstraint, of_class
 from sdyopt.ir.dialect import Dialect
 from sdyopt.ir.numeric_attributes import IntegerAttr, integer
-from sdyopt.ir.op_fields import attr, operand, operands, result, results
+from sdyopt.ir.op_fields import operand, operands, result, results
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import Pattern
@@ -28,9 +34,6 @@ from sdyopt.ir.value import Value
 affine = Dialect("affine")
 affine.is_inlinable = True
 affine.materialize_constant = make_constant
-
-_INDEX = TypeConstraint[Type]("index", lambda type: type is INDEX)
-_MAP = of_class(AffineMapAttr, "AffineMap attribute")
 
 
 def _parse_apply(op_parser: OpAsmParser) -> None:
@@ -49,7 +52,7 @@ def _parse_apply(op_parser: OpAsmParser) -> None:
 
 
 def _write_apply(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-    map = signature.map
+    map = signature[ApplyOp.map]
     out.word(out.attribute_printer.attribute(map))
     out.text("(")
     _write_operands(out, range(map.num_dims))
@@ -68,32 +71,32 @@ def _write_operands(out: Template, indices: range) -> None:
 
 
 def _simplify(op: ApplyOp, rewriter: Rewriter) -> bool:
-    """Maps of maps become one, constants go into the map, what is not needed goes."""
+    """Composes the map with those of its operands, folds constants, and removes unused operands."""
     old = AppliedMap(op.map, tuple(op.map_operands))
-    new = canonical(old)
+    new = canonicalize(old)
     if new.map is old.map and new.operands == old.operands:
         return False
-    made = rewriter.create(ApplyOp, new.operands, [INDEX], {"map": new.map}, before=op, location=op.location)
-    rewriter.replace(op, made)
+    new_op = rewriter.create(
+        ApplyOp, new.operands, [INDEX], {"map": new.map}, before=op, location=op.location
+    )
+    rewriter.replace(op, new_op)
     return True
 
 
 @affine.op("apply", PURE)
-class ApplyOp(Op):
-    """The value of an affine map: dimensions in round brackets, symbols in square ones."""
+class ApplyOp(AffineApply):
+    """Applies an affine map of one result to dimension and symbol operands: `(%dims)[%symbols]`."""
 
     __slots__ = ()
 
-    map = attr(_MAP)
-    map_operands = operands(_INDEX)
-    out = result(_INDEX)
+    out = result(INDEX_VALUE)
 
     assembly = assembly(Custom(_parse_apply, _write_apply, elides=["map"]), AttrDict())
     canonicalizations = (Pattern(_simplify),)
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        map = signature.map
+        map = signature[ApplyOp.map]
         if len(signature.operand_types) != map.num_dims + map.num_symbols:
             raise signature.op_error("operand count and affine map dimension and symbol count must match")
         if len(map.results) != 1:
@@ -106,7 +109,7 @@ class ApplyOp(Op):
 
     def fold(self, constants: Sequence[Attribute | None]) -> Sequence[Value | Attribute] | None:
         numbers = [c.value if isinstance(c, IntegerAttr) else None for c in constants]
-        (expression,) = partial_constant(self.map, numbers)
+        (expression,) = fold_operands(self.map, numbers)
         if isinstance(expression, AffineDim):
             return [self.map_operands[expression.position]]
         if isinstance(expression, AffineSymbol):
@@ -129,13 +132,13 @@ def _write_into(out: Template, signature: OpSignature, attributes: DictAttr) -> 
 
 @affine.op("delinearize_index", PURE)
 class DelinearizeIndexOp(Op):
-    """The coordinates, in a grid of the sizes of the basis, of what has a number in row-major order."""
+    """The multi-index of a row-major linear index, in a grid with the sizes of the basis."""
 
     __slots__ = ()
 
-    linear_index = operand(_INDEX)
-    basis = operands(_INDEX)
-    multi_index = results(_INDEX)
+    linear_index = operand(INDEX_VALUE)
+    basis = operands(INDEX_VALUE)
+    multi_index = results(INDEX_VALUE)
 
     assembly = assembly(
         Operand("linear_index"),
@@ -151,11 +154,12 @@ class DelinearizeIndexOp(Op):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return [INDEX] * len(signature.basis)
+        return [INDEX] * len(signature[DelinearizeIndexOp.basis])
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        if not signature.basis:
+        basis = signature[DelinearizeIndexOp.basis]
+        if not basis:
             raise signature.op_error("basis should not be empty")
-        if len(signature.basis) != len(signature.result_types):
+        if len(basis) != len(signature.result_types):
             raise signature.op_error("should return an index for each basis element")

@@ -1,4 +1,4 @@
-"""The arith dialect, as far as programs of the mesh dialect use it, in the form of LLVM 19."""
+"""The subset of the arith dialect of LLVM 19 that programs of the mesh dialect use."""
 
 from sdyopt.dialects.arith import compare, constant, floats, integers
 from sdyopt.dialects.arith.dialect import arith

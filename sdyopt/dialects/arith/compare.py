@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from sdyopt.asm.format.assembly_format import Attr, AttrDict, Operand, TypeOf, assembly
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.dialects.arith.dialect import BOOL_LIKE, INTEGER_LIKE, arith
-from sdyopt.dialects.arith.folding import element_type, fold_integers, full, unsigned, with_element
-from sdyopt.dialects.arith.integers import Constants, Folded
+from sdyopt.dialects.arith.folding import (
+    Constants,
+    FoldResult,
+    element_type,
+    fold_integers,
+    splat,
+    unsigned,
+    with_element,
+)
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import AttrKind
@@ -21,20 +29,28 @@ from sdyopt.ir.shape_traits import ELEMENTWISE
 from sdyopt.ir.traits import PURE, Trait
 from sdyopt.ir.types import I1, I64, RankedShape, Type
 
-# Word, what it says, whether of unsigned numbers, and the word for operands the other way round.
-_PREDICATES: tuple[tuple[str, Callable[[int, int], bool], bool, str], ...] = (
-    ("eq", operator.eq, False, "eq"),
-    ("ne", operator.ne, False, "ne"),
-    ("slt", operator.lt, False, "sgt"),
-    ("sle", operator.le, False, "sge"),
-    ("sgt", operator.gt, False, "slt"),
-    ("sge", operator.ge, False, "sle"),
-    ("ult", operator.lt, True, "ugt"),
-    ("ule", operator.le, True, "uge"),
-    ("ugt", operator.gt, True, "ult"),
-    ("uge", operator.ge, True, "ule"),
+
+class _Predicate(NamedTuple):
+    keyword: str
+    compare: Callable[[int, int], bool]
+    is_unsigned: bool
+    # The predicate for swapped operands.
+    swapped: str
+
+
+_PREDICATES = (
+    _Predicate("eq", operator.eq, False, "eq"),
+    _Predicate("ne", operator.ne, False, "ne"),
+    _Predicate("slt", operator.lt, False, "sgt"),
+    _Predicate("sle", operator.le, False, "sge"),
+    _Predicate("sgt", operator.gt, False, "slt"),
+    _Predicate("sge", operator.ge, False, "sle"),
+    _Predicate("ult", operator.lt, True, "ugt"),
+    _Predicate("ule", operator.le, True, "uge"),
+    _Predicate("ugt", operator.gt, True, "ult"),
+    _Predicate("uge", operator.ge, True, "ule"),
 )
-_WORDS = [word for word, *_ in _PREDICATES]
+_KEYWORDS = [predicate.keyword for predicate in _PREDICATES]
 _NUMBERS = ", ".join(map(str, range(len(_PREDICATES))))
 
 PREDICATE: AttrKind[int] = AttrKind(
@@ -44,25 +60,25 @@ PREDICATE: AttrKind[int] = AttrKind(
 )
 _EXPECTED = (
     "expected string or keyword containing one of the following enum values for attribute 'predicate' "
-    f"[{', '.join(_WORDS)}]"
+    f"[{', '.join(_KEYWORDS)}]"
 )
 
 
 def _parse_predicate(op_parser: OpAsmParser) -> Attribute:
     offset = op_parser.skip_trivia()
-    word = op_parser.accept_word() or op_parser.accept_string()
-    if word not in _WORDS:
+    keyword = op_parser.accept_word() or op_parser.accept_string()
+    if keyword not in _KEYWORDS:
         raise op_parser.error(_EXPECTED, offset)
-    return predicate(word)
+    return predicate(keyword)
 
 
-def predicate(word: str) -> IntegerAttr:
-    """The attribute for `eq`, `slt` and the like."""
-    return integer(_WORDS.index(word), I64)
+def predicate(keyword: str) -> IntegerAttr:
+    """The attribute of a predicate keyword such as `eq` or `slt`."""
+    return integer(_KEYWORDS.index(keyword), I64)
 
 
 def _boolean(type: Type) -> Type:
-    """The type of what comes out of comparing values of a type."""
+    """The result type of a comparison of values of a type."""
     return with_element(type, I1) if isinstance(type, RankedShape) else I1
 
 
@@ -81,7 +97,7 @@ _RESULT_IS_BOOLEAN = Trait("result-is-boolean", _check_result)
 
 @arith.op("cmpi", PURE, _RESULT_IS_BOOLEAN, ELEMENTWISE)
 class CmpIOp(Op):
-    """Whether two integers are equal, or which one is greater."""
+    """Compares two integers elementwise."""
 
     __slots__ = ()
 
@@ -91,7 +107,7 @@ class CmpIOp(Op):
     out = result(BOOL_LIKE)
 
     assembly = assembly(
-        Attr("predicate", _parse_predicate, lambda attribute, attribute_printer: _WORDS[attribute.value]),
+        Attr("predicate", _parse_predicate, lambda attribute, attribute_printer: _KEYWORDS[attribute.value]),
         ",",
         Operand("lhs"),
         ",",
@@ -105,29 +121,29 @@ class CmpIOp(Op):
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
         return [_boolean(signature.operand_types[0])]
 
-    def fold(self, constants: Constants) -> Folded:
+    def fold(self, constants: Constants) -> FoldResult:
         _, compare, is_unsigned, swapped = _PREDICATES[self.predicate]
         if self.lhs is self.rhs:
-            value = full(int(compare(0, 0)), self.result_types[0])
+            value = splat(int(compare(0, 0)), self.result_types[0])
             return None if value is None else [value]
         if constants[0] is not None and constants[1] is None:
             self._swap(swapped)
             return []
         type = element_type(constants[0])
 
-        def on_numbers(a: int, b: int) -> int:
+        def compute(a: int, b: int) -> int:
             if is_unsigned and type is not None:
                 a, b = unsigned(a, type), unsigned(b, type)
             return int(compare(a, b))
 
-        value = fold_integers(constants, on_numbers, I1)
+        value = fold_integers(constants, compute, I1)
         return None if value is None else [value]
 
-    def _swap(self, word: str) -> None:
-        """Puts the constant to the right, as folds may change the operation that they are asked about."""
+    def _swap(self, swapped: str) -> None:
+        """Swaps the operands in place, which a fold may do, so that the constant is on the right."""
         left, right = self.operands
         for use, new in zip(self.operand_uses, (right, left), strict=True):
             use.unlink()
             use.link(new)
-        attributes: DictAttr = self.signature.attributes.with_entry("predicate", predicate(word))
+        attributes: DictAttr = self.signature.attributes.with_entry("predicate", predicate(swapped))
         self.signature = self.signature.with_attributes(attributes)

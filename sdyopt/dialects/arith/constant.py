@@ -1,9 +1,8 @@
-"""arith.constant, and how constants of this and related dialects are made."""
+"""arith.constant, which materializes the constants of this and related dialects."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from sdyopt.asm.format.assembly_format import Attr, AttrDict, assembly
 from sdyopt.asm.parser.op_parser import OpAsmParser
@@ -11,7 +10,7 @@ from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.arith.dialect import arith
 from sdyopt.ir.attribute import EMPTY_DICT, Attribute, StringAttr, dictionary
 from sdyopt.ir.block import Region
-from sdyopt.ir.constraints import ANY_ATTR, ANY_TYPE, AttrKind
+from sdyopt.ir.constraints import ANY_ATTR, ANY_TYPE
 from sdyopt.ir.elements_attributes import DenseElements, DenseResource, SparseElements
 from sdyopt.ir.numeric_attributes import FloatAttr, IntegerAttr
 from sdyopt.ir.op_fields import attr, result
@@ -22,7 +21,6 @@ from sdyopt.ir.types import I1, NONE, IndexType, IntegerType, Type
 from sdyopt.ir.value import LazyLocation
 
 TYPED = (IntegerAttr, FloatAttr, DenseElements, DenseResource, SparseElements)
-_VALUE: AttrKind[Any] = ANY_ATTR
 
 
 def _parse_value(op_parser: OpAsmParser) -> Attribute:
@@ -34,15 +32,15 @@ def _parse_value(op_parser: OpAsmParser) -> Attribute:
 
 
 def type_of(value: Attribute) -> Type | None:
-    """The type of a constant's value; None if it has none."""
+    """The type of an attribute; None if it has none."""
     if isinstance(value, StringAttr):
         return value.type or NONE
-    found = getattr(value, "type", None)
-    return found if isinstance(found, Type) else None
+    type = getattr(value, "type", None)
+    return type if isinstance(type, Type) else None
 
 
 def _check_same_type(signature: OpSignature) -> None:
-    if type_of(signature.value) is not signature.result_types[0]:
+    if type_of(signature[ConstantOp.value]) is not signature.result_types[0]:
         raise signature.op_error("failed to verify that all of {value, result} have same type")
 
 
@@ -51,18 +49,18 @@ _SAME_TYPE = Trait("value-has-type-of-result", _check_same_type)
 
 @arith.op("constant", CONSTANT_LIKE, PURE, _SAME_TYPE)
 class ConstantOp(Op):
-    """A number, or a tensor or vector of numbers."""
+    """A constant number, tensor or vector."""
 
     __slots__ = ()
 
-    value = attr(_VALUE)
+    value = attr(ANY_ATTR)
     out = result(ANY_TYPE)
 
     assembly = assembly(AttrDict(), Attr("value", _parse_value))
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        type = type_of(signature.value)
+        type = type_of(signature[ConstantOp.value])
         assert type is not None
         return [type]
 
@@ -71,7 +69,7 @@ class ConstantOp(Op):
         type = signature.result_types[0]
         if isinstance(type, IntegerType) and not type.is_signless:
             raise signature.op_error("integer return type must be signless")
-        if not isinstance(signature.value, TYPED):
+        if not isinstance(signature[ConstantOp.value], TYPED):
             raise signature.op_error("value must be an integer, float, or elements attribute")
 
     def name_results(self) -> list[tuple[int, str]]:
@@ -85,7 +83,7 @@ class ConstantOp(Op):
 
 
 def make_constant(value: Attribute, type: Type, location: LazyLocation) -> Op | None:
-    """A detached constant; None if the value cannot be one."""
+    """A detached constant; None if the attribute is no valid value of this type."""
     if not isinstance(value, TYPED) or value.type is not type:
         return None
     if isinstance(type, IntegerType) and not type.is_signless:

@@ -1,4 +1,4 @@
-"""The namespace `arith`, and the sets of types that its operations take."""
+"""The arith dialect object and the type constraints of its operations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ arith.is_inlinable = True
 
 
 def _like(description: str, accepts: Callable[[Type], bool]) -> TypeConstraint[Type]:
-    """Scalars of some kind, and tensors and vectors of them."""
+    """Scalars that `accepts` accepts, and tensors and vectors of them."""
     return TypeConstraint[Type](
         f"{description}-like", lambda type: accepts(type.element if isinstance(type, ShapedType) else type)
     )

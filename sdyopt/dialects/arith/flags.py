@@ -1,19 +1,22 @@
-"""What operations may take for granted: `#arith.fastmath<nnan>`, `#arith.overflow<nsw>`."""
+"""Flags of operations: `#arith.fastmath<nnan>`, `#arith.overflow<nsw>`."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 from sdyopt.asm.format.assembly_format import Attr, Optional
+from sdyopt.asm.format.print_template import Template
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.parser.op_parser import OpAsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.dialects.arith.dialect import arith
-from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.constraints import AttrKind, of_class
+from sdyopt.ir.op_signature import OpSignature
 
 
 class Flags(Attribute):
-    """A set of flags: bits, the names of which the subclass knows."""
+    """A set of flags as bits, which the subclass names."""
 
     bits: int = 0
 
@@ -22,29 +25,31 @@ class Flags(Attribute):
     cpp_type: ClassVar[str]
     cpp_parameter: ClassVar[str]
     separator: ClassVar[str]
-    # In the order in which they are written; that of all flags comes last, if there is one.
-    words: ClassVar[dict[str, int]]
+    # In the order in which they are printed; a keyword for all flags together comes last.
+    keywords: ClassVar[dict[str, int]]
 
     @property
     def text(self) -> str:
         """`<nnan,ninf>`."""
-        for word, bits in self.words.items():
+        for keyword, bits in self.keywords.items():
             if bits == self.bits:
-                return f"<{word}>"
+                return f"<{keyword}>"
         single = [
-            word for word, bits in self.words.items() if bits & self.bits == bits and bits.bit_count() == 1
+            keyword
+            for keyword, bits in self.keywords.items()
+            if bits & self.bits == bits and bits.bit_count() == 1
         ]
         return f"<{self.separator.join(single)}>"
 
 
 class FastMath(Flags):
-    """What floating point arithmetic may assume or neglect."""
+    """What floating-point arithmetic may assume or ignore."""
 
     mnemonic = "fastmath"
     cpp_type = "::mlir::arith::FastMathFlags"
     cpp_parameter = "Arith_FastMathAttr"
     separator = ","
-    words: ClassVar = {
+    keywords: ClassVar = {
         "none": 0,
         "reassoc": 1,
         "nnan": 2,
@@ -58,16 +63,16 @@ class FastMath(Flags):
 
 
 class Overflow(Flags):
-    """In which sense an integer operation does not overflow."""
+    """The senses in which an integer operation does not overflow: signed, unsigned."""
 
     mnemonic = "overflow"
     cpp_type = "::mlir::arith::IntegerOverflowFlags"
     cpp_parameter = "Arith_IntegerOverflowAttr"
     separator = ", "
-    words: ClassVar = {"none": 0, "nsw": 1, "nuw": 2}
+    keywords: ClassVar = {"none": 0, "nsw": 1, "nuw": 2}
 
 
-NSW, NUW = Overflow.words["nsw"], Overflow.words["nuw"]
+NSW, NUW = Overflow.keywords["nsw"], Overflow.keywords["nuw"]
 NO_FAST_MATH = FastMath(0)
 NO_OVERFLOW = Overflow(0)
 FAST_MATH: AttrKind[FastMath] = of_class(FastMath, "Floating point fast math flags")
@@ -76,18 +81,18 @@ OVERFLOW: AttrKind[Overflow] = of_class(Overflow, "Integer overflow arith flags"
 F = TypeVar("F", bound=Flags)
 
 
-def _read(parser: AsmParser, cls: type[F]) -> F:
+def _parse(parser: AsmParser, cls: type[F]) -> F:
     parser.expect("<")
     bits = 0
     while True:
         offset = parser.skip_trivia()
-        word = parser.accept_word()
-        if word not in cls.words:
-            what = f"expected {cls.cpp_type} to be one of: {', '.join(cls.words)}"
-            error = parser.error("expected valid keyword" if word is None else what, offset)
+        keyword = parser.accept_word()
+        if keyword not in cls.keywords:
+            expected = f"expected {cls.cpp_type} to be one of: {', '.join(cls.keywords)}"
+            error = parser.error("expected valid keyword" if keyword is None else expected, offset)
             parameter = f"failed to parse {cls.cpp_parameter} parameter 'value' which is to be a"
             raise error.then(parser.error(f"{parameter} `{cls.cpp_type}`", parser.skip_trivia()))
-        bits |= cls.words[word]
+        bits |= cls.keywords[keyword]
         if not parser.accept(","):
             break
     parser.expect(">")
@@ -96,37 +101,39 @@ def _read(parser: AsmParser, cls: type[F]) -> F:
 
 @arith.attribute("fastmath")
 def parse_fast_math(parser: AsmParser) -> FastMath:
-    """Takes `<flag, …>`."""
-    return _read(parser, FastMath)
+    """Parses `<flag, …>`; raises on an unknown flag."""
+    return _parse(parser, FastMath)
 
 
 @arith.attribute("overflow")
 def parse_overflow(parser: AsmParser) -> Overflow:
-    """Takes `<flag, …>`."""
-    return _read(parser, Overflow)
+    """Parses `<flag, …>`; raises on an unknown flag."""
+    return _parse(parser, Overflow)
 
 
 @arith.printer(FastMath)
 @arith.printer(Overflow)
-def _print(flags: Flags, _attribute_printer: Any) -> str:
+def _print(flags: Flags, _attribute_printer: AttributePrinter) -> str:
     return flags.mnemonic + flags.text
 
 
 class _FlagsClause(Optional):
-    """A keyword with the flags right behind it, unless none is set."""
+    """`keyword<flags>`, or nothing if no flag is set."""
 
     def __init__(self, keyword: str, field: str, attribute: str, cls: type[Flags]) -> None:
-        def read(op_parser: OpAsmParser) -> Attribute:
-            return _read(op_parser, cls)
+        def parse(op_parser: OpAsmParser) -> Attribute:
+            return _parse(op_parser, cls)
 
         super().__init__(
-            keyword, Attr(field, read, lambda flags, attribute_printer: flags.text), anchor=field
+            keyword, Attr(field, parse, lambda flags, attribute_printer: flags.text), anchor=field
         )
         self.elides = (attribute,)
+        self._attribute_name = attribute
 
-    def write(self, out: Any, signature: Any, attributes: Any) -> None:
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         if self._is_present(signature):
-            flags = getattr(signature, self.anchor)
+            flags = signature.attribute(self._attribute_name)
+            assert isinstance(flags, Flags)
             out.word(f"{flags.mnemonic}{flags.text}")
 
 

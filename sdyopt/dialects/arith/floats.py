@@ -1,24 +1,18 @@
-"""Floating point arithmetic: addf, subf, mulf, negf, minima and maxima."""
+"""Floating-point arithmetic: addf, subf, mulf, negf, and the minima and maxima."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import copysign, inf, isnan
 from typing import ClassVar
 
 from sdyopt.asm.format.assembly_format import AttrDict, Operand, TypeOf, assembly
 from sdyopt.dialects.arith.dialect import FLOAT_LIKE, arith
 from sdyopt.dialects.arith.flags import FAST_MATH, NO_FAST_MATH, fast_math_clause
-from sdyopt.dialects.arith.folding import float_of, fold_floats
-from sdyopt.ir.attribute import Attribute
+from sdyopt.dialects.arith.folding import Constants, FoldResult, float_of, fold_floats
 from sdyopt.ir.op_fields import attr, operand, result
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import ELEMENTWISE, SAME_TYPE
 from sdyopt.ir.traits import COMMUTATIVE, PURE
-from sdyopt.ir.value import Value
-
-Constants = Sequence[Attribute | None]
-Folded = Sequence[Value | Attribute] | None
 
 
 def _is_zero(number: float | None, sign: float) -> bool:
@@ -26,10 +20,7 @@ def _is_zero(number: float | None, sign: float) -> bool:
 
 
 class FloatBinary(Op):
-    """Base of operations on two floating point numbers.
-
-    `neutral(number)` says whether the number on the right leaves the one on the left as it is.
-    """
+    """Base of the binary operations on floating-point numbers."""
 
     __slots__ = ()
 
@@ -48,18 +39,19 @@ class FloatBinary(Op):
         TypeOf("out", same=["lhs", "rhs"]),
     )
 
-    # An operation on equal operands gives the operand.
+    # Whether `op(x, x)` is `x`.
     is_idempotent: ClassVar[bool] = False
 
     @staticmethod
     def is_neutral(number: float) -> bool:
+        """Whether `op(x, number)` is `x`."""
         raise NotImplementedError
 
     @staticmethod
     def compute(a: float, b: float) -> float:
         raise NotImplementedError
 
-    def fold(self, constants: Constants) -> Folded:
+    def fold(self, constants: Constants) -> FoldResult:
         if self.is_idempotent and self.lhs is self.rhs:
             return [self.rhs]
         number = float_of(constants[1])
@@ -135,7 +127,7 @@ class MaximumFOp(FloatBinary):
 
 @arith.op("minimumf", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
 class MinimumFOp(FloatBinary):
-    """The lesser of two numbers; NaN if one of them is NaN."""
+    """The smaller of two numbers; NaN if one of them is NaN."""
 
     __slots__ = ()
 
@@ -171,7 +163,7 @@ class MaxNumFOp(FloatBinary):
 
 @arith.op("minnumf", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
 class MinNumFOp(FloatBinary):
-    """The lesser of two numbers, or the one that is not NaN."""
+    """The smaller of two numbers, or the one that is not NaN."""
 
     __slots__ = ()
 
@@ -187,13 +179,13 @@ class MinNumFOp(FloatBinary):
 
 
 def _order(number: float) -> tuple[float, float]:
-    """Below 0 stands -0."""
+    """A sort key by which -0 is less than 0."""
     return number, copysign(1.0, number)
 
 
 @arith.op("negf", PURE, SAME_TYPE, ELEMENTWISE)
 class NegFOp(Op):
-    """A number with the other sign."""
+    """The negation of a number."""
 
     __slots__ = ()
 
@@ -205,7 +197,7 @@ class NegFOp(Op):
         Operand("operand"), fast_math_clause(), AttrDict(), ":", TypeOf("out", same=["operand"])
     )
 
-    def fold(self, constants: Constants) -> Folded:
+    def fold(self, constants: Constants) -> FoldResult:
         inner = self.operand.defining_op
         if isinstance(inner, NegFOp):
             return [inner.operand]

@@ -1,4 +1,4 @@
-"""Arithmetic on constants: numbers, and tensors of numbers element by element."""
+"""Constant folding of arithmetic, elementwise on tensors."""
 
 from __future__ import annotations
 
@@ -11,29 +11,35 @@ from sdyopt.ir.elements_attributes import DenseElements, dense, element_size
 from sdyopt.ir.floats import FloatFormat, decode, encode_double
 from sdyopt.ir.numeric_attributes import FloatAttr, IntegerAttr, integer, integer_width, wrapped
 from sdyopt.ir.types import FloatType, IndexType, IntegerType, RankedShape, RankedTensor, Type, VectorType
+from sdyopt.ir.value import Value
 
-# What is worked out for each element; None where there is no answer.
+# The constant value of each operand of an operation; None for operands that are not constant.
+Constants = Sequence[Attribute | None]
+# What `Op.fold` returns.
+FoldResult = Sequence[Value | Attribute] | None
+
+# The result for one element of each operand; None if it is undefined.
 OnIntegers = Callable[..., int | None]
 OnFloats = Callable[..., float | None]
 
-# Formats that arithmetic on doubles is exact enough for: a result that is rounded twice is right.
+# Formats for which rounding a double result a second time gives the correctly rounded result.
 _SMALL_FORMATS = frozenset({"bf16", "f16", "f32", "f64", "tf32"})
 
 
 def fold_integers(
-    constants: Sequence[Attribute | None], compute: OnIntegers, result_element: Type | None = None
+    constants: Constants, compute: OnIntegers, result_element: Type | None = None
 ) -> Attribute | None:
-    """The constant that `compute` makes of integers; they are signed, and the result wraps around."""
+    """Applies `compute` to signed integers, with wraparound; None unless all operands are constant."""
     return _fold(constants, compute, result_element)
 
 
-def fold_floats(constants: Sequence[Attribute | None], compute: OnFloats) -> Attribute | None:
-    """The constant that `compute` makes of floating point numbers, as doubles."""
+def fold_floats(constants: Constants, compute: OnFloats) -> Attribute | None:
+    """Applies `compute` to floating-point numbers as doubles; None unless all operands are constant."""
 
     def on_bits(format: FloatFormat) -> OnIntegers:
         def compute_bits(*bits: int) -> int | None:
-            value = compute(*[double(b, format) for b in bits])
-            return None if value is None else float_bits(value, format)
+            value = compute(*[decode_to_double(b, format) for b in bits])
+            return None if value is None else encode(value, format)
 
         return compute_bits
 
@@ -44,9 +50,7 @@ def fold_floats(constants: Sequence[Attribute | None], compute: OnFloats) -> Att
     return _fold(constants, on_bits(type.format), None)
 
 
-def _fold(
-    constants: Sequence[Attribute | None], compute: OnIntegers, result_element: Type | None
-) -> Attribute | None:
+def _fold(constants: Constants, compute: OnIntegers, result_element: Type | None) -> Attribute | None:
     if all(isinstance(c, IntegerAttr | FloatAttr) for c in constants):
         numbers = [c.value if isinstance(c, IntegerAttr) else c.bits for c in constants]  # type: ignore[union-attr]
         value = compute(*numbers)
@@ -55,7 +59,7 @@ def _fold(
     tensors = [c for c in constants if isinstance(c, DenseElements)]
     if len(tensors) != len(constants):
         return None
-    values = _each(tensors, compute)
+    values = _compute_elements(tensors, compute)
     if values is None:
         return None
     shape = tensors[0].type
@@ -66,7 +70,7 @@ def _fold(
     return dense(with_element(shape, element), data)
 
 
-def _each(tensors: list[DenseElements], compute: OnIntegers) -> list[int] | None:
+def _compute_elements(tensors: list[DenseElements], compute: OnIntegers) -> list[int] | None:
     if all(tensor.is_splat for tensor in tensors):
         operands = [elements(tensor)[:1] for tensor in tensors]
     else:
@@ -76,7 +80,7 @@ def _each(tensors: list[DenseElements], compute: OnIntegers) -> list[int] | None
 
 
 def elements(tensor: DenseElements, expanded: bool = False) -> list[int]:
-    """The elements: integers, or the bits of floating point numbers."""
+    """The elements as integers or the bits of floating-point numbers; one for a splat, unless `expanded`."""
     type = tensor.type.element
     size = element_size(type)
     data = tensor.expanded if expanded else tensor.data
@@ -87,19 +91,19 @@ def elements(tensor: DenseElements, expanded: bool = False) -> list[int]:
 
 
 def element_type(constant: Attribute | None) -> Type | None:
-    """The type of a number, or of the numbers of a tensor."""
+    """The type of a number, or the element type of a tensor; None for other attributes."""
     if isinstance(constant, IntegerAttr | FloatAttr):
         return constant.type
     return constant.type.element if isinstance(constant, DenseElements) else None
 
 
 def scalar(value: int, type: Type) -> Attribute:
-    """The number, as an attribute: an integer, or the bits of a floating point number."""
+    """The attribute of an integer, or of a floating-point number given by its bits."""
     return FloatAttr(value, type) if isinstance(type, FloatType) else integer(value, type)
 
 
 def splat_of(constant: Attribute | None) -> int | None:
-    """The one number (or its bits) that a constant consists of."""
+    """The number, or its bits, that all elements of a constant equal; None if they differ."""
     if isinstance(constant, IntegerAttr):
         return constant.value
     if isinstance(constant, FloatAttr):
@@ -110,15 +114,15 @@ def splat_of(constant: Attribute | None) -> int | None:
 
 
 def float_of(constant: Attribute | None) -> float | None:
-    """The one floating point number that a constant consists of."""
+    """The floating-point number that all elements of a constant equal; None if they differ."""
     bits, type = splat_of(constant), element_type(constant)
     if bits is None or not isinstance(type, FloatType):
         return None
-    return double(bits, type.format)
+    return decode_to_double(bits, type.format)
 
 
-def full(value: int, type: Type) -> Attribute | None:
-    """The constant of this type all of which is one integer; None if there can be none."""
+def splat(value: int, type: Type) -> Attribute | None:
+    """The constant of this type whose elements are all `value`; None if the shape is not static."""
     if isinstance(type, IntegerType | IndexType):
         return integer(value, type)
     if not isinstance(type, RankedTensor | VectorType) or not type.has_static_shape:
@@ -128,20 +132,20 @@ def full(value: int, type: Type) -> Attribute | None:
 
 
 def with_element(shape: RankedShape, element: Type) -> RankedShape:
-    """The same shape with another type of elements."""
+    """The same shape with another element type."""
     if isinstance(shape, VectorType):
         return VectorType(shape.shape, element, shape.scalable)
     return RankedTensor(shape.shape, element)
 
 
 def unsigned(value: int, type: Type) -> int:
-    """The integer, its bits read as an unsigned number."""
+    """The unsigned integer with the bits of `value`."""
     assert isinstance(type, IntegerType | IndexType)
     return value & ((1 << integer_width(type)) - 1)
 
 
-def double(bits: int, format: FloatFormat) -> float:
-    """The number these bits mean, as a double."""
+def decode_to_double(bits: int, format: FloatFormat) -> float:
+    """The number with these bits, as a double."""
     number = decode(bits, format)
     if number is None:
         mantissa = bits & ((1 << format.mantissa_bits) - 1)
@@ -150,8 +154,8 @@ def double(bits: int, format: FloatFormat) -> float:
     return -value if number.is_negative else value
 
 
-def float_bits(value: float, format: FloatFormat) -> int:
-    """The bits of the number nearest to a double; those of the plain NaN for NaN."""
+def encode(value: float, format: FloatFormat) -> int:
+    """The bits of the number nearest to a double; those of the default quiet NaN for NaN."""
     if isnan(value):
         ones = ((1 << format.exponent_bits) - 1) << format.mantissa_bits
         return ones | 1 << (format.mantissa_bits - 1)

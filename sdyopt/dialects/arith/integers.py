@@ -1,14 +1,22 @@
-"""Integer arithmetic: addi, muli, divui, remui, minima and maxima."""
+"""Integer arithmetic: addi, muli, divui, remui, and the minima and maxima."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import ClassVar
 
 from sdyopt.asm.format.assembly_format import AttrDict, Operand, TypeOf, assembly
 from sdyopt.dialects.arith.dialect import INTEGER_LIKE, arith
 from sdyopt.dialects.arith.flags import NO_OVERFLOW, NUW, OVERFLOW, overflow_clause
-from sdyopt.dialects.arith.folding import element_type, fold_integers, full, splat_of, unsigned
+from sdyopt.dialects.arith.folding import (
+    Constants,
+    FoldResult,
+    element_type,
+    fold_integers,
+    splat,
+    splat_of,
+    unsigned,
+)
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.folding import constant_value
 from sdyopt.ir.numeric_attributes import integer_width
@@ -18,15 +26,11 @@ from sdyopt.ir.patterns import Pattern
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.shape_traits import ELEMENTWISE, SAME_TYPE
 from sdyopt.ir.traits import COMMUTATIVE, PURE
-from sdyopt.ir.types import IndexType, IntegerType
-from sdyopt.ir.value import Value
-
-Constants = Sequence[Attribute | None]
-Folded = Sequence[Value | Attribute] | None
+from sdyopt.ir.types import IndexType, IntegerType, Type
 
 
 class Binary(Op):
-    """Base of operations on two values of one type. `compute` works on constants."""
+    """Base of the binary operations on integers."""
 
     __slots__ = ()
 
@@ -39,12 +43,8 @@ class Binary(Op):
     )
 
 
-def _integer(constant: Attribute | None) -> int | None:
-    return splat_of(constant)
-
-
-def _merged(compute: Callable[[int, int], int]) -> Pattern:
-    """`op(op(x, c0), c1)` is `op(x, c)`."""
+def _reassociate_constants(compute: Callable[[int, int], int]) -> Pattern:
+    """`op(op(x, c0), c1)` becomes `op(x, compute(c0, c1))`, without overflow flags."""
 
     def rewrite(op: Op, rewriter: Rewriter) -> bool:
         inner = op.operand_at(0).defining_op
@@ -55,31 +55,27 @@ def _merged(compute: Callable[[int, int], int]) -> Pattern:
         if inner_constant is None:
             return False
         value = fold_integers((inner_constant, outer_constant), compute)
-        make = op.dialect.materialize_constant
-        made = None if value is None else make(value, op.operand_at(1).type, op.location)
-        if made is None:
+        materialize = op.dialect.materialize_constant
+        constant = None if value is None else materialize(value, op.operand_at(1).type, op.location)
+        if constant is None:
             return False
-        rewriter.insert(made, before=op)
-        new = rewriter.create(
+        rewriter.insert(constant, before=op)
+        new_op = rewriter.create(
             type(op),
-            [inner.operand_at(0), made.results[0]],
+            [inner.operand_at(0), constant.results[0]],
             op.result_types,
-            {"overflowFlags": _common_flags(op, inner)},
+            {"overflowFlags": NO_OVERFLOW},
             before=op,
             location=op.location,
         )
-        rewriter.replace(op, new)
+        rewriter.replace(op, new_op)
         return True
 
     return Pattern(rewrite)
 
 
-def _common_flags(op: Op, inner: Op) -> Attribute:
-    return NO_OVERFLOW
-
-
 class Overflowing(Binary):
-    """Base of operations that may say that they do not overflow."""
+    """Base of the operations with overflow flags."""
 
     __slots__ = ()
 
@@ -98,14 +94,14 @@ class Overflowing(Binary):
 
 @arith.op("addi", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
 class AddIOp(Overflowing):
-    """The sum of two integers, which wraps around."""
+    """The sum of two integers, with wraparound."""
 
     __slots__ = ()
 
-    canonicalizations = (_merged(lambda a, b: a + b),)
+    canonicalizations = (_reassociate_constants(lambda a, b: a + b),)
 
-    def fold(self, constants: Constants) -> Folded:
-        if _integer(constants[1]) == 0:
+    def fold(self, constants: Constants) -> FoldResult:
+        if splat_of(constants[1]) == 0:
             return [self.lhs]
         value = fold_integers(constants, lambda a, b: a + b)
         return None if value is None else [value]
@@ -113,14 +109,14 @@ class AddIOp(Overflowing):
 
 @arith.op("muli", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
 class MulIOp(Overflowing):
-    """The product of two integers, which wraps around."""
+    """The product of two integers, with wraparound."""
 
     __slots__ = ()
 
-    canonicalizations = (_merged(lambda a, b: a * b),)
+    canonicalizations = (_reassociate_constants(lambda a, b: a * b),)
 
-    def fold(self, constants: Constants) -> Folded:
-        factor = _integer(constants[1])
+    def fold(self, constants: Constants) -> FoldResult:
+        factor = splat_of(constants[1])
         if factor == 0 and constants[1] is not None:
             return [constants[1]]
         if factor is not None and _is_one(factor, constants[1]):
@@ -136,12 +132,12 @@ def _is_one(value: int, constant: Attribute | None) -> bool:
 
 @arith.op("divui", PURE, SAME_TYPE, ELEMENTWISE)
 class DivUIOp(Binary):
-    """The quotient of two integers, both taken for unsigned."""
+    """The quotient of two unsigned integers."""
 
     __slots__ = ()
 
-    def fold(self, constants: Constants) -> Folded:
-        divisor = _integer(constants[1])
+    def fold(self, constants: Constants) -> FoldResult:
+        divisor = splat_of(constants[1])
         if divisor is not None and _is_one(divisor, constants[1]):
             return [self.lhs]
         product = self.lhs.defining_op
@@ -156,14 +152,14 @@ class DivUIOp(Binary):
 
 @arith.op("remui", PURE, SAME_TYPE, ELEMENTWISE)
 class RemUIOp(Binary):
-    """The remainder of two integers, both taken for unsigned."""
+    """The remainder of two unsigned integers."""
 
     __slots__ = ()
 
-    def fold(self, constants: Constants) -> Folded:
-        divisor = _integer(constants[1])
+    def fold(self, constants: Constants) -> FoldResult:
+        divisor = splat_of(constants[1])
         if divisor is not None and _is_one(divisor, constants[1]):
-            zero = full(0, self.result_types[0])
+            zero = splat(0, self.result_types[0])
             return None if zero is None else [zero]
         value = _divide(constants, lambda a, b: a % b)
         return None if value is None else [value]
@@ -180,48 +176,48 @@ def _divide(constants: Constants, compute: Callable[[int, int], int]) -> Attribu
     return fold_integers(constants, checked)
 
 
-class _Extreme(Binary):
-    """Base of minima and maxima: the least or greatest number absorbs, the other one is neutral."""
+class _MinMaxOp(Binary):
+    """Base of the minima and maxima: one end of the value range is absorbing, the other end neutral."""
 
     __slots__ = ()
 
     is_signed: ClassVar[bool]
     is_maximum: ClassVar[bool]
 
-    def fold(self, constants: Constants) -> Folded:
+    def fold(self, constants: Constants) -> FoldResult:
         if self.lhs is self.rhs:
             return [self.rhs]
-        right, type = constants[1], element_type(constants[1])
-        number = _integer(right)
-        if right is not None and number is not None and type is not None:
-            low, high = _range(type, self.is_signed)
+        rhs, type = constants[1], element_type(constants[1])
+        number = splat_of(rhs)
+        if rhs is not None and number is not None and type is not None:
+            low, high = _value_range(type, self.is_signed)
             number = number if self.is_signed else unsigned(number, type)
             if number == (high if self.is_maximum else low):
-                return [right]
+                return [rhs]
             if number == (low if self.is_maximum else high):
                 return [self.lhs]
-        pick = max if self.is_maximum else min
+        select = max if self.is_maximum else min
 
-        def choose(a: int, b: int) -> int:
+        def compute(a: int, b: int) -> int:
             if self.is_signed or type is None:
-                return pick(a, b)
-            return pick(unsigned(a, type), unsigned(b, type))
+                return select(a, b)
+            return select(unsigned(a, type), unsigned(b, type))
 
-        value = fold_integers(constants, choose)
+        value = fold_integers(constants, compute)
         return None if value is None else [value]
 
 
-def _range(type: object, is_signed: bool) -> tuple[int, int]:
+def _value_range(type: Type, is_signed: bool) -> tuple[int, int]:
     assert isinstance(type, IntegerType | IndexType)
     width = integer_width(type)
     if is_signed:
-        # A bit alone is held as 0 or 1, where 1 means -1.
+        # An i1 is stored as 0 or 1, and 1 means -1.
         return (1, 0) if width == 1 else (-(1 << (width - 1)), (1 << (width - 1)) - 1)
     return 0, (1 << width) - 1
 
 
 @arith.op("maxsi", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
-class MaxSIOp(_Extreme):
+class MaxSIOp(_MinMaxOp):
     """The greater of two signed integers."""
 
     __slots__ = ()
@@ -230,7 +226,7 @@ class MaxSIOp(_Extreme):
 
 
 @arith.op("maxui", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
-class MaxUIOp(_Extreme):
+class MaxUIOp(_MinMaxOp):
     """The greater of two unsigned integers."""
 
     __slots__ = ()
@@ -239,8 +235,8 @@ class MaxUIOp(_Extreme):
 
 
 @arith.op("minsi", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
-class MinSIOp(_Extreme):
-    """The lesser of two signed integers."""
+class MinSIOp(_MinMaxOp):
+    """The smaller of two signed integers."""
 
     __slots__ = ()
 
@@ -248,8 +244,8 @@ class MinSIOp(_Extreme):
 
 
 @arith.op("minui", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
-class MinUIOp(_Extreme):
-    """The lesser of two unsigned integers."""
+class MinUIOp(_MinMaxOp):
+    """The smaller of two unsigned integers."""
 
     __slots__ = ()
 

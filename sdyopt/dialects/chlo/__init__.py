@@ -1,4 +1,4 @@
-"""The dialect chlo. Every module beside this one adds its operations when it is imported."""
+"""The chlo dialect. Every module of this package registers its operations on import."""
 
 import os
 from importlib import import_module

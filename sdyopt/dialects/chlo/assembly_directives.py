@@ -1,4 +1,4 @@
-"""Pieces of assembly that chlo's operations share."""
+"""Assembly directives that chlo operations share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sdyopt.ir.types import RankedTensor, UnrankedTensor
 
 
 class AnyTensorTypeOf(TypeOf):
-    """The type of a field, which must be a tensor, ranked or not."""
+    """The type of a field, which must be a ranked or unranked tensor."""
 
     def parse(self, op_parser: OpAsmParser) -> None:
         offset = op_parser.skip_trivia()
@@ -22,7 +22,7 @@ class AnyTensorTypeOf(TypeOf):
 
 
 class ResultTypes(FormatElement):
-    """The types of all results, whatever they are."""
+    """The types of all results, of any number and kind."""
 
     def parse(self, op_parser: OpAsmParser) -> None:
         op_parser.result_types = op_parser.comma_list(op_parser.type)

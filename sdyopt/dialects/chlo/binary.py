@@ -1,4 +1,4 @@
-"""chlo operations that compute each element of the result from one element of each operand."""
+"""Binary elementwise operations without broadcasting."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from sdyopt.asm.format.assembly_format import AttrDict, Operand, assembly
 from sdyopt.dialects.chlo.assembly_directives import AnyTensorTypeOf, ResultTypes
 from sdyopt.dialects.chlo.dialect import chlo
-from sdyopt.dialects.chlo.types import (
-    ANY_FLOAT_TENSOR,
-)
+from sdyopt.dialects.chlo.types import ANY_FLOAT_TENSOR
 from sdyopt.dialects.stablehlo.assembly_directives import TensorTypeOf
 from sdyopt.dialects.stablehlo.traits import COMPATIBLE_TYPES, INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.type_compatibility import most_specific_type
@@ -25,7 +23,7 @@ _SAME = (PURE, INFERS_COMPATIBLE_TYPES, COMPATIBLE_TYPES)
 
 
 class BinaryOp(Op):
-    """Base of the operations with two operands of one type."""
+    """Base of the binary operations on operands of one type."""
 
     __slots__ = ()
 
@@ -36,7 +34,7 @@ class BinaryOp(Op):
 
 @chlo.op("next_after", *_SAME)
 class NextAfterOp(BinaryOp):
-    """The number next to x, towards y."""
+    """The next representable number after x towards y."""
 
     __slots__ = ()
 
@@ -68,7 +66,7 @@ class PolygammaOp(BinaryOp):
 
 @chlo.op("zeta", *_SAME)
 class ZetaOp(BinaryOp):
-    """Hurwitz's zeta function."""
+    """The Hurwitz zeta function."""
 
     __slots__ = ()
 
@@ -84,7 +82,7 @@ class ZetaOp(BinaryOp):
 
 @chlo.op("mulhi", COMMUTATIVE, *_SAME)
 class MulhiOp(BinaryOp):
-    """The upper half of a product of integers."""
+    """The upper half of the bits of an integer product."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""chlo operations on elements whose operands are broadcast to one shape."""
+"""Elementwise chlo operations with implicit broadcasting."""
 
 from __future__ import annotations
 
@@ -37,25 +37,25 @@ _BITWISE = (COMMUTATIVE, PURE, *_BROADCASTS)
 
 
 class BroadcastOp(Op):
-    """Base of the operations that broadcast their operands."""
+    """Base of the operations with implicit broadcasting."""
 
     __slots__ = ()
 
     def verify_in_context(self) -> None:
-        """Tells of shapes that do not go together, where the operand is; that alone is no failure."""
+        """Reports incompatible shapes at the operand, as an error that does not fail verification."""
         if self.signature.attribute("broadcast_dimensions") is not None:
             return
         mismatch = broadcast_mismatch(self.signature.operand_types)
         if mismatch is not None:
-            place = self.operand_at(mismatch.operand).location
-            emit(Diagnostic(Severity.ERROR, place, mismatch.message))
+            location = self.operand_at(mismatch.operand).location
+            emit(Diagnostic(Severity.ERROR, location, mismatch.message))
 
 
 class BinaryOp(BroadcastOp):
-    """Base of those with two operands.
+    """Base of the binary operations.
 
-    `broadcast_dimensions` says where in the larger operand the smaller one lies; without it, they are
-    aligned at the last dimension.
+    `broadcast_dimensions` maps the dimensions of the smaller operand to those of the larger one; by
+    default they are aligned at the last dimension.
     """
 
     __slots__ = ()
@@ -72,11 +72,11 @@ class BinaryOp(BroadcastOp):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return [infer_broadcast(signature, element_of(signature.lhs))]
+        return [infer_broadcast(signature, element_of(signature[BinaryOp.lhs]))]
 
 
 class FloatOp(BinaryOp):
-    """Base of those on floats."""
+    """Base of the operations on floats."""
 
     __slots__ = ()
 
@@ -87,7 +87,7 @@ class FloatOp(BinaryOp):
 
 
 class BitwiseOp(BinaryOp):
-    """Base of those on bits."""
+    """Base of the bitwise operations."""
 
     __slots__ = ()
 
@@ -96,16 +96,17 @@ class BitwiseOp(BinaryOp):
 
 
 def infer_broadcast(signature: OpSignature, element: Type) -> Type:
-    """The type of the result, whose elements are given."""
-    if not are_compatible_elements(signature.lhs, signature.rhs):
+    """The result type of a `BinaryOp`, with the given element type; raises on different element types."""
+    lhs, rhs = signature[BinaryOp.lhs], signature[BinaryOp.rhs]
+    if not are_compatible_elements(lhs, rhs):
         raise signature.located_error("mismatched operand types")
-    dimensions = signature.broadcast_dimensions
+    dimensions = signature[BinaryOp.broadcast_dimensions]
     if dimensions is None:
         return broadcast_type(signature.operand_types, element)
-    return broadcast_along(signature.lhs, signature.rhs, element, dimensions)
+    return broadcast_along(lhs, rhs, element, dimensions)
 
 
-# --- Numbers --------------------------------------------------------------------------------------
+# --- Arithmetic --------------------------------------------------------------------------------------
 
 
 @chlo.op("broadcast_add", *_COMMUTATIVE)
@@ -152,7 +153,7 @@ class BroadcastMulOp(BinaryOp):
 
 @chlo.op("broadcast_next_after", *_SAME)
 class BroadcastNextAfterOp(BinaryOp):
-    """The number next to lhs, towards rhs."""
+    """The next representable number after lhs towards rhs."""
 
     __slots__ = ()
 
@@ -180,21 +181,21 @@ class BroadcastRemOp(BinaryOp):
 
 @chlo.op("broadcast_shift_left", *_SAME)
 class BroadcastShiftLeftOp(BinaryOp):
-    """lhs, shifted to the left by rhs bits."""
+    """lhs shifted left by rhs bits."""
 
     __slots__ = ()
 
 
 @chlo.op("broadcast_shift_right_arithmetic", *_SAME)
 class BroadcastShiftRightArithmeticOp(BinaryOp):
-    """lhs, shifted to the right by rhs bits; copies of the sign come in."""
+    """lhs shifted right by rhs bits, filling with the sign bit."""
 
     __slots__ = ()
 
 
 @chlo.op("broadcast_shift_right_logical", *_SAME)
 class BroadcastShiftRightLogicalOp(BinaryOp):
-    """lhs, shifted to the right by rhs bits; zeros come in."""
+    """lhs shifted right by rhs bits, filling with zeros."""
 
     __slots__ = ()
 
@@ -208,14 +209,14 @@ class BroadcastSubOp(BinaryOp):
 
 @chlo.op("broadcast_zeta", *_SAME)
 class BroadcastZetaOp(FloatOp):
-    """Hurwitz's zeta function."""
+    """The Hurwitz zeta function."""
 
     __slots__ = ()
 
 
 @chlo.op("broadcast_complex", PURE, *_BROADCASTS)
 class BroadcastComplexOp(FloatOp):
-    """The complex number with lhs as its real and rhs as its imaginary part."""
+    """The complex number with real part lhs and imaginary part rhs."""
 
     __slots__ = ()
 
@@ -223,28 +224,28 @@ class BroadcastComplexOp(FloatOp):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return [infer_broadcast(signature, ComplexType(element_of(signature.lhs)))]
+        return [infer_broadcast(signature, ComplexType(element_of(signature[BinaryOp.lhs])))]
 
 
-# --- Bits -----------------------------------------------------------------------------------------
+# --- Bitwise -----------------------------------------------------------------------------------------
 
 
 @chlo.op("broadcast_and", *_BITWISE)
 class BroadcastAndOp(BitwiseOp):
-    """Bits that both have."""
+    """Logical or bitwise and."""
 
     __slots__ = ()
 
 
 @chlo.op("broadcast_or", *_BITWISE)
 class BroadcastOrOp(BitwiseOp):
-    """Bits that one has."""
+    """Logical or bitwise or."""
 
     __slots__ = ()
 
 
 @chlo.op("broadcast_xor", *_BITWISE)
 class BroadcastXorOp(BitwiseOp):
-    """Bits that just one has."""
+    """Logical or bitwise exclusive or."""
 
     __slots__ = ()

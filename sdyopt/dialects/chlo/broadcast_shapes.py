@@ -1,4 +1,4 @@
-"""Implicit broadcasting: the shape that operands of different shapes have together."""
+"""Implicit broadcasting: the common shape of operands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ONE = (1, DYNAMIC)
 
 
 class Mismatch(NamedTuple):
-    """Which operand does not go together with those before it, and why."""
+    """The first operand that is incompatible with those before it, and the message."""
 
     operand: int
     message: str
@@ -24,35 +24,35 @@ class Mismatch(NamedTuple):
 def broadcast_type(types: Sequence[Type], element: Type) -> Type:
     """The type that all operands are broadcast to, aligned at the last dimension.
 
-    It has no rank if that of an operand is unknown, or if the shapes do not go together.
+    It is unranked if an operand is unranked or the shapes are incompatible.
     """
     ranked = [type for type in types if isinstance(type, RankedTensor)]
     if len(ranked) != len(types):
         return UnrankedTensor(element)
-    if _are_sized(ranked):
-        merged = _merged(ranked)
+    if _are_static_or_bounded(ranked):
+        merged = _merge_dimensions(ranked)
         if isinstance(merged, Mismatch):
             return UnrankedTensor(element)
         shape = tuple(DYNAMIC if bound != DYNAMIC else size for size, bound in merged)
         bounds = [bound for _, bound in merged]
         return RankedTensor(shape, element, encoding_with(None, bounds))
-    found: Sequence[int] | None = ranked[0].shape
+    common: Sequence[int] | None = ranked[0].shape
     for type in ranked:
-        found = None if found is None else broadcast_shape(found, type.shape)
-    return UnrankedTensor(element) if found is None else RankedTensor(tuple(found), element)
+        common = None if common is None else broadcast_shape(common, type.shape)
+    return UnrankedTensor(element) if common is None else RankedTensor(tuple(common), element)
 
 
 def broadcast_mismatch(types: Sequence[Type]) -> Mismatch | None:
-    """Why operands of known sizes do not go together; None if they do, or sizes are unknown."""
+    """The incompatible operand; None if all are compatible, or one has neither static sizes nor bounds."""
     ranked = [type for type in types if isinstance(type, RankedTensor)]
-    if len(ranked) != len(types) or not _are_sized(ranked):
+    if len(ranked) != len(types) or not _are_static_or_bounded(ranked):
         return None
-    merged = _merged(ranked)
+    merged = _merge_dimensions(ranked)
     return merged if isinstance(merged, Mismatch) else None
 
 
 def broadcast_along(lhs: Type, rhs: Type, element: Type, dimensions: Sequence[int]) -> Type:
-    """The type of two operands, the smaller of which lies along these dimensions of the larger."""
+    """The type of two operands; `dimensions` are those of the larger that the smaller one maps to."""
     if not isinstance(lhs, RankedTensor) or not isinstance(rhs, RankedTensor):
         return UnrankedTensor(element)
     large, small = (lhs, rhs) if lhs.rank > rhs.rank else (rhs, lhs)
@@ -68,27 +68,27 @@ def broadcast_along(lhs: Type, rhs: Type, element: Type, dimensions: Sequence[in
 
 
 def broadcast_shape(left: Sequence[int], right: Sequence[int]) -> list[int] | None:
-    """The shape of two, in which an unknown size is taken to fit; None if they do not go together."""
+    """The common shape of two shapes, where a dynamic size is assumed to match; None if incompatible."""
     rank = max(len(left), len(right))
     pairs = zip(_padded(left, rank, 1), _padded(right, rank, 1), strict=True)
     shape = []
     for a, b in pairs:
-        known = [size for size in (a, b) if size > 1]
+        static = [size for size in (a, b) if size > 1]
         if DYNAMIC not in (a, b) and a != b and 1 not in (a, b):
             return None
         if DYNAMIC in (a, b):
-            shape.append(known[0] if known else DYNAMIC)
+            shape.append(static[0] if static else DYNAMIC)
         else:
             shape.append(b if a == 1 else a)
     return shape
 
 
-def _are_sized(types: Sequence[RankedTensor]) -> bool:
+def _are_static_or_bounded(types: Sequence[RankedTensor]) -> bool:
     return all(DYNAMIC not in type.shape or bounds_of(type) for type in types)
 
 
-def _merged(types: Sequence[RankedTensor]) -> list[Dimension] | Mismatch:
-    """The sizes and bounds that operands have together."""
+def _merge_dimensions(types: Sequence[RankedTensor]) -> list[Dimension] | Mismatch:
+    """The common sizes and bounds of operands."""
     merged = dimensions_of(types[0])
     for number, type in enumerate(types[1:], 1):
         others = dimensions_of(type)

@@ -1,4 +1,4 @@
-"""chlo operations that compare or choose, after broadcasting."""
+"""Comparison and selection with implicit broadcasting."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from sdyopt.dialects.chlo.assembly_directives import AnyTensorTypeOf, ResultType
 from sdyopt.dialects.chlo.broadcast import BinaryOp, BroadcastOp, infer_broadcast
 from sdyopt.dialects.chlo.broadcast_shapes import broadcast_type
 from sdyopt.dialects.chlo.dialect import chlo
-from sdyopt.dialects.chlo.types import (
-    ANY_PRED_TENSOR,
-)
+from sdyopt.dialects.chlo.types import ANY_PRED_TENSOR
 from sdyopt.dialects.stablehlo.assembly_directives import TensorTypeOf
 from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.dialects.stablehlo.traits import (
@@ -30,21 +28,21 @@ from sdyopt.ir.types import I1, Type, element_of
 
 @enumeration(chlo, "comparison_direction", "EQ", "NE", "GE", "GT", "LE", "LT")
 class ComparisonDirection(EnumAttr):
-    """What is asked of two numbers."""
+    """The comparison of two numbers."""
 
     __slots__ = ()
 
 
 @enumeration(chlo, "comparison_type", "NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")
 class ComparisonType(EnumAttr):
-    """How numbers are compared."""
+    """The number representation that a comparison assumes."""
 
     __slots__ = ()
 
 
 @chlo.op("broadcast_compare", PURE, BROADCASTING_ELEMENTWISE, INFERS_COMPATIBLE_TYPES)
 class BroadcastCompareOp(BinaryOp):
-    """How lhs and rhs compare."""
+    """Compares lhs and rhs."""
 
     __slots__ = ()
 
@@ -69,7 +67,7 @@ _INFERS_SHAPES = InfersTypes(
 
 @chlo.op("broadcast_select", PURE, BROADCASTING_ELEMENTWISE, _INFERS_SHAPES)
 class BroadcastSelectOp(BroadcastOp):
-    """on_true or on_false, as the predicate says."""
+    """Selects on_true or on_false by a predicate."""
 
     __slots__ = ()
 
@@ -86,7 +84,7 @@ class BroadcastSelectOp(BroadcastOp):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        element = element_of(signature.on_true)
-        if element is not element_of(signature.on_false):
+        element = element_of(signature[BroadcastSelectOp.on_true])
+        if element is not element_of(signature[BroadcastSelectOp.on_false]):
             raise signature.located_error("mismatched operand types")
         return [broadcast_type(signature.operand_types, element)]

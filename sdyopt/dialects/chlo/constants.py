@@ -1,4 +1,4 @@
-"""chlo operations that give constants: constant, constant_like."""
+"""chlo.constant and chlo.constant_like."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sdyopt.ir.traits import CONSTANT_LIKE, PURE
 from sdyopt.ir.types import RankedTensor, Type, UnrankedTensor, element_of, tensor
 from sdyopt.ir.value import LazyLocation
 
-# Attributes that have a type. Only numbers can have the one that is asked for.
+# Attributes that have a type. Only those of numbers match the element type of a tensor.
 _TYPED: AttrKind[IntegerAttr | FloatAttr] = AttrKind(
     "TypedAttr instance",
     lambda a: isinstance(a, IntegerAttr | FloatAttr | StringAttr) or ELEMENTS_ATTR.accepts(a),
@@ -41,12 +41,12 @@ def _parse_value(op_parser: OpAsmParser) -> None:
 
 
 def _write_value(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-    out.word(out.attribute_printer.attribute(signature.value))
+    out.word(out.attribute_printer.attribute(signature[ConstantOp.value]))
 
 
 @chlo.op("constant", CONSTANT_LIKE, PURE, INFERS_COMPATIBLE_TYPES)
 class ConstantOp(Op):
-    """A tensor that the program gives."""
+    """A constant tensor."""
 
     __slots__ = ()
 
@@ -57,7 +57,7 @@ class ConstantOp(Op):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return [signature.value.type]
+        return [signature[ConstantOp.value].type]
 
 
 def _materialize(value: Attribute, type: Type, location: LazyLocation) -> Op | None:
@@ -72,7 +72,7 @@ chlo.materialize_constant = _materialize
 
 @chlo.op("constant_like", PURE, BROADCASTING_ELEMENTWISE, SAME_SHAPE, INFERS_COMPATIBLE_TYPES)
 class ConstantLikeOp(Op):
-    """A tensor of the operand's shape that holds one number."""
+    """A tensor of the operand's shape, filled with one number."""
 
     __slots__ = ()
 
@@ -82,18 +82,18 @@ class ConstantLikeOp(Op):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        if signature.value.type is not element_of(signature.out):
+        if signature[ConstantLikeOp.value].type is not element_of(signature[ConstantLikeOp.out]):
             raise signature.op_error("value's type doesn't match element return type")
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        operand, element = signature.operand, signature.value.type
+        operand, element = signature[ConstantLikeOp.operand], signature[ConstantLikeOp.value].type
         if isinstance(operand, RankedTensor):
             return [RankedTensor(operand.shape, element, operand.encoding)]
         return [UnrankedTensor(element)]
 
     def fold(self, constants: Sequence[Attribute | None]) -> list[Attribute] | None:
-        operand, value = self.signature.operand, self.signature.value
+        operand, value = self.signature[ConstantLikeOp.operand], self.value
         if not isinstance(operand, RankedTensor) or not operand.has_static_shape:
             return None
         bits = value.bits if isinstance(value, FloatAttr) else value.value

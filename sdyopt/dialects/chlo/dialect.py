@@ -1,4 +1,4 @@
-"""The dialect chlo: its table, which the modules beside this one fill."""
+"""The chlo dialect object, in which the modules of this package register their operations."""
 
 from sdyopt.ir.dialect import Dialect
 

@@ -1,4 +1,4 @@
-"""chlo.ragged_dot: products of groups of rows, which are of different sizes."""
+"""chlo.ragged_dot: dot products with a ragged dimension."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from sdyopt.ir.traits import PURE
 
 @enumeration(chlo, "precision", "DEFAULT", "HIGH", "HIGHEST")
 class Precision(EnumAttr):
-    """How exact one operand is taken; what that means is up to the backend."""
+    """The precision of one operand; its meaning depends on the backend."""
 
     __slots__ = ()
 
 
 class RaggedDotDimensions(Attribute):
-    """`#chlo.ragged_dot<…>`: the dimensions of a product, and those that groups lie along."""
+    """`#chlo.ragged_dot<…>`: dot dimension numbers, and the ragged and group dimensions."""
 
     lhs_batching: tuple[int, ...] = ()
     rhs_batching: tuple[int, ...] = ()
@@ -43,8 +43,9 @@ class RaggedDotDimensions(Attribute):
 
     @property
     def dimensions(self) -> RaggedDimensions:
-        contracted = self.lhs_batching, self.rhs_batching, self.lhs_contracting, self.rhs_contracting
-        return RaggedDimensions(*contracted, self.lhs_ragged, self.rhs_group)
+        """The dimension numbers, in the representation shared with mhlo."""
+        dot_dimensions = self.lhs_batching, self.rhs_batching, self.lhs_contracting, self.rhs_contracting
+        return RaggedDimensions(*dot_dimensions, self.lhs_ragged, self.rhs_group)
 
 
 _ENTRIES = {
@@ -57,8 +58,8 @@ _ENTRIES = {
 @chlo.attribute("ragged_dot")
 def _parse(parser: AsmParser) -> Attribute:
     parser.expect("<")
-    found = parse_custom_struct(parser, "ragged dot dimension numbers", _ENTRIES)
-    return RaggedDotDimensions(*(found.get(name, ()) for name in _ENTRIES))
+    entries = parse_custom_struct(parser, "ragged dot dimension numbers", _ENTRIES)
+    return RaggedDotDimensions(*(entries.get(name, ()) for name in _ENTRIES))
 
 
 @chlo.printer(RaggedDotDimensions)
@@ -68,11 +69,11 @@ def _print(dims: RaggedDotDimensions, attribute_printer: AttributePrinter) -> st
 
 @chlo.op("ragged_dot", PURE)
 class RaggedDotOp(Op):
-    """A product in which one dimension of lhs is cut into groups.
+    """A dot product in which one dimension of lhs is ragged: divided into groups of `group_sizes`.
 
-    A free dimension that is cut meets one part of rhs per group: [m, k], [g, k, n], [g] -> [m, n].
-    One that is summed over gives one result per group: [m, k], [k, n], [g] -> [g, m, n]. One that is
-    matched up has no further effect: [b, m, k], [b, k, n], [g] -> [b, m, n].
+    A ragged non-contracting dimension selects a slice of rhs per group: [m, k], [g, k, n], [g] -> [m, n].
+    A ragged contracting dimension gives a result per group: [m, k], [k, n], [g] -> [g, m, n]. A ragged
+    batching dimension is the same as an ordinary one: [b, m, k], [b, k, n], [g] -> [b, m, n].
     """
 
     __slots__ = ()

@@ -1,4 +1,4 @@
-"""chlo.scan: a body applied to one slice after the other."""
+"""chlo.scan: a body applied to consecutive slices."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from sdyopt.ir.value import BlockArgument
 _INFERS_SHAPES = InfersTypes(
     "infer-shapes", accepts=lambda inferred, actual: are_compatible_shapes([inferred, actual])
 )
-_WRITTEN = ("dimension", OPERAND_SEGMENTS, RESULT_SEGMENTS)
+_PRINTED = ("dimension", OPERAND_SEGMENTS, RESULT_SEGMENTS)
 
 
 def _parse(op_parser: OpAsmParser) -> None:
-    """Reads `(%inputs) inits (%inits) dimension=0 attributes {…} {…} : (types) -> types`."""
+    """Parses `(%inputs) inits (%inits) dimension=0 attributes {…} {…} : (types) -> types`."""
     inputs = op_parser.comma_list(op_parser.operand, "(", ")")
     op_parser.expect("inits")
     inits = op_parser.comma_list(op_parser.operand, "(", ")")
@@ -66,9 +66,9 @@ def _parse(op_parser: OpAsmParser) -> None:
 def _print(op: ScanOp, printer: Printer) -> None:
     printer.write(f"({printer.name_list(op.inputs)}) inits ({printer.name_list(op.inits)}) ")
     printer.write(f"dimension={op.dimension} ")
-    # Unlike the declarative formats, this one leaves no defaults out.
-    shown = [entry for entry in op.signature.attributes if entry[0] not in _WRITTEN]
-    printer.dictionary(dictionary([*shown, *op.attributes]), with_keyword=True)
+    # Unlike declarative formats, this one prints default values.
+    entries = [entry for entry in op.signature.attributes if entry[0] not in _PRINTED]
+    printer.dictionary(dictionary([*entries, *op.attributes]), with_keyword=True)
     printer.write(" ")
     printer.region(op.body, print_arguments=True)
     printer.write(" : " + printer.attribute_printer.function_type(op.operand_types, op.result_types))
@@ -76,7 +76,7 @@ def _print(op: ScanOp, printer: Printer) -> None:
 
 @chlo.op("scan", ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS, _INFERS_SHAPES, ISOLATED, RECURSIVE_EFFECTS)
 class ScanOp(RegionOp):
-    """Gives each slice of the inputs to the body, with what it carries over from the one before."""
+    """Applies the body to consecutive slices of the inputs along `dimension`, with carried values."""
 
     __slots__ = ()
 
@@ -90,33 +90,34 @@ class ScanOp(RegionOp):
     carries = op_fields.results(ANY_TENSOR)
     body = op_fields.region(ONE_BLOCK)
 
-    assembly = assembly(Custom(_parse, print=_print, elides=_WRITTEN))
+    assembly = assembly(Custom(_parse, print=_print, elides=_PRINTED))
 
     def name_arguments(self, region: Region) -> list[tuple[BlockArgument, str]]:
         arguments = region.blocks[0].arguments if region.blocks else []
-        inputs = len(self.signature.inputs)
+        inputs = len(self.inputs)
         return [(a, "input" if index < inputs else "carry") for index, a in enumerate(arguments)]
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        carried = len(signature.inits)
+        carries = len(signature[ScanOp.inits])
         returned = region_signature(regions[0]).returned_types
-        if len(returned) < carried:
-            raise signature.located_error(f"ScanOp body must return at least {carried} values (carries)")
+        if len(returned) < carries:
+            raise signature.located_error(f"ScanOp body must return at least {carries} values (carries)")
         size = _infer_size(signature)
         results: list[Type] = []
         for index, type in enumerate(returned):
             if not isinstance(type, RankedTensor):
                 raise signature.located_error(f"terminator operand {index} is not ranked")
             shape = list(type.shape)
-            if index < len(returned) - carried:
-                shape.insert(signature.dimension, size)
+            if index < len(returned) - carries:
+                shape.insert(signature[ScanOp.dimension], size)
             results.append(RankedTensor(tuple(shape), type.element))
         return results
 
     @staticmethod
     def verify_region_signatures(signature: OpSignature, regions: RegionSignatures) -> None:
-        if not signature.inputs and not signature.outputs:
+        inputs, dimension = signature[ScanOp.inputs], signature[ScanOp.dimension]
+        if not inputs and not signature[ScanOp.outputs]:
             raise signature.op_error("at least one of inputs or outputs must be present")
         _check_sizes(signature)
         arguments = regions[0].argument_types
@@ -126,8 +127,7 @@ class ScanOp(RegionOp):
         for index, (type, argument) in enumerate(zip(signature.operand_types, arguments, strict=True)):
             if not isinstance(type, RankedTensor):
                 raise signature.op_error(f"operand {index} is not ranked")
-            if index < len(signature.inputs):
-                dimension = signature.dimension
+            if index < len(inputs):
                 shape = type.shape[:dimension] + type.shape[dimension + 1 :]
                 type = RankedTensor(shape, type.element, type.encoding)
             if not are_compatible(type, argument):
@@ -135,29 +135,31 @@ class ScanOp(RegionOp):
 
 
 def _infer_size(signature: OpSignature) -> int:
-    """How many slices there are, if that is known."""
-    size: int = DYNAMIC if signature.scan_dim_size is None else signature.scan_dim_size
-    for index, type in enumerate(signature.inputs):
+    """The number of slices; `DYNAMIC` if no input has a static one."""
+    dimension, size = signature[ScanOp.dimension], signature[ScanOp.scan_dim_size]
+    if size is None:
+        size = DYNAMIC
+    for index, type in enumerate(signature[ScanOp.inputs]):
         if not isinstance(type, RankedTensor):
             raise signature.located_error(f"operand {index} is not ranked")
-        if signature.dimension >= type.rank:
+        if dimension >= type.rank:
             raise signature.located_error(f"scan dimension of operand {index} is out of bounds")
         if size == DYNAMIC:
-            size = type.shape[signature.dimension]
+            size = type.shape[dimension]
     return size
 
 
 def _check_sizes(signature: OpSignature) -> None:
-    """All inputs have as many slices."""
-    size = signature.scan_dim_size
-    for index, type in enumerate(signature.inputs):
+    """Raises unless all inputs have the same number of slices."""
+    dimension, size = signature[ScanOp.dimension], signature[ScanOp.scan_dim_size]
+    for index, type in enumerate(signature[ScanOp.inputs]):
         if not isinstance(type, RankedTensor):
             raise signature.op_error(f"operand {index} is not ranked")
-        if signature.dimension >= type.rank:
+        if dimension >= type.rank:
             raise signature.op_error(f"scan dimension of operand {index} is out of bounds")
-        found = type.shape[signature.dimension]
-        if found == DYNAMIC:
+        input_size = type.shape[dimension]
+        if input_size == DYNAMIC:
             continue
-        if size not in (None, found):
+        if size not in (None, input_size):
             raise signature.op_error(f"invalid scan dimension size of operand {index}")
-        size = found
+        size = input_size

@@ -1,4 +1,4 @@
-"""chlo.top_k: the largest elements of each row."""
+"""chlo.top_k."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sdyopt.ir.types import DYNAMIC, I32, RankedTensor, Type, UnrankedTensor
 
 @chlo.op("top_k", PURE, INFERS_COMPATIBLE_TYPES)
 class TopKOp(Op):
-    """The k largest elements along the last dimension, and where they stand."""
+    """The k largest elements along the last dimension, and their indices."""
 
     __slots__ = ()
 
@@ -46,7 +46,7 @@ class TopKOp(Op):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        operand, k = signature.operand, signature.k
+        operand, k = signature[TopKOp.operand], signature[TopKOp.k]
         if not isinstance(operand, RankedTensor):
             return [UnrankedTensor(operand.element), UnrankedTensor(I32)]
         if operand.rank < 1:

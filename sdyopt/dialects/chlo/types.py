@@ -1,4 +1,4 @@
-"""The sets of types that chlo's operations take and give: tensors, ranked or not."""
+"""The type constraints of chlo operations: tensors, ranked or unranked."""
 
 from sdyopt.dialects.stablehlo.types import (
     COMPLEX,

@@ -1,4 +1,4 @@
-"""chlo operations that compute each element of the result from one element."""
+"""Unary elementwise operations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PREDICATE = (INFERS_COMPATIBLE_TYPES, *_MAPS)
 
 
 class UnaryOp(Op):
-    """Base of the operations with one operand."""
+    """Base of the unary operations."""
 
     __slots__ = ()
 
@@ -43,7 +43,7 @@ class UnaryOp(Op):
 
 
 class FloatOp(UnaryOp):
-    """Base of those on floats."""
+    """Base of the operations on floats."""
 
     __slots__ = ()
 
@@ -52,7 +52,7 @@ class FloatOp(UnaryOp):
 
 
 class FloatOrComplexOp(UnaryOp):
-    """Base of those on floats and complex numbers."""
+    """Base of the operations on floats and complex numbers."""
 
     __slots__ = ()
 
@@ -61,7 +61,7 @@ class FloatOrComplexOp(UnaryOp):
 
 
 class PredicateOp(UnaryOp):
-    """Base of those that say something about floats."""
+    """Base of the predicates on floats."""
 
     __slots__ = ()
 
@@ -70,7 +70,7 @@ class PredicateOp(UnaryOp):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        operand = signature.operand
+        operand = signature[PredicateOp.operand]
         if isinstance(operand, RankedTensor):
             return [RankedTensor(operand.shape, I1, operand.encoding)]
         return [UnrankedTensor(I1)]
@@ -81,7 +81,7 @@ class PredicateOp(UnaryOp):
 
 @chlo.op("_asin_acos_kernel", *_SAME)
 class AsinAcosKernelOp(UnaryOp):
-    """What asin and acos of complex numbers have in common."""
+    """The intermediate result that complex asin and acos share."""
 
     __slots__ = ()
 

@@ -1,6 +1,6 @@
-"""The mesh dialect: sharding and communication on a grid of devices.
+"""The mesh dialect of LLVM 19: sharding and communication on a mesh of devices.
 
-In the form of LLVM 19; `mesh_llvm21` is the form of LLVM 21.
+The LLVM 21 version is in `mesh_llvm21`.
 """
 
 from sdyopt.dialects.mesh import (

@@ -1,4 +1,4 @@
-"""Pieces of assembly that the operations of the mesh dialect share."""
+"""Directives of assembly formats that the operations of the mesh dialect share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from sdyopt.asm.format.dynamic_index_list import DynamicIndexList
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.symbol_names import symbol_text
 from sdyopt.dialects.mesh.axes import parse_axes_attribute, print_axes
-from sdyopt.dialects.mesh.reduction import in_brackets, parse_in_brackets
+from sdyopt.dialects.mesh.reduction import parse_bracketed_reduction, print_bracketed_reduction
 from sdyopt.dialects.mesh.sharding import parse_mesh_reference
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.numeric_attributes import IntegerAttr, integer
@@ -22,13 +22,18 @@ def mesh_reference() -> Attr:
 
 
 def axes_clause(field: str) -> Optional:
-    """`field = [axes]`, unless there are none."""
+    """`field = [axes]`, or nothing for an empty list."""
     return Optional(field, "=", Attr(field, parse_axes_attribute, print_axes), anchor=field)
 
 
 def reduction_clause() -> Optional:
-    """`reduction = <kind>`, unless it is the sum."""
-    return Optional("reduction", "=", Attr("reduction", parse_in_brackets, in_brackets), anchor="reduction")
+    """`reduction = <kind>`, or nothing for the default, the sum."""
+    return Optional(
+        "reduction",
+        "=",
+        Attr("reduction", parse_bracketed_reduction, print_bracketed_reduction),
+        anchor="reduction",
+    )
 
 
 def integer_clause(field: str, type: Type = INDEX) -> tuple[str, str, Attr]:
@@ -36,10 +41,10 @@ def integer_clause(field: str, type: Type = INDEX) -> tuple[str, str, Attr]:
 
     def parse(op_parser: OpAsmParser) -> Attribute:
         offset = op_parser.skip_trivia()
-        found = op_parser.attribute(type)
-        if not isinstance(found, IntegerAttr):
+        value = op_parser.attribute(type)
+        if not isinstance(value, IntegerAttr):
             raise op_parser.error("invalid kind of attribute specified", offset)
-        return integer(found.value, type)
+        return integer(value.value, type)
 
     return (field, "=", Attr(field, parse, lambda attribute, attribute_printer: str(attribute.value)))
 
@@ -50,5 +55,5 @@ def offset_clause() -> tuple[str, str, Attr]:
 
 
 def device_clause(field: str) -> tuple[str, str, DynamicIndexList]:
-    """`field = [%i, 2]`: a device of the group."""
+    """`field = [%i, 2]`: the multi-index of a device in its group."""
     return (field, "=", DynamicIndexList(f"{field}_dynamic", field))

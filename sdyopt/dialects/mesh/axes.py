@@ -1,10 +1,9 @@
-"""Lists of mesh axes: `[0, 2]`, as attribute `array<i16: 0, 2>`."""
+"""Lists of mesh axes: `[0, 2]`, stored as `array<i16: 0, 2>`."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import AttrKind
 from sdyopt.ir.elements_attributes import DenseArray
@@ -21,33 +20,33 @@ NO_AXES = DenseArray(I16, ())
 
 
 def axes_attribute(axes: Axes) -> DenseArray:
-    """The attribute that lists these axes."""
+    """The axes as an attribute."""
     return DenseArray(I16, axes)
 
 
-def read_axis(parser: AsmParser) -> int:
-    """Takes the number of an axis."""
+def parse_axis(parser: AsmParser) -> int:
+    """Parses a mesh axis; raises if it does not fit 16 bits."""
     return parser.integer(16)
 
 
-def open_list(parser: AsmParser) -> None:
-    """Takes `[`."""
+def parse_left_bracket(parser: AsmParser) -> None:
+    """Parses `[`; raises with the reference's message otherwise."""
     if not parser.accept("["):
         raise AsmParser.error(parser, "expected '['", parser.skip_trivia())
 
 
 def parse_axes(parser: AsmParser) -> Axes:
-    """Takes `[axis, …]`, possibly empty."""
-    open_list(parser)
+    """Parses `[axis, …]`, which may be empty."""
+    parse_left_bracket(parser)
     if parser.accept("]"):
         return ()
-    axes = parser.comma_list(lambda: read_axis(parser))
+    axes = parser.comma_list(lambda: parse_axis(parser))
     parser.expect("]")
     return tuple(axes)
 
 
 def parse_axes_attribute(parser: AsmParser) -> Attribute:
-    """Takes `[axis, …]` as an attribute."""
+    """Parses `[axis, …]` to an attribute."""
     return axes_attribute(parse_axes(parser))
 
 
@@ -56,18 +55,18 @@ def axes_text(axes: Axes) -> str:
     return f"[{', '.join(map(str, axes))}]"
 
 
-def print_axes(attribute: DenseArray, _attribute_printer: Any) -> str:
-    """`[0, 2]`, of an attribute."""
+def print_axes(attribute: DenseArray, _attribute_printer: AttributePrinter) -> str:
+    """The text of an attribute: `[0, 2]`."""
     return axes_text(attribute.values)
 
 
-def axes_problem(axes: Axes) -> str | None:
-    """What is wrong with the axes of a sharding, all lists joined; None if nothing is."""
-    seen: set[int] = set()
+def axes_error(axes: Axes) -> str | None:
+    """The error in the axes of a sharding, all lists concatenated; None if they are valid."""
+    used: set[int] = set()
     for axis in axes:
         if axis < 0:
             return "mesh axis is expected to be non-negative"
-        if axis in seen:
+        if axis in used:
             return "mesh axis duplicated"
-        seen.add(axis)
+        used.add(axis)
     return None

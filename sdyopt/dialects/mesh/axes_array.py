@@ -1,15 +1,14 @@
-"""Lists of lists of mesh axes as an attribute: `#mesh<axisarray[[0], [1]]>`."""
+"""The axes of each dimension as an attribute: `#mesh<axisarray[[0], [1]]>`."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from sdyopt.asm.format.assembly_format import Attr
 from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.mesh.axes import Axes
 from sdyopt.dialects.mesh.dialect import mesh
-from sdyopt.dialects.mesh.sharding import lists_text, parse_axes_lists
+from sdyopt.dialects.mesh.sharding import axes_lists_text, parse_axes_lists
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import AttrKind
 
@@ -31,8 +30,8 @@ AXES_LISTS: AttrKind[tuple[Axes, ...]] = AttrKind("", lambda a: isinstance(a, Ax
 
 
 @mesh.attribute("axisarray")
-def read(parser: AsmParser) -> AxesLists:
-    """Takes `[[axes], …]`."""
+def parse_axes_lists_attribute(parser: AsmParser) -> AxesLists:
+    """Parses `[[axes], …]`; raises if the list is empty."""
     try:
         return AxesLists(parse_axes_lists(parser, may_be_empty=False))
     except DiagnosticError as error:
@@ -40,10 +39,18 @@ def read(parser: AsmParser) -> AxesLists:
 
 
 @mesh.printer(AxesLists)
-def _print(attribute: AxesLists, _attribute_printer: Any) -> str:
-    return "axisarray" + lists_text(attribute.lists)
+def _print(attribute: AxesLists, _attribute_printer: AttributePrinter) -> str:
+    return "axisarray" + axes_lists_text(attribute.lists)
 
 
-def lists_clause(field: str) -> tuple[str, str, Attr]:
+def axes_lists_clause(field: str) -> tuple[str, str, Attr]:
     """`field = [[axes], …]`."""
-    return (field, "=", Attr(field, read, lambda attribute, attribute_printer: lists_text(attribute.lists)))
+    return (
+        field,
+        "=",
+        Attr(
+            field,
+            parse_axes_lists_attribute,
+            lambda attribute, attribute_printer: axes_lists_text(attribute.lists),
+        ),
+    )

@@ -1,4 +1,4 @@
-"""What the collectives have in common: a mesh, the axes that make up the groups, checks of shapes."""
+"""The base class of the collectives, and the checks that they share."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sdyopt.ir.types import DYNAMIC, INDEX, RankedTensor, Type
 RANKED = TypeConstraint[RankedTensor](
     "ranked tensor of any type values", lambda type: isinstance(type, RankedTensor)
 )
-SPLITTABLE = TypeConstraint[RankedTensor](
+NON_0_RANKED = TypeConstraint[RankedTensor](
     "non-0-ranked.tensor of any type values",
     lambda type: isinstance(type, RankedTensor) and type.rank > 0,
 )
@@ -30,8 +30,8 @@ AXIS: AttrKind[int] = AttrKind(
 DEVICE = I64_ARRAY
 
 
-def _drop_where_alone(op: Collective, rewriter: Rewriter) -> bool:
-    """A group of one device has nothing to exchange."""
+def _fold_empty_mesh_axes(op: Collective, rewriter: Rewriter) -> bool:
+    """Removes a collective along no axes, because its groups are single devices."""
     value = op.operand_at(0)
     if op.mesh_axes or value.type is not op.results[0].type:
         return False
@@ -39,11 +39,11 @@ def _drop_where_alone(op: Collective, rewriter: Rewriter) -> bool:
     return True
 
 
-ALONE = Pattern(_drop_where_alone, "mesh-collective-without-axes")
+EMPTY_MESH_AXES = Pattern(_fold_empty_mesh_axes, "mesh-collective-without-axes")
 
 
 class Collective(Op):
-    """Base of the operations in which the devices of a group take part together."""
+    """Base of the collectives: communication within each device group along `mesh_axes` of a mesh."""
 
     __slots__ = ()
 
@@ -56,93 +56,94 @@ class Collective(Op):
         return [(0, self.result_name)]
 
     def verify_symbol_uses(self) -> None:
-        grid = find_mesh(self, self.mesh)
-        check_axes(self, grid, self.mesh_axes)
-        self.verify_in_mesh(grid)
+        mesh_op = find_mesh(self, self.mesh)
+        check_axes(self, mesh_op, self.mesh_axes)
+        self.verify_in_mesh(mesh_op)
 
-    def verify_in_mesh(self, grid: MeshOp) -> None:
-        """Checks what depends on the sizes of the mesh."""
+    def verify_in_mesh(self, mesh_op: MeshOp) -> None:
+        """Verifies the constraints that depend on the mesh shape."""
 
     def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The shapes of the operand and of the result."""
-        before, after = self.signature.operand_types[0], self.signature.result_types[0]
-        assert isinstance(before, RankedTensor) and isinstance(after, RankedTensor)
-        return before.shape, after.shape
+        operand, result = self.signature.operand_types[0], self.signature.result_types[0]
+        assert isinstance(operand, RankedTensor) and isinstance(result, RankedTensor)
+        return operand.shape, result.shape
 
 
 # --- Checks -------------------------------------------------------------------------------
 
 
-def times(size: int, factor: int) -> int:
-    return DYNAMIC if DYNAMIC in (size, factor) else size * factor
+def gather_dimension(size: int, count: int) -> int:
+    """The size of `count` shards of a size together; `DYNAMIC` if one of the numbers is."""
+    return DYNAMIC if DYNAMIC in (size, count) else size * count
 
 
-def divided(size: int, divisor: int) -> int:
-    """`size / divisor`; dynamic where it is not known or there is no such size."""
-    if DYNAMIC in (size, divisor) or divisor == 0 or size % divisor:
+def shard_dimension(size: int, count: int) -> int:
+    """The size of one of `count` shards; `DYNAMIC` if one of the numbers is, or if they do not divide."""
+    if DYNAMIC in (size, count) or count == 0 or size % count:
         return DYNAMIC
-    return size // divisor
+    return size // count
 
 
 def check_size(op: Op, axis: int, expected: int, got: int) -> None:
-    """Fails unless a result dimension is as it should be, or dynamic."""
+    """Raises unless a result dimension has the expected size or is dynamic."""
     if got not in (expected, DYNAMIC):
         word = "dynamic" if expected == DYNAMIC else expected
         raise op.error(f"Dimension size mismatch for result axis {axis}. Expected {word}, but got {got}.")
 
 
-def check_other_sizes(op: Collective, *but: int) -> None:
-    """Fails unless all dimensions but these are as large as in the operand."""
-    before, after = op.shapes()
-    for axis, (expected, got) in enumerate(zip(before, after, strict=True)):
-        if axis not in but:
+def check_unchanged_sizes(op: Collective, *changed: int) -> None:
+    """Raises unless all dimensions except the changed ones have their sizes in the operand."""
+    operand_shape, result_shape = op.shapes()
+    for axis, (expected, got) in enumerate(zip(operand_shape, result_shape, strict=True)):
+        if axis not in changed:
             check_size(op, axis, expected, got)
 
 
 def check_axis(op: Collective, word: str, axis: int) -> None:
-    """Fails unless the result has this dimension."""
+    """Raises unless the result has this dimension; `word` names the axis in the message."""
     rank = len(op.shapes()[1])
     if not 0 <= axis < rank:
         raise op.error(f"{word} axis {axis} is out of bounds [0, {rank}).")
 
 
-def check_gathered(op: Collective, grid: MeshOp, gather_axis: int) -> None:
-    """One dimension is as large as that of all devices of the group together."""
+def check_gathered_shape(op: Collective, mesh_op: MeshOp, gather_axis: int) -> None:
+    """Raises unless `gather_axis` has the size of the shards of a group together, the others their sizes."""
     check_axis(op, "Gather", gather_axis)
-    before, after = op.shapes()
-    size = grid.group_size(op.mesh_axes)
-    for axis, (old, got) in enumerate(zip(before, after, strict=True)):
-        check_size(op, axis, times(old, size) if axis == gather_axis else old, got)
+    operand_shape, result_shape = op.shapes()
+    count = mesh_op.group_size(op.mesh_axes)
+    for axis, (size, got) in enumerate(zip(operand_shape, result_shape, strict=True)):
+        check_size(op, axis, gather_dimension(size, count) if axis == gather_axis else size, got)
 
 
-def check_sliced(op: Collective, grid: MeshOp, word: str, slice_axis: int) -> None:
-    """One dimension is divided among the devices of the group."""
+def check_sliced_shape(op: Collective, mesh_op: MeshOp, word: str, slice_axis: int) -> None:
+    """Raises unless `slice_axis` is divided among the devices of a group, and the others are unchanged."""
     check_axis(op, word, slice_axis)
-    check_other_sizes(op, slice_axis)
-    before, after = op.shapes()
-    size, whole = grid.group_size(op.mesh_axes), before[slice_axis]
-    expected = divided(whole, size)
-    if expected == DYNAMIC and DYNAMIC not in (whole, size):
-        raise indivisible(op, whole, size, slice_axis)
-    check_size(op, slice_axis, expected, after[slice_axis])
+    check_unchanged_sizes(op, slice_axis)
+    operand_shape, result_shape = op.shapes()
+    size, count = operand_shape[slice_axis], mesh_op.group_size(op.mesh_axes)
+    expected = shard_dimension(size, count)
+    if expected == DYNAMIC and DYNAMIC not in (size, count):
+        raise indivisible_dimension_error(op, size, count, slice_axis)
+    check_size(op, slice_axis, expected, result_shape[slice_axis])
 
 
-def indivisible(op: Op, size: int, group_size: int, axis: int) -> Exception:
+def indivisible_dimension_error(op: Op, size: int, group_size: int, axis: int) -> Exception:
     return op.error(
         f"Operand dimension size {size} is not divisible by collective device group size {group_size} "
         f"for tensor axis {axis}."
     )
 
 
-def check_device(op: Collective, grid: MeshOp, name: str, device: Sequence[int]) -> None:
-    """Fails unless these are coordinates of a device in its group."""
+def check_device(op: Collective, mesh_op: MeshOp, name: str, device: Sequence[int]) -> None:
+    """Raises unless this is the multi-index of a device within its group; `name` is the attribute's."""
     axes: Axes = op.mesh_axes
     if len(device) != len(axes):
         raise op.error(
             f'In-group device "{name}" has unexpected multi-index size {len(device)}. Expected {len(axes)}.'
         )
     for position, (coordinate, axis) in enumerate(zip(device, axes, strict=True)):
-        size = grid.shape[axis]
+        size = mesh_op.shape[axis]
         if DYNAMIC not in (coordinate, size) and coordinate >= size:
             raise op.error(
                 f'Out of bounds coordinate {position} for in-group device "{name}". Got {coordinate}, but '
@@ -171,6 +172,6 @@ def _check_same_shape(signature: OpSignature) -> None:
         raise signature.op_error("failed to verify that all of {input, result} have same shape")
 
 
-# The operand and the result have one rank, or one shape to the last dynamic dimension.
+# Dynamic sizes equal only dynamic sizes in SAME_SHAPE_EXACTLY.
 SAME_RANK = Trait("same-operands-and-result-rank", _check_same_rank)
 SAME_SHAPE_EXACTLY = Trait("same-shape-of-input-and-result", _check_same_shape)

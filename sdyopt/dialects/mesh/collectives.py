@@ -1,4 +1,4 @@
-"""Collectives in which all devices of a group are alike: all_gather, all_reduce, all_slice, …"""
+"""Collectives without a root: all_gather, all_reduce, all_slice, all_to_all, reduce_scatter."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from sdyopt.dialects.mesh.assembly_directives import (
     reduction_clause,
 )
 from sdyopt.dialects.mesh.collective_base import (
-    ALONE,
     AXIS,
+    EMPTY_MESH_AXES,
+    NON_0_RANKED,
     RANKED,
     SAME_RANK,
-    SPLITTABLE,
     Collective,
     check_axis,
-    check_gathered,
-    check_other_sizes,
+    check_gathered_shape,
     check_size,
-    check_sliced,
-    divided,
-    times,
+    check_sliced_shape,
+    check_unchanged_sizes,
+    gather_dimension,
+    shard_dimension,
 )
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.mesh_op import MeshOp
@@ -48,7 +48,7 @@ RANKED_TO_RANKED: tuple[FormatElement | str, ...] = (
 
 @mesh.op("all_gather", PURE, SAME_ELEMENT_TYPE, SAME_RANK)
 class AllGatherOp(Collective):
-    """Every device of a group gets the tensors of all, one behind the other along a dimension.
+    """Concatenates the tensors of each device group along `gather_axis`, on every device.
 
     %1 = mesh.all_gather %0 on @grid mesh_axes = [1] gather_axis = 0
       : tensor<2x4xf32> -> tensor<6x4xf32>
@@ -56,26 +56,25 @@ class AllGatherOp(Collective):
 
     __slots__ = ()
 
-    input = operand(SPLITTABLE)
+    input = operand(NON_0_RANKED)
     gather_axis = attr(AXIS)
-    result = result(SPLITTABLE)
+    result = result(NON_0_RANKED)
 
     result_name = "all_gather"
     assembly = assembly(*HEAD, *integer_clause("gather_axis"), *_TAIL, TypeIn("result", ShapedType))
-    canonicalizations = (ALONE,)
+    canonicalizations = (EMPTY_MESH_AXES,)
 
-    def verify_in_mesh(self, grid: MeshOp) -> None:
-        check_gathered(self, grid, self.gather_axis)
+    def verify_in_mesh(self, mesh_op: MeshOp) -> None:
+        check_gathered_shape(self, mesh_op, self.gather_axis)
 
 
 class AllReduceOp(Collective):
-    """Every device of a group gets the tensors of all, combined element by element.
+    """Reduces the tensors of each device group elementwise, on every device.
 
         %1 = mesh.all_reduce %0 on @grid mesh_axes = [0] reduction = <max>
           : tensor<4xf32> -> tensor<4xf64>
 
-    What is combined has been converted to the element type of the result. Without `reduction` it is
-    the sum.
+    Elements are converted to the element type of the result first. The default reduction is the sum.
     """
 
     __slots__ = ()
@@ -85,13 +84,13 @@ class AllReduceOp(Collective):
     result = result(RANKED)
 
     result_name = "all_reduce"
-    canonicalizations = (ALONE,)
+    canonicalizations = (EMPTY_MESH_AXES,)
     reduction_class: ClassVar[type[Reduction]] = Reduction
 
 
 @mesh.op("all_reduce", PURE, SAME_SHAPE)
 class AllReduce19Op(AllReduceOp):
-    """As LLVM 19 writes it."""
+    """`all_reduce` with the syntax of LLVM 19."""
 
     __slots__ = ()
 
@@ -100,7 +99,7 @@ class AllReduce19Op(AllReduceOp):
 
 @mesh.op("all_slice", PURE, SAME_ELEMENT_TYPE, SAME_RANK)
 class AllSliceOp(Collective):
-    """Every device of a group keeps its part of its own tensor: the inverse of all_gather.
+    """Slices the tensor of each device along `slice_axis`: the inverse of all_gather.
 
     %1 = mesh.all_slice %0 on @grid mesh_axes = [1] slice_axis = 0
       : tensor<6x4xf32> -> tensor<2x4xf32>
@@ -108,22 +107,22 @@ class AllSliceOp(Collective):
 
     __slots__ = ()
 
-    input = operand(SPLITTABLE)
+    input = operand(NON_0_RANKED)
     slice_axis = attr(AXIS)
-    result = result(SPLITTABLE)
+    result = result(NON_0_RANKED)
 
     result_name = "all_slice"
     assembly = assembly(*HEAD, *integer_clause("slice_axis"), *_TAIL, TypeIn("result", ShapedType))
-    canonicalizations = (ALONE,)
+    canonicalizations = (EMPTY_MESH_AXES,)
 
-    def verify_in_mesh(self, grid: MeshOp) -> None:
-        check_sliced(self, grid, "Slice", self.slice_axis)
+    def verify_in_mesh(self, mesh_op: MeshOp) -> None:
+        check_sliced_shape(self, mesh_op, "Slice", self.slice_axis)
 
 
 @mesh.op("all_to_all", PURE, SAME_ELEMENT_TYPE, SAME_RANK)
 class AllToAllOp(Collective):
-    """Every device cuts its tensor along one dimension, sends each device of its group a part, and
-    joins what it gets along another dimension.
+    """Splits each tensor along `split_axis`, exchanges the slices within the device group, and
+    concatenates the received ones along `concat_axis`.
 
         %1 = mesh.all_to_all %0 on @grid mesh_axes = [0] split_axis = 0 concat_axis = 1
           : tensor<6x4xf32> -> tensor<3x8xf32>
@@ -131,10 +130,10 @@ class AllToAllOp(Collective):
 
     __slots__ = ()
 
-    input = operand(SPLITTABLE)
+    input = operand(NON_0_RANKED)
     split_axis = attr(AXIS)
     concat_axis = attr(AXIS)
-    result = result(SPLITTABLE)
+    result = result(NON_0_RANKED)
 
     result_name = "all_to_all"
     assembly = assembly(
@@ -144,24 +143,24 @@ class AllToAllOp(Collective):
         *_TAIL,
         TypeIn("result", ShapedType),
     )
-    canonicalizations = (ALONE,)
+    canonicalizations = (EMPTY_MESH_AXES,)
 
-    def verify_in_mesh(self, grid: MeshOp) -> None:
+    def verify_in_mesh(self, mesh_op: MeshOp) -> None:
         split, concat = self.split_axis, self.concat_axis
         check_axis(self, "Split", split)
         check_axis(self, "Concat", concat)
         if split == concat:
-            check_other_sizes(self)
+            check_unchanged_sizes(self)
             return
-        check_other_sizes(self, split, concat)
-        before, after = self.shapes()
-        size = grid.group_size(self.mesh_axes)
-        check_size(self, concat, times(before[concat], size), after[concat])
-        check_size(self, split, divided(before[split], size), after[split])
+        check_unchanged_sizes(self, split, concat)
+        operand_shape, result_shape = self.shapes()
+        count = mesh_op.group_size(self.mesh_axes)
+        check_size(self, concat, gather_dimension(operand_shape[concat], count), result_shape[concat])
+        check_size(self, split, shard_dimension(operand_shape[split], count), result_shape[split])
 
 
 class ReduceScatterOp(Collective):
-    """The tensors of a group are combined, and every device gets its part of the outcome.
+    """Reduces the tensors of each device group elementwise, and slices the result along `scatter_axis`.
 
     %1 = mesh.reduce_scatter %0 on @grid mesh_axes = [1] reduction = <max> scatter_axis = 0
       : tensor<6x4xf32> -> tensor<2x4xf32>
@@ -169,21 +168,21 @@ class ReduceScatterOp(Collective):
 
     __slots__ = ()
 
-    input = operand(SPLITTABLE)
+    input = operand(NON_0_RANKED)
     reduction = attr(REDUCTION, default=SUM)
     scatter_axis = attr(AXIS)
     result = result(RANKED)
 
     result_name = "reduce_scatter"
-    canonicalizations = (ALONE,)
+    canonicalizations = (EMPTY_MESH_AXES,)
 
-    def verify_in_mesh(self, grid: MeshOp) -> None:
-        check_sliced(self, grid, "Scatter", self.scatter_axis)
+    def verify_in_mesh(self, mesh_op: MeshOp) -> None:
+        check_sliced_shape(self, mesh_op, "Scatter", self.scatter_axis)
 
 
 @mesh.op("reduce_scatter", PURE, SAME_RANK)
 class ReduceScatter19Op(ReduceScatterOp):
-    """As LLVM 19 writes it."""
+    """`reduce_scatter` with the syntax of LLVM 19."""
 
     __slots__ = ()
 

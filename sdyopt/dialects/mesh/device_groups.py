@@ -1,13 +1,13 @@
-"""Device groups: which devices of a mesh take part in a collective together, and in which order.
+"""Device groups: the devices of a mesh that a collective communicates among, and their order.
 
-A device is its coordinates, one per axis of the mesh. A collective names some axes. Devices that agree
-on all *other* axes are a group, and the group is named by those coordinates, in the order of the mesh.
-Within the group a device is named by its coordinates along the axes *of the collective*, in the order
-in which the collective lists them; the group is ordered by these names, first listed axis outermost.
+A device is identified by its multi-index in the mesh. A collective lists mesh axes. Devices with equal
+indices along all *other* axes form a group, which is identified by those indices in mesh order. Within
+its group, a device is identified by its indices along the axes *of the collective*, in the listed order.
+A group is ordered by these in-group indices, the first listed axis major-most.
 
     mesh 2x3x2, axes [2, 0]: group (1,) is (0,1,0), (1,1,0), (0,1,1), (1,1,1)
 
-Shapes must be static. `root`, `source` and `destination` of collectives are names within a group.
+Shapes must be static. `root`, `source` and `destination` of collectives are in-group indices.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ Index = tuple[int, ...]
 
 
 def linear_index(shape: Sequence[int], index: Sequence[int]) -> int:
-    """The number of a multi-index in row-major order: the last coordinate is the fastest."""
-    number = 0
+    """The linear index of a multi-index in row-major order."""
+    linear = 0
     for size, coordinate in zip(shape, index, strict=True):
-        number = number * size + coordinate
-    return number
+        linear = linear * size + coordinate
+    return linear
 
 
-def multi_index(shape: Sequence[int], number: int) -> Index:
-    """The multi-index with this number: the inverse of `linear_index`."""
+def multi_index(shape: Sequence[int], linear: int) -> Index:
+    """The multi-index of a linear index: the inverse of `linear_index`."""
     coordinates = []
     for size in reversed(shape):
-        number, coordinate = divmod(number, size)
+        linear, coordinate = divmod(linear, size)
         coordinates.append(coordinate)
     return tuple(reversed(coordinates))
 
@@ -43,30 +43,32 @@ def devices(shape: Sequence[int]) -> list[Device]:
 
 
 def group_size(shape: Sequence[int], axes: Sequence[int]) -> int:
-    """How many devices there are in each group."""
+    """The number of devices in each group."""
     return prod(shape[axis] for axis in axes)
 
 
 def group_of(device: Sequence[int], axes: Sequence[int]) -> Index:
-    """The name of a device's group: its coordinates on all other axes, in the order of the mesh."""
+    """The group of a device: its indices along all other axes, in mesh order."""
     return tuple(coordinate for axis, coordinate in enumerate(device) if axis not in axes)
 
 
 def index_in_group(device: Sequence[int], axes: Sequence[int]) -> Index:
-    """The name of a device within its group: its coordinates on the axes, in the order of the list."""
+    """The in-group index of a device: its indices along the axes, in the listed order."""
     return tuple(device[axis] for axis in axes)
 
 
 def position_in_group(shape: Sequence[int], device: Sequence[int], axes: Sequence[int]) -> int:
-    """How many devices come before this one in its group."""
+    """The position of a device in the order of its group."""
     return linear_index([shape[axis] for axis in axes], index_in_group(device, axes))
 
 
 def device_in_group(axes: Sequence[int], group: Sequence[int], index: Sequence[int]) -> Device:
-    """The device of a group that has this name within it."""
-    along = dict(zip(axes, index, strict=True))
+    """The device of a group with this in-group index."""
+    in_group = dict(zip(axes, index, strict=True))
     others = iter(group)
-    return tuple(along[axis] if axis in along else next(others) for axis in range(len(axes) + len(group)))
+    return tuple(
+        in_group[axis] if axis in in_group else next(others) for axis in range(len(axes) + len(group))
+    )
 
 
 def devices_of_group(shape: Sequence[int], axes: Sequence[int], group: Sequence[int]) -> list[Device]:
@@ -75,10 +77,10 @@ def devices_of_group(shape: Sequence[int], axes: Sequence[int], group: Sequence[
 
 
 def groups(shape: Sequence[int], axes: Sequence[int]) -> list[Index]:
-    """The names of all groups, in row-major order."""
+    """All groups, in row-major order."""
     return devices([size for axis, size in enumerate(shape) if axis not in axes])
 
 
-def companions(shape: Sequence[int], device: Sequence[int], axes: Sequence[int]) -> list[Device]:
-    """All devices of a device's group, in the order of the group."""
+def devices_in_same_group(shape: Sequence[int], device: Sequence[int], axes: Sequence[int]) -> list[Device]:
+    """The devices of a device's group, in the order of the group."""
     return devices_of_group(shape, axes, group_of(device, axes))

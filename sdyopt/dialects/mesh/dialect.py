@@ -1,4 +1,4 @@
-"""The namespace `mesh` in the form of LLVM 19, and the table that fills it in."""
+"""The mesh dialect object of LLVM 19; the modules beside this one register their operations in it."""
 
 from sdyopt.ir.dialect import Dialect
 

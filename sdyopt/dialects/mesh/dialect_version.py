@@ -1,6 +1,8 @@
-"""Which form of the dialect a program is written in."""
+"""The version of the mesh dialect that a program is in: LLVM 19 or LLVM 21."""
 
 from __future__ import annotations
+
+from typing import TypeVar
 
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.mesh_op import MeshOp
@@ -8,9 +10,11 @@ from sdyopt.ir.dialect import Dialect
 from sdyopt.ir.operation import Op
 from sdyopt.ir.symbols import nearest_symbol_table
 
+OpT = TypeVar("OpT", bound=Op)
 
-def dialect_at(op: Op) -> Dialect:
-    """The form of the dialect around an operation: that of the meshes there; of LLVM 19 without any."""
+
+def mesh_dialect_of(op: Op) -> Dialect:
+    """The version of the nearest mesh in the symbol tables around an operation; LLVM 19 without any."""
     table = nearest_symbol_table(op)
     while table is not None:
         for symbol in table.symbols():
@@ -20,3 +24,8 @@ def dialect_at(op: Op) -> Dialect:
         parent = table.parent_op
         table = None if parent is None else nearest_symbol_table(parent)
     return mesh
+
+
+def op_class_in(dialect: Dialect, base: type[OpT]) -> type[OpT]:
+    """The class that a version of the dialect registers for the operation `base`."""
+    return next(op_class for op_class in dialect.ops.values() if issubclass(op_class, base))

@@ -1,4 +1,4 @@
-"""Operations about neighbours and parts of different sizes: shard_shape, neighbors, update_halo."""
+"""Halos and shard shapes: shard_shape, neighbors_linear_indices, update_halo."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.mesh.assembly_directives import mesh_reference
 from sdyopt.dialects.mesh.axes import AXES, parse_axes_attribute, print_axes
-from sdyopt.dialects.mesh.axes_array import AXES_LISTS, lists_clause
+from sdyopt.dialects.mesh.axes_array import AXES_LISTS, axes_lists_clause
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.mesh_op import find_mesh
 from sdyopt.dialects.mesh.mesh_queries import INDEX_VALUE
-from sdyopt.dialects.mesh.sharding_op import INTEGER, NO_NUMBERS
+from sdyopt.dialects.mesh.sharding_op import INTEGER, NO_SIZES
 from sdyopt.dialects.mesh.sharding_value import SHARDING_TYPE, SHARDING_VALUE
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.block import Region
@@ -35,7 +35,7 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, INFERS_TYPES, PURE
 from sdyopt.ir.types import I64, INDEX, MemRefType, RankedTensor, Type
 
-_HOLDER = TypeConstraint[Type](
+_NON_0_RANKED_SHAPED = TypeConstraint[Type](
     "non-0-ranked.memref of any type values or non-0-ranked.tensor of any type values",
     lambda type: isinstance(type, RankedTensor | MemRefType) and type.rank > 0,
 )
@@ -43,7 +43,7 @@ _HOLDER = TypeConstraint[Type](
 
 @mesh.op("shard_shape", PURE, ATTR_SIZED_OPERANDS)
 class ShardShapeOp(Op):
-    """The shape of the part of a tensor that a device holds.
+    """The shape of the shard that a device has.
 
     %shape:2 = mesh.shard_shape dims = [6, %n] sharding = %s device = [%i, 0] : index, index
     """
@@ -94,7 +94,7 @@ def _write_device(out: Template, signature: OpSignature, attributes: DictAttr) -
 
 @mesh.op("neighbors_linear_indices", PURE)
 class NeighborsLinearIndicesOp(Op):
-    """The numbers of the devices below and above one along an axis, -1 where there is none.
+    """The linear indices of the neighbors of a device along an axis, -1 where there is none.
 
     %down, %up = mesh.neighbors_linear_indices on @grid[%i, %j] split_axes = [1] : index, index
     """
@@ -128,42 +128,42 @@ class NeighborsLinearIndicesOp(Op):
         return [(0, "down_linear_idx"), (1, "up_linear_idx")]
 
 
-def _parse_holder(op_parser: OpAsmParser) -> None:
+def _parse_types(op_parser: OpAsmParser) -> None:
     type = op_parser.type()
-    if not _HOLDER.accepts(type):
-        message = f"'result' must be {_HOLDER.description}, but got '{plain_type(type)}'"
+    if not _NON_0_RANKED_SHAPED.accepts(type):
+        message = f"'result' must be {_NON_0_RANKED_SHAPED.description}, but got '{plain_type(type)}'"
         raise op_parser.error(message, op_parser.offset)
     op_parser.types["destination"] = op_parser.types["result"] = [type]
 
 
-def _write_holder(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+def _write_types(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
     out.types(signature.result_types)
 
 
 @mesh.op("update_halo", PURE, INFERS_TYPES)
 class UpdateHaloOp(Op):
-    """The part that a device holds, its halos filled with what its neighbours have there.
+    """Copies the halos of each shard from its neighbors.
 
         %1 = mesh.update_halo %0 on @line split_axes = [[0]] halo_sizes = [1, %n] : tensor<8x4xf32>
 
-    Dimensions are done from the last to the first, so that corners get filled, too. Halos without a
-    neighbour stay as they are.
+    Dimensions are processed from the last to the first, so that corners are copied too. Halos without a
+    neighbor are unchanged.
     """
 
     __slots__ = ()
 
-    destination = operand(_HOLDER)
+    destination = operand(_NON_0_RANKED_SHAPED)
     mesh = attr(FLAT_SYMBOL_ATTR)
     split_axes = attr(AXES_LISTS)
-    static_halo_sizes = attr(I64_ARRAY, default=NO_NUMBERS)
+    static_halo_sizes = attr(I64_ARRAY, default=NO_SIZES)
     halo_sizes = operands(INTEGER)
-    result = result(_HOLDER)
+    result = result(_NON_0_RANKED_SHAPED)
 
     assembly = assembly(
         Operand("destination"),
         "on",
         mesh_reference(),
-        *lists_clause("split_axes"),
+        *axes_lists_clause("split_axes"),
         Optional(
             "halo_sizes",
             "=",
@@ -172,7 +172,7 @@ class UpdateHaloOp(Op):
         ),
         AttrDict(),
         ":",
-        Custom(_parse_holder, _write_holder),
+        Custom(_parse_types, _write_types),
     )
 
     @staticmethod

@@ -1,25 +1,25 @@
-"""The form that the dialect has in LLVM 21, which `--mesh-version=21` asks for.
+"""The mesh dialect of LLVM 21, selected by `--mesh-version=21`.
 
-Shardings are values, reductions are written as bare words, meshes have no effects, and functions that
-communicate may be inlined. What has not changed is taken over from the form of LLVM 19.
+Shardings are values, reductions are bare keywords, meshes are pure, and collectives can be inlined.
+Operations that have not changed are registered with their LLVM 19 definitions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
 
 from sdyopt.asm.format.assembly_format import Attr, AttrDict, Optional, assembly
 from sdyopt.asm.format.typed_operands import TypeIn
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.parser.op_parser import OpAsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.dialects.mesh.assembly_directives import device_clause, integer_clause
 from sdyopt.dialects.mesh.collective_base import SAME_RANK, SAME_SHAPE_EXACTLY
 from sdyopt.dialects.mesh.collectives import HEAD, RANKED_TO_RANKED, AllReduceOp, ReduceScatterOp
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.mesh_op import MeshOp
-from sdyopt.dialects.mesh.reduction import REDUCTION, Reduction, ReductionKind, parse_word
+from sdyopt.dialects.mesh.reduction import REDUCTION, Reduction, ReductionKind, parse_reduction_kind
 from sdyopt.dialects.mesh.rooted_collectives import TYPES, ReduceOp
 from sdyopt.dialects.mesh.shard_op import SAME_TENSOR_TYPE, ShardOp
 from sdyopt.dialects.mesh.sharding import MeshSharding
@@ -39,51 +39,51 @@ from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, PURE, SYMBOL
 from sdyopt.ir.types import DYNAMIC, I32, I64, RankedTensor, ShapedType
 from sdyopt.ir.value import LazyLocation, Value
 
-later = DIALECT = Dialect("mesh")
-later.is_inlinable = True
-later.unknown_type = mesh.unknown_type
-later.type_parsers.update(mesh.type_parsers)
-later.attribute_parsers.update({n: p for n, p in mesh.attribute_parsers.items() if n != "partial"})
+mesh21 = DIALECT = Dialect("mesh")
+mesh21.is_inlinable = True
+mesh21.unknown_type = mesh.unknown_type
+mesh21.type_parsers.update(mesh.type_parsers)
+mesh21.attribute_parsers.update({n: p for n, p in mesh.attribute_parsers.items() if n != "partial"})
 
 
 class BareReduction(Reduction):
-    """A kind of reduction, written without brackets: `#mesh<partial max>`."""
+    """A reduction kind without brackets: `#mesh<partial max>`."""
 
 
 BARE_SUM = BareReduction(ReductionKind.SUM)
 
 
-@later.attribute("partial")
-def parse_bare(parser: AsmParser) -> BareReduction:
-    """Takes the word for a kind."""
-    return parse_word(parser, BareReduction)
+@mesh21.attribute("partial")
+def parse_bare_reduction(parser: AsmParser) -> BareReduction:
+    """Parses a reduction kind; raises as `parse_reduction_kind` does."""
+    return parse_reduction_kind(parser, BareReduction)
 
 
-@later.printer(BareReduction)
-def _print(attribute: BareReduction, _attribute_printer: Any) -> str:
+@mesh21.printer(BareReduction)
+def _print(attribute: BareReduction, _attribute_printer: AttributePrinter) -> str:
     return f"partial {attribute.kind}"
 
 
 def _reduction_clause() -> Optional:
-    """`reduction =  kind`: with two blanks, as the reference has it."""
+    """`reduction =  kind`; the reference prints two spaces."""
 
-    def read(op_parser: OpAsmParser) -> Attribute:
-        return parse_bare(op_parser)
+    def parse(op_parser: OpAsmParser) -> Attribute:
+        return parse_bare_reduction(op_parser)
 
-    element = Attr("reduction", read, lambda attribute, attribute_printer: f" {attribute.kind}")
+    element = Attr("reduction", parse, lambda attribute, attribute_printer: f" {attribute.kind}")
     return Optional("reduction", "=", element, anchor="reduction")
 
 
-@later.op("mesh", SYMBOL, PURE)
+@mesh21.op("mesh", SYMBOL, PURE)
 class Mesh21Op(MeshOp):
-    """A grid of devices."""
+    """`mesh`, which LLVM 21 declares pure."""
 
     __slots__ = ()
 
 
-@later.op("all_reduce", PURE, SAME_SHAPE)
+@mesh21.op("all_reduce", PURE, SAME_SHAPE)
 class AllReduce21Op(AllReduceOp):
-    """As LLVM 21 writes it."""
+    """`all_reduce` with the syntax of LLVM 21."""
 
     __slots__ = ()
 
@@ -92,9 +92,9 @@ class AllReduce21Op(AllReduceOp):
     assembly = assembly(*HEAD, _reduction_clause(), *RANKED_TO_RANKED)
 
 
-@later.op("reduce", PURE, SAME_SHAPE_EXACTLY)
+@mesh21.op("reduce", PURE, SAME_SHAPE_EXACTLY)
 class Reduce21Op(ReduceOp):
-    """As LLVM 21 writes it."""
+    """`reduce` with the syntax of LLVM 21."""
 
     __slots__ = ()
 
@@ -102,9 +102,9 @@ class Reduce21Op(ReduceOp):
     assembly = assembly(*HEAD, _reduction_clause(), *device_clause("root"), *TYPES)
 
 
-@later.op("reduce_scatter", PURE, SAME_RANK)
+@mesh21.op("reduce_scatter", PURE, SAME_RANK)
 class ReduceScatter21Op(ReduceScatterOp):
-    """As LLVM 21 writes it."""
+    """`reduce_scatter` with the syntax of LLVM 21."""
 
     __slots__ = ()
 
@@ -124,25 +124,25 @@ class ReduceScatter21Op(ReduceScatterOp):
 # --- Shardings as values ----------------------------------------------------------------------
 
 
-def _follow_the_other_use(op: ShardOp, rewriter: Rewriter) -> bool:
-    """Of two annotations of one value the later goes, or is put behind the earlier."""
+def _merge_duplicate_annotation(op: ShardOp, rewriter: Rewriter) -> bool:
+    """Removes the later of two equal annotations of a value, or applies it to the result of the earlier."""
     if isinstance(op.src.defining_op, ShardOp) or op.src.has_one_use:
         return False
     other = next((user for user in op.src.users if user is not op), None)
     if not isinstance(other, ShardOp) or other.parent is not op.parent or not other.is_before(op):
         return False
-    if _are_equal(op, other):
+    if _have_equal_shardings(op, other):
         rewriter.replace(op, other)
     else:
         rewriter.set_operand(op.operand_uses[0], other.result)
     return True
 
 
-def _are_equal(op: ShardOp, other: ShardOp) -> bool:
-    one, two = op.sharding, other.sharding
-    if one is two and one is not None:
+def _have_equal_shardings(op: ShardOp, other: ShardOp) -> bool:
+    shardings = (op.sharding, other.sharding)
+    if shardings[0] is shardings[1] and shardings[0] is not None:
         return True
-    sources = [value.defining_op if value is not None else None for value in (one, two)]
+    sources = [value.defining_op if value is not None else None for value in shardings]
     if not all(isinstance(source, ShardingOp) for source in sources):
         return False
     first, second = sources
@@ -150,20 +150,20 @@ def _are_equal(op: ShardOp, other: ShardOp) -> bool:
     return first.signature is second.signature and first.operands == second.operands
 
 
-@later.op("shard", PURE, SAME_TENSOR_TYPE)
+@mesh21.op("shard", PURE, SAME_TENSOR_TYPE)
 class Shard21Op(ShardOp):
-    """An annotation whose sharding is a value."""
+    """`shard` with a sharding operand."""
 
     __slots__ = ()
 
-    canonicalizations = (Pattern(_follow_the_other_use),)
+    canonicalizations = (Pattern(_merge_duplicate_annotation),)
 
     @classmethod
-    def make(
+    def create(
         cls,
         rewriter: Rewriter,
         value: Value,
-        layout: MeshSharding,
+        mesh_sharding: MeshSharding,
         attributes: dict[str, Attribute],
         location: LazyLocation,
         before: Op | None,
@@ -173,7 +173,7 @@ class Shard21Op(ShardOp):
             Sharding21Op,
             (),
             [SHARDING_TYPE],
-            {**dict(sharding_attributes(layout, BareReduction)), **_NO_OPERANDS},
+            {**dict(sharding_attributes(mesh_sharding, BareReduction)), **_NO_OPERANDS},
             before=before,
             after=after,
             location=location,
@@ -185,42 +185,43 @@ class Shard21Op(ShardOp):
 _NO_OPERANDS: dict[str, Attribute] = {"operandSegmentSizes": DenseArray(I32, (0, 0))}
 
 
-def _know_constants(op: ShardingOp, rewriter: Rewriter) -> bool:
-    """Sizes that are constants become numbers."""
-    halos = _known(op.static_halo_sizes, op.dynamic_halo_sizes)
-    offsets = _known(op.static_sharded_dims_offsets, op.dynamic_sharded_dims_offsets)
+def _fold_constant_sizes(op: ShardingOp, rewriter: Rewriter) -> bool:
+    """Replaces constant operands with static sizes."""
+    halos = _fold_constants(op.static_halo_sizes, op.dynamic_halo_sizes)
+    offsets = _fold_constants(op.static_sharded_dims_offsets, op.dynamic_sharded_dims_offsets)
     if len(halos[1]) + len(offsets[1]) == len(op.operands):
         return False
     return _set_sizes(op, rewriter, halos, offsets)
 
 
+# Static sizes, with `DYNAMIC` for each of the dynamic ones.
 Sizes = tuple[list[int], list[Value]]
 
 
-def _known(numbers: Sequence[int], values: Sequence[Value]) -> Sizes:
-    left: list[Value] = []
-    found: list[int] = []
-    following = iter(values)
-    for number in numbers:
-        if number == DYNAMIC:
-            value = next(following)
-            constant = constant_value(value.defining_op)
+def _fold_constants(static_sizes: Sequence[int], dynamic_sizes: Sequence[Value]) -> Sizes:
+    sizes: list[int] = []
+    dynamic: list[Value] = []
+    operands = iter(dynamic_sizes)
+    for size in static_sizes:
+        if size == DYNAMIC:
+            operand = next(operands)
+            constant = constant_value(operand.defining_op)
             if isinstance(constant, IntegerAttr):
-                number = constant.value
+                size = constant.value
             else:
-                left.append(value)
-        found.append(number)
-    return found, left
+                dynamic.append(operand)
+        sizes.append(size)
+    return sizes, dynamic
 
 
-def _drop_trivial(op: ShardingOp, rewriter: Rewriter) -> bool:
-    """No halos and equal parts go without saying."""
+def _drop_default_sizes(op: ShardingOp, rewriter: Rewriter) -> bool:
+    """Removes halo sizes that are all zero, and offsets of equally large shards."""
     halos: Sizes = (list(op.static_halo_sizes), list(op.dynamic_halo_sizes))
     offsets: Sizes = (list(op.static_sharded_dims_offsets), list(op.dynamic_sharded_dims_offsets))
     if halos[0] and not any(halos[0]):
         return _set_sizes(op, rewriter, ([], []), offsets)
-    steps = {later - earlier for earlier, later in pairwise(offsets[0])}
-    if len(offsets[0]) > 2 and DYNAMIC not in offsets[0] and len(steps) == 1:
+    shard_sizes = {end - start for start, end in pairwise(offsets[0])}
+    if len(offsets[0]) > 2 and DYNAMIC not in offsets[0] and len(shard_sizes) == 1:
         return _set_sizes(op, rewriter, halos, ([], []))
     return False
 
@@ -233,32 +234,32 @@ def _set_sizes(op: ShardingOp, rewriter: Rewriter, halos: Sizes, offsets: Sizes)
         "static_sharded_dims_offsets": DenseArray(I64, tuple(offsets[0])),
         "operandSegmentSizes": DenseArray(I32, (len(offsets[1]), len(halos[1]))),
     }
-    made = rewriter.create(
+    new_op = rewriter.create(
         type(op), [*offsets[1], *halos[1]], op.result_types, attributes, before=op, location=op.location
     )
-    rewriter.replace(op, made)
+    rewriter.replace(op, new_op)
     return True
 
 
-@later.op("sharding", PURE, ATTR_SIZED_OPERANDS)
+@mesh21.op("sharding", PURE, ATTR_SIZED_OPERANDS)
 class Sharding21Op(ShardingOp):
-    """A sharding as a value, which knows its constants."""
+    """`sharding` with canonicalizations."""
 
     __slots__ = ()
 
     reduction_class = BareReduction
-    canonicalizations = (Pattern(_know_constants), Pattern(_drop_trivial))
+    canonicalizations = (Pattern(_fold_constant_sizes), Pattern(_drop_default_sizes))
 
 
-def _take_over(mnemonic: str, op_class: type[Op]) -> None:
-    """Registers an operation that is as it was."""
-    if mnemonic not in later.ops:
-        own = type(op_class.__name__, (op_class,), {"__slots__": (), "__doc__": op_class.__doc__})
-        register: Callable[[type[Op]], type[Op]] = later.op(mnemonic, *op_class.trait_order)
-        register(own)
+def _register_unchanged(mnemonic: str, op_class: type[Op]) -> None:
+    """Registers an operation with its LLVM 19 definition, unless LLVM 21 has its own."""
+    if mnemonic not in mesh21.ops:
+        subclass = type(op_class.__name__, (op_class,), {"__slots__": (), "__doc__": op_class.__doc__})
+        register: Callable[[type[Op]], type[Op]] = mesh21.op(mnemonic, *op_class.trait_order)
+        register(subclass)
 
 
 for _mnemonic, _op_class in mesh.ops.items():
-    _take_over(_mnemonic, _op_class)
+    _register_unchanged(_mnemonic, _op_class)
 
-__all__ = ["DIALECT", "later"]
+__all__ = ["DIALECT", "mesh21"]

@@ -1,4 +1,4 @@
-"""The mesh itself: `mesh.mesh @grid(shape = 2x?x4)`, a grid of devices."""
+"""mesh.mesh: `mesh.mesh @grid(shape = 2x?x4)`, a mesh of devices."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from sdyopt.ir.types import DYNAMIC, I64
 
 _DIMENSION = re.compile(r"\d+|\?")
 _EMPTY_LIST = re.compile(rf"{SPACE}\[{SPACE}\]")
-_FAILED = "Failed parsing dimension list."
+_PARSING_FAILED = "Failed parsing dimension list."
 
 
 def _parse_shape(op_parser: OpAsmParser) -> None:
@@ -45,17 +45,21 @@ def _dimensions(op_parser: OpAsmParser) -> list[int]:
             return sizes
         position += 1
     if not sizes:
-        raise op_parser.error(f'{_FAILED} Did you mean an empty list? It must be denoted by "[]".', position)
-    raise AsmParser.error(op_parser, "invalid dimension", position).then(op_parser.error(_FAILED, position))
+        raise op_parser.error(
+            f'{_PARSING_FAILED} Did you mean an empty list? It must be denoted by "[]".', position
+        )
+    raise AsmParser.error(op_parser, "invalid dimension", position).then(
+        op_parser.error(_PARSING_FAILED, position)
+    )
 
 
 def _write_shape(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-    sizes = ["?" if size == DYNAMIC else str(size) for size in signature.shape]
+    sizes = ["?" if size == DYNAMIC else str(size) for size in signature[MeshOp.shape]]
     out.word("x".join(sizes) or "[]")
 
 
 class MeshOp(Op):
-    """A grid of devices by name; axis `i` has `shape[i]` devices, or an unknown number of them."""
+    """A named mesh of devices. The size of an axis may be dynamic."""
 
     __slots__ = ()
 
@@ -74,9 +78,9 @@ class MeshOp(Op):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        if not signature.shape:
+        if not signature[MeshOp.shape]:
             raise signature.op_error("rank of mesh is expected to be a positive integer")
-        if any(size < 0 and size != DYNAMIC for size in signature.shape):
+        if any(size < 0 and size != DYNAMIC for size in signature[MeshOp.shape]):
             raise signature.op_error("dimension size of a mesh is expected to be non-negative or dynamic")
 
     @property
@@ -85,7 +89,7 @@ class MeshOp(Op):
         return len(self.shape)
 
     def group_size(self, axes: Axes) -> int:
-        """How many devices there are along some axes together; `DYNAMIC` if that is not known."""
+        """The product of the sizes of the axes; `DYNAMIC` if one of them is."""
         size = 1
         for axis in axes:
             if self.shape[axis] == DYNAMIC:
@@ -96,26 +100,26 @@ class MeshOp(Op):
 
 @mesh.op("mesh", SYMBOL)
 class Mesh19Op(MeshOp):
-    """A grid of devices. In LLVM 19 nothing says that it has no effects."""
+    """`mesh` in LLVM 19, where it is not declared pure."""
 
     __slots__ = ()
 
 
 def find_mesh(op: Op, name: str) -> MeshOp:
-    """The mesh of this name, in the symbol table around `op`; an error at `op` if there is none."""
-    found = lookup_symbol(op, name)
-    if not isinstance(found, MeshOp):
+    """The mesh of this name in the nearest symbol table; raises an error at `op` if there is none."""
+    symbol = lookup_symbol(op, name)
+    if not isinstance(symbol, MeshOp):
         raise op.error(f'Undefined required mesh symbol "{name}".')
-    return found
+    return symbol
 
 
-def check_axes(op: Op, grid: MeshOp, axes: Axes) -> None:
-    """Fails at `op` unless the axes are different ones of the mesh."""
+def check_axes(op: Op, mesh_op: MeshOp, axes: Axes) -> None:
+    """Raises an error at `op` unless the axes are distinct axes of the mesh."""
     if len(set(axes)) != len(axes):
         raise op.error("Mesh axes contains duplicate elements.")
     for axis in axes:
-        if not 0 <= axis < grid.rank:
+        if not 0 <= axis < mesh_op.rank:
             raise op.error(
                 f"0-based mesh axis index {axis} is out of bounds. The referenced mesh "
-                f'"{grid.sym_name}" is of rank {grid.rank}.'
+                f'"{mesh_op.sym_name}" is of rank {mesh_op.rank}.'
             )

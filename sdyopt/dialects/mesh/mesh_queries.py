@@ -1,4 +1,4 @@
-"""Questions about the mesh and the place of the device in it: mesh_shape, process_*_index."""
+"""Queries of the mesh shape and the device's position: mesh_shape, process_*_index."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ INDEX_VALUE = TypeConstraint[Type]("index", lambda type: type is INDEX)
 
 
 class AxesQuery(Op):
-    """One result per axis asked, or per axis of the mesh if none is named."""
+    """Base: one result per axis of `axes`, or per axis of the mesh without `axes`."""
 
     __slots__ = ()
 
@@ -34,20 +34,20 @@ class AxesQuery(Op):
         return [(0, self.result_name)] if self.results else []
 
     def verify_symbol_uses(self) -> None:
-        grid = find_mesh(self, self.mesh)
-        check_axes(self, grid, self.axes)
-        expected = len(self.axes) or grid.rank
+        mesh_op = find_mesh(self, self.mesh)
+        check_axes(self, mesh_op, self.axes)
+        expected = len(self.axes) or mesh_op.rank
         if len(self.results) != expected:
             raise self.error(f"Unexpected number of results {len(self.results)}. Expected {expected}.")
 
 
 @mesh.op("mesh_shape", PURE)
 class MeshShapeOp(AxesQuery):
-    """The sizes of axes of a mesh.
+    """The sizes of mesh axes.
 
         %sizes:2 = mesh.mesh_shape @grid axes = [2, 0] : index, index
 
-    Without `axes` all of them, in order.
+    Without `axes`, the sizes of all axes in order.
     """
 
     __slots__ = ()
@@ -58,9 +58,9 @@ class MeshShapeOp(AxesQuery):
 
 @mesh.op("process_multi_index", PURE)
 class ProcessMultiIndexOp(AxesQuery):
-    """The coordinates of the device that runs this, along some axes or all.
+    """The multi-index of the executing device along `axes`, by default along all.
 
-    %place:2 = mesh.process_multi_index on @grid axes = [2, 0] : index, index
+    %index:2 = mesh.process_multi_index on @grid axes = [2, 0] : index, index
     """
 
     __slots__ = ()
@@ -71,11 +71,11 @@ class ProcessMultiIndexOp(AxesQuery):
 
 @mesh.op("process_linear_index", PURE)
 class ProcessLinearIndexOp(Op):
-    """The number of the device that runs this: row-major, the last axis fastest.
+    """The linear index of the executing device, in row-major order.
 
-        %number = mesh.process_linear_index on @grid : index
+        %index = mesh.process_linear_index on @grid : index
 
-    On a mesh of 4x5x6 the device (2, 3, 1) has the number (2 * 5 + 3) * 6 + 1.
+    On a mesh of shape 4x5x6, device (2, 3, 1) has the linear index (2 * 5 + 3) * 6 + 1.
     """
 
     __slots__ = ()

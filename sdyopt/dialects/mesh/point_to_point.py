@@ -1,4 +1,4 @@
-"""Operations that pass tensors from device to device: send, recv, shift."""
+"""Point-to-point communication: send, recv, shift."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from sdyopt.asm.format.unit_attr import UnitKeyword
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.dialects.mesh.assembly_directives import device_clause, integer_clause, offset_clause
 from sdyopt.dialects.mesh.collective_base import (
-    ALONE,
     AXIS,
     DEVICE,
+    EMPTY_MESH_AXES,
+    NON_0_RANKED,
     RANKED,
     SAME_SHAPE_EXACTLY,
-    SPLITTABLE,
     Collective,
     check_device,
 )
@@ -34,7 +34,7 @@ from sdyopt.ir.types import RankedTensor, ShapedType
 
 
 class _OptionalSource(FormatElement):
-    """`source = [%i, 2]`, or nothing; an empty list is not nothing."""
+    """`source = [%i, 2]`, or nothing without a source; an empty list is printed."""
 
     elides = ("source",)
     _list = DynamicIndexList("source_dynamic", "source")
@@ -46,7 +46,7 @@ class _OptionalSource(FormatElement):
             self._list.parse(op_parser)
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-        if signature.source is not None:
+        if signature[RecvOp.source] is not None:
             out.literal("source")
             out.literal("=")
             self._list.write(out, signature, attributes)
@@ -54,7 +54,7 @@ class _OptionalSource(FormatElement):
 
 @mesh.op("send", SAME_SHAPE_EXACTLY, SAME_ELEMENTS)
 class SendOp(Collective):
-    """Every device of a group hands its tensor to one device of the group, and keeps it.
+    """Sends the tensor of every device to one device of its group; the result is the operand.
 
     %1 = mesh.send %0 on @grid mesh_axes = [1, 0] destination = [%i, 1]
       : (tensor<4xf32>, index) -> tensor<4xf32>
@@ -62,67 +62,67 @@ class SendOp(Collective):
 
     __slots__ = ()
 
-    input = operand(SPLITTABLE)
+    input = operand(NON_0_RANKED)
     destination = attr(DEVICE)
     destination_dynamic = operands(INDEX_VALUE)
     result = result(RANKED)
 
     result_name = "send"
     assembly = assembly(*HEAD, *device_clause("destination"), *TYPES)
-    canonicalizations = (ALONE,)
+    canonicalizations = (EMPTY_MESH_AXES,)
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
         check_coordinates(signature, "destination")
 
-    def verify_in_mesh(self, grid: MeshOp) -> None:
-        check_device(self, grid, "destination", self.destination)
+    def verify_in_mesh(self, mesh_op: MeshOp) -> None:
+        check_device(self, mesh_op, "destination", self.destination)
 
 
 @mesh.op("recv", SAME_SHAPE_EXACTLY, SAME_ELEMENTS)
 class RecvOp(Collective):
-    """Every device of a group takes the tensor that one device of the group, or any, sends to it.
+    """Receives the tensor sent by one device of the group, or by any without `source`.
 
         %1 = mesh.recv %0 on @grid mesh_axes = [1] source = [2]
           : (tensor<4xf32>) -> tensor<4xf32>
 
-    The operand gives the type, and the value where nothing was sent.
+    The operand defines the type, and the result where nothing was sent.
     """
 
     __slots__ = ()
 
-    input = operand(SPLITTABLE)
+    input = operand(NON_0_RANKED)
     source = optional_attr(DEVICE)
     source_dynamic = operands(INDEX_VALUE)
     result = result(RANKED)
 
     result_name = "recv"
     assembly = assembly(*HEAD, _OptionalSource(), *TYPES)
-    canonicalizations = (ALONE,)
+    canonicalizations = (EMPTY_MESH_AXES,)
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
         check_coordinates(signature, "source")
 
-    def verify_in_mesh(self, grid: MeshOp) -> None:
+    def verify_in_mesh(self, mesh_op: MeshOp) -> None:
         if self.source is not None:
-            check_device(self, grid, "source", self.source)
+            check_device(self, mesh_op, "source", self.source)
 
 
 @mesh.op("shift", PURE, SAME_ELEMENT_TYPE, SAME_SHAPE)
 class ShiftOp(Collective):
-    """Tensors move along one mesh axis, `offset` devices towards higher coordinates.
+    """Moves tensors along one mesh axis, by `offset` devices towards higher indices.
 
         %1 = mesh.shift %0 on @grid mesh_axes = [1] shift_axis = 1 offset = 1 rotate
           : tensor<4xf32> -> tensor<4xf32>
 
-    With `rotate` those that leave the mesh come in at the other end. Without it the result is not
-    defined where nothing comes in.
+    With `rotate`, tensors that leave the mesh enter at the other end. Without it, the result is undefined
+    on devices that receive no tensor.
     """
 
     __slots__ = ()
 
-    input = operand(SPLITTABLE)
+    input = operand(NON_0_RANKED)
     shift_axis = attr(AXIS)
     offset = attr(I64_ATTR)
     rotate = optional_attr(UNIT_ATTR)
@@ -141,8 +141,8 @@ class ShiftOp(Collective):
         TypeIn("result", RankedTensor),
     )
 
-    def verify_in_mesh(self, grid: MeshOp) -> None:
+    def verify_in_mesh(self, mesh_op: MeshOp) -> None:
         axis = self.shift_axis
         if axis not in self.mesh_axes:
-            shown = axis if axis >= 0 else axis + (1 << 64)
-            raise self.error(f"Invalid shift axis {shown}. It must be one of the grouping mesh axes.")
+            unsigned_axis = axis if axis >= 0 else axis + (1 << 64)
+            raise self.error(f"Invalid shift axis {unsigned_axis}. It must be one of the grouping mesh axes.")

@@ -1,18 +1,19 @@
-"""How values of a device group are combined: `#mesh.partial<max>`, in clauses `<max>`."""
+"""The reduction of a collective: `#mesh.partial<max>`, in clauses `<max>`."""
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import AttrKind
 
 
 class ReductionKind(StrEnum):
-    """What is done with two values to make one of them."""
+    """The operation that reduces two values to one."""
 
     SUM = "sum"
     MAX = "max"
@@ -25,15 +26,15 @@ class ReductionKind(StrEnum):
     GENERIC = "generic"
 
 
-_WORDS = {kind.value: kind for kind in ReductionKind}
-_EXPECTED = f"expected ::mlir::mesh::ReductionKind to be one of: {', '.join(_WORDS)}"
+_KINDS = {kind.value: kind for kind in ReductionKind}
+_EXPECTED = f"expected ::mlir::mesh::ReductionKind to be one of: {', '.join(_KINDS)}"
 _PARAMETER = (
     "failed to parse Mesh_ReductionKindAttr parameter 'value' which is to be a `::mlir::mesh::ReductionKind`"
 )
 
 
 class Reduction(Attribute):
-    """A kind of reduction as an attribute."""
+    """A reduction kind as an attribute."""
 
     kind: ReductionKind
 
@@ -48,33 +49,33 @@ REDUCTION: AttrKind[ReductionKind] = AttrKind(
 SUM = Reduction(ReductionKind.SUM)
 
 
-def parse_word(parser: AsmParser, cls: type[R]) -> R:
-    """Takes the word for a kind."""
+def parse_reduction_kind(parser: AsmParser, cls: type[R]) -> R:
+    """Parses a reduction kind; raises if the keyword is missing or is no kind."""
     offset = parser.skip_trivia()
     word = parser.accept_word()
     if word is None:
         failed = parser.error(_PARAMETER, offset)
         raise parser.error("expected valid keyword", offset).then(failed)
-    if word not in _WORDS:
+    if word not in _KINDS:
         failed = parser.error(_PARAMETER, parser.skip_trivia())
         raise parser.error(_EXPECTED, offset).then(failed)
-    return cls(_WORDS[word])
+    return cls(_KINDS[word])
 
 
 @mesh.attribute("partial")
-def parse_in_brackets(parser: AsmParser) -> Reduction:
-    """Takes `<kind>`."""
+def parse_bracketed_reduction(parser: AsmParser) -> Reduction:
+    """Parses `<kind>`; raises as `parse_reduction_kind` does."""
     parser.expect("<")
-    found = parse_word(parser, Reduction)
+    reduction = parse_reduction_kind(parser, Reduction)
     parser.expect(">")
-    return found
+    return reduction
 
 
 @mesh.printer(Reduction)
-def _print(attribute: Reduction, _attribute_printer: Any) -> str:
+def _print(attribute: Reduction, _attribute_printer: AttributePrinter) -> str:
     return f"partial<{attribute.kind}>"
 
 
-def in_brackets(attribute: Reduction, _attribute_printer: Any) -> str:
-    """`<kind>`, as clauses have it."""
+def print_bracketed_reduction(attribute: Reduction, _attribute_printer: AttributePrinter) -> str:
+    """`<kind>`, as in clauses."""
     return f"<{attribute.kind}>"

@@ -7,16 +7,16 @@ from sdyopt.asm.format.dynamic_index_list import is_matched
 from sdyopt.asm.format.typed_operands import OperandsAndResultsType
 from sdyopt.dialects.mesh.assembly_directives import device_clause, integer_clause, reduction_clause
 from sdyopt.dialects.mesh.collective_base import (
-    ALONE,
     AXIS,
     DEVICE,
+    EMPTY_MESH_AXES,
+    NON_0_RANKED,
     RANKED,
     SAME_SHAPE_EXACTLY,
-    SPLITTABLE,
     Collective,
     check_device,
-    check_gathered,
-    check_sliced,
+    check_gathered_shape,
+    check_sliced_shape,
 )
 from sdyopt.dialects.mesh.collectives import HEAD
 from sdyopt.dialects.mesh.dialect import mesh
@@ -34,7 +34,7 @@ TYPES: tuple[FormatElement | str, ...] = (AttrDict(), ":", OperandsAndResultsTyp
 
 
 class Rooted(Collective):
-    """Base of the operations with a root: a number or an `index` value per mesh axis."""
+    """Base of the collectives with a root, given by a static or dynamic index per mesh axis."""
 
     __slots__ = ()
 
@@ -44,14 +44,14 @@ class Rooted(Collective):
 
 
 def check_coordinates(signature: OpSignature, name: str) -> None:
-    """Fails unless there is a value for every coordinate that is not a number."""
+    """Raises unless there is one operand per dynamic index of the device attribute `name`."""
     if not is_matched(signature, f"{name}_dynamic", name):
         raise signature.op_error("number of dynamic coordinates does not match the operands")
 
 
 @mesh.op("broadcast", PURE, SAME_SHAPE_EXACTLY, SAME_ELEMENTS)
 class BroadcastOp(Rooted):
-    """Every device of a group gets the tensor of the root.
+    """Copies the tensor of the root to every device of its group.
 
     %1 = mesh.broadcast %0 on @grid mesh_axes = [1, 0] root = [2, %i]
       : (tensor<4xf32>, index) -> tensor<4xf32>
@@ -66,46 +66,46 @@ class BroadcastOp(Rooted):
 
     result_name = "broadcast"
     assembly = assembly(*HEAD, *device_clause("root"), *TYPES)
-    canonicalizations = (ALONE,)
+    canonicalizations = (EMPTY_MESH_AXES,)
 
-    def verify_in_mesh(self, grid: MeshOp) -> None:
-        check_device(self, grid, "root", self.root)
+    def verify_in_mesh(self, mesh_op: MeshOp) -> None:
+        check_device(self, mesh_op, "root", self.root)
 
 
 @mesh.op("gather", PURE, _SAME_RANKS, SAME_ELEMENTS)
 class GatherOp(Rooted):
-    """The root of a group gets the tensors of all, one behind the other along a dimension.
+    """Concatenates the tensors of each device group along `gather_axis`, on the root.
 
         %1 = mesh.gather %0 on @grid mesh_axes = [1] gather_axis = 1 root = [2]
           : (tensor<6x4xf32>) -> tensor<6x12xf32>
 
-    What the other devices get is not defined.
+    The result is undefined on the other devices.
     """
 
     __slots__ = ()
 
-    input = operand(SPLITTABLE)
+    input = operand(NON_0_RANKED)
     gather_axis = attr(AXIS)
     root = attr(DEVICE)
     root_dynamic = operands(INDEX_VALUE)
-    result = result(SPLITTABLE)
+    result = result(NON_0_RANKED)
 
     result_name = "gather"
     assembly = assembly(*HEAD, *integer_clause("gather_axis"), *device_clause("root"), *TYPES)
-    canonicalizations = (ALONE,)
+    canonicalizations = (EMPTY_MESH_AXES,)
 
-    def verify_in_mesh(self, grid: MeshOp) -> None:
-        check_device(self, grid, "root", self.root)
-        check_gathered(self, grid, self.gather_axis)
+    def verify_in_mesh(self, mesh_op: MeshOp) -> None:
+        check_device(self, mesh_op, "root", self.root)
+        check_gathered_shape(self, mesh_op, self.gather_axis)
 
 
 class ReduceOp(Rooted):
-    """The root of a group gets the tensors of all, combined element by element.
+    """Reduces the tensors of each device group elementwise, on the root.
 
         %1 = mesh.reduce %0 on @grid mesh_axes = [1] reduction = <max> root = [2]
           : (tensor<4xf32>) -> tensor<4xf64>
 
-    What the other devices get is not defined.
+    The result is undefined on the other devices.
     """
 
     __slots__ = ()
@@ -117,15 +117,15 @@ class ReduceOp(Rooted):
     result = result(RANKED)
 
     result_name = "reduce"
-    canonicalizations = (ALONE,)
+    canonicalizations = (EMPTY_MESH_AXES,)
 
-    def verify_in_mesh(self, grid: MeshOp) -> None:
-        check_device(self, grid, "root", self.root)
+    def verify_in_mesh(self, mesh_op: MeshOp) -> None:
+        check_device(self, mesh_op, "root", self.root)
 
 
 @mesh.op("reduce", PURE, SAME_SHAPE_EXACTLY)
 class Reduce19Op(ReduceOp):
-    """As LLVM 19 writes it."""
+    """`reduce` with the syntax of LLVM 19."""
 
     __slots__ = ()
 
@@ -134,7 +134,7 @@ class Reduce19Op(ReduceOp):
 
 @mesh.op("scatter", PURE, _SAME_RANKS, SAME_ELEMENTS)
 class ScatterOp(Rooted):
-    """Every device of a group gets its part of the tensor of the root.
+    """Slices the tensor of the root along `scatter_axis`, one slice per device of the group.
 
     %1 = mesh.scatter %0 on @grid mesh_axes = [1] scatter_axis = 0 root = [1]
       : (tensor<6x4xf32>) -> tensor<2x4xf32>
@@ -142,7 +142,7 @@ class ScatterOp(Rooted):
 
     __slots__ = ()
 
-    input = operand(SPLITTABLE)
+    input = operand(NON_0_RANKED)
     scatter_axis = attr(AXIS)
     root = attr(DEVICE)
     root_dynamic = operands(INDEX_VALUE)
@@ -150,8 +150,8 @@ class ScatterOp(Rooted):
 
     result_name = "scatter"
     assembly = assembly(*HEAD, *integer_clause("scatter_axis"), *device_clause("root"), *TYPES)
-    canonicalizations = (ALONE,)
+    canonicalizations = (EMPTY_MESH_AXES,)
 
-    def verify_in_mesh(self, grid: MeshOp) -> None:
-        check_device(self, grid, "root", self.root)
-        check_sliced(self, grid, "Scatter", self.scatter_axis)
+    def verify_in_mesh(self, mesh_op: MeshOp) -> None:
+        check_device(self, mesh_op, "root", self.root)
+        check_sliced_shape(self, mesh_op, "Scatter", self.scatter_axis)

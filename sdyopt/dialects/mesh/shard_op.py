@@ -1,4 +1,4 @@
-"""mesh.shard: how a tensor is laid out on a mesh, said of its producer or asked for by its users."""
+"""mesh.shard: annotates a tensor with a sharding, for its producer or for its users."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.location import UnknownLoc
 from sdyopt.dialects.mesh.collective_base import RANKED
 from sdyopt.dialects.mesh.dialect import mesh
-from sdyopt.dialects.mesh.sharding import SHARDING_ATTR, MeshSharding, read_sharding, sharding_text
+from sdyopt.dialects.mesh.sharding import SHARDING_ATTR, MeshSharding, parse_sharding, sharding_text
 from sdyopt.dialects.mesh.sharding_value import SHARDING_TYPE, SHARDING_VALUE
 from sdyopt.ir.attribute import UNIT, Attribute, DictAttr
 from sdyopt.ir.constraints import UNIT_ATTR
@@ -28,21 +28,22 @@ from sdyopt.ir.value import LazyLocation, Value
 def _parse_sharding(op_parser: OpAsmParser) -> None:
     name = op_parser.accept_operand()
     if name is None:
-        op_parser.attributes["shard"] = read_sharding(op_parser)
+        op_parser.attributes["shard"] = parse_sharding(op_parser)
     else:
         op_parser.operand_names["sharding"] = [name]
         op_parser.types["sharding"] = [SHARDING_TYPE]
 
 
 def _write_sharding(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-    if signature.shard is None:
+    shard = signature[ShardOp.shard]
+    if shard is None:
         out.operands([1])
     else:
-        out.word(sharding_text(signature.shard))
+        out.word(sharding_text(shard))
 
 
 def _check_same_type(signature: OpSignature) -> None:
-    """The tensor, not the sharding, has the type of the result."""
+    """Raises unless the tensor operand, which is the first, has the result type."""
     if signature.operand_types[0] is not signature.result_types[0]:
         raise signature.op_error("requires the same type for all operands and results")
 
@@ -51,25 +52,26 @@ SAME_TENSOR_TYPE = Trait("same-tensor-type", _check_same_type)
 
 
 class ShardingSource(Op):
-    """An operation whose result is a sharding that is known."""
+    """Base of the operations whose result is a statically known sharding."""
 
     __slots__ = ()
 
     @property
-    def layout(self) -> MeshSharding:
+    def mesh_sharding(self) -> MeshSharding:
+        """The sharding; raises where it depends on values that are not constant."""
         raise NotImplementedError
 
 
 @mesh.op("shard", PURE, SAME_TENSOR_TYPE)
 class ShardOp(Op):
-    """An annotation, which the value passes unchanged: how it is laid out on a mesh.
+    """Annotates a tensor with a sharding; the result is the operand.
 
         %1 = mesh.shard %0 to <@grid, [[0], [1]]> : tensor<4x8xf32>
         %2 = mesh.shard %1 to <@grid, [[0]]> annotate_for_users : tensor<4x8xf32>
 
-    Without `annotate_for_users` it says how the producer leaves the value, with it how the users of the
-    result want it. One behind the other they ask for the value to be laid out anew. In later forms the
-    sharding is a value: `mesh.shard %0 to %sharding`.
+    Without `annotate_for_users` it is the sharding of the definition, with it the sharding that the users
+    of the result require. The one followed by the other requires a reshard. In LLVM 21 the sharding is
+    an operand: `mesh.shard %0 to %sharding`.
     """
 
     __slots__ = ()
@@ -92,67 +94,68 @@ class ShardOp(Op):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        if signature.shard is None and signature.sharding is None:
+        if signature[ShardOp.shard] is None and signature[ShardOp.sharding] is None:
             raise signature.op_error("requires attribute 'shard'")
 
     @classmethod
-    def make(
+    def create(
         cls,
         rewriter: Rewriter,
         value: Value,
-        layout: MeshSharding,
+        mesh_sharding: MeshSharding,
         attributes: dict[str, Attribute],
         location: LazyLocation,
         before: Op | None,
         after: Op | None,
     ) -> Op:
-        """Makes such an operation at a place."""
+        """Creates an annotation at an insertion point, in the syntax of this class's version."""
         return rewriter.create(
             cls,
             [value],
             [value.type],
-            {**attributes, "shard": layout},
+            {**attributes, "shard": mesh_sharding},
             before=before,
             after=after,
             location=location,
         )
 
     @property
-    def layout(self) -> MeshSharding:
-        """The sharding, wherever it is written."""
-        return layout_of(self.shard, self.sharding)
+    def mesh_sharding(self) -> MeshSharding:
+        """The sharding of the attribute or the operand."""
+        return mesh_sharding_of(self.shard, self.sharding)
 
     def name_results(self) -> list[tuple[int, str]]:
         return [(0, "sharding_annotated")]
 
 
-def layout_of(attribute: MeshSharding | None, value: Value | None) -> MeshSharding:
-    """The sharding that an attribute is, or a value comes from."""
+def mesh_sharding_of(attribute: MeshSharding | None, value: Value | None) -> MeshSharding:
+    """The sharding of an attribute, or of the operation that defines a value; raises if there is neither."""
     if attribute is not None:
         return attribute
     source = value.defining_op if value is not None else None
     if not isinstance(source, ShardingSource):
         raise DiagnosticError.at(
-            UnknownLoc() if value is None else value.location, "sharding is not known here"
+            UnknownLoc() if value is None else value.location,
+            "sharding must be defined by mesh.sharding or mesh.get_sharding",
         )
-    return source.layout
+    return source.mesh_sharding
 
 
 def make_shard(
     rewriter: Rewriter,
     dialect: Dialect,
     value: Value,
-    layout: MeshSharding,
+    mesh_sharding: MeshSharding,
     is_for_users: bool,
     location: LazyLocation,
     *,
     before: Op | None = None,
     after: Op | None = None,
 ) -> ShardOp:
-    """Makes an annotation, in the form of a version of the dialect."""
+    """Creates an annotation, in the given version of the dialect."""
     attributes: dict[str, Attribute] = {"annotate_for_users": UNIT} if is_for_users else {}
     op_class = dialect.ops["shard"]
     assert issubclass(op_class, ShardOp)
-    made = op_class.make(rewriter, value, layout, attributes, location, before, after)
-    assert isinstance(made, ShardOp)
-    return made
+    op = op_class.create(rewriter, value, mesh_sharding, attributes, location, before, after)
+    assert isinstance(op, ShardOp)
+    return op

@@ -1,4 +1,4 @@
-"""What a device holds of a tensor: shapes of shards."""
+"""The local types of sharded tensors."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from sdyopt.ir.types import DYNAMIC, RankedTensor
 
 
 def mesh_of(op: Op, sharding: MeshSharding) -> MeshOp:
-    """The mesh that a sharding is about, seen from `op`; an error there if it has no such axes."""
-    grid = find_mesh(op, sharding.mesh.root)
-    check_axes(op, grid, sharding.all_axes)
-    return grid
+    """The mesh of a sharding; raises an error at `op` if there is none or it lacks an axis."""
+    mesh_op = find_mesh(op, sharding.mesh.root)
+    check_axes(op, mesh_op, sharding.all_axes)
+    return mesh_op
 
 
 def local_type(type: RankedTensor, sharding: MeshSharding, op: Op) -> RankedTensor:
-    """The type of a shard; an error at `op`, which has the sharding, if a dimension cannot be split."""
-    grid = mesh_of(op, sharding)
+    """The local type with its halos; raises an error at `op` if a dimension is not divisible."""
+    mesh_op = mesh_of(op, sharding)
     shape = list(type.shape)
     for dimension, size in enumerate(shape):
-        count = grid.group_size(sharding.axes_of(dimension))
+        count = mesh_op.group_size(sharding.axes_of(dimension))
         if count == 1 and not any(sharding.halo_of(dimension)):
             continue
         if DYNAMIC in (size, count):

@@ -1,27 +1,33 @@
-"""How a tensor is laid out on a mesh: `#mesh.shard<@grid, [[0], [1]], partial = sum[2]>`."""
+"""The sharding of a tensor on a mesh: `#mesh.shard<@grid, [[0], [1]], partial = sum[2]>`."""
 
 from __future__ import annotations
 
 from itertools import zip_longest
-from typing import Any
 
 from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.asm.symbol_names import symbol_text
 from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.dialects.mesh.axes import Axes, axes_problem, axes_text, open_list, parse_axes, read_axis
+from sdyopt.dialects.mesh.axes import (
+    Axes,
+    axes_error,
+    axes_text,
+    parse_axes,
+    parse_axis,
+    parse_left_bracket,
+)
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.reduction import ReductionKind
 from sdyopt.ir.attribute import Attribute, SymbolRef
-from sdyopt.ir.constraints import AttrKind, of_class
+from sdyopt.ir.constraints import of_class
 
 
 class MeshSharding(Attribute):
-    """Which mesh axes split which dimension of a tensor, first listed axis outermost.
+    """The mesh axes that split each dimension of a tensor, major-most first.
 
-    Dimensions without a list are whole on every device. What the devices along the `partial_axes`
-    hold has still to be combined as `partial_kind` says. `halo_sizes`, which only later forms have,
-    say how many elements of its neighbours a device holds below and above its own, a pair for each
-    dimension that is split.
+    Dimensions without a list are replicated. Values are partial along `partial_axes`: they are still to
+    be reduced by `partial_kind`. `halo_sizes` (LLVM 21) are the numbers of elements of its neighbors
+    that a shard has below and above its own, a pair for each split dimension.
     """
 
     mesh: SymbolRef
@@ -34,15 +40,15 @@ class MeshSharding(Attribute):
 
     @property
     def is_replicated(self) -> bool:
-        """Whether every device holds all of the tensor."""
+        """Whether every device has the whole tensor."""
         return not self.partial_axes and not any(self.split_axes)
 
     def axes_of(self, dimension: int) -> Axes:
         """The axes that split a dimension."""
         return self.split_axes[dimension] if dimension < len(self.split_axes) else ()
 
-    def agrees_with(self, other: MeshSharding) -> bool:
-        """Whether both say the same: missing lists at the end are as good as empty ones."""
+    def is_equivalent_to(self, other: MeshSharding) -> bool:
+        """Whether both mean the same: a missing list at the end equals an empty one."""
         if self.mesh is not other.mesh or self.partial_axes != other.partial_axes:
             return False
         if self.halo_sizes != other.halo_sizes:
@@ -53,19 +59,19 @@ class MeshSharding(Attribute):
 
     @property
     def without_halos(self) -> MeshSharding:
-        """The same, but that nobody holds what is another's."""
+        """The same sharding without halos."""
         return MeshSharding(self.mesh, self.split_axes, self.partial_axes, self.partial_kind)
 
     def halo_of(self, dimension: int) -> tuple[int, int]:
-        """How many elements of its neighbours a device holds along a dimension: below and above."""
+        """The halo sizes below and above along a dimension."""
         if not self.halo_sizes or not self.axes_of(dimension):
             return (0, 0)
-        place = 2 * sum(1 for axes in self.split_axes[:dimension] if axes)
-        return self.halo_sizes[place], self.halo_sizes[place + 1]
+        index = 2 * sum(1 for axes in self.split_axes[:dimension] if axes)
+        return self.halo_sizes[index], self.halo_sizes[index + 1]
 
     @property
     def all_axes(self) -> Axes:
-        """The axes of all lists in order, and then the partial ones."""
+        """The split axes of all dimensions in order, then the partial axes."""
         return tuple(axis for axes in self.split_axes for axis in axes) + self.partial_axes
 
 
@@ -73,43 +79,46 @@ SHARDING_ATTR = of_class(MeshSharding, "")
 
 
 def parse_mesh_reference(parser: AsmParser) -> SymbolRef:
-    """Takes `@name`."""
+    """Parses `@name`; raises unless it is a flat symbol reference."""
     offset = parser.skip_trivia()
-    found = parser.attribute()
-    if not isinstance(found, SymbolRef) or found.nested:
+    reference = parser.attribute()
+    if not isinstance(reference, SymbolRef) or reference.nested:
         raise parser.error("invalid kind of attribute specified", offset)
-    return found
+    return reference
 
 
 @mesh.attribute("shard")
-def read_sharding(parser: AsmParser) -> MeshSharding:
-    """Takes `<@mesh, [[axes], …], partial = kind[axes]>`."""
+def parse_sharding(parser: AsmParser) -> MeshSharding:
+    """Parses `<@mesh, [[axes], …], partial = kind[axes]>`.
+
+    Raises what the reference reports for its parameter parsers, and for negative or duplicate axes.
+    """
     start = parser.skip_trivia()
     parser.expect("<")
     try:
         reference = parse_mesh_reference(parser)
     except DiagnosticError as error:
-        raise error.then(_failed(parser, "mesh", "::mlir::FlatSymbolRefAttr")) from None
+        raise error.then(_parameter_error(parser, "mesh", "::mlir::FlatSymbolRefAttr")) from None
     parser.expect(",")
     try:
         lists = parse_axes_lists(parser)
     except DiagnosticError as error:
-        raise error.then(_failed(parser, "split_axes", "::llvm::ArrayRef<MeshAxesAttr>")) from None
+        raise error.then(_parameter_error(parser, "split_axes", "::llvm::ArrayRef<MeshAxesAttr>")) from None
     sharding = MeshSharding(reference, lists)
     if parser.accept(","):
         parser.expect("partial")
         parser.expect("=")
         sharding = MeshSharding(reference, lists, *_parse_partial(parser))
     parser.expect(">")
-    problem = axes_problem(sharding.all_axes)
-    if problem is not None:
-        raise parser.error(problem, start)
+    message = axes_error(sharding.all_axes)
+    if message is not None:
+        raise parser.error(message, start)
     return sharding
 
 
 def parse_axes_lists(parser: AsmParser, may_be_empty: bool = True) -> tuple[Axes, ...]:
-    """Takes `[[axes], …]`."""
-    open_list(parser)
+    """Parses `[[axes], …]`; raises on `[]` unless `may_be_empty`."""
+    parse_left_bracket(parser)
     if may_be_empty and parser.accept("]"):
         return ()
     lists = parser.comma_list(lambda: parse_axes(parser))
@@ -127,17 +136,17 @@ def _parse_partial(parser: AsmParser) -> tuple[Axes, ReductionKind]:
             else f"invalid Reduction of an iterator/mesh dimension. specification: {word}"
         )
         error = parser.error(message, offset)
-        raise error.then(_failed(parser, "partial_type", "::mlir::mesh::ReductionKind"))
+        raise error.then(_parameter_error(parser, "partial_type", "::mlir::mesh::ReductionKind"))
     parser.expect("[")
     try:
-        axes = parser.comma_list(lambda: read_axis(parser))
+        axes = parser.comma_list(lambda: parse_axis(parser))
     except DiagnosticError as error:
-        raise error.then(_failed(parser, "partial_axes", "::llvm::ArrayRef<MeshAxis>")) from None
+        raise error.then(_parameter_error(parser, "partial_axes", "::llvm::ArrayRef<MeshAxis>")) from None
     parser.expect("]")
     return tuple(axes), ReductionKind(word)
 
 
-def _failed(parser: AsmParser, parameter: str, cpp_type: str) -> DiagnosticError:
+def _parameter_error(parser: AsmParser, parameter: str, cpp_type: str) -> DiagnosticError:
     return parser.error(
         f"failed to parse MeshSharding parameter '{parameter}' which is to be a `{cpp_type}`",
         parser.skip_trivia(),
@@ -145,7 +154,7 @@ def _failed(parser: AsmParser, parameter: str, cpp_type: str) -> DiagnosticError
 
 
 @mesh.printer(MeshSharding)
-def _print(sharding: MeshSharding, _attribute_printer: Any) -> str:
+def _print(sharding: MeshSharding, _attribute_printer: AttributePrinter) -> str:
     return "shard" + sharding_text(sharding)
 
 
@@ -154,14 +163,9 @@ def sharding_text(sharding: MeshSharding) -> str:
     partial = ""
     if sharding.partial_axes:
         partial = f", partial = {sharding.partial_kind}{axes_text(sharding.partial_axes)}"
-    return f"<{symbol_text(sharding.mesh.root)}, {lists_text(sharding.split_axes)}{partial}>"
+    return f"<{symbol_text(sharding.mesh.root)}, {axes_lists_text(sharding.split_axes)}{partial}>"
 
 
-def lists_text(lists: tuple[Axes, ...]) -> str:
+def axes_lists_text(lists: tuple[Axes, ...]) -> str:
     """`[[0], []]`."""
     return f"[{', '.join(map(axes_text, lists))}]"
-
-
-MESH_REF: AttrKind[SymbolRef] = AttrKind(
-    "flat symbol reference attribute", lambda a: isinstance(a, SymbolRef) and not a.nested, lambda a: a
-)

@@ -1,4 +1,4 @@
-"""mesh.sharding and mesh.get_sharding: shardings as values, which later forms of the dialect have."""
+"""mesh.sharding and mesh.get_sharding: shardings as values (LLVM 21)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from sdyopt.asm.format.dynamic_index_list import DynamicIndexList
 from sdyopt.asm.format.print_template import Template
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.dialects.mesh.assembly_directives import mesh_reference
-from sdyopt.dialects.mesh.axes import AXES, Axes, axes_attribute, axes_problem, axes_text, parse_axes
-from sdyopt.dialects.mesh.axes_array import AXES_LISTS, AxesLists, lists_clause
+from sdyopt.dialects.mesh.axes import AXES, Axes, axes_attribute, axes_error, axes_text, parse_axes
+from sdyopt.dialects.mesh.axes_array import AXES_LISTS, AxesLists, axes_lists_clause
+from sdyopt.dialects.mesh.collective_base import RANKED
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.mesh_op import MeshOp, find_mesh
-from sdyopt.dialects.mesh.reduction import REDUCTION, Reduction, ReductionKind, parse_word
+from sdyopt.dialects.mesh.reduction import REDUCTION, Reduction, ReductionKind, parse_reduction_kind
 from sdyopt.dialects.mesh.shard_op import ShardingSource, ShardOp
 from sdyopt.dialects.mesh.sharding import MeshSharding
 from sdyopt.dialects.mesh.sharding_value import SHARDING_VALUE
@@ -24,10 +25,10 @@ from sdyopt.ir.elements_attributes import DenseArray
 from sdyopt.ir.op_fields import attr, operand, operands, optional_attr, result
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, PURE
-from sdyopt.ir.types import DYNAMIC, I64, RankedTensor, Type
+from sdyopt.ir.types import DYNAMIC, I64, Type
 
 INTEGER = TypeConstraint[Type]("64-bit signless integer", lambda type: type is I64)
-NO_NUMBERS = DenseArray(I64, ())
+NO_SIZES = DenseArray(I64, ())
 
 
 class _Partial(FormatElement):
@@ -41,16 +42,17 @@ class _Partial(FormatElement):
         op_parser.expect("=")
         op_class = op_parser.op_class
         assert issubclass(op_class, ShardingOp)
-        op_parser.attributes["partial_type"] = parse_word(op_parser, op_class.reduction_class)
+        op_parser.attributes["partial_type"] = parse_reduction_kind(op_parser, op_class.reduction_class)
         op_parser.attributes["partial_axes"] = axes_attribute(parse_axes(op_parser))
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-        if signature.partial_type is not None:
-            axes = () if signature.partial_axes is None else signature.partial_axes
-            # Two blanks, and one before the list: that is how the reference has it.
+        partial_type = signature[ShardingOp.partial_type]
+        if partial_type is not None:
             out.literal("partial")
             out.literal("=")
-            out.word(f" {signature.partial_type} {axes_text(axes)}")
+            # The reference prints two spaces here.
+            partial_axes = signature[ShardingOp.partial_axes]
+            out.word(f" {partial_type} {axes_text(partial_axes or ())}")
 
 
 @mesh.op("sharding", PURE, ATTR_SIZED_OPERANDS)
@@ -63,9 +65,9 @@ class ShardingOp(ShardingSource):
         %3 = mesh.sharding @line split_axes = [[0]] sharded_dims_offsets = [0, 2, 4, 7, 8]
           : !mesh.sharding
 
-    Halos are elements of its neighbours that a device holds besides its own, before them and after
-    them, a pair per split dimension. Offsets say where each device's part starts, and where the last
-    one ends, for parts that are not equally large.
+    Halo sizes are the numbers of elements of its neighbors that a shard has below and above its own, a
+    pair per split dimension. Offsets are where each shard starts and the last one ends, for shards of
+    different sizes.
     """
 
     __slots__ = ()
@@ -74,16 +76,16 @@ class ShardingOp(ShardingSource):
     split_axes = attr(AXES_LISTS)
     partial_axes = optional_attr(AXES)
     partial_type = optional_attr(REDUCTION)
-    static_sharded_dims_offsets = attr(I64_ARRAY, default=NO_NUMBERS)
+    static_sharded_dims_offsets = attr(I64_ARRAY, default=NO_SIZES)
     dynamic_sharded_dims_offsets = operands(INTEGER)
-    static_halo_sizes = attr(I64_ARRAY, default=NO_NUMBERS)
+    static_halo_sizes = attr(I64_ARRAY, default=NO_SIZES)
     dynamic_halo_sizes = operands(INTEGER)
     result = result(SHARDING_VALUE)
 
     reduction_class = Reduction
     assembly = assembly(
         mesh_reference(),
-        *lists_clause("split_axes"),
+        *axes_lists_clause("split_axes"),
         _Partial(),
         Optional(
             "halo_sizes",
@@ -104,40 +106,42 @@ class ShardingOp(ShardingSource):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        partial = () if signature.partial_axes is None else signature.partial_axes
-        problem = axes_problem(tuple(axis for axes in signature.split_axes for axis in axes) + partial)
-        if problem is not None:
-            raise signature.error(problem)
-        halos, offsets = signature.static_halo_sizes, signature.static_sharded_dims_offsets
+        split_axes = signature[ShardingOp.split_axes]
+        partial_axes = signature[ShardingOp.partial_axes] or ()
+        message = axes_error(tuple(axis for axes in split_axes for axis in axes) + partial_axes)
+        if message is not None:
+            raise signature.error(message)
+        halos = signature[ShardingOp.static_halo_sizes]
+        offsets = signature[ShardingOp.static_sharded_dims_offsets]
         if halos and offsets:
             raise signature.op_error("halo sizes and shard offsets are mutually exclusive")
-        if halos and len(halos) != 2 * sum(1 for axes in signature.split_axes if axes):
+        if halos and len(halos) != 2 * sum(1 for axes in split_axes if axes):
             raise signature.error("halo sizes must be specified for all split axes.")
 
     def verify_symbol_uses(self) -> None:
-        grid = find_mesh(self, self.mesh)
+        mesh_op = find_mesh(self, self.mesh)
         offsets = self.static_sharded_dims_offsets
         if not offsets:
             return
-        if DYNAMIC in grid.shape:
+        if DYNAMIC in mesh_op.shape:
             raise self.error("sharded dims offsets are not allowed for devices meshes with dynamic shape.")
         for axes in self.split_axes:
             if axes:
-                offsets = self._check_offsets(grid, axes, offsets)
+                offsets = self._check_offsets(mesh_op, axes, offsets)
 
-    def _check_offsets(self, grid: MeshOp, axes: Axes, offsets: tuple[int, ...]) -> tuple[int, ...]:
-        """Checks the offsets of a dimension; returns those of the others."""
-        # The sum, where it should be the product, is what the reference takes.
-        count = 1 + sum(grid.shape[axis] for axis in axes if axis < grid.rank)
+    def _check_offsets(self, mesh_op: MeshOp, axes: Axes, offsets: tuple[int, ...]) -> tuple[int, ...]:
+        """Checks the offsets of one dimension; returns those of the dimensions after it."""
+        # The reference adds the axis sizes, although their product is the number of shards.
+        count = 1 + sum(mesh_op.shape[axis] for axis in axes if axis < mesh_op.rank)
         if len(offsets) < count:
             raise self.error("sharded dims offsets has wrong size.")
-        known = [offset for offset in offsets[:count] if offset != DYNAMIC]
-        if any(later < earlier for earlier, later in pairwise(known)):
+        static = [offset for offset in offsets[:count] if offset != DYNAMIC]
+        if any(end < start for start, end in pairwise(static)):
             raise self.error("sharded dims offsets must be non-decreasing.")
         return offsets[count:]
 
     @property
-    def layout(self) -> MeshSharding:
+    def mesh_sharding(self) -> MeshSharding:
         halos = self.static_halo_sizes
         if self.static_sharded_dims_offsets or DYNAMIC in halos:
             raise self.error("dynamic halo sizes and sharded dims offsets are not supported here")
@@ -154,48 +158,43 @@ class ShardingOp(ShardingSource):
 
 
 def sharding_attributes(
-    layout: MeshSharding, reduction_class: type[Reduction]
+    mesh_sharding: MeshSharding, reduction_class: type[Reduction]
 ) -> Iterable[tuple[str, Attribute]]:
-    """The attributes of a mesh.sharding that is as a layout says."""
-    yield "mesh", layout.mesh
-    yield "split_axes", AxesLists(layout.split_axes or ((),))
-    if layout.partial_axes:
-        yield "partial_axes", axes_attribute(layout.partial_axes)
-        yield "partial_type", reduction_class(layout.partial_kind)
-    if layout.halo_sizes:
-        yield "static_halo_sizes", DenseArray(I64, layout.halo_sizes)
-
-
-_RANKED = TypeConstraint[RankedTensor](
-    "ranked tensor of any type values", lambda type: isinstance(type, RankedTensor)
-)
+    """The attributes of the mesh.sharding operation for a sharding."""
+    yield "mesh", mesh_sharding.mesh
+    yield "split_axes", AxesLists(mesh_sharding.split_axes or ((),))
+    if mesh_sharding.partial_axes:
+        yield "partial_axes", axes_attribute(mesh_sharding.partial_axes)
+        yield "partial_type", reduction_class(mesh_sharding.partial_kind)
+    if mesh_sharding.halo_sizes:
+        yield "static_halo_sizes", DenseArray(I64, mesh_sharding.halo_sizes)
 
 
 @mesh.op("get_sharding", PURE)
 class GetShardingOp(ShardingSource):
-    """The sharding of the annotation that a tensor comes from.
+    """The sharding of the annotation that defines a tensor.
 
     %s = mesh.get_sharding %t : tensor<4x8xf32> -> !mesh.sharding
     """
 
     __slots__ = ()
 
-    source = operand(_RANKED)
+    source = operand(RANKED)
     result = result(SHARDING_VALUE)
 
     assembly = assembly(Operand("source"), AttrDict(), ":", TypeOf("source"), "->", TypeOf("result"))
 
     @property
     def annotation(self) -> ShardOp:
-        """The annotation; an error if the tensor comes from something else."""
-        found = self.source.defining_op
-        if not isinstance(found, ShardOp):
+        """The annotation; raises if another operation defines the tensor."""
+        source = self.source.defining_op
+        if not isinstance(source, ShardOp):
             raise self.error("expected a shard op as source of get_sharding")
-        return found
+        return source
 
     @property
-    def layout(self) -> MeshSharding:
-        return self.annotation.layout
+    def mesh_sharding(self) -> MeshSharding:
+        return self.annotation.mesh_sharding
 
     def name_results(self) -> list[tuple[int, str]]:
         return [(0, "sharding")]

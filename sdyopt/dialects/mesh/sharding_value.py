@@ -1,17 +1,16 @@
-"""Shardings as values: `!mesh.sharding`, which later forms of the dialect have."""
+"""The type of sharding values: `!mesh.sharding` (LLVM 21)."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.ir.constraints import TypeConstraint
 from sdyopt.ir.types import Type
 
 
 class ShardingType(Type):
-    """`!mesh.sharding`: the type of shardings."""
+    """`!mesh.sharding`."""
 
     dialect = "mesh"
 
@@ -26,5 +25,5 @@ def _parse(_parser: AsmParser) -> ShardingType:
 
 
 @mesh.printer(ShardingType)
-def _print(_type: ShardingType, _attribute_printer: Any) -> str:
+def _print(_type: ShardingType, _attribute_printer: AttributePrinter) -> str:
     return "sharding"

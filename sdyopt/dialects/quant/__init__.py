@@ -1,7 +1,7 @@
-"""The dialect quant: types of numbers that are stored as integers and stand for others."""
+"""The quant dialect: quantized types."""
 
-from sdyopt.dialects.quant import quantile as quantile
-from sdyopt.dialects.quant.type_assembly import quant
+from sdyopt.dialects.quant import quantile, type_parsing, type_printing
+from sdyopt.dialects.quant.dialect import quant
 from sdyopt.dialects.quant.types import (
     AnyQuantized,
     CalibratedQuantized,
@@ -23,4 +23,7 @@ __all__ = [
     "UniformQuantized",
     "UniformQuantizedPerAxis",
     "UniformQuantizedSubChannel",
+    "quantile",
+    "type_parsing",
+    "type_printing",
 ]

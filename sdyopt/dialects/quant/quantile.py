@@ -1,4 +1,4 @@
-"""How the type of indices into a list of numbers is written: `!quant.quantile<i1:f16, {-1.0,1.0}>`."""
+"""The assembly of quantile types: `!quant.quantile<i1:f16, {-1.0,1.0}>`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from math import isfinite
 
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.dialects.quant.type_assembly import bit_pattern, quant
+from sdyopt.dialects.quant.dialect import quant
+from sdyopt.dialects.quant.type_parsing import bit_pattern
 from sdyopt.dialects.quant.types import QuantileType
 from sdyopt.ir.floats import float_text
 from sdyopt.ir.types import F64, FloatType, IntegerType, Type
@@ -21,17 +22,17 @@ def _parse(parser: AsmParser) -> Type:
     quantile = parser.type()
     parser.expect(",")
     values = parser.comma_list(parser.floating, "{", "}")
-    limits = _limits(parser) if parser.accept(",") else None
+    limits = _parse_limits(parser) if parser.accept(",") else None
     parser.expect(">")
-    problem = _problem(storage, quantile, values, limits)
-    if problem is not None:
-        raise parser.error(problem, offset)
+    error = _type_error(storage, quantile, values, limits)
+    if error is not None:
+        raise parser.error(error, offset)
     assert isinstance(quantile, FloatType)
     return QuantileType(storage, quantile, tuple(map(bit_pattern, values)), limits)
 
 
-def _limits(parser: AsmParser) -> tuple[int, int]:
-    """Reads `<minimum:maximum>`."""
+def _parse_limits(parser: AsmParser) -> tuple[int, int]:
+    """Parses `<minimum:maximum>`."""
     parser.expect("<")
     minimum = parser.integer()
     parser.expect(":")
@@ -40,7 +41,7 @@ def _limits(parser: AsmParser) -> tuple[int, int]:
     return minimum, maximum
 
 
-def _problem(
+def _type_error(
     storage: Type, quantile: Type, values: list[float], limits: tuple[int, int] | None
 ) -> str | None:
     if not isinstance(storage, IntegerType | FloatType):

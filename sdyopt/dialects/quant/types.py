@@ -1,4 +1,4 @@
-"""Types of numbers that are stored as integers and stand for others."""
+"""Quantized types."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from sdyopt.ir.types import FloatType, IntegerType, Type
 
 MAX_STORAGE_WIDTH = 32
 
-# What fits into storage types that are no integers.
+# The largest number of each storage type that is a float.
 _FLOAT_RANGES = {"f8E5M2": 57344, "f8E4M3FN": 448, "f4E2M1FN": 6}
 
 
 class QuantizedType(Type):
-    """Base of the types whose numbers are kept as `storage` between `minimum` and `maximum`.
+    """Base of the quantized types: numbers of type `expressed`, stored as `storage`.
 
-    The bits of an integer are read as `is_signed` says. Scales are bit patterns, of `f64` numbers
-    where nothing else is said.
+    Stored numbers are between `minimum` and `maximum`; integers among them are signed if `is_signed`.
+    Scales are `f64` bit patterns unless the subclass states otherwise.
     """
 
     __slots__ = ()
@@ -28,12 +28,12 @@ class QuantizedType(Type):
 
     @property
     def zeros(self) -> tuple[int, ...]:
-        """The stored numbers that stand for zero."""
+        """The zero points."""
         return ()
 
 
 class AnyQuantized(QuantizedType):
-    """`!quant.any<i8<-8:7>:f32>`: how numbers are stored, not what they stand for."""
+    """`!quant.any<i8<-8:7>:f32>`: storage without quantization parameters."""
 
     is_signed: bool
     storage: Type
@@ -43,7 +43,7 @@ class AnyQuantized(QuantizedType):
 
 
 class UniformQuantized(QuantizedType):
-    """`!quant.uniform<i8:f32, 2.0:3>`: a stored number x stands for (x - zero) * scale."""
+    """`!quant.uniform<i8:f32, 2.0:3>`: the stored number x represents (x - zero) * scale."""
 
     is_signed: bool
     storage: Type
@@ -59,7 +59,7 @@ class UniformQuantized(QuantizedType):
 
 
 class UniformQuantizedPerAxis(QuantizedType):
-    """`!quant.uniform<i8:f32:1, {2.0:3, 4.0}>`: a scale and a zero for each index of an axis."""
+    """`!quant.uniform<i8:f32:1, {2.0:3, 4.0}>`: a scale and a zero point per index along `axis`."""
 
     is_signed: bool
     storage: Type
@@ -76,10 +76,10 @@ class UniformQuantizedPerAxis(QuantizedType):
 
 
 class UniformQuantizedSubChannel(QuantizedType):
-    """`!quant.uniform<i8:f32:{0:2}, {{2.0:3}}>`: a scale and a zero for each block of a tensor.
+    """`!quant.uniform<i8:f32:{0:2}, {{2.0:3}}>`: a scale and a zero point per block of a tensor.
 
-    `blocks` are (axis, size of a block). Scales are bit patterns of the expressed type; `shape` is
-    how they and the zeros are nested.
+    `blocks` are pairs of axis and block size. Scales are bit patterns of the expressed type; `shape` is
+    the shape of the nested lists of scales and zero points.
     """
 
     is_signed: bool
@@ -94,7 +94,7 @@ class UniformQuantizedSubChannel(QuantizedType):
 
 
 class CalibratedQuantized(Type):
-    """`!quant.calibrated<f32<-1.0:1.0>>`: the range in which numbers were seen, as `f64` bit patterns."""
+    """`!quant.calibrated<f32<-1.0:1.0>>`: the observed range of values, as `f64` bit patterns."""
 
     expressed: FloatType
     minimum: int
@@ -103,10 +103,10 @@ class CalibratedQuantized(Type):
 
 
 class QuantileType(Type):
-    """`!quant.quantile<i1:f16, {-1.0,1.0}>`: a stored number is an index into a list of others.
+    """`!quant.quantile<i1:f16, {-1.0,1.0}>`: a stored number is an index into a lookup table.
 
-    `values` are `f64` bit patterns. `limits` are the least and the greatest index, where they are not
-    all that the storage has room for.
+    `values` are `f64` bit patterns. `limits` are the minimum and maximum index, if they are not those of
+    the storage type.
     """
 
     storage: Type
@@ -117,7 +117,7 @@ class QuantileType(Type):
 
 
 def storage_width(type: Type) -> int | None:
-    """The width of a type that numbers can be stored in; None if it is none of these."""
+    """The bit width of a storage type; None for other types."""
     if isinstance(type, QuantileType):
         return storage_width(type.storage)
     if isinstance(type, FloatType):
@@ -126,7 +126,7 @@ def storage_width(type: Type) -> int | None:
 
 
 def default_range(type: Type, is_signed: bool) -> tuple[int, int]:
-    """The least and the greatest number that a storage type has room for."""
+    """The minimum and maximum of a storage type."""
     if isinstance(type, QuantileType):
         return type.limits or (0, (1 << (storage_width(type) or 0)) - 1)
     if isinstance(type, FloatType):

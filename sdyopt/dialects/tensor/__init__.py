@@ -1,4 +1,4 @@
-"""The tensor dialect, as far as programs of the mesh dialect use it, in the form of LLVM 19."""
+"""The subset of the tensor dialect of LLVM 19 that programs of the mesh dialect use."""
 
 from sdyopt.dialects.tensor import casts, creation, slices
 from sdyopt.dialects.tensor.dialect import tensor_dialect

@@ -1,4 +1,4 @@
-"""tensor.cast and tensor.dim: more or less known sizes of one tensor."""
+"""tensor.cast and tensor.dim."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import ClassVar
 from sdyopt.asm.format.assembly_format import AttrDict, Operand, TypeOf, assembly
 from sdyopt.asm.format.typed_operands import ImpliedType
 from sdyopt.asm.printer.attribute_printer import plain_type
+from sdyopt.dialects.arith.folding import Constants, FoldResult
 from sdyopt.dialects.tensor.dialect import ANY_TENSOR, INDEX_VALUE, tensor_dialect
-from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import TypeConstraint
 from sdyopt.ir.numeric_attributes import IntegerAttr, integer
@@ -23,45 +23,43 @@ from sdyopt.ir.traits import PURE
 from sdyopt.ir.types import DYNAMIC, INDEX, RankedTensor, Type, UnrankedTensor, element_of
 from sdyopt.ir.value import Value
 
-Folded = Sequence[Value | Attribute] | None
-
 _WITH_DIMENSIONS = TypeConstraint[UnrankedTensor](
     "non-0-ranked or unranked tensor",
     lambda type: isinstance(type, UnrankedTensor) or (isinstance(type, RankedTensor) and type.rank > 0),
 )
 
 
-def _join(*types: Type) -> tuple[int, ...] | None:
-    """The shape with all that any of the types knows; None if none has a rank or they disagree."""
+def _join_shapes(*types: Type) -> tuple[int, ...] | None:
+    """The shape with every size that is static in one of the types; None if unranked or contradictory."""
     shapes = [type.shape for type in types if isinstance(type, RankedTensor)]
     if not shapes or len(set(map(len, shapes))) > 1:
         return None
     joined = []
     for sizes in zip(*shapes, strict=True):
-        known = {size for size in sizes if size != DYNAMIC}
-        if len(known) > 1:
+        static = {size for size in sizes if size != DYNAMIC}
+        if len(static) > 1:
             return None
-        joined.append(known.pop() if known else DYNAMIC)
+        joined.append(static.pop() if static else DYNAMIC)
     return tuple(joined)
 
 
-def _drop_inner_cast(op: CastOp, rewriter: Rewriter) -> bool:
-    """Of two casts one is enough, unless the type between them says more than the ends do."""
+def _merge_casts(op: CastOp, rewriter: Rewriter) -> bool:
+    """Merges two casts, unless the type between them has static sizes that the other two lack."""
     inner = op.source.defining_op
     if not isinstance(inner, CastOp):
         return False
-    first, between, last = inner.source.type, inner.dest.type, op.dest.type
-    joined = _join(first, between, last)
-    if joined is None or joined != _join(first, last):
+    source_type, inner_type, dest_type = inner.source.type, inner.dest.type, op.dest.type
+    joined = _join_shapes(source_type, inner_type, dest_type)
+    if joined is None or joined != _join_shapes(source_type, dest_type):
         return False
-    new = rewriter.create(CastOp, [inner.source], [last], before=op, location=op.location)
-    rewriter.replace(op, new)
+    cast = rewriter.create(CastOp, [inner.source], [dest_type], before=op, location=op.location)
+    rewriter.replace(op, cast)
     return True
 
 
 @tensor_dialect.op("cast", PURE)
 class CastOp(Op):
-    """A tensor with another type, which knows more or less of its shape."""
+    """Casts a tensor between types of compatible shapes."""
 
     __slots__ = ()
 
@@ -69,18 +67,18 @@ class CastOp(Op):
     dest = result(ANY_TENSOR)
 
     assembly = assembly(Operand("source"), AttrDict(), ":", TypeOf("source"), "to", TypeOf("dest"))
-    canonicalizations: ClassVar[tuple[Pattern, ...]] = (Pattern(_drop_inner_cast),)
+    canonicalizations: ClassVar[tuple[Pattern, ...]] = (Pattern(_merge_casts),)
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        before, after = signature.operand_types[0], signature.result_types[0]
-        if element_of(before) is not element_of(after) or not are_compatible_shapes([before, after]):
+        source, dest = signature[CastOp.source], signature[CastOp.dest]
+        if element_of(source) is not element_of(dest) or not are_compatible_shapes([source, dest]):
             raise signature.op_error(
-                f"operand type '{plain_type(before)}' and result type '{plain_type(after)}' are cast "
+                f"operand type '{plain_type(source)}' and result type '{plain_type(dest)}' are cast "
                 "incompatible"
             )
 
-    def fold(self, constants: Sequence[Attribute | None]) -> Folded:
+    def fold(self, constants: Constants) -> FoldResult:
         return [self.source] if self.source.type is self.dest.type else None
 
     def name_results(self) -> list[tuple[int, str]]:
@@ -88,17 +86,17 @@ class CastOp(Op):
 
 
 def loses_static_sizes(op: CastOp) -> bool:
-    """Whether a cast only forgets sizes, so that users may as well take its source."""
-    before, after = op.source.type, op.dest.type
-    if not isinstance(before, RankedTensor) or not isinstance(after, RankedTensor):
+    """Whether a cast only makes static sizes dynamic, so that its users can use the source."""
+    source, dest = op.source.type, op.dest.type
+    if not isinstance(source, RankedTensor) or not isinstance(dest, RankedTensor):
         return False
-    if before.rank != after.rank or before.encoding is not after.encoding:
+    if source.rank != dest.rank or source.encoding is not dest.encoding:
         return False
-    return all(old != DYNAMIC or new == DYNAMIC for old, new in zip(before.shape, after.shape, strict=True))
+    return all(old != DYNAMIC or new == DYNAMIC for old, new in zip(source.shape, dest.shape, strict=True))
 
 
-def _look_through(op: DimOp, rewriter: Rewriter) -> bool:
-    """A cast has the sizes of what it casts."""
+def _use_cast_source(op: DimOp, rewriter: Rewriter) -> bool:
+    """Queries the source of a cast."""
     cast = op.source.defining_op
     if not isinstance(cast, CastOp):
         return False
@@ -126,13 +124,13 @@ class DimOp(Op):
         TypeOf("source"),
     )
 
-    canonicalizations: ClassVar[tuple[Pattern, ...]] = (Pattern(_look_through),)
+    canonicalizations: ClassVar[tuple[Pattern, ...]] = (Pattern(_use_cast_source),)
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
         return [INDEX]
 
-    def fold(self, constants: Sequence[Attribute | None]) -> Folded:
+    def fold(self, constants: Constants) -> FoldResult:
         type, index = self.source.type, constants[1]
         if not isinstance(index, IntegerAttr) or not isinstance(type, RankedTensor):
             return None
@@ -141,19 +139,19 @@ class DimOp(Op):
         size = type.shape[index.value]
         if size != DYNAMIC:
             return [integer(size, INDEX)]
-        made = self.source.defining_op
-        value = made.size_of(index.value) if isinstance(made, KnowsSizes) else None
+        source = self.source.defining_op
+        value = source.dynamic_size(index.value) if isinstance(source, ReifiesShape) else None
         return None if value is None else [value]
 
     def name_results(self) -> list[tuple[int, str]]:
         return [(0, "dim")]
 
 
-class KnowsSizes(Op):
-    """An operation whose operands say how large its result is."""
+class ReifiesShape(Op):
+    """Base of the operations whose operands define the shape of their result."""
 
     __slots__ = ()
 
-    def size_of(self, dimension: int) -> Value | None:
-        """The value of an unknown size of the result, if it is an operand."""
+    def dynamic_size(self, dimension: int) -> Value | None:
+        """The operand that defines a size of the result; None if the size is static."""
         raise NotImplementedError

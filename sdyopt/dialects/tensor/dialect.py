@@ -1,4 +1,4 @@
-"""The namespace `tensor`, and what its operations share."""
+"""The tensor dialect object and the type constraints of its operations."""
 
 from __future__ import annotations
 
@@ -24,6 +24,6 @@ INDEX_VALUE = TypeConstraint[Type]("index", lambda type: type is INDEX)
 
 
 def constant_index(value: Value) -> int | None:
-    """The number that a value is known to be."""
-    found = constant_value(value.defining_op)
-    return found.value if isinstance(found, IntegerAttr) else None
+    """The integer value of a constant; None if the value is not constant."""
+    constant = constant_value(value.defining_op)
+    return constant.value if isinstance(constant, IntegerAttr) else None

@@ -1,4 +1,4 @@
-"""tensor.extract_slice and tensor.insert_slice: parts of a tensor at regular distances."""
+"""tensor.extract_slice and tensor.insert_slice."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from sdyopt.asm.format.assembly_format import AttrDict, FormatElement, Operand, TypeOf, assembly
 from sdyopt.asm.format.dynamic_index_list import DynamicIndexList
 from sdyopt.asm.printer.attribute_printer import plain_type
-from sdyopt.dialects.arith.folding import splat_of
-from sdyopt.dialects.tensor.casts import CastOp, DimOp, KnowsSizes, loses_static_sizes
+from sdyopt.dialects.arith.folding import Constants, FoldResult, splat_of
+from sdyopt.dialects.tensor.casts import CastOp, DimOp, ReifiesShape, loses_static_sizes
 from sdyopt.dialects.tensor.dialect import INDEX_VALUE, RANKED, constant_index, tensor_dialect
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import I64_ARRAY
 from sdyopt.ir.elements_attributes import DenseArray, DenseElements
-from sdyopt.ir.op_fields import attr, operand, operands, result
+from sdyopt.ir.op_fields import OperandField, attr, operand, operands, result
 from sdyopt.ir.op_signature import OpSignature, SignatureError
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import Pattern
@@ -22,7 +22,9 @@ from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, PURE
 from sdyopt.ir.types import DYNAMIC, I32, I64, INDEX, RankedTensor, Type
 from sdyopt.ir.value import Value
 
+# Static and dynamic offsets, sizes or strides, one per dimension.
 Mixed = list[Value | int]
+MixedLists = tuple[Mixed, Mixed, Mixed]
 
 _LISTS: tuple[FormatElement | str, ...] = (
     DynamicIndexList("offsets", "static_offsets", INDEX, is_attached=True),
@@ -32,7 +34,7 @@ _LISTS: tuple[FormatElement | str, ...] = (
 
 
 class SliceOp(Op):
-    """Base: offset, size and stride of each dimension, numbers or values."""
+    """Base of the slice operations: offset, size and stride of each dimension, static or dynamic."""
 
     __slots__ = ()
 
@@ -40,41 +42,54 @@ class SliceOp(Op):
     static_sizes = attr(I64_ARRAY)
     static_strides = attr(I64_ARRAY)
 
-    def mixed(self, what: str) -> Mixed:
-        """Numbers and values of `offsets`, `sizes` or `strides`, in order."""
-        values = iter(getattr(self, what))
-        return [next(values) if n == DYNAMIC else n for n in getattr(self, f"static_{what}")]
+    # Declared by the subclasses, after their tensor operands.
+    offsets: OperandField[list[Value], tuple[Type, ...]]
+    sizes: OperandField[list[Value], tuple[Type, ...]]
+    strides: OperandField[list[Value], tuple[Type, ...]]
+
+    def mixed_lists(self) -> MixedLists:
+        """The offsets, sizes and strides."""
+        return (
+            _mixed(self.static_offsets, self.offsets),
+            _mixed(self.static_sizes, self.sizes),
+            _mixed(self.static_strides, self.strides),
+        )
+
+
+def _mixed(static: Sequence[int], dynamic: Sequence[Value]) -> Mixed:
+    values = iter(dynamic)
+    return [next(values) if number == DYNAMIC else number for number in static]
 
 
 def slice_parts(offsets: Mixed, sizes: Mixed, strides: Mixed) -> tuple[list[Value], dict[str, Attribute]]:
-    """The operands and the attributes that say this."""
+    """The operands and attributes of a slice operation for these lists."""
     values: list[Value] = []
     attributes: dict[str, Attribute] = {}
     counts = []
     for name, mixed in (("offsets", offsets), ("sizes", sizes), ("strides", strides)):
-        found = [entry for entry in mixed if isinstance(entry, Value)]
-        numbers = [DYNAMIC if isinstance(entry, Value) else entry for entry in mixed]
-        values += found
-        counts.append(len(found))
-        attributes[f"static_{name}"] = DenseArray(I64, tuple(numbers))
+        dynamic = [entry for entry in mixed if isinstance(entry, Value)]
+        static = [DYNAMIC if isinstance(entry, Value) else entry for entry in mixed]
+        values += dynamic
+        counts.append(len(dynamic))
+        attributes[f"static_{name}"] = DenseArray(I64, tuple(static))
     attributes["operandSegmentSizes"] = DenseArray(I32, tuple(counts))
     return values, attributes
 
 
-def with_segments(attributes: dict[str, Attribute], before: int) -> dict[str, Attribute]:
-    """The attributes for an operation that has so many operands before those of the lists."""
+def with_segments(attributes: dict[str, Attribute], count: int) -> dict[str, Attribute]:
+    """Adds `count` operands, which precede those of the lists, to the segment sizes."""
     counts = attributes["operandSegmentSizes"]
     assert isinstance(counts, DenseArray)
-    return {**attributes, "operandSegmentSizes": DenseArray(I32, (1,) * before + counts.values)}
+    return {**attributes, "operandSegmentSizes": DenseArray(I32, (1,) * count + counts.values)}
 
 
-def _known(mixed: Mixed, are_sizes: bool = False) -> Mixed:
-    """The list with values that are constants as numbers."""
-    found: Mixed = []
+def _fold_constants(mixed: Mixed, are_sizes: bool = False) -> Mixed:
+    """Replaces constant values with numbers; negative sizes are invalid and stay."""
+    folded: Mixed = []
     for entry in mixed:
-        number = constant_index(entry) if isinstance(entry, Value) else None
-        found.append(entry if number is None or (are_sizes and number < 0) else number)
-    return found
+        constant = constant_index(entry) if isinstance(entry, Value) else None
+        folded.append(entry if constant is None or (are_sizes and constant < 0) else constant)
+    return folded
 
 
 def _shape_of(sizes: Mixed) -> tuple[int, ...]:
@@ -82,7 +97,7 @@ def _shape_of(sizes: Mixed) -> tuple[int, ...]:
 
 
 def _kept_dimensions(full: tuple[int, ...], reduced: tuple[int, ...]) -> list[int] | None:
-    """Which dimensions remain when some of size 1 are left out; None if it cannot be so."""
+    """The dimensions that a rank reduction keeps, as it drops unit dimensions; None if it is none."""
     kept, position = [], 0
     for dimension, size in enumerate(full):
         if position < len(reduced) and size == reduced[position]:
@@ -93,34 +108,42 @@ def _kept_dimensions(full: tuple[int, ...], reduced: tuple[int, ...]) -> list[in
     return kept if position == len(reduced) else None
 
 
-def check_slice(signature: OpSignature, source: RankedTensor, part: Type) -> None:
-    """Fails unless the lists fit the rank, and the part, with some ones left out, the sizes."""
-    counts = {name: len(getattr(signature, f"static_{name}")) for name in ("offsets", "sizes", "strides")}
-    if counts["offsets"] != counts["sizes"]:
-        raise _rank_error(signature, "offsets", "sizes", counts)
-    if counts["sizes"] != counts["strides"]:
-        raise _rank_error(signature, "sizes", "strides", counts)
-    for name, what in (("offsets", "offset"), ("sizes", "size"), ("strides", "stride")):
-        if counts[name] != source.rank:
-            raise signature.error(f"expected {source.rank} {what} values, got {counts[name]}")
-        if len(getattr(signature, name)) != getattr(signature, f"static_{name}").count(DYNAMIC):
-            raise signature.error(
-                f"expected {getattr(signature, f'static_{name}').count(DYNAMIC)} dynamic {what} values"
-            )
-    expected = RankedTensor(signature.static_sizes, source.element, source.encoding)
-    assert isinstance(part, RankedTensor)
-    if part.element is not source.element:
+def check_slice(
+    signature: OpSignature, source: RankedTensor, slice: RankedTensor, dynamic: Sequence[Sequence[Type]]
+) -> None:
+    """Raises unless the lists match the rank, and the slice, perhaps rank-reduced, the sizes.
+
+    `dynamic` are the types of the dynamic offsets, sizes and strides.
+    """
+    offsets, sizes, strides = (
+        signature[SliceOp.static_offsets],
+        signature[SliceOp.static_sizes],
+        signature[SliceOp.static_strides],
+    )
+    if len(offsets) != len(sizes):
+        raise _rank_error(signature, ("offsets", len(offsets)), ("sizes", len(sizes)))
+    if len(sizes) != len(strides):
+        raise _rank_error(signature, ("sizes", len(sizes)), ("strides", len(strides)))
+    for name, static, types in zip(
+        ("offset", "size", "stride"), (offsets, sizes, strides), dynamic, strict=True
+    ):
+        if len(static) != source.rank:
+            raise signature.error(f"expected {source.rank} {name} values, got {len(static)}")
+        if len(types) != static.count(DYNAMIC):
+            raise signature.error(f"expected {static.count(DYNAMIC)} dynamic {name} values")
+    expected = RankedTensor(sizes, source.element, source.encoding)
+    if slice.element is not source.element:
         raise signature.error(f"expected element type to be '{plain_type(source.element)}'")
     text = f"expected type to be '{plain_type(expected)}' or a rank-reduced version."
-    if part.rank > expected.rank:
+    if slice.rank > expected.rank:
         raise signature.error(f"{text} (rank mismatch) ")
-    if _kept_dimensions(expected.shape, part.shape) is None:
+    if _kept_dimensions(expected.shape, slice.shape) is None:
         raise signature.error(f"{text} (size mismatch) ")
 
 
-def _rank_error(signature: OpSignature, one: str, other: str, counts: dict[str, int]) -> SignatureError:
+def _rank_error(signature: OpSignature, one: tuple[str, int], other: tuple[str, int]) -> SignatureError:
     return signature.error(
-        f"expected mixed {one} rank to match mixed {other} rank ({counts[one]} vs {counts[other]}) so the "
+        f"expected mixed {one[0]} rank to match mixed {other[0]} rank ({one[1]} vs {other[1]}) so the "
         "rank of the result type is well-formed."
     )
 
@@ -128,28 +151,29 @@ def _rank_error(signature: OpSignature, one: str, other: str, counts: dict[str, 
 # --- extract_slice ----------------------------------------------------------------------------
 
 
-def _take_known_numbers(op: ExtractSliceOp, rewriter: Rewriter) -> bool:
-    """Values that are constants become numbers, and the result's type knows them."""
-    old = (op.mixed("offsets"), op.mixed("sizes"), op.mixed("strides"))
-    new = (_known(old[0]), _known(old[1], are_sizes=True), _known(old[2]))
+def _fold_constant_lists(op: ExtractSliceOp, rewriter: Rewriter) -> bool:
+    """Makes constant offsets, sizes and strides static, and the result type with them."""
+    old = op.mixed_lists()
+    new = (_fold_constants(old[0]), _fold_constants(old[1], are_sizes=True), _fold_constants(old[2]))
     if new == old:
         return False
     type = op.result_types[0]
     assert isinstance(type, RankedTensor)
-    kept = op.kept_dimensions()
     sizes = _shape_of(new[1])
-    static = RankedTensor(tuple(sizes[dimension] for dimension in kept), type.element, type.encoding)
-    made = extract(rewriter, op.source, *new, static, op)
+    static = RankedTensor(
+        tuple(sizes[dimension] for dimension in op.kept_dimensions()), type.element, type.encoding
+    )
+    new_op = extract(rewriter, op.source, *new, static, op)
     if static is not type:
-        made = rewriter.create(CastOp, made.results, [type], before=op, location=op.location)
-    rewriter.replace(op, made)
+        new_op = rewriter.create(CastOp, new_op.results, [type], before=op, location=op.location)
+    rewriter.replace(op, new_op)
     return True
 
 
-def _look_through(op: ExtractSliceOp, rewriter: Rewriter) -> bool:
-    """A part of a tensor that a cast knows less of is a part of what is cast."""
+def _use_cast_source(op: ExtractSliceOp, rewriter: Rewriter) -> bool:
+    """Slices the source of a cast that only loses static sizes."""
     cast = op.source.defining_op
-    lists = (op.mixed("offsets"), op.mixed("sizes"), op.mixed("strides"))
+    lists = op.mixed_lists()
     if any(isinstance(e, Value) and constant_index(e) is not None for mixed in lists for e in mixed):
         return False
     if not isinstance(cast, CastOp) or not loses_static_sizes(cast):
@@ -169,7 +193,7 @@ def extract(
     type: RankedTensor,
     before: Op,
 ) -> Op:
-    """Makes an extract_slice."""
+    """Creates an extract_slice."""
     values, attributes = slice_parts(offsets, sizes, strides)
     return rewriter.create(
         ExtractSliceOp,
@@ -182,8 +206,8 @@ def extract(
 
 
 @tensor_dialect.op("extract_slice", PURE, ATTR_SIZED_OPERANDS)
-class ExtractSliceOp(SliceOp, KnowsSizes):
-    """A part of a tensor; dimensions of size 1 may be left out of the result."""
+class ExtractSliceOp(SliceOp, ReifiesShape):
+    """Extracts a slice of a tensor, which may omit unit dimensions."""
 
     __slots__ = ()
 
@@ -194,34 +218,37 @@ class ExtractSliceOp(SliceOp, KnowsSizes):
     out = result(RANKED)
 
     assembly = assembly(Operand("source"), *_LISTS, AttrDict(), ":", TypeOf("source"), "to", TypeOf("out"))
-    canonicalizations = (Pattern(_take_known_numbers), Pattern(_look_through))
+    canonicalizations = (Pattern(_fold_constant_lists), Pattern(_use_cast_source))
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        check_slice(signature, signature.source, signature.out)
+        cls = ExtractSliceOp
+        dynamic = (signature[cls.offsets], signature[cls.sizes], signature[cls.strides])
+        check_slice(signature, signature[cls.source], signature[cls.out], dynamic)
 
     def kept_dimensions(self) -> list[int]:
-        """The dimensions that the result has."""
+        """The dimensions of the source that the result has."""
         type = self.result_types[0]
         assert isinstance(type, RankedTensor)
         kept = _kept_dimensions(self.static_sizes, type.shape)
         assert kept is not None
         return kept
 
-    def size_of(self, dimension: int) -> Value | None:
-        size = self.mixed("sizes")[self.kept_dimensions()[dimension]]
+    def dynamic_size(self, dimension: int) -> Value | None:
+        _, sizes, _ = self.mixed_lists()
+        size = sizes[self.kept_dimensions()[dimension]]
         return size if isinstance(size, Value) else None
 
-    def fold(self, constants: Sequence[Attribute | None]) -> Sequence[Value | Attribute] | None:
-        whole, part = self.source.type, self.result_types[0]
-        assert isinstance(part, RankedTensor) and isinstance(whole, RankedTensor)
+    def fold(self, constants: Constants) -> FoldResult:
+        source_type, slice_type = self.source.type, self.result_types[0]
+        assert isinstance(slice_type, RankedTensor) and isinstance(source_type, RankedTensor)
         source = constants[0]
-        if isinstance(source, DenseElements) and splat_of(source) is not None and part.has_static_shape:
-            return [DenseElements(part, source.data)]
-        if whole is not part or not whole.has_static_shape:
+        if isinstance(source, DenseElements) and splat_of(source) is not None and slice_type.has_static_shape:
+            return [DenseElements(slice_type, source.data)]
+        if source_type is not slice_type or not source_type.has_static_shape:
             return None
-        is_all = all(n == 0 for n in self.static_offsets) and all(n == 1 for n in self.static_strides)
-        return [self.source] if is_all and self.static_sizes == whole.shape else None
+        is_identity = all(n == 0 for n in self.static_offsets) and all(n == 1 for n in self.static_strides)
+        return [self.source] if is_identity and self.static_sizes == source_type.shape else None
 
     def name_results(self) -> list[tuple[int, str]]:
         return [(0, "extracted_slice")]
@@ -230,8 +257,8 @@ class ExtractSliceOp(SliceOp, KnowsSizes):
 # --- insert_slice -----------------------------------------------------------------------------
 
 
-def _size_is_that_of_the_whole(op: DimOp, rewriter: Rewriter) -> bool:
-    """What a part was put into has the sizes it had."""
+def _use_dest(op: DimOp, rewriter: Rewriter) -> bool:
+    """Queries the destination of an insert_slice, which has the shape of the result."""
     insert = op.source.defining_op
     if not isinstance(insert, InsertSliceOp):
         return False
@@ -241,7 +268,7 @@ def _size_is_that_of_the_whole(op: DimOp, rewriter: Rewriter) -> bool:
 
 @tensor_dialect.op("insert_slice", PURE, ATTR_SIZED_OPERANDS)
 class InsertSliceOp(SliceOp):
-    """A tensor with a part of it put in from another."""
+    """Inserts a slice into a tensor."""
 
     __slots__ = ()
 
@@ -266,25 +293,12 @@ class InsertSliceOp(SliceOp):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        check_slice(signature, signature.dest, signature.source)
+        cls = InsertSliceOp
+        dynamic = (signature[cls.offsets], signature[cls.sizes], signature[cls.strides])
+        check_slice(signature, signature[cls.dest], signature[cls.source], dynamic)
 
     def name_results(self) -> list[tuple[int, str]]:
         return [(0, "inserted_slice")]
 
 
-def insert(
-    rewriter: Rewriter, source: Value, dest: Value, offsets: Mixed, sizes: Mixed, strides: Mixed, before: Op
-) -> Op:
-    """Makes an insert_slice."""
-    values, attributes = slice_parts(offsets, sizes, strides)
-    return rewriter.create(
-        InsertSliceOp,
-        [source, dest, *values],
-        [dest.type],
-        with_segments(attributes, 2),
-        before=before,
-        location=before.location,
-    )
-
-
-DimOp.canonicalizations = (*DimOp.canonicalizations, Pattern(_size_is_that_of_the_whole))
+DimOp.canonicalizations = (*DimOp.canonicalizations, Pattern(_use_dest))

@@ -1,4 +1,4 @@
-"""The tosa dialect, as far as programs of the mesh dialect use it, in the form of LLVM 19."""
+"""The subset of the tosa dialect of LLVM 19 that programs of the mesh dialect use."""
 
 from sdyopt.dialects.tosa import elementwise, matmul
 from sdyopt.dialects.tosa.dialect import tosa

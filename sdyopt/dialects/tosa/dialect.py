@@ -1,4 +1,4 @@
-"""The namespace `tosa`, its sets of types, and the check that shapes can be broadcast."""
+"""The tosa dialect object, the type constraints of its operations, and the broadcasting trait."""
 
 from __future__ import annotations
 
@@ -25,10 +25,6 @@ def _is_number(type: Type) -> bool:
     return isinstance(type, IntegerType | FloatType | QuantizedType)
 
 
-def _is_tensor(type: Type) -> bool:
-    return isinstance(type, RankedTensor | UnrankedTensor)
-
-
 NUMBERS = TypeConstraint[Type](
     "tensor of number values",
     lambda type: isinstance(type, RankedTensor | UnrankedTensor) and _is_number(type.element),
@@ -43,14 +39,14 @@ MATRICES = TypeConstraint[RankedTensor](
 
 
 def _broadcast(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The shape that both can be stretched to, ones to any size; None if there is none."""
+    """The shape that two shapes are broadcast to; None if they are incompatible."""
     rank = max(len(one), len(other))
     sizes = zip((1,) * (rank - len(one)) + one, (1,) * (rank - len(other)) + other, strict=True)
     shape = []
     for a, b in sizes:
         if DYNAMIC in (a, b):
-            known = b if a == DYNAMIC else a
-            shape.append(known if known > 1 else DYNAMIC)
+            other_size = b if a == DYNAMIC else a
+            shape.append(other_size if other_size > 1 else DYNAMIC)
         elif a == b or 1 in (a, b):
             shape.append(b if a == 1 else a)
         else:
@@ -58,10 +54,13 @@ def _broadcast(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...] 
     return tuple(shape)
 
 
-def _is_stretched_to(result: tuple[int, ...], shape: tuple[int, ...]) -> bool:
+def _is_broadcast_result(result: tuple[int, ...], shape: tuple[int, ...]) -> bool:
+    """Whether a result can have this shape; dynamic sizes match any size."""
     if len(result) != len(shape):
         return False
-    return all(got == wanted or DYNAMIC in (got, wanted) for got, wanted in zip(result, shape, strict=True))
+    return all(
+        size == expected or DYNAMIC in (size, expected) for size, expected in zip(result, shape, strict=True)
+    )
 
 
 def _check_broadcast(signature: OpSignature) -> None:
@@ -74,7 +73,7 @@ def _check_broadcast(signature: OpSignature) -> None:
     if shape is None:
         raise signature.op_error("operands don't have broadcast-compatible shapes")
     for result in signature.result_types:
-        if isinstance(result, RankedTensor) and not _is_stretched_to(result.shape, shape):
+        if isinstance(result, RankedTensor) and not _is_broadcast_result(result.shape, shape):
             raise signature.op_error(
                 f"result type '{_text(result.shape)}' not broadcast compatible with broadcasted operands's "
                 f"shapes '{_text(shape)}'"

@@ -1,4 +1,4 @@
-"""tosa.matmul: batches of matrices, multiplied."""
+"""tosa.matmul: batched matrix multiplication."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sdyopt.ir.traits import PURE
 
 @tosa.op("matmul", PURE)
 class MatMulOp(Op):
-    """`c[n, h, w]`, the sum over all `k` of `a[n, h, k] * b[n, k, w]`."""
+    """The batched matrix product: `c[n, h, w]` is the sum over `k` of `a[n, h, k] * b[n, k, w]`."""
 
     __slots__ = ()
 

@@ -3,7 +3,7 @@
 mesh.mesh @line(shape = 3)
 mesh.mesh @g(shape = 2x3)
 
-// Splitting is a matter of every device alone.
+// Slicing needs no communication.
 // CHECK-LABEL: func.func @split
 func.func @split(%t: tensor<6x9xf32>) -> tensor<6x9xf32> {
   // CHECK-NEXT: %[[S:.*]] = mesh.all_slice %arg0 on @line mesh_axes = [0] slice_axis = 0 : tensor<6x9xf32> -> tensor<2x9xf32>
@@ -30,7 +30,7 @@ func.func @move(%t: tensor<6x9xf32>) -> tensor<6x9xf32> {
   return %1 : tensor<6x9xf32>
 }
 
-// What is partial is combined first; axes that stay partial are not.
+// Partial results are reduced first, except along axes that stay partial.
 // CHECK-LABEL: func.func @partial
 func.func @partial(%t: tensor<6x9xf32>) -> tensor<6x9xf32> {
   // CHECK-NEXT: mesh.all_reduce %arg0 on @g mesh_axes = [0] reduction = <max> : tensor<6x9xf32> -> tensor<6x9xf32>
@@ -50,7 +50,7 @@ func.func @two_splits(%t: tensor<4x9xf32>) -> tensor<4x9xf32> {
   return %1 : tensor<4x9xf32>
 }
 
-// The long way: take off what is not wanted, then add what is missing.
+// Gathers the axes that the target does not have, then slices along those that are missing.
 // CHECK-LABEL: func.func @exchange
 func.func @exchange(%t: tensor<6x6xf32>) -> tensor<6x6xf32> {
   // CHECK: %[[A:.*]] = mesh.all_gather %{{.*}} on @g mesh_axes = [0] gather_axis = 0 : tensor<3x2xf32> -> tensor<6x2xf32>
@@ -62,7 +62,7 @@ func.func @exchange(%t: tensor<6x6xf32>) -> tensor<6x6xf32> {
   return %1 : tensor<6x6xf32>
 }
 
-// A second annotation by the producer asks for nothing.
+// A second annotation for the producer has no effect.
 // CHECK-LABEL: func.func @producers
 func.func @producers(%t: tensor<6x9xf32>) -> tensor<6x9xf32> {
   // CHECK-COUNT-2: mesh.shard

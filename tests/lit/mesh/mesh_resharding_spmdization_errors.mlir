@@ -20,7 +20,7 @@ func.func @unsplit(%t: tensor<4x9xf32>) -> tensor<4x9xf32> {
 
 // -----
 
-// Nothing makes a tensor partial.
+// A reshard cannot make a tensor partial.
 mesh.mesh @line(shape = 3)
 func.func @to_partial(%t: tensor<4x9xf32>) -> tensor<4x9xf32> {
   %0 = mesh.shard %t to <@line, [[]]> : tensor<4x9xf32>
@@ -31,7 +31,7 @@ func.func @to_partial(%t: tensor<4x9xf32>) -> tensor<4x9xf32> {
 
 // -----
 
-// Now is the time to look the mesh up.
+// The mesh is looked up in this pass.
 func.func @no_mesh(%t: tensor<4x9xf32>) -> tensor<4x9xf32> {
   // expected-error @+1 {{Undefined required mesh symbol "nowhere".}}
   %0 = mesh.shard %t to <@nowhere, [[0]]> : tensor<4x9xf32>

@@ -3,7 +3,7 @@
 mesh.mesh @g(shape = 2x3)
 mesh.mesh @some(shape = ?x6x?)
 
-// A sum of sums over devices is a sum over devices of sums: one exchange instead of two.
+// The sum of two all-reduces is one all-reduce of the sum.
 // CHECK-LABEL: func.func @sum
 func.func @sum(%a: tensor<5xf32>, %b: tensor<5xf32>) -> tensor<5xf32> {
   %0 = mesh.all_reduce %a on @g mesh_axes = [1] : tensor<5xf32> -> tensor<5xf32>
@@ -15,7 +15,7 @@ func.func @sum(%a: tensor<5xf32>, %b: tensor<5xf32>) -> tensor<5xf32> {
   return %2 : tensor<5xf32>
 }
 
-// The same for maxima of maxima, through a chain.
+// The same for a chain of maxima.
 // CHECK-LABEL: func.func @maximum
 func.func @maximum(%a: tensor<5xi32>, %b: tensor<5xi32>, %c: tensor<5xi32>) -> tensor<5xi32> {
   %0 = mesh.all_reduce %a on @g mesh_axes = [1] reduction = <max> : tensor<5xi32> -> tensor<5xi32>
@@ -30,7 +30,7 @@ func.func @maximum(%a: tensor<5xi32>, %b: tensor<5xi32>, %c: tensor<5xi32>) -> t
   return %4 : tensor<5xi32>
 }
 
-// The axes in another order are other axes.
+// Another axis order is another reduction.
 // CHECK-LABEL: func.func @other_order
 func.func @other_order(%a: tensor<5xf32>, %b: tensor<5xf32>) -> tensor<5xf32> {
   // CHECK-COUNT-2: mesh.all_reduce
@@ -41,7 +41,7 @@ func.func @other_order(%a: tensor<5xf32>, %b: tensor<5xf32>) -> tensor<5xf32> {
   return %2 : tensor<5xf32>
 }
 
-// What is needed elsewhere has to be exchanged anyway.
+// An all-reduce with another use is kept.
 // CHECK-LABEL: func.func @second_use
 func.func @second_use(%a: tensor<5xf32>) -> tensor<5xf32> {
   // CHECK-NEXT: mesh.all_reduce
@@ -51,7 +51,7 @@ func.func @second_use(%a: tensor<5xf32>) -> tensor<5xf32> {
   return %1 : tensor<5xf32>
 }
 
-// A sum is not a product.
+// A sum does not commute with a product.
 // CHECK-LABEL: func.func @other_kind
 func.func @other_kind(%a: tensor<5xf32>, %b: tensor<5xf32>) -> tensor<5xf32> {
   // CHECK-COUNT-2: mesh.all_reduce
@@ -62,7 +62,7 @@ func.func @other_kind(%a: tensor<5xf32>, %b: tensor<5xf32>) -> tensor<5xf32> {
   return %2 : tensor<5xf32>
 }
 
-// Sizes that are known are constants; the others are asked for together.
+// Static sizes are constants; one operation queries the dynamic ones.
 // CHECK-LABEL: func.func @sizes
 func.func @sizes() -> (index, index, index) {
   // CHECK-NEXT: %[[SIX:.*]] = arith.constant 6 : index

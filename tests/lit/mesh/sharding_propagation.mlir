@@ -16,7 +16,7 @@ func.func @forward(%a: tensor<6x4xf32>) -> tensor<6x4xf32> {
   return %0 : tensor<6x4xf32>
 }
 
-// From the result to the operands, unless nobody goes backward.
+// From the result to the operands, unless the traversal is forward only.
 // CHECK-LABEL: func.func @backward
 // FORWARD-LABEL: func.func @backward
 func.func @backward(%a: tensor<6x4xf32>) -> tensor<6x4xf32> {
@@ -32,7 +32,7 @@ func.func @backward(%a: tensor<6x4xf32>) -> tensor<6x4xf32> {
   return %s : tensor<6x4xf32>
 }
 
-// What two operands say is put together if it goes together.
+// Compatible shardings of two operands are combined.
 // CHECK-LABEL: func.func @merge
 func.func @merge(%a: tensor<6x4xf32>, %b: tensor<6x4xf32>) -> tensor<6x4xf32> {
   // CHECK: %[[R:.*]] = tosa.add
@@ -43,7 +43,7 @@ func.func @merge(%a: tensor<6x4xf32>, %b: tensor<6x4xf32>) -> tensor<6x4xf32> {
   return %0 : tensor<6x4xf32>
 }
 
-// Where that is impossible and neither may yield, nothing happens.
+// Conflicting mandatory shardings change nothing.
 // CHECK-LABEL: func.func @conflict
 func.func @conflict(%a: tensor<6x4xf32>) -> tensor<6x4xf32> {
   // CHECK-COUNT-1: mesh.shard
@@ -56,7 +56,7 @@ func.func @conflict(%a: tensor<6x4xf32>) -> tensor<6x4xf32> {
   return %t : tensor<6x4xf32>
 }
 
-// A sum along a split dimension leaves a partial result.
+// A reduction along a sharded dimension gives a partial result.
 // CHECK-LABEL: func.func @matmul
 func.func @matmul(%x: tensor<1x4x6xf32>, %y: tensor<1x6x8xf32>) -> tensor<1x4x8xf32> {
   // CHECK: mesh.shard %arg1 to <@g, {{\[\[}}], [1]]> annotate_for_users
@@ -67,7 +67,7 @@ func.func @matmul(%x: tensor<1x4x6xf32>, %y: tensor<1x6x8xf32>) -> tensor<1x4x8x
   return %0 : tensor<1x4x8xf32>
 }
 
-// A user that takes the result twice is one user.
+// A user with two uses of the result is annotated once.
 // CHECK-LABEL: func.func @used_twice
 func.func @used_twice(%a: tensor<6x4xf32>) -> tensor<6x4xf32> {
   // CHECK: %[[A:.*]] = tosa.abs
@@ -80,7 +80,7 @@ func.func @used_twice(%a: tensor<6x4xf32>) -> tensor<6x4xf32> {
   return %1 : tensor<6x4xf32>
 }
 
-// That a tensor is whole everywhere is something to know, too.
+// A replicated sharding is propagated, too.
 // CHECK-LABEL: func.func @replicated
 func.func @replicated(%a: tensor<6x4xf32>) -> tensor<6x4xf32> {
   // CHECK: %[[A:.*]] = tosa.abs

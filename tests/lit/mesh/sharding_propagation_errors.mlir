@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -sharding-propagation -split-input-file -verify-diagnostics
 
-// It is not known how a shard of this is worked out from shards.
+// This operation does not implement the sharding interface.
 func.func @unknown(%s: tensor<6x4xf32>) -> tensor<6x4xf32> {
   // expected-error @+1 {{'math.absf' op sharding interface is not implemented.}}
   %0 = math.absf %s : tensor<6x4xf32>
@@ -9,7 +9,7 @@ func.func @unknown(%s: tensor<6x4xf32>) -> tensor<6x4xf32> {
 
 // -----
 
-// Told whenever it is tried, once for each direction, but no reason to stop.
+// Reported in each direction, without failing the pass.
 mesh.mesh @g(shape = 2x3)
 func.func @partial(%a: tensor<6x4xf32>) -> tensor<6x4xf32> {
   // expected-error @+1 {{no matched reduction loop found for the result's partial type}}

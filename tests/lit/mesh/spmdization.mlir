@@ -4,7 +4,7 @@
 mesh.mesh @line(shape = 3)
 mesh.mesh @g(shape = 2x3)
 
-// Arguments and results become shards; an operation works on them as it did on the whole.
+// Arguments and results become shards; operations get local types.
 // CHECK-LABEL: func.func @elementwise(%arg0: tensor<2x9xf32>) -> tensor<2x9xf32>
 func.func @elementwise(%t: tensor<6x9xf32>) -> tensor<6x9xf32> {
   // CHECK-NEXT: %[[E:.*]] = tosa.exp %arg0 : (tensor<2x9xf32>) -> tensor<2x9xf32>
@@ -16,7 +16,7 @@ func.func @elementwise(%t: tensor<6x9xf32>) -> tensor<6x9xf32> {
   return %3 : tensor<6x9xf32>
 }
 
-// Where the annotations of producer and user differ, devices exchange what they have.
+// Different shardings of producer and user need a reshard.
 // CHECK-LABEL: func.func @exchange(%arg0: tensor<2x9xf32>) -> tensor<6x3xf32>
 func.func @exchange(%t: tensor<6x9xf32>) -> tensor<6x9xf32> {
   // CHECK-NEXT: %[[A:.*]] = mesh.all_to_all %arg0 on @line mesh_axes = [0] split_axis = 1 concat_axis = 0 : tensor<2x9xf32> -> tensor<6x3xf32>
@@ -26,7 +26,7 @@ func.func @exchange(%t: tensor<6x9xf32>) -> tensor<6x9xf32> {
   return %1 : tensor<6x9xf32>
 }
 
-// Of three annotations in a row, the third starts from the second.
+// The third of three annotations reshards from the second.
 // CHECK-LABEL: func.func @three_in_a_row(%arg0: tensor<6x9xf32>) -> tensor<6x9xf32>
 func.func @three_in_a_row(%t: tensor<6x9xf32>) -> tensor<6x9xf32> {
   // CHECK: %[[S:.*]] = mesh.all_slice %arg0
@@ -37,7 +37,7 @@ func.func @three_in_a_row(%t: tensor<6x9xf32>) -> tensor<6x9xf32> {
   return %2 : tensor<6x9xf32>
 }
 
-// An operation that nothing is known of is copied, which is right where everybody has everything.
+// An operation without a sharding model is copied if its tensors are replicated.
 // CHECK-LABEL: func.func @copied
 func.func @copied(%t: tensor<6x9xf32>) -> tensor<6x9xf32> {
   // CHECK-NEXT: math.absf %arg0 : tensor<6x9xf32>
@@ -47,13 +47,13 @@ func.func @copied(%t: tensor<6x9xf32>) -> tensor<6x9xf32> {
   return %2 : tensor<6x9xf32>
 }
 
-// What is no tensor stays as it is.
+// Values other than tensors are unchanged.
 // CHECK-LABEL: func.func @no_tensors(%arg0: i32, %arg1: memref<2xf32>) -> (i32, memref<2xf32>)
 func.func @no_tensors(%n: i32, %m: memref<2xf32>) -> (i32, memref<2xf32>) {
   %0 = arith.addi %n, %n : i32
   return %0, %m : i32, memref<2xf32>
 }
 
-// A declaration says nothing about how it is sharded.
+// A declaration has no annotations.
 // CHECK: func.func private @declared(tensor<6x9xf32>)
 func.func private @declared(tensor<6x9xf32>)

@@ -16,7 +16,7 @@ func.func @two_blocks() {
 
 // -----
 
-// A product of parts is not a part of the product.
+// A product of shards is not a shard of the product.
 mesh.mesh @line(shape = 2)
 func.func @matmul(%a: tensor<1x4x6xf32>, %b: tensor<1x6x8xf32>) -> tensor<1x4x8xf32> {
   %0 = mesh.shard %a to <@line, [[], [0]]> : tensor<1x4x6xf32>

@@ -1,10 +1,10 @@
 // RUN: sdy-opt %s -sharding-propagation -sharding-propagation | filecheck %s --check-prefix=ANNOTATED
 // RUN: sdy-opt %s -sharding-propagation -sharding-propagation -mesh-spmdization -canonicalize | filecheck %s
 
-// The sharding rules of StableHLO operations say which of their dimensions go together.
+// StableHLO operations are partitioned by their sharding rules.
 mesh.mesh @g(shape = 2x3)
 
-// Rows of one and columns of the other: everything is local. What is broadcast is split, too.
+// Sharded rows and columns: no communication. The broadcast is sharded, too.
 // ANNOTATED-LABEL: func.func @layer
 // ANNOTATED: stablehlo.broadcast_in_dim
 // ANNOTATED-NEXT: mesh.shard %{{.*}} to <@g, {{\[\[}}0], [1]]> : tensor<12x18xf32>
@@ -24,7 +24,7 @@ func.func @layer(%x: tensor<12x6xf32>, %w: tensor<6x18xf32>, %b: tensor<18xf32>)
   return %3 : tensor<12x18xf32>
 }
 
-// Where the dimension that is summed over is split, devices have parts of the sum.
+// A sharded contracting dimension gives partial results.
 // ANNOTATED-LABEL: func.func @contracted
 // ANNOTATED: stablehlo.dot_general
 // ANNOTATED-NEXT: mesh.shard %{{.*}} to <@g, {{\[\[}}0]], partial = sum[1]> : tensor<12x18xf32>
@@ -38,7 +38,7 @@ func.func @contracted(%x: tensor<12x6xf32>, %w: tensor<6x18xf32>) -> tensor<12x1
   return %1 : tensor<12x18xf32>
 }
 
-// So it is with other sums, if they start from zero.
+// The same for reductions that start from zero.
 // CHECK-LABEL: func.func @sum
 func.func @sum(%x: tensor<12x6xf32>) -> tensor<6xf32> {
   // CHECK: %[[P:.*]] = stablehlo.reduce(%arg0 init: %{{.*}}) applies stablehlo.add across dimensions = [0] : (tensor<6x6xf32>, tensor<f32>) -> tensor<6xf32>
@@ -50,7 +50,7 @@ func.func @sum(%x: tensor<12x6xf32>) -> tensor<6xf32> {
   return %r : tensor<6xf32>
 }
 
-// A sum that starts from one would start from it on every device, so the dimension stays whole.
+// A reduction that starts from one would add it once per device, so its dimension is replicated.
 // CHECK-LABEL: func.func @sum_from_one
 func.func @sum_from_one(%x: tensor<12x6xf32>) -> tensor<6xf32> {
   // CHECK: mesh.all_gather %arg0 on @g mesh_axes = [0] gather_axis = 0
@@ -63,7 +63,7 @@ func.func @sum_from_one(%x: tensor<12x6xf32>) -> tensor<6xf32> {
   return %r : tensor<6xf32>
 }
 
-// Parts of a constant all of whose elements are equal are constants.
+// The shards of a splat constant are constants.
 // CHECK-LABEL: func.func @constant(%arg0: tensor<6x6xf32>) -> tensor<6x6xf32>
 func.func @constant(%x: tensor<12x6xf32>) -> tensor<12x6xf32> {
   // CHECK-NEXT: stablehlo.constant dense<2.000000e+00> : tensor<6x6xf32>

@@ -1,4 +1,4 @@
-"""Verification of what was touched finds everything that verification of the whole finds."""
+"""Incremental verification finds every error that full verification finds."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Program:
         return function
 
 
-def move_behind_a_user(program: Program, edit: Rewriter) -> None:
+def move_after_a_user(program: Program, edit: Rewriter) -> None:
     edit.move(program.op("stablehlo.add"), after=program.op("stablehlo.negate"))
 
 
@@ -78,13 +78,13 @@ def move_a_user_to_the_front(program: Program, edit: Rewriter) -> None:
     edit.move(program.op("stablehlo.while"), at_start_of=program.function().entry)
 
 
-def use_what_comes_later(program: Program, edit: Rewriter) -> None:
+def use_a_later_value(program: Program, edit: Rewriter) -> None:
     edit.set_operand(
         program.op("stablehlo.negate").operand_uses[0], program.op("sdy.manual_computation").results[0]
     )
 
 
-def use_from_inside_an_isolated_body(program: Program, edit: Rewriter) -> None:
+def use_an_outer_value_in_an_isolated_body(program: Program, edit: Rewriter) -> None:
     edit.set_operand(
         program.op("stablehlo.cosine").operand_uses[0], program.op("sdy.manual_computation").operand_at(0)
     )
@@ -94,7 +94,7 @@ def erase_a_terminator(program: Program, edit: Rewriter) -> None:
     edit.erase(program.op("func.return"))
 
 
-def put_something_behind_the_terminator(program: Program, edit: Rewriter) -> None:
+def insert_after_the_terminator(program: Program, edit: Rewriter) -> None:
     edit.insert(edit.clone(program.op("stablehlo.negate")), after=program.op("func.return"))
 
 
@@ -116,11 +116,11 @@ def erase_the_mesh(program: Program, edit: Rewriter) -> None:
     edit.erase(program.op("sdy.mesh"))
 
 
-def take_the_sharding_that_a_user_reads(program: Program, edit: Rewriter) -> None:
+def remove_the_sharding_that_a_user_verifies(program: Program, edit: Rewriter) -> None:
     edit.remove_attribute(program.op("stablehlo.add"), "sdy.sharding")
 
 
-def take_the_sharding_that_is_read_far_inside(program: Program, edit: Rewriter) -> None:
+def remove_the_sharding_that_a_nested_op_verifies(program: Program, edit: Rewriter) -> None:
     edit.remove_attribute(program.op("stablehlo.while"), "sdy.sharding")
 
 
@@ -134,7 +134,7 @@ def shard_one_of_two_results_of_a_loop(program: Program, edit: Rewriter) -> None
     edit.set_attribute(program.op("stablehlo.while"), "sdy.sharding", sharding)
 
 
-def take_an_axis_that_is_used_inside(program: Program, edit: Rewriter) -> None:
+def make_an_axis_manual_that_the_body_uses(program: Program, edit: Rewriter) -> None:
     other = program.op("sdy.manual_computation")
     text = PROGRAM.replace('manual_axes={"a"}', 'manual_axes={"a", "b"}')
     source, _ = parse_module(Source("other", text), DialectTable(find_dialect))
@@ -145,54 +145,54 @@ def take_an_axis_that_is_used_inside(program: Program, edit: Rewriter) -> None:
     edit.set_attribute(other, "manual_axes", axes)
 
 
-def change_a_type_that_the_return_does_not_have(program: Program, edit: Rewriter) -> None:
+def change_a_function_type(program: Program, edit: Rewriter) -> None:
     edit.set_attribute(program.function(1), "function_type", TypeAttr(FunctionType((VECTOR,), (F32,))))
 
 
-def erase_a_function_that_is_called(program: Program, edit: Rewriter) -> None:
+def erase_a_callee(program: Program, edit: Rewriter) -> None:
     edit.erase(program.function(1))
 
 
-def give_a_function_the_name_of_another(program: Program, edit: Rewriter) -> None:
+def give_a_function_a_used_name(program: Program, edit: Rewriter) -> None:
     edit.set_attribute(program.function(1), "sym_name", string("main"))
 
 
-def shard_an_argument_that_has_another_rank(program: Program, edit: Rewriter) -> None:
+def shard_an_argument_of_another_rank(program: Program, edit: Rewriter) -> None:
     sharding = program.op("sdy.manual_computation").attribute("in_shardings")
     assert sharding is not None
     edit.set_argument_attribute(program.function(), 0, "sdy.sharding", sharding)
 
 
-def add_an_argument_that_is_not_in_the_type(program: Program, edit: Rewriter) -> None:
+def add_an_argument_missing_in_the_type(program: Program, edit: Rewriter) -> None:
     edit.add_argument(program.function(1).entry, VECTOR)
 
 
 EDITS: list[Callable[[Program, Rewriter], None]] = [
-    move_behind_a_user,
+    move_after_a_user,
     move_a_user_to_the_front,
-    use_what_comes_later,
-    use_from_inside_an_isolated_body,
+    use_a_later_value,
+    use_an_outer_value_in_an_isolated_body,
     erase_a_terminator,
-    put_something_behind_the_terminator,
+    insert_after_the_terminator,
     clear_a_body,
     shard_by_an_unknown_mesh,
     rename_the_mesh,
     erase_the_mesh,
-    take_the_sharding_that_a_user_reads,
-    take_the_sharding_that_is_read_far_inside,
+    remove_the_sharding_that_a_user_verifies,
+    remove_the_sharding_that_a_nested_op_verifies,
     shard_a_scalar_inside_a_loop,
     shard_one_of_two_results_of_a_loop,
-    take_an_axis_that_is_used_inside,
-    change_a_type_that_the_return_does_not_have,
-    erase_a_function_that_is_called,
-    give_a_function_the_name_of_another,
-    shard_an_argument_that_has_another_rank,
-    add_an_argument_that_is_not_in_the_type,
+    make_an_axis_manual_that_the_body_uses,
+    change_a_function_type,
+    erase_a_callee,
+    give_a_function_a_used_name,
+    shard_an_argument_of_another_rank,
+    add_an_argument_missing_in_the_type,
 ]
 
 
 def messages(verify: Callable[[], bool]) -> list[str]:
-    """What verification says; nothing if and only if the program is valid."""
+    """The messages of a verification; none if and only if the program is valid."""
     emitted: list[Diagnostic] = []
     with handling(emitted.append):
         is_valid = verify()
@@ -201,16 +201,16 @@ def messages(verify: Callable[[], bool]) -> list[str]:
 
 
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.__name__)
-def test_an_edit_that_makes_a_program_invalid_is_noticed(edit: Callable[[Program, Rewriter], None]) -> None:
+def test_an_invalid_edit_is_found(edit: Callable[[Program, Rewriter], None]) -> None:
     program = Program()
     with recording() as edits:
         edit(program, Rewriter())
     root = program.module
-    found = messages(lambda: verify_incrementally(program.verifier, root, edits))
-    assert found and found == messages(lambda: program.verifier.verify(root))
+    errors = messages(lambda: verify_incrementally(program.verifier, root, edits))
+    assert errors and errors == messages(lambda: program.verifier.verify(root))
 
 
-def test_an_edit_that_leaves_it_valid_is_not_blamed() -> None:
+def test_a_valid_edit_gives_no_error() -> None:
     program = Program()
     with recording() as edits:
         edit = Rewriter()

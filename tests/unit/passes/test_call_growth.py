@@ -1,4 +1,4 @@
-"""Bounds on what becomes of calls, which take more functions, or more time, than a lit case should have."""
+"""Limits on call nesting and inlining, in programs too large for lit cases."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sdyopt.pipeline import Pass, Pipeline
 
 
 def chain(length: int, calls: int = 1) -> bytes:
-    """A function that calls the next one so many times, which does the same with its next one, and so on."""
+    """A call chain of `length` functions, each of which calls the next one `calls` times."""
     functions = []
     for index in range(length):
         body = f"call @f{index + 1}() : () -> () " * calls
@@ -28,43 +28,43 @@ def chain(length: int, calls: int = 1) -> bytes:
 
 
 def run(program: bytes, single: Pass) -> tuple[bool, str]:
-    """Whether a pass succeeds, and what is said about it."""
-    said: list[str] = []
-    outcome = run_job(Job("in", program, Pipeline(elements=[single]), said.append))
-    return outcome.succeeded, "".join(said)
+    """Whether a pass succeeds, and its diagnostics."""
+    diagnostics: list[str] = []
+    outcome = run_job(Job("in", program, Pipeline(elements=[single]), diagnostics.append))
+    return outcome.succeeded, "".join(diagnostics)
 
 
-def test_nested_as_deep_as_regions_may_be() -> None:
+def test_calls_nested_to_the_limit() -> None:
     assert run(chain(MOST_NESTED_CALLS - 1), ImportFuncCalls()) == (True, "")
 
 
-def test_nested_too_deep() -> None:
-    succeeded, said = run(chain(MOST_NESTED_CALLS + 1), ImportFuncCalls())
+def test_calls_nested_too_deep() -> None:
+    succeeded, diagnostics = run(chain(MOST_NESTED_CALLS + 1), ImportFuncCalls())
     assert not succeeded
-    assert f"calls in it are nested deeper than {MOST_NESTED_CALLS}" in said
-    assert said.startswith("in:")
+    assert f"calls in it are nested deeper than {MOST_NESTED_CALLS}" in diagnostics
+    assert diagnostics.startswith("in:")
 
 
-def test_inlined_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exponential_inlining(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inline, "MOST_COPIED_OPERATIONS", 1000)
-    succeeded, said = run(chain(20, calls=2), Inliner())
+    succeeded, diagnostics = run(chain(20, calls=2), Inliner())
     assert not succeeded
-    assert "'func.call' op cannot be replaced by the body of 'f" in said
-    assert "would have more than 1000 operations" in said
-    assert said.startswith("in:")
+    assert "'func.call' op cannot be replaced by the body of 'f" in diagnostics
+    assert "would have more than 1000 operations" in diagnostics
+    assert diagnostics.startswith("in:")
 
 
-def test_inlined_without_end_is_foreseen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exponential_inlining_is_predicted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inline, "_FORESIGHT_FROM", 100)
-    copied: list[CallOp] = []
+    inlined: list[CallOp] = []
 
     def counting(call: CallOp, callee: FuncOp, rewriter: Rewriter, moves: bool) -> list[CallOp]:
-        copied.append(call)
+        inlined.append(call)
         return inline_call(call, callee, rewriter, moves)
 
     monkeypatch.setattr(inline, "inline_call", counting)
-    succeeded, said = run(chain(30, calls=2), Inliner())
+    succeeded, diagnostics = run(chain(30, calls=2), Inliner())
     assert not succeeded
-    # The call that would be one too many, and not one of the few that were inlined before.
-    assert said.startswith("in:12:43: error: 'func.call' op cannot be replaced by the body of 'f12'")
-    assert len(copied) < 20
+    # The call that exceeds the limit, not one of the few that were inlined before it.
+    assert diagnostics.startswith("in:12:43: error: 'func.call' op cannot be replaced by the body of 'f12'")
+    assert len(inlined) < 20

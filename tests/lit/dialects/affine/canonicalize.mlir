@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -canonicalize | filecheck %s
 
-// Constants go into the map, what is not needed goes, and maps of maps become one.
+// Maps are composed, constants folded, and unused operands removed.
 // CHECK-LABEL: func.func @apply
 func.func @apply(%i: index, %j: index) -> (index, index, index, index) {
   // CHECK-NEXT: %[[EIGHT:.*]] = arith.constant 8 : index

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -canonicalize | filecheck %s
 
-// Constants are worked with, also in tensors, and move to the right.
+// Constants fold, in tensors too, and move to the right.
 // CHECK-LABEL: func.func @constants
 func.func @constants(%i: index) -> (i32, tensor<2xi32>, index, f32) {
   // CHECK-DAG: %[[SEVEN:.*]] = arith.constant 7 : i32
@@ -25,7 +25,7 @@ func.func @constants(%i: index) -> (i32, tensor<2xi32>, index, f32) {
   return %0, %1, %3, %4 : i32, tensor<2xi32>, index, f32
 }
 
-// What does nothing goes. A zero is neutral for sums of numbers if it is negative.
+// Neutral operands are removed. The neutral element of addf is the negative zero.
 // CHECK-LABEL: func.func @neutral
 func.func @neutral(%i: i32, %x: f32) -> (i32, i32, f32, f32, f32) {
   // CHECK: %[[A:.*]] = arith.addf %arg1, %{{.*}} : f32
@@ -42,7 +42,7 @@ func.func @neutral(%i: i32, %x: f32) -> (i32, i32, f32, f32, f32) {
   return %0, %1, %2, %3, %4 : i32, i32, f32, f32, f32
 }
 
-// A constant on the left of a comparison goes to the right, which turns it around.
+// A constant on the left of a comparison is swapped to the right.
 // CHECK-LABEL: func.func @compare
 func.func @compare(%i: index) -> (i1, i1) {
   // CHECK-DAG: %[[FALSE:.*]] = arith.constant false
@@ -54,7 +54,7 @@ func.func @compare(%i: index) -> (i1, i1) {
   return %0, %1 : i1, i1
 }
 
-// Nothing is divided by zero.
+// Division by zero is not folded.
 // CHECK-LABEL: func.func @by_zero
 func.func @by_zero() -> i32 {
   // CHECK: arith.remui

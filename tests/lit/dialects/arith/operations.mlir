@@ -2,7 +2,7 @@
 // RUN: sdy-opt %s | sdy-opt - | filecheck %s
 // RUN: sdy-opt %s -mlir-print-op-generic | filecheck %s --check-prefix=GENERIC
 
-// Names say what a constant is; flags that are not set are not written.
+// Constants have names; default flags are not printed.
 // CHECK-LABEL: func.func @f
 func.func @f(%a: i32, %b: i32, %x: f32, %y: f32, %t: tensor<4xi32>) {
   // CHECK-NEXT: arith.addi %arg0, %arg1 overflow<nsw, nuw> : i32

@@ -1,18 +1,18 @@
 // RUN: sdy-opt %s --allow-unregistered-dialect --mlir-print-local-scope | filecheck %s
 
-// A map of nothing.
+// An empty map.
 // CHECK: "t.attribute"() {value = affine_map<() -> ()>} : () -> ()
 "t.attribute"() {value = affine_map<() -> ()>} : () -> ()
 
-// A map changes places.
+// A permutation.
 // CHECK: "t.attribute"() {value = affine_map<(d0, d1) -> (d1, d0)>} : () -> ()
 "t.attribute"() {value = affine_map<(d0, d1) -> (d1, d0)>} : () -> ()
 
-// Dimensions and symbols get new names.
+// Dimensions and symbols are renamed.
 // CHECK: "t.attribute"() {value = affine_map<(d0, d1)[s0] -> (d0 + s0, d1 * 2)>} : () -> ()
 "t.attribute"() {value = affine_map<(i, j)[n] -> (i + n, j * 2)>} : () -> ()
 
-// Division, both ways, and what is left.
+// Floor and ceiling division, and the remainder.
 // CHECK: "t.attribute"() {value = affine_map<(d0) -> (d0 floordiv 4, d0 ceildiv 4, d0 mod 4)>} : () -> ()
 "t.attribute"() {value = affine_map<(d0) -> (d0 floordiv 4, d0 ceildiv 4, d0 mod 4)>} : () -> ()
 
@@ -20,26 +20,26 @@
 // CHECK: "t.attribute"() {value = affine_map<(d0, d1) -> (d0 - d1 - 3)>} : () -> ()
 "t.attribute"() {value = affine_map<(d0, d1) -> (d0 - d1 - 3)>} : () -> ()
 
-// Less than zero.
+// A negative constant.
 // CHECK: "t.attribute"() {value = affine_map<(d0) -> (-d0)>} : () -> ()
 "t.attribute"() {value = affine_map<(d0) -> (-d0)>} : () -> ()
 
-// What can be worked out is worked out.
+// Constant expressions are folded.
 // CHECK: "t.attribute"() {value = affine_map<(d0) -> ((d0 + 1) * 2 + 12)>} : () -> ()
 "t.attribute"() {value = affine_map<(d0) -> ((d0 + 1) * 2 + 3 * 4)>} : () -> ()
 
-// Brackets stay where they must.
+// Parentheses are kept where necessary.
 // CHECK: "t.attribute"() {value = affine_map<(d0)[s0] -> ((d0 + s0) * 2, d0 * s0)>} : () -> ()
 "t.attribute"() {value = affine_map<(d0)[s0] -> ((d0 + s0) * 2, d0 * s0)>} : () -> ()
 
-// Places between bounds.
+// Inequality constraints.
 // CHECK: "t.attribute"() {value = affine_set<(d0) : (d0 >= 0, -d0 + 9 >= 0)>} : () -> ()
 "t.attribute"() {value = affine_set<(d0) : (d0 >= 0, -d0 + 9 >= 0)>} : () -> ()
 
-// Places that are equal.
+// An equality constraint.
 // CHECK: "t.attribute"() {value = affine_set<(d0, d1)[s0] : (d0 - d1 == 0, -d0 + s0 >= 0)>} : () -> ()
 "t.attribute"() {value = affine_set<(d0, d1)[s0] : (d0 - d1 == 0, s0 - d0 >= 0)>} : () -> ()
 
-// A bound on the left.
+// A bound on the left-hand side.
 // CHECK: "t.attribute"() {value = affine_set<(d0) : (-d0 + 4 >= 0)>} : () -> ()
 "t.attribute"() {value = affine_set<(d0) : (4 >= d0)>} : () -> ()

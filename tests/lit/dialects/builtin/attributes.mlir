@@ -1,18 +1,18 @@
 // RUN: sdy-opt %s --allow-unregistered-dialect --mlir-print-local-scope | filecheck %s
 
-// A number without a type has 64 bits.
+// An integer without a type is an i64.
 // CHECK: "t.attribute"() {value = 1 : i64} : () -> ()
 "t.attribute"() {value = 1} : () -> ()
 
-// A number below zero.
+// A negative integer.
 // CHECK: "t.attribute"() {value = -7 : si8} : () -> ()
 "t.attribute"() {value = -7 : si8} : () -> ()
 
-// A number without a sign.
+// An unsigned integer.
 // CHECK: "t.attribute"() {value = 255 : ui8} : () -> ()
 "t.attribute"() {value = 255 : ui8} : () -> ()
 
-// Hexadecimal digits are not kept.
+// Hexadecimal integers are printed in decimal.
 // CHECK: "t.attribute"() {value = 31 : i32} : () -> ()
 "t.attribute"() {value = 0x1F : i32} : () -> ()
 
@@ -20,19 +20,19 @@
 // CHECK: "t.attribute"() {value = -1 : index} : () -> ()
 "t.attribute"() {value = -1 : index} : () -> ()
 
-// A number of one bit is a truth,
+// An i1 is printed as a keyword,
 // CHECK: "t.attribute"() {value = true} : () -> ()
 "t.attribute"() {value = 1 : i1} : () -> ()
 
-// and so is the word.
+// which is accepted, too.
 // CHECK: "t.attribute"() {value = true} : () -> ()
 "t.attribute"() {value = true} : () -> ()
 
-// A fraction without a type has 64 bits,
+// A float without a type is an f64,
 // CHECK: "t.attribute"() {value = 1.500000e+00 : f64} : () -> ()
 "t.attribute"() {value = 1.5} : () -> ()
 
-// or as many as its type.
+// or has a narrower type.
 // CHECK: "t.attribute"() {value = 1.500000e+00 : f16} : () -> ()
 "t.attribute"() {value = 1.5 : f16} : () -> ()
 
@@ -40,27 +40,27 @@
 // CHECK: "t.attribute"() {value = -2.500000e-03 : f32} : () -> ()
 "t.attribute"() {value = -2.5e-3 : f32} : () -> ()
 
-// As many digits are written as tell the number from its neighbours.
+// The shortest digits that identify the number are printed.
 // CHECK: "t.attribute"() {value = 1.000000e-01 : f32} : () -> ()
 "t.attribute"() {value = 0.1 : f32} : () -> ()
 
-// What is no number is written as its bits,
+// NaN is printed as its bits,
 // CHECK: "t.attribute"() {value = 0x7FC00000 : f32} : () -> ()
 "t.attribute"() {value = 0x7FC00000 : f32} : () -> ()
 
-// and so is what is without end.
+// and so is infinity.
 // CHECK: "t.attribute"() {value = 0xFF800000 : f32} : () -> ()
 "t.attribute"() {value = 0xFF800000 : f32} : () -> ()
 
-// A number too large is infinite.
+// A literal that is too large becomes infinity.
 // CHECK: "t.attribute"() {value = 0x7F800000 : f32} : () -> ()
 "t.attribute"() {value = 1.0e100 : f32} : () -> ()
 
-// A number of few bits.
+// A narrow float.
 // CHECK: "t.attribute"() {value = 1.000000e+00 : bf16} : () -> ()
 "t.attribute"() {value = 1.0 : bf16} : () -> ()
 
-// A number given by its bits.
+// A float given by its bits.
 // CHECK: "t.attribute"() {value = 1.500000e+00 : f8E4M3FN} : () -> ()
 "t.attribute"() {value = 0x3C : f8E4M3FN} : () -> ()
 
@@ -68,7 +68,7 @@
 // CHECK: "t.attribute"() {value = "text"} : () -> ()
 "t.attribute"() {value = "text"} : () -> ()
 
-// What is not printable is written in hexadecimal digits.
+// Non-printable characters are escaped.
 // CHECK: "t.attribute"() {value = "a \22quoted\22 word\0A\09\\ \C3\A9"} : () -> ()
 "t.attribute"() {value = "a \"quoted\" word\n\t\\ \C3\A9"} : () -> ()
 
@@ -76,7 +76,7 @@
 // CHECK: "t.attribute"() {value = "typed" : i32} : () -> ()
 "t.attribute"() {value = "typed" : i32} : () -> ()
 
-// Nothing but being there,
+// The unit attribute,
 // CHECK: "t.attribute"() {value} : () -> ()
 "t.attribute"() {value = unit} : () -> ()
 
@@ -84,11 +84,11 @@
 // CHECK: "t.attribute"() {value} : () -> ()
 "t.attribute"() {value} : () -> ()
 
-// An array of nothing.
+// An empty array.
 // CHECK: "t.attribute"() {value = []} : () -> ()
 "t.attribute"() {value = []} : () -> ()
 
-// An array of anything.
+// An array of several kinds of attributes.
 // CHECK: "t.attribute"() {value = [1 : i8, "a", [unit]]} : () -> ()
 "t.attribute"() {value = [1 : i8, "a", [unit]]} : () -> ()
 
@@ -96,15 +96,15 @@
 // CHECK: "t.attribute"() {value = {}} : () -> ()
 "t.attribute"() {value = {}} : () -> ()
 
-// A dictionary is sorted, and names are quoted where they must be.
+// Dictionaries are sorted by name, and names are quoted where necessary.
 // CHECK: "t.attribute"() {value = {a, b = 1 : i8, "c d" = "e"}} : () -> ()
 "t.attribute"() {value = {b = 1 : i8, a, "c d" = "e"}} : () -> ()
 
-// A reference to a symbol.
+// A symbol reference.
 // CHECK: "t.attribute"() {value = @symbol} : () -> ()
 "t.attribute"() {value = @symbol} : () -> ()
 
-// A reference into symbol tables, a name of which is no word.
+// A nested symbol reference with a quoted name.
 // CHECK: "t.attribute"() {value = @"a symbol"::@inside::@another} : () -> ()
 "t.attribute"() {value = @"a symbol"::@inside::@another} : () -> ()
 
@@ -112,47 +112,47 @@
 // CHECK: "t.attribute"() {value = i32} : () -> ()
 "t.attribute"() {value = i32} : () -> ()
 
-// A type that is more than a word.
+// A function type.
 // CHECK: "t.attribute"() {value = (i32) -> i32} : () -> ()
 "t.attribute"() {value = (i32) -> i32} : () -> ()
 
-// An array of numbers, empty.
+// An empty dense array.
 // CHECK: "t.attribute"() {value = array<i32>} : () -> ()
 "t.attribute"() {value = array<i32>} : () -> ()
 
-// An array of numbers.
+// A dense array of integers.
 // CHECK: "t.attribute"() {value = array<i32: -1, 2, 16>} : () -> ()
 "t.attribute"() {value = array<i32: -1, 2, 0x10>} : () -> ()
 
-// An array of truths.
+// A dense array of booleans.
 // CHECK: "t.attribute"() {value = array<i1: true, false>} : () -> ()
 "t.attribute"() {value = array<i1: true, false>} : () -> ()
 
-// An array of fractions.
+// A dense array of floats.
 // CHECK: "t.attribute"() {value = array<f32: 1.000000e+00, 0x7F800000>} : () -> ()
 "t.attribute"() {value = array<f32: 1.0, 0x7F800000>} : () -> ()
 
-// A layout with gaps.
+// A strided layout.
 // CHECK: "t.attribute"() {value = strided<[4, ?, 1], offset: 2>} : () -> ()
 "t.attribute"() {value = strided<[4, ?, 1], offset: 2>} : () -> ()
 
-// An offset of zero is not written.
+// A zero offset is not printed.
 // CHECK: "t.attribute"() {value = strided<[]>} : () -> ()
 "t.attribute"() {value = strided<[], offset: 0>} : () -> ()
 
-// An attribute of a dialect that nobody knows,
+// An attribute of an unregistered dialect,
 // CHECK: "t.attribute"() {value = #foo.bar} : () -> ()
 "t.attribute"() {value = #foo.bar} : () -> ()
 
-// with anything between its brackets,
+// with any text between balanced brackets.
 // CHECK: "t.attribute"() {value = #foo.bar<1, "b>">} : () -> ()
 "t.attribute"() {value = #foo.bar<1, "b>">} : () -> ()
 
-// which may stand behind the dialect,
+// The syntax with the mnemonic in brackets
 // CHECK: "t.attribute"() {value = #foo.bar} : () -> ()
 "t.attribute"() {value = #foo<bar>} : () -> ()
 
-// and stays there where it is no name.
+// is kept for text that is no mnemonic.
 // CHECK: "t.attribute"() {value = #foo<"any text">} : () -> ()
 "t.attribute"() {value = #foo<"any text">} : () -> ()
 
@@ -160,10 +160,10 @@
 // CHECK: "t.attribute"() {value = #foo.bar : i32} : () -> ()
 "t.attribute"() {value = #foo.bar : i32} : () -> ()
 
-// An attribute that is equal to no other gets a number of its own.
+// Distinct attributes are numbered.
 // CHECK: "t.attribute"() {value = distinct[0]<1 : i32>} : () -> ()
 "t.attribute"() {value = distinct[7]<1 : i32>} : () -> ()
 
-// One that holds nothing.
+// A distinct attribute without a value.
 // CHECK: "t.attribute"() {value = distinct[1]<>} : () -> ()
 "t.attribute"() {value = distinct[0]<>} : () -> ()

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s --allow-unregistered-dialect | filecheck %s
 
-// One element for all.
+// A splat.
 // CHECK: "t.attribute"() {value = dense<1> : tensor<4xi32>} : () -> ()
 "t.attribute"() {value = dense<1> : tensor<4xi32>} : () -> ()
 
@@ -8,31 +8,31 @@
 // CHECK: "t.attribute"() {value = dense<[1, -2, 3]> : tensor<3xi8>} : () -> ()
 "t.attribute"() {value = dense<[1, -2, 3]> : tensor<3xi8>} : () -> ()
 
-// Lists in a list.
+// A nested list.
 // CHECK: "t.attribute"() {value = dense<{{\[\[}}1, 2], [3, 4]]> : tensor<2x2xi64>} : () -> ()
 "t.attribute"() {value = dense<[[1, 2], [3, 4]]> : tensor<2x2xi64>} : () -> ()
 
-// Elements that are all alike are written once.
+// Equal elements are printed as a splat.
 // CHECK: "t.attribute"() {value = dense<7> : tensor<2x2xi32>} : () -> ()
 "t.attribute"() {value = dense<[[7, 7], [7, 7]]> : tensor<2x2xi32>} : () -> ()
 
-// No elements at all.
+// No elements.
 // CHECK: "t.attribute"() {value = dense<> : tensor<0x3xf32>} : () -> ()
 "t.attribute"() {value = dense<> : tensor<0x3xf32>} : () -> ()
 
-// Fractions, one of which is no number.
+// Floats, one of them NaN.
 // CHECK: "t.attribute"() {value = dense<[1.500000e+00, 0x7FC00000]> : tensor<2xf32>} : () -> ()
 "t.attribute"() {value = dense<[1.5, 0x7FC00000]> : tensor<2xf32>} : () -> ()
 
-// A fraction by its bits.
+// A float given by its bits.
 // CHECK: "t.attribute"() {value = dense<1.000000e+00> : tensor<2xf32>} : () -> ()
 "t.attribute"() {value = dense<0x3F800000> : tensor<2xf32>} : () -> ()
 
-// Truths.
+// Booleans.
 // CHECK: "t.attribute"() {value = dense<[true, false]> : tensor<2xi1>} : () -> ()
 "t.attribute"() {value = dense<[true, false]> : tensor<2xi1>} : () -> ()
 
-// A complex number for all.
+// A complex splat.
 // CHECK: "t.attribute"() {value = dense<(1.000000e+00,2.000000e+00)> : tensor<2xcomplex<f32>>} : () -> ()
 "t.attribute"() {value = dense<(1.0, 2.0)> : tensor<2xcomplex<f32>>} : () -> ()
 
@@ -40,15 +40,15 @@
 // CHECK: "t.attribute"() {value = dense<[(1,2), (3,4)]> : tensor<2xcomplex<i8>>} : () -> ()
 "t.attribute"() {value = dense<[(1, 2), (3, 4)]> : tensor<2xcomplex<i8>>} : () -> ()
 
-// Strings, of a type nobody knows.
+// Strings, of an unregistered type.
 // CHECK: "t.attribute"() {value = dense<["a", "b\0A"]> : tensor<2x!foo.string>} : () -> ()
 "t.attribute"() {value = dense<["a", "b\n"]> : tensor<2x!foo.string>} : () -> ()
 
-// Elements as their bytes.
+// Elements given by their bytes.
 // CHECK: "t.attribute"() {value = dense<[1, 2]> : tensor<2xi32>} : () -> ()
 "t.attribute"() {value = dense<"0x0100000002000000"> : tensor<2xi32>} : () -> ()
 
-// Truths are eight in a byte.
+// Booleans, eight per byte.
 // CHECK: "t.attribute"() {value = dense<true> : tensor<4xi1>} : () -> ()
 "t.attribute"() {value = dense<"0x05"> : tensor<4xi1>} : () -> ()
 
@@ -56,22 +56,22 @@
 // CHECK: "t.attribute"() {value = dense<1> : vector<2xi32>} : () -> ()
 "t.attribute"() {value = dense<1> : vector<2xi32>} : () -> ()
 
-// Elements of the width of a pointer.
+// Elements of type index.
 // CHECK: "t.attribute"() {value = dense<[1, 2]> : tensor<2xindex>} : () -> ()
 "t.attribute"() {value = dense<[1, 2]> : tensor<2xindex>} : () -> ()
 
-// Elements of which few are not zero.
+// Sparse elements.
 // CHECK: "t.attribute"() {value = sparse<{{\[\[}}0, 0], [1, 2]], [1, 5]> : tensor<3x4xi32>} : () -> ()
 "t.attribute"() {value = sparse<[[0, 0], [1, 2]], [1, 5]> : tensor<3x4xi32>} : () -> ()
 
-// Only one of them.
+// A single sparse element.
 // CHECK: "t.attribute"() {value = sparse<0, 1> : tensor<1xi32>} : () -> ()
 "t.attribute"() {value = sparse<0, 1> : tensor<1xi32>} : () -> ()
 
-// A list of one.
+// A list of one element.
 // CHECK: "t.attribute"() {value = sparse<1, 2> : tensor<2xi32>} : () -> ()
 "t.attribute"() {value = sparse<[[1]], [2]> : tensor<2xi32>} : () -> ()
 
-// Elements that are elsewhere.
+// Elements in a resource.
 // CHECK: "t.attribute"() {value = dense_resource<key> : tensor<2xi32>} : () -> ()
 "t.attribute"() {value = dense_resource<key> : tensor<2xi32>} : () -> ()

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s --allow-unregistered-dialect | filecheck %s
 
-// Modules may hold modules. Those with a name are symbols.
+// Modules may be nested; named ones are symbols.
 // CHECK:      module @outer attributes {a.b = 1 : i32} {
 // CHECK-NEXT:   module @inner {
 // CHECK-NEXT:     func.func private @f()

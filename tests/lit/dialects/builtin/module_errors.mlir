@@ -6,7 +6,7 @@ module
 
 // -----
 
-// A name that is no word.
+// An integer as symbol name.
 // expected-error @below {{@ identifier expected to start with letter or '_'}}
 module @1 {}
 
@@ -18,7 +18,7 @@ module attributes @a {}
 
 // -----
 
-// An attribute without a dialect.
+// An attribute without a dialect prefix.
 // expected-error @below {{'builtin.module' op can only contain attributes with dialect-prefixed names, found: 'a'}}
 module attributes {a} {}
 
@@ -33,7 +33,7 @@ module {
 
 // -----
 
-// An argument.
+// A block argument.
 // expected-error @below {{'builtin.module' op region should have no arguments}}
 module {
 ^a(%x: i32):
@@ -69,7 +69,7 @@ module @a {}
 
 // -----
 
-// A name of another class.
+// A name of another attribute class.
 // expected-error @below {{invalid properties {sym_name = 1 : i32} for op builtin.module: Invalid attribute `sym_name` in property conversion: 1 : i32}}
 "builtin.module"() <{sym_name = 1 : i32}> ({
 ^a:
@@ -77,19 +77,19 @@ module @a {}
 
 // -----
 
-// A visibility that there is not.
+// An invalid visibility.
 // expected-error @below {{'builtin.module' op visibility expected to be one of ["public", "private", "nested"], but got "secret"}}
 module @a attributes {sym_visibility = "secret"} {}
 
 // -----
 
-// A cast to nothing.
+// A cast without results.
 // expected-error @below {{'builtin.unrealized_conversion_cast' op expected at least one result for cast operation}}
 "builtin.unrealized_conversion_cast"() : () -> ()
 
 // -----
 
-// A cast without its goal.
+// A cast without result types.
 func.func @f() {
   %0 = builtin.unrealized_conversion_cast
   // expected-error @below {{custom op 'builtin.unrealized_conversion_cast' expected 'to'}}
@@ -98,7 +98,7 @@ func.func @f() {
 
 // -----
 
-// A cast of more than there are types for.
+// A cast with fewer types than operands.
 %0 = "t.op"() : () -> i32
 // expected-error @below {{custom op 'builtin.unrealized_conversion_cast' number of operands and types do not match: got 2 operands and 1 types}}
 %1 = builtin.unrealized_conversion_cast %0, %0 : i32 to i64

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s --allow-unregistered-dialect | filecheck %s
 
-// An integer of any width.
+// An integer.
 // CHECK: "t.type"() {type = i1} : () -> ()
 "t.type"() {type = i1} : () -> ()
 
@@ -8,55 +8,55 @@
 // CHECK: "t.type"() {type = i16777215} : () -> ()
 "t.type"() {type = i16777215} : () -> ()
 
-// An integer with a sign,
+// A signed integer,
 // CHECK: "t.type"() {type = si4} : () -> ()
 "t.type"() {type = si4} : () -> ()
 
-// and one without.
+// and an unsigned one.
 // CHECK: "t.type"() {type = ui64} : () -> ()
 "t.type"() {type = ui64} : () -> ()
 
-// An integer as wide as a pointer.
+// The index type.
 // CHECK: "t.type"() {type = index} : () -> ()
 "t.type"() {type = index} : () -> ()
 
-// The type without a value.
+// The none type.
 // CHECK: "t.type"() {type = none} : () -> ()
 "t.type"() {type = none} : () -> ()
 
-// Floating point numbers of the standard,
+// IEEE double precision,
 // CHECK: "t.type"() {type = f64} : () -> ()
 "t.type"() {type = f64} : () -> ()
 
-// of single precision,
+// single precision,
 // CHECK: "t.type"() {type = f32} : () -> ()
 "t.type"() {type = f32} : () -> ()
 
-// of half precision,
+// half precision,
 // CHECK: "t.type"() {type = f16} : () -> ()
 "t.type"() {type = f16} : () -> ()
 
-// with the exponent of single precision,
+// bfloat16,
 // CHECK: "t.type"() {type = bf16} : () -> ()
 "t.type"() {type = bf16} : () -> ()
 
-// in the format of tensor cores,
+// TensorFloat-32,
 // CHECK: "t.type"() {type = tf32} : () -> ()
 "t.type"() {type = tf32} : () -> ()
 
-// with 80 bits,
+// 80-bit extended precision,
 // CHECK: "t.type"() {type = f80} : () -> ()
 "t.type"() {type = f80} : () -> ()
 
-// and with 128.
+// and quadruple precision.
 // CHECK: "t.type"() {type = f128} : () -> ()
 "t.type"() {type = f128} : () -> ()
 
-// Floating point numbers of 8 bits: with infinities,
+// 8-bit floats: with infinities,
 // CHECK: "t.type"() {type = f8E5M2} : () -> ()
 "t.type"() {type = f8E5M2} : () -> ()
 
-// with three bits of mantissa,
+// with three mantissa bits,
 // CHECK: "t.type"() {type = f8E4M3} : () -> ()
 "t.type"() {type = f8E4M3} : () -> ()
 
@@ -64,11 +64,11 @@
 // CHECK: "t.type"() {type = f8E4M3FN} : () -> ()
 "t.type"() {type = f8E4M3FN} : () -> ()
 
-// without a negative zero,
+// without infinities and negative zero,
 // CHECK: "t.type"() {type = f8E5M2FNUZ} : () -> ()
 "t.type"() {type = f8E5M2FNUZ} : () -> ()
 
-// without both,
+// the same with three mantissa bits,
 // CHECK: "t.type"() {type = f8E4M3FNUZ} : () -> ()
 "t.type"() {type = f8E4M3FNUZ} : () -> ()
 
@@ -76,47 +76,47 @@
 // CHECK: "t.type"() {type = f8E4M3B11FNUZ} : () -> ()
 "t.type"() {type = f8E4M3B11FNUZ} : () -> ()
 
-// with four bits of mantissa,
+// with four mantissa bits,
 // CHECK: "t.type"() {type = f8E3M4} : () -> ()
 "t.type"() {type = f8E3M4} : () -> ()
 
-// with none at all.
+// and without a mantissa.
 // CHECK: "t.type"() {type = f8E8M0FNU} : () -> ()
 "t.type"() {type = f8E8M0FNU} : () -> ()
 
-// Those of 6 bits,
+// 6-bit floats with three mantissa bits,
 // CHECK: "t.type"() {type = f6E2M3FN} : () -> ()
 "t.type"() {type = f6E2M3FN} : () -> ()
 
-// and another way to divide them.
+// and with two.
 // CHECK: "t.type"() {type = f6E3M2FN} : () -> ()
 "t.type"() {type = f6E3M2FN} : () -> ()
 
-// Those of 4 bits.
+// A 4-bit float.
 // CHECK: "t.type"() {type = f4E2M1FN} : () -> ()
 "t.type"() {type = f4E2M1FN} : () -> ()
 
-// A complex number of floating point parts,
+// A complex type of floats,
 // CHECK: "t.type"() {type = complex<f32>} : () -> ()
 "t.type"() {type = complex<f32>} : () -> ()
 
-// or of integers.
+// and of integers.
 // CHECK: "t.type"() {type = complex<i8>} : () -> ()
 "t.type"() {type = complex<i8>} : () -> ()
 
-// A tuple of nothing.
+// An empty tuple.
 // CHECK: "t.type"() {type = tuple<>} : () -> ()
 "t.type"() {type = tuple<>} : () -> ()
 
-// A tuple in a tuple.
+// A nested tuple.
 // CHECK: "t.type"() {type = tuple<i32, tuple<f32, index>>} : () -> ()
 "t.type"() {type = tuple<i32, tuple<f32, index>>} : () -> ()
 
-// A function of nothing that gives nothing.
+// A function type without inputs and results.
 // CHECK: "t.type"() {type = () -> ()} : () -> ()
 "t.type"() {type = () -> ()} : () -> ()
 
-// One result needs no brackets,
+// One result needs no parentheses,
 // CHECK: "t.type"() {type = (i32, f32) -> i1} : () -> ()
 "t.type"() {type = (i32, f32) -> i1} : () -> ()
 
@@ -124,7 +124,7 @@
 // CHECK: "t.type"() {type = (i32) -> (i1, i1)} : () -> ()
 "t.type"() {type = (i32) -> (i1, i1)} : () -> ()
 
-// and so does a function.
+// and so does a function type.
 // CHECK: "t.type"() {type = () -> ((i32) -> i32)} : () -> ()
 "t.type"() {type = () -> ((i32) -> i32)} : () -> ()
 
@@ -132,31 +132,31 @@
 // CHECK: "t.type"() {type = tensor<f32>} : () -> ()
 "t.type"() {type = tensor<f32>} : () -> ()
 
-// A tensor of known sizes.
+// A tensor of static shape.
 // CHECK: "t.type"() {type = tensor<4x8xf32>} : () -> ()
 "t.type"() {type = tensor<4x8xf32>} : () -> ()
 
-// A question mark is a size that is not known.
+// A dynamic dimension.
 // CHECK: "t.type"() {type = tensor<?x8x?xf32>} : () -> ()
 "t.type"() {type = tensor<?x8x?xf32>} : () -> ()
 
-// A star is a rank that is not known.
+// An unranked tensor.
 // CHECK: "t.type"() {type = tensor<*xf32>} : () -> ()
 "t.type"() {type = tensor<*xf32>} : () -> ()
 
-// A tensor may be empty.
+// A zero dimension.
 // CHECK: "t.type"() {type = tensor<0x0xi1>} : () -> ()
 "t.type"() {type = tensor<0x0xi1>} : () -> ()
 
-// Here 0x4 is two sizes, not a hexadecimal number.
+// `0x4` is two dimensions, not a hexadecimal number.
 // CHECK: "t.type"() {type = tensor<0x4xf32>} : () -> ()
 "t.type"() {type = tensor<0x4xf32>} : () -> ()
 
-// Elements that are not simple.
+// A complex element type.
 // CHECK: "t.type"() {type = tensor<2xcomplex<f64>>} : () -> ()
 "t.type"() {type = tensor<2xcomplex<f64>>} : () -> ()
 
-// Elements of a type nobody knows.
+// An unregistered element type.
 // CHECK: "t.type"() {type = tensor<2x!foo.bar>} : () -> ()
 "t.type"() {type = tensor<2x!foo.bar>} : () -> ()
 
@@ -164,7 +164,7 @@
 // CHECK: "t.type"() {type = tensor<4xf32, "row major">} : () -> ()
 "t.type"() {type = tensor<4xf32, "row major">} : () -> ()
 
-// a dictionary, say.
+// such as a dictionary.
 // CHECK: "t.type"() {type = tensor<4xf32, {a = 1 : i32}>} : () -> ()
 "t.type"() {type = tensor<4xf32, {a = 1 : i32}>} : () -> ()
 
@@ -176,50 +176,50 @@
 // CHECK: "t.type"() {type = vector<f32>} : () -> ()
 "t.type"() {type = vector<f32>} : () -> ()
 
-// A size in brackets is multiplied by what the machine has.
+// A scalable dimension.
 // CHECK: "t.type"() {type = vector<4x[8]xi8>} : () -> ()
 "t.type"() {type = vector<4x[8]xi8>} : () -> ()
 
-// A buffer.
+// A memref.
 // CHECK: "t.type"() {type = memref<4x?xf32>} : () -> ()
 "t.type"() {type = memref<4x?xf32>} : () -> ()
 
-// A buffer of unknown rank.
+// An unranked memref.
 // CHECK: "t.type"() {type = memref<*xf32>} : () -> ()
 "t.type"() {type = memref<*xf32>} : () -> ()
 
-// A buffer with gaps.
+// A memref with a strided layout.
 // CHECK: "t.type"() {type = memref<4xf32, strided<[2], offset: ?>>} : () -> ()
 "t.type"() {type = memref<4xf32, strided<[2], offset: ?>>} : () -> ()
 
-// A buffer whose layout is a map,
+// A memref with an affine layout,
 // CHECK: "t.type"() {type = memref<4xf32, #map>} : () -> ()
 "t.type"() {type = memref<4xf32, affine_map<(d0) -> (d0 * 2)>>} : () -> ()
 
-// which is not written if it changes nothing.
+// which is not printed if it is the identity.
 // CHECK: "t.type"() {type = memref<4xf32>} : () -> ()
 "t.type"() {type = memref<4xf32, affine_map<(d0) -> (d0)>>} : () -> ()
 
-// A buffer in a memory of its own.
+// A memref with a memory space.
 // CHECK: "t.type"() {type = memref<4xf32, 3>} : () -> ()
 "t.type"() {type = memref<4xf32, 3>} : () -> ()
 
-// Layout, then memory.
+// A layout and a memory space.
 // CHECK: "t.type"() {type = memref<4xf32, strided<[2]>, "near">} : () -> ()
 "t.type"() {type = memref<4xf32, strided<[2]>, "near">} : () -> ()
 
-// A type of a dialect that nobody knows,
+// A type of an unregistered dialect,
 // CHECK: "t.type"() {type = !foo.bar} : () -> ()
 "t.type"() {type = !foo.bar} : () -> ()
 
-// with anything between its brackets,
+// with any text between balanced brackets.
 // CHECK: "t.type"() {type = !foo.bar<a, [b], "c>">} : () -> ()
 "t.type"() {type = !foo.bar<a, [b], "c>">} : () -> ()
 
-// which may stand behind the dialect,
+// The syntax with the mnemonic in brackets
 // CHECK: "t.type"() {type = !foo.bar} : () -> ()
 "t.type"() {type = !foo<bar>} : () -> ()
 
-// and stays there where it is no name.
+// is kept for text that is no mnemonic.
 // CHECK: "t.type"() {type = !foo<"quoted bar">} : () -> ()
 "t.type"() {type = !foo<"quoted bar">} : () -> ()

@@ -14,7 +14,7 @@ func.func @branches(%b: i1, %i: index) -> index {
   return %x : index
 }
 
-// A block that is reached from one place follows that place.
+// A block is merged into its only predecessor.
 // CHECK-LABEL: func.func @join
 func.func @join(%i: index) -> index {
   // CHECK-NEXT: %[[A:.*]] = arith.addi %arg0, %arg0 : index
@@ -37,7 +37,7 @@ func.func @decided(%i: index) -> index {
   return %0 : index
 }
 
-// What is certain need not be asserted.
+// A true assertion is erased.
 // CHECK-LABEL: func.func @assert
 func.func @assert(%b: i1) {
   // CHECK-NEXT: cf.assert %arg0, "b"

@@ -48,7 +48,7 @@ func.func @bits(%x: tensor<4xi32>, %y: tensor<i32>) {
   return
 }
 
-// The smaller operand may lie along other dimensions than the last ones.
+// The smaller operand may map to other dimensions than the last ones.
 // CHECK-LABEL: func.func @dimensions
 func.func @dimensions(%x: tensor<2x4xf32>, %y: tensor<2xf32>) {
   // CHECK: {broadcast_dimensions = array<i64: 0>} : (tensor<2x4xf32>, tensor<2xf32>) -> tensor<2x4xf32>
@@ -56,7 +56,7 @@ func.func @dimensions(%x: tensor<2x4xf32>, %y: tensor<2xf32>) {
   return
 }
 
-// Of an unknown size, only what the other operand says is known; a bound goes to the result.
+// A dynamic size gets the size of the other operand; a bound is kept in the result.
 // CHECK-LABEL: func.func @unknown_sizes
 func.func @unknown_sizes(%x: tensor<2x1xf32>, %y: tensor<?xf32>, %z: tensor<?xf32, #stablehlo.bounds<4>>) {
   // CHECK: -> tensor<2x?xf32>

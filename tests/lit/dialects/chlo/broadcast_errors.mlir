@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -split-input-file -verify-diagnostics
 
-// Shapes that do not go together are told of, where the operand is.
+// Incompatible shapes are reported at the operand.
 // expected-error @+1 {{incompatible shapes for broadcasting 4 and 5}}
 func.func @shapes(%x: tensor<4xf32>, %y: tensor<5xf32>) {
   %0 = chlo.broadcast_add %x, %y : (tensor<4xf32>, tensor<5xf32>) -> tensor<4xf32>

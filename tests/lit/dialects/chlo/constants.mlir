@@ -10,7 +10,7 @@ func.func @constant() -> (tensor<2xf32>, tensor<i1>) {
   return %0, %1 : tensor<2xf32>, tensor<i1>
 }
 
-// Only where the shape is known can the constant be written down.
+// constant_like folds only if the shape is static.
 // CHECK-LABEL: func.func @constant_like
 // FOLDED-LABEL: func.func @constant_like
 func.func @constant_like(%x: tensor<3xf32>, %y: tensor<?xf32>, %i: tensor<3xi8>) -> (tensor<3xf32>, tensor<?xf32>, tensor<3xi8>) {
@@ -24,7 +24,7 @@ func.func @constant_like(%x: tensor<3xf32>, %y: tensor<?xf32>, %i: tensor<3xi8>)
   return %0, %1, %2 : tensor<3xf32>, tensor<?xf32>, tensor<3xi8>
 }
 
-// Constants go to the right of what commutes.
+// Constants move to the right of commutative operations.
 // FOLDED-LABEL: func.func @commutes
 func.func @commutes(%x: tensor<2xf32>) -> tensor<2xf32> {
   // FOLDED: %[[CONSTANT:.*]] = chlo.constant

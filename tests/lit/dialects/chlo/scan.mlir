@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s | filecheck %s
 
-// The arguments of the body are named after what they are.
+// Body arguments are named inputs and carries.
 // CHECK-LABEL: func.func @cumulative_sum
 func.func @cumulative_sum(%x: tensor<4x5xf32>, %init: tensor<5xf32>) {
   // CHECK: %{{.*}}:2 = chlo.scan(%arg0) inits (%arg1) dimension=0  {

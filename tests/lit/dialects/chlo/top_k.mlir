@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s | filecheck %s
 
-// Its results have names.
+// The results have names.
 // CHECK-LABEL: func.func @top_k
 func.func @top_k(%x: tensor<3x8xf32>, %y: tensor<?x8xf32, #stablehlo.bounds<3, ?>>) {
   // CHECK: %values, %indices = chlo.top_k(%{{.*}}, k = 2) : tensor<3x8xf32> -> (tensor<3x2xf32>, tensor<3x2xi32>)

@@ -52,7 +52,7 @@ func.func @predicates(%x: tensor<4xf32>) {
   return
 }
 
-// In this dialect, the number of dimensions may be unknown.
+// Tensors may be unranked.
 // CHECK-LABEL: func.func @no_rank
 func.func @no_rank(%x: tensor<*xf32>) {
   // CHECK: chlo.erf %{{.*}} : tensor<*xf32> -> tensor<*xf32>

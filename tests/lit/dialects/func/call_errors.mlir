@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s --allow-unregistered-dialect -split-input-file -verify-diagnostics
 
-// A function that there is not.
+// An undefined function.
 func.func private @g(i32) -> i32
 func.func @f(%a: i32, %b: f32) {
   // expected-error @below {{'func.call' op 'nobody' does not reference a valid function}}
@@ -10,7 +10,7 @@ func.func @f(%a: i32, %b: f32) {
 
 // -----
 
-// More operands than arguments.
+// Too many operands.
 func.func private @g(i32) -> i32
 func.func @f(%a: i32, %b: f32) {
   // expected-error @below {{'func.call' op incorrect number of operands for callee}}
@@ -30,7 +30,7 @@ func.func @f(%a: i32, %b: f32) {
 
 // -----
 
-// No result where there is one.
+// A missing result.
 func.func private @g(i32) -> i32
 func.func @f(%a: i32, %b: f32) {
   // expected-error @below {{'func.call' op incorrect number of results for callee}}
@@ -52,7 +52,7 @@ func.func @f(%a: i32, %b: f32) {
 
 // -----
 
-// A name that is a string.
+// A string as callee.
 func.func private @g(i32) -> i32
 func.func @f(%a: i32, %b: f32) {
   // expected-error @below {{custom op 'func.call' invalid kind of attribute specified}}
@@ -62,7 +62,7 @@ func.func @f(%a: i32, %b: f32) {
 
 // -----
 
-// A name in a symbol table.
+// A nested symbol as callee.
 func.func private @g(i32) -> i32
 func.func @f(%a: i32, %b: f32) {
   // expected-error @below {{custom op 'func.call' invalid kind of attribute specified}}
@@ -72,7 +72,7 @@ func.func @f(%a: i32, %b: f32) {
 
 // -----
 
-// Types for other operands.
+// Types for another number of operands.
 func.func private @g(i32) -> i32
 func.func @f(%a: i32, %b: f32) {
   // expected-error @below {{custom op 'func.call' number of operands and types do not match: got 1 operands and 0 types}}
@@ -82,7 +82,7 @@ func.func @f(%a: i32, %b: f32) {
 
 // -----
 
-// A type that is no function.
+// A callee type that is no function type.
 func.func private @g(i32) -> i32
 func.func @f(%a: i32, %b: f32) {
   // expected-error @below {{custom op 'func.call' invalid kind of type specified: expected builtin.function, but found 'i32'}}
@@ -92,7 +92,7 @@ func.func @f(%a: i32, %b: f32) {
 
 // -----
 
-// A constant that is no function.
+// A constant that refers to no function.
 func.func private @g(i32) -> i32
 func.func @f(%a: i32, %b: f32) {
   // expected-error @below {{'func.constant' op reference to undefined function 'nobody'}}
@@ -122,7 +122,7 @@ func.func @f(%a: i32, %b: f32) {
 
 // -----
 
-// A call of what is no function.
+// An indirect call of a value that is no function.
 func.func private @g(i32) -> i32
 func.func @f(%a: i32, %b: f32) {
   // expected-error @below {{custom op 'func.call_indirect' invalid kind of type specified: expected builtin.function, but found 'i32'}}
@@ -132,7 +132,7 @@ func.func @f(%a: i32, %b: f32) {
 
 // -----
 
-// Operands that the function does not take.
+// Operand types other than those of the function type.
 func.func private @g(i32) -> i32
 func.func @f(%a: i32, %b: f32) {
   %0 = constant @g : (i32) -> i32
@@ -143,7 +143,7 @@ func.func @f(%a: i32, %b: f32) {
 
 // -----
 
-// Results that the function does not give.
+// Result types other than those of the function type.
 func.func private @g(i32) -> i32
 func.func @f(%a: i32, %b: f32) {
   %0 = constant @g : (i32) -> i32
@@ -154,7 +154,7 @@ func.func @f(%a: i32, %b: f32) {
 
 // -----
 
-// No name.
+// A missing callee.
 func.func private @g(i32) -> i32
 func.func @f(%a: i32, %b: f32) {
   // expected-error @below {{'func.call' op requires attribute 'callee'}}
@@ -164,7 +164,7 @@ func.func @f(%a: i32, %b: f32) {
 
 // -----
 
-// A name of another class.
+// A callee of another attribute class.
 func.func private @g(i32) -> i32
 func.func @f(%a: i32, %b: f32) {
   // expected-error @below {{'func.call' op attribute 'callee' failed to satisfy constraint: flat symbol reference attribute}}

@@ -6,7 +6,7 @@ func.func private ()
 
 // -----
 
-// A function without arguments.
+// A function without an argument list.
 // expected-error @below {{expected '('}}
 func.func private @f
 
@@ -20,7 +20,7 @@ func.func @f(%a) {
 
 // -----
 
-// A type among names.
+// A type among named arguments.
 // expected-error @below {{custom op 'func.func' expected SSA identifier}}
 func.func @f(%a: i32, i32) {
   return
@@ -28,37 +28,37 @@ func.func @f(%a: i32, i32) {
 
 // -----
 
-// A name among types.
+// A named argument among types.
 // expected-error @below {{custom op 'func.func' expected type instead of SSA identifier}}
 func.func private @f(i32, %a: i32)
 
 // -----
 
-// What the name says is said again.
+// The symbol name as an attribute, too.
 // expected-error @below {{custom op 'func.func' 'sym_name' is an inferred attribute and should not be specified in the explicit attribute dictionary}}
 func.func private @f() attributes {sym_name = "g"}
 
 // -----
 
-// What the type says is said again.
+// The function type as an attribute, too.
 // expected-error @below {{custom op 'func.func' 'function_type' is an inferred attribute and should not be specified in the explicit attribute dictionary}}
 func.func private @f() attributes {function_type = () -> ()}
 
 // -----
 
-// Attributes of arguments given twice.
+// Duplicate argument attributes.
 // expected-error @below {{custom op 'func.func' attribute 'arg_attrs' occurs more than once in the attribute list}}
 func.func private @f(i32 {a.b}) attributes {arg_attrs = [{}]}
 
 // -----
 
-// A body without anything.
+// An empty body.
 // expected-error @below {{custom op 'func.func' expected non-empty function body}}
 func.func @f() {}
 
 // -----
 
-// A body for other arguments.
+// An entry block with other arguments.
 // expected-error @below {{'func.func' op entry block must have 1 arguments to match function signature}}
 func.func @f(i32) {
   return
@@ -66,13 +66,13 @@ func.func @f(i32) {
 
 // -----
 
-// A declaration that all could see.
+// A public declaration.
 // expected-error @below {{'func.func' op symbol declaration cannot have public visibility}}
 func.func @f()
 
 // -----
 
-// A visibility that there is not.
+// An invalid visibility.
 // expected-error @below {{'func.func' op visibility expected to be one of ["public", "private", "nested"], but got "secret"}}
 "func.func"() <{function_type = () -> (), sym_name = "f", sym_visibility = "secret"}> ({}) : () -> ()
 
@@ -86,13 +86,13 @@ func.func private @f()
 
 // -----
 
-// An attribute of an argument without a dialect.
+// An argument attribute without a dialect prefix.
 // expected-error @below {{'func.func' op arguments may only have dialect attributes}}
 func.func private @f(i32 {a})
 
 // -----
 
-// An attribute of a result without a dialect.
+// A result attribute without a dialect prefix.
 // expected-error @below {{'func.func' op results may only have dialect attributes}}
 func.func private @f() -> (i32 {a})
 
@@ -104,7 +104,7 @@ func.func private @f() -> (i32 {a})
 
 // -----
 
-// A type that is no function.
+// A function type attribute that is no function type.
 // expected-error @below {{'func.func' op attribute 'function_type' failed to satisfy constraint: type attribute of function type}}
 "func.func"() <{function_type = i32, sym_name = "f"}> ({}) : () -> ()
 
@@ -131,7 +131,7 @@ func.func @f() {
 
 // -----
 
-// A return of another number of values.
+// A return with another number of values.
 func.func @f() -> i32 {
   // expected-error @below {{'func.return' op has 0 operands, but enclosing function (@f) returns 1}}
   return
@@ -139,7 +139,7 @@ func.func @f() -> i32 {
 
 // -----
 
-// A return of another type.
+// A return with another type.
 func.func @f(%a: f32) -> i32 {
   // expected-error @below {{type of return operand 0 ('f32') doesn't match function result type ('i32') in function @f}}
   return %a : f32
@@ -147,7 +147,7 @@ func.func @f(%a: f32) -> i32 {
 
 // -----
 
-// A return elsewhere.
+// A return outside of a function.
 "t.op"() ({
   // expected-error @below {{'func.return' op expects parent op 'func.func'}}
   func.return

@@ -1,7 +1,7 @@
 // RUN: sdy-opt %s | filecheck %s
 // RUN: sdy-opt %s -mlir-print-op-generic | filecheck %s --check-prefix=GENERIC
 
-// What is done to elements is implied, and shows in the generic form.
+// The region is implied, and printed in the generic form.
 // CHECK-LABEL: func.func @matmul
 func.func @matmul(%a: tensor<4x6xf32>, %b: tensor<6x8xf32>, %c: tensor<4x8xf32>, %x: f32) -> tensor<4x8xf32> {
   // CHECK-NEXT: %[[F:.*]] = linalg.fill ins(%arg3 : f32) outs(%arg2 : tensor<4x8xf32>) -> tensor<4x8xf32>

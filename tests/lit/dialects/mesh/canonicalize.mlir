@@ -2,7 +2,7 @@
 
 mesh.mesh @g(shape = 2x3)
 
-// Who is alone has nothing to exchange, not even where it says send.
+// Collectives along no axes are removed, send included.
 // CHECK-LABEL: func.func @alone
 func.func @alone(%t: tensor<6x4xf32>) -> (tensor<6x4xf32>, tensor<6x4xf32>) {
   %0 = mesh.all_reduce %t on @g : tensor<6x4xf32> -> tensor<6x4xf32>
@@ -12,7 +12,7 @@ func.func @alone(%t: tensor<6x4xf32>) -> (tensor<6x4xf32>, tensor<6x4xf32>) {
   return %1, %2 : tensor<6x4xf32>, tensor<6x4xf32>
 }
 
-// A change of type is something to do.
+// A collective that changes the element type is kept.
 // CHECK-LABEL: func.func @type_change
 func.func @type_change(%t: tensor<6x4xf32>) -> tensor<6x4xf64> {
   // CHECK-NEXT: mesh.all_reduce %arg0 on @g : tensor<6x4xf32> -> tensor<6x4xf64>
@@ -20,7 +20,7 @@ func.func @type_change(%t: tensor<6x4xf32>) -> tensor<6x4xf64> {
   return %0 : tensor<6x4xf64>
 }
 
-// What nobody uses goes, but for what others may wait for.
+// Unused pure collectives are erased, those with side effects are not.
 // CHECK-LABEL: func.func @unused
 func.func @unused(%t: tensor<6x4xf32>) {
   // CHECK-NEXT: mesh.send
@@ -33,7 +33,7 @@ func.func @unused(%t: tensor<6x4xf32>) {
   return
 }
 
-// A shift that leaves things where they are stays.
+// A shift by zero is kept.
 // CHECK-LABEL: func.func @shift_by_nothing
 func.func @shift_by_nothing(%t: tensor<6x4xf32>) -> tensor<6x4xf32> {
   // CHECK-NEXT: mesh.shift

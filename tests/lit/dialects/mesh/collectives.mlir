@@ -11,16 +11,16 @@ func.func @all_gather(%t: tensor<6x4xf32>) {
   %0 = mesh.all_gather %t on @g mesh_axes = [1] gather_axis = 0 : tensor<6x4xf32> -> tensor<18x4xf32>
   // CHECK-NEXT: mesh.all_gather %arg0 on @g mesh_axes = [1, 0] gather_axis = 1 {id = 3 : i64} : tensor<6x4xf32> -> tensor<6x24xf32>
   %1 = mesh.all_gather %t on @g mesh_axes = [1, 0] gather_axis = 1 {id = 3 : i64} : tensor<6x4xf32> -> tensor<6x24xf32>
-  // Along an axis of unknown size the size of the result is unknown.
+  // Along an axis of dynamic size the result size is dynamic.
   // CHECK-NEXT: mesh.all_gather %arg0 on @d mesh_axes = [1] gather_axis = 0 : tensor<6x4xf32> -> tensor<?x4xf32>
   %2 = mesh.all_gather %t on @d mesh_axes = [1] gather_axis = 0 : tensor<6x4xf32> -> tensor<?x4xf32>
-  // Without axes everybody is alone, and no clause is written.
+  // Without axes the groups are single devices, and no clause is printed.
   // CHECK-NEXT: mesh.all_gather %arg0 on @g gather_axis = 0 : tensor<6x4xf32> -> tensor<6x4xf32>
   %3 = mesh.all_gather %t on @g mesh_axes = [] gather_axis = 0 : tensor<6x4xf32> -> tensor<6x4xf32>
   return
 }
 
-// The sum goes without saying. The element type may change.
+// The default reduction, the sum, is not printed. The element type may change.
 // CHECK-LABEL: func.func @all_reduce
 func.func @all_reduce(%t: tensor<6x4xf32>, %s: tensor<i8>) {
   // CHECK-NEXT: mesh.all_reduce %arg0 on @g mesh_axes = [0] : tensor<6x4xf32> -> tensor<6x4xf32>
@@ -29,7 +29,7 @@ func.func @all_reduce(%t: tensor<6x4xf32>, %s: tensor<i8>) {
   %1 = mesh.all_reduce %t on @g mesh_axes = [1, 0] reduction = <max> : tensor<6x4xf32> -> tensor<6x4xf64>
   // CHECK-NEXT: mesh.all_reduce %arg1 on @g mesh_axes = [1] reduction = <bitwise_xor> : tensor<i8> -> tensor<i32>
   %2 = mesh.all_reduce %s on @g mesh_axes = [1] reduction = <bitwise_xor> : tensor<i8> -> tensor<i32>
-  // What a clause says may stand in the dictionary, and is written as the clause.
+  // An attribute in the dictionary is printed as its clause.
   // CHECK-NEXT: mesh.all_reduce %arg0 on @g mesh_axes = [1] reduction = <min> : tensor<6x4xf32> -> tensor<6x4xf32>
   %3 = mesh.all_reduce %t on @g {mesh_axes = array<i16: 1>, reduction = #mesh.partial<min>} : tensor<6x4xf32> -> tensor<6x4xf32>
   return
@@ -42,7 +42,7 @@ func.func @all_slice(%t: tensor<6x4xf32>) {
   return
 }
 
-// Cutting and joining the same dimension keeps its size.
+// Splitting and concatenating along the same dimension keeps its size.
 // CHECK-LABEL: func.func @all_to_all
 func.func @all_to_all(%t: tensor<6x4xf32>) {
   // CHECK-NEXT: mesh.all_to_all %arg0 on @g mesh_axes = [0] split_axis = 0 concat_axis = 1 : tensor<6x4xf32> -> tensor<3x8xf32>
@@ -59,7 +59,7 @@ func.func @reduce_scatter(%t: tensor<6x4xf32>) {
   return
 }
 
-// A root is a device of each group; its coordinates are numbers or values, whose types stand behind.
+// The root is an in-group index, static or dynamic, with the types at the end.
 // CHECK-LABEL: func.func @broadcast
 func.func @broadcast(%t: tensor<6x4xf32>, %i: index) {
   // CHECK-NEXT: mesh.broadcast %arg0 on @g mesh_axes = [1, 0] root = [2, %arg1] : (tensor<6x4xf32>, index) -> tensor<6x4xf32>
@@ -97,7 +97,7 @@ func.func @send(%t: tensor<6x4xf32>, %i: index) {
   return
 }
 
-// A tensor may come from any device; that is not the same as from a device without coordinates.
+// A missing source means any device; an empty one is a device of a group without axes.
 // CHECK-LABEL: func.func @recv
 func.func @recv(%t: tensor<6x4xf32>, %i: index) {
   // CHECK-NEXT: mesh.recv %arg0 on @g mesh_axes = [0, 1] source = [%arg1, 1] : (tensor<6x4xf32>, index) -> tensor<6x4xf32>

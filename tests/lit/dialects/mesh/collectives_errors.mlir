@@ -9,7 +9,7 @@ func.func @unknown_mesh(%t: tensor<6x4xf32>) {
 
 // -----
 
-// An axis that is named twice is worse than one that there is not.
+// Duplicate axes are reported before axes out of bounds.
 mesh.mesh @g(shape = 2x3)
 func.func @duplicates_before_range(%t: tensor<6x4xf32>) {
   // expected-error @+1 {{Mesh axes contains duplicate elements.}}
@@ -37,7 +37,7 @@ func.func @all_gather_size(%t: tensor<6x4xf32>) {
 
 // -----
 
-// What depends on an unknown size cannot be known.
+// A size that depends on a dynamic size must be dynamic.
 mesh.mesh @g(shape = 2x3)
 mesh.mesh @d(shape = 2x?)
 func.func @all_gather_dynamic(%t: tensor<6x4xf32>) {
@@ -84,7 +84,7 @@ func.func @all_slice_indivisible(%t: tensor<6x4xf32>) {
 
 // -----
 
-// An axis that there is not is refused before sizes are looked at.
+// An axis out of bounds is reported before mismatched sizes.
 mesh.mesh @g(shape = 2x3)
 func.func @all_slice_axis(%t: tensor<6x4xf32>) {
   // expected-error @+1 {{Slice axis 2 is out of bounds [0, 2).}}
@@ -121,7 +121,7 @@ func.func @reduce_scatter_size(%t: tensor<6x4xf32>) {
 
 // -----
 
-// Sizes that are not known are not those that are.
+// Dynamic and static sizes differ.
 mesh.mesh @g(shape = 2x3)
 func.func @broadcast_shape(%t: tensor<6x4xf32>) {
   // expected-error @+1 {{failed to verify that all of {input, result} have same shape}}
@@ -194,7 +194,7 @@ func.func @recv_source(%t: tensor<6x4xf32>) {
 
 // -----
 
-// A tensor moves along one of the axes of the group.
+// The shift axis must be one of the mesh axes.
 mesh.mesh @g(shape = 2x3)
 func.func @shift_axis(%t: tensor<6x4xf32>) {
   // expected-error @+1 {{Invalid shift axis 0. It must be one of the grouping mesh axes.}}
@@ -204,7 +204,7 @@ func.func @shift_axis(%t: tensor<6x4xf32>) {
 
 // -----
 
-// There is a value for each coordinate that is not a number.
+// A dynamic index needs an operand.
 mesh.mesh @g(shape = 2x3)
 func.func @generic_marks(%t: tensor<6x4xf32>) {
   // expected-error @+1 {{number of dynamic coordinates does not match the operands}}
@@ -232,7 +232,7 @@ func.func @function_type(%t: tensor<6x4xf32>) {
 
 // -----
 
-// Clauses have an order.
+// The clauses have a fixed order.
 mesh.mesh @g(shape = 2x3)
 func.func @order_of_clauses(%t: tensor<6x4xf32>) {
   // expected-error @+1 {{expected ':'}}

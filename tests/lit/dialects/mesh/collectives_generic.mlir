@@ -2,9 +2,9 @@
 
 mesh.mesh @g(shape = 2x3)
 
-// In generic form what goes without saying is said: no axes, and that it is the sum.
+// The generic form contains the defaults: no axes, and the sum.
 // CHECK: "mesh.all_reduce"(%{{.*}}) <{mesh = @g, mesh_axes = array<i16>, reduction = #mesh.partial<sum>}>
-// A source that is not named is not said, for it means something else than an empty one.
+// A missing source is not printed, because it differs from an empty one.
 // CHECK-NEXT: "mesh.recv"(%{{.*}}) <{mesh = @g, mesh_axes = array<i16: 0>}>
 // CHECK-NEXT: "mesh.broadcast"(%{{.*}}, %{{.*}}) <{mesh = @g, mesh_axes = array<i16: 0, 1>, root = array<i64: -9223372036854775808, 2>}>
 // CHECK-NEXT: "mesh.shift"(%{{.*}}) <{mesh = @g, mesh_axes = array<i16: 0>, offset = 1 : i64, rotate, shift_axis = 0 : index}>

@@ -33,7 +33,7 @@ mesh.mesh @g(shape = 3)
 
 // -----
 
-// A mesh is looked up in the nearest module only.
+// A mesh is looked up in the nearest symbol table only.
 mesh.mesh @g(shape = 2)
 module {
   func.func @f() {

@@ -3,7 +3,7 @@
 
 mesh.mesh @grid(shape = 2x3x5)
 
-// The sizes of all axes, or of some, in the order asked. No axes are not written.
+// The sizes of all axes, or of the listed ones. An empty list is not printed.
 // CHECK-LABEL: func.func @mesh_shape
 func.func @mesh_shape() {
   // CHECK-NEXT: mesh.mesh_shape @grid : index, index, index
@@ -15,7 +15,7 @@ func.func @mesh_shape() {
   return
 }
 
-// The coordinates of the device, on all axes or some.
+// The multi-index of the device along all axes, or along the listed ones.
 // CHECK-LABEL: func.func @process_multi_index
 func.func @process_multi_index() {
   // CHECK-NEXT: %{{.*}}:3 = mesh.process_multi_index on @grid : index, index, index
@@ -25,7 +25,7 @@ func.func @process_multi_index() {
   return
 }
 
-// The number of the device.
+// The linear index of the device.
 // CHECK-LABEL: func.func @process_linear_index
 func.func @process_linear_index() {
   // CHECK-NEXT: mesh.process_linear_index on @grid {k = 1 : i64} : index

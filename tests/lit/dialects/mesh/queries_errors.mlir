@@ -18,7 +18,7 @@ func.func @an_axis_twice() {
 
 // -----
 
-// Every axis asked for has a result, and no axes mean all of them.
+// One result per listed axis, or per axis of the mesh.
 mesh.mesh @g(shape = 2x3)
 func.func @results() {
   // expected-error @+1 {{Unexpected number of results 1. Expected 2.}}
@@ -28,7 +28,7 @@ func.func @results() {
 
 // -----
 
-// A symbol that is no mesh is as good as none.
+// A symbol that is no mesh.
 func.func @f() {
   // expected-error @+1 {{Undefined required mesh symbol "f".}}
   %0 = mesh.process_linear_index on @f : index

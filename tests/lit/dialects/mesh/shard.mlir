@@ -3,7 +3,7 @@
 
 mesh.mesh @g(shape = 2x3)
 
-// Annotations of producers and of users. Empty lists are written as they are given.
+// Annotations for producers and for users. Empty lists are kept.
 // CHECK-LABEL: func.func @shard
 func.func @shard(%t: tensor<6x4xf32>) {
   // CHECK-NEXT: mesh.shard %arg0 to <@g, {{\[\[}}]]> : tensor<6x4xf32>
@@ -17,7 +17,7 @@ func.func @shard(%t: tensor<6x4xf32>) {
   return
 }
 
-// Propagation makes lists without any dimension, which can be read back.
+// Propagation creates empty lists, which must parse.
 // CHECK-LABEL: func.func @no_lists
 func.func @no_lists(%t: tensor<6x4xf32>) {
   // CHECK-NEXT: mesh.shard %arg0 to <@g, []> : tensor<6x4xf32>
@@ -25,7 +25,7 @@ func.func @no_lists(%t: tensor<6x4xf32>) {
   return
 }
 
-// Nothing is looked up: what cannot be done is found out by whoever tries to.
+// Meshes and axes are not verified here, but by the passes that use them.
 // CHECK-LABEL: func.func @not_looked_up
 func.func @not_looked_up(%t: tensor<6x4xf32>) {
   // CHECK-NEXT: mesh.shard %arg0 to <@nowhere, {{\[\[}}7], [], [], [8]]> : tensor<6x4xf32>
@@ -33,7 +33,7 @@ func.func @not_looked_up(%t: tensor<6x4xf32>) {
   return
 }
 
-// Shardings and reductions are attributes like others.
+// Shardings and reductions as attributes.
 // CHECK-LABEL: func.func @attributes
 // CHECK-SAME: a = #mesh.shard<@g, {{\[\[}}0], [], [1]], partial = product[2]>
 // CHECK-SAME: b = #mesh.partial<bitwise_or>
@@ -41,7 +41,7 @@ func.func @attributes() attributes {a = #mesh.shard<@g, [[0], [], [1]], partial 
   return
 }
 
-// The later form has the sharding as a value; it is understood here, too.
+// The LLVM 21 form, with a sharding operand, is accepted in LLVM 19.
 // CHECK-LABEL: func.func @by_value
 func.func @by_value(%t: tensor<6x4xf32>) {
   // CHECK-NEXT: %[[S:.*]] = mesh.sharding @g split_axes = {{\[\[}}0]] : !mesh.sharding

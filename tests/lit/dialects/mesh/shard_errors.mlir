@@ -8,7 +8,7 @@ func.func @axis_twice(%t: tensor<6x4xf32>) {
 
 // -----
 
-// What is combined along an axis cannot be split along it.
+// Partial axes must not be split axes.
 func.func @partial_axis_taken(%t: tensor<6x4xf32>) {
   // expected-error @+1 {{mesh axis duplicated}}
   %0 = mesh.shard %t to <@g, [[0]], partial = max[0]> : tensor<6x4xf32>
@@ -25,7 +25,7 @@ func.func @negative(%t: tensor<6x4xf32>) {
 
 // -----
 
-// Each dimension has a list of its own.
+// The axes of each dimension are a list.
 func.func @flat(%t: tensor<6x4xf32>) {
   // expected-error @+2 {{expected '['}}
   // expected-error @+1 {{failed to parse MeshSharding parameter 'split_axes'}}

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s | filecheck %s
 
-// What programs from JAX say to the compiler.
+// Attributes of programs from JAX.
 // CHECK: module @jit_f attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32}
 module @jit_f attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32} {
   // CHECK: func.func @main(%arg0: tensor<4xf32> {mhlo.memory_kind = "device"}) -> (tensor<4xf32> {mhlo.layout_mode = "default"})

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s | filecheck %s
 
-// The dimensions of both parts stand in attributes of their own; what is empty is left out.
+// The dot dimension numbers are a nested attribute; empty lists are not printed.
 // CHECK-LABEL: func.func @groups_of_rows
 func.func @groups_of_rows(%lhs: tensor<8x6xf32>, %rhs: tensor<4x6x2xf32>, %sizes: tensor<4xi32>) -> tensor<8x2xf32> {
   // CHECK: "mhlo.ragged_dot"(%arg0, %arg1, %arg2)

@@ -6,14 +6,14 @@ func.func private @per_tensor(tensor<4x!quant.uniform<i8:f32, 1.0>>)
 // CHECK: @zero(!quant.uniform<u8:f32, 5.000000e-01:128>)
 func.func private @zero(!quant.uniform<u8:f32, 0.5:128>)
 
-// Limits are written unless they are those of the storage.
+// The storage range is printed unless it is the default.
 // CHECK: @limits(!quant.uniform<i8<-127:127>:f32, 5.000000e-01>, !quant.uniform<i8:f32, 5.000000e-01>)
 func.func private @limits(!quant.uniform<i8<-127:127>:f32, 0.5>, !quant.uniform<i8<-128:127>:f32, 0.5>)
 
 // CHECK: @per_axis(!quant.uniform<i8:bf16:1, {1.000000e+00:1,2.000000e+00,3.000000e+00:-3}>)
 func.func private @per_axis(!quant.uniform<i8:bf16:1, {1.0:1, 2.0, 3.0:-3}>)
 
-// Scales of blocks are kept as numbers of the expressed type.
+// Scales of blocks are stored in the expressed type.
 // CHECK: @sub_channel(!quant.uniform<i8:bf16:{0:2, 1:4}, {{.*}}1.000980e-01:1, 2.000000e+00}, {3.000000e+00:-3, 4.000000e+00{{.*}}>)
 func.func private @sub_channel(!quant.uniform<i8:bf16:{0:2, 1:4}, {{0.1:1, 2.0}, {3.0:-3, 4.0}}>)
 

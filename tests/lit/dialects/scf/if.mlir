@@ -11,7 +11,7 @@ func.func @if(%b: i1, %i: index, %j: index) -> index {
   } else {
     scf.yield %j : index
   }
-  // What yields nothing does not say so.
+  // An empty yield is not printed.
   // CHECK: scf.if %arg0 {
   // CHECK-NEXT: arith.addi
   // CHECK-NEXT: }

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -canonicalize | filecheck %s
 
-// Of two casts one is enough, unless the type between them says more than the ends do.
+// Two casts are merged, unless the type between them has static sizes that the other two lack.
 // CHECK-LABEL: func.func @casts
 func.func @casts(%t: tensor<8x?xf32>) -> (tensor<8x?xf32>, tensor<8x4xf32>, tensor<?x?xf32>) {
   // CHECK-NEXT: %[[A:.*]] = tensor.cast %arg0 : tensor<8x?xf32> to tensor<8x4xf32>
@@ -13,7 +13,7 @@ func.func @casts(%t: tensor<8x?xf32>) -> (tensor<8x?xf32>, tensor<8x4xf32>, tens
   return %b, %c, %d : tensor<8x?xf32>, tensor<8x4xf32>, tensor<?x?xf32>
 }
 
-// Sizes are known from types, and from what made the tensor.
+// Sizes are folded from types, and from the defining operations.
 // CHECK-LABEL: func.func @dims
 func.func @dims(%t: tensor<8x?xf32>, %i: index) -> (index, index, index) {
   // CHECK: %[[D:.*]] = tensor.dim %arg0, %c1 : tensor<8x?xf32>
@@ -27,7 +27,7 @@ func.func @dims(%t: tensor<8x?xf32>, %i: index) -> (index, index, index) {
   return %a, %b, %c : index, index, index
 }
 
-// Constants among offsets and sizes become numbers, and the type says so. All of a tensor is the tensor.
+// Constant offsets and sizes become static, in the result type too. A slice of all elements is the source.
 // CHECK-LABEL: func.func @slices
 func.func @slices(%t: tensor<8x12xf32>, %i: index) -> (tensor<?x?xf32>, tensor<8x12xf32>, tensor<2x2xf32>) {
   // CHECK: %[[S:.*]] = tensor.extract_slice %arg0[2, %arg1] [4, %arg1] [1, 1] : tensor<8x12xf32> to tensor<4x?xf32>

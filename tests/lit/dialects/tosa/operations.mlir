@@ -18,7 +18,7 @@ func.func @operations(%a: tensor<6x4xf32>, %p: tensor<6x4xi1>, %i: tensor<6x4xi3
   return
 }
 
-// What has been done is not done again, and what undoes it leaves nothing.
+// Idempotent operations and inverses fold.
 // CHECK-LABEL: func.func @folds
 func.func @folds(%a: tensor<6x4xf32>, %p: tensor<6x4xi1>) -> (tensor<6x4xf32>, tensor<6x4xf32>, tensor<6x4xf32>) {
   // CHECK-NEXT: %[[A:.*]] = tosa.abs %arg0

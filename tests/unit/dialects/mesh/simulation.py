@@ -1,7 +1,6 @@
-"""Collectives on simulated devices: each device holds a numpy array, and the groups exchange them.
+"""Simulated collectives: each device has a numpy array, and the groups exchange them.
 
-This says once more, in other words than the compiler's, what the operations mean. It is what resharding
-is checked against.
+An independent definition of the semantics, against which resharding is tested.
 """
 
 from __future__ import annotations
@@ -16,16 +15,28 @@ from numpy.typing import NDArray
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.mesh import device_groups
 from sdyopt.dialects.mesh.collective_base import Collective
+from sdyopt.dialects.mesh.collectives import (
+    AllGatherOp,
+    AllReduce19Op,
+    AllSliceOp,
+    AllToAllOp,
+    ReduceScatter19Op,
+)
 from sdyopt.dialects.mesh.device_groups import Device
+from sdyopt.dialects.mesh.point_to_point import RecvOp, SendOp, ShiftOp
 from sdyopt.dialects.mesh.reduction import ReductionKind
+from sdyopt.dialects.mesh.rooted_collectives import BroadcastOp, GatherOp, Reduce19Op, ScatterOp
+from sdyopt.dialects.mesh.shard_op import ShardOp
+from sdyopt.dialects.tensor.casts import CastOp
 from sdyopt.ir.operation import Op
+from sdyopt.ir.types import RankedTensor
 from tests.simulation import programs
 
 Array = NDArray[Any]
 Arrays = dict[Device, Array]
 Shape = tuple[int, ...]
 
-COMBINE: dict[ReductionKind, Callable[[Array, Array], Array]] = {
+REDUCTIONS: dict[ReductionKind, Callable[[Array, Array], Array]] = {
     ReductionKind.SUM: np.add,
     ReductionKind.MAX: np.maximum,
     ReductionKind.MIN: np.minimum,
@@ -37,125 +48,123 @@ COMBINE: dict[ReductionKind, Callable[[Array, Array], Array]] = {
 
 
 class Group:
-    """The devices of one group in order, what each holds, and the place of one of them."""
+    """A device, the devices of its group in order, and their arrays."""
 
-    def __init__(self, op: Collective, shape: Shape, values: Arrays, device: Device) -> None:
-        self.op: Any = op
+    def __init__(self, axes: Shape, shape: Shape, values: Arrays, device: Device) -> None:
         self.shape = shape
         self.device = device
-        self.axes = op.mesh_axes
-        self.devices = device_groups.companions(shape, device, self.axes)
+        self.axes = axes
+        self.devices = device_groups.devices_in_same_group(shape, device, axes)
         self.arrays = [values[member] for member in self.devices]
-        self.own = values[device]
-        self.place = device_groups.position_in_group(shape, device, self.axes)
+        self.array = values[device]
+        self.position = device_groups.position_in_group(shape, device, axes)
 
-    def parts(self, array: Array, axis: int) -> list[Array]:
-        return np.split(array, len(self.devices), axis)
+    def slice(self, array: Array, axis: int) -> Array:
+        """The slice of an array that belongs to the device."""
+        return np.split(array, len(self.devices), axis)[self.position]
 
     def member(self, index: Shape) -> Device:
+        """The device with an in-group index."""
         return device_groups.device_in_group(self.axes, device_groups.group_of(self.device, self.axes), index)
 
-    def of_member(self, index: Shape) -> Array:
+    def array_of(self, index: Shape) -> Array:
         return self.arrays[self.devices.index(self.member(index))]
 
-    def combined(self) -> Array:
-        kind = self.op.reduction
+    def reduced(self, kind: ReductionKind) -> Array:
         if kind is ReductionKind.AVERAGE:
             return reduce(np.add, self.arrays) / len(self.arrays)
-        return reduce(COMBINE[kind], self.arrays)
+        return reduce(REDUCTIONS[kind], self.arrays)
+
+    def on_root(self, root: Shape, array: Array) -> Array:
+        """The array on the root, and zeros on the other devices."""
+        return array if self.member(root) == self.device else np.zeros_like(array)
 
 
-def _all_gather(group: Group) -> Array:
-    return np.concatenate(group.arrays, group.op.gather_axis)
+def _all_gather(op: AllGatherOp, group: Group) -> Array:
+    return np.concatenate(group.arrays, op.gather_axis)
 
 
-def _all_reduce(group: Group) -> Array:
-    return group.combined()
+def _all_reduce(op: AllReduce19Op, group: Group) -> Array:
+    return group.reduced(op.reduction)
 
 
-def _all_slice(group: Group) -> Array:
-    return group.parts(group.own, group.op.slice_axis)[group.place]
+def _all_slice(op: AllSliceOp, group: Group) -> Array:
+    return group.slice(group.array, op.slice_axis)
 
 
-def _all_to_all(group: Group) -> Array:
-    parts = [group.parts(array, group.op.split_axis)[group.place] for array in group.arrays]
-    return np.concatenate(parts, group.op.concat_axis)
+def _all_to_all(op: AllToAllOp, group: Group) -> Array:
+    return np.concatenate([group.slice(array, op.split_axis) for array in group.arrays], op.concat_axis)
 
 
-def _broadcast(group: Group) -> Array:
-    return group.of_member(group.op.root)
+def _broadcast(op: BroadcastOp, group: Group) -> Array:
+    return group.array_of(op.root)
 
 
-def _gather(group: Group) -> Array:
-    return _on_root(group, np.concatenate(group.arrays, group.op.gather_axis))
+def _gather(op: GatherOp, group: Group) -> Array:
+    return group.on_root(op.root, np.concatenate(group.arrays, op.gather_axis))
 
 
-def _reduce(group: Group) -> Array:
-    return _on_root(group, group.combined())
+def _recv(op: RecvOp, group: Group) -> Array:
+    return group.array if op.source is None else group.array_of(op.source)
 
 
-def _on_root(group: Group, array: Array) -> Array:
-    """The array on the root, and something of its shape elsewhere."""
-    return array if group.member(group.op.root) == group.device else np.zeros_like(array)
+def _reduce(op: Reduce19Op, group: Group) -> Array:
+    return group.on_root(op.root, group.reduced(op.reduction))
 
 
-def _reduce_scatter(group: Group) -> Array:
-    return group.parts(group.combined(), group.op.scatter_axis)[group.place]
+def _reduce_scatter(op: ReduceScatter19Op, group: Group) -> Array:
+    return group.slice(group.reduced(op.reduction), op.scatter_axis)
 
 
-def _scatter(group: Group) -> Array:
-    return group.parts(group.of_member(group.op.root), group.op.scatter_axis)[group.place]
+def _scatter(op: ScatterOp, group: Group) -> Array:
+    return group.slice(group.array_of(op.root), op.scatter_axis)
 
 
-def _send(group: Group) -> Array:
-    return group.own
+def _send(op: SendOp, group: Group) -> Array:
+    return group.array
 
 
-def _recv(group: Group) -> Array:
-    return group.own if group.op.source is None else group.of_member(group.op.source)
+def _shift(op: ShiftOp, group: Group) -> Array:
+    axis, index = op.shift_axis, list(device_groups.index_in_group(group.device, group.axes))
+    position = group.axes.index(axis)
+    index[position] -= op.offset
+    if op.rotate:
+        index[position] %= group.shape[axis]
+    if not 0 <= index[position] < group.shape[axis]:
+        return np.zeros_like(group.array)
+    return group.array_of(tuple(index))
 
 
-def _shift(group: Group) -> Array:
-    axis = group.op.shift_axis
-    index = list(device_groups.index_in_group(group.device, group.axes))
-    place = group.axes.index(axis)
-    index[place] -= group.op.offset
-    if group.op.rotate:
-        index[place] %= group.shape[axis]
-    if not 0 <= index[place] < group.shape[axis]:
-        return np.zeros_like(group.own)
-    return group.of_member(tuple(index))
-
-
-MEANING: Mapping[str, Callable[[Group], Array]] = {
-    "mesh.all_gather": _all_gather,
-    "mesh.all_reduce": _all_reduce,
-    "mesh.all_slice": _all_slice,
-    "mesh.all_to_all": _all_to_all,
-    "mesh.broadcast": _broadcast,
-    "mesh.gather": _gather,
-    "mesh.recv": _recv,
-    "mesh.reduce": _reduce,
-    "mesh.reduce_scatter": _reduce_scatter,
-    "mesh.scatter": _scatter,
-    "mesh.send": _send,
-    "mesh.shift": _shift,
+# By class: (operation of the class, group of a device) -> result on the device.
+SEMANTICS: Mapping[type[Op], Callable[[Any, Group], Array]] = {
+    AllGatherOp: _all_gather,
+    AllReduce19Op: _all_reduce,
+    AllSliceOp: _all_slice,
+    AllToAllOp: _all_to_all,
+    BroadcastOp: _broadcast,
+    GatherOp: _gather,
+    RecvOp: _recv,
+    Reduce19Op: _reduce,
+    ReduceScatter19Op: _reduce_scatter,
+    ScatterOp: _scatter,
+    SendOp: _send,
+    ShiftOp: _shift,
 }
-PASS_THROUGH = ("tensor.cast", "mesh.shard")
 
 
 def run(function: FuncOp, shape: Shape, arguments: list[Arrays]) -> list[Arrays]:
-    """What a function of collectives returns on every device of a mesh of this shape."""
+    """The results of a function of collectives on every device of a mesh of this shape."""
     return programs.run(function, arguments, lambda op, values: _execute(op, shape, values))
 
 
 def _execute(op: Op, shape: Shape, values: Arrays) -> Arrays:
-    if op.signature.name in PASS_THROUGH:
+    if isinstance(op, CastOp | ShardOp):
         return values
     assert isinstance(op, Collective)
-    meaning = MEANING[op.signature.name]
-    made = {device: meaning(Group(op, shape, values, device)) for device in device_groups.devices(shape)}
-    for array in made.values():
-        # Every result has the shape that its type says.
-        assert array.shape == op.results[0].type.shape  # type: ignore[attr-defined]
-    return made
+    execute = SEMANTICS[type(op)]
+    devices = device_groups.devices(shape)
+    results = {device: execute(op, Group(op.mesh_axes, shape, values, device)) for device in devices}
+    type_ = op.results[0].type
+    assert isinstance(type_, RankedTensor)
+    assert all(array.shape == type_.shape for array in results.values())
+    return results

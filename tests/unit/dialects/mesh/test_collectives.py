@@ -1,4 +1,4 @@
-"""What each collective gives on a mesh of 2x3, as worked out by hand."""
+"""Hand-computed results of each collective on a mesh of 2x3."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ import pytest
 from sdyopt.dialects.mesh import device_groups
 from tests.simulation.programs import function_of, read
 
-from .simulation import MEANING, Arrays, run
+from .simulation import SEMANTICS, Arrays, run
 
 SHAPE = (2, 3)
 DEVICES = device_groups.devices(SHAPE)
 
-# Device (i, j) holds [10i + j, 100 + 10i + j], or six numbers counting up from 10 * (3i + j).
+# Device (i, j) has [10i + j, 100 + 10i + j], or six consecutive numbers starting from 10 * (3i + j).
 X: Arrays = {(i, j): np.array([10 * i + j, 100 + 10 * i + j]) for i, j in DEVICES}
 Y: Arrays = {(i, j): 10 * (3 * i + j) + np.arange(6) for i, j in DEVICES}
 
-# Operation, its argument, the size of the result, and the results of the devices in order; None where
-# nothing is defined.
+# Operation, argument, size of the result, and the results of the devices in order; None where undefined.
 CASES = [
     ("all_gather {} mesh_axes = [1] gather_axis = 0", "x", 6,
      [[0, 100, 1, 101, 2, 102]] * 3 + [[10, 110, 11, 111, 12, 112]] * 3),
@@ -56,21 +55,21 @@ CASES = [
 @pytest.mark.parametrize(("text", "argument", "size", "expected"), CASES, ids=[case[0] for case in CASES])
 def test_value(text: str, argument: str, size: int, expected: list[list[int] | None]) -> None:
     values = X if argument == "x" else Y
-    before, after = f"tensor<{len(values[0, 0])}xi64>", f"tensor<{size}xi64>"
+    operand_type, result_type = f"tensor<{len(values[0, 0])}xi64>", f"tensor<{size}xi64>"
     name = text.split()[0]
-    takes_coordinates = name in ("broadcast", "gather", "recv", "reduce", "scatter", "send")
-    before_text = f"({before})" if takes_coordinates else before
+    has_device_operands = name in ("broadcast", "gather", "recv", "reduce", "scatter", "send")
+    printed_type = f"({operand_type})" if has_device_operands else operand_type
     module = read(f"""
         mesh.mesh @g(shape = 2x3)
-        func.func @f(%a: {before}) -> {after} {{
-          %0 = mesh.{text.format("%a on @g")} : {before_text} -> {after}
-          return %0 : {after}
+        func.func @f(%a: {operand_type}) -> {result_type} {{
+          %0 = mesh.{text.format("%a on @g")} : {printed_type} -> {result_type}
+          return %0 : {result_type}
         }}""")
-    (made,) = run(function_of(module), SHAPE, [values])
-    for device, wanted in zip(DEVICES, expected, strict=True):
-        if wanted is not None:
-            assert made[device].tolist() == wanted
+    (results,) = run(function_of(module), SHAPE, [values])
+    for device, result in zip(DEVICES, expected, strict=True):
+        if result is not None:
+            assert results[device].tolist() == result
 
 
-def test_every_collective_has_a_value_here() -> None:
-    assert {f"mesh.{case[0].split()[0]}" for case in CASES} == set(MEANING)
+def test_every_collective_has_a_case() -> None:
+    assert {f"mesh.{case[0].split()[0]}" for case in CASES} == {op.name for op in SEMANTICS}

@@ -1,4 +1,4 @@
-"""Which devices are a group, in which order, and who is meant within one."""
+"""Device groups: membership, order and in-group indices."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ from itertools import product
 
 from sdyopt.dialects.mesh import device_groups
 
-# The mesh of the first examples, which are those that explain the dialect.
 SHAPE = (2, 3, 4, 5)
 
 
-def test_devices_that_agree_on_all_other_axes_are_a_group() -> None:
+def test_a_group_has_equal_indices_along_all_other_axes() -> None:
     assert device_groups.groups(SHAPE, (0, 1)) == [(k, m) for k in range(4) for m in range(5)]
-    together = device_groups.companions(SHAPE, (1, 0, 2, 3), (0, 1))
-    assert (1, 1, 2, 3) in together
-    assert (1, 0, 2, 4) not in together
+    members = device_groups.devices_in_same_group(SHAPE, (1, 0, 2, 3), (0, 1))
+    assert (1, 1, 2, 3) in members
+    assert (1, 0, 2, 4) not in members
 
 
-def test_the_first_axis_of_the_list_is_the_slowest() -> None:
+def test_the_first_listed_axis_is_major_most() -> None:
     for i, k in product(range(2), range(4)):
         for j in (0, 2):
             order = [
@@ -30,7 +29,7 @@ def test_the_first_axis_of_the_list_is_the_slowest() -> None:
         assert first < device_groups.position_in_group(SHAPE, (i, 2, k, 0), (3, 1))
 
 
-def test_an_in_group_index_names_a_device_of_each_group() -> None:
+def test_an_in_group_index_identifies_a_device_of_each_group() -> None:
     for i, g, j in product(range(2), range(3), range(4)):
         assert device_groups.device_in_group((0, 2), (g,), (i, j)) == (i, g, j)
 
@@ -50,13 +49,13 @@ def test_a_group_in_order() -> None:
     ]
 
 
-def test_without_axes_everybody_is_alone() -> None:
-    assert device_groups.companions((2, 3), (1, 2), ()) == [(1, 2)]
+def test_without_axes_groups_are_single_devices() -> None:
+    assert device_groups.devices_in_same_group((2, 3), (1, 2), ()) == [(1, 2)]
     assert device_groups.position_in_group((2, 3), (1, 2), ()) == 0
     assert device_groups.group_size((2, 3), ()) == 1
 
 
-def test_groups_divide_the_devices() -> None:
+def test_groups_partition_the_devices() -> None:
     shape = (2, 3, 2)
     for axes in ((), (0,), (2, 0), (1, 2, 0)):
         members = [

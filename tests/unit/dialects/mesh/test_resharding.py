@@ -1,4 +1,4 @@
-"""Resharding, on random meshes, tensors and shardings: every device ends up with the right part."""
+"""Resharding on random meshes, tensors and shardings: every device gets the right shard."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from sdyopt.dialects.mesh.sharding import MeshSharding, sharding_text
 from sdyopt.ir.attribute import SymbolRef
 from tests.simulation.programs import function_of, read, verify
 
-from .simulation import COMBINE, Array, Arrays, Shape, run
+from .simulation import REDUCTIONS, Array, Arrays, Shape, run
 
 CASES = 1000
 KINDS = (ReductionKind.SUM, ReductionKind.MAX, ReductionKind.MIN)
 MESH = SymbolRef("g")
 
 
-def _deal(random: Random, axes: list[int], rank: int) -> list[tuple[int, ...]]:
-    """Some of the axes, on some of the dimensions."""
+def _random_split_axes(random: Random, axes: list[int], rank: int) -> list[tuple[int, ...]]:
+    """Distributes some of the axes over the dimensions."""
     lists: list[list[int]] = [[] for _ in range(rank)]
     for axis in random.sample(axes, len(axes)):
         if random.random() < 0.7:
@@ -33,18 +33,17 @@ def _deal(random: Random, axes: list[int], rank: int) -> list[tuple[int, ...]]:
     return [tuple(axes) for axes in lists]
 
 
-def _shards(shape: Shape, whole: Array, sharding: MeshSharding, device: Device) -> Array:
-    """The part of a tensor that a device holds."""
-    part = whole
-    for dimension in range(whole.ndim):
+def _shard(shape: Shape, tensor: Array, sharding: MeshSharding, device: Device) -> Array:
+    """The shard of a tensor on a device."""
+    for dimension in range(tensor.ndim):
         axes = sharding.axes_of(dimension)
-        place = device_groups.position_in_group(shape, device, axes)
-        part = np.split(part, device_groups.group_size(shape, axes), dimension)[place]
-    return part
+        position = device_groups.position_in_group(shape, device, axes)
+        tensor = np.split(tensor, device_groups.group_size(shape, axes), dimension)[position]
+    return tensor
 
 
 class _Case:
-    """A mesh, a tensor in pieces that are to be combined, and two shardings of it."""
+    """A mesh, the partial values of a tensor, and two shardings of it."""
 
     def __init__(self, seed: int) -> None:
         random = self.random = Random(seed)
@@ -56,19 +55,19 @@ class _Case:
         kept = tuple(axis for axis in partial if random.random() < 0.5)
         self.source = MeshSharding(
             MESH,
-            tuple(_deal(random, [a for a in axes if a not in partial], rank)),
+            tuple(_random_split_axes(random, [a for a in axes if a not in partial], rank)),
             tuple(random.sample(partial, len(partial))),
             kind,
         )
         self.target = MeshSharding(
-            MESH, tuple(_deal(random, [a for a in axes if a not in kept], rank)), kept, kind
+            MESH, tuple(_random_split_axes(random, [a for a in axes if a not in kept], rank)), kept, kind
         )
-        self.whole_shape = tuple(
+        self.global_shape = tuple(
             random.randint(1, 2) * prod(self.shape[a] for a in set(self._axes(d))) for d in range(rank)
         )
-        self.pieces: dict[Device, Array] = {
-            index: np.array([random.randint(-9, 9) for _ in range(prod(self.whole_shape))]).reshape(
-                self.whole_shape
+        self.partial_values: dict[Device, Array] = {
+            index: np.array([random.randint(-9, 9) for _ in range(prod(self.global_shape))]).reshape(
+                self.global_shape
             )
             for index in product(*[range(self.shape[axis]) for axis in self.source.partial_axes])
         }
@@ -78,7 +77,7 @@ class _Case:
 
     @property
     def text(self) -> str:
-        sizes = "x".join(map(str, self.whole_shape))
+        sizes = "x".join(map(str, self.global_shape))
         type = f"tensor<{sizes}xi64>"
         return f"""
             mesh.mesh @g(shape = {"x".join(map(str, self.shape))})
@@ -90,28 +89,28 @@ class _Case:
 
     def arguments(self) -> Arrays:
         return {
-            device: _shards(
+            device: _shard(
                 self.shape,
-                self.pieces[device_groups.index_in_group(device, self.source.partial_axes)],
+                self.partial_values[device_groups.index_in_group(device, self.source.partial_axes)],
                 self.source,
                 device,
             )
             for device in device_groups.devices(self.shape)
         }
 
-    def check(self, made: Arrays) -> None:
-        """What the devices along partial axes hold is combined before it is compared."""
-        combine = COMBINE[self.target.partial_kind]
-        whole = self._combined(list(self.pieces.values()))
+    def check(self, results: Arrays) -> None:
+        """Reduces the results along partial axes, and compares them with the shards of the tensor."""
+        combine = REDUCTIONS[self.target.partial_kind]
+        tensor = self._reduced(list(self.partial_values.values()))
         for device in device_groups.devices(self.shape):
-            members = device_groups.companions(self.shape, device, self.target.partial_axes)
-            got = made[members[0]]
+            members = device_groups.devices_in_same_group(self.shape, device, self.target.partial_axes)
+            result = results[members[0]]
             for member in members[1:]:
-                got = combine(got, made[member])
-            np.testing.assert_array_equal(got, _shards(self.shape, whole, self.target, device))
+                result = combine(result, results[member])
+            np.testing.assert_array_equal(result, _shard(self.shape, tensor, self.target, device))
 
-    def _combined(self, arrays: list[Array]) -> Array:
-        combine = COMBINE[self.source.partial_kind]
+    def _reduced(self, arrays: list[Array]) -> Array:
+        combine = REDUCTIONS[self.source.partial_kind]
         total = arrays[0]
         for array in arrays[1:]:
             total = combine(total, array)
@@ -119,12 +118,12 @@ class _Case:
 
 
 @pytest.mark.parametrize("start", range(0, CASES, 100))
-def test_every_device_gets_its_part(start: int) -> None:
+def test_every_device_gets_its_shard(start: int) -> None:
     for seed in range(start, start + 100):
         case = _Case(seed)
         module = read(case.text)
         function = function_of(module)
         Spmdization().run(function)
         assert verify(module), case.text
-        (made,) = run(function, case.shape, [case.arguments()])
-        case.check(made)
+        (results,) = run(function, case.shape, [case.arguments()])
+        case.check(results)

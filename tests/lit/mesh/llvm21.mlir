@@ -3,7 +3,7 @@
 
 mesh.mesh @line(shape = 3)
 
-// Annotations take values, arithmetic can be sharded, and all users share one annotation.
+// Annotations have sharding operands, arith is shardable, and all users share one annotation.
 // ANNOTATED-LABEL: func.func @values
 // ANNOTATED: %[[E:.*]] = tosa.exp
 // ANNOTATED-NEXT: %[[S:.*]] = mesh.sharding @line split_axes = {{\[\[}}0]] : !mesh.sharding
@@ -20,13 +20,13 @@ func.func @values(%t: tensor<6x9xf32>) -> tensor<6x9xf32> {
   return %2 : tensor<6x9xf32>
 }
 
-// A function that says nothing about shardings is left alone.
+// A function without annotations is unchanged.
 // CHECK-LABEL: func.func @nothing(%arg0: tensor<6x9xf32>) -> tensor<6x9xf32>
 func.func @nothing(%t: tensor<6x9xf32>) -> tensor<6x9xf32> {
   return %t : tensor<6x9xf32>
 }
 
-// A sharding that is asked for is that of the annotation.
+// A queried sharding is that of the annotation.
 // CHECK-LABEL: func.func @get
 func.func @get(%t: tensor<6x9xf32>) -> (tensor<6x9xf32>, !mesh.sharding) {
   // CHECK-NEXT: %[[S:.*]] = mesh.sharding @line split_axes = {{\[\[}}0]] : !mesh.sharding
@@ -37,7 +37,7 @@ func.func @get(%t: tensor<6x9xf32>) -> (tensor<6x9xf32>, !mesh.sharding) {
   return %0, %1 : tensor<6x9xf32>, !mesh.sharding
 }
 
-// Other halos: a tensor of the new size gets the core, and then what the neighbours have.
+// Other halo sizes: the core is inserted into a tensor of the new shape, then the halos are updated.
 // CHECK-LABEL: func.func @halos(%arg0: tensor<2x9xf32>) -> tensor<5x9xf32>
 func.func @halos(%t: tensor<6x9xf32>) -> tensor<6x9xf32> {
   // CHECK-NEXT: %[[NEW:.*]] = tensor.empty() : tensor<5x9xf32>

@@ -10,7 +10,7 @@ func.func @brackets(%t: tensor<6x4xf32>) {
 
 // -----
 
-// There is a list for at least one dimension.
+// An empty list of axis lists.
 mesh.mesh @g(shape = 2x3)
 func.func @no_lists() {
   // expected-error @+2 {{expected '['}}
@@ -30,7 +30,7 @@ func.func @halos_and_offsets() {
 
 // -----
 
-// Each dimension that is split has a halo before it and one behind it.
+// A split dimension has two halo sizes.
 mesh.mesh @g(shape = 2x3)
 func.func @halo_count() {
   // expected-error @+1 {{halo sizes must be specified for all split axes.}}

@@ -1,84 +1,82 @@
-"""How quantised types are written: `!quant.uniform<i8<-8:7>:f32:1, {2.0:3, 4.0}>`."""
+"""Parses quantized types: `!quant.uniform<i8<-8:7>:f32:1, {2.0:3, 4.0}>`."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from math import inf, ldexp
 from struct import pack, unpack
+from typing import NamedTuple
 
 from sdyopt.asm.parser.asm_parser import WORD, AsmParser
-from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.dialects.quant.dialect import quant
 from sdyopt.dialects.quant.types import (
     MAX_STORAGE_WIDTH,
     AnyQuantized,
     CalibratedQuantized,
     QuantileType,
-    QuantizedType,
     UniformQuantized,
     UniformQuantizedPerAxis,
     UniformQuantizedSubChannel,
     default_range,
     storage_width,
 )
-from sdyopt.ir.dialect import Dialect
-from sdyopt.ir.floats import decode, encode_double, float_text
+from sdyopt.ir.floats import decode, encode_double
 from sdyopt.ir.types import F64, FloatType, IntegerType, Type
 
-quant = Dialect("quant")
-quant.unknown_type = "unknown quantized type {mnemonic}"
 
-# --- Reading --------------------------------------------------------------------------------
+class _Storage(NamedTuple):
+    """The storage type and the range of stored numbers."""
+
+    is_signed: bool
+    type: Type
+    minimum: int
+    maximum: int
 
 
-# (is signed, type, minimum, maximum) of the numbers that are stored.
-Storage = tuple[bool, Type, int, int]
+@dataclass
+class _Parameters:
+    """Scales and zero points, and the shape of the lists that they are nested in."""
 
-
-class Parameters:
-    """Scales and zeros, and how they are nested."""
-
-    def __init__(self) -> None:
-        self.scales: list[float] = []
-        self.zeros: list[int] = []
-        self.shape: list[int] = []
+    scales: list[float] = field(default_factory=list)
+    zero_points: list[int] = field(default_factory=list)
+    shape: list[int] = field(default_factory=list)
 
 
 @quant.type("any")
 def _parse_any(parser: AsmParser) -> Type:
     offset = parser.position - len("any")
     parser.expect("<")
-    storage = _storage(parser)
-    expressed = _expressed(parser) if parser.accept(":") else None
+    storage = _parse_storage(parser)
+    expressed = _parse_expressed(parser) if parser.accept(":") else None
     parser.expect(">")
     _check_range(parser, storage, offset)
-    is_signed, type, minimum, maximum = storage
-    return AnyQuantized(is_signed, type, expressed, minimum, maximum)
+    return AnyQuantized(storage.is_signed, storage.type, expressed, storage.minimum, storage.maximum)
 
 
 @quant.type("uniform")
 def _parse_uniform(parser: AsmParser) -> Type:
     offset = parser.position - len("uniform")
     parser.expect("<")
-    storage = _storage(parser)
+    storage = _parse_storage(parser)
     parser.expect(":")
-    expressed = _expressed(parser)
+    expressed = _parse_expressed(parser)
     axis, blocks = None, None
     if parser.accept(":"):
         if parser.accept("{"):
-            blocks = _blocks(parser)
+            blocks = _parse_blocks(parser)
         else:
             axis = parser.integer(32)
     parser.expect(",")
-    parameters = Parameters()
+    parameters = _Parameters()
     if axis is None and blocks is None:
-        _parameter(parser, expressed, parameters)
+        _parse_parameter(parser, expressed, parameters)
     else:
         parser.expect("{")
-        parameters.shape = _parameter_list(parser, expressed, parameters)
+        parameters.shape = _parse_parameter_list(parser, expressed, parameters)
     parser.expect(">")
     _check_range(parser, storage, offset)
-    is_signed, type, minimum, maximum = storage
-    common = (is_signed, type, expressed, minimum, maximum)
+    common = (storage.is_signed, storage.type, expressed, storage.minimum, storage.maximum)
     if blocks is not None:
         _check_blocks(parser, blocks, offset)
         return UniformQuantizedSubChannel(
@@ -86,14 +84,14 @@ def _parse_uniform(parser: AsmParser) -> Type:
             tuple(blocks),
             tuple(parameters.shape),
             tuple(encode_double(scale, expressed.format) for scale in parameters.scales),
-            tuple(_wrapped(zero, type) for zero in parameters.zeros),
+            tuple(_wrap(zero, storage.type) for zero in parameters.zero_points),
         )
     scales = tuple(map(bit_pattern, parameters.scales))
     if axis is None:
-        return UniformQuantized(*common, scales[0], parameters.zeros[0])
+        return UniformQuantized(*common, scales[0], parameters.zero_points[0])
     if axis < 0:
         raise parser.error(f"illegal quantized dimension: {axis}", offset)
-    return UniformQuantizedPerAxis(*common, axis, scales, tuple(parameters.zeros))
+    return UniformQuantizedPerAxis(*common, axis, scales, tuple(parameters.zero_points))
 
 
 @quant.type("calibrated")
@@ -102,7 +100,7 @@ def _parse_calibrated(parser: AsmParser) -> Type:
     parser.expect("<")
     offset = parser.skip_trivia()
     try:
-        expressed = _expressed(parser)
+        expressed = _parse_expressed(parser)
     except DiagnosticError as error:
         raise error.then(parser.error("expecting float expressed type", offset)) from None
     try:
@@ -119,8 +117,8 @@ def _parse_calibrated(parser: AsmParser) -> Type:
     return CalibratedQuantized(expressed, bit_pattern(minimum), bit_pattern(maximum))
 
 
-def _storage(parser: AsmParser) -> Storage:
-    """Reads `i8`, `u8` or a small float type, and `<minimum:maximum>` behind it."""
+def _parse_storage(parser: AsmParser) -> _Storage:
+    """Parses `i8`, `u8` or a small float type, and `<minimum:maximum>` after it."""
     offset = parser.skip_trivia()
     match = WORD.match(parser.text, offset)
     word = match[1] if match is not None else ""
@@ -132,7 +130,7 @@ def _storage(parser: AsmParser) -> Storage:
         is_signed = False
         type: Type = IntegerType(width or 0)
     else:
-        type = _storage_type(parser, word, offset)
+        type = _parse_storage_type(parser, word, offset)
         width = storage_width(type)
         if width is None:
             raise parser.error("illegal storage type prefix", offset)
@@ -142,7 +140,7 @@ def _storage(parser: AsmParser) -> Storage:
         raise parser.error(f"illegal storage type size: {width}", offset)
     lowest, highest = default_range(type, is_signed)
     if not parser.accept("<"):
-        return is_signed, type, lowest, highest
+        return _Storage(is_signed, type, lowest, highest)
     offset = parser.skip_trivia()
     minimum = parser.integer()
     parser.expect(":")
@@ -153,10 +151,10 @@ def _storage(parser: AsmParser) -> Storage:
         raise parser.error(f"illegal storage type minimum: {minimum}", offset)
     if maximum > highest:
         raise parser.error(f"illegal storage type maximum: {maximum}", maximum_offset)
-    return is_signed, type, minimum, maximum
+    return _Storage(is_signed, type, minimum, maximum)
 
 
-def _storage_type(parser: AsmParser, word: str, offset: int) -> Type:
+def _parse_storage_type(parser: AsmParser, word: str, offset: int) -> Type:
     if not word and parser.text[offset : offset + 1] not in ("!", "("):
         raise parser.error_at_next_token("expected valid keyword")
     try:
@@ -167,7 +165,7 @@ def _storage_type(parser: AsmParser, word: str, offset: int) -> Type:
         raise parser.error("illegal storage type prefix", offset) from None
 
 
-def _expressed(parser: AsmParser) -> FloatType:
+def _parse_expressed(parser: AsmParser) -> FloatType:
     offset = parser.skip_trivia()
     type = parser.type()
     if not isinstance(type, FloatType):
@@ -175,55 +173,55 @@ def _expressed(parser: AsmParser) -> FloatType:
     return type
 
 
-def _blocks(parser: AsmParser) -> list[tuple[int, int]]:
-    """Reads `0:2, 1:4}`."""
+def _parse_blocks(parser: AsmParser) -> list[tuple[int, int]]:
+    """Parses `0:2, 1:4}`."""
     if parser.accept("}"):
         return []
 
-    def block() -> tuple[int, int]:
+    def parse_block() -> tuple[int, int]:
         axis = parser.integer(32)
         parser.expect(":")
         return axis, parser.integer()
 
-    blocks = parser.comma_list(block)
+    blocks = parser.comma_list(parse_block)
     parser.expect("}")
     return blocks
 
 
-def _parameter(parser: AsmParser, expressed: FloatType, parameters: Parameters) -> None:
-    """Reads `scale:zero`."""
+def _parse_parameter(parser: AsmParser, expressed: FloatType, parameters: _Parameters) -> None:
+    """Parses `scale:zero`."""
     scale = parser.floating()
     smallest, largest = _magnitudes(expressed)
     if not smallest <= scale <= largest:
         message = f"scale {scale:e} out of expressed type range [{smallest:e}, {largest:e}]"
         raise parser.error(message)
     parameters.scales.append(scale)
-    parameters.zeros.append(parser.integer() if parser.accept(":") else 0)
+    parameters.zero_points.append(parser.integer() if parser.accept(":") else 0)
 
 
-def _parameter_list(parser: AsmParser, expressed: FloatType, parameters: Parameters) -> list[int]:
-    """Reads `one, one, …}` and gives the shape of it."""
+def _parse_parameter_list(parser: AsmParser, expressed: FloatType, parameters: _Parameters) -> list[int]:
+    """Parses `parameter, parameter, …}` or nested lists; returns their shape."""
     shapes: list[list[int]] = []
 
-    def one() -> None:
+    def parse_element() -> None:
         if parser.accept("{"):
-            shape = _parameter_list(parser, expressed, parameters)
+            shape = _parse_parameter_list(parser, expressed, parameters)
         else:
-            _parameter(parser, expressed, parameters)
+            _parse_parameter(parser, expressed, parameters)
             shape = []
         if shapes and shape != shapes[0]:
             raise parser.error("tensor literal is invalid; ranks are not consistent between elements")
         shapes.append(shape)
 
-    parser.comma_list(one)
+    parser.comma_list(parse_element)
     parser.expect("}")
     return [len(shapes), *shapes[0]]
 
 
-def _check_range(parser: AsmParser, storage: Storage, offset: int) -> None:
-    low, high = storage[2:]
-    if high <= low:
-        raise parser.error(f"illegal storage min and storage max: ({low}:{high})", offset)
+def _check_range(parser: AsmParser, storage: _Storage, offset: int) -> None:
+    if storage.maximum <= storage.minimum:
+        limits = f"({storage.minimum}:{storage.maximum})"
+        raise parser.error(f"illegal storage min and storage max: {limits}", offset)
 
 
 def _check_blocks(parser: AsmParser, blocks: list[tuple[int, int]], offset: int) -> None:
@@ -236,7 +234,7 @@ def _check_blocks(parser: AsmParser, blocks: list[tuple[int, int]], offset: int)
 
 
 def _magnitudes(type: FloatType) -> tuple[float, float]:
-    """The least number above zero and the greatest number of a type, as far as doubles go."""
+    """The smallest positive and the largest number of a type, within the range of doubles."""
     format = type.format
     smallest = decode(1 if format.has_zero else 0, format)
     largest = decode(format.overflow - 1, format)
@@ -245,69 +243,12 @@ def _magnitudes(type: FloatType) -> tuple[float, float]:
     return ldexp(smallest.significand, smallest.exponent), ldexp(largest.significand, largest.exponent)
 
 
-def _wrapped(zero: int, storage: Type) -> int:
+def _wrap(zero: int, storage: Type) -> int:
     width = storage_width(storage) or 1
     zero &= (1 << width) - 1
     return zero - (1 << width) if zero >> (width - 1) else zero
 
 
 def bit_pattern(value: float) -> int:
-    """A double as the bits that it is kept as."""
+    """The bits of a double."""
     return int(unpack("<Q", pack("<d", value))[0])
-
-
-# --- Writing --------------------------------------------------------------------------------
-
-
-def _storage_text(type: QuantizedType, attribute_printer: AttributePrinter) -> str:
-    storage = type.storage
-    if isinstance(storage, IntegerType) and storage.is_signless and not type.is_signed:
-        name = f"u{storage.width}"
-    else:
-        name = attribute_printer.type(storage)
-    if (type.minimum, type.maximum) == default_range(storage, type.is_signed):
-        return name
-    return f"{name}<{type.minimum}:{type.maximum}>"
-
-
-def _parameter_text(scale: int, zero: int, type: FloatType) -> str:
-    text = float_text(scale, type.format)
-    return f"{text}:{zero}" if zero else text
-
-
-@quant.printer(AnyQuantized)
-def _print_any(type: AnyQuantized, attribute_printer: AttributePrinter) -> str:
-    expressed = "" if type.expressed is None else f":{attribute_printer.type(type.expressed)}"
-    return f"any<{_storage_text(type, attribute_printer)}{expressed}>"
-
-
-@quant.printer(UniformQuantized)
-def _print_uniform(type: UniformQuantized, attribute_printer: AttributePrinter) -> str:
-    numbers = f"{_storage_text(type, attribute_printer)}:{attribute_printer.type(type.expressed)}"
-    return f"uniform<{numbers}, {_parameter_text(type.scale, type.zero, F64)}>"
-
-
-@quant.printer(UniformQuantizedPerAxis)
-def _print_per_axis(type: UniformQuantizedPerAxis, attribute_printer: AttributePrinter) -> str:
-    numbers = f"{_storage_text(type, attribute_printer)}:{attribute_printer.type(type.expressed)}:{type.axis}"
-    pairs = zip(type.scales, type.zero_points, strict=True)
-    return f"uniform<{numbers}, {{{','.join(_parameter_text(*pair, F64) for pair in pairs)}}}>"
-
-
-@quant.printer(UniformQuantizedSubChannel)
-def _print_sub_channel(type: UniformQuantizedSubChannel, attribute_printer: AttributePrinter) -> str:
-    blocks = ", ".join(f"{axis}:{size}" for axis, size in type.blocks)
-    numbers = (
-        f"{_storage_text(type, attribute_printer)}:{attribute_printer.type(type.expressed)}:{{{blocks}}}"
-    )
-    pairs = zip(type.scales, type.zero_points, strict=True)
-    texts = [_parameter_text(*pair, type.expressed) for pair in pairs]
-    for size in reversed(type.shape):
-        texts = [f"{{{', '.join(texts[i : i + size])}}}" for i in range(0, len(texts), size)]
-    return f"uniform<{numbers}, {texts[0]}>"
-
-
-@quant.printer(CalibratedQuantized)
-def _print_calibrated(type: CalibratedQuantized, attribute_printer: AttributePrinter) -> str:
-    limits = ":".join(float_text(bits, F64.format) for bits in (type.minimum, type.maximum))
-    return f"calibrated<{attribute_printer.type(type.expressed)}<{limits}>>"

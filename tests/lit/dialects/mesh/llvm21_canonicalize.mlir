@@ -2,7 +2,7 @@
 
 mesh.mesh @line(shape = 4)
 
-// Constants become numbers; no halos, and parts that are equal, go without saying.
+// Constant sizes become static; zero halo sizes and equal shards are removed.
 // CHECK-LABEL: func.func @sharding
 func.func @sharding(%h: i64) -> (!mesh.sharding, !mesh.sharding, !mesh.sharding) {
   %c1 = arith.constant 1 : i64
@@ -16,7 +16,7 @@ func.func @sharding(%h: i64) -> (!mesh.sharding, !mesh.sharding, !mesh.sharding)
   return %0, %1, %2 : !mesh.sharding, !mesh.sharding, !mesh.sharding
 }
 
-// Of two annotations that say the same one is enough.
+// Equal annotations of a value are merged.
 // CHECK-LABEL: func.func @same_twice
 func.func @same_twice(%t: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %s = mesh.sharding @line split_axes = [[0]] : !mesh.sharding
@@ -27,7 +27,7 @@ func.func @same_twice(%t: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
 
-// Of two that do not, the second takes what the first gives.
+// Different annotations of a value are chained.
 // CHECK-LABEL: func.func @chain
 func.func @chain(%t: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %s = mesh.sharding @line split_axes = [[0]] : !mesh.sharding

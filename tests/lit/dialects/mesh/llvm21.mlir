@@ -4,7 +4,7 @@
 mesh.mesh @g(shape = 2x3)
 mesh.mesh @line(shape = 4)
 
-// Shardings are values. Halos and offsets may be numbers or values.
+// Sharding values. Halo sizes and offsets may be static or dynamic.
 // CHECK-LABEL: func.func @sharding
 func.func @sharding(%h: i64) {
   // CHECK-NEXT: mesh.sharding @g split_axes = {{\[\[}}], [1, 0]] {tag} : !mesh.sharding
@@ -18,7 +18,7 @@ func.func @sharding(%h: i64) {
   return
 }
 
-// An annotation takes the sharding; the sharding can be had back.
+// An annotation with a sharding operand, and a query of its sharding.
 // CHECK-LABEL: func.func @shard
 func.func @shard(%t: tensor<6x4xf32>) -> !mesh.sharding {
   // CHECK-NEXT: %[[S:.*]] = mesh.sharding
@@ -54,7 +54,7 @@ func.func @update_halo(%t: tensor<8x4xf32>, %m: memref<8x8xf32>, %h: i64) {
   return
 }
 
-// Reductions are bare words.
+// Reductions are bare keywords.
 // CHECK-LABEL: func.func @reductions
 func.func @reductions(%t: tensor<6x4xf32>) {
   // CHECK-NEXT: mesh.all_reduce %arg0 on @g mesh_axes = [0] reduction =  max : tensor<6x4xf32> -> tensor<6x4xf32>

@@ -1,0 +1,95 @@
+"""Builds the operations that compute sizes and positions at an insertion point."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Unpack
+
+from sdyopt.dialects.affine.ops import ApplyOp
+from sdyopt.dialects.arith.constant import make_constant
+from sdyopt.dialects.arith.integers import MulIOp
+from sdyopt.dialects.mesh.axes import Axes, axes_attribute
+from sdyopt.dialects.mesh.mesh_queries import AxesQuery
+from sdyopt.ir.affine import AffineExpr, AffineMapAttr, AffineSymbol, add, multiply
+from sdyopt.ir.attribute import Attribute, SymbolRef
+from sdyopt.ir.insertion_point import InsertionPoint
+from sdyopt.ir.numeric_attributes import integer
+from sdyopt.ir.operation import Op
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.types import INDEX, Type
+from sdyopt.ir.value import LazyLocation, Value
+
+
+class IndexBuilder:
+    """Creates operations of one result, `index` unless another type is given, at one insertion point."""
+
+    def __init__(
+        self, rewriter: Rewriter, location: LazyLocation, **insertion_point: Unpack[InsertionPoint]
+    ) -> None:
+        self._rewriter = rewriter
+        self._location = location
+        self._insertion_point = insertion_point
+
+    def create(
+        self,
+        op_class: type[Op],
+        operands: Sequence[Value],
+        type: Type = INDEX,
+        attributes: Mapping[str, Attribute] | None = None,
+    ) -> Value:
+        op = self._rewriter.create(
+            op_class, operands, [type], attributes, location=self._location, **self._insertion_point
+        )
+        return op.results[0]
+
+    def constant(self, value: Attribute, type: Type) -> Value:
+        op = make_constant(value, type, self._location)
+        assert op is not None
+        self._rewriter.insert(op, **self._insertion_point)
+        return op.results[0]
+
+    def index(self, value: int) -> Value:
+        return self.constant(integer(value, INDEX), INDEX)
+
+    def query(self, op_class: type[AxesQuery], mesh: SymbolRef, axes: Axes) -> Sequence[Value]:
+        """The size of each axis, or the position of the device along it."""
+        op = self._rewriter.create(
+            op_class,
+            (),
+            [INDEX] * len(axes),
+            {"mesh": mesh, "axes": axes_attribute(axes)},
+            location=self._location,
+            **self._insertion_point,
+        )
+        return op.results
+
+    def product(self, factors: Sequence[Value]) -> Value:
+        product = factors[0]
+        for factor in factors[1:]:
+            product = self.create(MulIOp, [product, factor])
+        return product
+
+    def linear_index(self, indices: Sequence[Value], sizes: Sequence[Value]) -> Value:
+        """The position in row-major order of a device with these indices in a group of these sizes."""
+        if len(indices) == 1:
+            return indices[0]
+        map, operands = _linear_map(indices, sizes)
+        return self.create(ApplyOp, operands, INDEX, {"map": map})
+
+
+def _linear_map(indices: Sequence[Value], sizes: Sequence[Value]) -> tuple[AffineMapAttr, list[Value]]:
+    """The row-major map and its operands, for two axes or more.
+
+    The operand order is the reference's: all indices but the last, the last size, the last index, then
+    the other sizes except the first, which the result does not depend on.
+    """
+    rank = len(indices)
+    operands = [*indices[:-1], sizes[-1], indices[-1], *sizes[1:-1]]
+    last_size, last_index = AffineSymbol(rank - 1), AffineSymbol(rank)
+    total: AffineExpr = add(multiply(AffineSymbol(rank - 2), last_size), last_index)
+    for axis in range(rank - 2):
+        stride: AffineExpr = last_size
+        for minor_axis in range(rank - 2, axis, -1):
+            stride = multiply(stride, AffineSymbol(rank + minor_axis))
+        total = add(total, multiply(AffineSymbol(axis), stride))
+    return AffineMapAttr(0, len(operands), (total,)), operands

@@ -1,0 +1,26 @@
+"""Sharding models of linalg."""
+
+from __future__ import annotations
+
+from sdyopt.dialects.linalg import MatmulOp
+from sdyopt.dialects.mesh.reduction import ReductionKind
+from sdyopt.ir.operation import Op
+
+from ..iterator_types import IterationSpace, IteratorType
+from ..sharding_interface import ShardingModel
+
+# Rows, columns and the contracting dimension.
+_MATMUL = IterationSpace(
+    (IteratorType.PARALLEL, IteratorType.PARALLEL, IteratorType.REDUCTION),
+    ((0, 2), (2, 1), (0, 1)),
+    ((0, 1),),
+    ReductionKind.SUM,
+)
+
+
+def find_model(op: Op) -> ShardingModel | None:
+    return _matmul if isinstance(op, MatmulOp) else None
+
+
+def _matmul(_op: Op) -> IterationSpace:
+    return _MATMUL

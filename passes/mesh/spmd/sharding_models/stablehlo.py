@@ -1,0 +1,127 @@
+"""Sharding models of StableHLO, from the sharding rules: an iterator per factor.
+
+Need-replication, permutation and blocked-propagation factors cannot be sharded, because a shard of such
+an operation would depend on its position. A reduction factor can be sharded where partial results can
+be combined.
+"""
+
+from __future__ import annotations
+
+from sdyopt.dialects.arith.folding import element_type, elements
+from sdyopt.dialects.mesh.reduction import ReductionKind
+from sdyopt.dialects.mesh.shard_op import ShardOp
+from sdyopt.dialects.sdy.rule import OpShardingRule, TensorMapping
+from sdyopt.dialects.stablehlo.binary import AddOp, MulOp
+from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
+from sdyopt.dialects.stablehlo.concatenate_pad import ConcatenateOp
+from sdyopt.dialects.stablehlo.contraction import DotGeneralOp, DotOp
+from sdyopt.dialects.stablehlo.nullary import ConstantOp
+from sdyopt.dialects.stablehlo.reduction import ReduceOp
+from sdyopt.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
+from sdyopt.ir.elements_attributes import DenseElements
+from sdyopt.ir.folding import constant_value
+from sdyopt.ir.operation import Op
+from sdyopt.ir.types import FloatType, IntegerType, RankedTensor
+from sdyopt.ir.value import Value
+from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
+
+from ..iterator_types import IndexingMap, IterationSpace, IteratorType
+from ..sharding_interface import ShardingModel
+
+# Operations that are trivially shardable although they are not elementwise.
+_TRIVIALLY_SHARDABLE: frozenset[type[Op]] = frozenset(
+    {BroadcastInDimOp, ConcatenateOp, DotOp, DotGeneralOp, ReduceOp, ReshapeOp, TransposeOp}
+)
+
+# The reduction kind and the neutral element of a reducer with this operation.
+_REDUCERS: dict[type[Op], tuple[ReductionKind, int]] = {
+    AddOp: (ReductionKind.SUM, 0),
+    MulOp: (ReductionKind.PRODUCT, 1),
+}
+
+
+def find_model(op: Op) -> ShardingModel | None:
+    if isinstance(op, ConstantOp):
+        return _constant
+    return None if op.regions and not isinstance(op, ReduceOp) else _from_sharding_rule
+
+
+def _constant(op: Op) -> IterationSpace | None:
+    """A splat constant can be sharded along every dimension, because all of its shards are equal."""
+    type = op.result_types[0]
+    if not isinstance(type, RankedTensor):
+        return None
+    value = constant_value(op)
+    is_splat = isinstance(value, DenseElements) and value.is_splat
+    iterator_type = IteratorType.PARALLEL if is_splat else IteratorType.REPLICATED
+    identity = tuple(range(type.rank))
+    return IterationSpace((iterator_type,) * type.rank, (), (identity,), requires_iterators=False)
+
+
+def _from_sharding_rule(op: Op) -> IterationSpace | None:
+    types = (*op.operand_types, *op.result_types)
+    if not all(isinstance(type, RankedTensor) for type in types):
+        return None
+    rule = sharding_rule_of(op)
+    if rule is None:
+        return None
+    if len(rule.operands) != len(op.operand_types) or len(rule.results) != len(op.result_types):
+        return None
+    reduction_kind = _reduction_kind(op)
+    return IterationSpace(
+        _iterator_types(rule, are_reductions_shardable=reduction_kind is not None),
+        tuple(_indexing_map(mapping) for mapping in rule.operands),
+        tuple(_indexing_map(mapping) for mapping in rule.results),
+        reduction_kind or ReductionKind.GENERIC,
+        is_trivially_shardable=type(op) in _TRIVIALLY_SHARDABLE or _is_elementwise(rule),
+        requires_iterators=False,
+    )
+
+
+def _iterator_types(rule: OpShardingRule, are_reductions_shardable: bool) -> tuple[IteratorType, ...]:
+    """The iterator type of each factor."""
+    types = [IteratorType.PARALLEL] * len(rule.factor_sizes)
+    for factor in rule.reduction:
+        types[factor] = IteratorType.REDUCTION if are_reductions_shardable else IteratorType.REPLICATED
+    for factor in (*rule.need_replication, *rule.permutation, *rule.blocked_propagation):
+        types[factor] = IteratorType.REPLICATED
+    return tuple(types)
+
+
+def _indexing_map(mapping: TensorMapping) -> IndexingMap:
+    """The factor of each dimension; None for a dimension of several factors, or of none."""
+    return tuple(dim.factors[0] if len(dim.factors) == 1 else None for dim in mapping.dims)
+
+
+def _is_elementwise(rule: OpShardingRule) -> bool:
+    """Whether all indexing maps are the identity, or those of scalars."""
+    identity = tuple(range(len(rule.factor_sizes)))
+    return all(_indexing_map(mapping) in (identity, ()) for mapping in rule.tensors)
+
+
+def _reduction_kind(op: Op) -> ReductionKind | None:
+    """How partial results of a sharded reduction are combined; None if they cannot be."""
+    if isinstance(op, DotOp | DotGeneralOp):
+        return ReductionKind.SUM
+    if not isinstance(op, ReduceOp) or len(op.results) != 1:
+        return None
+    reducer, *rest = list(op.regions[0].blocks[0].ops)
+    if type(reducer) not in _REDUCERS or len(rest) != 1:
+        return None
+    kind, neutral = _REDUCERS[type(reducer)]
+    return kind if _is_splat_of(op.operand_at(1), neutral) else None
+
+
+def _is_splat_of(value: Value, number: int) -> bool:
+    """Whether an init value is the neutral element; any other would be combined once per shard."""
+    source = value.defining_op
+    while isinstance(source, ShardOp):
+        source = source.src.defining_op
+    constant = constant_value(source)
+    if not isinstance(constant, DenseElements) or not constant.is_splat:
+        return False
+    type, bits = element_type(constant), elements(constant)[0]
+    if isinstance(type, FloatType):
+        one = type.format.bias << type.format.mantissa_bits
+        return bits == (one if number else 0)
+    return isinstance(type, IntegerType) and bits == number

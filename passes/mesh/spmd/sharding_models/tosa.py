@@ -1,0 +1,30 @@
+"""Sharding models of tosa."""
+
+from __future__ import annotations
+
+from sdyopt.dialects.mesh.reduction import ReductionKind
+from sdyopt.dialects.tosa.elementwise import ElementwiseOp
+from sdyopt.dialects.tosa.matmul import MatMulOp
+from sdyopt.ir.operation import Op
+
+from ..iterator_types import IterationSpace, IteratorType, elementwise
+from ..sharding_interface import ShardingModel
+
+# Batch, rows, columns and the contracting dimension.
+_MATMUL = IterationSpace(
+    (IteratorType.PARALLEL, IteratorType.PARALLEL, IteratorType.PARALLEL, IteratorType.REDUCTION),
+    ((0, 1, 3), (0, 3, 2)),
+    ((0, 1, 2),),
+    ReductionKind.SUM,
+    is_trivially_shardable=False,
+)
+
+
+def find_model(op: Op) -> ShardingModel | None:
+    if isinstance(op, ElementwiseOp):
+        return elementwise
+    return _matmul if isinstance(op, MatMulOp) else None
+
+
+def _matmul(_op: Op) -> IterationSpace:
+    return _MATMUL
