@@ -1,0 +1,74 @@
+"""The hand-written documents name files, layers and identifiers that exist."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.unit.test_layering import MAY_IMPORT
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = [
+    *("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"),
+    *("docs/architecture.md", "docs/differences.md", "docs/random-modules.md"),
+    *("examples/README.md", "benchmarks/README.md"),
+]
+# Where the relative paths of a document start, besides its own folder.
+BASES = (ROOT, ROOT / "sdyopt")
+SUFFIXES = (".py", ".md", ".mlir", ".lark", ".sh", ".toml")
+SOURCES = ("sdyopt", "passes", "tests", "docs", "benchmarks", "examples")
+# Identifiers of other tools.
+FOREIGN = {"sdy_opt", "pip", "zsh_source", "fish_source"}
+# What the recipes create, and file names that stand for any.
+NOT_IN_THE_CHECKOUT = re.compile(r"\bmy_package/|\btoy\b|drop_names|outer_product|^(out|program|relu)\.mlir$")
+
+
+def code_spans(document: str) -> list[str]:
+    """The texts in backticks, without code blocks."""
+    text = (ROOT / document).read_text(encoding="utf-8")
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.findall(r"`([^`\n]+)`", prose)
+
+
+@cache
+def words_of_sources() -> frozenset[str]:
+    paths = [path for folder in SOURCES for path in (ROOT / folder).rglob("*.py")]
+    return frozenset(word for path in paths for word in re.findall(r"\w+", path.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_paths_exist(document: str) -> None:
+    bases = (*BASES, (ROOT / document).parent)
+    paths = [span for span in code_spans(document) if re.fullmatch(r"[\w.*-]+(/[\w.*-]*)*", span)]
+    paths = [span for span in paths if "/" in span or span.endswith(SUFFIXES)]
+    paths = [path for path in paths if not NOT_IN_THE_CHECKOUT.search(path)]
+    assert [path for path in paths if not any(True for base in bases for _ in base.glob(path))] == []
+
+
+@pytest.mark.parametrize("document", ["README.md", "docs/architecture.md"])
+def test_identifiers_exist(document: str) -> None:
+    spans = [span for span in code_spans(document) if re.fullmatch(r"[A-Za-z_][\w.]*(\(\))?", span)]
+    spans = [span for span in spans if not span.endswith(SUFFIXES) and span not in FOREIGN]
+    assert [span for span in spans if not set(re.findall(r"\w+", span)) <= words_of_sources()] == []
+
+
+def diagram(path: str) -> list[str]:
+    """The lines of the layer diagram in a file, without indentation."""
+    text = (ROOT / path).read_text(encoding="utf-8")
+    [lines] = re.findall(r"^ *interning ‹ .*\n *registry ‹ .*$", text, re.MULTILINE)
+    return [line.strip() for line in lines.splitlines()]
+
+
+@pytest.mark.parametrize("path", ["README.md", "docs/architecture.md", "sdyopt/__init__.py"])
+def test_layer_diagram_is_that_of_the_layering_test(path: str) -> None:
+    assert diagram(path) == diagram("tests/unit/test_layering.py")
+
+
+def test_layer_diagram_names_every_layer() -> None:
+    names = {name for line in diagram("tests/unit/test_layering.py") for name in line.split(" ‹ ")}
+    assert names == set(MAY_IMPORT) - {"__main__"}
+    modules = {path.stem for path in (ROOT / "sdyopt").iterdir() if path.name != "__pycache__"}
+    assert names - {"passes"} == modules - {"__init__", "__main__", "py"}
