@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from sdyopt.cli.flags import ALIASES, FLAGS
+from sdyopt.registry import all_passes
+from sdyopt.registry.missing import MISSING
 from tests.unit.test_layering import MAY_IMPORT
 
 ROOT = Path(__file__).parents[2]
@@ -26,10 +29,13 @@ FOREIGN = {"sdy_opt", "pip", "zsh_source", "fish_source"}
 NOT_IN_THE_CHECKOUT = re.compile(r"\bmy_package/|\btoy\b|drop_names|outer_product|^(out|program|relu)\.mlir$")
 
 
+def _text(document: str) -> str:
+    return (ROOT / document).read_text(encoding="utf-8")
+
+
 def code_spans(document: str) -> list[str]:
     """The texts in backticks, without code blocks."""
-    text = (ROOT / document).read_text(encoding="utf-8")
-    prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    prose = re.sub(r"^```.*?^```$", "", _text(document), flags=re.MULTILINE | re.DOTALL)
     return re.findall(r"`([^`\n]+)`", prose)
 
 
@@ -57,8 +63,7 @@ def test_identifiers_exist(document: str) -> None:
 
 def diagram(path: str) -> list[str]:
     """The lines of the layer diagram in a file, without indentation."""
-    text = (ROOT / path).read_text(encoding="utf-8")
-    [lines] = re.findall(r"^ *interning ‹ .*\n *registry ‹ .*$", text, re.MULTILINE)
+    [lines] = re.findall(r"^ *interning ‹ .*\n *registry ‹ .*$", _text(path), re.MULTILINE)
     return [line.strip() for line in lines.splitlines()]
 
 
@@ -72,3 +77,22 @@ def test_layer_diagram_names_every_layer() -> None:
     assert names == set(MAY_IMPORT) - {"__main__"}
     modules = {path.stem for path in (ROOT / "sdyopt").iterdir() if path.name != "__pycache__"}
     assert names - {"passes"} == modules - {"__init__", "__main__", "py"}
+
+
+def test_flags_exist() -> None:
+    """Flags in documents exist, except those that differences.md lists as missing."""
+    known = {*FLAGS, *ALIASES, *(entry.flag for entry in all_passes()), *MISSING}
+    [missing] = re.findall(r"^\| flag \| use instead \|\n.*?\n\n", _text("docs/differences.md"), re.M | re.S)
+    names = "".join(row.split("|")[1] for row in missing.strip().splitlines())
+    only_in_cpp = set(re.findall(r"--([\w-]+)", names)) - {"-"}
+    assert only_in_cpp
+    assert only_in_cpp & known == set()
+    flags = {
+        flag
+        for document in set(DOCUMENTS) - {"benchmarks/README.md"}  # its flags are those of the benchmarks
+        for line in _text(document).splitlines()
+        if "sdy-opt" in line or "`-" in line
+        for flag in re.findall(r"(?<![\w-])--?([a-z][\w-]+)", line)
+        if not re.search(r"\b(python|pip|make|pytest) ", line)
+    }
+    assert flags - known - only_in_cpp - {"sdy-drop-names", "implicit-check-not"} == set()

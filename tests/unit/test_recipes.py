@@ -20,6 +20,7 @@ COPIED = ("sdyopt", "passes", "tests", "docs", "pyproject.toml", "README.md")
 
 def recipe(title: str) -> str:
     """The text of the section `### title`."""
+    section: str
     [section] = re.findall(rf"^### {title}\n(.*?)(?=^##)", README, re.MULTILINE | re.DOTALL)
     return section
 
