@@ -13,7 +13,7 @@ class MalformedCaseError(Exception):
 
 
 @dataclass(frozen=True)
-class OpShardings:
+class LitTest:
     """One lit case: its commands, and the features that decide whether they run."""
 
     commands: tuple[str, ...]
@@ -29,7 +29,7 @@ class OpShardings:
         return None
 
 
-def read_case(text: str) -> OpShardings:
+def read_case(text: str) -> LitTest:
     """The case that a file's text describes; a command line goes on where one ends in a backslash."""
     commands: list[str] = []
     features: dict[str, list[str]] = {"REQUIRES": [], "UNSUPPORTED": []}
@@ -49,7 +49,7 @@ def read_case(text: str) -> OpShardings:
         raise MalformedCaseError("the last RUN line ends in a backslash")
     if not commands:
         raise MalformedCaseError("no RUN line")
-    return OpShardings(tuple(commands), tuple(features["REQUIRES"]), tuple(features["UNSUPPORTED"]))
+    return LitTest(tuple(commands), tuple(features["REQUIRES"]), tuple(features["UNSUPPORTED"]))
 
 
 def substitute(command: str, source: Path, temporary: Path) -> str:

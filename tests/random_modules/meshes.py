@@ -23,12 +23,12 @@ class Mesh:
     def size(self, axis: str) -> int:
         return dict(self.axes)[axis]
 
-    def order(self, piece: FormatElement) -> tuple[int, int]:
+    def order(self, piece: AxisRef) -> tuple[int, int]:
         return [name for name, _ in self.axes].index(piece.axis), piece.pre_size
 
 
 @dataclass(frozen=True)
-class FormatElement:
+class AxisRef:
     """An axis, or a sub-axis if it is not `whole`."""
 
     axis: str
@@ -39,7 +39,7 @@ class FormatElement:
     def __str__(self) -> str:
         return f'"{self.axis}"' if self.whole else f'"{self.axis}":({self.pre_size}){self.size}'
 
-    def goes_on_with(self, other: FormatElement) -> bool:
+    def goes_on_with(self, other: AxisRef) -> bool:
         """Whether the two would have to be written as one."""
         return self.axis == other.axis and self.pre_size * self.size == other.pre_size
 
@@ -86,9 +86,9 @@ class Sharding:
     """A sharding while it is being made: pieces per dimension, and the rest."""
 
     mesh: Mesh
-    dims: list[list[FormatElement]]
-    replicated: list[FormatElement]
-    unreduced: list[FormatElement]
+    dims: list[list[AxisRef]]
+    replicated: list[AxisRef]
+    unreduced: list[AxisRef]
     is_open: list[bool]
     priorities: list[int | None]
 
@@ -99,14 +99,14 @@ class Sharding:
         return f"<{self.mesh.reference}, [{', '.join(dims)}]{named}>"
 
 
-def _dimension(pieces: list[FormatElement], is_open: bool, priority: int | None) -> str:
+def _dimension(pieces: list[AxisRef], is_open: bool, priority: int | None) -> str:
     inside = ", ".join([*map(str, pieces), *(["?"] if is_open else [])])
     # A closed dimension without axes may not have a priority.
     has_priority = priority is not None and (pieces or is_open)
     return f"{{{inside}}}" + (f"p{priority}" if has_priority else "")
 
 
-def _elements(pieces: list[FormatElement]) -> str:
+def _elements(pieces: list[AxisRef]) -> str:
     return ", ".join(map(str, pieces))
 
 
@@ -129,29 +129,31 @@ def random_sharding(
     pieces = [piece for axis in mesh.axes if axis[0] not in taken for piece in _split(random, *axis)]
     random.shuffle(pieces)
     for piece in pieces:
-        place(random.choice([*result.dims, *result.dims, result.replicated, result.unreduced, []]), piece)
+        append_axis(
+            random.choice([*result.dims, *result.dims, result.replicated, result.unreduced, []]), piece
+        )
     result.replicated = in_order(mesh, result.replicated)
     result.unreduced = in_order(mesh, result.unreduced)
     return result
 
 
-def _split(random: Random, axis: str, size: int) -> list[FormatElement]:
+def _split(random: Random, axis: str, size: int) -> list[AxisRef]:
     """An axis, or the sub-axes that it is made of."""
     if size < 4 or random.random() < 0.5:
-        return [FormatElement(axis, 1, size, whole=True)]
+        return [AxisRef(axis, 1, size, whole=True)]
     cut = random.choice([cut for cut in range(2, size) if size % cut == 0])
-    return [FormatElement(axis, 1, cut, whole=False), FormatElement(axis, cut, size // cut, whole=False)]
+    return [AxisRef(axis, 1, cut, whole=False), AxisRef(axis, cut, size // cut, whole=False)]
 
 
-def place(pieces: list[FormatElement], piece: FormatElement) -> None:
+def append_axis(pieces: list[AxisRef], piece: AxisRef) -> None:
     if not pieces or not pieces[-1].goes_on_with(piece):
         pieces.append(piece)
 
 
-def in_order(mesh: Mesh, pieces: list[FormatElement]) -> list[FormatElement]:
-    result: list[FormatElement] = []
+def in_order(mesh: Mesh, pieces: list[AxisRef]) -> list[AxisRef]:
+    result: list[AxisRef] = []
     for piece in sorted(pieces, key=mesh.order):
-        place(result, piece)
+        append_axis(result, piece)
     return result
 
 
@@ -176,9 +178,9 @@ def manual_sharding(
     return result, tuple(local)
 
 
-def _place_manual(pieces: list[FormatElement], piece: FormatElement, manual: Sequence[str]) -> None:
+def _place_manual(pieces: list[AxisRef], piece: AxisRef, manual: Sequence[str]) -> None:
     """Puts a piece of a manual axis behind the others and before the pieces of free axes."""
     count = sum(1 for other in pieces if other.axis in manual)
     before = pieces[:count]
-    place(before, piece)
+    append_axis(before, piece)
     pieces[:count] = before
