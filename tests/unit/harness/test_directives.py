@@ -1,4 +1,4 @@
-"""Reading a lit case's comments."""
+"""Parsing the directives of lit tests."""
 
 from pathlib import Path
 
@@ -30,14 +30,14 @@ def test_case_without_complete_command_is_malformed(text: str) -> None:
     ("case", "reason"),
     [
         (LitTest(("c",), (), ()), None),
-        (LitTest(("c",), ("here",), ()), None),
-        (LitTest(("c",), ("here", "absent"), ()), "requires absent"),
+        (LitTest(("c",), ("present",), ()), None),
+        (LitTest(("c",), ("present", "absent"), ()), "requires absent"),
         (LitTest(("c",), (), ("absent",)), None),
-        (LitTest(("c",), (), ("here",)), "unsupported with here"),
+        (LitTest(("c",), (), ("present",)), "unsupported with present"),
     ],
 )
 def test_features_decide_whether_a_case_runs(case: LitTest, reason: str | None) -> None:
-    assert case.reason_to_skip(lambda feature: feature == "here") == reason
+    assert case.reason_to_skip(lambda feature: feature == "present") == reason
 
 
 def test_substitutions() -> None:
