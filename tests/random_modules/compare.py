@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from difflib import unified_diff
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from sdyopt.driver.job import Job
 from sdyopt.driver.run import run_job
@@ -197,6 +197,13 @@ def _lines(ending: Ending) -> list[str]:
     return [*ending.messages, *ending.output.splitlines()]
 
 
+class _Result(TypedDict):
+    """A result that reference.py prints."""
+
+    output: str
+    errors: list[str]
+
+
 class Reference:
     """A process that runs the C++ passes."""
 
@@ -214,7 +221,7 @@ class Reference:
     def results(self) -> list[Ending | None]:
         """The results for the oldest submitted module; None where a pipeline crashed."""
         assert self._process.stdout is not None
-        results: list[dict[str, Any] | None] = json.loads(self._process.stdout.readline())
+        results: list[_Result | None] = json.loads(self._process.stdout.readline())
         return [
             None if r is None else Ending(_with_sorted_edges(r["output"]), _first_lines(r["errors"]))
             for r in results

@@ -11,13 +11,20 @@ import os
 import re
 import signal
 import sys
-from typing import Any
+from typing import TypedDict
 
 from jaxlib.mlir import ir, passmanager
 from jaxlib.mlir._mlir_libs import _jax_mlir_ext, _mosaic_gpu_ext
 from jaxlib.mlir.dialects import chlo, mhlo, sdy, stablehlo
 
-Result = dict[str, Any]
+
+class Result(TypedDict):
+    """The output of a pipeline, and its errors and warnings."""
+
+    output: str
+    errors: list[str]
+
+
 # Seconds after which a pipeline is killed.
 TIMEOUT = 20
 
@@ -53,7 +60,7 @@ def _run_forked(context: ir.Context, text: str, pipeline: str) -> Result | None:
 def _run(context: ir.Context, text: str, pipeline: str) -> Result:
     errors: list[str] = []
 
-    def record(diagnostic: Any) -> bool:
+    def record(diagnostic: ir.Diagnostic) -> bool:
         position = re.search(r":(\d+:\d+)", str(diagnostic.location))
         severity = diagnostic.severity.name.lower()
         errors.append(f"{position[1] if position else ''}: {severity}: {diagnostic.message}")
