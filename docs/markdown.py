@@ -1,4 +1,4 @@
-"""Converts manuals to Markdown."""
+"""Manuals as Markdown."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ Entry = PassEntry | PipelineEntry
 
 
 def manual(entry: Entry) -> str:
-    """The manual and the options of a pass or pipeline, without a title."""
-    summary, rest = purpose(entry), entry.manual.partition("\n")[2]
+    """What a pass does, and its options, without a title."""
+    said, rest = purpose(entry), entry.manual.partition("\n")[2]
     return "\n\n".join(
-        filter(None, (summary[:1].upper() + summary[1:] + ".", prose(rest.strip("\n")), _options(entry)))
+        filter(None, (said[:1].upper() + said[1:] + ".", prose(rest.strip("\n")), _options(entry)))
     )
 
 
@@ -21,7 +21,7 @@ def _options(entry: Entry) -> str:
     if not entry.options():
         return ""
     rows = [f"| `{option.flag}` | {_default(option)} | {option.help} |" for option in entry.options()]
-    return "\n".join(["| option | default | effect |", "|---|---|---|", *rows])
+    return "\n".join(["| option | default | what |", "|---|---|---|", *rows])
 
 
 def _default(option: Option) -> str:
@@ -30,7 +30,7 @@ def _default(option: Option) -> str:
 
 
 def prose(text: str) -> str:
-    """Converts a docstring; indented lines become code blocks."""
+    """Docstrings are text; what is indented in them is programs."""
     blocks: list[str] = []
     for block in text.split("\n\n"):
         lines = block.split("\n")
@@ -42,17 +42,17 @@ def prose(text: str) -> str:
 
 
 def _with_programs(lines: list[str]) -> str:
-    """Converts the lines of a paragraph; indented ones become code blocks."""
-    output: list[str] = []
-    in_program = False
+    """Indented lines as a program, the others as text between programs."""
+    made: list[str] = []
+    is_inside = False
     for line in lines:
         is_program = line.startswith(" ")
-        if is_program != in_program:
-            output += ["```mlir"] if is_program else ["```", ""]
-            if is_program and len(output) > 1 and output[-2]:
-                output.insert(-1, "")
-            in_program = is_program
-        output.append(line.removeprefix("    "))
-    if in_program:
-        output.append("```")
-    return "\n".join(output)
+        if is_program != is_inside:
+            made += ["```mlir"] if is_program else ["```", ""]
+            if is_program and len(made) > 1 and made[-2]:
+                made.insert(-1, "")
+            is_inside = is_program
+        made.append(line.removeprefix("    "))
+    if is_inside:
+        made.append("```")
+    return "\n".join(made)

@@ -1,4 +1,4 @@
-"""Generated programs, measurement of processes, and tables."""
+"""The benchmarks' programs are what they say, and its tables say what was measured."""
 
 import json
 import subprocess
@@ -20,7 +20,7 @@ def test_programs_grow_by_a_layer_of_666_operations() -> None:
     assert training_step(2) == training_step(2)
 
 
-def test_program_is_printed_unchanged(tmp_path: Path) -> None:
+def test_program_is_printed_as_it_was_made(tmp_path: Path) -> None:
     (tmp_path / "step.mlir").write_text(training_step(1))
     command = [sys.executable, "-m", "sdyopt", str(tmp_path / "step.mlir")]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -37,7 +37,7 @@ def test_processes_are_measured() -> None:
 
 
 def test_tables(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """Each figure of sdy-opt is half of the other, and proportional to the size of the program."""
+    """Every figure of ours is half of theirs, and grows as the program does."""
 
     def pretend(command: list[str], *, keeps_output: bool = False) -> Run:
         if "benchmarks.programs" in command:
