@@ -25,8 +25,10 @@ SUFFIXES = (".py", ".md", ".mlir", ".lark", ".sh", ".toml")
 SOURCES = ("sdyopt", "passes", "tests", "docs", "benchmarks", "examples")
 # Identifiers of other tools.
 FOREIGN = {"sdy_opt", "pip", "zsh_source", "fish_source"}
-# What the recipes create, and file names that stand for any.
-NOT_IN_THE_CHECKOUT = re.compile(r"\bmy_package/|\btoy\b|drop_names|outer_product|^(out|program|relu)\.mlir$")
+# What installation and the recipes create, and placeholders.
+NOT_IN_THE_CHECKOUT = re.compile(
+    r"^\.venv/|\bmy_package/|\btoy\b|drop_names|outer_product|^(out|program|relu)\.mlir$"
+)
 
 
 def _text(document: str) -> str:

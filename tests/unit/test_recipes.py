@@ -59,7 +59,7 @@ def run(folder: Path, module: str, *arguments: str, **environment: str) -> subpr
         cwd=folder,
         env={**os.environ, **environment},
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
