@@ -1,1 +1,1 @@
-"""Times sdy-opt, side by side with the C++ passes where those can be imported."""
+"""Measures sdy-opt and, where they can be imported, the C++ passes."""

@@ -1,4 +1,4 @@
-"""The side of sdy-opt: `python -m benchmarks.ours FILE PIPELINE` times each step in process; prints JSON."""
+"""`python -m benchmarks.ours FILE PIPELINE` times the steps of sdy-opt in process and prints JSON."""
 
 import gc
 import json
@@ -22,11 +22,11 @@ DIALECTS = ("builtin", "func", "stablehlo", "chlo", "mhlo", "sdy")
 
 
 def steps(path: str, pipeline: str) -> dict[str, float]:
-    """Seconds of each step, the peak of memory in bytes, and how many operations there are."""
+    """Seconds per step, peak memory in bytes, and the number of operations."""
     text = Path(path).read_text(encoding="utf-8")
     gc.disable()  # as the driver does
     dialects = DialectTable(find_dialect)
-    for name in DIALECTS:  # modules that the other side has compiled in
+    for name in DIALECTS:  # jaxlib has its dialects compiled in
         dialects.find(name)
     start = time.perf_counter()
     module, _ = parse_module(Source(path, text), dialects)

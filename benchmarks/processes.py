@@ -1,7 +1,7 @@
-"""Runs a command and measures it from outside: seconds, and peak memory.
+"""Runs a command and measures its time and peak memory.
 
-On Linux a process's peak counts from before its program was loaded, when it still was a copy of its
-parent. The parent therefore has to stay small: what needs memory runs in a process of its own.
+On Linux the peak memory of a process includes the time before exec, when it is a copy of its parent. So this
+process has to stay small; whatever needs memory runs in another process.
 """
 
 import os
@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 
 class BenchmarkFailed(Exception):
-    """A measured command failed, so there is nothing to compare."""
+    """A measured command failed."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """One finished process."""
+    """Seconds, peak memory in bytes and output of a finished process."""
 
     seconds: float
     memory: float
@@ -26,7 +26,7 @@ class Run:
 
 
 def run(command: list[str], *, keeps_output: bool = False) -> Run:
-    """Runs a command to its end. Output that is not kept goes to a file, as a user's would."""
+    """Runs a command and measures it; raises BenchmarkFailed. Output goes to a temporary file."""
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         start = time.perf_counter()
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors)

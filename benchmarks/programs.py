@@ -1,8 +1,8 @@
-"""Training steps of GPT-like models as text, of any size; made without JAX, the same every time.
+"""Generates training steps of GPT-like models of any size, without JAX and always with the same output.
 
-The mix of operations, the shardings and the length of the signature are like those of the programs that
-JAX lowers from such models: elementwise arithmetic of layer norms and of the optimizer, broadcasts and
-scalar constants, and between them the matrix products of attention and the hidden layers.
+The mix of operations, the shardings and the length of the signature are those of programs that JAX lowers
+from such models: elementwise arithmetic of layer norms and of the optimizer, broadcasts, scalar constants,
+and the matrix products of attention and hidden layers.
 """
 
 import sys
@@ -39,7 +39,7 @@ TOKENS = ((BATCH, LENGTH), '{"data", "fsdp"}, {}')
 
 @dataclass(frozen=True)
 class Parameter:
-    """A weight with its two moments, all three of one type and sharding."""
+    """A weight with its first and second moments, which have the same type and sharding."""
 
     weight: Tensor
     first: Tensor
@@ -48,7 +48,7 @@ class Parameter:
 
 
 def training_step(layers: int) -> str:
-    """The text of a module: forward and backward pass, and AdamW, of a model with so many layers."""
+    """The text of a module: forward pass, backward pass and AdamW of a model with `layers` layers."""
     declared = [EMBEDDING, *(shape for _ in range(layers) for shape in LAYER.values())]
     count = len(declared)
     parameters = []
@@ -72,9 +72,9 @@ def _loss(tape: Tape, weights: list[Tensor], tokens: Tensor, targets: Tensor) ->
         layer = dict(zip(LAYER, weights[start : start + len(LAYER)], strict=True))
         x = _block(tape, x, layer)
     logits = tape.constrain(tape.dot(x, embedding, [], [2], [1]), SPLIT_HIDDEN)
-    shifted = tape.subtract(logits, _keep(tape, tape.reduce("maximum", logits, [2]), logits.shape))
+    shifted = tape.subtract(logits, _broadcast_back(tape, tape.reduce("maximum", logits, [2]), logits.shape))
     total = tape.log(tape.reduce("add", tape.exponential(shifted), [2]))
-    scores = tape.subtract(shifted, _keep(tape, total, shifted.shape))
+    scores = tape.subtract(shifted, _broadcast_back(tape, total, shifted.shape))
     picked = tape.multiply(scores, _one_hot(tape, targets))
     summed = tape.reduce("add", picked, [0, 1, 2])
     return tape.divide(summed, tape.constant("-6.553600e+04"))
@@ -104,18 +104,18 @@ def _attention(tape: Tape, x: Tensor, layer: dict[str, Tensor]) -> Tensor:
     rows, columns = (tape.iota((LENGTH, LENGTH), dimension) for dimension in (0, 1))
     is_past = tape.broadcast(tape.compare("GE", rows, columns), scores.shape, [2, 3])
     scores = tape.where(is_past, scores, tape.filled("-3.40282347E+38", scores))
-    stable = tape.subtract(scores, _keep(tape, tape.reduce("maximum", scores, [3]), scores.shape))
+    stable = tape.subtract(scores, _broadcast_back(tape, tape.reduce("maximum", scores, [3]), scores.shape))
     weights = tape.exponential(stable)
-    weights = tape.divide(weights, _keep(tape, tape.reduce("add", weights, [3]), weights.shape))
+    weights = tape.divide(weights, _broadcast_back(tape, tape.reduce("add", weights, [3]), weights.shape))
     mixed = tape.transpose(tape.dot(weights, value, [0, 1], [3], [2]), [0, 2, 1, 3])
     return _biased(tape, tape.dot(mixed, layer["project"], [], [2, 3], [0, 1]), layer["project_bias"])
 
 
 def _layer_norm(tape: Tape, x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
-    centred = tape.subtract(x, _keep(tape, _mean(tape, x), x.shape))
-    spread = _mean(tape, tape.multiply(centred, centred))
-    inverse = tape.rsqrt(tape.add(spread, tape.filled("9.99999974E-6", spread)))
-    normal = tape.multiply(centred, _keep(tape, inverse, x.shape))
+    centered = tape.subtract(x, _broadcast_back(tape, _mean(tape, x), x.shape))
+    variance = _mean(tape, tape.multiply(centered, centered))
+    inverse = tape.rsqrt(tape.add(variance, tape.filled("9.99999974E-6", variance)))
+    normal = tape.multiply(centered, _broadcast_back(tape, inverse, x.shape))
     return _biased(tape, tape.multiply(normal, tape.broadcast(scale, x.shape, [2])), bias)
 
 
@@ -151,8 +151,8 @@ def _mean(tape: Tape, x: Tensor) -> Tensor:
     return tape.divide(total, tape.filled("7.680000e+02", total))
 
 
-def _keep(tape: Tape, reduced: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """A reduced value along the last dimension again, by way of a dimension of size one."""
+def _broadcast_back(tape: Tape, reduced: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """Broadcasts a reduced value along the last dimension, via a dimension of size 1."""
     leading = list(range(len(shape) - 1))
     single = tape.broadcast(reduced, (*reduced.shape, 1), leading)
     return tape.broadcast(single, shape, [*leading, len(leading)])
@@ -170,13 +170,13 @@ def _module(
     loss: Tensor,
     body: list[str],
 ) -> str:
-    held = [(each.weight, each.sharding) for each in parameters]
-    held += [(each.first, each.sharding) for each in parameters]
-    held += [(each.second, each.sharding) for each in parameters]
+    parameters_with_shardings = [(each.weight, each.sharding) for each in parameters]
+    parameters_with_shardings += [(each.first, each.sharding) for each in parameters]
+    parameters_with_shardings += [(each.second, each.sharding) for each in parameters]
     arguments = [
         f"{tensor.name}: {tensor.type} {{sdy.sharding = #sdy.sharding<@mesh, [{sharding}]>, "
         f"tf.aliasing_output = {index} : i32}}"
-        for index, (tensor, sharding) in enumerate(held)
+        for index, (tensor, sharding) in enumerate(parameters_with_shardings)
     ]
     arguments += [
         f"{each.name}: {each.type} {{sdy.sharding = #sdy.sharding<@mesh, [{TOKENS[1]}]>}}" for each in inputs
@@ -184,9 +184,9 @@ def _module(
     types = [
         f'{tensor.type} {{jax.result_info = "result[{index}]", '
         f"sdy.sharding = #sdy.sharding<@mesh, [{sharding}]>}}"
-        for index, (tensor, sharding) in enumerate(held)
+        for index, (tensor, sharding) in enumerate(parameters_with_shardings)
     ]
-    types.append(f'{loss.type} {{jax.result_info = "result[{len(held)}]"}}')
+    types.append(f'{loss.type} {{jax.result_info = "result[{len(parameters_with_shardings)}]"}}')
     returned = [*results, loss]
     return "".join(
         [

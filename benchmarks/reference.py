@@ -1,7 +1,7 @@
-"""The C++ side: MLIR and Shardy as compiled into jaxlib. Run by the reference's own Python.
+"""Times the C++ passes, which jaxlib contains. A script for a Python that has jaxlib.
 
-reference.py FILE PIPELINE              times each step in process; prints JSON
-reference.py --whole FILE [PIPELINE]    reads, transforms and prints, and nothing else
+reference.py FILE PIPELINE              times each step in process and prints JSON
+reference.py --whole FILE [PIPELINE]    parses, runs the pipeline and prints, without timing
 """
 
 import json
@@ -16,7 +16,7 @@ from jaxlib.mlir.dialects import chlo, mhlo, sdy, stablehlo
 
 
 def new_context() -> ir.Context:
-    """A context that knows the dialects of programs that JAX lowers."""
+    """A context with the dialects of programs that JAX lowers."""
     registry = ir.DialectRegistry()
     _jax_mlir_ext.register_dialects(registry)
     context = ir.Context()
@@ -29,7 +29,7 @@ def new_context() -> ir.Context:
 
 
 def steps(path: str, pipeline: str) -> dict[str, float]:
-    """Seconds of each step, and the peak of memory in bytes."""
+    """Seconds per step, and peak memory in bytes."""
     text = Path(path).read_text(encoding="utf-8")
     start = time.perf_counter()
     context = new_context()
@@ -51,7 +51,7 @@ def steps(path: str, pipeline: str) -> dict[str, float]:
 
 
 def whole(path: str, pipeline: str | None) -> None:
-    """What a driver does from file to standard output."""
+    """Parses a file, runs a pipeline and prints to standard output, like a driver."""
     context = new_context()
     module = ir.Module.parse(Path(path).read_text(encoding="utf-8"), context)
     if pipeline:

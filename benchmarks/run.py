@@ -1,10 +1,10 @@
-"""Times sdy-opt, side by side with the C++ passes of a Python that has jaxlib, and prints tables.
+"""Measures sdy-opt and the C++ passes of a Python that has jaxlib, and prints tables.
 
     python -m benchmarks.run
     python -m benchmarks.run --reference-python ~/jax/bin/python --sizes 4k,36k,360k gpt_train.mlir
 
-Every figure is the median of some rounds. In a round each side runs once, in a process of its own, so
-that whatever else the machine does falls on both. README.md beside this file says what is measured.
+Each figure is the median over several rounds. In a round each tool runs once in a new process, so that other
+load on the machine affects both. benchmarks/README.md describes what is measured.
 """
 
 import argparse
@@ -22,19 +22,19 @@ from benchmarks.processes import BenchmarkFailed, run
 HERE = Path(__file__).parent
 OURS, THEIRS = "sdy-opt", "C++"
 
-# Layers of the generated program per name of a size; each layer has 666 operations.
+# The number of layers by the name of a size; a layer has 666 operations.
 SIZES = {"4k": 6, "36k": 54, "360k": 540}
 
-# Passes that are cheap, so that what is timed around them shows.
+# Cheap passes, so that parsing, verification and printing dominate.
 PIPELINE = "builtin.module(sdy-close-shardings)"
 
-# Figures by what they measure and by side, one per round.
+# Measurement -> tool -> one figure per round.
 Figures = dict[str, dict[str, list[float]]]
 
 
 @dataclass
 class Program:
-    """A file, and what was measured on it."""
+    """A file with its measurements."""
 
     name: str
     path: Path
@@ -74,16 +74,14 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("programs", nargs="*", type=Path, help=".mlir files, or folders of such")
-    parser.add_argument("--reference-python", metavar="PYTHON", help="a Python with jaxlib, to compare with")
+    parser.add_argument("programs", nargs="*", type=Path, help=".mlir files, or folders of them")
+    parser.add_argument("--reference-python", metavar="PYTHON", help="a Python with jaxlib to compare with")
     parser.add_argument(
-        "--sizes", default="4k,36k", help=f"generated programs, of {', '.join(SIZES)}, or none"
+        "--sizes", default="4k,36k", help=f"sizes of generated programs, of {', '.join(SIZES)}, or none"
     )
-    parser.add_argument("--rounds", type=int, default=5, help="runs of which the median is taken")
-    parser.add_argument(
-        "--pipeline", default=PIPELINE, help="for the rows with passes (default: %(default)s)"
-    )
-    parser.add_argument("--keep", metavar="FOLDER", help="where generated programs go, to be kept")
+    parser.add_argument("--rounds", type=int, default=5, help="the number of rounds")
+    parser.add_argument("--pipeline", default=PIPELINE, help="the pipeline to measure (default: %(default)s)")
+    parser.add_argument("--keep", metavar="FOLDER", help="keep the generated programs in this folder")
     options = parser.parse_args()
     options.sizes = [] if options.sizes == "none" else options.sizes.split(",")
     if unknown := [size for size in options.sizes if size not in SIZES]:

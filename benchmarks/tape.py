@@ -1,7 +1,6 @@
-"""Writes StableHLO operations as text, and their gradients: a tape for the program generator.
+"""A tape that writes StableHLO operations as text, and their gradients.
 
-Every operation is printed at once, with the names and the layout that MLIR prints, so that a generated
-program is what a round trip through a driver gives.
+Names and layout are those that MLIR prints, so that a driver prints a generated program unchanged.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -26,7 +25,7 @@ Gradients = Iterator[tuple[Tensor, Tensor]]
 
 @dataclass
 class Tape:
-    """The body of a function as it grows, and how to go back over it."""
+    """The body of a function, and the gradient functions of its operations."""
 
     lines: list[str] = field(default_factory=list)
     backward: list[tuple[Tensor, Callable[[Tensor], Gradients]]] = field(default_factory=list)
@@ -121,8 +120,8 @@ class Tape:
 
     def broadcast(self, a: Tensor, shape: tuple[int, ...], dims: Sequence[int]) -> Tensor:
         def backward(g: Tensor) -> Gradients:
-            spread = [d for d in range(len(shape)) if d not in dims or a.shape[dims.index(d)] != shape[d]]
-            summed = self.reduce("add", g, spread) if spread else g
+            expanded = [d for d in range(len(shape)) if d not in dims or a.shape[dims.index(d)] != shape[d]]
+            summed = self.reduce("add", g, expanded) if expanded else g
             yield a, summed if summed.shape == a.shape else self.reshape(summed, a.shape)
 
         text = f"stablehlo.broadcast_in_dim {a.name}, dims = {list(dims)} : ({a.type})"
@@ -130,17 +129,17 @@ class Tape:
 
     def reduce(self, kind: str, a: Tensor, dims: Sequence[int]) -> Tensor:
         start = self.constant("0.000000e+00" if kind == "add" else "0xFF800000")
-        kept = [d for d in range(len(a.shape)) if d not in dims]
+        remaining = [d for d in range(len(a.shape)) if d not in dims]
         text = (
             f"stablehlo.reduce({a.name} init: {start.name}) applies stablehlo.{kind} "
             f"across dimensions = {list(dims)} : ({a.type}, {start.type})"
         )
-        out = self._emit(text, tuple(a.shape[d] for d in kept), arrow=True)
-        # A maximum is only subtracted for stability; its gradient is not taken.
+        out = self._emit(text, tuple(a.shape[d] for d in remaining), arrow=True)
+        # A maximum is only subtracted for numerical stability and has no gradient.
         return (
             out
             if kind != "add"
-            else self._record(out, lambda g: iter([(a, self.broadcast(g, a.shape, kept))]))
+            else self._record(out, lambda g: iter([(a, self.broadcast(g, a.shape, remaining))]))
         )
 
     def transpose(self, a: Tensor, dims: Sequence[int]) -> Tensor:
@@ -156,7 +155,7 @@ class Tape:
         return self._record(out, lambda g: iter([(a, self.reshape(g, a.shape))]))
 
     def slice(self, a: Tensor, index: int) -> Tensor:
-        """One element of dimension 0, which stays."""
+        """One element of dimension 0, which is kept with size 1."""
         ranges = ", ".join([f"{index}:{index + 1}", *(f"0:{size}" for size in a.shape[1:])])
 
         def backward(g: Tensor) -> Gradients:
@@ -174,7 +173,7 @@ class Tape:
     def dot(
         self, a: Tensor, b: Tensor, batch: Sequence[int], left: Sequence[int], right: Sequence[int]
     ) -> Tensor:
-        """Contracts dimensions `left` of a with `right` of b; `batch` dimensions are leading in both."""
+        """Contracts dimensions `left` of a with `right` of b; the leading `batch` dimensions are batching."""
 
         def backward(g: Tensor) -> Gradients:
             count, free = len(batch), len(left_free)
@@ -207,16 +206,16 @@ class Tape:
         return self._record(out, lambda g: iter([(a, self.constrain(g, sharding))]))
 
     def gradients(self, loss: Tensor) -> dict[Tensor, Tensor]:
-        """Emits the backward pass; the gradient of every value that the loss depends on."""
+        """Emits the backward pass and returns the gradient of each value that the loss depends on."""
         self.is_recording = False
-        found = {loss: self.constant("1.000000e+00", loss.shape)}
+        gradients = {loss: self.constant("1.000000e+00", loss.shape)}
         for value, backward in reversed(self.backward):
-            if value not in found:
+            if value not in gradients:
                 continue
-            for operand, gradient in backward(found[value]):
-                known = found.get(operand)
-                found[operand] = gradient if known is None else self._same("add", known, gradient)
-        return found
+            for operand, gradient in backward(gradients[value]):
+                previous = gradients.get(operand)
+                gradients[operand] = gradient if previous is None else self._same("add", previous, gradient)
+        return gradients
 
     def _dot_back(
         self,
@@ -249,5 +248,5 @@ class Tape:
 
 
 def _paired(mine: Sequence[int], others: Sequence[int]) -> list[int]:
-    """The other operand's dimensions, in the order in which mine are left over."""
+    """The contracted dimensions of the other operand, in the order of those of this one."""
     return [other for _, other in sorted(zip(mine, others, strict=True))]

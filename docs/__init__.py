@@ -1,1 +1,1 @@
-"""What is said about sdy-opt, and the scripts that write the parts that can be derived."""
+"""Documentation, and the scripts that generate parts of it."""

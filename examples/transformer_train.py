@@ -2,9 +2,9 @@
 
     python examples/transformer_train.py examples/transformer_train.mlir
 
-The batch is split over the mesh axis "data"; attention heads, the hidden layer and the vocabulary are
-split over "model". Only `jax` is needed (the stored text was written by 0.10.2), and no device: arrays
-and mesh are abstract, so the program is lowered and never run.
+The batch is sharded along the mesh axis "data"; attention heads, the hidden layer and the vocabulary are
+sharded along "model". It needs `jax` (the stored text was lowered by 0.10.2) but no devices: arrays and mesh
+are abstract, and the program is lowered but not run.
 """
 
 import sys
@@ -24,12 +24,12 @@ Tree = Any
 
 
 def array(shape: tuple[int, ...], *spec: Any, dtype: Any = jnp.float32) -> jax.ShapeDtypeStruct:
-    """An array without elements, sharded along the axes of `spec`."""
+    """An abstract array, sharded along the axes of `spec`."""
     return jax.ShapeDtypeStruct(shape, dtype, sharding=NamedSharding(MESH, PartitionSpec(*spec)))
 
 
 def constrain(value: jax.Array, *spec: Any) -> jax.Array:
-    """The value, with a sharding that is required here; ANY leaves a dimension to propagation."""
+    """Adds a sharding constraint; ANY leaves a dimension to propagation."""
     return jax.lax.with_sharding_constraint(value, NamedSharding(MESH, PartitionSpec(*spec)))
 
 
@@ -57,7 +57,7 @@ def normalize(x: jax.Array, scale: jax.Array) -> jax.Array:
 
 
 def attend(x: jax.Array, layer: Tree) -> jax.Array:
-    """Causal attention, with the heads split over "model"."""
+    """Causal attention, with heads sharded along "model"."""
     query, key, value = jnp.einsum("bld,dnhk->nblhk", x, layer["query_key_value"])
     scores = jnp.einsum("bqhk,bvhk->bhqv", query, key) * (WIDTH // HEADS) ** -0.5
     is_past = jnp.tril(jnp.ones((LENGTH, LENGTH), dtype=bool))
@@ -67,7 +67,7 @@ def attend(x: jax.Array, layer: Tree) -> jax.Array:
 
 
 def logits(weights: Tree, tokens: jax.Array) -> jax.Array:
-    """Scores of the next token at every position."""
+    """The logits of the next token at each position."""
     x = constrain(weights["embedding"][tokens] + weights["position"], "data", ANY, ANY)
     for layer in weights["layers"]:
         x = x + attend(normalize(x, layer["norm_attention"]), layer)

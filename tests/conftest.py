@@ -1,4 +1,4 @@
-"""Skips comparisons with the C++ passes where those are not installed; says how properties are tried."""
+"""Skips comparisons with the C++ passes where these are not installed; configures Hypothesis."""
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -15,7 +15,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(skip)
 
 
-# Properties are tried on the same examples on every machine, and no machine is too slow for them.
+# The same examples on every machine, without deadlines for slow ones.
 settings.register_profile(
     "project", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -1,1 +1,1 @@
-"""Runs lit cases without LLVM: RUN lines, a small shell, `not`, `split-file`."""
+"""Runs lit tests without LLVM: RUN lines, a small shell, `not`, `split-file`."""

@@ -1,4 +1,4 @@
-"""What the comments of a lit case ask for: RUN, REQUIRES and UNSUPPORTED lines."""
+"""Directives in the comments of a lit test: RUN, REQUIRES and UNSUPPORTED lines."""
 
 import re
 from collections.abc import Callable
@@ -9,19 +9,19 @@ DIRECTIVE = re.compile(r"(?:^|[^\w-])(RUN|REQUIRES|UNSUPPORTED):[ \t]*(.*?)[ \t]
 
 
 class MalformedCaseError(Exception):
-    """A lit case that cannot be run as it is written."""
+    """A lit test with invalid directives or commands."""
 
 
 @dataclass(frozen=True)
-class OpShardings:
-    """One lit case: its commands, and the features that decide whether they run."""
+class LitTest:
+    """The commands of a lit test, and the features that decide whether they run."""
 
     commands: tuple[str, ...]
     required: tuple[str, ...]
     unsupported: tuple[str, ...]
 
     def reason_to_skip(self, has_feature: Callable[[str], bool]) -> str | None:
-        """Why the case does not run here, or None."""
+        """Why the test is skipped here; None if it runs."""
         if missing := [feature for feature in self.required if not has_feature(feature)]:
             return f"requires {', '.join(missing)}"
         if present := [feature for feature in self.unsupported if has_feature(feature)]:
@@ -29,8 +29,11 @@ class OpShardings:
         return None
 
 
-def read_case(text: str) -> OpShardings:
-    """The case that a file's text describes; a command line goes on where one ends in a backslash."""
+def read_case(text: str) -> LitTest:
+    """Parses the directives of a file; a backslash at the end of a RUN line continues it.
+
+    Raises MalformedCaseError if there is no command or the last one is incomplete.
+    """
     commands: list[str] = []
     features: dict[str, list[str]] = {"REQUIRES": [], "UNSUPPORTED": []}
     continued = False
@@ -49,17 +52,20 @@ def read_case(text: str) -> OpShardings:
         raise MalformedCaseError("the last RUN line ends in a backslash")
     if not commands:
         raise MalformedCaseError("no RUN line")
-    return OpShardings(tuple(commands), tuple(features["REQUIRES"]), tuple(features["UNSUPPORTED"]))
+    return LitTest(tuple(commands), tuple(features["REQUIRES"]), tuple(features["UNSUPPORTED"]))
 
 
 def substitute(command: str, source: Path, temporary: Path) -> str:
-    """Replaces %s (the case), %S (its folder), %t (a path of its own, not yet there) and %%."""
-    meanings = {"%s": str(source), "%S": str(source.parent), "%t": str(temporary), "%%": "%"}
+    """Replaces %s (the path of the test), %S (its folder), %t (an unused path) and %%.
 
-    def meaning(match: re.Match[str]) -> str:
-        if (text := meanings.get(match[0])) is None:
+    Raises MalformedCaseError for another substitution.
+    """
+    substitutions = {"%s": str(source), "%S": str(source.parent), "%t": str(temporary), "%%": "%"}
+
+    def replacement(match: re.Match[str]) -> str:
+        if (text := substitutions.get(match[0])) is None:
             raise MalformedCaseError(f"unknown substitution {match[0]!r}")
         return text
 
-    # `%0` and `%arg0` in a quoted pattern are values of the program, and stay.
-    return re.sub(r"%(?:[A-Za-z](?![\w])|%)", meaning, command)
+    # `%0` and `%arg0` in a quoted pattern are SSA names.
+    return re.sub(r"%(?:[A-Za-z](?![\w])|%)", replacement, command)

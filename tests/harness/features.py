@@ -1,4 +1,4 @@
-"""What a lit case may require of the place where it runs."""
+"""Features of the system that a lit test can require."""
 
 import sys
 from functools import cache
@@ -11,7 +11,7 @@ SYSTEMS = ("linux", "darwin", "win32")
 
 @cache
 def has_feature(feature: str) -> bool:
-    """Whether a feature that a REQUIRES or UNSUPPORTED line names is there."""
+    """Whether the system has a feature; raises MalformedCaseError for an unknown one."""
     if feature == "reference":
         return find_spec("jaxlib") is not None
     if feature in SYSTEMS:

@@ -1,11 +1,10 @@
-"""A process that forks itself for every run of a tool, so that Python starts and imports once.
+"""A server that forks for each run of a tool, so that Python starts and imports modules once.
 
-Each run is a process of its own, with real file descriptors, exit status, environment and working
-directory: what one run leaves behind the next cannot see. The server has no threads, which is what
-makes forking it safe, and why pytest's own process is not forked.
+Each run is a process with its own file descriptors, exit status, environment and working directory, and
+shares no state with other runs. The server has no threads, so forking it is safe; the process of pytest has.
 
-Client and server talk over a socket: a request is its length, the JSON text of the arguments and
-changes to the environment, and three file descriptors; the answer is the exit status.
+Client and server communicate over a socket. A request is its length, the JSON text of the arguments and of
+changes to the environment, and three file descriptors; the response is the exit status.
 """
 
 import contextlib
@@ -21,15 +20,15 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import IO
 
-# What the server runs: a tool's name, and the module whose `main` reads sys.argv.
+# The module of each tool; its `main` reads sys.argv.
 TOOLS = {
     "sdy-opt": "sdyopt.cli",
     "filecheck": "filecheck.main",
     "FileCheck": "filecheck.main",
     "split-file": "tests.harness.split_file",
 }
-# Imported before the first fork. A module not listed here is imported by every run that needs it.
-USUAL = (
+# Modules that most runs need; every run imports any others itself.
+COMMON_MODULES = (
     "sdyopt.cli.files",
     "sdyopt.cli.request",
     "sdyopt.dialects.builtin",
@@ -38,9 +37,9 @@ USUAL = (
     "sdyopt.dialects.stablehlo",
     "sdyopt.driver.run",
 )
-PRELOADED = (*TOOLS.values(), "filecheck.matcher", *USUAL)
+PRELOADED = (*TOOLS.values(), "filecheck.matcher", *COMMON_MODULES)
 
-# A traceback counts as a crash, as an abort of a C++ tool would; `not` does not accept it.
+# A traceback is a crash, like an abort of a C++ tool, which `not` rejects.
 TRACEBACK_STATUS = 128 + signal.SIGABRT
 SECONDS_PER_RUN = 60
 
@@ -49,13 +48,13 @@ _STATUS = struct.Struct("!i")
 
 
 class ForkServer:
-    """The client's side: starts the server, and asks it to run tools."""
+    """The client: starts the server and sends it requests."""
 
     def __init__(self) -> None:
-        self._channel, theirs = socket.socketpair()
-        with theirs:
-            command = [sys.executable, "-m", __name__, str(theirs.fileno())]
-            self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()])
+        self._channel, server_end = socket.socketpair()
+        with server_end:
+            command = [sys.executable, "-m", __name__, str(server_end.fileno())]
+            self._process = subprocess.Popen(command, pass_fds=[server_end.fileno()])
 
     def run(
         self,
@@ -65,27 +64,27 @@ class ForkServer:
         stdout: IO[bytes],
         stderr: IO[bytes],
     ) -> int:
-        """Runs a tool to its end; a negative status is the signal that ended it."""
+        """Runs a tool and returns its exit status; a negative status is the signal that ended it."""
         request = json.dumps([list(words), dict(environment)]).encode()
         descriptors = [stdin.fileno(), stdout.fileno(), stderr.fileno()]
         socket.send_fds(self._channel, [_LENGTH.pack(len(request))], descriptors)
         self._channel.sendall(request)
-        answer = self._channel.recv(_STATUS.size, socket.MSG_WAITALL)
-        if len(answer) != _STATUS.size:
+        response = self._channel.recv(_STATUS.size, socket.MSG_WAITALL)
+        if len(response) != _STATUS.size:
             raise RuntimeError("the fork server ended")
-        status: int = _STATUS.unpack(answer)[0]
+        status: int = _STATUS.unpack(response)[0]
         return status
 
     def close(self) -> None:
-        """Lets the server end."""
+        """Stops the server."""
         self._channel.close()
         self._process.wait()
 
 
 def serve(channel: socket.socket) -> None:
-    """Answers requests until the client closes its end."""
+    """Handles requests until the client closes its end."""
     for module in PRELOADED:
-        # The run that needs a module which cannot be imported fails, and says why.
+        # If an import fails, the runs that need the module report it.
         with contextlib.suppress(Exception):
             import_module(module)
     while True:
@@ -103,7 +102,7 @@ def serve(channel: socket.socket) -> None:
 
 
 def _become(words: list[str], environment: dict[str, str], descriptors: list[int]) -> None:
-    """Runs a tool in this process and ends with it; never returns."""
+    """Runs a tool in this process and exits with its status."""
     for stream, descriptor in enumerate(descriptors):
         os.dup2(descriptor, stream)
     os.environ.update(environment)

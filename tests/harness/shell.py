@@ -1,7 +1,7 @@
-"""The part of shell that RUN lines use: words and quotes, `|`, `&&`, redirections, `not`, `env`.
+"""The subset of shell syntax that RUN lines use: words, quotes, `|`, `&&`, redirections, `not`, `env`.
 
-What it does not know it refuses, rather than to guess: a case that passes here means the same when
-its command is pasted into a real shell. The stages of a pipeline run one after the other.
+Other syntax is an error, so that a command means the same when it is pasted into a shell. The stages of a
+pipeline run one after the other.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ QUOTED = re.compile(r"""'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^'"\\]+)""", re.DO
 
 @dataclass(frozen=True)
 class Stage:
-    """One program of a pipeline, with what its streams are connected to."""
+    """One command of a pipeline with its redirections and environment; `negated` by `not`."""
 
     words: tuple[str, ...]
     redirects: tuple[tuple[str, str], ...] = ()
@@ -39,7 +39,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Result:
-    """How one pipeline ended: it passed if every stage did."""
+    """The result of a pipeline, which passed if all its stages did; `ending` describes failures."""
 
     passed: bool
     output: str
@@ -48,7 +48,7 @@ class Result:
 
 
 class Runner(Protocol):
-    """Runs one program with open files as its streams, and gives its exit status."""
+    """Runs a program with open files as its streams and returns its exit status."""
 
     def __call__(
         self,
@@ -61,7 +61,7 @@ class Runner(Protocol):
 
 
 def parse(command: str) -> list[list[Stage]]:
-    """The pipelines of a command, in order: `a | b && c` is [[a, b], [c]]."""
+    """Parses a command: `a | b && c` is [[a, b], [c]]. Raises MalformedCaseError for other syntax."""
     pipelines: list[list[Stage]] = [[]]
     words: list[str] = []
     redirects: list[tuple[str, str]] = []
@@ -97,12 +97,12 @@ def parse(command: str) -> list[list[Stage]]:
 
 
 def render(pipelines: list[list[Stage]], shown: Callable[[str], str]) -> str:
-    """The command again, for a shell that lacks `not`; `shown` says what to call a program."""
+    """The command for a shell without `not`; `shown` returns the command of a program."""
     return " && ".join(" | ".join(_render_stage(stage, shown) for stage in stages) for stages in pipelines)
 
 
 def run_pipeline(stages: list[Stage], run: Runner) -> Result:
-    """Runs the stages in turn, each reading what the one before wrote."""
+    """Runs the stages in order; each reads the output of the previous one."""
     endings: list[str] = []
     with contextlib.ExitStack() as files:
         errors, previous = (files.enter_context(tempfile.TemporaryFile()) for _ in range(2))
@@ -118,7 +118,7 @@ def run_pipeline(stages: list[Stage], run: Runner) -> Result:
 
 
 def _stage(words: list[str], redirects: tuple[tuple[str, str], ...]) -> Stage:
-    """A stage without its prefixes: any number of `not`, `!`, and `env NAME=VALUE …`."""
+    """Parses the prefixes `not`, `!` and `env NAME=VALUE …` of a command."""
     negated = False
     environment: dict[str, str] = {}
     rest = list(words)
@@ -160,10 +160,10 @@ def _run_stage(stage: Stage, run: Runner, stdin: IO[bytes], stdout: IO[bytes], s
 def _unquote(word: str) -> str:
     if not any(mark in word for mark in "'\"\\"):
         return word
-    pieces = []
+    parts = []
     for single, double, escaped, plain in QUOTED.findall(word):
-        pieces.append(single or re.sub(r'\\(["\\$`])', r"\1", double) or escaped or plain)
-    return "".join(pieces)
+        parts.append(single or re.sub(r'\\(["\\$`])', r"\1", double) or escaped or plain)
+    return "".join(parts)
 
 
 def _text(file: IO[bytes]) -> str:

@@ -1,6 +1,6 @@
-"""split-file INPUT FOLDER: cuts a file at its `//--- NAME` lines into files of those names.
+"""split-file INPUT FOLDER: splits a file at its `//--- NAME` lines into files with these names.
 
-Text before the first such line belongs to no part.
+Text before the first such line is discarded.
 """
 
 import re
@@ -11,7 +11,7 @@ MARKER = re.compile(r"(?:.|//)--- (\S+)\s*")
 
 
 def split(text: str) -> dict[str, str]:
-    """The parts by name, in the order of the text."""
+    """The parts by name, in order. Raises ValueError if there are none or two have one name."""
     parts: dict[str, list[str]] = {}
     current: list[str] | None = None
     for line in text.splitlines(keepends=True):

@@ -1,6 +1,6 @@
-"""How a RUN line's programs are run: our own tools by the fork server, others as they are.
+"""Runs the programs of RUN lines: tools of this project with the fork server, others as processes.
 
-`SDYOPT_LIT_SUBPROCESS=1` starts every tool afresh, as a user does: slower, and with nothing shared.
+With `SDYOPT_LIT_SUBPROCESS=1` each tool runs in a new process, which is slower and shares nothing.
 """
 
 import os
@@ -15,19 +15,19 @@ from typing import IO
 from tests.harness.directives import MalformedCaseError
 from tests.harness.forkserver import SECONDS_PER_RUN, TOOLS, ForkServer
 
-# The same tools as modules of `python -m`.
+# The tools as modules for `python -m`.
 MODULES = {
     "sdy-opt": "sdyopt",
     "filecheck": "filecheck",
     "FileCheck": "filecheck",
     "split-file": "tests.harness.split_file",
 }
-# An internal error of sdy-opt must not pass for one that a case expects with `not`.
+# `not` must reject an internal error of sdy-opt.
 SHOW_TRACEBACKS = {"SDY_OPT_DEBUG": "1"}
 
 
 class Tools:
-    """Runs programs for the shell. Made once per process of pytest."""
+    """Runs programs for the shell. There is one per process of pytest."""
 
     def __init__(self) -> None:
         can_fork = hasattr(os, "fork") and "SDYOPT_LIT_SUBPROCESS" not in os.environ
@@ -41,22 +41,22 @@ class Tools:
         stdout: IO[bytes],
         stderr: IO[bytes],
     ) -> int:
-        """The exit status of one program; negative if a signal ended it."""
+        """Runs a program and returns its exit status, negative if a signal ended it."""
         environment = {**SHOW_TRACEBACKS, **environment}
-        # Python reads its own variables when it starts, so such a run cannot be a fork.
-        starts_afresh = any(name.startswith("PYTHON") for name in environment)
-        if words[0] in TOOLS and self._server and not starts_afresh:
+        # Python reads these variables at start-up only.
+        needs_new_process = any(name.startswith("PYTHON") for name in environment)
+        if words[0] in TOOLS and self._server and not needs_new_process:
             return self._server.run(words, environment, stdin, stdout, stderr)
         return _run_process(words, environment, stdin, stdout, stderr)
 
     def close(self) -> None:
-        """Ends what was started."""
+        """Stops the fork server."""
         if self._server:
             self._server.close()
 
 
 def shown(program: str) -> str:
-    """A program as a shell finds it from the root of the checkout, whatever is on its PATH."""
+    """The command that runs a program from the root of the checkout, independent of PATH."""
     python = Path(sys.executable)
     if python.is_relative_to(Path.cwd()):
         python = python.relative_to(Path.cwd())

@@ -1,10 +1,10 @@
-"""Makes a test of every .mlir file here: runs its RUN lines as LLVM's lit does.
+"""Collects each .mlir file as a test and runs its RUN lines as LLVM's lit does.
 
     // RUN: sdy-opt %s -canonicalize | filecheck %s
 
-Commands run at the root of the checkout, one after the other, until one fails. `%s` is the case's
-path, `%S` its folder, `%t` a path of its own for temporary files. Files in folders named `Inputs`
-are no cases. A failing case prints its command, to be pasted into a shell.
+Commands run in order at the root of the checkout until one fails. `%s` is the path of the file, `%S` its
+folder and `%t` a path for temporary files. Files in folders named `Inputs` are not tests. A failing test
+prints its command, which can be pasted into a shell.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ SHOWN_CHARACTERS = 4000
 
 
 class CaseFailedError(Exception):
-    """A command of a case did not end as it should; says so as users want to read it."""
+    """A command of a test failed; the message is the report."""
 
 
 class LitFile(pytest.File):
@@ -85,7 +85,7 @@ def _report(result: Result, command: str) -> str:
 
 
 def _clean_path(path: Path) -> Path:
-    """The path, with nothing there, in a folder that exists."""
+    """Removes what is at the path, and creates its parent folder."""
     if path.is_dir():
         shutil.rmtree(path)
     path.unlink(missing_ok=True)

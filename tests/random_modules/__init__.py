@@ -1,11 +1,12 @@
-"""Random programs, for comparing passes with the reference where nobody thought of an example.
+"""Random programs, which compare passes with the C++ passes beyond the hand-written tests.
 
-`random_module(seed)` in `modules.py` is a valid module as text, always the same one for a seed. The
-modules are small and dense: a few functions that call each other, with loops, branches, barriers, manual
-and named computations inside each other, over a few small tensors, so that values have many uses, and
-most values have a sharding, a constraint or a group.
+`random_module(seed)` in `modules.py` returns the text of a valid module; the same seed gives the same module.
+The modules are small and dense: a few functions that call each other, with nested loops, branches, barriers,
+manual and named computations, over a few small tensors. So values have many uses, and most have a sharding, a
+constraint or a group.
 
     python -m tests.random_modules.compare --seeds 0:2000 --reference-python PYTHON
 
-runs pipelines on them here and there, and shows what differs. `make test-reference` does it for a few.
+runs pipelines on them with both tools and prints the differences. `make test-reference` does so for a few
+seeds.
 """

@@ -1,4 +1,4 @@
-"""Random operations with bodies: loops, branches, barriers, manual and named computations."""
+"""Random operations with regions: loops, branches, barriers, manual and named computations."""
 
 from __future__ import annotations
 
@@ -7,53 +7,52 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tests.random_modules.meshes import Mesh, manual_sharding
-from tests.random_modules.scopes import INDEX, TRUTH, Maker, Scope, Tensor, Type, Value, names, types
+from tests.random_modules.scopes import INDEX, TRUTH, OpGenerator, Scope, Tensor, Type, Value, names, types
 
 
-def fill(scope: Scope, most: int) -> None:
-    """Writes some operations into a block, and more blocks while the depth allows it."""
+def fill(scope: Scope, max_ops: int) -> None:
+    """Writes up to `max_ops` operations into a block; they have regions while the depth allows it."""
     count, start = len(scope.values), len(scope.writer.lines)
-    makers: dict[Maker, int] = {**scope.writer.operations, **(BODIES if scope.depth > 0 else {})}
-    for maker in scope.writer.without:
-        makers.pop(maker, None)
-    for _ in range(scope.random.randint(0, most)):
-        (maker,) = scope.random.choices(list(makers), list(makers.values()))
-        maker(scope)
+    generators: dict[OpGenerator, int] = {**scope.writer.operations, **(BODIES if scope.depth > 0 else {})}
+    for generator in scope.writer.without:
+        generators.pop(generator, None)
+    for _ in range(scope.random.randint(0, max_ops)):
+        (generator,) = scope.random.choices(list(generators), list(generators.values()))
+        generator(scope)
     if scope.writer.is_all_used:
         _use_the_rest(scope, scope.values[count:], "\n".join(scope.writer.lines[start:]))
 
 
 def _use_the_rest(scope: Scope, values: Sequence[Value], text: str) -> None:
-    """Gives values that occur in a text only where they are defined to something that may not be removed."""
+    """Passes values that `text` defines but does not use to an operation with side effects."""
     unused = [
         value
         for value in values
         if len(re.findall(rf"{re.escape(value.name)}\b", text)) == ("#" not in value.name)
     ]
     if unused:
-        held = 'call_target_name = "sdy_testonly", has_side_effect = true'
-        scope.write(f'"stablehlo.custom_call"({names(unused)}) <{{{held}}}> : ({types(unused)}) -> ()')
+        properties = 'call_target_name = "sdy_testonly", has_side_effect = true'
+        scope.write(f'"stablehlo.custom_call"({names(unused)}) <{{{properties}}}> : ({types(unused)}) -> ()')
 
 
 def optimization_barrier(scope: Scope) -> None:
-    inputs = scope.some(3, least=1)
-    kinds = [value.type for value in inputs]
-    attributes = scope.attributes(kinds)
+    inputs = scope.some(3, min_count=1)
+    value_types = [value.type for value in inputs]
+    attributes = scope.attributes(value_types)
     head = f"stablehlo.optimization_barrier{attributes} {names(inputs)} : {types(inputs)}"
-    scope.write(scope.results(kinds, head))
+    scope.write(scope.results(value_types, head))
 
 
 def while_(scope: Scope) -> None:
     inputs = [scope.one_of(INDEX), *scope.some(3)]
-    kinds = [value.type for value in inputs]
-    arguments = scope.arguments(kinds)
-    attributes = scope.attributes(kinds, "attributes ")
+    value_types = [value.type for value in inputs]
+    arguments = scope.arguments(value_types)
+    attributes = scope.attributes(value_types, "attributes ")
     bound = scope.one_of(INDEX)
     pairs = ", ".join(f"{a.name} = {i.name}" for a, i in zip(arguments, inputs, strict=True))
-    outputs = scope.results(kinds, f"stablehlo.while({pairs}) : {types(inputs)}{attributes}")
-    # The results can be used behind the loop only.
-    known = scope.values[: len(scope.values) - len(kinds)]
-    inside = replace(scope, values=known)
+    outputs = scope.results(value_types, f"stablehlo.while({pairs}) : {types(inputs)}{attributes}")
+    # The results can be used after the loop only.
+    inside = replace(scope, values=scope.values[: len(scope.values) - len(value_types)])
     scope.write(outputs)
     scope.write("cond {")
     condition = inside.nested(arguments, is_isolated=False)
@@ -63,56 +62,56 @@ def while_(scope: Scope) -> None:
     scope.write("} do {")
     body = inside.nested(arguments, is_isolated=False)
     fill(body, 5)
-    _end(body, "stablehlo", kinds)
+    _terminate(body, "stablehlo", value_types)
     scope.write("}")
 
 
 def case(scope: Scope) -> None:
     index = scope.one_of(INDEX)
-    kinds: list[Type] = [value.type for value in scope.some(2, least=1)]
-    attributes = scope.attributes(kinds)
+    value_types: list[Type] = [value.type for value in scope.some(2, min_count=1)]
+    attributes = scope.attributes(value_types)
     branches = []
     start = len(scope.writer.lines)
     for _ in range(scope.random.randint(1, 3)):
         body = scope.nested([], is_isolated=False)
         fill(body, 4)
-        _end(body, "stablehlo", kinds)
+        _terminate(body, "stablehlo", value_types)
         branches.append(scope.writer.lines[start:])
         del scope.writer.lines[start:]
-    scope.write(scope.results(kinds, f'"stablehlo.case"({index.name}) ({{'))
+    scope.write(scope.results(value_types, f'"stablehlo.case"({index.name}) ({{'))
     for number, lines in enumerate(branches):
         if number:
             scope.write("}, {")
         scope.writer.lines.extend(lines)
-    scope.write(f"}}){attributes} : ({INDEX}) -> ({', '.join(map(str, kinds))})")
+    scope.write(f"}}){attributes} : ({INDEX}) -> ({', '.join(map(str, value_types))})")
 
 
 def named_computation(scope: Scope) -> None:
-    """One of few names, so that some have the same; shardings of all inputs and outputs, or of none."""
+    """Uses one of a few names, and shardings of all inputs, of all outputs, or none."""
     inputs = scope.some(3)
-    kinds = [value.type for value in inputs]
-    arguments = scope.arguments(kinds)
+    value_types = [value.type for value in inputs]
+    arguments = scope.arguments(value_types)
     start = len(scope.writer.lines)
     body = scope.nested(arguments, is_isolated=True)
     fill(body, 5)
     outputs: list[Type] = [value.type for value in body.some(2)]
-    _end(body, "sdy", outputs)
+    _terminate(body, "sdy", outputs)
     lines = scope.writer.lines[start:]
     del scope.writer.lines[start:]
     name = scope.random.choice(("foo", "bar", "baz"))
-    shardings = _maybe_shardings(scope, "in", kinds) + _maybe_shardings(scope, "out", outputs)
+    shardings = _maybe_shardings(scope, "in", value_types) + _maybe_shardings(scope, "out", outputs)
     head = f'sdy.named_computation<"{name}">({names(inputs)}){shardings} ({_typed(arguments)}) {{'
-    _wrap(scope, head, lines, kinds, outputs)
+    _wrap(scope, head, lines, value_types, outputs)
 
 
-def _maybe_shardings(scope: Scope, word: str, kinds: Sequence[Type]) -> str:
-    if not kinds or not scope.writer.is_sharded_inside or scope.random.random() < 0.5:
+def _maybe_shardings(scope: Scope, word: str, value_types: Sequence[Type]) -> str:
+    if not value_types or not scope.writer.is_sharded_inside or scope.random.random() < 0.5:
         return ""
-    return f" {word}_shardings={scope.shardings(kinds)}"
+    return f" {word}_shardings={scope.shardings(value_types)}"
 
 
 def manual_computation(scope: Scope) -> None:
-    """Manual axes that are free here, inputs and outputs split along some of them."""
+    """Has manual axes that are free here; inputs and outputs are sharded along some of them."""
     meshes = [mesh for mesh in scope.writer.meshes if any(name not in scope.taken for name, _ in mesh.axes)]
     if not meshes:
         return
@@ -120,22 +119,22 @@ def manual_computation(scope: Scope) -> None:
     free = [name for name, _ in mesh.axes if name not in scope.taken]
     manual = scope.random.sample(free, scope.random.randint(0, len(free)))
     inputs = [scope.any_tensor() for _ in range(scope.random.randint(1, 3))]
-    kinds = [value.type for value in inputs]
+    value_types = [value.type for value in inputs]
     inside, in_shardings = [], []
-    for kind in kinds:
-        sharding, local = manual_sharding(scope.random, mesh, kind.shape, manual, scope.taken)
+    for value_type in value_types:
+        sharding, local = manual_sharding(scope.random, mesh, value_type.shape, manual, scope.taken)
         in_shardings.append(str(sharding))
         inside.append(Tensor(local))
     arguments = scope.arguments(inside)
     start = len(scope.writer.lines)
     body = scope.nested(arguments, is_isolated=True)
     body.taken = scope.taken | frozenset(manual)
-    body.border = scope.writer.values
+    body.manual_computation = scope.writer.values
     fill(body, 5)
     outputs: list[Type] = []
     out_shardings, returned = [], []
     for value in [body.any_tensor() for _ in range(scope.random.randint(0, 2))]:
-        # The global shape is not smaller than the local one; look for one that the sharding makes local.
+        # Try a global shape; use it if its local shape is that of the value.
         grown = tuple(
             size * scope.random.choice((1, 1, _mesh_size(mesh, manual))) for size in value.type.shape
         )
@@ -153,18 +152,18 @@ def manual_computation(scope: Scope) -> None:
         f"out_shardings=[{', '.join(out_shardings)}] "
         f"manual_axes={{{axes}}} ({_typed(arguments)}) {{"
     )
-    _wrap(scope, head, lines, kinds, outputs)
+    _wrap(scope, head, lines, value_types, outputs)
 
 
 def _mesh_size(mesh: Mesh, manual: Sequence[str]) -> int:
-    """The size of one of the manual axes."""
+    """The size of a manual axis, 1 if there is none."""
     return mesh.size(manual[0]) if manual else 1
 
 
 def _wrap(
     scope: Scope, head: str, lines: Sequence[str], inputs: Sequence[Type], outputs: Sequence[Type]
 ) -> None:
-    """Writes an operation around the lines of its body."""
+    """Writes an operation whose region consists of `lines`."""
     scope.write(scope.results(outputs, head))
     scope.writer.lines.extend(lines)
     scope.write(f"}} : ({', '.join(map(str, inputs))}) -> ({', '.join(map(str, outputs))})")
@@ -174,12 +173,12 @@ def _typed(arguments: Sequence[Value]) -> str:
     return ", ".join(f"{value.name}: {value.type}" for value in arguments)
 
 
-def _end(body: Scope, dialect: str, kinds: Sequence[Type]) -> None:
-    values = [body.one_of(kind) for kind in kinds]
+def _terminate(body: Scope, dialect: str, value_types: Sequence[Type]) -> None:
+    values = [body.one_of(value_type) for value_type in value_types]
     body.write(f"{dialect}.return {names(values)} : {types(values)}" if values else f"{dialect}.return")
 
 
-BODIES: dict[Maker, int] = {
+BODIES: dict[OpGenerator, int] = {
     optimization_barrier: 3,
     while_: 3,
     case: 2,

@@ -1,11 +1,11 @@
-"""Compares pipelines with the reference on random modules, and shows what differs.
+"""Compares pipelines with the reference on random modules, and prints the differences.
 
     python -m tests.random_modules.compare --kind rules --seeds 0:2000 --reference-python PYTHON [PIPELINE …]
 
-PYTHON is one that has jaxlib. There are several kinds of modules; without pipelines, those passes are
-compared for which the kind was made. Where the reference crashes there is nothing to compare with, but
-sdy-opt has to end well, or with an error of the program. Where it says something else, it is asked again:
-what comes of memory that it should not read is different each time, and no difference of sdy-opt.
+PYTHON has jaxlib. There are several kinds of modules; without pipelines, the passes that a kind was made for
+are compared. If the reference crashes there is nothing to compare with, but sdy-opt has to succeed or to
+report an error. If the results differ, the reference runs again several times: a result that depends on
+uninitialized memory changes from run to run, and is no difference of sdy-opt.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from difflib import unified_diff
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from sdyopt.driver.job import Job
 from sdyopt.driver.run import run_job
@@ -33,9 +33,9 @@ from tests.random_modules.modules import random_module
 from tests.random_modules.programs import random_program, random_sharded_program
 from tests.random_modules.rules.modules import random_module as random_rule_module
 
-# What messages call the module.
+# The file name in diagnostics.
 NAME = "random"
-_TIMES_ASKED_AGAIN = 5
+_RERUNS = 5
 # Warnings of what C++ does without a word.
 _ONLY_HERE = (
     "collectives get no further than",
@@ -44,8 +44,8 @@ _ONLY_HERE = (
 _LIFT, _EDGES = "sdy-lift-inlined-meshes", "sdy-add-data-flow-edges"
 _APPLY = "sdy-apply-sharding-constraints"
 _DEBUG = "debug-sharding-origins=true debug-propagation-edge-sharding=true"
-# Constraints come after lifting, because the reference forgets what an inlined mesh was when it gives one
-# of several results a sharding.
+# Constraints are applied after lifting, because the reference loses an inlined mesh when it gives one of
+# several results a sharding.
 IMPORT_PASSES = (
     "",
     _LIFT,
@@ -73,8 +73,8 @@ IMPORT_PASSES = (
 _IMPORT = "sdy-import-pipeline"
 _RULES = "sdy-populate-op-sharding-rules"
 _CONSERVATIVE = "conservative-propagation=true"
-# Without data-flow edges, and on what the import passes make of a module. A mesh that has no name yet is
-# more than the reference can propagate over.
+# Without data-flow edges, and after the import passes. The reference cannot propagate over a mesh without a
+# name.
 PROPAGATION_PASSES = (
     f"func.func({_RULES})",
     f"{_IMPORT},sdy-basic-propagate{{keep-sharding-rules=true}}",
@@ -117,7 +117,7 @@ PIPELINES = (
     f"{_PROPAGATE},func.func({_RESHARD},sdy-reshard-to-collectives)",
     f"{_PROPAGATE}{{dedup-functions-fully=true}}",
 )
-# Shardings at random have more conflicts than propagated ones.
+# Random shardings have more conflicts than propagated ones.
 RESHARDS = (f"func.func({_RESHARD})", "func.func(sdy-insert-explicit-reshards)")
 EXPORT_PIPELINES = (
     "sdy-export-pipeline",
@@ -129,7 +129,7 @@ EXPORT_PIPELINES = (
 
 @dataclass(frozen=True)
 class Kind:
-    """Modules of a seed, and the passes that they were made for."""
+    """A generator of modules, and the pipelines that are compared on them."""
 
     make: Callable[[int], str]
     pipelines: tuple[str, ...]
@@ -148,24 +148,24 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Ending:
-    """How a pipeline ended: what was printed, and the errors and warnings, without what shows them."""
+    """The result of a pipeline: its output, and the first lines of its errors and warnings."""
 
     output: str
     messages: tuple[str, ...]
-    # Whether it was a fault of the program; the messages are a traceback then.
+    # Whether it ended with an exception; the messages are its traceback.
     is_crash: bool = False
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """How a pipeline ended for a module here, and there; None if it crashed there."""
+    """The results of a pipeline on a module with both tools; `theirs` is None if the reference crashed."""
 
     seed: int
     pipeline: str
     ours: Ending
     theirs: Ending | None
-    # Whether the reference, asked again, did not end in that way.
-    is_by_chance: bool = False
+    # Whether the reference gives another result when it runs again.
+    is_nondeterministic: bool = False
 
     @property
     def verdict(self) -> str:
@@ -173,15 +173,15 @@ class Comparison:
             return f"crash: {self.pipeline}"
         if self.theirs is None:
             return "crash of the reference"
-        if self.is_by_chance:
-            return "different each time in the reference"
+        if self.is_nondeterministic:
+            return "nondeterministic reference"
         if self.ours != self.theirs:
             return f"different: {self.pipeline}"
         return "equal" if self.ours.output else "equal errors"
 
     @property
     def is_different(self) -> bool:
-        if self.ours.is_crash or self.theirs is None or self.is_by_chance:
+        if self.ours.is_crash or self.theirs is None or self.is_nondeterministic:
             return self.ours.is_crash
         return self.ours != self.theirs
 
@@ -197,6 +197,13 @@ def _lines(ending: Ending) -> list[str]:
     return [*ending.messages, *ending.output.splitlines()]
 
 
+class _Result(TypedDict):
+    """A result that reference.py prints."""
+
+    output: str
+    errors: list[str]
+
+
 class Reference:
     """A process that runs the C++ passes."""
 
@@ -206,15 +213,15 @@ class Reference:
             [python, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
-    def ask(self, text: str, pipelines: list[str]) -> None:
-        """Gives it a module; the answer may be taken later."""
+    def submit(self, text: str, pipelines: list[str]) -> None:
+        """Starts pipelines on a module; `results` waits for them."""
         assert self._process.stdin is not None
         print(json.dumps({"text": text, "pipelines": pipelines}), file=self._process.stdin, flush=True)
 
-    def answer(self) -> list[Ending | None]:
-        """How the pipelines ended for the oldest module given; None where it crashed."""
+    def results(self) -> list[Ending | None]:
+        """The results for the oldest submitted module; None where a pipeline crashed."""
         assert self._process.stdout is not None
-        results: list[dict[str, Any] | None] = json.loads(self._process.stdout.readline())
+        results: list[_Result | None] = json.loads(self._process.stdout.readline())
         return [
             None if r is None else Ending(_with_sorted_edges(r["output"]), _first_lines(r["errors"]))
             for r in results
@@ -226,7 +233,7 @@ class Reference:
 
 @contextmanager
 def reference(python: str) -> Iterator[Reference]:
-    """The reference, run by a Python that has jaxlib."""
+    """Runs the reference with a Python that has jaxlib."""
     running = Reference(python)
     try:
         yield running
@@ -240,46 +247,48 @@ def compare(
     reference: Reference,
     make: Callable[[int], str] = random_module,
 ) -> Iterator[Comparison]:
-    """Runs each pipeline on the module of a seed, here and there."""
+    """Runs each pipeline with both tools on the module of a seed."""
     text = make(seed)
-    whole = [f"builtin.module({pipeline})" for pipeline in pipelines]
-    reference.ask(text, whole)
-    ours = [run_here(text, pipeline) for pipeline in whole]
-    for pipeline, here, there in zip(pipelines, ours, reference.answer(), strict=True):
-        yield Comparison(seed, pipeline, here, there)
+    anchored = [f"builtin.module({pipeline})" for pipeline in pipelines]
+    reference.submit(text, anchored)
+    results = [run_here(text, pipeline) for pipeline in anchored]
+    for pipeline, ours, theirs in zip(pipelines, results, reference.results(), strict=True):
+        yield Comparison(seed, pipeline, ours, theirs)
 
 
-def asked_again(comparison: Comparison, text: str, python: str) -> Comparison:
-    """The same, having looked whether the reference ends in the same way in processes of their own."""
-    for _ in range(_TIMES_ASKED_AGAIN):
+def rerun(comparison: Comparison, text: str, python: str) -> Comparison:
+    """The comparison after further runs of the reference, each in a new process."""
+    for _ in range(_RERUNS):
         with reference(python) as fresh:
-            fresh.ask(text, [f"builtin.module({comparison.pipeline})"])
-            if fresh.answer() != [comparison.theirs]:
-                return replace(comparison, is_by_chance=True)
+            fresh.submit(text, [f"builtin.module({comparison.pipeline})"])
+            if fresh.results() != [comparison.theirs]:
+                return replace(comparison, is_nondeterministic=True)
     return comparison
 
 
 def run_here(text: str, pipeline: str) -> Ending:
-    """How a pipeline ends for a module, in this process."""
+    """Runs a pipeline on a module with sdy-opt, in this process."""
     report: list[str] = []
     job = Job(NAME, text.encode(), parse_pipeline(pipeline, lookup), report.append)
     try:
         outcome = run_job(job)
-    except Exception as crash:  # which is a difference like others, and should not end the comparison
+    except Exception as crash:  # a difference like others; the comparison continues
         return Ending("", tuple(traceback.format_exception(crash)), is_crash=True)
-    # Where a message has no place, there is none on either side.
+    # A message without a location has none in the reference, too.
     message = rf"^(?:{NAME}:(\d+:\d+)|<unknown>:0)(: (?:error|warning): .*)$"
-    found = re.findall(message, "".join(report), re.MULTILINE)
-    messages = [place + text for place, text in found if not any(words in text for words in _ONLY_HERE)]
+    diagnostics = re.findall(message, "".join(report), re.MULTILINE)
+    messages = [
+        location + text for location, text in diagnostics if not any(words in text for words in _ONLY_HERE)
+    ]
     return Ending(_with_sorted_edges(outcome.output.rstrip("\n")), tuple(messages))
 
 
-# Entries of one step of propagation, of which those of one axis come in no particular order there.
+# The edges of one propagation step; in the reference those of one axis are in no particular order.
 _EDGES_OF_STEP = re.compile(r"\{[^{}]* -> [^{}]*\}(?:, \{[^{}]* -> [^{}]*\})+")
 
 
 def _with_sorted_edges(text: str) -> str:
-    return _EDGES_OF_STEP.sub(lambda found: ", ".join(sorted(re.findall(r"\{.*?\}", found[0]))), text)
+    return _EDGES_OF_STEP.sub(lambda match: ", ".join(sorted(re.findall(r"\{.*?\}", match[0]))), text)
 
 
 def _first_lines(messages: list[str]) -> tuple[str, ...]:
@@ -290,11 +299,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("pipelines", nargs="*", help="what goes into builtin.module(…)")
-    parser.add_argument("--kind", choices=KINDS, default="import", help="which kind of modules")
-    parser.add_argument("--seeds", default="0:200", metavar="FROM:TO", help="which modules")
+    parser.add_argument("pipelines", nargs="*", help="passes to run on builtin.module")
+    parser.add_argument("--kind", choices=KINDS, default="import", help="the kind of modules")
+    parser.add_argument("--seeds", default="0:200", metavar="FROM:TO", help="the seeds of the modules")
     parser.add_argument("--reference-python", default=sys.executable, metavar="PYTHON")
-    parser.add_argument("--most", type=int, default=5, help="how many differences to show")
+    parser.add_argument("--most", type=int, default=5, help="the number of differences to print")
     options = parser.parse_args()
     start, end = map(int, options.seeds.split(":"))
     kind = KINDS[options.kind]
@@ -305,7 +314,7 @@ def main() -> int:
         for seed in range(start, end):
             for comparison in compare(seed, pipelines, running, kind.make):
                 if comparison.is_different and not comparison.ours.is_crash:
-                    comparison = asked_again(comparison, kind.make(seed), options.reference_python)
+                    comparison = rerun(comparison, kind.make(seed), options.reference_python)
                 counts[comparison.verdict] += 1
                 differences += comparison.is_different
                 if comparison.is_different and differences <= options.most:

@@ -1,4 +1,4 @@
-"""Random meshes, and shardings over them."""
+"""Random meshes and shardings."""
 
 from __future__ import annotations
 
@@ -12,23 +12,24 @@ AXES = (("x", 2), ("y", 2), ("z", 4), ("w", 8), ("one", 1))
 
 @dataclass(frozen=True)
 class Mesh:
-    """Axes with their sizes; how shardings speak of it; and how it is defined, if it has a name."""
+    """Axes with their sizes, the text that shardings refer to it by, and its definition if it has a name."""
 
     axes: tuple[tuple[str, int], ...]
     reference: str
     definition: str = ""
-    # Of one device, as a sharding says without dimensions.
+    # Whether it has a single device; its shardings have no dimensions.
     is_maximal: bool = False
 
     def size(self, axis: str) -> int:
         return dict(self.axes)[axis]
 
-    def order(self, piece: FormatElement) -> tuple[int, int]:
-        return [name for name, _ in self.axes].index(piece.axis), piece.pre_size
+    def order(self, axis: AxisRef) -> tuple[int, int]:
+        """The sort key of an axis in this mesh."""
+        return [name for name, _ in self.axes].index(axis.axis), axis.pre_size
 
 
 @dataclass(frozen=True)
-class FormatElement:
+class AxisRef:
     """An axis, or a sub-axis if it is not `whole`."""
 
     axis: str
@@ -39,16 +40,16 @@ class FormatElement:
     def __str__(self) -> str:
         return f'"{self.axis}"' if self.whole else f'"{self.axis}":({self.pre_size}){self.size}'
 
-    def goes_on_with(self, other: FormatElement) -> bool:
-        """Whether the two would have to be written as one."""
+    def can_merge_with(self, other: AxisRef) -> bool:
+        """Whether this axis followed by `other` must be written as one axis."""
         return self.axis == other.axis and self.pre_size * self.size == other.pre_size
 
 
-def random_meshes(random: Random, known: Sequence[tuple[str, int]] = AXES) -> list[Mesh]:
-    """A few meshes with names, among them equal ones, and a few that stand in the shardings themselves."""
+def random_meshes(random: Random, axes_to_use: Sequence[tuple[str, int]] = AXES) -> list[Mesh]:
+    """A few meshes with names, some of them equal, and a few that are inlined in shardings."""
     meshes = []
     for name in random.sample(("mesh", "mesh_0", "other", "maximal_mesh_1"), random.randint(1, 3)):
-        axes = _random_axes(random, known)
+        axes = _random_axes(random, axes_to_use)
         meshes.append(
             Mesh(axes, f"@{name}", f"sdy.mesh @{name} = {mesh_text(axes, _random_devices(random, axes))}")
         )
@@ -56,17 +57,17 @@ def random_meshes(random: Random, known: Sequence[tuple[str, int]] = AXES) -> li
         twin = meshes[0]
         meshes.append(Mesh(twin.axes, "@twin", twin.definition.replace(twin.reference, "@twin")))
     if random.random() < 0.4:
-        axes = random.choice((meshes[0].axes, _random_axes(random, known)))
+        axes = random.choice((meshes[0].axes, _random_axes(random, axes_to_use)))
         meshes.append(Mesh(axes, "mesh" + mesh_text(axes, _random_devices(random, axes))))
     return meshes
 
 
-def _random_axes(random: Random, known: Sequence[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
-    return tuple(random.sample(known, random.randint(1, 3)))
+def _random_axes(random: Random, axes_to_use: Sequence[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
+    return tuple(random.sample(axes_to_use, random.randint(1, 3)))
 
 
 def _random_devices(random: Random, axes: Sequence[tuple[str, int]]) -> list[int]:
-    """The devices, in an order of their own; usually empty, which is the usual order."""
+    """The device ids in random order, or none, which is the default order."""
     count = prod(size for _, size in axes)
     return random.sample(range(count), count) if random.random() < 0.1 else []
 
@@ -83,37 +84,39 @@ def mesh_text(axes: Sequence[tuple[str, int]], devices: Sequence[int]) -> str:
 
 @dataclass
 class Sharding:
-    """A sharding while it is being made: pieces per dimension, and the rest."""
+    """A mutable sharding: the axes of each dimension, replicated and unreduced axes."""
 
     mesh: Mesh
-    dims: list[list[FormatElement]]
-    replicated: list[FormatElement]
-    unreduced: list[FormatElement]
+    dims: list[list[AxisRef]]
+    replicated: list[AxisRef]
+    unreduced: list[AxisRef]
     is_open: list[bool]
     priorities: list[int | None]
 
     def __str__(self) -> str:
-        dims = [_dimension(*parts) for parts in zip(self.dims, self.is_open, self.priorities, strict=True)]
+        dims = [
+            _dimension(*dimension) for dimension in zip(self.dims, self.is_open, self.priorities, strict=True)
+        ]
         others = (("replicated", self.replicated), ("unreduced", self.unreduced))
-        named = "".join(f", {name}={{{_elements(pieces)}}}" for name, pieces in others if pieces)
+        named = "".join(f", {name}={{{_elements(axis_refs)}}}" for name, axis_refs in others if axis_refs)
         return f"<{self.mesh.reference}, [{', '.join(dims)}]{named}>"
 
 
-def _dimension(pieces: list[FormatElement], is_open: bool, priority: int | None) -> str:
-    inside = ", ".join([*map(str, pieces), *(["?"] if is_open else [])])
-    # A closed dimension without axes may not have a priority.
-    has_priority = priority is not None and (pieces or is_open)
+def _dimension(axis_refs: list[AxisRef], is_open: bool, priority: int | None) -> str:
+    inside = ", ".join([*map(str, axis_refs), *(["?"] if is_open else [])])
+    # A closed dimension without axes must not have a priority.
+    has_priority = priority is not None and (axis_refs or is_open)
     return f"{{{inside}}}" + (f"p{priority}" if has_priority else "")
 
 
-def _elements(pieces: list[FormatElement]) -> str:
-    return ", ".join(map(str, pieces))
+def _elements(axis_refs: list[AxisRef]) -> str:
+    return ", ".join(map(str, axis_refs))
 
 
 def random_sharding(
     random: Random, mesh: Mesh, rank: int, taken: Collection[str], is_closed: bool | None = None
 ) -> Sharding:
-    """A sharding of a tensor without the axes that are `taken`."""
+    """A random sharding of a tensor that does not use the axes `taken`."""
     if mesh.is_maximal:
         return Sharding(mesh, [], [], [], [], [])
     if is_closed is None:
@@ -126,59 +129,63 @@ def random_sharding(
         [not is_closed and random.random() < 0.7 for _ in range(rank)],
         [random.choice((None, None, None, 0, 1, 2)) for _ in range(rank)],
     )
-    pieces = [piece for axis in mesh.axes if axis[0] not in taken for piece in _split(random, *axis)]
-    random.shuffle(pieces)
-    for piece in pieces:
-        place(random.choice([*result.dims, *result.dims, result.replicated, result.unreduced, []]), piece)
+    axis_refs = [axis_ref for axis in mesh.axes if axis[0] not in taken for axis_ref in _split(random, *axis)]
+    random.shuffle(axis_refs)
+    for axis_ref in axis_refs:
+        append_axis(
+            random.choice([*result.dims, *result.dims, result.replicated, result.unreduced, []]), axis_ref
+        )
     result.replicated = in_order(mesh, result.replicated)
     result.unreduced = in_order(mesh, result.unreduced)
     return result
 
 
-def _split(random: Random, axis: str, size: int) -> list[FormatElement]:
-    """An axis, or the sub-axes that it is made of."""
+def _split(random: Random, axis: str, size: int) -> list[AxisRef]:
+    """An axis, or two sub-axes that it splits into."""
     if size < 4 or random.random() < 0.5:
-        return [FormatElement(axis, 1, size, whole=True)]
-    cut = random.choice([cut for cut in range(2, size) if size % cut == 0])
-    return [FormatElement(axis, 1, cut, whole=False), FormatElement(axis, cut, size // cut, whole=False)]
+        return [AxisRef(axis, 1, size, whole=True)]
+    pre_size = random.choice([pre_size for pre_size in range(2, size) if size % pre_size == 0])
+    return [AxisRef(axis, 1, pre_size, whole=False), AxisRef(axis, pre_size, size // pre_size, whole=False)]
 
 
-def place(pieces: list[FormatElement], piece: FormatElement) -> None:
-    if not pieces or not pieces[-1].goes_on_with(piece):
-        pieces.append(piece)
+def append_axis(axis_refs: list[AxisRef], axis_ref: AxisRef) -> None:
+    """Appends an axis unless it would have to be merged with the last one."""
+    if not axis_refs or not axis_refs[-1].can_merge_with(axis_ref):
+        axis_refs.append(axis_ref)
 
 
-def in_order(mesh: Mesh, pieces: list[FormatElement]) -> list[FormatElement]:
-    result: list[FormatElement] = []
-    for piece in sorted(pieces, key=mesh.order):
-        place(result, piece)
+def in_order(mesh: Mesh, axis_refs: list[AxisRef]) -> list[AxisRef]:
+    """The axes in mesh order, without those that would have to be merged."""
+    result: list[AxisRef] = []
+    for axis_ref in sorted(axis_refs, key=mesh.order):
+        append_axis(result, axis_ref)
     return result
 
 
 def manual_sharding(
     random: Random, mesh: Mesh, shape: Sequence[int], manual: Sequence[str], taken: Collection[str]
 ) -> tuple[Sharding, tuple[int, ...]]:
-    """A sharding for a manual computation, and the shape that a tensor of this shape has inside."""
+    """A sharding of an operand of a manual computation, and the local shape in its body."""
     result = random_sharding(random, mesh, len(shape), {*taken, *manual})
     local = list(shape)
     for axis in random.sample(manual, len(manual)):
-        for piece in _split(random, axis, mesh.size(axis)):
+        for axis_ref in _split(random, axis, mesh.size(axis)):
             dim = random.randrange(len(shape)) if shape and random.random() < 0.7 else None
-            if dim is not None and local[dim] % piece.size == 0:
-                _place_manual(result.dims[dim], piece, manual)
+            if dim is not None and local[dim] % axis_ref.size == 0:
+                _insert_manual_axis(result.dims[dim], axis_ref, manual)
                 local[dim] = shape[dim] // prod(p.size for p in result.dims[dim] if p.axis in manual)
             elif random.random() < 0.3:
-                result.replicated = in_order(mesh, [*result.replicated, piece])
-    # Inside, where the manual axes are gone, a closed dimension without others may not have a priority.
-    for dim, pieces in enumerate(result.dims):
-        if all(piece.axis in manual for piece in pieces) and not result.is_open[dim]:
+                result.replicated = in_order(mesh, [*result.replicated, axis_ref])
+    # In the body, without manual axes, a closed dimension without other axes must not have a priority.
+    for dim, axis_refs in enumerate(result.dims):
+        if all(axis_ref.axis in manual for axis_ref in axis_refs) and not result.is_open[dim]:
             result.priorities[dim] = None
     return result, tuple(local)
 
 
-def _place_manual(pieces: list[FormatElement], piece: FormatElement, manual: Sequence[str]) -> None:
-    """Puts a piece of a manual axis behind the others and before the pieces of free axes."""
-    count = sum(1 for other in pieces if other.axis in manual)
-    before = pieces[:count]
-    place(before, piece)
-    pieces[:count] = before
+def _insert_manual_axis(axis_refs: list[AxisRef], axis_ref: AxisRef, manual: Sequence[str]) -> None:
+    """Inserts a manual axis after the other manual axes and before the free ones."""
+    count = sum(1 for other in axis_refs if other.axis in manual)
+    before = axis_refs[:count]
+    append_axis(before, axis_ref)
+    axis_refs[:count] = before

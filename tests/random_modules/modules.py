@@ -9,11 +9,11 @@ from tests.random_modules.meshes import random_meshes
 from tests.random_modules.operations import OPERATIONS
 from tests.random_modules.scopes import INDEX, TENSORS, Scope, Signature, Type, Writer, names, types
 
-MOST_DEPTH = 3
+MAX_DEPTH = 3
 
 
 def random_module(seed: int) -> str:
-    """A valid module, always the same one for a seed."""
+    """A valid module; the same seed gives the same module."""
     random = Random(seed)
     writer = Writer(random, random_meshes(random), OPERATIONS)
     blocks = [[mesh.definition for mesh in writer.meshes if mesh.definition]]
@@ -23,7 +23,7 @@ def random_module(seed: int) -> str:
     _function(writer, "main", "")
     blocks.append(_taken_lines(writer))
     if random.random() < 0.5:
-        # Functions may stand anywhere, whoever calls them.
+        # Functions may be defined after their callers.
         random.shuffle(blocks)
     return "\n".join(line for block in blocks for line in block) + "\n"
 
@@ -34,10 +34,10 @@ def _taken_lines(writer: Writer) -> list[str]:
 
 
 def _function(writer: Writer, name: str, visibility: str) -> None:
-    """A function; calls those that are there already. Few are only declared."""
+    """Writes a function that may call the earlier ones; a few are declarations."""
     random = writer.random
     inputs: list[Type] = [random.choice((*TENSORS, *TENSORS, INDEX)) for _ in range(random.randint(0, 4))]
-    scope = Scope(writer, [], MOST_DEPTH)
+    scope = Scope(writer, [], MAX_DEPTH)
     scope.values = scope.arguments(inputs)
     arguments = ", ".join(f"{v.name}: {v.type}{_sharded(scope, v.type)}" for v in scope.values)
     is_declared = name != "main" and random.random() < 0.05

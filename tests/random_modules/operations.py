@@ -1,8 +1,8 @@
-"""Random operations without bodies, and those whose body is only a way of saying what they compute."""
+"""Random operations without regions, or whose region is only a reduction function."""
 
 from __future__ import annotations
 
-from tests.random_modules.scopes import INDEX, TENSORS, Maker, Scope, Tensor, Type, Value, names, types
+from tests.random_modules.scopes import INDEX, TENSORS, OpGenerator, Scope, Tensor, Type, Value, names, types
 
 UNARY = ("negate", "exponential", "tanh", "abs")
 BINARY = ("add", "multiply", "maximum", "subtract")
@@ -60,7 +60,7 @@ def broadcast(scope: Scope) -> None:
 
 
 def reshape(scope: Scope) -> None:
-    source = scope.any_tensor(least_rank=1)
+    source = scope.any_tensor(min_rank=1)
     shape = source.type.shape
     type = Tensor(
         (shape[0] * shape[1], *shape[2:]) if len(shape) > 1 else (2, shape[0] // 2) if shape[0] > 1 else ()
@@ -71,7 +71,7 @@ def reshape(scope: Scope) -> None:
 
 
 def slice_(scope: Scope) -> None:
-    source = scope.any_tensor(least_rank=1)
+    source = scope.any_tensor(min_rank=1)
     shape = tuple(scope.random.choice((size, max(size // 2, 1))) for size in source.type.shape)
     type = Tensor(shape)
     limits = ", ".join(f"0:{size}" for size in shape)
@@ -79,7 +79,7 @@ def slice_(scope: Scope) -> None:
 
 
 def transpose(scope: Scope) -> None:
-    source = scope.any_tensor(least_rank=2)
+    source = scope.any_tensor(min_rank=2)
     shape = source.type.shape
     dims = [1, 0, *range(2, len(shape))]
     type = Tensor(tuple(shape[dim] for dim in dims))
@@ -89,7 +89,7 @@ def transpose(scope: Scope) -> None:
 
 
 def custom_call(scope: Scope) -> None:
-    """Several results, of which some may be no tensors."""
+    """Has several results, some of which may be tokens."""
     inputs = scope.some(3)
     outputs: list[Type] = [value.type for value in scope.some(2)]
     tail = f"({types(inputs)}) -> {_result_types(outputs)}"
@@ -102,8 +102,8 @@ def _result_types(outputs: list[Type]) -> str:
 
 
 def reduce(scope: Scope) -> None:
-    """A reduction over one dimension; in half of them, the body uses a constant."""
-    source = scope.any_tensor(least_rank=1)
+    """Reduces one dimension; half of the bodies use a constant."""
+    source = scope.any_tensor(min_rank=1)
     shape = source.type.shape
     dim = scope.random.randrange(len(shape))
     type, start = Tensor(shape[:dim] + shape[dim + 1 :]), scope.one_of(Tensor(()))
@@ -134,7 +134,7 @@ def constraint(scope: Scope) -> None:
 
 
 def chain(scope: Scope) -> None:
-    """Constraints one upon the other, with other uses of the values between them at times."""
+    """Constrains the result of a constraint, sometimes with other uses in between."""
     value = scope.any_tensor()
     if scope.random.random() < 0.5:
         value = scope.result(value.type, f"stablehlo.negate {value.name} : {value.type}")
@@ -159,15 +159,15 @@ def barrier(scope: Scope) -> None:
 
 
 def group(scope: Scope) -> None:
-    """Puts a value into a group that its shape and place allow, or very seldom into any."""
+    """Adds a value to a group of values of its type in the same manual computation, rarely to any group."""
     value = scope.any_tensor()
-    key = None if scope.random.random() < 0.02 else (value.type, scope.border)
-    known = scope.writer.groups.setdefault(key, [])
-    if not known or scope.random.random() < 0.5:
-        known.append(scope.random.randrange(1000))
+    key = None if scope.random.random() < 0.02 else (value.type, scope.manual_computation)
+    group_ids = scope.writer.groups.setdefault(key, [])
+    if not group_ids or scope.random.random() < 0.5:
+        group_ids.append(scope.random.randrange(1000))
         if key is not None:
-            scope.writer.groups.setdefault(None, []).append(known[-1])
-    number = scope.random.choice(known)
+            scope.writer.groups.setdefault(None, []).append(group_ids[-1])
+    number = scope.random.choice(group_ids)
     scope.write(f"sdy.sharding_group {value.name} group_id={number} : {value.type}")
 
 
@@ -191,8 +191,8 @@ def counter(scope: Scope) -> None:
     scope.result(INDEX, f"stablehlo.add {value.name}, {scope.constant(INDEX).name} : {INDEX}")
 
 
-# How often each of them is chosen.
-OPERATIONS: dict[Maker, int] = {
+# The weight with which each is chosen.
+OPERATIONS: dict[OpGenerator, int] = {
     unary: 4,
     binary: 6,
     select: 1,

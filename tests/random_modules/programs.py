@@ -1,4 +1,4 @@
-"""Random programs as they are given to whole pipelines, with little in them that ends these early."""
+"""Random programs for whole pipelines, with few errors that would end these early."""
 
 from __future__ import annotations
 
@@ -14,21 +14,23 @@ _PRIORITY = re.compile(r"\}p\d")
 
 
 def random_program(seed: int) -> str:
-    """A program before propagation; always the same one for a seed."""
+    """A program before propagation; the same seed gives the same program."""
     random = Random(f"programs {seed}")
     return _program(random, weighted_meshes(random))
 
 
 def random_sharded_program(seed: int) -> str:
-    """The same as if it had come from propagation: meshes have names, and nothing has a priority."""
+    """A program as after propagation: meshes have names, and no sharding has priorities."""
     random = Random(f"sharded {seed}")
     meshes = [mesh for mesh in weighted_meshes(random) if mesh.definition]
     return _PRIORITY.sub("}", _program(random, meshes))
 
 
 def _program(random: Random, meshes: list[Mesh]) -> str:
-    """Users do not write named computations; propagation makes them of calls. Sums are seldom, because the
-    reference ends with a failed check where they meet other sums or other meshes."""
+    """A program without named computations, which users do not write, and with few unreduced axes.
+
+    The reference fails an assertion where unreduced axes meet others or another mesh.
+    """
     text = write_module(random, meshes, without=(named_computation,))
-    share = random.choice((0.0, 0.0, 0.05, 0.3))
-    return _UNREDUCED.sub(lambda found: found[0] if random.random() < share else "", text)
+    probability = random.choice((0.0, 0.0, 0.05, 0.3))
+    return _UNREDUCED.sub(lambda match: match[0] if random.random() < probability else "", text)

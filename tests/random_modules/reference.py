@@ -1,9 +1,9 @@
-"""The C++ passes, for modules that come one by one. Run by a Python that has jaxlib; stands alone.
+"""Runs the C++ passes on modules from standard input. A script for a Python that has jaxlib.
 
-Reads a line of JSON per module, `{"text": …, "pipelines": […]}`, and answers with a line: for each
-pipeline `{"output": …, "errors": […]}`, or null where the process died. Each pipeline runs in a process
-forked for it: a crash ends that one alone, as does a pass that never ends, and warnings that come once per
-process come for each.
+Reads a line of JSON per module, `{"text": …, "pipelines": […]}`, and writes a line of results: for each
+pipeline `{"output": …, "errors": […]}`, or null if its process died. Each pipeline runs in a forked process,
+so that a crash or an endless loop ends only this one, and warnings that are emitted once per process are
+emitted for each.
 """
 
 import json
@@ -11,19 +11,26 @@ import os
 import re
 import signal
 import sys
-from typing import Any
+from typing import TypedDict
 
 from jaxlib.mlir import ir, passmanager
 from jaxlib.mlir._mlir_libs import _jax_mlir_ext, _mosaic_gpu_ext
 from jaxlib.mlir.dialects import chlo, mhlo, sdy, stablehlo
 
-Result = dict[str, Any]
-# After so many seconds a pipeline has crashed.
-PATIENCE = 20
+
+class Result(TypedDict):
+    """The output of a pipeline, and its errors and warnings."""
+
+    output: str
+    errors: list[str]
+
+
+# Seconds after which a pipeline is killed.
+TIMEOUT = 20
 
 
 def main() -> None:
-    # Forked processes have it as well. It has no threads, which would be missing there.
+    # Forked processes share the context; it has no threads, which a fork would lose.
     context = _new_context()
     for line in sys.stdin:
         task = json.loads(line)
@@ -32,13 +39,13 @@ def main() -> None:
 
 
 def _run_forked(context: ir.Context, text: str, pipeline: str) -> Result | None:
-    """The result of a pipeline, run in a process of its own; None if that process died."""
+    """The result of a pipeline in a forked process; None if the process died."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
         os.close(reading)
-        signal.alarm(PATIENCE)
-        # What a failed check says goes nowhere.
+        signal.alarm(TIMEOUT)
+        # Discard the message of a failed assertion.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         with os.fdopen(writing, "w") as out:
             out.write(json.dumps(_run(context, text, pipeline)))
@@ -53,20 +60,20 @@ def _run_forked(context: ir.Context, text: str, pipeline: str) -> Result | None:
 def _run(context: ir.Context, text: str, pipeline: str) -> Result:
     errors: list[str] = []
 
-    def hear(diagnostic: Any) -> bool:
-        place = re.search(r":(\d+:\d+)", str(diagnostic.location))
+    def record(diagnostic: ir.Diagnostic) -> bool:
+        position = re.search(r":(\d+:\d+)", str(diagnostic.location))
         severity = diagnostic.severity.name.lower()
-        errors.append(f"{place[1] if place else ''}: {severity}: {diagnostic.message}")
+        errors.append(f"{position[1] if position else ''}: {severity}: {diagnostic.message}")
         return True
 
     output = ""
-    with context.attach_diagnostic_handler(hear):
+    with context.attach_diagnostic_handler(record):
         try:
             module = ir.Module.parse(text, context)
             passmanager.PassManager.parse(pipeline, context).run(module.operation)
             output = str(module)
         except ir.MLIRError:
-            pass  # what was wrong has been heard
+            pass  # the handler has recorded the errors
     return {"output": output.rstrip("\n"), "errors": errors}
 
 
@@ -81,7 +88,7 @@ def _new_context() -> ir.Context:
         register(context)
     mhlo.register_mhlo_dialect(context)
     _mosaic_gpu_ext.register_inliner_extensions(context)
-    # Errors go to the handler like the rest, not into the exception.
+    # Errors are passed to the handler like other diagnostics, not to the exception.
     context.emit_error_diagnostics = True
     return context
 

@@ -1,4 +1,4 @@
-"""What random operations are written into: text, and the values that can be used there."""
+"""The text that random operations are appended to, and the values they can use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.random_modules.meshes import Mesh, Sharding, random_sharding
 
 @dataclass(frozen=True)
 class Tensor:
-    """The type of a tensor."""
+    """A ranked tensor type."""
 
     shape: tuple[int, ...]
     element: str = "f32"
@@ -22,7 +22,7 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Token:
-    """The type of what is not a tensor."""
+    """The token type."""
 
     shape: tuple[int, ...] = ()
 
@@ -32,7 +32,7 @@ class Token:
 
 Type = Tensor | Token
 INDEX, TRUTH, TOKEN = Tensor((), "i32"), Tensor((), "i1"), Token()
-# Few types, so that most values can be used together.
+# A few types, so that most values can be operands of one operation.
 TENSORS = (Tensor((8, 16)), Tensor((8, 16)), Tensor((16,)), Tensor((8, 8)), Tensor((4, 8, 16)), Tensor(()))
 
 
@@ -44,7 +44,7 @@ class Value:
 
 @dataclass
 class Signature:
-    """A function that can be called."""
+    """The signature of a function that can be called."""
 
     name: str
     inputs: list[Type]
@@ -53,24 +53,24 @@ class Signature:
 
 @dataclass
 class Writer:
-    """The text so far, and what holds for the whole module."""
+    """The text of the module so far, and its global settings."""
 
     random: Random
     meshes: list[Mesh]
-    # What may stand in a block, and how often it is chosen.
-    operations: Mapping[Maker, int]
-    # The sizes of which new shapes are made.
+    # The operations of a block, with the weight of each.
+    operations: Mapping[OpGenerator, int]
+    # The sizes of dimensions of new shapes.
     sizes: Sequence[int] = ()
-    # Whether every value is used somewhere.
+    # Whether every value has a use.
     is_all_used: bool = False
-    # What may not stand in a block although it has a body.
-    without: Collection[Maker] = ()
+    # Operations with regions that are excluded.
+    without: Collection[OpGenerator] = ()
     # Whether operations have shardings other than constraints and those of manual computations.
     is_sharded_inside: bool = True
     functions: list[Signature] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     values: int = 0
-    # Groups by what their values must have in common.
+    # Sharding groups by what their values must have in common.
     groups: dict[object, list[int]] = field(default_factory=dict)
 
     def fresh(self) -> str:
@@ -80,15 +80,15 @@ class Writer:
 
 @dataclass
 class Scope:
-    """A block: the values seen from there, the axes that are taken, and how much more may go inside."""
+    """A block: its visible values, the axes that it cannot use, and the depth of regions it may contain."""
 
     writer: Writer
     values: list[Value]
     depth: int
     taken: frozenset[str] = frozenset()
-    # The manual computation around, by number; 0 for none.
-    border: int = 0
-    # The arguments of the function around, where it may get more.
+    # The number of the enclosing manual computation; 0 for none.
+    manual_computation: int = 0
+    # The arguments of the enclosing function, if more can be added.
     inputs: list[Value] | None = None
 
     @property
@@ -99,7 +99,7 @@ class Scope:
         self.writer.lines.append("  " * (4 - self.depth) + text)
 
     def nested(self, arguments: Sequence[Value], is_isolated: bool) -> Scope:
-        """The scope of a body with these arguments."""
+        """The scope of a region with these block arguments."""
         values = [*arguments] if is_isolated else [*self.values, *arguments]
         inputs = None if is_isolated else self.inputs
         return replace(self, values=values, depth=self.depth - 1, inputs=inputs)
@@ -112,7 +112,7 @@ class Scope:
         return value
 
     def results(self, types: Sequence[Type], head: str) -> str:
-        """The text `%a:2 = head` of an operation with these results, which can be used afterwards."""
+        """The text `%a:2 = head` of an operation; adds its results to the scope."""
         name = self.writer.fresh()
         if not types:
             return head
@@ -128,17 +128,17 @@ class Scope:
     # --- Choices --------------------------------------------------------------------------
 
     def one_of(self, type: Type) -> Value:
-        """A value of a type; a new one if there is none."""
-        found = [value for value in self.values if value.type == type]
-        if found and self.random.random() < 0.95:
-            return self.random.choice(found)
+        """A value of a type: usually an existing one, otherwise a new one."""
+        candidates = [value for value in self.values if value.type == type]
+        if candidates and self.random.random() < 0.95:
+            return self.random.choice(candidates)
         if type == TOKEN:
             return self.result(TOKEN, "stablehlo.create_token : !stablehlo.token")
         assert isinstance(type, Tensor)
         return self.new(type)
 
     def new(self, type: Tensor) -> Value:
-        """A value that nobody else uses: an argument of the function, or else a constant."""
+        """A value without other uses: a function argument, or else a constant."""
         if self.inputs is None or self.random.random() < 0.05:
             return self.constant(type)
         value = Value(self.writer.fresh(), type)
@@ -152,18 +152,18 @@ class Scope:
         literal = {"i1": "true", "complex<f32>": f"({literal}, 0.0)"}.get(type.element, literal)
         return self.result(type, f"stablehlo.constant{self.attributes([type])} dense<{literal}> : {type}")
 
-    def any_tensor(self, least_rank: int = 0) -> Value:
-        """A value that is a tensor of floats with so many dimensions at least."""
-        found = [
-            value for value in self.values if _is_float(value.type) and len(value.type.shape) >= least_rank
+    def any_tensor(self, min_rank: int = 0) -> Value:
+        """A value that is a float tensor of at min_count this rank."""
+        candidates = [
+            value for value in self.values if _is_float(value.type) and len(value.type.shape) >= min_rank
         ]
-        if found:
-            return self.random.choice(found)
-        return self.new(self.random.choice([t for t in TENSORS if len(t.shape) >= least_rank]))
+        if candidates:
+            return self.random.choice(candidates)
+        return self.new(self.random.choice([t for t in TENSORS if len(t.shape) >= min_rank]))
 
-    def some(self, most: int, least: int = 0) -> list[Value]:
-        """Some tensors, and now and then something else."""
-        chosen = [self.any_tensor() for _ in range(self.random.randint(least, most))]
+    def some(self, max_count: int, min_count: int = 0) -> list[Value]:
+        """Some tensors, and sometimes a scalar or a token."""
+        chosen = [self.any_tensor() for _ in range(self.random.randint(min_count, max_count))]
         if self.random.random() < 0.15:
             chosen.append(self.one_of(self.random.choice((INDEX, TOKEN))))
         return chosen
@@ -184,8 +184,8 @@ class Scope:
         return f" {word}{{sdy.sharding = #sdy.sharding_per_value<{self.shardings(types)}>}}"
 
 
-# Writes an operation, or a few, into a block.
-Maker = Callable[[Scope], None]
+# Writes one or more operations into a block.
+OpGenerator = Callable[[Scope], None]
 
 
 def _is_float(type: Type) -> bool:

@@ -32,8 +32,8 @@ def compare_all(
 
 def _compare(reshards: Sequence[Reshard], pipeline: str, reference: Reference) -> Iterator[Comparison]:
     text, whole = module_text(reshards), f"builtin.module({pipeline})"
-    reference.ask(text, [whole])
-    ours, [theirs] = run_here(text, whole), reference.answer()
+    reference.submit(text, [whole])
+    ours, [theirs] = run_here(text, whole), reference.results()
     if len(reshards) == 1:
         yield Comparison(reshards[0].seed, pipeline, _blamed(ours), theirs and _blamed(theirs))
         return

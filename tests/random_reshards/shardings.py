@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from tests.random_modules.meshes import FormatElement, Mesh, Sharding, in_order, place
+from tests.random_modules.meshes import AxisRef, Mesh, Sharding, append_axis, in_order
 from tests.random_reshards.meshes import is_maximal
 
 
@@ -24,7 +24,7 @@ def pair_of_shardings(random: Random, source: Mesh, target: Mesh, rank: int) -> 
 
 
 def _sharding(
-    random: Random, mesh: Mesh, rank: int, pieces: Sequence[FormatElement], has_unreduced: bool
+    random: Random, mesh: Mesh, rank: int, pieces: Sequence[AxisRef], has_unreduced: bool
 ) -> Sharding:
     """A sharding that has some of these pieces, in any order."""
     if is_maximal(mesh):
@@ -42,11 +42,11 @@ def _sharding(
         if random.random() < unused:
             _place_aside(random, result, piece, has_unreduced)
         elif rank:
-            place(random.choice(result.dims), piece)
+            append_axis(random.choice(result.dims), piece)
     return _with_sorted_lists(result)
 
 
-def _place_aside(random: Random, sharding: Sharding, piece: FormatElement, has_unreduced: bool) -> None:
+def _place_aside(random: Random, sharding: Sharding, piece: AxisRef, has_unreduced: bool) -> None:
     """Puts a piece of an axis where it shards no dimension."""
     drawn = random.random()
     if has_unreduced and drawn < 0.6:
@@ -77,7 +77,7 @@ def _shuffled(random: Random, sharding: Sharding, mesh: Mesh) -> Sharding:
     result = Sharding(mesh, [[] for _ in dims], [], [], [False] * len(dims), [None] * len(dims))
     for old, new in zip(dims, result.dims, strict=True):
         for piece in old:
-            place(new, piece)
+            append_axis(new, piece)
     result.unreduced = sharding.unreduced
     return result
 
@@ -85,16 +85,12 @@ def _shuffled(random: Random, sharding: Sharding, mesh: Mesh) -> Sharding:
 # --- Axes in pieces -------------------------------------------------------------------------------
 
 
-def _split_axes(random: Random, mesh: Mesh) -> list[FormatElement]:
+def _split_axes(random: Random, mesh: Mesh) -> list[AxisRef]:
     """All axes of a mesh, some in pieces."""
-    return [
-        part
-        for name, size in mesh.axes
-        for part in _split_further(random, FormatElement(name, 1, size, True))
-    ]
+    return [part for name, size in mesh.axes for part in _split_further(random, AxisRef(name, 1, size, True))]
 
 
-def _split_further(random: Random, piece: FormatElement) -> list[FormatElement]:
+def _split_further(random: Random, piece: AxisRef) -> list[AxisRef]:
     """A piece of an axis, or up to three pieces of it."""
     if random.random() < 0.5:
         return [piece]
@@ -107,6 +103,6 @@ def _split_further(random: Random, piece: FormatElement) -> list[FormatElement]:
         return [piece]
     ends = [*bounds[1:], piece.size]
     return [
-        FormatElement(piece.axis, piece.pre_size * start, end // start, False)
+        AxisRef(piece.axis, piece.pre_size * start, end // start, False)
         for start, end in zip(bounds, ends, strict=True)
     ]

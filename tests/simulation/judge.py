@@ -9,7 +9,7 @@ from math import prod
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.value_shardings import sharding_of
 from tests.random_modules.compare import run_here
-from tests.random_modules.meshes import FormatElement, Mesh, Sharding
+from tests.random_modules.meshes import AxisRef, Mesh, Sharding
 from tests.random_reshards.cases import Reshard
 from tests.simulation.kinds import Kind
 from tests.simulation.programs import function_of, read_unverified
@@ -82,11 +82,11 @@ def _clash(*shardings: Sharding) -> bool:
     )
 
 
-def _elements(sharding: Sharding) -> Iterable[FormatElement]:
+def _elements(sharding: Sharding) -> Iterable[AxisRef]:
     return (piece for pieces in (*sharding.dims, sharding.unreduced) for piece in pieces)
 
 
-def _bounds(piece: FormatElement) -> tuple[int, int]:
+def _bounds(piece: AxisRef) -> tuple[int, int]:
     return piece.pre_size, piece.pre_size * piece.size
 
 

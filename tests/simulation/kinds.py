@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from tests.random_modules.meshes import FormatElement, Mesh, Sharding, mesh_text, random_sharding
+from tests.random_modules.meshes import AxisRef, Mesh, Sharding, mesh_text, random_sharding
 from tests.random_reshards.cases import Reshard, module_text, random_reshard
 
 _ALONE = "sdy-reshard-to-collectives"
@@ -59,7 +59,7 @@ def _random_sum(seed: int) -> Reshard:
             return Reshard(seed, shape, source, target, barriers=0)
 
 
-def _within(sharding: Sharding, pieces: list[FormatElement]) -> list[FormatElement]:
+def _within(sharding: Sharding, pieces: list[AxisRef]) -> list[AxisRef]:
     """The unreduced axes of a sharding that are among these."""
     return [piece for piece in sharding.unreduced if piece in pieces]
 

@@ -1,4 +1,4 @@
-// A pass that fails leaves the program as it was before the first one, and the pipeline that was running.
+// If a pass fails, the program before the first pass is written with the pipeline.
 // RUN: not sdy-opt %s -symbol-dce -canonicalize="max-iterations=1 test-convergence=true" -o /dev/null \
 // RUN:   --mlir-pass-pipeline-crash-reproducer=%t/made.mlir --mlir-print-ir-after-failure 2>&1 | filecheck %s
 // RUN: filecheck %s --check-prefix=MADE --input-file %t/made.mlir

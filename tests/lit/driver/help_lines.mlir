@@ -1,8 +1,8 @@
 // RUN: not sdy-opt %s --split-input-file 2>&1 > /dev/null | filecheck %s
 // RUN: sdy-opt %s --split-input-file --verify-diagnostics
 
-// A help line says what would be right, in words that the C++ tools do not have. It is no diagnostic: to
-// --verify-diagnostics there is none.
+// A help line, which the C++ tools do not have, shows the correct syntax. It is not a diagnostic, so
+// --verify-diagnostics does not expect it.
 // CHECK:      help_lines.mlir:{{[0-9]+:53}}: error: expected attribute value
 // CHECK-NEXT: func.func
 // CHECK-NEXT: ^

@@ -10,7 +10,7 @@
 // HELP:      Pipelines:
 // HELP:      Exit codes: 0 success
 
-// A manual is the text that stands at the top of the pass's file, with what the table knows below it.
+// The manual is the docstring of the pass's file, followed by its anchor and its options.
 // RUN: sdy-opt --help-pass sdy-close-shardings | filecheck %s --check-prefix=MANUAL
 // RUN: sdy-opt --help-pass=-sdy-close-shardings | filecheck %s --check-prefix=MANUAL
 // MANUAL:      sdy-close-shardings: say that no dimension may be split any further.
@@ -33,7 +33,7 @@
 // RUN: sdy-opt --version | filecheck %s --check-prefix=VERSION
 // VERSION: sdy-opt {{[0-9]+\.[0-9]+}}
 
-// Flags are completed with as many dashes as have been typed, and manuals by the names of passes.
+// Flags are completed with the number of dashes typed, and --help-pass with names of passes.
 // RUN: env _SDY_OPT_COMPLETE=bash_complete COMP_CWORD=1 COMP_WORDS="sdy-opt -symbol" sdy-opt | filecheck %s --check-prefix=ONE-DASH
 // RUN: env _SDY_OPT_COMPLETE=bash_complete COMP_CWORD=2 COMP_WORDS="sdy-opt --help-pass symbol" sdy-opt | filecheck %s --check-prefix=NAMES
 // ONE-DASH: plain,-symbol-dce

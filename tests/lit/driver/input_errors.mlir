@@ -1,4 +1,4 @@
-// Input that is no text is refused with the place where it stops being one.
+// Input that is not UTF-8 text is an error at the first invalid byte.
 // RUN: printf 'module {\n  // \377' > %t
 // RUN: not sdy-opt %t 2>&1 | filecheck %s --check-prefix=UTF8
 // UTF8: :2:6: error: invalid UTF-8: byte 0xff
@@ -19,7 +19,7 @@
 // MARK-NEXT: ^
 // MARK-NEXT: help: the file starts with a byte order mark; save it as UTF-8 without one
 
-// Lines may end as they do on Windows.
+// Lines may end with CR LF.
 // RUN: printf 'func.func @f() {\r\n  return %%%%x : i32\r\n}\r\n' > %t
 // RUN: not sdy-opt %t 2>&1 | filecheck %s --check-prefix=CRLF
 // CRLF:      :2:10: error: use of undeclared SSA value name

@@ -1,4 +1,4 @@
-// Wrong usage ends with 2, before the input is looked at.
+// Usage errors are reported before the input is read.
 // RUN: not sdy-opt missing.mlir --pass-pipeline="builtin.module(cse,csee)" 2>&1 | filecheck %s --check-prefix=NAME
 // NAME:      error: 'csee' does not refer to a registered pass or pass pipeline
 // NAME-NEXT: builtin.module(cse,csee)
@@ -22,7 +22,7 @@
 // ALONE:      Unknown command line argument '-top-down'.  Try: 'sdy-opt --help'
 // ALONE-NEXT: help: 'top-down' is an option of a pass; write -canonicalize='top-down=true'
 
-// What a program makes wrong is an error in it.
+// A pipeline that does not match the program is an error at the program.
 // RUN: not sdy-opt %s --pass-pipeline="func.func(cse)" 2>&1 | filecheck %s --check-prefix=ROOT
 // ROOT:     error: can't run 'func.func' pass manager on 'builtin.module' op
 // ROOT-NOT: note:
@@ -32,7 +32,7 @@
 // NEARLY: error: can't run 'builtin.modul' pass manager on 'builtin.module' op
 // NEARLY: help: did you mean 'builtin.module'?
 
-// To --verify-diagnostics, help is nothing that was to be expected.
+// --verify-diagnostics ignores help lines.
 // RUN: sdy-opt %s --pass-pipeline="func.func(cse)" --verify-diagnostics
 // expected-error @+1 {{can't run 'func.func' pass manager on 'builtin.module' op}}
 module {

@@ -9,13 +9,13 @@
 // RUN: filecheck %s --check-prefix=ALL --input-file %t/builtin_module_no-symbol-name/func_func_main/0_0_cse.mlir
 // RUN: filecheck %s --check-prefix=AFTER-DCE --input-file %t/builtin_module_no-symbol-name/1_symbol-dce.mlir
 
-// All passes on one function come before those on the next.
+// All passes run on one function before the next function.
 // ALL:      // -----// IR Dump After CSEPass: cse //----- //
 // ALL-NEXT: func.func @main() {
 // ALL-NEXT:   return
 // ALL-NEXT: }
 
-// Only what changed the program shows it.
+// Only passes that changed the program are printed after.
 // CHANGE-NOT: CSEPass
 // CHANGE:     // -----// IR Dump After SymbolDCEPass: symbol-dce //----- //
 // CHANGE-NOT: @unused
@@ -28,7 +28,7 @@
 // SCOPE-NEXT: module {
 // SCOPE:      // -----// IR Dump After CSEPass: cse ('func.func' operation: @unused) //----- //
 
-// A file in the tree is named for what it shows.
+// Files in the tree are named after operations and passes.
 // AFTER-DCE:     IR Dump After SymbolDCEPass
 // AFTER-DCE-NOT: @unused
 func.func @main() {

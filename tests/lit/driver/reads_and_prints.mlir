@@ -4,7 +4,7 @@
 // RUN: not sdy-opt %s.not-there 2>&1 | filecheck %s --check-prefix=ABSENT
 // ABSENT: not-there
 
-// Names are given anew; a function that is only declared has none.
+// SSA names are assigned anew; a declaration has none.
 // CHECK-LABEL: func.func @identity
 // CHECK-SAME:    (%[[VALUE:.*]]: tensor<8xf32>)
 // CHECK-NEXT:    return %[[VALUE]] : tensor<8xf32>

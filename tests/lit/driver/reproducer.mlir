@@ -2,7 +2,7 @@
 // RUN: filecheck %s --check-prefix=MADE --input-file %t/made.mlir
 // RUN: sdy-opt %t/made.mlir --run-reproducer | filecheck %s --check-prefix=RUN-AGAIN
 
-// The reproducer holds the program as it was before the first pass, and running it runs the passes.
+// The reproducer contains the program before the first pass; --run-reproducer runs the passes.
 // MADE:       func.func private @unused
 // MADE:       mlir_reproducer: {
 // MADE-NEXT:    pipeline: "builtin.module(symbol-dce,cse)",

@@ -1,4 +1,4 @@
-// A pipeline stands in a reproducer as the passes that it is made of, also those that help does not list.
+// A reproducer contains the passes of a pipeline, including those that help does not list.
 // RUN: sdy-opt %s -sdy-propagation-pipeline --mlir-generate-reproducer=%t.repro -o %t.out
 // RUN: filecheck %s --check-prefix=REPRODUCER --input-file=%t.repro
 // RUN: sdy-opt %t.repro --run-reproducer | filecheck %s

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s --split-input-file | filecheck %s
 
-// Pieces are programs of their own, so both may define @same.
+// Chunks are separate programs, so both may define @same.
 // CHECK:      module {
 // CHECK-NEXT:   func.func @same() {
 // CHECK-NEXT:     return

@@ -1,7 +1,7 @@
 // RUN: printf '// -----\nfunc.func private @between()\n// -----\n' > %t
 // RUN: sdy-opt %t --split-input-file | filecheck %s
 
-// What stands before the first marker and after the last is a program too, if only an empty one.
+// The text before the first marker and after the last is a chunk too, even if it is empty.
 // CHECK:      module {
 // CHECK-NEXT: }
 // CHECK:      {{^//}} -----

@@ -2,7 +2,7 @@
 // RUN: filecheck %s --check-prefix=ERROR --input-file %t
 // RUN: filecheck %s --check-prefix=NEAR --input-file %t
 
-// A piece that fails does not keep the others from their turn, and its errors name lines of the file.
+// Chunks after one that fails are processed, and errors refer to lines of the whole file.
 // CHECK:      @before
 // CHECK:      {{//}} -----
 // CHECK-NEXT: {{//}} -----
@@ -22,7 +22,7 @@ func.func @fails() {
 
 // -----
 
-// A marker that is a little short is no marker, and warned about.
+// A nearly correct marker does not split, and causes a warning.
 // NEAR: split_input_file_errors.mlir:27:7: warning: near miss with file split marker
 // ----
 func.func @after() {

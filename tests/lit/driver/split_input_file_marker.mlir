@@ -3,11 +3,11 @@
 // CHECK:      @before
 // CHECK:      // next
 // CHECK-NEXT: module {
-// CHECK-NEXT:   func.func @behind
+// CHECK-NEXT:   func.func @after
 func.func @before() {
   return
 }
 // ====
-func.func @behind() {
+func.func @after() {
   return
 }

@@ -1,4 +1,4 @@
-// A pass that Shardy has, and sdy-opt has not yet, is no misspelling of another one.
+// For a pass of Shardy that is not available yet, no other name is suggested.
 // RUN: not sdy-opt %s -sdy-convert-global-to-local 2>&1 | filecheck %s --check-prefix=FLAG
 // FLAG:      sdy-opt: 'sdy-convert-global-to-local' is a known pass that is not available yet
 // FLAG-NEXT: help: in Shardy, it gives each device its part of every tensor; --list-passes shows what there is here
@@ -6,11 +6,11 @@
 // RUN: not sdy-opt %s --sdy-verify-unreduced-axes 2>&1 | filecheck %s --check-prefix=DASHES
 // DASHES: sdy-opt: 'sdy-verify-unreduced-axes' is a known pass that is not available yet
 
-// Whether its options are right is not asked.
+// Its options are not checked.
 // RUN: not sdy-opt %s -cse -sdy-resolve-permutation-factors=enable-halo-exchange=maybe 2>&1 | filecheck %s --check-prefix=OPTIONS
 // OPTIONS: sdy-opt: 'sdy-resolve-permutation-factors' is a known pass that is not available yet
 
-// In the text of a pipeline, a caret says where it stands.
+// In the text of a pipeline, a caret points at it.
 // RUN: not sdy-opt %s --pass-pipeline="builtin.module(cse,func.func(sdy-pad-for-divisibility))" 2>&1 | filecheck %s --check-prefix=TEXT
 // TEXT:      error: 'sdy-pad-for-divisibility' is a known pass that is not available yet
 // TEXT-NEXT: builtin.module(cse,func.func(sdy-pad-for-divisibility))

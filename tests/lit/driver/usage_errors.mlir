@@ -1,4 +1,4 @@
-// What is wrong with the command line is said before the input is looked at, with what may have been meant.
+// Usage errors are reported before the input is read, with a suggestion.
 // RUN: not sdy-opt missing.mlir -cannonicalize 2>&1 | filecheck %s --check-prefix=PASS
 // PASS:      sdy-opt: Unknown command line argument '-cannonicalize'.  Try: 'sdy-opt --help'
 // PASS-NEXT: help: did you mean '--canonicalize'?
@@ -7,7 +7,7 @@
 // FLAG:      Unknown command line argument '--mlir-print-op-genric'.
 // FLAG-NEXT: help: did you mean '--mlir-print-op-generic'?
 
-// Nothing is better than a bad guess.
+// Without a close match there is no suggestion.
 // RUN: not sdy-opt missing.mlir --frobnicate 2>&1 | filecheck %s --check-prefix=NOTHING
 // NOTHING:     Unknown command line argument '--frobnicate'.
 // NOTHING-NOT: help:

@@ -1,6 +1,6 @@
 // RUN: not sdy-opt %s --split-input-file --verify-diagnostics 2>&1 > /dev/null | filecheck %s
 
-// What came unexpected is reported at once.
+// Unexpected diagnostics are reported at once.
 // CHECK:      verify_diagnostics_errors.mlir:7:17: error: unexpected error: use of undeclared SSA value name
 // CHECK-NEXT:   "func.return"(%missing) : (i32) -> ()
 func.func @unexpected() {
@@ -17,11 +17,11 @@ func.func @wrong_severity() {
 
 // -----
 
-// What did not come is reported in the end.
-// CHECK:      verify_diagnostics_errors.mlir:24:4: error: expected error "this never comes" was not produced
+// Expected diagnostics that were not produced are reported at the end.
+// CHECK:      verify_diagnostics_errors.mlir:24:4: error: expected error "never produced" was not produced
 // CHECK-NEXT: // expected-error @+1
 // CHECK-NEXT: {{^   \^~+$}}
-// expected-error @+1 {{this never comes}}
+// expected-error @+1 {{never produced}}
 func.func @missing() {
   return
 }

@@ -1,5 +1,5 @@
-"""Random programs for sharding rules and propagation: every operation that has a rule, over all shapes.
+"""Random programs for sharding rules and propagation: all operations with a rule, on random shapes.
 
-The operations stand in tables, one table per file, with how often each of them is chosen. `modules.py`
-puts them together with the loops, manual computations, groups and calls that other random programs have.
+Each file has a table of operations with their weights. `modules.py` combines them with the loops, manual
+computations, groups and calls of the other random programs.
 """

@@ -1,50 +1,50 @@
-"""Random operations that multiply and sum: dot, dot_general, convolution."""
+"""Random contractions: dot, dot_general, convolution."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tests.random_modules.rules.tensors import numbers, pairs, same, size, sizes, tensor
-from tests.random_modules.scopes import Maker, Scope, Tensor
+from tests.random_modules.rules.tensors import numbers, pairs, size, sizes, tensor, write_op_with_result
+from tests.random_modules.scopes import OpGenerator, Scope, Tensor
 
 
 def dot(scope: Scope) -> None:
     """A product of vectors or matrices."""
-    left = tensor(scope, least=1, most=2)
+    left = tensor(scope, min_rank=1, max_rank=2)
     free = sizes(scope, 0, 1)
     right = scope.one_of(Tensor((left.type.shape[-1], *free)))
-    same(scope, "stablehlo.dot", [left, right], Tensor((*left.type.shape[:-1], *free)))
+    write_op_with_result(scope, "stablehlo.dot", [left, right], Tensor((*left.type.shape[:-1], *free)))
 
 
 def dot_general(scope: Scope) -> None:
-    """Dimensions of the left side are batches, summed over or free; the right side has the first two."""
-    left = tensor(scope, most=4)
+    """Each dimension of lhs is a batching, contracting or free one; rhs shares the first two."""
+    left = tensor(scope, max_rank=4)
     shape = left.type.shape
     roles = [scope.random.choice(("batch", "sum", "free")) for _ in shape]
-    batch, summed = (
-        scope.random.sample(found, len(found))
-        for found in ([dim for dim, role in enumerate(roles) if role == word] for word in ("batch", "sum"))
+    batch, contracting = (
+        scope.random.sample(dims, len(dims))
+        for dims in ([dim for dim, role in enumerate(roles) if role == word] for word in ("batch", "sum"))
     )
     free = sizes(scope, 0, 2)
-    # Of the right side: sizes, each with the dimension that it has on the left.
-    right: list[tuple[int, int | None]] = [(shape[dim], dim) for dim in (*batch, *summed)]
+    # The sizes of rhs, each with the corresponding dimension of lhs.
+    right: list[tuple[int, int | None]] = [(shape[dim], dim) for dim in (*batch, *contracting)]
     right += [(extent, None) for extent in free]
     scope.random.shuffle(right)
-    places = [dim for _, dim in right]
+    lhs_dims = [dim for _, dim in right]
     other = scope.one_of(Tensor(tuple(extent for extent, _ in right)))
     kept = [shape[dim] for dim in batch]
     kept += [extent for extent, role in zip(shape, roles, strict=True) if role == "free"]
     kept += [extent for extent, dim in right if dim is None]
     lists = {
         "lhs_batching_dimensions": batch,
-        "rhs_batching_dimensions": [places.index(dim) for dim in batch],
-        "lhs_contracting_dimensions": summed,
-        "rhs_contracting_dimensions": [places.index(dim) for dim in summed],
+        "rhs_batching_dimensions": [lhs_dims.index(dim) for dim in batch],
+        "lhs_contracting_dimensions": contracting,
+        "rhs_contracting_dimensions": [lhs_dims.index(dim) for dim in contracting],
     }
-    dims = ", ".join(f"{name} = {held}" for name, held in lists.items())
+    dims = ", ".join(f"{name} = {dims}" for name, dims in lists.items())
     type = Tensor(tuple(kept))
-    same(
+    write_op_with_result(
         scope, "stablehlo.dot_general", [left, other], type, f"dot_dimension_numbers = #stablehlo.dot<{dims}>"
     )
 
@@ -60,7 +60,7 @@ class _Window(NamedTuple):
 
 
 def convolution(scope: Scope) -> None:
-    """With groups of features or of batches at times, and the dimensions in any order."""
+    """Sometimes has feature groups or batch groups; dimensions are in random order."""
     random = scope.random
     feature_groups = random.choice((1, 1, 1, 2, 4))
     batch_groups = 1 if feature_groups > 1 else random.choice((1, 1, 2, 3))
@@ -89,15 +89,15 @@ def convolution(scope: Scope) -> None:
         [("b", batch), ("f", features), *zip(spatial, [window.result for window in windows], strict=True)],
     )
     fields = {
-        "input_batch_dimension": _place(input_, "b"),
-        "input_feature_dimension": _place(input_, "f"),
-        "input_spatial_dimensions": [_place(input_, name) for name in spatial],
-        "kernel_input_feature_dimension": _place(kernel, "i"),
-        "kernel_output_feature_dimension": _place(kernel, "o"),
-        "kernel_spatial_dimensions": [_place(kernel, name) for name in spatial],
-        "output_batch_dimension": _place(result, "b"),
-        "output_feature_dimension": _place(result, "f"),
-        "output_spatial_dimensions": [_place(result, name) for name in spatial],
+        "input_batch_dimension": _position(input_, "b"),
+        "input_feature_dimension": _position(input_, "f"),
+        "input_spatial_dimensions": [_position(input_, name) for name in spatial],
+        "kernel_input_feature_dimension": _position(kernel, "i"),
+        "kernel_output_feature_dimension": _position(kernel, "o"),
+        "kernel_spatial_dimensions": [_position(kernel, name) for name in spatial],
+        "output_batch_dimension": _position(result, "b"),
+        "output_feature_dimension": _position(result, "f"),
+        "output_spatial_dimensions": [_position(result, name) for name in spatial],
     }
     dims = ", ".join(f"{name} = {value}" for name, value in fields.items())
     properties = (
@@ -107,7 +107,7 @@ def convolution(scope: Scope) -> None:
         f"feature_group_count = {feature_groups} : i64, batch_group_count = {batch_groups} : i64"
     )
     operands = [scope.one_of(_type(input_)), scope.one_of(_type(kernel))]
-    same(scope, "stablehlo.convolution", operands, _type(result), properties)
+    write_op_with_result(scope, "stablehlo.convolution", operands, _type(result), properties)
 
 
 def _window(scope: Scope) -> _Window:
@@ -127,12 +127,12 @@ def _shuffled(scope: Scope, dims: Sequence[tuple[str, int]]) -> _Named:
     return scope.random.sample(dims, len(dims))
 
 
-def _place(dims: _Named, name: str) -> int:
-    return [known for known, _ in dims].index(name)
+def _position(dims: _Named, name: str) -> int:
+    return [dim for dim, _ in dims].index(name)
 
 
 def _type(dims: _Named) -> Tensor:
     return Tensor(tuple(extent for _, extent in dims))
 
 
-OPERATIONS: dict[Maker, int] = {dot: 2, dot_general: 6, convolution: 4}
+OPERATIONS: dict[OpGenerator, int] = {dot: 2, dot_general: 6, convolution: 4}

@@ -1,23 +1,24 @@
-"""Random gather and scatter, which take slices of an operand from where a tensor of indices says, or put
-them there."""
+"""Random gather and scatter operations."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tests.random_modules.rules.tensors import numbers, reducer, same, sizes, tensor, write
-from tests.random_modules.scopes import Maker, Scope, Tensor
+from tests.random_modules.rules.tensors import numbers, reducer, sizes, tensor, write_op, write_op_with_result
+from tests.random_modules.scopes import OpGenerator, Scope, Tensor
 
 
 @dataclass
-class _Places:
-    """How an operand, indices and slices belong together. Dimensions of the operand that are batches are
-    in the indices as well; of the collapsed ones the slices have nothing; the others are windows."""
+class _DimensionNumbers:
+    """The shapes of operand, indices and slices, and their dimension numbers.
+
+    Each dimension of the operand is a batching dimension, which the indices have as well, a collapsed one,
+    which the slices lack, or a window dimension.
+    """
 
     operand: tuple[int, ...]
     indices: tuple[int, ...]
     slices: tuple[int, ...]
-    # How much of each dimension of the operand is in a slice.
     slice_sizes: list[int]
     offset_dims: list[int]
     collapsed: list[int]
@@ -27,15 +28,15 @@ class _Places:
     vector_dim: int
 
     def lists(self, *names: str) -> str:
-        held = (self.offset_dims, self.collapsed, self.batches, self.indices_batches, self.index_map)
-        parts = [f"{name} = {dims}" for name, dims in zip(names, held, strict=True)]
+        lists = (self.offset_dims, self.collapsed, self.batches, self.indices_batches, self.index_map)
+        parts = [f"{name} = {dims}" for name, dims in zip(names, lists, strict=True)]
         return ", ".join([*parts, f"index_vector_dim = {self.vector_dim}"])
 
 
 _ROLES = ("batch", "collapsed", "window")
 
 
-def _places(scope: Scope, shape: tuple[int, ...]) -> _Places:
+def _dimension_numbers(scope: Scope, shape: tuple[int, ...]) -> _DimensionNumbers:
     random = scope.random
     roles = [random.choice(_ROLES) for _ in shape]
     dims: dict[str, list[int]] = {
@@ -46,7 +47,8 @@ def _places(scope: Scope, shape: tuple[int, ...]) -> _Places:
     candidates = [dim for dim, role in enumerate(roles) if role != "batch"]
     index_map = [dim for dim in candidates if random.random() < 0.7]
     random.shuffle(index_map)
-    # The indices: batches of the operand, batches of their own, and perhaps the dimension of index vectors.
+    # The dimensions of the indices: batching dimensions of the operand, further ones, and possibly index
+    # vectors.
     batches: list[tuple[int, int | None]] = [(shape[dim], dim) for dim in dims["batch"]]
     batches += [(extent, None) for extent in sizes(scope, 0, 2)]
     random.shuffle(batches)
@@ -54,12 +56,12 @@ def _places(scope: Scope, shape: tuple[int, ...]) -> _Places:
     vector_dim = len(batches) if is_scalar else random.randint(0, len(batches))
     extents = [extent for extent, _ in batches]
     indices = extents if is_scalar else [*extents[:vector_dim], len(index_map), *extents[vector_dim:]]
-    found = {dim: place + (place >= vector_dim) for place, (_, dim) in enumerate(batches)}
+    indices_dims = {dim: index + (index >= vector_dim) for index, (_, dim) in enumerate(batches)}
     rank = len(batches) + len(dims["window"])
     offsets = sorted(random.sample(range(rank), len(dims["window"])))
     windows, others = iter([slice_sizes[dim] for dim in dims["window"]]), iter(extents)
     slices = tuple(next(windows if dim in offsets else others) for dim in range(rank))
-    return _Places(
+    return _DimensionNumbers(
         shape,
         tuple(indices),
         slices,
@@ -67,7 +69,7 @@ def _places(scope: Scope, shape: tuple[int, ...]) -> _Places:
         offsets,
         dims["collapsed"],
         dims["batch"],
-        [found[dim] for dim in dims["batch"]],
+        [indices_dims[dim] for dim in dims["batch"]],
         index_map,
         vector_dim,
     )
@@ -85,33 +87,35 @@ def _source_shape(scope: Scope) -> tuple[int, ...]:
 
 
 def gather(scope: Scope) -> None:
-    places = _places(scope, _source_shape(scope))
-    operands = [scope.one_of(Tensor(places.operand)), scope.one_of(Tensor(places.indices, "i32"))]
-    dims = places.lists(
+    numbering = _dimension_numbers(scope, _source_shape(scope))
+    operands = [scope.one_of(Tensor(numbering.operand)), scope.one_of(Tensor(numbering.indices, "i32"))]
+    dims = numbering.lists(
         *("offset_dims", "collapsed_slice_dims", "operand_batching_dims"),
         *("start_indices_batching_dims", "start_index_map"),
     )
-    properties = f"dimension_numbers = #stablehlo.gather<{dims}>, slice_sizes = {numbers(places.slice_sizes)}"
-    same(scope, "stablehlo.gather", operands, Tensor(places.slices), properties)
+    properties = (
+        f"dimension_numbers = #stablehlo.gather<{dims}>, slice_sizes = {numbers(numbering.slice_sizes)}"
+    )
+    write_op_with_result(scope, "stablehlo.gather", operands, Tensor(numbering.slices), properties)
 
 
 def scatter(scope: Scope) -> None:
-    """Of one tensor or more, by bodies that put updates together, some of them in different ways."""
+    """Scatters one or more tensors; the bodies combine updates, sometimes in different ways."""
     random = scope.random
-    places = _places(scope, _source_shape(scope))
+    numbering = _dimension_numbers(scope, _source_shape(scope))
     element = random.choice(("f32", "f32", "i32", "i1"))
     elements = [element] * random.choice((1, 1, 2, 3))
     words = [_word(scope, element)] * len(elements)
     if random.random() < 0.2:
         words = [_word(scope, element) for _ in elements]
-    indices = scope.one_of(Tensor(places.indices, "i32"))
-    inputs = [scope.one_of(Tensor(places.operand, element)) for element in elements]
-    updates = [scope.one_of(Tensor(places.slices, element)) for element in elements]
-    dims = places.lists(
+    indices = scope.one_of(Tensor(numbering.indices, "i32"))
+    inputs = [scope.one_of(Tensor(numbering.operand, element)) for element in elements]
+    updates = [scope.one_of(Tensor(numbering.slices, element)) for element in elements]
+    dims = numbering.lists(
         *("update_window_dims", "inserted_window_dims", "input_batching_dims"),
         *("scatter_indices_batching_dims", "scatter_dims_to_operand_dims"),
     )
-    write(
+    write_op(
         scope,
         "stablehlo.scatter",
         [*inputs, indices, *updates],
@@ -132,4 +136,4 @@ def _word(scope: Scope, element: str) -> str:
     return scope.random.choice(_WORDS[element])
 
 
-OPERATIONS: dict[Maker, int] = {gather: 5, scatter: 5}
+OPERATIONS: dict[OpGenerator, int] = {gather: 5, scatter: 5}

@@ -22,43 +22,43 @@ from tests.random_modules.rules import (
     slicing,
 )
 from tests.random_modules.rules.tensors import SIZES
-from tests.random_modules.scopes import Maker, Scope, Signature, Type, Writer, names, types
+from tests.random_modules.scopes import OpGenerator, Scope, Signature, Type, Writer, names, types
 
-# What propagation does by itself, apart from rules.
-SDY: dict[Maker, int] = {constraint: 5, chain: 2, group: 5, call: 4, counter: 1}
+# Operations that propagation handles without a rule.
+SDY: dict[OpGenerator, int] = {constraint: 5, chain: 2, group: 5, call: 4, counter: 1}
 TABLES = (
     *(elementwise, shapes, slicing, contraction, indexing, reduction, linear_algebra),
     *(collectives, custom_calls, barriers),
 )
-OPERATIONS: dict[Maker, int] = {
+OPERATIONS: dict[OpGenerator, int] = {
     **SDY,
-    **{maker: n for table in TABLES for maker, n in table.OPERATIONS.items()},
+    **{generator: n for table in TABLES for generator, n in table.OPERATIONS.items()},
 }
-# Sizes of axes that divide few dimensions, and have parts of different sizes.
+# Axis sizes that divide few dimensions, and have different divisors.
 AXES = (("x", 2), ("y", 2), ("z", 4), ("w", 8), ("three", 3), ("six", 6), ("twelve", 12), ("one", 1))
-# Of one device, and of none in particular.
+# A mesh of a single device, and an empty one.
 MAXIMAL = Mesh((), "@maximal", "sdy.mesh @maximal = <[], device_ids=[0]>", is_maximal=True)
 EMPTY = Mesh((), "@empty", "sdy.mesh @empty = <[]>")
-MOST_DEPTH = 3
+MAX_DEPTH = 3
 
 
 def random_module(seed: int, is_traceable: bool = False) -> str:
-    """A valid module, always the same one for a seed.
+    """A valid module; the same seed gives the same module.
 
-    In one that is traceable, all axes come from where the reference knows how to look for them: from
-    arguments and results of functions, constraints and manual computations.
+    In a traceable module all axes originate where the reference can trace them: in arguments and results of
+    functions, constraints and manual computations.
     """
     random = Random(f"rules {seed}")
     return write_module(random, weighted_meshes(random, (MAXIMAL, EMPTY)), is_traceable=is_traceable)
 
 
 def write_module(
-    random: Random, meshes: list[Mesh], without: Collection[Maker] = (), is_traceable: bool = False
+    random: Random, meshes: list[Mesh], without: Collection[OpGenerator] = (), is_traceable: bool = False
 ) -> str:
-    """A valid module over meshes, without some operations that have bodies."""
+    """A valid module with these meshes, without some of the operations that have regions."""
     definitions = dict.fromkeys(mesh.definition for mesh in meshes if mesh.definition)
     sizes = [*random.sample(SIZES, 4), *random.sample((1, 2, 4, 8, 16), 2)]
-    # Operations with priorities that are dead when propagation meets them are too much for the reference.
+    # The reference crashes on dead operations with priorities.
     has_priorities = random.random() < 0.6
     writer = Writer(
         random,
@@ -79,16 +79,16 @@ def write_module(
 
 
 def weighted_meshes(random: Random, special: Sequence[Mesh] = ()) -> list[Mesh]:
-    """Usually the first one: nothing propagates between meshes. Special ones come seldom."""
+    """Repeats the first mesh, because nothing propagates between meshes; adds special ones rarely."""
     first, *others = sorted(random_meshes(random, AXES), key=lambda mesh: -len(mesh.axes))
-    seldom = [mesh for mesh in special if random.random() < 0.1]
-    return [first] * random.choice((1, 5, 20, 40)) + others + seldom
+    rare = [mesh for mesh in special if random.random() < 0.1]
+    return [first] * random.choice((1, 5, 20, 40)) + others + rare
 
 
-def _function(writer: Writer, name: str, visibility: str, most: int) -> None:
+def _function(writer: Writer, name: str, visibility: str, max_ops: int) -> None:
     writer.lines = []
-    scope = Scope(writer, [], MOST_DEPTH, inputs=[])
-    fill(scope, most)
+    scope = Scope(writer, [], MAX_DEPTH, inputs=[])
+    fill(scope, max_ops)
     returned = scope.some(4)
     scope.write(f"return {names(returned)} : {types(returned)}" if returned else "return")
     assert scope.inputs is not None

@@ -1,4 +1,4 @@
-"""Random operations that put elements together, or in order."""
+"""Random reductions, sorts and batch normalization."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from tests.random_modules.rules.tensors import (
     numbers,
     pairs,
     reducer,
-    same,
     some_dims,
     tensor,
-    write,
+    write_op,
+    write_op_with_result,
 )
-from tests.random_modules.scopes import Maker, Scope, Tensor, Value
+from tests.random_modules.scopes import OpGenerator, Scope, Tensor, Value
 
 
-def _alike(scope: Scope, first: Value, most: int) -> list[Value]:
-    """A tensor, and perhaps others of its shape, of floats or integers."""
-    elements = [scope.random.choice(("f32", "f32", "i32")) for _ in range(scope.random.randint(0, most - 1))]
+def _alike(scope: Scope, first: Value, max_count: int) -> list[Value]:
+    """The tensor, and up to `max_count` - 1 others of its shape, of floats or integers."""
+    elements = [
+        scope.random.choice(("f32", "f32", "i32")) for _ in range(scope.random.randint(0, max_count - 1))
+    ]
     return [first, *(scope.one_of(Tensor(first.type.shape, element)) for element in elements)]
 
 
@@ -36,11 +38,11 @@ def reduce(scope: Scope) -> None:
     starts = [scope.one_of(Tensor((), element)) for element in elements]
     results = [Tensor(kept, element) for element in elements]
     body = reducer(elements, ["add"] * len(elements))
-    write(scope, "stablehlo.reduce", [*inputs, *starts], results, f"dimensions = {numbers(dims)}", body)
+    write_op(scope, "stablehlo.reduce", [*inputs, *starts], results, f"dimensions = {numbers(dims)}", body)
 
 
 class _Windows:
-    """Windows over a tensor: how large, how far apart, with what padding."""
+    """The sizes, strides, padding and number of windows over a tensor."""
 
     def __init__(self, scope: Scope, shape: Sequence[int]) -> None:
         random = scope.random
@@ -56,18 +58,18 @@ class _Windows:
             self.counts.append((extent + sum(padding) - size) // stride + 1)
 
     def properties(self, scope: Scope) -> str:
-        """What is as if nothing was said need not be said."""
-        found = [f"window_dimensions = {numbers(self.sizes)}"]
+        """The attributes of the windows; default values are sometimes omitted."""
+        texts = [f"window_dimensions = {numbers(self.sizes)}"]
         if any(stride != 1 for stride in self.strides) or scope.random.random() < 0.6:
-            found.append(f"window_strides = {numbers(self.strides)}")
+            texts.append(f"window_strides = {numbers(self.strides)}")
         if any(map(sum, self.padding)) or (self.padding and scope.random.random() < 0.5):
-            found.append(f"padding = {pairs(self.padding)}")
-        return ", ".join(found)
+            texts.append(f"padding = {pairs(self.padding)}")
+        return ", ".join(texts)
 
 
 def reduce_window(scope: Scope) -> None:
-    """At times with holes between the elements."""
-    inputs = _alike(scope, tensor(scope, most=4), 2)
+    """Sometimes has base dilations."""
+    inputs = _alike(scope, tensor(scope, max_rank=4), 2)
     shape, elements = inputs[0].type.shape, _elements(inputs)
     windows = _Windows(scope, shape)
     properties = windows.properties(scope)
@@ -78,37 +80,37 @@ def reduce_window(scope: Scope) -> None:
     starts = [scope.one_of(Tensor((), element)) for element in elements]
     results = [Tensor(tuple(windows.counts), element) for element in elements]
     body = reducer(elements, ["maximum"] * len(elements))
-    write(scope, "stablehlo.reduce_window", [*inputs, *starts], results, properties, body)
+    write_op(scope, "stablehlo.reduce_window", [*inputs, *starts], results, properties, body)
 
 
 def select_and_scatter(scope: Scope) -> None:
-    value = tensor(scope, most=4)
+    value = tensor(scope, max_rank=4)
     windows = _Windows(scope, value.type.shape)
     properties = windows.properties(scope) if value.type.shape else ""
     operands = [value, scope.one_of(Tensor(tuple(windows.counts))), scope.one_of(Tensor(()))]
     bodies = comparison(["f32"], "GE"), reducer(["f32"], ["add"])
-    write(scope, "stablehlo.select_and_scatter", operands, [value.type], properties, *bodies)
+    write_op(scope, "stablehlo.select_and_scatter", operands, [value.type], properties, *bodies)
 
 
 def sort(scope: Scope) -> None:
-    """Along a dimension, which may be counted from the end; the last one if nothing is said."""
-    inputs = _alike(scope, tensor(scope, least=1), 3)
+    """Sorts along a dimension, which may be negative, or along the last one by default."""
+    inputs = _alike(scope, tensor(scope, min_rank=1), 3)
     rank = len(inputs[0].type.shape)
     dim = f"dimension = {scope.random.randint(-rank, rank - 1)} : i64"
     properties = scope.random.choice((dim, dim, "is_stable = true"))
     body = comparison(_elements(inputs), "LT")
-    write(scope, "stablehlo.sort", inputs, [value.type for value in inputs], properties, body)
+    write_op(scope, "stablehlo.sort", inputs, [value.type for value in inputs], properties, body)
 
 
 def batch_norm(scope: Scope) -> None:
-    value = tensor(scope, least=1)
+    value = tensor(scope, min_rank=1)
     dim = scope.random.randrange(len(value.type.shape))
     figures = [scope.one_of(Tensor((value.type.shape[dim],))) for _ in range(4)]
     properties = f"epsilon = 0.1 : f32, feature_index = {dim} : i64"
-    same(scope, "stablehlo.batch_norm_inference", [value, *figures], value.type, properties)
+    write_op_with_result(scope, "stablehlo.batch_norm_inference", [value, *figures], value.type, properties)
 
 
-OPERATIONS: dict[Maker, int] = {
+OPERATIONS: dict[OpGenerator, int] = {
     reduce: 5,
     reduce_window: 3,
     select_and_scatter: 2,

@@ -1,9 +1,9 @@
-"""Random operations that take parts of tensors, or make them parts of larger ones."""
+"""Random slices, padding, dynamic slices and updates, and concatenations."""
 
 from __future__ import annotations
 
-from tests.random_modules.rules.tensors import numbers, same, size, tensor
-from tests.random_modules.scopes import INDEX, Maker, Scope, Tensor, Value
+from tests.random_modules.rules.tensors import numbers, size, tensor, write_op_with_result
+from tests.random_modules.scopes import INDEX, OpGenerator, Scope, Tensor, Value
 
 Bounds = tuple[int, int, int]
 
@@ -17,13 +17,13 @@ def _slice(scope: Scope, source: Value) -> Value:
     shape = tuple((limit - start + stride - 1) // stride for start, limit, stride in bounds)
     starts, limits, strides = ([bound[part] for bound in bounds] for part in range(3))
     properties = f"start_indices = {numbers(starts)}, limit_indices = {numbers(limits)}"
-    return same(
+    return write_op_with_result(
         scope, "stablehlo.slice", [source], Tensor(shape), f"{properties}, strides = {numbers(strides)}"
     )
 
 
 def _bounds(scope: Scope, dim: int) -> Bounds:
-    """All of a dimension, or a part with start, limit and stride."""
+    """Start, limit and stride of a slice of a dimension, often of all of it."""
     if not dim or scope.random.random() < 0.5:
         return 0, dim, 1
     start = scope.random.randrange(dim)
@@ -43,18 +43,20 @@ def pad(scope: Scope) -> None:
         shape.append(padding[0] + padding[1] + dim + max(dim - 1, 0) * padding[2])
     properties = f"edge_padding_low = {numbers(low)}, edge_padding_high = {numbers(high)}"
     properties += f", interior_padding = {numbers(inside)}"
-    same(scope, "stablehlo.pad", [source, scope.one_of(Tensor(()))], Tensor(tuple(shape)), properties)
+    write_op_with_result(
+        scope, "stablehlo.pad", [source, scope.one_of(Tensor(()))], Tensor(tuple(shape)), properties
+    )
 
 
 def _index(scope: Scope) -> Value:
-    """A position; known beforehand, or not."""
+    """A start index; a constant or not."""
     if scope.random.random() < 0.5:
         word = scope.random.choice(("stablehlo.constant", "sdy.constant"))
         return scope.result(INDEX, f"{word} dense<0> : {INDEX}")
     return scope.one_of(INDEX)
 
 
-def _part(scope: Scope, shape: tuple[int, ...]) -> tuple[int, ...]:
+def _smaller_shape(scope: Scope, shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(
         dim if not dim or scope.random.random() < 0.5 else scope.random.randint(1, dim) for dim in shape
     )
@@ -62,34 +64,36 @@ def _part(scope: Scope, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def dynamic_slice(scope: Scope) -> None:
     source = tensor(scope)
-    shape = _part(scope, source.type.shape)
+    shape = _smaller_shape(scope, source.type.shape)
     operands = [source, *(_index(scope) for _ in shape)]
-    same(scope, "stablehlo.dynamic_slice", operands, Tensor(shape), f"slice_sizes = {numbers(shape)}")
+    write_op_with_result(
+        scope, "stablehlo.dynamic_slice", operands, Tensor(shape), f"slice_sizes = {numbers(shape)}"
+    )
 
 
 def dynamic_update_slice(scope: Scope) -> None:
     source = tensor(scope)
-    update = scope.one_of(Tensor(_part(scope, source.type.shape)))
+    update = scope.one_of(Tensor(_smaller_shape(scope, source.type.shape)))
     operands = [source, update, *(_index(scope) for _ in source.type.shape)]
-    same(scope, "stablehlo.dynamic_update_slice", operands, source.type)
+    write_op_with_result(scope, "stablehlo.dynamic_update_slice", operands, source.type)
 
 
 def concatenate(scope: Scope) -> None:
-    """Tensors that differ in one dimension; often slices of one or two tensors, and these themselves."""
-    first = tensor(scope, least=1)
+    """Concatenates tensors; often slices of one or two tensors and these tensors."""
+    first = tensor(scope, min_rank=1)
     shape = first.type.shape
     dim = scope.random.randrange(len(shape))
     sources = [first, scope.one_of(first.type)] if scope.random.random() < 0.3 else [first]
-    sharded_size = scope.random.choice(
-        ((_other,), (_first_part,), (_itself,), (_first_part, _itself), (_other, _first_part))
+    operand_makers = scope.random.choice(
+        ((_other,), (_first_part,), (_source,), (_first_part, _source), (_other, _first_part))
     )
-    pieces = [
-        scope.random.choice(sharded_size)(scope, scope.random.choice(sources), dim)
+    operands = [
+        scope.random.choice(operand_makers)(scope, scope.random.choice(sources), dim)
         for _ in range(scope.random.randint(1, 4))
     ]
-    total = sum(piece.type.shape[dim] for piece in pieces)
+    total = sum(value.type.shape[dim] for value in operands)
     type = Tensor((*shape[:dim], total, *shape[dim + 1 :]))
-    same(scope, "stablehlo.concatenate", pieces, type, f"dimension = {dim} : i64")
+    write_op_with_result(scope, "stablehlo.concatenate", operands, type, f"dimension = {dim} : i64")
 
 
 def _other(scope: Scope, source: Value, dim: int) -> Value:
@@ -97,7 +101,7 @@ def _other(scope: Scope, source: Value, dim: int) -> Value:
     return scope.one_of(Tensor((*shape[:dim], size(scope), *shape[dim + 1 :])))
 
 
-def _itself(scope: Scope, source: Value, dim: int) -> Value:
+def _source(scope: Scope, source: Value, dim: int) -> Value:
     return source
 
 
@@ -107,10 +111,10 @@ def _first_part(scope: Scope, source: Value, dim: int) -> Value:
     limits[dim] = min(limits[dim], source.type.shape[dim])
     properties = f"start_indices = {numbers([0] * len(limits))}, limit_indices = {numbers(limits)}"
     properties += f", strides = {numbers([1] * len(limits))}"
-    return same(scope, "stablehlo.slice", [source], Tensor(tuple(limits)), properties)
+    return write_op_with_result(scope, "stablehlo.slice", [source], Tensor(tuple(limits)), properties)
 
 
-OPERATIONS: dict[Maker, int] = {
+OPERATIONS: dict[OpGenerator, int] = {
     slice_: 3,
     pad: 3,
     dynamic_slice: 3,

@@ -1,4 +1,4 @@
-"""Choosing tensors for random operations, and writing operations in the generic form."""
+"""Chooses tensors for random operations and writes operations in the generic form."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from tests.random_modules.rules.written_rules import written_rule
 from tests.random_modules.scopes import Scope, Tensor, Type, Value, names
 
-# No power of two divides most of them, nor does any other axis.
+# Few of them are divisible by any one axis size.
 SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 16, 24, 30)
-MOST_RANK = 5
+MAX_RANK = 5
 Shape = tuple[int, ...]
 
 
@@ -17,19 +17,21 @@ def size(scope: Scope) -> int:
     return scope.random.choice(scope.writer.sizes)
 
 
-def sizes(scope: Scope, least: int, most: int) -> Shape:
-    """So many sizes."""
-    return tuple(size(scope) for _ in range(scope.random.randint(least, most)))
+def sizes(scope: Scope, min_count: int, max_count: int) -> Shape:
+    """A random number of sizes."""
+    return tuple(size(scope) for _ in range(scope.random.randint(min_count, max_count)))
 
 
-def tensor(scope: Scope, least: int = 0, most: int = MOST_RANK, element: str = "f32") -> Value:
-    """A value of a rank, usually one that is there already."""
-    found = [v for v in scope.values if _is_tensor(v.type, element) and least <= len(v.type.shape) <= most]
-    if found and scope.random.random() < 0.75:
-        # There is more to say of those that have dimensions.
-        (chosen,) = scope.random.choices(found, [1 + 4 * len(value.type.shape) for value in found])
+def tensor(scope: Scope, min_rank: int = 0, max_rank: int = MAX_RANK, element: str = "f32") -> Value:
+    """A value with a rank in this range, usually an existing one."""
+    candidates = [
+        v for v in scope.values if _is_tensor(v.type, element) and min_rank <= len(v.type.shape) <= max_rank
+    ]
+    if candidates and scope.random.random() < 0.75:
+        # Prefer higher ranks.
+        (chosen,) = scope.random.choices(candidates, [1 + 4 * len(value.type.shape) for value in candidates])
         return chosen
-    return scope.new(Tensor(sizes(scope, least, most), element))
+    return scope.new(Tensor(sizes(scope, min_rank, max_rank), element))
 
 
 def some_dims(scope: Scope, rank: int) -> list[int]:
@@ -39,7 +41,7 @@ def some_dims(scope: Scope, rank: int) -> list[int]:
     return dims
 
 
-def write(
+def write_op(
     scope: Scope,
     name: str,
     operands: Sequence[Value],
@@ -47,24 +49,26 @@ def write(
     properties: str = "",
     *regions: str,
 ) -> list[Value]:
-    """Writes an operation, perhaps with shardings or a rule; returns its results."""
+    """Writes an operation, sometimes with shardings or a rule, and returns its results."""
     count = len(scope.values)
-    held = f" <{{{properties}}}>" if properties else ""
+    properties_text = f" <{{{properties}}}>" if properties else ""
     bodies = f" ({', '.join(regions)})" if regions else ""
     inputs, outputs = [v.type for v in operands], list(results)
-    head = f'"{name}"({names(operands)}){held}{bodies}{attributes(scope, inputs, outputs)} : '
+    head = f'"{name}"({names(operands)}){properties_text}{bodies}{attributes(scope, inputs, outputs)} : '
     head += f"({', '.join(map(str, inputs))}) -> ({', '.join(map(str, outputs))})"
     scope.write(scope.results(outputs, head))
     return scope.values[count:]
 
 
-def same(scope: Scope, name: str, operands: Sequence[Value], type: Type, properties: str = "") -> Value:
-    """Writes an operation with one result."""
-    return write(scope, name, operands, [type], properties)[0]
+def write_op_with_result(
+    scope: Scope, name: str, operands: Sequence[Value], type: Type, properties: str = ""
+) -> Value:
+    """Writes an operation with one result and returns it."""
+    return write_op(scope, name, operands, [type], properties)[0]
 
 
 def attributes(scope: Scope, inputs: Sequence[Type], outputs: Sequence[Type]) -> str:
-    """Now and then shardings for an operation, and seldom a rule."""
+    """The discardable attributes of an operation: sometimes shardings, rarely a rule."""
     entries = []
     if outputs and scope.writer.is_sharded_inside and scope.random.random() < 0.25:
         entries.append(f"sdy.sharding = #sdy.sharding_per_value<{scope.shardings(outputs)}>")
@@ -77,7 +81,7 @@ def _is_tensor(type: Type, element: str) -> bool:
     return isinstance(type, Tensor) and type.element == element
 
 
-# --- Pieces of text -------------------------------------------------------------------------------
+# --- Text of attributes and regions ---------------------------------------------------------------
 
 
 def numbers(values: Iterable[int]) -> str:
@@ -91,7 +95,7 @@ def pairs(values: Sequence[tuple[int, int]]) -> str:
 
 
 def reducer(elements: Sequence[str], words: Sequence[str], is_swapped: bool = False) -> str:
-    """A body that puts pairs of scalars together, each by the operation of that name, or takes the second."""
+    """A region that combines pairs of scalars with the operations `words`; "take" returns the second."""
     count = len(elements)
     types = [str(Tensor((), element)) for element in elements]
     arguments = ", ".join(f"%x{index}: {types[index % count]}" for index in range(2 * count))
@@ -109,7 +113,7 @@ def reducer(elements: Sequence[str], words: Sequence[str], is_swapped: bool = Fa
 
 
 def comparison(elements: Sequence[str], word: str) -> str:
-    """A body that compares the first two of pairs of scalars."""
+    """A region that compares the first pair of scalars."""
     types = [str(Tensor((), element)) for element in elements for _ in range(2)]
     arguments = ", ".join(f"%x{index}: {type}" for index, type in enumerate(types))
     compare = f"%r = stablehlo.compare {word}, %x0, %x1 : ({types[0]}, {types[0]}) -> tensor<i1>"

@@ -1,4 +1,4 @@
-"""That random modules have all operations for which there are sharding rules."""
+"""Random modules contain all operations that have a sharding rule."""
 
 import re
 
@@ -9,7 +9,7 @@ from tests.random_modules.rules.modules import random_module
 
 
 def test_every_operation_with_a_rule_occurs() -> None:
-    found: set[str] = set()
+    names: set[str] = set()
     for seed in range(300):
-        found.update(re.findall(r"\b(?:stablehlo|sdy)\.[\w-]+", random_module(seed)))
-    assert {op.name for op, entry in _entries.items() if entry.function is not no_rule} <= found
+        names.update(re.findall(r"\b(?:stablehlo|sdy)\.[\w-]+", random_module(seed)))
+    assert {op.name for op, entry in _entries.items() if entry.function is not no_rule} <= names

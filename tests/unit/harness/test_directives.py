@@ -1,10 +1,10 @@
-"""Reading a lit case's comments."""
+"""Parsing the directives of lit tests."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.harness.directives import MalformedCaseError, OpShardings, read_case, substitute
+from tests.harness.directives import LitTest, MalformedCaseError, read_case, substitute
 
 
 def test_run_lines_are_read_in_order() -> None:
@@ -29,15 +29,15 @@ def test_case_without_complete_command_is_malformed(text: str) -> None:
 @pytest.mark.parametrize(
     ("case", "reason"),
     [
-        (OpShardings(("c",), (), ()), None),
-        (OpShardings(("c",), ("here",), ()), None),
-        (OpShardings(("c",), ("here", "absent"), ()), "requires absent"),
-        (OpShardings(("c",), (), ("absent",)), None),
-        (OpShardings(("c",), (), ("here",)), "unsupported with here"),
+        (LitTest(("c",), (), ()), None),
+        (LitTest(("c",), ("present",), ()), None),
+        (LitTest(("c",), ("present", "absent"), ()), "requires absent"),
+        (LitTest(("c",), (), ("absent",)), None),
+        (LitTest(("c",), (), ("present",)), "unsupported with present"),
     ],
 )
-def test_features_decide_whether_a_case_runs(case: OpShardings, reason: str | None) -> None:
-    assert case.reason_to_skip(lambda feature: feature == "here") == reason
+def test_features_decide_whether_a_case_runs(case: LitTest, reason: str | None) -> None:
+    assert case.reason_to_skip(lambda feature: feature == "present") == reason
 
 
 def test_substitutions() -> None:

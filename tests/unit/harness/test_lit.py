@@ -1,7 +1,6 @@
-"""Lit cases as pytest sees them: what must pass passes, and what must fail fails and says why.
+"""Lit tests in pytest: which pass, which fail, and what a failure reports.
 
-Each test runs pytest on a folder that holds one case. Programs are those of the machine, so that
-nothing here depends on sdy-opt.
+Each test runs pytest on a folder of lit tests that use programs of the system, not sdy-opt.
 """
 
 import os
@@ -16,7 +15,7 @@ PASSING = "// RUN: cat %s | filecheck %s\n// CHECK-LABEL: {{^module}}\nmodule {}
 
 
 def run_lit(folder: Path, **cases: str) -> tuple[int, str]:
-    """The exit status and the report of pytest on a folder of cases."""
+    """Runs pytest on a folder of lit tests and returns its exit status and report."""
     (folder / "conftest.py").write_text("from tests.lit.conftest import *\n")
     (folder / "pytest.ini").write_text("[pytest]\n")
     for name, text in cases.items():
@@ -27,22 +26,22 @@ def run_lit(folder: Path, **cases: str) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
-def test_passing_and_failing_cases_are_told_apart(tmp_path: Path) -> None:
+def test_passing_and_failing_cases(tmp_path: Path) -> None:
     wrong = PASSING.replace("{{^module}}", "{{^func}}")
     status, report = run_lit(tmp_path, good=PASSING, wrong=wrong)
     assert status == 1
     assert "1 failed, 1 passed" in report
     assert f"cat wrong.mlir | {sys.executable} -m filecheck wrong.mlir" in report
-    assert "wrong.mlir:2" in report  # filecheck's own words
+    assert "wrong.mlir:2" in report  # the message of filecheck
 
 
-def test_every_line_counts(tmp_path: Path) -> None:
+def test_failure_of_a_later_line_fails(tmp_path: Path) -> None:
     status, report = run_lit(tmp_path, last=PASSING + "// RUN: false\n")
     assert status == 1
     assert "`false` ended with exit status 1" in report
 
 
-def test_failure_before_the_pipe_counts(tmp_path: Path) -> None:
+def test_failure_before_a_pipe_fails(tmp_path: Path) -> None:
     text = "// RUN: python -c 'print(1); raise SystemExit(3)' | filecheck %s\n// CHECK: 1\n"
     status, report = run_lit(tmp_path, first=text)
     assert status == 1
@@ -53,13 +52,13 @@ def test_failure_before_the_pipe_counts(tmp_path: Path) -> None:
     ("text", "reason"),
     [
         ("module {}\n", "no RUN line"),
-        ("// RUN: nobody-has-this-program %s\n", "no such program"),
+        ("// RUN: no-such-program %s\n", "no such program"),
         ("// RUN: cat %s | filecheck %s\nmodule {}\n", "filecheck"),  # nothing to check
         ("// RUN: cat %s; cat %s\n", "cannot run ';'"),
         ("// REQUIRES: refrence\n" + PASSING, "unknown feature 'refrence'"),
     ],
 )
-def test_case_that_tests_nothing_fails(tmp_path: Path, text: str, reason: str) -> None:
+def test_case_without_a_check_fails(tmp_path: Path, text: str, reason: str) -> None:
     status, report = run_lit(tmp_path, case=text)
     assert status == 1
     assert reason in report
@@ -73,7 +72,7 @@ def test_features(tmp_path: Path) -> None:
     assert f"unsupported with {sys.platform}" in report
 
 
-def test_inputs_are_no_cases(tmp_path: Path) -> None:
+def test_inputs_are_not_collected(tmp_path: Path) -> None:
     (tmp_path / "Inputs").mkdir()
     (tmp_path / "Inputs" / "part.mlir").write_text("module {}\n")
     status, report = run_lit(

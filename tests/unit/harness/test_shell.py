@@ -1,4 +1,4 @@
-"""The shell of RUN lines: its grammar, and how it passes and fails."""
+"""The shell of RUN lines: its syntax and its results."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,7 +19,7 @@ def play(
     stdout: IO[bytes],
     stderr: IO[bytes],
 ) -> int:
-    """A program that puts its name around its input, and says the same on stderr in capitals."""
+    """Prints its input within its name, and its name in capitals on stderr."""
     stdout.write(b"<%s %s>" % (words[0].encode(), stdin.read()))
     stdout.flush()
     stderr.write(words[0].upper().encode())
@@ -53,7 +53,7 @@ def test_not_and_env_are_prefixes() -> None:
     "command",
     ["", "a |", "a && ", "a || b", "a; b", "a &", "$(a", "a `b`", "not", "a > | b", "not --crash a", "a 'b"],
 )
-def test_what_is_not_understood_is_refused(command: str) -> None:
+def test_unsupported_syntax_is_an_error(command: str) -> None:
     with pytest.raises(MalformedCaseError):
         parse(command)
 
@@ -80,7 +80,7 @@ def test_failing_commands(command: str) -> None:
     assert not passes(command)
 
 
-def test_a_stage_reads_what_the_one_before_wrote() -> None:
+def test_a_stage_reads_the_output_of_the_previous_one() -> None:
     [stages] = parse("pass | fail")
     result = run_pipeline(stages, play)
     assert result.output == "<fail <pass >>"
@@ -88,7 +88,7 @@ def test_a_stage_reads_what_the_one_before_wrote() -> None:
     assert result.ending == "`fail` ended with exit status 1"
 
 
-def test_standard_error_can_go_down_the_pipe() -> None:
+def test_standard_error_can_be_piped() -> None:
     [stages] = parse("pass 2>&1 | pass")
     assert run_pipeline(stages, play).output == "<pass <pass >PASS>"
 

@@ -1,4 +1,4 @@
-"""split-file, run as cases run it."""
+"""Splitting files into parts."""
 
 import pytest
 
@@ -10,11 +10,11 @@ def test_parts_by_name() -> None:
     assert split(text) == {"a.mlir": "module {}\n\n", "folder/b.txt": "", "c": ""}
 
 
-def test_a_split_marker_of_the_driver_is_no_part() -> None:
+def test_split_markers_of_the_driver_are_text() -> None:
     assert split("//--- a\n// -----\n") == {"a": "// -----\n"}
 
 
 @pytest.mark.parametrize("text", ["", "module {}", "//--- a\n//--- a\n"])
-def test_what_cannot_be_split(text: str) -> None:
+def test_invalid_input(text: str) -> None:
     with pytest.raises(ValueError, match=r"named a|no `//--- NAME`"):
         split(text)

@@ -1,4 +1,4 @@
-"""Tools run by the fork server behave as processes of their own."""
+"""Tools that the fork server runs behave like new processes."""
 
 import os
 import tempfile
@@ -11,7 +11,7 @@ from tests.harness import forkserver
 from tests.harness.tools import Tools
 
 PROBE = '''
-"""A tool that does what its first argument says."""
+"""A tool that performs the action named by its first argument."""
 import os, sys
 
 state = []
@@ -20,7 +20,7 @@ def main():
     action = sys.argv[1]
     state.append(action)
     print(action, len(state), os.environ.get("PROBE"), sys.stdin.read())
-    print("said", file=sys.stderr)
+    print("message", file=sys.stderr)
     if action == "raise":
         raise ValueError("unexpected")
     if action == "exit":
@@ -61,10 +61,10 @@ def run_program(tools: Tools, *words: str, text: str = "", **environment: str) -
 
 
 def test_streams_and_environment(tools: Tools) -> None:
-    assert run(tools, "pass", text="input", PROBE="set") == (0, "pass 1 set input\n", "said\n")
+    assert run(tools, "pass", text="input", PROBE="set") == (0, "pass 1 set input\n", "message\n")
 
 
-def test_nothing_is_left_for_the_next_run(tools: Tools) -> None:
+def test_runs_share_no_state(tools: Tools) -> None:
     assert run(tools, "pass", PROBE="set")[1] == run(tools, "pass", PROBE="set")[1]
     assert run(tools, "pass")[1] == "pass 1 None \n"
 
@@ -81,6 +81,6 @@ def test_traceback_is_shown(tools: Tools) -> None:
     assert "ValueError: unexpected" in run(tools, "raise")[2]
 
 
-def test_python_variables_start_python_afresh(tools: Tools) -> None:
+def test_python_variables_start_a_new_process(tools: Tools) -> None:
     code = "import os; print(os.environ['PYTHONHASHSEED'])"
     assert run_program(tools, "python", "-c", code, PYTHONHASHSEED="7") == (0, "7\n", "")

@@ -1,0 +1,100 @@
+"""The hand-written documents name files, layers and identifiers that exist."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from sdyopt.cli.flags import ALIASES, FLAGS
+from sdyopt.registry import all_passes
+from sdyopt.registry.missing import MISSING
+from tests.unit.test_layering import MAY_IMPORT
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = [
+    *("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"),
+    *("docs/architecture.md", "docs/differences.md", "docs/random-modules.md"),
+    *("examples/README.md", "benchmarks/README.md"),
+]
+# Where the relative paths of a document start, besides its own folder.
+BASES = (ROOT, ROOT / "sdyopt")
+SUFFIXES = (".py", ".md", ".mlir", ".lark", ".sh", ".toml")
+SOURCES = ("sdyopt", "passes", "tests", "docs", "benchmarks", "examples")
+# Identifiers of other tools.
+FOREIGN = {"sdy_opt", "pip", "zsh_source", "fish_source"}
+# What installation and the recipes create, and placeholders.
+NOT_IN_THE_CHECKOUT = re.compile(
+    r"^\.venv/|\bmy_package/|\btoy\b|drop_names|outer_product|^(out|program|relu)\.mlir$"
+)
+
+
+def _text(document: str) -> str:
+    return (ROOT / document).read_text(encoding="utf-8")
+
+
+def code_spans(document: str) -> list[str]:
+    """The texts in backticks, without code blocks."""
+    prose = re.sub(r"^```.*?^```$", "", _text(document), flags=re.MULTILINE | re.DOTALL)
+    return re.findall(r"`([^`\n]+)`", prose)
+
+
+@cache
+def words_of_sources() -> frozenset[str]:
+    paths = [path for folder in SOURCES for path in (ROOT / folder).rglob("*.py")]
+    return frozenset(word for path in paths for word in re.findall(r"\w+", path.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_paths_exist(document: str) -> None:
+    bases = (*BASES, (ROOT / document).parent)
+    paths = [span for span in code_spans(document) if re.fullmatch(r"[\w.*-]+(/[\w.*-]*)*", span)]
+    paths = [span for span in paths if "/" in span or span.endswith(SUFFIXES)]
+    paths = [path for path in paths if not NOT_IN_THE_CHECKOUT.search(path)]
+    assert [path for path in paths if not any(True for base in bases for _ in base.glob(path))] == []
+
+
+@pytest.mark.parametrize("document", ["README.md", "docs/architecture.md"])
+def test_identifiers_exist(document: str) -> None:
+    spans = [span for span in code_spans(document) if re.fullmatch(r"[A-Za-z_][\w.]*(\(\))?", span)]
+    spans = [span for span in spans if not span.endswith(SUFFIXES) and span not in FOREIGN]
+    assert [span for span in spans if not set(re.findall(r"\w+", span)) <= words_of_sources()] == []
+
+
+def diagram(path: str) -> list[str]:
+    """The lines of the layer diagram in a file, without indentation."""
+    [lines] = re.findall(r"^ *interning ‹ .*\n *registry ‹ .*$", _text(path), re.MULTILINE)
+    return [line.strip() for line in lines.splitlines()]
+
+
+@pytest.mark.parametrize("path", ["README.md", "docs/architecture.md", "sdyopt/__init__.py"])
+def test_layer_diagram_is_that_of_the_layering_test(path: str) -> None:
+    assert diagram(path) == diagram("tests/unit/test_layering.py")
+
+
+def test_layer_diagram_names_every_layer() -> None:
+    names = {name for line in diagram("tests/unit/test_layering.py") for name in line.split(" ‹ ")}
+    assert names == set(MAY_IMPORT) - {"__main__"}
+    modules = {path.stem for path in (ROOT / "sdyopt").iterdir() if path.name != "__pycache__"}
+    assert names - {"passes"} == modules - {"__init__", "__main__", "py"}
+
+
+def test_flags_exist() -> None:
+    """Flags in documents exist, except those that differences.md lists as missing."""
+    known = {*FLAGS, *ALIASES, *(entry.flag for entry in all_passes()), *MISSING}
+    [missing] = re.findall(r"^\| flag \| use instead \|\n.*?\n\n", _text("docs/differences.md"), re.M | re.S)
+    names = "".join(row.split("|")[1] for row in missing.strip().splitlines())
+    only_in_cpp = set(re.findall(r"--([\w-]+)", names)) - {"-"}
+    assert only_in_cpp
+    assert only_in_cpp & known == set()
+    flags = {
+        flag
+        for document in set(DOCUMENTS) - {"benchmarks/README.md", "docs/random-modules.md"}  # other tools
+        for line in _text(document).splitlines()
+        if "sdy-opt" in line or "`-" in line
+        for flag in re.findall(r"(?<![\w-])--?([a-z][\w-]+)", line)
+        if not re.search(r"\b(python|pip|make|pytest) ", line)
+    }
+    assert flags - known - only_in_cpp - {"sdy-drop-names", "implicit-check-not"} == set()

@@ -1,0 +1,132 @@
+"""The README's recipes work as written: their files are added to a copy of the checkout and tested there."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+# What a recipe may add to or run.
+COPIED = ("sdyopt", "passes", "tests", "docs", "pyproject.toml", "README.md")
+
+
+def recipe(title: str) -> str:
+    """The text of the section `### title`."""
+    section: str
+    [section] = re.findall(rf"^### {title}\n(.*?)(?=^##)", README, re.MULTILINE | re.DOTALL)
+    return section
+
+
+def files(title: str) -> dict[str, str]:
+    """The code blocks of a recipe by their path, which is the last name in backticks before each."""
+    *parts, _ = re.split(r"^```\w*\n", recipe(title), flags=re.MULTILINE)
+    paths = [re.findall(r"`([\w/-]+\.\w+)`", prose)[-1] for prose in parts[::2]]
+    assert len(set(paths)) == len(paths) > 0
+    return dict(zip(paths, parts[1::2], strict=True))
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A copy of the checkout."""
+    for name in COPIED:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "*.tmp"))
+        else:
+            shutil.copy(source, tmp_path)
+    return tmp_path
+
+
+def add(checkout: Path, path: str, text: str) -> None:
+    """Creates a file, or adds text to the end of one."""
+    file = checkout / path
+    before = file.read_text(encoding="utf-8") + "\n\n" if file.exists() else ""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(before + text, encoding="utf-8")
+
+
+def run(folder: Path, module: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", module, *arguments],
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+def follow(checkout: Path, title: str) -> list[str]:
+    """Writes the files of a recipe, runs its tests and the linter, and returns the paths."""
+    recipe_files = files(title)
+    for path, text in recipe_files.items():
+        add(checkout, path, text)
+    tests = [path for path in recipe_files if path.startswith("tests/lit/")]
+    assert tests
+    report = run(checkout, "pytest", "-q", "-p", "no:cacheprovider", *tests).stdout
+    assert f"{len(tests)} passed" in report
+    sources = [path for path in recipe_files if path.endswith(".py")]
+    run(checkout, "ruff", "check", "--no-cache", *sources)
+    run(checkout, "ruff", "format", "--check", "--no-cache", *sources)
+    return list(recipe_files)
+
+
+def test_add_a_pass(checkout: Path) -> None:
+    follow(checkout, "Add a pass")
+    manual = run(checkout, "sdyopt", "--help-pass", "sdy-drop-names").stdout
+    assert manual.startswith("sdy-drop-names: remove the names of operations.")
+    run(checkout, "docs.readme")
+    assert "| `-sdy-drop-names` |" in (checkout / "README.md").read_text(encoding="utf-8")
+    run(checkout, "docs.passes")
+    assert "## -sdy-drop-names\n" in (checkout / "docs/passes.md").read_text(encoding="utf-8")
+
+
+def test_add_an_operation(checkout: Path) -> None:
+    *_, random_modules = follow(checkout, "Add an operation")
+    test = "tests/random_modules/rules/test_operations.py"
+    with pytest.raises(AssertionError, match="outer_product"):
+        run(checkout, "pytest", "-q", "-p", "no:cacheprovider", test)
+    add(checkout, random_modules, "OPERATIONS[outer_product] = 1\n")
+    run(checkout, "pytest", "-q", "-p", "no:cacheprovider", test)
+
+
+def test_add_a_dialect(checkout: Path) -> None:
+    follow(checkout, "Add a dialect")
+
+
+def test_write_a_plugin(tmp_path: Path) -> None:
+    [drop_names] = [text for path, text in files("Add a pass").items() if path.startswith("passes/")]
+    dialect = files("Add a dialect")
+    plugin = files("Write a plugin")
+    assert set(plugin) == {"my_package/toy.py", "pyproject.toml"}
+    add(tmp_path, "my_package/__init__.py", "")
+    add(tmp_path, "my_package/passes.py", drop_names)
+    add(tmp_path, "my_package/toy.py", dialect["sdyopt/dialects/toy.py"])
+    add(tmp_path, "my_package/toy.py", plugin["my_package/toy.py"])
+    add(tmp_path, "relu.mlir", dialect["tests/lit/dialects/toy/relu.mlir"])
+    # What an installer makes of the entry points.
+    groups = tomllib.loads(plugin["pyproject.toml"])["project"]["entry-points"]
+    lines = [
+        line
+        for group, entries in groups.items()
+        for line in (f"[{group}]", *(f"{name} = {value}" for name, value in entries.items()))
+    ]
+    add(tmp_path, "my_package-1.dist-info/entry_points.txt", "\n".join(lines))
+
+    [command] = re.findall(r"^    sdy-opt (.*)$", recipe("Write a plugin"), re.MULTILINE)
+    path = os.pathsep.join([str(ROOT), str(tmp_path)])
+    done = run(tmp_path, "sdyopt", *command.split(), PYTHONPATH=path)
+    assert done.stderr == ""
+    # The name is gone, and the sharding has propagated.
+    assert re.search(r'toy\.relu %arg0 {sdy\.sharding = .*<@mesh, \[{"x", \?}\]>.*} : tensor', done.stdout)
+    assert "activation" not in done.stdout
