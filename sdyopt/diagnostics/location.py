@@ -10,8 +10,6 @@ from sdyopt.interning import Interned
 class Location(Interned):
     """Base of all locations. `children` are the locations it is composed of, in MLIR's walking order."""
 
-    __slots__ = ()
-
     @property
     def children(self) -> tuple[Location, ...]:
         return ()

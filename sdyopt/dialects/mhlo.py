@@ -34,8 +34,6 @@ mhlo.unknown_attribute = "unknown mhlo attribute"
 class Precision(EnumAttr):
     """How exact one operand is taken; what that means is up to the backend."""
 
-    __slots__ = ()
-
 
 class DotDimensions(Attribute):
     """`#mhlo.dot<…>`: the dimensions of a product."""

@@ -30,8 +30,6 @@ class AffineExpr(Interned):
     divide it, `depth` how many operators are nested in it.
     """
 
-    __slots__ = ()
-
     @property
     def is_symbolic(self) -> bool:
         raise NotImplementedError

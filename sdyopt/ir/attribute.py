@@ -17,8 +17,6 @@ from sdyopt.interning import Interned, derive, derived
 class Attribute(Interned):
     """Base of all attributes. Equal attributes are the same object, so `is` compares them."""
 
-    __slots__ = ()
-
     dialect: ClassVar[str] = "builtin"
     # Where the attribute stands on an operation: raises DiagnosticError if it names a symbol that is
     # not there. Asked of discardable attributes; operations ask for their own.
@@ -27,8 +25,6 @@ class Attribute(Interned):
 
 class Type(Attribute):
     """Base of all types. Where a type stands as an attribute it is wrapped in `TypeAttr`."""
-
-    __slots__ = ()
 
 
 class UnitAttr(Attribute):

@@ -90,8 +90,6 @@ class OpaqueType(Type):
 class ShapedType(Type):
     """Base of the types that hold many elements of one type."""
 
-    __slots__ = ()
-
     @property
     def element(self) -> Type:
         raise NotImplementedError
@@ -103,8 +101,6 @@ class ShapedType(Type):
 
 class RankedShape(ShapedType):
     """Base of the shaped types whose number of dimensions is known."""
-
-    __slots__ = ()
 
     @property
     def shape(self) -> tuple[int, ...]:

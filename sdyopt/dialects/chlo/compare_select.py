@@ -32,14 +32,10 @@ from sdyopt.ir.types import I1, Type, element_of
 class ComparisonDirection(EnumAttr):
     """What is asked of two numbers."""
 
-    __slots__ = ()
-
 
 @enumeration(chlo, "comparison_type", "NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")
 class ComparisonType(EnumAttr):
     """How numbers are compared."""
-
-    __slots__ = ()
 
 
 @chlo.op("broadcast_compare", PURE, BROADCASTING_ELEMENTWISE, INFERS_COMPATIBLE_TYPES)

@@ -27,8 +27,6 @@ from sdyopt.ir.traits import PURE
 class Precision(EnumAttr):
     """How exact one operand is taken; what that means is up to the backend."""
 
-    __slots__ = ()
-
 
 class RaggedDotDimensions(Attribute):
     """`#chlo.ragged_dot<…>`: the dimensions of a product, and those that groups lie along."""

@@ -18,8 +18,6 @@ from sdyopt.ir.types import F64
 class ResultAccuracyMode(EnumAttr):
     """Whether tolerances say what is exact enough."""
 
-    __slots__ = ()
-
 
 class ResultAccuracy(Attribute):
     """`#stablehlo.result_accuracy<atol = 1.0e-5, ulps = 2, mode = …>`; floats are `f64` bit patterns."""

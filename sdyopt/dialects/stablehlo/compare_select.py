@@ -36,14 +36,10 @@ from sdyopt.ir.types import I1, RankedTensor, Type, tensor
 class ComparisonDirection(EnumAttr):
     """Which comparison it is."""
 
-    __slots__ = ()
-
 
 @enumeration(stablehlo, "comparison_type", "NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")
 class ComparisonType(EnumAttr):
     """How the elements are read, and whether all floats have an order."""
-
-    __slots__ = ()
 
 
 @stablehlo.op(

@@ -61,8 +61,6 @@ class CholeskyOp(Op):
 class Transpose(EnumAttr):
     """What is done to a matrix before it is used."""
 
-    __slots__ = ()
-
 
 @stablehlo.op("triangular_solve", NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES)
 class TriangularSolveOp(Op):
@@ -104,8 +102,6 @@ class TriangularSolveOp(Op):
 @enumeration(stablehlo, "fft_type", "FFT", "IFFT", "RFFT", "IRFFT")
 class FftType(EnumAttr):
     """Which way a transform goes, and between which numbers."""
-
-    __slots__ = ()
 
 
 @stablehlo.op("fft", NO_MEMORY_EFFECT, INFERS_COMPATIBLE_TYPES)

@@ -21,8 +21,6 @@ from sdyopt.ir.types import BF16, F16, F32, F64, FloatType, Type
 class Precision(EnumAttr):
     """How exact one operand is taken; what that means is up to the backend."""
 
-    __slots__ = ()
-
 
 def precision_config_of(cls: type[EnumAttr]) -> AttrKind[tuple[EnumAttr, ...]]:
     """Lists of precisions; each dialect that has some has its own."""

@@ -34,14 +34,10 @@ from sdyopt.ir.verify_signature import compare_types
 class RngDistribution(EnumAttr):
     """How random numbers are spread."""
 
-    __slots__ = ()
-
 
 @enumeration(stablehlo, "rng_algorithm", "DEFAULT", "THREE_FRY", "PHILOX")
 class RngAlgorithm(EnumAttr):
     """How random bits are made."""
-
-    __slots__ = ()
 
 
 @stablehlo.op("rng", same_element_types("a", "b", "result"))
