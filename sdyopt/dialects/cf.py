@@ -91,7 +91,7 @@ class BranchOp(Op):
         ),
         AttrDict(),
     )
-    target_operands = ("targets",)
+    successor_operands = ("targets",)
     canonicalizations = (Pattern(_join_blocks),)
 
     def verify_in_context(self) -> None:
@@ -133,7 +133,7 @@ class ConditionalBranchOp(Op):
         ),
         AttrDict(),
     )
-    target_operands = ("true_targets", "false_targets")
+    successor_operands = ("true_targets", "false_targets")
     canonicalizations = (Pattern(_decide),)
 
     def verify_in_context(self) -> None:

@@ -24,7 +24,7 @@ from sdyopt.driver.roundtrip import verify_roundtrip
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.operation import Op
 from sdyopt.ir.verify import Verifier
-from sdyopt.ir.verify_incremental import AfterEdits
+from sdyopt.ir.verify_incremental import IncrementalVerifier
 from sdyopt.pipeline.base import Pass
 from sdyopt.pipeline.ir_printing import IRPrinter
 from sdyopt.pipeline.run import Instrument, run_pipeline
@@ -88,7 +88,7 @@ class ChunkRun:
         instruments = [watch, *self._instruments()]
         succeeded = False
         try:
-            verify = AfterEdits(self._verifier) if verify_each else None
+            verify = IncrementalVerifier(self._verifier) if verify_each else None
             succeeded = run_pipeline(pipeline, op, verify, instruments)
         finally:
             # Also when a pass breaks down: that is what the reproducer is for.
@@ -134,8 +134,8 @@ class _FailureWatch(Instrument):
     def __init__(self) -> None:
         self.description = ""
 
-    def before_pass(self, single: Pass, op: Op) -> None:
-        self.description = f"`{single.label()}` on '{op.signature.name}' operation"
+    def before_pass(self, pass_: Pass, op: Op) -> None:
+        self.description = f"`{pass_.label()}` on '{op.signature.name}' operation"
 
 
 def out_of_bounds(source: Source, problem: BaseException) -> Diagnostic:

@@ -11,7 +11,7 @@ from sdyopt.asm.printer.asm_printer import print_for_note
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling
 from sdyopt.diagnostics.expected import ExpectedDiagnostics
 from sdyopt.diagnostics.location import UnknownLoc
-from sdyopt.diagnostics.once import forgetting
+from sdyopt.diagnostics.once import separate_run
 from sdyopt.diagnostics.render import render
 from sdyopt.diagnostics.source import Source
 from sdyopt.diagnostics.usage import UsageError
@@ -28,7 +28,7 @@ RECURSION_LIMIT = 10_000
 
 def run_job(job: Job) -> Outcome:
     """Does a job. Whatever is wrong with the input has been reported when it returns."""
-    with _interpreter_set_up(), forgetting():
+    with _interpreter_set_up(), separate_run():
         return _JobRun(job).run()
 
 

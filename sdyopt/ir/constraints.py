@@ -1,6 +1,6 @@
-"""What a declared operand, result, attribute or region must be, with MLIR's words for it.
+"""Constraints on declared operands, results, attributes and regions, described in MLIR's words.
 
-The description stands in the diagnostic: "operand #0 must be {description}, but got …" and
+Diagnostics contain the description: "operand #0 must be {description}, but got …" and
 "attribute 'x' failed to satisfy constraint: {description}".
 """
 
@@ -28,7 +28,7 @@ C = TypeVar("C", bound=Type, covariant=True)
 
 @dataclass(frozen=True, eq=False)
 class TypeConstraint(Generic[C]):
-    """A set of types, all of the class `C`, and its description."""
+    """A set of types, all of class `C`, with its description."""
 
     description: str
     accepts: Callable[[Type], bool]
@@ -36,21 +36,21 @@ class TypeConstraint(Generic[C]):
 
 @dataclass(frozen=True, eq=False)
 class AttrKind(Generic[T]):
-    """A set of attributes, its description, and the Python value that each stands for.
+    """A set of attributes with its description, and the conversion of an attribute to its Python value.
 
-    Generic text that gives an operation an attribute of another class than this kind is made of is
-    refused before anything else is looked at; `is_held` says which classes that are, if more than
-    what is accepted.
+    The parser of the generic syntax rejects an inherent attribute of another storage class before anything
+    else is verified. `is_stored` accepts the attributes of that class, where they are more than `accepts`
+    accepts: an integer attribute that must be positive is stored as any integer attribute.
     """
 
     description: str
     accepts: Callable[[Attribute], bool]
     value: Callable[[Any], T]
-    is_held: Callable[[Attribute], bool] | None = None
+    is_stored: Callable[[Attribute], bool] | None = None
 
-    def holds(self, attribute: Attribute) -> bool:
-        """Whether an operation can have this attribute at all, be it valid or not."""
-        return self.accepts(attribute) if self.is_held is None else self.is_held(attribute)
+    def has_storage_class(self, attribute: Attribute) -> bool:
+        """Whether an operation can store this attribute, valid or not."""
+        return self.accepts(attribute) if self.is_stored is None else self.is_stored(attribute)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ def _is_a(cls: type | UnionType) -> Callable[[Attribute], bool]:
 
 
 def of_class(cls: type[T], description: str) -> AttrKind[T]:
-    """Attributes of one Python class, which stand for themselves."""
+    """The attributes of a Python class, with the attribute itself as the Python value."""
     return AttrKind(description, lambda attribute: isinstance(attribute, cls), lambda attribute: attribute)
 
 
@@ -88,22 +88,22 @@ def _integer(width: int) -> AttrKind[int]:
 
 
 def non_negative(kind: AttrKind[int]) -> AttrKind[int]:
-    """The integers of a kind that are 0 or above."""
+    """The integers of a kind that are at least 0."""
     return AttrKind(
         f"{kind.description} whose value is non-negative",
         lambda a: kind.accepts(a) and kind.value(a) >= 0,
         kind.value,
-        kind.holds,
+        kind.has_storage_class,
     )
 
 
 def positive(kind: AttrKind[int]) -> AttrKind[int]:
-    """The integers of a kind that are above 0."""
+    """The integers of a kind that are at least 1."""
     return AttrKind(
         f"{kind.description} whose value is positive",
         lambda a: kind.accepts(a) and kind.value(a) > 0,
         kind.value,
-        kind.holds,
+        kind.has_storage_class,
     )
 
 

@@ -1,4 +1,4 @@
-"""Traits about shapes and element types, with MLIR's checks and words."""
+"""Traits that constrain shapes and element types, checked as in MLIR."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _MAPPABLE = (RankedTensor, UnrankedTensor, VectorType)
 
 
 def are_compatible_sizes(*sizes: int) -> bool:
-    """Whether all the sizes that are known are the same."""
+    """Whether all static sizes are equal."""
     return len({size for size in sizes if size != DYNAMIC}) <= 1
 
 
 def are_compatible_shapes(types: Iterable[Type]) -> bool:
-    """Whether types can have the same shape: none of them is shaped, or their dimensions agree."""
+    """Whether no type is shaped, or all have the same rank (if any) and compatible dimension sizes."""
     types = list(types)
     shaped = [type for type in types if isinstance(type, ShapedType)]
     if len(shaped) != len(types):
@@ -89,18 +89,18 @@ def _check_same_types(signature: OpSignature) -> None:
         raise signature.op_error("requires the same type for all operands and results")
 
 
-# Works on each element alone: operands and results have one shape.
+# Elementwise mappable: operands and results have the same shape.
 ELEMENTWISE = Trait("elementwise", _check_elementwise)
 SAME_TYPE = Trait("same-operands-and-result-type", _check_same_types)
 SAME_SHAPE = Trait("same-operands-and-result-shape", _check_same_shape)
 SAME_ELEMENT_TYPE = Trait("same-operands-and-result-element-type", _check_same_elements)
 SAME_OPERAND_ELEMENT_TYPE = Trait("same-operands-element-type", _check_same_operand_elements)
 
-# --- Fields that have something in common --------------------------------------------------
+# --- Constraints between fields ------------------------------------------------------------
 
 
 def same_types(*fields: str, **renamed: str) -> Trait:
-    """All these fields have the same type; messages call a `renamed` one by its given name."""
+    """All these fields have the same type. `renamed` maps fields to their names in diagnostics."""
     return _same(fields, renamed, "type", lambda type: type)
 
 

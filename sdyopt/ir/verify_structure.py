@@ -1,4 +1,4 @@
-"""Verification of the structure around operations: how many regions, successors and blocks there are."""
+"""Verification of the numbers of regions, successors and blocks. All functions raise DiagnosticError."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def check_region_count(op: Op) -> None:
 
 
 def check_successor_count(op: Op) -> None:
-    needed, count = len(op.target_operands), len(op.successors)
+    needed, count = len(op.successor_operands), len(op.successors)
     if op.name and count != needed:
         s = "" if needed == 1 else "s"
         raise op.op_error(f"requires {needed} successor{s} but found {count}")

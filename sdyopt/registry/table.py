@@ -1,4 +1,4 @@
-"""The table of passes and pipelines. Importing the file of one fills it in."""
+"""The table of registered passes and pipelines, filled when their modules are imported."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Builder = Callable[..., Sequence[Pass | Pipeline]]
 
 @dataclass(frozen=True, slots=True)
 class PassEntry:
-    """A pass under its flag."""
+    """A registered pass."""
 
     flag: str
     pass_class: type[Pass]
-    # Whether help tells of it. What only pipelines use is known so that their text can be read back.
+    # Whether help lists it. Passes that only pipelines use are registered to parse pipeline text.
     is_listed: bool = True
     is_single: bool = field(default=True, init=False)
 
@@ -44,7 +44,7 @@ class PassEntry:
 
 @dataclass(frozen=True, slots=True)
 class PipelineEntry:
-    """A named sequence of passes."""
+    """A registered pass pipeline: a function that returns passes."""
 
     flag: str
     builder: Builder
@@ -70,11 +70,11 @@ entries: dict[str, PassEntry | PipelineEntry] = {}
 
 
 def register(flag: str, is_listed: bool = True) -> Callable[[P], P]:
-    """Class decorator: makes a pass known by its flag, and a dataclass of its options."""
+    """Class decorator: registers a pass by its flag, and makes it a dataclass of its options."""
 
     def add(cls: P) -> P:
         cls.flag = flag
-        if get_annotations(cls):  # a pass without options has nothing to add to its base
+        if get_annotations(cls):  # a pass without options inherits the methods of its base
             dataclass(frozen=True, eq=False)(cls)
         _add(PassEntry(flag, cls, is_listed))
         return cls
@@ -83,7 +83,7 @@ def register(flag: str, is_listed: bool = True) -> Callable[[P], P]:
 
 
 def register_pipeline(flag: str) -> Callable[[Builder], Builder]:
-    """Decorator of a function that lists passes; its parameters, defaulting to `option(…)`, are options.
+    """Decorator of a function that returns passes; its parameters, with `option(…)` as defaults, are options.
 
     @register_pipeline("sdy-export-pipeline")
     def export_pipeline(enable_insert_explicit_collectives: bool = option(default=False, help="…")):
@@ -92,9 +92,9 @@ def register_pipeline(flag: str) -> Callable[[Builder], Builder]:
 
     def add(function: Builder) -> Builder:
         @wraps(function)
-        def with_defaults(**given: Any) -> Sequence[Pass | Pipeline]:
+        def with_defaults(**values: Any) -> Sequence[Pass | Pipeline]:
             defaults = {option.name: option.default for option in declared_options(function)}
-            return function(**defaults | given)
+            return function(**defaults | values)
 
         _add(PipelineEntry(flag, with_defaults))
         return with_defaults

@@ -27,10 +27,10 @@ def _as_pipeline(pipeline: Pipeline, indent: int) -> Iterator[str]:
 
 def _as_list(pipeline: Pipeline) -> Iterator[str]:
     sums: dict[str, dict[Statistic, int]] = {}
-    for single in pipeline.passes():
-        for statistic in single.statistics():
-            counts = sums.setdefault(single.label(), {})
-            counts[statistic] = counts.get(statistic, 0) + single.counted(statistic)
+    for pass_ in pipeline.passes():
+        for statistic in pass_.statistics():
+            counts = sums.setdefault(pass_.label(), {})
+            counts[statistic] = counts.get(statistic, 0) + pass_.counted(statistic)
     for label in sorted(sums):
         yield from _pass_lines(label, sums[label], 2)
 

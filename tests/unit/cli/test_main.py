@@ -67,7 +67,7 @@ def test_a_program_comes_out_as_it_went_in(program: str, capfd: pytest.CaptureFi
         ),
         (
             ["--load-pass-plugin=none-such"],
-            "Failed to load passes from 'none-such': no installed package offers it",
+            "Failed to load passes from 'none-such': no installed package has this entry point",
         ),
         (["--help-pass=csee"], "help: did you mean 'cse'?"),
     ],

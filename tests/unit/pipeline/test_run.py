@@ -161,14 +161,14 @@ class Watcher(Instrument):
     def __init__(self, name: str, log: list[str]) -> None:
         self.name, self.log = name, log
 
-    def before_pass(self, single: Pass, op: Op) -> None:
-        self.log.append(f"{self.name} before {type(single).__name__}")
+    def before_pass(self, pass_: Pass, op: Op) -> None:
+        self.log.append(f"{self.name} before {type(pass_).__name__}")
 
-    def after_pass(self, single: Pass, op: Op, changed: bool) -> None:
-        self.log.append(f"{self.name} after {type(single).__name__} {changed}")
+    def after_pass(self, pass_: Pass, op: Op, changed: bool) -> None:
+        self.log.append(f"{self.name} after {type(pass_).__name__} {changed}")
 
-    def after_pass_failed(self, single: Pass, op: Op) -> None:
-        self.log.append(f"{self.name} failed {type(single).__name__}")
+    def after_pass_failed(self, pass_: Pass, op: Op) -> None:
+        self.log.append(f"{self.name} failed {type(pass_).__name__}")
 
 
 def test_instruments_enclose_each_other() -> None:

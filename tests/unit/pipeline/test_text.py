@@ -37,9 +37,9 @@ def test_parse_and_print(text: str, printed: str) -> None:
         ("", ""),
         ("on-any", "write builtin.module(on-any)"),
         ("builtin.module(func.func(on-any", "write builtin.module(func.func(on-any))"),
-        ("builtin.module(on-any{x=1})", "it has no options"),
+        ("builtin.module(on-any{x=1})", "no options are declared"),
         ("builtin.module(on-function)", "write func.func(on-function)"),
-        ("func.func(on-module)", "on-module runs on all of the program: write it outside of func.func(…)"),
+        ("func.func(on-module)", "on-module runs on builtin.module: write it outside of func.func(…)"),
     ],
 )
 def test_help_says_what_to_write(text: str, help: str) -> None:
