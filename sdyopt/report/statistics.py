@@ -1,4 +1,4 @@
-"""`--mlir-pass-statistics`: what the passes of a pipeline counted."""
+"""`--mlir-pass-statistics`: the report of pass statistics."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sdyopt.report.timing import header
 
 
 def statistics_report(pipeline: Pipeline, as_list: bool = False) -> str:
-    """The report in the shape of the pipeline, or the sums over passes of one name."""
+    """The statistics of each pass in the pipeline, or with `as_list` the sums per pass class."""
     lines = _as_list(pipeline) if as_list else _as_pipeline(pipeline, 0)
     return header("... Pass statistics report ...") + "".join(lines) + "\n"
 

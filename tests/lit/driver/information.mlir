@@ -8,7 +8,7 @@
 // HELP-NEXT:     own simplifications
 // HELP-NEXT:       top-down=bool
 // HELP:      Pipelines:
-// HELP:      Exit codes: 0 success
+// HELP:      Exit codes: 0: success
 
 // A manual is the text that stands at the top of the pass's file, with what the table knows below it.
 // RUN: sdy-opt --help-pass sdy-close-shardings | filecheck %s --check-prefix=MANUAL

@@ -72,7 +72,7 @@ def test_double_dash_ends_flags() -> None:
 @pytest.mark.parametrize(
     ("argv", "message", "help"),
     [
-        (["a", "b"], "Too many positional arguments specified!", "'b' is a second input"),
+        (["a", "b"], "Too many positional arguments specified!", "remove the second input 'b'"),
         (["-o"], "for the -o option: requires a value!", ""),
         (["--verify-each=maybe"], "'maybe' is invalid value for boolean argument! Try 0 or 1", ""),
         (["--mlir-timing-display=lsit"], "Cannot find option named 'lsit'!", "did you mean 'list'?"),

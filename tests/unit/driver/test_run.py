@@ -87,7 +87,7 @@ def test_errors_show_the_operation_unless_they_are_not_to(world: World) -> None:
     ("problem", "message"),
     [
         (RecursionError(), "in:1:1: error: the program is nested too deeply\n"),
-        (MemoryError(), "in:1:1: error: the program takes more memory than there is\n"),
+        (MemoryError(), "in:1:1: error: out of memory\n"),
     ],
 )
 def test_what_is_too_much_is_an_error(problem: Exception, message: str, world: World) -> None:

@@ -100,7 +100,7 @@ class Emits(Logging):
 
 
 class Changes(Logging):
-    """Says that it changed something."""
+    """Returns that it changed something."""
 
     def run(self, op: Any) -> bool:
         super().run(op)
@@ -114,49 +114,49 @@ def test_a_pass_fails_by_raising_or_by_emitting_an_error() -> None:
 
 
 class Refusing:
-    """Finds nothing valid, and remembers what it was asked."""
+    """Finds nothing valid, and records its calls."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.calls: list[str] = []
 
     def verify_edits(self, op: Op, edits: EditLog) -> bool:
-        self.asked.append(op.signature.name)
+        self.calls.append(op.signature.name)
         return False
 
-    def around(self, op: Op) -> bool:
-        self.asked.append(f"around {op.signature.name}")
+    def verify_regions(self, op: Op) -> bool:
+        self.calls.append(f"regions of {op.signature.name}")
         return False
 
 
-def test_what_changed_is_verified() -> None:
+def test_only_changed_operations_are_verified() -> None:
     refusing = Refusing()
     assert run(pipeline_of(Logging()), verify=refusing)[0]
-    assert not refusing.asked
+    assert not refusing.calls
     assert not run(pipeline_of(Changes(), Logging()), verify=refusing)[0]
-    assert refusing.asked == ["builtin.module"]
+    assert refusing.calls == ["builtin.module"]
     assert len(fakes.LOG) == 1
 
 
-def test_what_is_around_is_verified_when_passes_inside_have_changed_something() -> None:
-    class AllowingInside(Refusing):
+def test_the_parent_is_verified_after_a_nested_pipeline_has_changed_something() -> None:
+    class AllowingEdits(Refusing):
         def verify_edits(self, op: Op, edits: EditLog) -> bool:
             return True
 
     class ChangesFunctions(Changes):
         anchor = "func.func"
 
-    refusing = AllowingInside()
+    refusing = AllowingEdits()
     text = "builtin.module(func.func(on-function))"
     assert run(parse_pipeline(text, lookup), verify=refusing)[0]
-    assert not refusing.asked
+    assert not refusing.calls
     pipeline = pipeline_of(Pipeline("func.func", [ChangesFunctions()]), Logging())
     assert not run(pipeline, verify=refusing)[0]
     assert len(fakes.LOG) == 2
-    assert refusing.asked == ["around builtin.module"]
+    assert refusing.calls == ["regions of builtin.module"]
 
 
 class Watcher(Instrument):
-    """Writes down what it is told."""
+    """Records its callbacks."""
 
     def __init__(self, name: str, log: list[str]) -> None:
         self.name, self.log = name, log
