@@ -61,7 +61,8 @@ class Output:
     """The output: stdout, or a file that is written to a temporary file and renamed.
 
     An existing file is unchanged until then, and if the job fails. The temporary file is created when the
-    output is opened, so that an unwritable directory is an error before the job runs. All methods raise FileProblem.
+    output is opened, so that an unwritable directory is an error before the job runs. All methods raise
+    FileProblem.
     """
 
     def __init__(self, path: str) -> None:

@@ -18,8 +18,8 @@ class Flag(NamedTuple):
     """A flag. Without a placeholder it is a boolean switch; otherwise it takes a value.
 
     `implied` is the value of a flag that is given without one; a value must then follow after `=`, so that
-    a file name after the flag is not taken for its value. `kind` is the type of the value. `is_list`: values are
-    separated by commas, and the flag may be repeated. `is_signed`: a number may be negative.
+    a file name after the flag is not taken for its value. `kind` is the type of the value. `is_list`: values
+    are separated by commas, and the flag may be repeated. `is_signed`: a number may be negative.
     """
 
     name: str
