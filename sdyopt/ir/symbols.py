@@ -114,25 +114,25 @@ def lookup_path(table: SymbolTableOp, reference: SymbolRef) -> list[Op]:
     return [] if symbol is None else [op for op in path if op is not None]
 
 
-def symbol_uses(op: Op, seen: set[Attribute | OpSignature]) -> list[SymbolRef] | None:
+def symbol_uses(op: Op, visited: set[Attribute | OpSignature]) -> list[SymbolRef] | None:
     """The symbol references in `op` and in nested operations that resolve them in the same symbol table.
 
-    Skips attributes and signatures that are in `seen`, and adds the others to it: calls that share `seen`
-    return each reference at least once. None if an unregistered operation may be a symbol table.
+    Skips attributes and signatures that are in `visited`, and adds the others to it: calls that share
+    `visited` return each reference at least once. None if an unregistered operation may be a symbol table.
     """
     uses: list[SymbolRef] = []
-    return uses if _gather_uses(op, uses, seen) else None
+    return uses if _gather_uses(op, uses, visited) else None
 
 
-def _gather_uses(op: Op, uses: list[SymbolRef], seen: set[Attribute | OpSignature]) -> bool:
+def _gather_uses(op: Op, uses: list[SymbolRef], visited: set[Attribute | OpSignature]) -> bool:
     """Adds the references of `op` and of nested operations; False if an operation may be a symbol table."""
     if may_be_symbol_table(op):
         return False
-    _gather_own_uses(op, uses, seen)
+    _gather_own_uses(op, uses, visited)
     for name in op.mutable_attributes:
         value = op.mutable_attribute(name)
-        if value is not None and value not in seen:
-            seen.add(value)
+        if value is not None and value not in visited:
+            visited.add(value)
             uses += symbol_references(value)
     if isinstance(op, SymbolTableOp):
         return True
@@ -141,20 +141,20 @@ def _gather_uses(op: Op, uses: list[SymbolRef], seen: set[Attribute | OpSignatur
             child = block.first
             while child is not None:
                 if child.regions or child.mutable_attributes:
-                    if not _gather_uses(child, uses, seen):
+                    if not _gather_uses(child, uses, visited):
                         return False
-                elif child.signature not in seen or child.attributes not in seen:
-                    _gather_own_uses(child, uses, seen)
+                elif child.signature not in visited or child.attributes not in visited:
+                    _gather_own_uses(child, uses, visited)
                 child = child.next
     return True
 
 
-def _gather_own_uses(op: Op, uses: list[SymbolRef], seen: set[Attribute | OpSignature]) -> None:
-    if op.signature not in seen:
-        seen.add(op.signature)
+def _gather_own_uses(op: Op, uses: list[SymbolRef], visited: set[Attribute | OpSignature]) -> None:
+    if op.signature not in visited:
+        visited.add(op.signature)
         uses += op.signature.cached(_references_of_signature)
-    if op.attributes not in seen:
-        seen.add(op.attributes)
+    if op.attributes not in visited:
+        visited.add(op.attributes)
         uses += symbol_references(op.attributes)
 
 
@@ -176,16 +176,16 @@ def verify_symbol_table(op: Op) -> None:
         raise op.op_error("Operations with a 'SymbolTable' must have exactly one region")
     if len(op.regions[0].blocks) != 1:
         raise op.op_error("Operations with a 'SymbolTable' must have exactly one block")
-    seen: dict[str, Op] = {}
+    symbols: dict[str, Op] = {}
     for child in op.regions[0].blocks[0].ops:
         name = symbol_name(child)
         if name is None:
             continue
-        if name in seen:
+        if name in symbols:
             raise child.error(f"redefinition of symbol named '{name}'").note(
-                "see existing symbol definition here", seen[name].location
+                "see existing symbol definition here", symbols[name].location
             )
-        seen[name] = child
+        symbols[name] = child
     for user in _users_in_scope(op):
         assert user.verify_symbol_uses is not None
         user.verify_symbol_uses()

@@ -22,10 +22,10 @@ MISSING: Mapping[str, str] = MappingProxyType(
 
 def missing_pass(flag: str) -> UsageError | None:
     """The error for a pass that is not implemented; None for other names."""
-    purpose = MISSING.get(flag)
-    if purpose is None:
+    action = MISSING.get(flag)
+    if action is None:
         return None
     return UsageError(
         f"pass '{flag}' is not implemented",
-        f"in Shardy, it {purpose}; --list-passes lists the available passes",
+        f"in Shardy, it {action}; --list-passes lists the available passes",
     )

@@ -1,4 +1,4 @@
-"""What the README shows is what there is."""
+"""The examples, tables and links in the README are up to date."""
 
 import os
 import re
@@ -32,7 +32,7 @@ def test_output_of_the_first_example() -> None:
 
 
 def test_excerpt_of_the_second_example() -> None:
-    """In an excerpt, `…` stands for what is left out, of a line or, alone, of the program."""
+    """In an excerpt, `…` stands for an omitted part of a line or, alone, for omitted lines."""
     [(command, text)] = re.findall(
         r"<!-- excerpt -->\n```console\n\$ sdy-opt (.*?)\n(.*?)```", README, re.DOTALL
     )
@@ -56,7 +56,7 @@ def flags_of(script: Path) -> list[str]:
     return re.findall(r"^  (-\S+)", script.read_text(encoding="utf-8"), re.MULTILINE)
 
 
-def test_passes_that_are_not_available_are_named() -> None:
+def test_passes_that_are_not_implemented_are_listed() -> None:
     [named] = re.findall(r"^Shardy has \w+ more,(.*?)\n\n", README, re.MULTILINE | re.DOTALL)
     assert re.findall(r"`-(sdy-[\w-]+)`", named) == list(MISSING)
 
@@ -89,7 +89,7 @@ def test_make_targets_exist() -> None:
     assert {"run", "test"} <= targets
 
 
-def test_links_lead_somewhere() -> None:
+def test_link_targets_exist() -> None:
     links = re.findall(r"\]\((?!https?:)([^)#]+)\)", README)
     assert links
     assert [link for link in links if not (ROOT / link).exists()] == []

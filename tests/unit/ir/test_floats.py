@@ -42,7 +42,7 @@ SMALL = sorted(name for name, format in FLOAT_FORMATS.items() if format.width <=
         ("f6E3M2FN", "0.3", "3.125000e-01"),
     ],
 )
-def test_a_decimal_number_is_printed_as_the_reference_does(name: str, text: str, printed: str) -> None:
+def test_decimal_numbers_print_as_in_the_reference(name: str, text: str, printed: str) -> None:
     format = FLOAT_FORMATS[name]
     assert float_text(encode_double(float(text), format), format) == printed
 

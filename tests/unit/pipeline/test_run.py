@@ -1,4 +1,4 @@
-"""Running pipelines: in which order, on what, and what ends it."""
+"""Running pipelines: order, anchors, failures, verification, instruments."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tests.unit.pipeline.fakes import FakeOp, Logging, lookup
 
 
 def module() -> Op:
-    """A module of two functions and something that is none."""
+    """A module of two functions and another operation."""
     functions = (FakeOp("func.func", symbol="@a"), FakeOp("func.func", symbol="@b"))
     return cast(Op, FakeOp("builtin.module", (*functions, FakeOp("sdy.mesh"))))
 
 
 def run(pipeline: Pipeline, **more: Any) -> tuple[bool, list[str]]:
-    """Whether a pipeline succeeded, and the messages that came."""
+    """Whether a pipeline succeeded, and the diagnostics."""
     fakes.LOG.clear()
     messages: list[Diagnostic] = []
     with handling(messages.append):
@@ -33,7 +33,7 @@ def pipeline_of(*elements: Pass | Pipeline) -> Pipeline:
     return Pipeline(elements=list(elements))
 
 
-def test_all_passes_of_neighbouring_pipelines_run_on_one_function_before_the_next() -> None:
+def test_adjacent_pipelines_run_together_on_each_function() -> None:
     text = "builtin.module(on-module,func.func(on-function),func.func(on-any),on-any)"
     assert run(parse_pipeline(text, lookup)) == (True, [])
     assert fakes.LOG == [
@@ -56,7 +56,7 @@ def test_all_passes_of_neighbouring_pipelines_run_on_one_function_before_the_nex
         ),
     ],
 )
-def test_pipelines_that_do_not_fit_the_program(text: str, message: str) -> None:
+def test_errors_for_pipelines_with_another_anchor(text: str, message: str) -> None:
     assert run(parse_pipeline(text, lookup)) == (False, [message])
 
 
@@ -68,7 +68,7 @@ def test_pipelines_that_do_not_fit_the_program(text: str, message: str) -> None:
         ("module(on-any)", "did you mean 'builtin.module'?"),
     ],
 )
-def test_help_for_pipelines_that_do_not_fit(text: str, help: str) -> None:
+def test_help_for_pipelines_with_another_anchor(text: str, help: str) -> None:
     seen: list[Diagnostic] = []
     with handling(seen.append):
         assert not run_pipeline(parse_pipeline(text, lookup), cast(Op, FakeOp("builtin.module")))
@@ -91,7 +91,7 @@ class Raises(Logging):
 
 
 class Emits(Logging):
-    """Emits errors and goes on."""
+    """Emits errors and continues."""
 
     def run(self, op: Any) -> bool:
         for severity in (Severity.ERROR, Severity.WARNING):
@@ -171,7 +171,7 @@ class Watcher(Instrument):
         self.log.append(f"{self.name} failed {type(pass_).__name__}")
 
 
-def test_instruments_enclose_each_other() -> None:
+def test_instruments_are_nested() -> None:
     log: list[str] = []
     watchers = [Watcher("outer", log), Watcher("inner", log)]
     run(pipeline_of(Changes(), Raises()), instruments=watchers)
