@@ -24,7 +24,7 @@ from __future__ import annotations
 import weakref
 from typing import Any, ClassVar, Literal, NoReturn, cast, dataclass_transform
 
-_values: dict[tuple[Any, ...], weakref.ref[Any]] = {}
+_values: dict[tuple[object, ...], weakref.ref[Interned]] = {}
 _MISSING = object()
 _DERIVED = object()
 _set = object.__setattr__
@@ -35,7 +35,7 @@ def derived(*, init: Literal[False] = False) -> Any:
     return _DERIVED
 
 
-def derive(instance: Interned, **fields: Any) -> None:
+def derive(instance: Interned, **fields: object) -> None:
     """Sets derived fields. Called by `__post_init__` only."""
     for name, value in fields.items():
         _set(instance, name, value)
@@ -47,11 +47,11 @@ class InternedMeta(type):
 
     # The names of the fields in declaration order, and their defaults.
     _names: tuple[str, ...]
-    _defaults: tuple[Any, ...]
+    _defaults: tuple[object, ...]
     _has_post_init: bool
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> InternedMeta:
-        own: dict[str, Any] = {}
+        own: dict[str, object] = {}
         if "__slots__" not in namespace:
             annotations = namespace.get("__annotations__", {})
             names = [field for field, type_ in annotations.items() if not str(type_).startswith("ClassVar")]
@@ -87,7 +87,7 @@ class InternedMeta(type):
         _values[key] = weakref.ref(instance, lambda dead: _forget(key, dead))
         return instance
 
-    def _complete(cls, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+    def _complete(cls, args: tuple[object, ...], named: dict[str, object]) -> tuple[object, ...]:
         """The value of every field, defaults included, in declaration order."""
         values = list(args)
         for name, default in zip(cls._names[len(args) :], cls._defaults[len(args) :], strict=True):
@@ -108,7 +108,7 @@ class Interned(metaclass=InternedMeta):
     # The names of the fields, in order.
     _names: ClassVar[tuple[str, ...]]
 
-    def __setattr__(self, name: str, value: Any) -> NoReturn:
+    def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"{type(self).__name__} is interned: its {name!r} cannot change")
 
     __delattr__ = __setattr__  # type: ignore[assignment]  # always raises
@@ -120,7 +120,7 @@ class Interned(metaclass=InternedMeta):
     def __copy__(self) -> Interned:
         return self
 
-    def __deepcopy__(self, memo: Any) -> Interned:
+    def __deepcopy__(self, memo: object) -> Interned:
         return self
 
 
@@ -129,6 +129,6 @@ def field_names(interned_class: type[Interned]) -> tuple[str, ...]:
     return interned_class._names
 
 
-def _forget(key: tuple[Any, ...], dead: weakref.ref[Any]) -> None:
+def _forget(key: tuple[object, ...], dead: weakref.ref[Interned]) -> None:
     if _values.get(key) is dead:
         del _values[key]

@@ -13,13 +13,17 @@ STDIN = "-"
 TRUE, FALSE = ("", "true", "TRUE", "True", "1"), ("false", "FALSE", "False", "0")
 
 
+# The values of flags.
+Value = bool | int | str | tuple[str, ...]
+
+
 @dataclass(slots=True)
 class Arguments:
     """The parsed command line: the input, the passes in order, and the values of flags by name."""
 
     input: str = STDIN
     passes: list[PassFlag] = field(default_factory=list)
-    values: dict[str, Any] = field(default_factory=dict)
+    values: dict[str, Value] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Any:
         """The value of a flag, or its default."""
@@ -72,9 +76,11 @@ def read_arguments(argv: Sequence[str]) -> Arguments:
     return arguments
 
 
-def _set(values: dict[str, Any], flag: Flag, spelling: str, text: str) -> None:
+def _set(values: dict[str, Value], flag: Flag, spelling: str, text: str) -> None:
     if flag.is_list:
-        values[flag.name] = values.get(flag.name, ()) + tuple(text.split(","))
+        previous = values.get(flag.name, ())
+        assert isinstance(previous, tuple)
+        values[flag.name] = previous + tuple(text.split(","))
     elif flag.choices and text not in flag.choices:
         message = f"for the {spelling} option: Cannot find option named '{text}'!"
         raise UsageError(message, nearest_or_all(text, flag.choices))

@@ -23,6 +23,7 @@ from sdyopt.ir.numeric_attributes import FloatAttr, IntegerAttr
 from sdyopt.ir.types import F32, FunctionType, IntegerType, Signedness, Type
 
 T = TypeVar("T")
+Value = TypeVar("Value", covariant=True)
 C = TypeVar("C", bound=Type, covariant=True)
 
 
@@ -35,7 +36,7 @@ class TypeConstraint(Generic[C]):
 
 
 @dataclass(frozen=True, eq=False)
-class AttrKind(Generic[T]):
+class AttrKind(Generic[Value]):
     """A set of attributes with its description, and the conversion of an attribute to its Python value.
 
     The parser of the generic syntax rejects an inherent attribute of another storage class before anything
@@ -45,7 +46,7 @@ class AttrKind(Generic[T]):
 
     description: str
     accepts: Callable[[Attribute], bool]
-    value: Callable[[Any], T]
+    value: Callable[[Any], Value]
     is_stored: Callable[[Attribute], bool] | None = None
 
     def has_storage_class(self, attribute: Attribute) -> bool:

@@ -11,8 +11,8 @@ prints; the tables of custom parsers and printers that it uses are stored here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.op_fields import OPERAND_SEGMENTS, RESULT_SEGMENTS, AttrField, Field, RegionField
@@ -21,8 +21,11 @@ from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS, TERMINATOR
 from sdyopt.ir.types import RankedTensor, Type
 
 C = TypeVar("C", bound=type[Op])
-F = TypeVar("F")
-InternedClass = type[Any]
+A = TypeVar("A", bound=Callable[..., Attribute])
+T = TypeVar("T", bound=Callable[..., Type])
+P = TypeVar("P", bound=Callable[..., str])
+K = TypeVar("K")
+AttributeClass = type[Attribute]
 
 # (op, attribute name, attribute) -> raises DiagnosticError
 VerifyOpAttribute = Callable[[Op, str, Attribute], None]
@@ -31,7 +34,7 @@ VerifyArgumentAttribute = Callable[[Op, int, str, Attribute], None]
 
 
 # The printers of dialect attributes and types by class: (attribute, printer) -> text, mnemonic first.
-PRINTERS: dict[type, Callable[..., str]] = {}
+PRINTERS: dict[AttributeClass, Callable[..., str]] = {}
 
 
 class Dialect:
@@ -84,27 +87,39 @@ class Dialect:
 
         return register
 
-    def attribute(self, mnemonic: str) -> Callable[[F], F]:
+    def attribute(self, mnemonic: str) -> Callable[[A], A]:
         """Decorator of the function that parses what follows `#name.mnemonic`."""
-        return _adder(self.attribute_parsers, mnemonic, self.name)
 
-    def type(self, mnemonic: str) -> Callable[[F], F]:
+        def add(function: A) -> A:
+            _check_is_new(self.attribute_parsers, mnemonic, self.name)
+            self.attribute_parsers[mnemonic] = function
+            return function
+
+        return add
+
+    def type(self, mnemonic: str) -> Callable[[T], T]:
         """Decorator of the function that parses what follows `!name.mnemonic`."""
-        return _adder(self.type_parsers, mnemonic, self.name)
 
-    def printer(self, cls: InternedClass) -> Callable[[F], F]:
+        def add(function: T) -> T:
+            _check_is_new(self.type_parsers, mnemonic, self.name)
+            self.type_parsers[mnemonic] = function
+            return function
+
+        return add
+
+    def printer(self, cls: AttributeClass) -> Callable[[P], P]:
         """Decorator of the function that prints an attribute or type of `cls`, from the mnemonic on."""
-        return _adder(PRINTERS, cls, self.name)
+
+        def add(function: P) -> P:
+            _check_is_new(PRINTERS, cls, self.name)
+            PRINTERS[cls] = function
+            return function
+
+        return add
 
 
-def _adder(table: dict[Any, Any], key: Any, dialect: str) -> Callable[[F], F]:
+def _check_is_new(table: Mapping[K, object], key: K, dialect: str) -> None:
     assert key not in table, f"{dialect} defines {key} twice"
-
-    def add(function: F) -> F:
-        table[key] = function
-        return function
-
-    return add
 
 
 def complete_attributes(op_class: type[Op], attributes: DictAttr) -> DictAttr:

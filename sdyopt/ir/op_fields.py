@@ -28,10 +28,10 @@ from sdyopt.ir.value import OpResult, Value
 if TYPE_CHECKING:  # operation classes list their fields
     from sdyopt.ir.operation import Op
 
-T = TypeVar("T")
+T = TypeVar("T", covariant=True)
 # What a field of operands or results gives on an operation (V), and on a signature (S).
-V = TypeVar("V")
-S = TypeVar("S")
+V = TypeVar("V", covariant=True)
+S = TypeVar("S", covariant=True)
 C = TypeVar("C", bound=Type)
 
 ONE, OPTIONAL, MANY = "one", "optional", "many"
@@ -131,7 +131,7 @@ class AttrField(Field, Generic[T]):
     reads as its default.
     """
 
-    def __init__(self, kind: AttrKind[Any], name: str | None, is_optional: bool, default: Attribute | None):
+    def __init__(self, kind: AttrKind[T], name: str | None, is_optional: bool, default: Attribute | None):
         self.kind = kind
         self.name = name or ""
         self.is_optional = is_optional
@@ -246,7 +246,7 @@ def result_ranges(signature: OpSignature) -> Ranges:
     return _ranges(signature, fields, len(signature.result_types))
 
 
-def _ranges(signature: OpSignature, fields: Sequence[ValueField[Any, Any]], total: int) -> Ranges:
+def _ranges(signature: OpSignature, fields: Sequence[ValueField[object, object]], total: int) -> Ranges:
     """Group sizes come from the segment sizes attribute; without one, the variadic group takes the rest."""
     segments = signature.attributes.get(fields[0].segments) if fields else None
     if isinstance(segments, DenseArray):

@@ -65,7 +65,7 @@ class OpSignature(Interned):
     attributes: DictAttr
     operand_types: tuple[Type, ...]
     result_types: tuple[Type, ...]
-    memo: dict[Any, Any] = derived()
+    memo: dict[object, Any] = derived()
 
     def __post_init__(self) -> None:
         derive(self, memo={})

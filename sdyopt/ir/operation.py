@@ -44,7 +44,7 @@ class Op:
     )
 
     name: ClassVar[str] = ""
-    dialect: ClassVar[Any] = None
+    dialect: ClassVar[Any] = None  # an `ir.dialect.Dialect`, or None for unregistered operations
     traits: ClassVar[frozenset[Trait]] = frozenset()
     trait_order: ClassVar[tuple[Trait, ...]] = ()
     fields: ClassVar[Mapping[str, Field]] = {}
@@ -84,7 +84,7 @@ class Op:
     is_effect_free: ClassVar[Callable[..., bool] | None] = None
     # For a branch: per successor, the name of the field whose operands become the block arguments.
     successor_operands: ClassVar[tuple[str, ...]] = ()
-    # The data-flow edges of the operation, a `data_flow.DataFlow`; None if it has none.
+    # The data-flow edges of the operation, an `ir.data_flow.DataFlow`; None if it has none.
     data_flow: ClassVar[Any] = None
     # Inherent attributes that are stored outside the signature because they change often and one by one;
     # `set_up` initializes their slots.

@@ -13,12 +13,13 @@ again (`ir.edit_log`), and sets `changed` on the first edit.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from sdyopt.ir.attribute import Attribute, DictAttr, dictionary
 from sdyopt.ir.block import Block, Region
 from sdyopt.ir.dialect import complete_attributes, inherent_names
 from sdyopt.ir.edit_log import current_log
+from sdyopt.ir.function_interface import FunctionOpInterface
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import UNKNOWN, Op, build
 from sdyopt.ir.types import Type
@@ -369,10 +370,9 @@ class Rewriter:
             self._edits.signature_changed.add(use.owner)
         self._operands_changed(use.owner)
 
-    def _set_value_attribute(
-        self, op: Any, kind: str, index: int, name: str, value: Attribute | None
-    ) -> None:
+    def _set_value_attribute(self, op: Op, kind: str, index: int, name: str, value: Attribute | None) -> None:
         """Sets or removes an attribute of a function argument (`arg_attrs`) or result (`res_attrs`)."""
+        assert isinstance(op, FunctionOpInterface)
         old = (op.argument_attributes if kind == "arg_attrs" else op.result_attributes)[index]
         new = old.without(name) if value is None else old.with_entry(name, value)
         if new is not old:

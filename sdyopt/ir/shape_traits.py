@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TypeVar
 
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.traits import Trait
@@ -17,6 +17,8 @@ from sdyopt.ir.types import (
     VectorType,
     element_of,
 )
+
+F = TypeVar("F")
 
 _MAPPABLE = (RankedTensor, UnrankedTensor, VectorType)
 
@@ -101,7 +103,7 @@ SAME_OPERAND_ELEMENT_TYPE = Trait("same-operands-element-type", _check_same_oper
 
 def same_types(*fields: str, **renamed: str) -> Trait:
     """All these fields have the same type. `renamed` maps fields to their names in diagnostics."""
-    return _same(fields, renamed, "type", lambda type: type)
+    return _same(fields, renamed, "type", _itself)
 
 
 def same_element_types(*fields: str, **renamed: str) -> Trait:
@@ -111,7 +113,7 @@ def same_element_types(*fields: str, **renamed: str) -> Trait:
 
 def same_ranks(*fields: str, **renamed: str) -> Trait:
     """All these fields have the same rank."""
-    return _same(fields, renamed, "rank", lambda type: type.rank)
+    return _same(fields, renamed, "rank", _rank)
 
 
 def same_attribute_sizes(*fields: str, **renamed: str) -> Trait:
@@ -119,13 +121,23 @@ def same_attribute_sizes(*fields: str, **renamed: str) -> Trait:
     return _same(fields, renamed, "size", len)
 
 
+def _itself(type: Type) -> Type:
+    return type
+
+
+def _rank(type: Type) -> int:
+    assert isinstance(type, RankedShape)
+    return type.rank
+
+
 def _same(
-    fields: tuple[str, ...], renamed: Mapping[str, str], what: str, measure: Callable[[Any], Any]
+    fields: tuple[str, ...], renamed: Mapping[str, str], what: str, measure: Callable[[F], object]
 ) -> Trait:
     names = ", ".join((*fields, *renamed.values()))
 
     def check(signature: OpSignature) -> None:
-        values = [measure(getattr(signature, field)) for field in (*fields, *renamed)]
+        declared = signature.op_class.fields
+        values = [measure(declared[name].of_signature(signature)) for name in (*fields, *renamed)]
         if any(value != values[0] for value in values):
             raise signature.op_error(f"failed to verify that all of {{{names}}} have same {what}")
 

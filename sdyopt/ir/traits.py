@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from sdyopt.ir.types import Type
+
 
 @dataclass(frozen=True, eq=False)
 class Trait:
@@ -31,7 +33,7 @@ class Trait:
 class InfersTypes(Trait):
     """The result types must match those that `infer_result_types` returns: `accepts(inferred, actual)`."""
 
-    accepts: Callable[[Any, Any], bool] = lambda inferred, actual: inferred is actual
+    accepts: Callable[[Type, Type], bool] = lambda inferred, actual: inferred is actual
 
 
 def _check_is_last(op: Any) -> None:

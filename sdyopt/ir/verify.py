@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError, emit, handling
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.block import Block
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.dominance import Dominance
+from sdyopt.ir.function_interface import FunctionOpInterface, type_of_function
 from sdyopt.ir.op_signature import OpSignature, SignatureError
 from sdyopt.ir.operation import Op
-from sdyopt.ir.traits import FUNCTION, ISOLATED, NO_TERMINATOR
+from sdyopt.ir.traits import ISOLATED, NO_TERMINATOR
 from sdyopt.ir.types import Type
 from sdyopt.ir.verify_signature import PrintType, check_inferred_types, signature_problem
 from sdyopt.ir.verify_structure import (
@@ -93,7 +93,7 @@ class Verifier:
             for trait in op.trait_order:
                 if trait.verify_in_context is not None:
                     trait.verify_in_context(op)
-            if FUNCTION in op.traits:
+            if isinstance(op, FunctionOpInterface):
                 self._function_attributes(op)
             if op.verify_in_context is not None:
                 op.verify_in_context()
@@ -124,12 +124,12 @@ class Verifier:
         if dialect is not None and dialect.verify_op_attribute is not None:
             dialect.verify_op_attribute(op, name, attribute)
 
-    def _function_attributes(self, op: Any) -> None:
+    def _function_attributes(self, op: FunctionOpInterface) -> None:
         """Checks the attributes of the arguments and results of a function."""
-        signature = op.function_type
+        function_type = type_of_function(op)
         for word, dictionaries, types, hook in (
-            ("argument", op.argument_attributes, signature.inputs, "verify_argument_attribute"),
-            ("result", op.result_attributes, signature.results, "verify_result_attribute"),
+            ("argument", op.argument_attributes, function_type.inputs, "verify_argument_attribute"),
+            ("result", op.result_attributes, function_type.results, "verify_result_attribute"),
         ):
             if len(dictionaries) != len(types):
                 raise op.op_error(

@@ -6,7 +6,6 @@ The result is cached per signature, so verifying another operation with the same
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.block import Region
@@ -123,7 +122,9 @@ def _check_counts(signature: OpSignature) -> None:
         _check_segments(signature, results, "result", len(signature.result_types))
 
 
-def _check_operand_count(signature: OpSignature, fields: Sequence[ValueField[Any, Any]], count: int) -> None:
+def _check_operand_count(
+    signature: OpSignature, fields: Sequence[ValueField[object, object]], count: int
+) -> None:
     needed = sum(field.arity == ONE for field in fields)
     if any(field.arity != ONE for field in fields):
         if count < needed:
@@ -136,7 +137,9 @@ def _check_operand_count(signature: OpSignature, fields: Sequence[ValueField[Any
         )
 
 
-def _check_result_count(signature: OpSignature, fields: Sequence[ValueField[Any, Any]], count: int) -> None:
+def _check_result_count(
+    signature: OpSignature, fields: Sequence[ValueField[object, object]], count: int
+) -> None:
     needed = sum(field.arity == ONE for field in fields)
     if any(field.arity != ONE for field in fields):
         if count < needed:
@@ -148,7 +151,7 @@ def _check_result_count(signature: OpSignature, fields: Sequence[ValueField[Any,
 
 
 def _check_segments(
-    signature: OpSignature, fields: Sequence[ValueField[Any, Any]], word: str, count: int
+    signature: OpSignature, fields: Sequence[ValueField[object, object]], word: str, count: int
 ) -> None:
     name = fields[0].segments
     sizes = signature.attributes.get(name)
@@ -190,7 +193,7 @@ def attribute_problem(op_class: type[Op], attributes: Mapping[str, Attribute]) -
     return None
 
 
-def _attribute_fields(op_class: type[Op]) -> list[AttrField[Any]]:
+def _attribute_fields(op_class: type[Op]) -> list[AttrField[object]]:
     """The attribute fields in the order in which MLIR verifies them: by name."""
     fields = [f for f in op_class.fields.values() if isinstance(f, AttrField)]
     return sorted(fields, key=lambda field: field.name)

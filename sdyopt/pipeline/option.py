@@ -17,8 +17,12 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from sdyopt.diagnostics.usage import UsageError, nearest_or_all
 
+# The values of options.
+Scalar = bool | int | float | str | Enum
+OptionValue = Scalar | tuple[Scalar, ...]
 
-def option(*, default: Any, help: str) -> Any:
+
+def option(*, default: OptionValue, help: str) -> Any:
     """Declares an option: the value of a field of a pass, or the default of a parameter of a pipeline."""
     return dataclasses.field(default=default, metadata={"help": help}, kw_only=True)
 
@@ -29,24 +33,24 @@ class Option:
 
     name: str
     flag: str
-    default: Any
+    default: OptionValue
     help: str
     kind: Kind
     is_list: bool
 
-    def read(self, text: str) -> Any:
+    def read(self, text: str) -> OptionValue:
         """Parses a value; raises UsageError if it is invalid."""
         if not self.is_list:
             return self._read_one(text)
         return tuple(self._read_one(part) for part in split_list(text)) if text else ()
 
-    def write(self, value: Any) -> str:
+    def write(self, value: OptionValue) -> str:
         """`flag=value`; empty for an empty list, which has no textual form."""
-        if not self.is_list:
+        if not isinstance(value, tuple):
             return f"{self.flag}={self.kind.write(value)}"
         return f"{self.flag}={{{','.join(map(self.kind.write, value))}}}" if value else ""
 
-    def _read_one(self, text: str) -> Any:
+    def _read_one(self, text: str) -> Scalar:
         try:
             return self.kind.read(text)
         except ValueError as problem:
@@ -59,8 +63,8 @@ class Kind:
     """A type of options. `read` raises ValueError with LLVM's message for an invalid value."""
 
     placeholder: str
-    read: Callable[[str], Any]
-    write: Callable[[Any], str] = str
+    read: Callable[[str], Scalar]
+    write: Callable[[Scalar], str] = str
     choices: tuple[str, ...] = ()
 
 
@@ -72,8 +76,8 @@ def _read_bool(text: str) -> bool:
     raise ValueError(f"'{text}' is invalid value for boolean argument! Try 0 or 1")
 
 
-def _read_number(convert: Callable[[str], Any], words: str) -> Callable[[str], Any]:
-    def read(text: str) -> Any:
+def _read_number(convert: Callable[[str], int | float], words: str) -> Callable[[str], int | float]:
+    def read(text: str) -> int | float:
         if not text:
             raise ValueError("requires a value!")
         try:
@@ -84,7 +88,7 @@ def _read_number(convert: Callable[[str], Any], words: str) -> Callable[[str], A
     return read
 
 
-KINDS = {
+KINDS: dict[object, Kind] = {
     bool: Kind("bool", _read_bool, lambda value: "true" if value else "false"),
     int: Kind("int", _read_number(lambda text: int(text, 0), "long")),
     float: Kind("number", _read_number(float, "floating point")),
@@ -92,10 +96,10 @@ KINDS = {
 }
 
 
-def _choice(values: Mapping[str, Any]) -> Kind:
+def _choice(values: Mapping[str, Scalar]) -> Kind:
     """A kind whose values are written as the keys."""
 
-    def read(text: str) -> Any:
+    def read(text: str) -> Scalar:
         if text not in values:
             raise ValueError(f"Cannot find option named '{text}'!")
         return values[text]
@@ -103,7 +107,7 @@ def _choice(values: Mapping[str, Any]) -> Kind:
     return Kind("|".join(values), read, str, tuple(values))
 
 
-def _kind_of(annotation: Any) -> tuple[Kind, bool]:
+def _kind_of(annotation: object) -> tuple[Kind, bool]:
     """The kind of an annotation, and whether it is a list of that kind."""
     if get_origin(annotation) is tuple:
         return _kind_of(get_args(annotation)[0])[0], True
@@ -114,7 +118,7 @@ def _kind_of(annotation: Any) -> tuple[Kind, bool]:
     return KINDS[annotation], False
 
 
-def declared_options(owner: Any) -> tuple[Option, ...]:
+def declared_options(owner: type | Callable[..., object]) -> tuple[Option, ...]:
     """The options declared by the fields of a pass class or the parameters of a pipeline function."""
     hints = get_type_hints(owner)
     if isinstance(owner, type):
@@ -124,30 +128,32 @@ def declared_options(owner: Any) -> tuple[Option, ...]:
     return tuple(_declared(name, field, hints[name]) for name, field in fields.items())
 
 
-def _declared(name: str, field: dataclasses.Field[Any], annotation: Any) -> Option:
+def _declared(name: str, field: dataclasses.Field[Any], annotation: object) -> Option:
     kind, is_list = _kind_of(annotation)
     return Option(name, name.replace("_", "-"), field.default, field.metadata["help"], kind, is_list)
 
 
-def read_options(options: tuple[Option, ...], text: str) -> dict[str, Any]:
+def read_options(options: tuple[Option, ...], text: str) -> dict[str, OptionValue]:
     """Parses `a=1 b={x,y}` into values by option name. Repeated list options are concatenated.
 
     Raises UsageError for unknown options and invalid values.
     """
     by_flag = {option.flag: option for option in options}
-    values: dict[str, Any] = {}
+    values: dict[str, OptionValue] = {}
     while text := text.lstrip():
         flag, value, text = _next_assignment(text)
         option = by_flag.get(flag)
         if option is None:
             help = nearest_or_all(flag, by_flag) or "no options are declared"
             raise UsageError(f"<Pass-Options-Parser>: no such option {flag}", help)
-        read = option.read(value)
-        values[option.name] = values.get(option.name, ()) + read if option.is_list else read
+        parsed, previous = option.read(value), values.get(option.name, ())
+        if isinstance(parsed, tuple) and isinstance(previous, tuple):
+            parsed = previous + parsed
+        values[option.name] = parsed
     return values
 
 
-def write_options(options: tuple[Option, ...], values: Any) -> str:
+def write_options(options: tuple[Option, ...], values: object) -> str:
     """`{a=1 b=2}` with the values of all options, sorted by name; empty without options."""
     if not options:
         return ""

@@ -10,7 +10,6 @@ the group `sdyopt.dialects` declares a `Dialect`.
 from __future__ import annotations
 
 from importlib.metadata import entry_points
-from typing import Any
 
 from sdyopt.diagnostics.usage import UsageError, nearest
 from sdyopt.ir.dialect import Dialect
@@ -33,7 +32,7 @@ def load_dialect_plugin(name: str) -> None:
     add_dialect(dialect)
 
 
-def _load(group: str, name: str, failure: str) -> Any:
+def _load(group: str, name: str, failure: str) -> object:
     plugins = entry_points(group=group)
     if name not in plugins.names:
         message = f"{failure}: no installed package has this entry point in group '{group}'"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from inspect import cleandoc, get_annotations
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from sdyopt.diagnostics.usage import UsageError
 from sdyopt.pipeline.base import Pass
@@ -92,7 +92,7 @@ def register_pipeline(flag: str) -> Callable[[Builder], Builder]:
 
     def add(function: Builder) -> Builder:
         @wraps(function)
-        def with_defaults(**values: Any) -> Sequence[Pass | Pipeline]:
+        def with_defaults(**values: object) -> Sequence[Pass | Pipeline]:
             defaults = {option.name: option.default for option in declared_options(function)}
             return function(**defaults | values)
 
