@@ -50,11 +50,6 @@ class SymbolRef(Attribute):
     root: str
     nested: tuple[str, ...] = ()
 
-    @property
-    def leaf(self) -> str:
-        """The name of the referenced operation, without those of the enclosing symbol tables."""
-        return self.nested[-1] if self.nested else self.root
-
 
 class ArrayAttr(Attribute):
     """`[a, b]`: a list of attributes of any kind."""

@@ -65,7 +65,6 @@ class RegionConstraint:
 ANY_TYPE: TypeConstraint[Type] = TypeConstraint("any type", lambda type: True)
 ANY_REGION = RegionConstraint("any region", lambda region: True)
 ONE_BLOCK = RegionConstraint("region with 1 blocks", lambda region: len(region.blocks) == 1)
-AT_MOST_ONE_BLOCK = RegionConstraint("region with at most 1 blocks", lambda region: len(region.blocks) <= 1)
 
 
 def _is_a(cls: type | UnionType) -> Callable[[Attribute], bool]:
@@ -108,16 +107,9 @@ def positive(kind: AttrKind[int]) -> AttrKind[int]:
     )
 
 
-I16_ATTR = _integer(16)
 I32_ATTR = _integer(32)
 I64_ATTR = _integer(64)
 BOOL_ATTR: AttrKind[bool] = AttrKind("bool attribute", _is_integer(1), lambda a: bool(a.value))
-UI32_ATTR: AttrKind[int] = AttrKind(
-    "32-bit unsigned integer attribute",
-    _is_integer(32, Signedness.UNSIGNED),
-    lambda a: a.value,
-    _is_a(IntegerAttr),
-)
 STRING_ATTR: AttrKind[str] = AttrKind(
     "string attribute", lambda a: isinstance(a, StringAttr), lambda a: a.value
 )
@@ -127,9 +119,6 @@ F32_ATTR: AttrKind[FloatAttr] = AttrKind(
     lambda a: isinstance(a, FloatAttr) and a.type is F32,
     lambda a: a,
     _is_a(FloatAttr),
-)
-TYPE_ATTR: AttrKind[Type] = AttrKind(
-    "any type attribute", lambda a: isinstance(a, TypeAttr), lambda a: a.type
 )
 FUNCTION_TYPE_ATTR: AttrKind[FunctionType] = AttrKind(
     "type attribute of function type",
@@ -146,23 +135,15 @@ DICT_ARRAY_ATTR = AttrKind[ArrayAttr](
     lambda a: a,
     _is_a(ArrayAttr),
 )
-STRING_ARRAY_ATTR = AttrKind[tuple[str, ...]](
-    "string array attribute",
-    lambda a: isinstance(a, ArrayAttr) and all(isinstance(e, StringAttr) for e in a.elements),
-    lambda a: tuple(e.value for e in a.elements),
-    _is_a(ArrayAttr),
-)
 FLAT_SYMBOL_ATTR: AttrKind[str] = AttrKind(
     "flat symbol reference attribute",
     lambda a: isinstance(a, SymbolRef) and not a.nested,
     lambda a: a.root,
 )
-SYMBOL_ATTR = of_class(SymbolRef, "symbol reference attribute")
 Elements = DenseElements | DenseStringElements | DenseResource | SparseElements
 ELEMENTS_ATTR: AttrKind[Elements] = AttrKind(
     "constant vector/tensor attribute", lambda a: isinstance(a, Elements), lambda a: a
 )
-DENSE_ELEMENTS = of_class(DenseElements, "dense vector/tensor attribute")
 
 
 def _dense_array(width: int) -> AttrKind[tuple[int, ...]]:
@@ -174,7 +155,6 @@ def _dense_array(width: int) -> AttrKind[tuple[int, ...]]:
     )
 
 
-I32_ARRAY = _dense_array(32)
 I64_ARRAY = _dense_array(64)
 BOOL_ARRAY: AttrKind[tuple[bool, ...]] = AttrKind(
     "i1 dense array attribute",

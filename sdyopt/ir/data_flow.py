@@ -29,10 +29,6 @@ class DataFlow:
         assert isinstance(target, OpResult | BlockArgument)
         return op.results[target.index] if target.index < len(op.results) else None
 
-    def owner_of_source(self, op: Op, source: OpOperand) -> Value:
-        """The owner of the edge of a source."""
-        return op.results[source.index]
-
     def sources(self, op: Op, owner: Value) -> list[OpOperand]:
         """The sources of an edge."""
         raise NotImplementedError
@@ -50,11 +46,6 @@ class _Inlined(DataFlow):
 
     def owner_of_target(self, op: Op, target: Value) -> Value | None:
         return target
-
-    def owner_of_source(self, op: Op, source: OpOperand) -> Value:
-        if source.owner is op:
-            return op.regions[0].blocks[0].arguments[source.index]
-        return op.results[source.index]
 
     def sources(self, op: Op, owner: Value) -> list[OpOperand]:
         if isinstance(owner, BlockArgument):

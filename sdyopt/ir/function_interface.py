@@ -20,7 +20,7 @@ class FunctionOpInterface(Op):
     result_attributes: list[DictAttr]
 
     def set_attributes_of_one(self, name: str, index: int, attributes: DictAttr) -> None:
-        """Sets the attributes of an argument (`arg_attrs`) or result (`res_attrs`). Called by the rewriter."""
+        """Sets the attributes of an argument (`arg_attrs`) or result (`res_attrs`)."""
         raise NotImplementedError
 
 

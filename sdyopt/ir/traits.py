@@ -88,8 +88,7 @@ AFFINE_SCOPE = Trait("affine-scope")
 # Several variadic groups of operands (results), with their sizes in an attribute.
 ATTR_SIZED_OPERANDS = Trait("attr-sized-operand-segments")
 ATTR_SIZED_RESULTS = Trait("attr-sized-result-segments")
-# Several variadic groups of operands (results), all of the same size.
+# Several variadic groups of operands, all of the same size.
 SAME_SIZE_OPERANDS = Trait("same-variadic-operand-size")
-SAME_SIZE_RESULTS = Trait("same-variadic-result-size")
 # Result types are inferred, and must equal the inferred ones.
 INFERS_TYPES = InfersTypes("infer-type-op-interface")

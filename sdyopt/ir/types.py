@@ -94,10 +94,6 @@ class ShapedType(Type):
     def element(self) -> Type:
         raise NotImplementedError
 
-    @property
-    def has_rank(self) -> bool:
-        return isinstance(self, RankedShape)
-
 
 class RankedShape(ShapedType):
     """Base class of the shaped types with a rank."""
@@ -175,15 +171,12 @@ def element_of(type: Type) -> Type:
 
 
 I1 = IntegerType(1, Signedness.SIGNLESS)
-I4 = IntegerType(4, Signedness.SIGNLESS)
 I8 = IntegerType(8, Signedness.SIGNLESS)
 I16 = IntegerType(16, Signedness.SIGNLESS)
 I32 = IntegerType(32, Signedness.SIGNLESS)
 I64 = IntegerType(64, Signedness.SIGNLESS)
 UI8 = IntegerType(8, Signedness.UNSIGNED)
-UI16 = IntegerType(16, Signedness.UNSIGNED)
 UI32 = IntegerType(32, Signedness.UNSIGNED)
-UI64 = IntegerType(64, Signedness.UNSIGNED)
 INDEX = IndexType()
 BF16 = FloatType("bf16")
 F16 = FloatType("f16")

@@ -30,7 +30,6 @@ from sdyopt.ir.types import (
     IntegerType,
     RankedTensor,
     Signedness,
-    UnrankedTensor,
     element_of,
     tensor,
 )
@@ -46,7 +45,6 @@ def test_equal_attributes_are_one_object() -> None:
 def test_shaped_types_have_a_number_of_elements() -> None:
     assert tensor((2, 3), F32).num_elements == 6
     assert not tensor((2, DYNAMIC), F32).has_static_shape
-    assert not UnrankedTensor(F32).has_rank
     assert element_of(tensor((), F32)) is element_of(F32) is F32
 
 
