@@ -33,7 +33,7 @@ class EditLog:
         # Blocks from which operations were removed, and which may lack a terminator.
         self.shrunk_blocks: set[Block] = set()
         # A symbol has changed that any operation may refer to: everything must be verified.
-        self.is_unbounded = False
+        self.needs_full_verification = False
 
     def record_signature_change(self, op: Op) -> None:
         """Records that the signature of an operation has changed."""
@@ -53,14 +53,14 @@ class EditLog:
     def record_block_change(self, region: Region) -> None:
         """Records that the blocks of a region, or their arguments, have changed."""
         if region.parent is None:
-            self.is_unbounded = True
+            self.needs_full_verification = True
         else:
             self.moved.add(region.parent)
 
     def record_symbol_change(self, op: Op) -> None:
         """Records that a symbol has changed. References to functions are verified in any case."""
         if SYMBOL in op.traits and FUNCTION not in op.traits:
-            self.is_unbounded = True
+            self.needs_full_verification = True
 
 
 # The active logs, innermost last.

@@ -39,11 +39,11 @@ class IncrementalVerifier:
 
 def verify_incrementally(verifier: Verifier, root: Op, edits: EditLog) -> bool:
     """Whether `root`, valid before, is valid after edits; errors are emitted."""
-    if edits.is_unbounded or root in edits.moved:
+    if edits.needs_full_verification or root in edits.moved:
         return verifier.verify(root)
     try:
         with handling(_stop):
-            _Recheck(verifier, root).run(edits)
+            _IncrementalCheck(verifier, root).run(edits)
     except (_NeedsFullVerification, DiagnosticError):
         return verifier.verify(root)
     return True
@@ -57,13 +57,13 @@ def _stop(diagnostic: Diagnostic) -> NoReturn:
     raise _NeedsFullVerification
 
 
-class _Recheck:
+class _IncrementalCheck:
     def __init__(self, verifier: Verifier, root: Op) -> None:
         self._verifier = verifier
         self._root = root
         self._dominance = Dominance()
         # For each block with edits, whether it is still nested in the root.
-        self._is_inside: dict[Block, bool] = {root.parent: False} if root.parent is not None else {}
+        self._block_is_in_root: dict[Block, bool] = {root.parent: False} if root.parent is not None else {}
         # Checked after the edited operations: the enclosing operations, and those that read edited ones.
         self._enclosing: dict[Op, None] = {}
         self._readers: set[Op] = set()
@@ -74,29 +74,29 @@ class _Recheck:
 
     def run(self, edits: EditLog) -> None:
         for op in edits.moved:
-            if self._has(op):
-                self._moved(op)
+            if self._is_in_root(op):
+                self._check_moved(op)
         for op in edits.signature_changed - edits.moved:
-            if self._has(op):
-                self._attributes_changed(op)
+            if self._is_in_root(op):
+                self._check_edited(op)
                 self._add_readers(op)
         # Many operations have the same new attributes: one representative is checked.
         representatives: dict[tuple[Block | None, OpSignature, DictAttr], Op] = {}
         for op in edits.attributes_changed - edits.signature_changed - edits.moved:
             if op.regions or op.verify_in_context is not None:
-                self._check_attributes_of(op)
+                self._check_changed_attributes(op)
             else:
                 representatives[op.parent, op.signature, op.attributes] = op
         for op in representatives.values():
-            self._check_attributes_of(op)
+            self._check_changed_attributes(op)
         self._users |= edits.operands_changed
         for op in self._users:
-            if self._has(op):
+            if self._is_in_root(op):
                 check_uses(op, self._dominance, True)
                 if op.verify_in_context is not None:
                     self._readers.add(op)
         for block in edits.shrunk_blocks.union(op.parent for op in edits.moved if op.parent is not None):
-            if self._contains(block):
+            if self._is_block_in_root(block):
                 self._verifier.check_terminator(block)
         self._add_nonlocal_readers(self._root)
         for op in [*self._enclosing, *self._readers]:
@@ -106,19 +106,19 @@ class _Recheck:
 
     # --- What is still in the program ---------------------------------------------------
 
-    def _has(self, op: Op) -> bool:
+    def _is_in_root(self, op: Op) -> bool:
         """Whether an operation is the root or still nested in it."""
         if op is self._root:
             self._enclosing[op] = None
             return True
-        return op.parent is not None and self._contains(op.parent)
+        return op.parent is not None and self._is_block_in_root(op.parent)
 
-    def _contains(self, block: Block) -> bool:
-        is_inside = self._is_inside.get(block)
+    def _is_block_in_root(self, block: Block) -> bool:
+        is_inside = self._block_is_in_root.get(block)
         if is_inside is None:
             outer = block.parent_op
-            is_inside = outer is not None and self._has(outer)
-            self._is_inside[block] = is_inside
+            is_inside = outer is not None and self._is_in_root(outer)
+            self._block_is_in_root[block] = is_inside
             if is_inside:
                 assert outer is not None and block.parent is not None
                 if len(block.parent.blocks) > 1:
@@ -142,7 +142,7 @@ class _Recheck:
 
     # --- Checks -------------------------------------------------------------------------
 
-    def _moved(self, op: Op) -> None:
+    def _check_moved(self, op: Op) -> None:
         """Checks an operation and everything nested in it; its users are checked later."""
         if op.successors:
             raise _NeedsFullVerification
@@ -157,20 +157,20 @@ class _Recheck:
         for result in op.results:
             self._users.update(result.users)
 
-    def _check_attributes_of(self, op: Op) -> None:
+    def _check_changed_attributes(self, op: Op) -> None:
         parent = op.parent_op
         # If the parent ignores discardable attributes, only whether it is still in the program matters.
-        if self._has(parent if parent is not None and parent.ignores_discardable_attributes else op):
-            self._attributes_changed(op)
+        if self._is_in_root(parent if parent is not None and parent.ignores_discardable_attributes else op):
+            self._check_edited(op)
 
-    def _attributes_changed(self, op: Op) -> None:
+    def _check_edited(self, op: Op) -> None:
         """Checks the attributes of an operation, and the nested operations that may depend on them."""
         if not (op.regions or op.op_class_has_regions):
             self._verifier.check_alone(op, self._valid_at(op))
         elif op.ignores_discardable_attributes:
             self._verifier.check_attributes(op, self._valid_at(op))
         elif op.scopes_attributes and op is not self._root:
-            self._moved(op)
+            self._check_moved(op)
         else:
             self._enclosing[op] = None
             for region in op.regions:

@@ -122,7 +122,7 @@ class _Runner:
             instrument.before_pass(pass_, op)
         try:
             with recording() as edits:
-                edits.is_unbounded = verifies_all
+                edits.needs_full_verification = verifies_all
                 changed = self._run_checked(pass_, op)
             self._changed |= changed
             is_new = changed or verifies_all
