@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdyopt.cli.help import summary
+from sdyopt.cli.help import purpose
 from sdyopt.pipeline.option import Option
 from sdyopt.registry import PassEntry, PipelineEntry
 
@@ -11,7 +11,7 @@ Entry = PassEntry | PipelineEntry
 
 def manual(entry: Entry) -> str:
     """What a pass does, and its options, without a title."""
-    said, rest = summary(entry), entry.manual.partition("\n")[2]
+    said, rest = purpose(entry), entry.manual.partition("\n")[2]
     return "\n\n".join(
         filter(None, (said[:1].upper() + said[1:] + ".", prose(rest.strip("\n")), _options(entry)))
     )

@@ -47,7 +47,7 @@ class _Command(click.Command):
         if not dashes:
             return []
         helps = {flag.name: flag.help for flag in FLAGS.values()}
-        helps |= {entry.flag: summary(entry) for entry in all_passes()}
+        helps |= {entry.flag: purpose(entry) for entry in all_passes()}
         return [
             CompletionItem(dashes + flag, help=help) for flag, help in helps.items() if flag.startswith(name)
         ]
@@ -88,7 +88,7 @@ def _default(flag: Flag) -> str:
 
 
 def _rows(entry: Entry) -> Iterator[tuple[str, str]]:
-    yield f"-{entry.flag}", summary(entry)
+    yield f"-{entry.flag}", purpose(entry)
     for option in entry.options():
         yield (
             f"    {option.flag}={_placeholder(option)}",
@@ -127,18 +127,18 @@ def _flag_option(flag: Flag) -> click.Option:
 
 def _pass_option(entry: Entry) -> click.Option:
     name = f"pass_{entry.flag.replace('-', '_')}"
-    return click.Option([f"--{entry.flag}", name], is_flag=False, flag_value="", help=summary(entry))
+    return click.Option([f"--{entry.flag}", name], is_flag=False, flag_value="", help=purpose(entry))
 
 
 def _complete_passes(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     entries = [entry for entry in all_passes() if entry.flag.startswith(incomplete)]
-    return [CompletionItem(entry.flag, help=summary(entry)) for entry in entries]
+    return [CompletionItem(entry.flag, help=purpose(entry)) for entry in entries]
 
 
 # --- Manuals and lists ----------------------------------------------------------------
 
 
-def summary(entry: Entry) -> str:
+def purpose(entry: Entry) -> str:
     """The summary of a pass or pipeline: the first line of its manual, without the flag and the full stop."""
     first = entry.manual.partition("\n")[0]
     return first.removeprefix(f"{entry.flag}: ").removesuffix(".")
@@ -176,5 +176,5 @@ def passes_markdown() -> str:
     lines = ["| flag | runs on | what it does |", "|---|---|---|"]
     for entry in all_passes():
         runs_on = entry.pass_class.anchor or "any operation" if isinstance(entry, PassEntry) else "a pipeline"
-        lines.append(f"| `-{entry.flag}` | {runs_on} | {summary(entry).replace('|', chr(92) + '|')} |")
+        lines.append(f"| `-{entry.flag}` | {runs_on} | {purpose(entry).replace('|', chr(92) + '|')} |")
     return "\n".join(lines) + "\n"

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from sdyopt.cli.flags import FLAGS
-from sdyopt.cli.help import help_text, manual_text, passes_markdown, passes_text, summary
+from sdyopt.cli.help import help_text, manual_text, passes_markdown, passes_text, purpose
 from sdyopt.diagnostics.usage import UsageError
 from sdyopt.registry import all_passes
 
@@ -21,8 +21,8 @@ def test_help_names_every_flag_pass_and_option() -> None:
 def test_the_first_line_of_every_manual_is_a_summary() -> None:
     for entry in all_passes():
         assert entry.manual.startswith(f"{entry.flag}: ")
-        assert summary(entry)
-        assert not summary(entry).endswith(".")
+        assert purpose(entry)
+        assert not purpose(entry).endswith(".")
 
 
 def test_every_option_has_help() -> None:
