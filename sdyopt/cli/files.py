@@ -54,6 +54,7 @@ def write_file(path: str, text: str) -> None:
 
 
 def encode(text: str) -> bytes:
+    """The text as UTF-8; surrogate escapes become the bytes that were not UTF-8 in the input."""
     return text.encode("utf-8", "surrogateescape")
 
 

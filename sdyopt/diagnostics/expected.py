@@ -50,6 +50,7 @@ class Expectation:
 
     @property
     def is_satisfied(self) -> bool:
+        """Whether all expected diagnostics have occurred."""
         return self.count >= (1 if self.times is None else self.times)
 
 

@@ -32,6 +32,7 @@ Paint = Callable[[str, str], str]
 
 
 def leave_plain(text: str, _role: str) -> str:
+    """A `Paint` without colors."""
     return text
 
 

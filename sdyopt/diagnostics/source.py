@@ -57,6 +57,7 @@ class Source:
 
     @property
     def line_count(self) -> int:
+        """The number of lines of the whole file."""
         return len(self._whole.line_starts)
 
     @cached_property

@@ -64,6 +64,7 @@ class Block:
         ]
 
     def add_argument(self, type: Type, location: LazyLocation) -> BlockArgument:
+        """Appends an argument."""
         argument = BlockArgument(self, len(self.arguments), type, location)
         self.arguments.append(argument)
         return argument
@@ -131,6 +132,7 @@ class Region:
 
     @property
     def entry(self) -> Block | None:
+        """The entry block; None if the region is empty."""
         return self.blocks[0] if self.blocks else None
 
     @property
@@ -144,6 +146,7 @@ class Region:
         return next(i for i, region in enumerate(self.parent.regions) if region is self)
 
     def add_block(self, block: Block | None = None) -> Block:
+        """Appends a block, by default a new one."""
         block = Block() if block is None else block
         block.parent = self
         self.blocks.append(block)

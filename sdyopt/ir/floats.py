@@ -51,6 +51,7 @@ class FloatFormat:
 
     @property
     def smallest_exponent(self) -> int:
+        """The exponent of the smallest normal number."""
         return self.has_zero - self.bias
 
     @property

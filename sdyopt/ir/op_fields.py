@@ -49,6 +49,7 @@ class Field:
         self.attribute_name = name
 
     def of_signature(self, signature: OpSignature) -> Any:
+        """The type of an operand or result, or the value of an attribute; see `OpSignature.__getitem__`."""
         raise NotImplementedError
 
 
@@ -99,6 +100,8 @@ class ValueField(Field, Generic[V, S]):
 
 
 class OperandField(ValueField[V, S]):
+    """A group of operands."""
+
     segments = OPERAND_SEGMENTS
 
     def range_of(self, signature: OpSignature) -> tuple[int, int]:
@@ -112,6 +115,8 @@ class OperandField(ValueField[V, S]):
 
 
 class ResultField(ValueField[V, S]):
+    """A group of results."""
+
     segments = RESULT_SEGMENTS
 
     def range_of(self, signature: OpSignature) -> tuple[int, int]:

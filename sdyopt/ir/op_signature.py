@@ -79,12 +79,15 @@ class OpSignature(Interned):
         return value
 
     def attribute(self, name: str) -> Attribute | None:
+        """The inherent attribute of this name; None if it is missing."""
         return self.attributes.get(name)
 
     def with_attributes(self, attributes: DictAttr) -> OpSignature:
+        """A copy with other inherent attributes."""
         return OpSignature(self.op_class, self.name, attributes, self.operand_types, self.result_types)
 
     def with_types(self, operand_types: tuple[Type, ...], result_types: tuple[Type, ...]) -> OpSignature:
+        """A copy with other operand and result types."""
         return OpSignature(self.op_class, self.name, self.attributes, operand_types, result_types)
 
     def error(self, message: str) -> SignatureError:

@@ -61,11 +61,13 @@ class Op:
     name_arguments: Callable[[Region], Sequence[tuple[BlockArgument, str]]] | None = None
 
     # --- Verification: hooks, None where there is nothing to check ---
+    # (signature) -> raises SignatureError. The other verifiers are methods that raise DiagnosticError.
     verify_signature: ClassVar[Callable[..., None] | None] = None
     verify_in_context: Callable[..., None] | None = None
     verify_regions: Callable[..., None] | None = None
     # Runs once the enclosing symbol table and everything inside it is verified.
     verify_symbol_uses: Callable[..., None] | None = None
+    # (signature, regions) -> the result types, for classes with an `InfersTypes` trait; raises SignatureError.
     infer_result_types: ClassVar[Callable[..., Sequence[Type]] | None] = None
     # Whether `verify_in_context` reads more than the operation, the definitions of its operands, and the
     # enclosing operations.
@@ -133,6 +135,7 @@ class Op:
 
     @property
     def location(self) -> Location:
+        """The source location, resolved on first use."""
         location = self._location
         if isinstance(location, tuple):
             source, offset = location
@@ -146,6 +149,7 @@ class Op:
 
     @property
     def dialect_name(self) -> str:
+        """The namespace of the operation, also of an unregistered one."""
         return self.signature.name.partition(".")[0]
 
     def attribute(self, name: str) -> Attribute | None:

@@ -39,6 +39,8 @@ class Pattern:
 
 
 class RegionSimplification(StrEnum):
+    """How regions are simplified between iterations; AGGRESSIVE also merges blocks."""
+
     DISABLED = "disabled"
     NORMAL = "normal"
     AGGRESSIVE = "aggressive"

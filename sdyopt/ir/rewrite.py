@@ -27,7 +27,11 @@ from sdyopt.ir.value import BlockArgument, LazyLocation, OpOperand, OpResult, Va
 
 
 class Listener(Protocol):
-    """Is notified of edits. `replaced` is called before the uses of the results are replaced."""
+    """Is notified of edits.
+
+    `erased` is called before an operation is unlinked, `replaced` before the uses of its results are
+    replaced, the others after the edit.
+    """
 
     def inserted(self, op: Op) -> None: ...
     def erased(self, op: Op) -> None: ...

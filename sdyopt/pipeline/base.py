@@ -74,6 +74,7 @@ class Pass:
 
     @classmethod
     def statistics(cls) -> tuple[Statistic, ...]:
+        """The statistics that the class declares."""
         return tuple(value for value in vars(cls).values() if isinstance(value, Statistic))
 
     @classmethod

@@ -28,6 +28,7 @@ class IRPrintingOptions:
 
     @property
     def is_needed(self) -> bool:
+        """Whether any pass dumps the IR."""
         return self.before != frozenset() or self.after != frozenset()
 
 

@@ -80,6 +80,7 @@ def add_entry(pipeline: Pipeline, entry: Entry, name: str, options: str) -> None
 
 
 def failed_to_add(name: str, options: str, error: UsageError) -> UsageError:
+    """The error for a pass that cannot be added, with the original message and help."""
     return UsageError(f"{error.message}\nfailed to add `{name}` with options `{options}`", error.help)
 
 

@@ -22,6 +22,7 @@ class Timer:
     children: dict[Hashable, Timer] = field(default_factory=dict)
 
     def child(self, key: Hashable, name: str) -> Timer:
+        """The nested timer of a key, created on first use."""
         if key not in self.children:
             self.children[key] = Timer(name)
         return self.children[key]

@@ -39,6 +39,7 @@ class PassEntry:
         return self.pass_class.options()
 
     def build(self, option_text: str) -> Sequence[Pass]:
+        """The pass with these options, as a list of one; raises UsageError for invalid options."""
         return [self.pass_class(**read_options(self.options(), option_text))]
 
 
@@ -63,6 +64,7 @@ class PipelineEntry:
         return declared_options(self.builder)
 
     def build(self, option_text: str) -> Sequence[Pass | Pipeline]:
+        """The passes of the pipeline with these options; raises UsageError for invalid options."""
         return self.builder(**read_options(self.options(), option_text))
 
 
