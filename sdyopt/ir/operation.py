@@ -67,7 +67,7 @@ class Op:
     verify_regions: Callable[..., None] | None = None
     # Runs once the enclosing symbol table and everything inside it is verified.
     verify_symbol_uses: Callable[..., None] | None = None
-    # (signature, regions) -> the result types, for classes with an `InfersTypes` trait; raises SignatureError.
+    # (signature, regions) -> the result types, for classes with an `InfersTypes` trait.
     infer_result_types: ClassVar[Callable[..., Sequence[Type]] | None] = None
     # Whether `verify_in_context` reads more than the operation, the definitions of its operands, and the
     # enclosing operations.
