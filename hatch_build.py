@@ -1,4 +1,4 @@
-"""Build hook: puts the parse tables into the wheel, so that no user waits for them to be made."""
+"""Build hook: adds the LALR tables to the wheel, so that they need not be generated on first use."""
 
 import sys
 from pathlib import Path
@@ -8,20 +8,20 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class ParseTables(BuildHookInterface):
-    """Writes sdyopt/asm/parser/attributes/tables.json for a wheel. A checkout builds its own on demand."""
+    """Writes sdyopt/asm/parser/attributes/tables.json for a wheel. A checkout generates its own on demand."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if version == "editable":
             return
         sys.path.insert(0, self.root)
-        # Only here is the root of the checkout known.
+        # The root of the checkout is not on the path before.
         from sdyopt.asm.parser.attributes.lr_tables import (  # noqa: PLC0415
             SHIPPED,
             build_tables,
             write_tables,
         )
 
-        made = Path(self.directory) / SHIPPED.name
-        made.parent.mkdir(parents=True, exist_ok=True)
-        write_tables(build_tables(), made)
-        build_data["force_include"][str(made)] = str(SHIPPED.relative_to(self.root))
+        path = Path(self.directory) / SHIPPED.name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_tables(build_tables(), path)
+        build_data["force_include"][str(path)] = str(SHIPPED.relative_to(self.root))

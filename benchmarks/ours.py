@@ -13,7 +13,7 @@ from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.diagnostics import Source
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.verify import Verifier
-from sdyopt.ir.verify_incremental import AfterEdits
+from sdyopt.ir.verify_incremental import IncrementalVerifier
 from sdyopt.pipeline.run import run_pipeline
 from sdyopt.pipeline.text import parse_pipeline
 from sdyopt.registry import find_dialect, lookup
@@ -39,7 +39,7 @@ def steps(path: str, pipeline: str) -> dict[str, float]:
     operations = sum(1 for _ in module.walk())
     passes = parse_pipeline(pipeline, lookup).merged()
     ready = time.perf_counter()
-    if not run_pipeline(passes, module, AfterEdits(verifier)):
+    if not run_pipeline(passes, module, IncrementalVerifier(verifier)):
         sys.exit(f"{pipeline} fails on {path}")
     transformed = time.perf_counter()
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

@@ -1,7 +1,7 @@
-"""sdyopt: everything a pass stands on, and the `sdy-opt` driver that runs passes.
+"""sdyopt: a Python implementation of Shardy's `sdy_opt`: an IR, dialects, and the `sdy-opt` driver.
 
-Nothing is imported here, so that `sdy-opt --version` costs no more than Python itself. The layers,
-each importing only those before it:
+This module imports nothing, so that `sdy-opt --version` starts fast. The layers, each of which imports only
+lower ones:
 
     interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ pipeline ‹ registry ‹ passes
                                                                           registry ‹ report ‹ driver ‹ cli

@@ -1,9 +1,8 @@
-"""Facts: immutable values of which equal ones are the same object.
+"""Interned (uniqued) immutable values: equal ones are the same object.
 
-Attributes, types, locations and operation forms are facts. Building a fact that is already alive
-gives the living object, so `is` compares facts, their hash is their identity, and any function of
-facts can be memoised in a dict. A fact lives as long as somebody holds it: nothing here outlives
-the run that made it.
+Attributes, types, locations and operation signatures are interned. Building a value that already exists
+returns the existing object, so `is` compares values, their hash is their identity, and any function of them
+can be cached in a dict. Values are weakly referenced here: a value nothing refers to is freed.
 
     class AxisRef(Interned):
         name: str
@@ -11,13 +10,13 @@ the run that made it.
 
     assert AxisRef("x") is AxisRef("x", None) is AxisRef(name="x")
 
-A class's annotations are its fields, as in a dataclass; but nothing is generated for it, because
-the program declares a few hundred of them and users wait for its start. `derived()` declares a field
-that `__post_init__` works out from the others. A class with `__slots__ = ()` has no
-fields of its own; what all its subclasses have it declares as a property.
+The annotations of a class are its fields, as in a dataclass, but no methods are generated: the program
+declares a few hundred such classes, and generating methods would slow its start. `derived()` declares a
+field that `__post_init__` computes from the others. An abstract base class that annotates members for its
+subclasses sets `__slots__ = ()`, so that they are not fields of its own.
 
-Fields must be hashable. Fields of one class must not mix `1`, `1.0` and `True`, which Python takes
-for equal: floats are therefore kept as bit patterns.
+Fields must be hashable. The fields of a class must not mix `1`, `1.0` and `True`, which compare equal in
+Python: floats are therefore stored as bit patterns.
 """
 
 from __future__ import annotations
@@ -26,34 +25,34 @@ import weakref
 from importlib import import_module
 from typing import Any, ClassVar, Literal, NoReturn, cast, dataclass_transform
 
-_living: dict[tuple[Any, ...], weakref.ref[Any]] = {}
+_values: dict[tuple[object, ...], weakref.ref[Interned]] = {}
 _MISSING = object()
 _DERIVED = object()
 _set = object.__setattr__
 
 
 def derived(*, init: Literal[False] = False) -> Any:
-    """Declares a field that is no part of the fact's identity: `__post_init__` sets it with `derive`."""
+    """Declares a field that is not part of the identity: `__post_init__` sets it with `derive`."""
     return _DERIVED
 
 
-def derive(instance: Interned, **fields: Any) -> None:
-    """Sets derived fields, from `__post_init__`."""
+def derive(instance: Interned, **fields: object) -> None:
+    """Sets derived fields. Called by `__post_init__` only."""
     for name, value in fields.items():
         _set(instance, name, value)
 
 
 @dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(derived,))
 class InternedMeta(type):
-    """Gives a fact's class slots, and makes calling it look the fact up before building it."""
+    """Declares the slots of an interned class; calling the class returns the existing equal value, if any."""
 
-    # The fields in order, and their defaults.
+    # The names of the fields in declaration order, and their defaults.
     _names: tuple[str, ...]
-    _defaults: tuple[Any, ...]
-    _is_finished: bool
+    _defaults: tuple[object, ...]
+    _has_post_init: bool
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> InternedMeta:
-        own: dict[str, Any] = {}
+        own: dict[str, object] = {}
         if "__slots__" not in namespace:
             annotations = _annotations(namespace)
             names = [field for field, text in annotations.items() if not text.startswith("ClassVar")]
@@ -63,33 +62,33 @@ class InternedMeta(type):
         fields = dict(zip(base._names, base._defaults, strict=True)) if isinstance(base, InternedMeta) else {}
         fields.update({field: default for field, default in own.items() if default is not _DERIVED})
         namespace["__match_args__"] = tuple(fields)
-        made = super().__new__(cls, name, bases, namespace)
-        made._names = tuple(fields)
-        made._defaults = tuple(fields.values())
-        made._is_finished = not hasattr(made, "__post_init__")
-        return made
+        interned_class = super().__new__(cls, name, bases, namespace)
+        interned_class._names = tuple(fields)
+        interned_class._defaults = tuple(fields.values())
+        interned_class._has_post_init = hasattr(interned_class, "__post_init__")
+        return interned_class
 
     def __call__(cls, *args: Any, **named: Any) -> Any:
         key = (cls, *args)
         if not named:
-            reference = _living.get(key)
+            reference = _values.get(key)
             if reference is not None and (instance := reference()) is not None:
                 return instance
         if named or len(args) != len(cls._names):
             args = cls._complete(args, named)
             key = (cls, *args)
-            reference = _living.get(key)
+            reference = _values.get(key)
             if reference is not None and (instance := reference()) is not None:
                 return instance
         instance = object.__new__(cast(Any, cls))
         for name, value in zip(cls._names, args, strict=True):
             _set(instance, name, value)
-        if not cls._is_finished:
+        if cls._has_post_init:
             instance.__post_init__()
-        _living[key] = weakref.ref(instance, lambda gone: _forget(key, gone))
+        _values[key] = weakref.ref(instance, lambda dead: _forget(key, dead))
         return instance
 
-    def _complete(cls, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+    def _complete(cls, args: tuple[object, ...], named: dict[str, object]) -> tuple[object, ...]:
         """The value of every field, defaults included, in declaration order."""
         values = list(args)
         for name, default in zip(cls._names[len(args) :], cls._defaults[len(args) :], strict=True):
@@ -103,17 +102,17 @@ class InternedMeta(type):
 
 
 class Interned(metaclass=InternedMeta):
-    """Base of all facts."""
+    """Base class of all interned values."""
 
     __slots__ = ("__weakref__",)
 
     # The names of the fields, in order.
     _names: ClassVar[tuple[str, ...]]
 
-    def __setattr__(self, name: str, value: Any) -> NoReturn:
-        raise AttributeError(f"{type(self).__name__} is a fact: its {name!r} cannot change")
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} is interned: its {name!r} cannot change")
 
-    __delattr__ = __setattr__  # type: ignore[assignment]  # refuses, whatever it is given
+    __delattr__ = __setattr__  # type: ignore[assignment]  # always raises
 
     def __repr__(self) -> str:
         fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._names)
@@ -122,12 +121,12 @@ class Interned(metaclass=InternedMeta):
     def __copy__(self) -> Interned:
         return self
 
-    def __deepcopy__(self, memo: Any) -> Interned:
+    def __deepcopy__(self, memo: object) -> Interned:
         return self
 
 
 def field_names(interned_class: type[Interned]) -> tuple[str, ...]:
-    """The names of the fields of a fact's class, in order, without derived ones."""
+    """The names of the fields of an interned class in declaration order, without derived ones."""
     return interned_class._names
 
 
@@ -142,6 +141,6 @@ def _annotations(namespace: dict[str, Any]) -> dict[str, str]:
     return {name: str(type_).removeprefix("typing.") for name, type_ in annotations.items()}
 
 
-def _forget(key: tuple[Any, ...], gone: weakref.ref[Any]) -> None:
-    if _living.get(key) is gone:
-        del _living[key]
+def _forget(key: tuple[object, ...], dead: weakref.ref[Interned]) -> None:
+    if _values.get(key) is dead:
+        del _values[key]

@@ -64,7 +64,7 @@ class Canonicalizer(Pass):
             max_iterations=self.max_iterations,
             max_rewrites=self.max_num_rewrites,
             region_simplification=self.region_simplify,
-            merges_equal=self.cse_between_iterations,
+            cse_between_iterations=self.cse_between_iterations,
         )
         changed, converged = apply_greedily(op, self._patterns_of, options)
         if self.test_convergence and not converged:

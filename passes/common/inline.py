@@ -33,7 +33,7 @@ from sdyopt.dialects.func import CallOp, FuncOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.region_traits import SINGLE_BLOCK
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.pipeline import Pass, RunInside, option, parse_pipeline
+from sdyopt.pipeline import Pass, RunNested, option, parse_pipeline
 from sdyopt.registry import lookup, register
 
 from .support.call_graph import (
@@ -66,14 +66,14 @@ class Inliner(Pass):
         "if it is legal to inline it",
     )
 
-    def run_with(self, module: ModuleOp, run_inside: RunInside) -> bool:
+    def run_with(self, module: ModuleOp, run_nested: RunNested) -> bool:
         text = self.default_pipeline
         passes = list(parse_pipeline(f"func.func({text})", lookup).passes()) if text else []
         inlining = _Inlining(module, self.inlining_threshold)
         for circle in inlining.circles:
             for _ in range(max(self.max_iterations, 1)):
                 functions = [function for function in circle if function not in inlining.dead]
-                run_inside(passes, functions)
+                run_nested(passes, functions)
                 if not inlining.inline_calls(functions):
                     break
         inlining.erase_dead()

@@ -106,7 +106,7 @@ def _insert_function(
 
 
 def _move_body(computation: NamedComputationOp, body: Region, rewriter: Rewriter) -> None:
-    rewriter.take_region(computation.body, body)
+    rewriter.take_body(computation.body, body)
     end = body.blocks[0].terminator
     assert end is not None, "named computations are verified to end with sdy.return"
     rewriter.create(ReturnOp, end.operands, before=end, location=end.location)

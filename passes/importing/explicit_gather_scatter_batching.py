@@ -95,7 +95,7 @@ def _batch_scatter(op: ScatterOp, rewriter: Rewriter) -> bool:
     rest = without_component(op.scatter_indices, dims.index_vector_dim, component, op, rewriter)
     attributes = {**_attributes(op), "scatter_dimension_numbers": new_dims}
     body = Region()
-    rewriter.take_region(op.update_computation, body)
+    rewriter.take_body(op.update_computation, body)
     operands, types = [*op.inputs, rest, *op.updates], op.signature.result_types
     new = rewriter.create(
         ScatterOp, operands, types, attributes, before=op, location=op.location, regions=[body]

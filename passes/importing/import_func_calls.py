@@ -99,7 +99,7 @@ class _Import:
         self._rewriter.replace(call, computation)
 
     def _take_body(self, function: FuncOp, region: Region) -> None:
-        self._rewriter.take_region(function.body, region)
+        self._rewriter.take_body(function.body, region)
         for block in region.blocks:
             end = block.terminator
             assert end is not None

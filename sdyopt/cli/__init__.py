@@ -1,6 +1,6 @@
-"""The command `sdy-opt`: argv → Job, Outcome → exit code. Nothing else knows of either.
+"""The command `sdy-opt`: argv → Job, Outcome → exit code.
 
-Users wait for the start, so what only some runs need is imported when they do.
+Modules that only some runs need are imported on use, to keep the start fast.
 """
 
 from __future__ import annotations
@@ -21,17 +21,16 @@ from sdyopt.diagnostics.usage import UsageError
 
 SUCCESS, FAILURE, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
-# Set by shells that ask for completions, as click has them do.
+# Set by the shell completion scripts of click.
 COMPLETION_VARIABLE = "_SDY_OPT_COMPLETE"
-# Set by people who look for the cause of an internal error.
+# Set to show the traceback of an internal error.
 DEBUG_VARIABLE = "SDY_OPT_DEBUG"
 
 
 def run_process() -> NoReturn:
-    """The command as a process of its own: what it leaves behind is for the system to clear away.
+    """Runs the command and exits the process without freeing memory.
 
-    Looking for cycles and taking a big program apart, object by object, would take a good part of
-    a run's time.
+    Garbage collection and freeing a large program object by object would take a good part of the run time.
     """
     gc.disable()
     for stream in (sys.stdout, sys.stderr):
@@ -48,17 +47,17 @@ def run_process() -> NoReturn:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command; returns its exit code. What is wrong is said on stderr, never by a traceback."""
+    """Runs the command and returns its exit code. Errors are reported on stderr, without a traceback."""
     try:
         return _run(sys.argv[1:] if argv is None else argv)
     except UsageError as error:
-        _complain(error.message, error.help)
+        _report_error(error.message, error.help)
         return WRONG_USAGE
     except FileProblem as problem:
-        _complain(str(problem))
+        _report_error(str(problem))
         return FAILURE
     except BrokenPipeError:
-        # Who read our output has gone; there is nobody to tell, at interpreter exit either.
+        # stdout is closed (EPIPE): exit quietly, and do not let the interpreter flush it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILURE
     except KeyboardInterrupt:
@@ -66,9 +65,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if os.environ.get(DEBUG_VARIABLE):
             raise
-        _complain(
+        _report_error(
             f"internal error: {type(error).__name__}: {error}",
-            f"this is a fault of the program, not of its input; {DEBUG_VARIABLE}=1 shows where it is",
+            f"this is a bug in sdy-opt; set {DEBUG_VARIABLE}=1 to show the traceback",
         )
         return FAILURE
 
@@ -102,7 +101,7 @@ def _load_plugins(arguments: Arguments) -> None:
 
 
 def _information(arguments: Arguments) -> str:
-    """What was asked for instead of a run, if anything."""
+    """The output of --help, --help-pass, --list-passes or --show-dialects; empty without them."""
     if arguments["help"]:
         from sdyopt.cli.help import help_text
 
@@ -141,5 +140,5 @@ def _process(arguments: Arguments) -> int:
     return SUCCESS if outcome.succeeded else FAILURE
 
 
-def _complain(message: str, help: str = "") -> None:
+def _report_error(message: str, help: str = "") -> None:
     sys.stderr.write(f"sdy-opt: {message}\n" + (f"help: {help}\n" if help else ""))

@@ -1,4 +1,4 @@
-"""argv → what was asked for. Passes keep their order, which click's parser would not give back."""
+"""Parses argv. Not with click, whose parser does not keep the order of passes."""
 
 from __future__ import annotations
 
@@ -13,23 +13,27 @@ STDIN = "-"
 TRUE, FALSE = ("", "true", "TRUE", "True", "1"), ("false", "FALSE", "False", "0")
 
 
+# The values of flags.
+Value = bool | int | str | tuple[str, ...]
+
+
 @dataclass(slots=True)
 class Arguments:
-    """The input, the passes in order, each with the text of its options, and the values of flags."""
+    """The parsed command line: the input, the passes in order, and the values of flags by name."""
 
     input: str = STDIN
     passes: list[PassFlag] = field(default_factory=list)
-    values: dict[str, Any] = field(default_factory=dict)
+    values: dict[str, Value] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Any:
-        """The value of a flag, its default if it was not given."""
+        """The value of a flag, or its default."""
         flag = FLAGS[name]
         return self.values.get(name, () if flag.is_list else flag.default)
 
 
 @dataclass(frozen=True, slots=True)
 class PassFlag:
-    """`-name=options` as it stood on the command line."""
+    """`-name=options` on the command line. `spelling` is the name with its dashes."""
 
     name: str
     options: str
@@ -37,7 +41,7 @@ class PassFlag:
 
 
 def read_arguments(argv: Sequence[str]) -> Arguments:
-    """Reads the arguments; whatever is no flag of the driver is taken for a pass."""
+    """Parses the arguments; a flag that is not one of the driver is a pass. Raises UsageError."""
     arguments = Arguments()
     inputs: list[str] = []
     pending = list(reversed(argv))
@@ -65,16 +69,18 @@ def read_arguments(argv: Sequence[str]) -> Arguments:
     if len(inputs) > 1:
         raise UsageError(
             "Too many positional arguments specified!\nCan specify at most 1 positional arguments",
-            f"'{inputs[1]}' is a second input",
+            f"remove the second input '{inputs[1]}'",
         )
     if inputs:
         arguments.input = inputs[0]
     return arguments
 
 
-def _set(values: dict[str, Any], flag: Flag, spelling: str, text: str) -> None:
+def _set(values: dict[str, Value], flag: Flag, spelling: str, text: str) -> None:
     if flag.is_list:
-        values[flag.name] = values.get(flag.name, ()) + tuple(text.split(","))
+        previous = values.get(flag.name, ())
+        assert isinstance(previous, tuple)
+        values[flag.name] = previous + tuple(text.split(","))
     elif flag.choices and text not in flag.choices:
         message = f"for the {spelling} option: Cannot find option named '{text}'!"
         raise UsageError(message, nearest_or_all(text, flag.choices))

@@ -1,4 +1,4 @@
-"""Reading the input and writing the results: the only place that touches files."""
+"""Reads the input and writes the output files. No other module accesses files of the user."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class FileProblem(Exception):
 
 
 def read_input(path: str) -> bytes:
-    """The bytes of a file, or of stdin for `-`."""
+    """The bytes of a file, or of stdin for `-`. Raises FileProblem."""
     try:
         return _read_stdin() if path == STDIN else native_path(path).read_bytes()
     except OSError as problem:
@@ -26,7 +26,7 @@ def read_input(path: str) -> bytes:
 
 
 def _read_stdin() -> bytes:
-    # Python has none if it was closed when the process started.
+    # None if stdin was closed when the process started.
     if sys.stdin is None:
         raise _os_error(errno.EBADF)
     if sys.stdin.isatty():
@@ -47,7 +47,7 @@ def _os_error(number: int) -> OSError:
 
 
 def write_file(path: str, text: str) -> None:
-    """Writes a file that the job makes besides its output, with the folders that it needs."""
+    """Writes an additional output file, and creates missing parent directories. Raises FileProblem."""
     try:
         native_path(path).parent.mkdir(parents=True, exist_ok=True)
         native_path(path).write_bytes(encode(text))
@@ -56,15 +56,16 @@ def write_file(path: str, text: str) -> None:
 
 
 def encode(text: str) -> bytes:
+    """The text as UTF-8; surrogate escapes become the bytes that were not UTF-8 in the input."""
     return text.encode("utf-8", "surrogateescape")
 
 
 class Output:
-    """Where the result goes: stdout, or a file that appears when it is complete.
+    """The output: stdout, or a file that is written to a temporary file and renamed.
 
-    A file that is there stays as it is until then, and for good if the job fails. The new one is
-    made when the output is opened, so that a folder that cannot be written to is found out before
-    the work is done.
+    An existing file is unchanged until then, and if the job fails. The temporary file is created when the
+    output is opened, so that an unwritable directory is an error before the job runs. All methods raise
+    FileProblem.
     """
 
     def __init__(self, path: str) -> None:
@@ -73,13 +74,13 @@ class Output:
         self._temporary: Path | None = None
         if not self._is_stdout and self._path.is_dir():
             raise self._problem(_os_error(errno.EISDIR))
-        # What is there and no file, such as a pipe, cannot be replaced by one.
+        # An existing path that is not a regular file, such as a pipe, is written to directly.
         if not self._is_stdout and (self._path.is_file() or not self._path.exists()):
             self._path = self._path.resolve()
             self._create()
 
     def write(self, text: str) -> None:
-        """Writes all of the result."""
+        """Writes the complete output."""
         try:
             if self._is_stdout:
                 _write_stdout(encode(text))
@@ -89,13 +90,13 @@ class Output:
                 self._temporary.replace(self._path)
                 self._temporary = None
         except BrokenPipeError:
-            # Who reads a pipe may have enough.
+            # The reader of a pipe may close it early.
             raise
         except OSError as problem:
             raise self._problem(problem, "write") from None
 
     def discard(self) -> None:
-        """Leaves no trace of a result that was not written."""
+        """Removes the temporary file of an output that was not written."""
         if self._temporary is not None:
             self._temporary.unlink()
             self._temporary = None

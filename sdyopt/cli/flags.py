@@ -1,4 +1,4 @@
-"""The flags of the command line that are not passes: one table for parsing, help and completion."""
+"""The flags of the command line except passes: one table for parsing, help and completion."""
 
 from __future__ import annotations
 
@@ -7,20 +7,19 @@ from typing import Final, NamedTuple
 GENERAL: Final = "General"
 PIPELINE: Final = "Pipeline"
 PRINTING: Final = "Printing"
-OBSERVING: Final = "Watching passes"
+INSTRUMENTATION: Final = "Pass instrumentation"
 DIAGNOSTICS: Final = "Diagnostics"
 INFORMATION: Final = "Information"
 
-GROUPS = (GENERAL, PIPELINE, DIAGNOSTICS, PRINTING, OBSERVING, INFORMATION)
+GROUPS = (GENERAL, PIPELINE, DIAGNOSTICS, PRINTING, INSTRUMENTATION, INFORMATION)
 
 
 class Flag(NamedTuple):
-    """A flag. One without a placeholder is a switch, on when given; others take a value.
+    """A flag. Without a placeholder it is a boolean switch; otherwise it takes a value.
 
-    `implied` is the value of a flag that may be given without one: then a value can only follow
-    after `=`, so that a file name behind the flag is never taken for it. `kind` says how to read
-    the value; `is_list` that it holds several, separated by commas, and that the flag may come again;
-    `is_signed` that a number may be negative.
+    `implied` is the value of a flag that is given without one; a value must then follow after `=`, so that
+    a file name after the flag is not taken for its value. `kind` is the type of the value. `is_list`: values
+    are separated by commas, and the flag may be repeated. `is_signed`: a number may be negative.
     """
 
     name: str
@@ -40,86 +39,137 @@ def _switch(name: str, group: str, help: str, default: bool = False) -> Flag:
 
 
 def _choice(name: str, group: str, help: str, *choices: str, implied: str | None = None) -> Flag:
-    """A flag with one of a few values; the first is the default, unless one is implied when given bare."""
+    """A flag with an enumerated value; the default is the first one, or empty if a value is implied."""
     default = choices[0] if implied is None else ""
     return Flag(name, group, help, "|".join(choices), default, implied, choices=choices)
 
 
 _ALL = (
-    Flag("o", GENERAL, "where the result goes; - is stdout", "FILE", "-"),
+    Flag("o", GENERAL, "write the output to FILE, or to stdout for -", "FILE", "-"),
     Flag(
         "split-input-file",
         GENERAL,
-        "process the pieces between markers, by default // -----, one by one",
+        "split the input at MARKER and process the chunks separately; without MARKER at // -----",
         "MARKER",
         "",
         implied="// -----",
     ),
-    Flag("output-split-marker", GENERAL, "what stands between the results of pieces", "MARKER", "// -----"),
-    _choice("mesh-version", GENERAL, "the LLVM release whose form of the mesh dialect is meant", "19", "21"),
-    _switch("allow-unregistered-dialect", GENERAL, "allow operations of dialects that are not known"),
-    Flag("load-dialect-plugin", GENERAL, "know a dialect of an installed package", "NAME", is_list=True),
-    Flag("load-pass-plugin", GENERAL, "know the passes of an installed package", "NAME", is_list=True),
-    _switch("mlir-disable-threading", GENERAL, "accepted; there is one thread"),
-    Flag("pass-pipeline", PIPELINE, "a pipeline as text, instead of flags of passes", "TEXT"),
-    _switch("verify-each", PIPELINE, "verify after each pass that changed something", default=True),
-    _switch("verify-roundtrip", PIPELINE, "print the input, read it back, and compare"),
-    _switch("dump-pass-pipeline", PIPELINE, "show the pipeline, with the value of every option"),
-    _switch("run-reproducer", PIPELINE, "run the pipeline that the input names"),
-    Flag("mlir-generate-reproducer", PIPELINE, "write the input with its pipeline", "FILE", ""),
+    Flag("output-split-marker", GENERAL, "separate the outputs of chunks by MARKER", "MARKER", "// -----"),
+    _choice("mesh-version", GENERAL, "use the mesh dialect of this LLVM release", "19", "21"),
+    _switch("allow-unregistered-dialect", GENERAL, "allow operations of unregistered dialects"),
+    Flag(
+        "load-dialect-plugin",
+        GENERAL,
+        "load dialects from entry points of installed packages",
+        "NAME",
+        is_list=True,
+    ),
+    Flag(
+        "load-pass-plugin",
+        GENERAL,
+        "load passes from entry points of installed packages",
+        "NAME",
+        is_list=True,
+    ),
+    _switch("mlir-disable-threading", GENERAL, "accepted and ignored; sdy-opt is single-threaded"),
+    Flag("pass-pipeline", PIPELINE, "run a textual pass pipeline instead of pass flags", "TEXT"),
+    _switch("verify-each", PIPELINE, "run the verifier after each pass that changed something", default=True),
+    _switch("verify-roundtrip", PIPELINE, "verify that the printed input parses to the same program"),
+    _switch("dump-pass-pipeline", PIPELINE, "print the pass pipeline with all option values to stderr"),
+    _switch("run-reproducer", PIPELINE, "run the pipeline of the reproducer in the input"),
+    Flag("mlir-generate-reproducer", PIPELINE, "write a reproducer before running the passes", "FILE", ""),
     Flag(
         "mlir-pass-pipeline-crash-reproducer",
         PIPELINE,
-        "write the input with its pipeline when a pass fails",
+        "write a reproducer if a pass fails",
         "FILE",
         "",
     ),
     _choice(
         "verify-diagnostics",
         DIAGNOSTICS,
-        "check diagnostics against expected-* comments",
+        "compare all, or only expected, diagnostics with the expected-* comments",
         "all",
         "only-expected",
         implied="all",
     ),
-    _switch("mlir-print-op-on-diagnostic", DIAGNOSTICS, "show the operation that is meant", default=True),
-    _choice("color", DIAGNOSTICS, "colours on stderr", "auto", "always", "never", implied="always"),
-    _switch("mlir-print-op-generic", PRINTING, "print the generic form"),
-    _switch("mlir-print-debuginfo", PRINTING, "print locations"),
-    _switch("mlir-pretty-debuginfo", PRINTING, "print locations for people"),
-    _switch("mlir-print-local-scope", PRINTING, "print without aliases"),
-    _switch("mlir-print-skip-regions", PRINTING, "leave regions out"),
-    _switch("mlir-print-value-users", PRINTING, "print the users of each value"),
-    _switch("mlir-print-unique-ssa-ids", PRINTING, "use no name of a value twice"),
-    _switch("mlir-use-nameloc-as-prefix", PRINTING, "name values after the names in their locations"),
-    Flag("mlir-elide-elementsattrs-if-larger", PRINTING, "leave longer constants out", "N", kind=int),
-    Flag("mlir-elide-resource-strings-if-larger", PRINTING, "leave longer resources out", "N", kind=int),
+    _switch(
+        "mlir-print-op-on-diagnostic",
+        DIAGNOSTICS,
+        "print the operation of a diagnostic as a note",
+        default=True,
+    ),
+    _choice(
+        "color",
+        DIAGNOSTICS,
+        "color diagnostics on stderr (default: auto)",
+        "auto",
+        "always",
+        "never",
+        implied="always",
+    ),
+    _switch("mlir-print-op-generic", PRINTING, "print the generic operation syntax"),
+    _switch("mlir-print-debuginfo", PRINTING, "print source locations"),
+    _switch(
+        "mlir-pretty-debuginfo", PRINTING, "print source locations in a short form that cannot be parsed"
+    ),
+    _switch("mlir-print-local-scope", PRINTING, "print attributes, types and locations without aliases"),
+    _switch("mlir-print-skip-regions", PRINTING, "print operations without their regions"),
+    _switch("mlir-print-value-users", PRINTING, "print the users of each value as comments"),
+    _switch("mlir-print-unique-ssa-ids", PRINTING, "print SSA names that are unique in the module"),
+    _switch("mlir-use-nameloc-as-prefix", PRINTING, "use the names in name locations as SSA names"),
+    Flag(
+        "mlir-elide-elementsattrs-if-larger",
+        PRINTING,
+        "elide elements attributes with more than N elements (default: no limit)",
+        "N",
+        kind=int,
+    ),
+    Flag(
+        "mlir-elide-resource-strings-if-larger",
+        PRINTING,
+        "elide resources with more than N characters (default: no limit)",
+        "N",
+        kind=int,
+    ),
     Flag(
         "mlir-print-elementsattrs-with-hex-if-larger",
         PRINTING,
-        "print longer constants in hex; -1 prints none",
+        "print elements attributes with more than N elements as a hex string, or none for -1 (default: 100)",
         "N",
         kind=int,
         is_signed=True,
     ),
-    _switch("mlir-print-ir-before-all", OBSERVING, "show the program before each pass"),
-    _switch("mlir-print-ir-after-all", OBSERVING, "show the program after each pass"),
-    Flag("mlir-print-ir-before", OBSERVING, "show the program before these passes", "PASS,…", is_list=True),
-    Flag("mlir-print-ir-after", OBSERVING, "show the program after these passes", "PASS,…", is_list=True),
-    _switch("mlir-print-ir-after-change", OBSERVING, "show it after passes that changed something"),
-    _switch("mlir-print-ir-after-failure", OBSERVING, "show it after a pass that failed"),
-    _switch("mlir-print-ir-module-scope", OBSERVING, "show all of the program, not only a function"),
-    Flag("mlir-print-ir-tree-dir", OBSERVING, "show it in files of a folder", "FOLDER", ""),
-    _switch("mlir-timing", OBSERVING, "show how long each pass took"),
-    _choice("mlir-timing-display", OBSERVING, "times nested, or by name", "tree", "list"),
-    _choice("mlir-output-format", OBSERVING, "times for people, or for programs", "text", "json"),
-    _switch("mlir-pass-statistics", OBSERVING, "show what passes counted"),
-    _choice("mlir-pass-statistics-display", OBSERVING, "by pass, or by name", "pipeline", "list"),
-    _switch("help", INFORMATION, "show this"),
-    Flag("help-pass", INFORMATION, "show the manual of a pass or a pipeline", "PASS"),
-    _choice("list-passes", INFORMATION, "list passes", "text", "markdown", implied="text"),
-    _switch("show-dialects", INFORMATION, "list dialects"),
-    _switch("version", INFORMATION, "show the version"),
+    _switch("mlir-print-ir-before-all", INSTRUMENTATION, "print the IR before each pass"),
+    _switch("mlir-print-ir-after-all", INSTRUMENTATION, "print the IR after each pass"),
+    Flag("mlir-print-ir-before", INSTRUMENTATION, "print the IR before these passes", "PASS,…", is_list=True),
+    Flag("mlir-print-ir-after", INSTRUMENTATION, "print the IR after these passes", "PASS,…", is_list=True),
+    _switch(
+        "mlir-print-ir-after-change", INSTRUMENTATION, "print the IR only after passes that changed something"
+    ),
+    _switch("mlir-print-ir-after-failure", INSTRUMENTATION, "print the IR only after passes that failed"),
+    _switch("mlir-print-ir-module-scope", INSTRUMENTATION, "print the whole module, also for nested passes"),
+    Flag("mlir-print-ir-tree-dir", INSTRUMENTATION, "print the IR to files in DIRECTORY", "DIRECTORY", ""),
+    _switch("mlir-timing", INSTRUMENTATION, "report the wall time of each pass in seconds"),
+    _choice(
+        "mlir-timing-display", INSTRUMENTATION, "nest times by pipeline, or sum them by name", "tree", "list"
+    ),
+    _choice(
+        "mlir-output-format", INSTRUMENTATION, "print the timing report as text or as JSON", "text", "json"
+    ),
+    _switch("mlir-pass-statistics", INSTRUMENTATION, "report the statistics of each pass"),
+    _choice(
+        "mlir-pass-statistics-display",
+        INSTRUMENTATION,
+        "nest statistics by pipeline, or sum them by pass",
+        "pipeline",
+        "list",
+    ),
+    _switch("help", INFORMATION, "print this help"),
+    Flag("help-pass", INFORMATION, "print the manual of a pass or pass pipeline", "PASS"),
+    _choice("list-passes", INFORMATION, "list all passes and options", "text", "markdown", implied="text"),
+    _switch("show-dialects", INFORMATION, "list the available dialects"),
+    _switch("version", INFORMATION, "print the version"),
 )
 
 FLAGS = {flag.name: flag for flag in _ALL}

@@ -1,4 +1,4 @@
-"""What the program says about itself: help, manuals, lists, and completion for shells. All by click."""
+"""Help, manuals, lists of passes, and shell completion, formatted by click."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ Entry = PassEntry | PipelineEntry
 
 PROGRAM = "sdy-opt"
 DESCRIPTION = """\
-Reads an MLIR program, runs passes on it in the order in which their flags stand, and prints it.
+Parses an MLIR module, runs passes on it in the order of their flags, and prints it.
 
-A flag may start with one dash or two. The options of a pass follow it as -NAME=a=1 or, several,
--NAME='a=1 b=2'. INPUT is a file, or - for stdin.
+Flags start with one dash or two. Pass options follow the flag: -NAME=a=1, or -NAME='a=1 b=2' for several.
+INPUT is a file, or - for stdin (default: -).
 """
-EXIT_CODES = "Exit codes: 0 success, 1 the input was not as it should be, 2 wrong usage."
+EXIT_CODES = "Exit codes: 0: success; 1: invalid input; 2: usage error."
 
 
 def command() -> click.Command:
-    """The command as click knows it: for help and completion. Arguments are not read by it."""
+    """The click command, for help and completion only; `cli.arguments` parses the arguments."""
     entries = all_passes()
     parameters: list[click.Parameter] = [_flag_option(flag) for flag in FLAGS.values() if flag.name != "help"]
     parameters += [_pass_option(entry) for entry in entries]
@@ -33,12 +33,13 @@ def command() -> click.Command:
 
 
 def help_text() -> str:
+    """The output of --help."""
     context = click.Context(command(), info_name=PROGRAM, max_content_width=100)
     return context.get_help() + "\n"
 
 
 class _Command(click.Command):
-    """Help by groups, passes with their options; completion of flags with one dash or two."""
+    """Help by groups, with pass options; completion of flags with one dash or two."""
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         name = incomplete.lstrip("-")
@@ -48,9 +49,7 @@ class _Command(click.Command):
         helps = {flag.name: flag.help for flag in FLAGS.values()}
         helps |= {entry.flag: purpose(entry) for entry in all_passes()}
         return [
-            CompletionItem(dashes + known, help=help)
-            for known, help in helps.items()
-            if known.startswith(name)
+            CompletionItem(dashes + flag, help=help) for flag, help in helps.items() if flag.startswith(name)
         ]
 
     def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
@@ -84,7 +83,7 @@ def _spelling(flag: Flag) -> str:
 
 def _default(flag: Flag) -> str:
     if flag.kind is bool:
-        return ", the default" if flag.default else ""
+        return " (default: true)" if flag.default else ""
     return f" (default: {flag.default})" if flag.default and flag.implied is None else ""
 
 
@@ -140,13 +139,13 @@ def _complete_passes(_: click.Context, __: click.Parameter, incomplete: str) -> 
 
 
 def purpose(entry: Entry) -> str:
-    """The first line of a manual, without the flag that it starts with and the full stop."""
+    """The summary of a pass or pipeline: the first line of its manual, without the flag and the full stop."""
     first = entry.manual.partition("\n")[0]
     return first.removeprefix(f"{entry.flag}: ").removesuffix(".")
 
 
 def manual_text(flag: str) -> str:
-    """The manual of a pass or a pipeline, its options at the end. The flag may have its dashes."""
+    """The manual of a pass or pipeline with its options. The flag may start with dashes."""
     entry = lookup(flag.lstrip("-"))
     text = f"{entry.manual.rstrip()}\n"
     if isinstance(entry, PassEntry):
@@ -161,7 +160,7 @@ def manual_text(flag: str) -> str:
 
 
 def passes_text() -> str:
-    """All passes and pipelines, with their options."""
+    """All passes and pipelines with their options, as text."""
     formatter = click.HelpFormatter(max_width=100)
     entries = all_passes()
     for title, kind in (("Passes", PassEntry), ("Pass Pipelines", PipelineEntry)):
@@ -173,7 +172,7 @@ def passes_text() -> str:
 
 
 def passes_markdown() -> str:
-    """All passes and pipelines as the table of the README."""
+    """All passes and pipelines as a Markdown table."""
     lines = ["| flag | runs on | what it does |", "|---|---|---|"]
     for entry in all_passes():
         runs_on = entry.pass_class.anchor or "any operation" if isinstance(entry, PassEntry) else "a pipeline"

@@ -1,4 +1,4 @@
-"""Arguments → Job: the pipeline that they ask for, and how the flags spell a job's settings."""
+"""Arguments → Job: builds the pass pipeline and the options of a job."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sdyopt.registry import all_passes, find_entry, lookup, missing_pass
 
 
 def build_pipeline(arguments: Arguments) -> Pipeline:
-    """The pipeline that flags of passes, or the text of one, ask for."""
+    """The pipeline of the pass flags, or of --pass-pipeline. Raises UsageError."""
     text = arguments["pass-pipeline"]
     if text is not None:
         if arguments.passes:
@@ -45,7 +45,7 @@ def _unknown(flag: PassFlag) -> UsageError:
     for entry in entries:
         for option in entry.options():
             if option.flag == flag.name:
-                # A flag without a value means that something is to be switched on, which is not the default.
+                # A boolean option that is given without a value is true.
                 default = (
                     "true" if option.default is False else option.write(option.default).partition("=")[2]
                 )
@@ -59,7 +59,7 @@ def _unknown(flag: PassFlag) -> UsageError:
 
 
 def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
-    """The job that the arguments ask for, its input still to be read."""
+    """The job of the arguments, without the input data."""
     return Job(
         name=STDIN_NAME if arguments.input == STDIN else arguments.input,
         pipeline=pipeline,
@@ -129,14 +129,14 @@ def _selected_passes(arguments: Arguments, flag: str) -> frozenset[str] | None:
     return frozenset(arguments[flag])
 
 
-def choose_paint(wish: str) -> Paint:
-    """How diagnostics are coloured: as wished, or as the environment and the terminal say."""
-    if wish in ("", "auto"):
+def choose_paint(mode: str) -> Paint:
+    """The coloring of diagnostics: `always`, `never`, or by NO_COLOR, FORCE_COLOR and the terminal."""
+    if mode in ("", "auto"):
         if os.environ.get("NO_COLOR"):
             return leave_plain
         is_terminal = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
-        wish = "always" if is_terminal or os.environ.get("FORCE_COLOR") else "never"
-    if wish == "never":
+        mode = "always" if is_terminal or os.environ.get("FORCE_COLOR") else "never"
+    if mode == "never":
         return leave_plain
     from sdyopt.diagnostics.paint import paint
 

@@ -1,4 +1,4 @@
-"""Diagnostics: places in the input, messages about them, and how both are shown and tested."""
+"""Source locations, diagnostics, their text form, and `--verify-diagnostics`."""
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling, watching
 from sdyopt.diagnostics.location import (

@@ -1,7 +1,7 @@
-"""Diagnostics: what is told about the input, and the way it gets to whoever shows it.
+"""Diagnostics and diagnostic handlers.
 
-What ends a parse or a pass is raised, as a `DiagnosticError`; where the run goes on and may have
-more to say, the diagnostic is emitted. Either way it reaches the innermost handler.
+An error that ends a parse or a pass is raised as a `DiagnosticError`; a diagnostic after which the run
+continues is emitted. Both reach the innermost handler.
 
     raise op.error("sharding doesn't match tensor rank").note("tensor defined here", value.location)
     emit(Diagnostic(Severity.WARNING, op.location, "mesh is never used"))
@@ -27,13 +27,13 @@ class Severity(StrEnum):
 
 @dataclass(slots=True, eq=False)
 class Diagnostic:
-    """A message with a place, notes with places of their own, and help for whoever has to fix it.
+    """A message with a location, notes, and help.
 
-    `operation` is the operation that it is about, if any: the driver adds a note that shows it, in the
-    generic syntax unless it is shown `in_own_syntax`.
-    `help` is rendered below the rest and is not a diagnostic: nobody has to expect it.
-    `followers` are errors that come of this one; each is told right after it. An error that is not
-    `is_fatal` is told like any other, but does not fail the pass that tells it.
+    `operation` is the `Op` of the diagnostic, if any: the driver adds a note that shows it, in the generic
+    syntax unless `in_own_syntax`.
+    `help` suggests a fix; it is rendered after the notes and is not checked by `--verify-diagnostics`.
+    `followers` are errors that this one causes, emitted right after it. An error that is not `is_fatal` does
+    not fail the pass that emits it.
     """
 
     severity: Severity
@@ -48,7 +48,7 @@ class Diagnostic:
 
 
 class DiagnosticError(Exception):
-    """An error of the input that ends what is being done with it."""
+    """An error in the input that ends the current parse, verification or pass."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.message)
@@ -56,34 +56,34 @@ class DiagnosticError(Exception):
 
     @classmethod
     def at(cls, location: Location, message: str) -> Self:
-        """An error with a message at a location."""
+        """An error with this message at a location."""
         return cls(Diagnostic(Severity.ERROR, location, message))
 
     def note(self, message: str, location: Location | None = None) -> Self:
-        """Adds a note, about the same place if no other is given."""
-        place = location or self.diagnostic.location
-        self.diagnostic.notes.append(Diagnostic(Severity.NOTE, place, message))
+        """Adds a note, by default at the location of the error."""
+        note_location = location or self.diagnostic.location
+        self.diagnostic.notes.append(Diagnostic(Severity.NOTE, note_location, message))
         return self
 
     def then(self, error: DiagnosticError) -> Self:
-        """Adds an error that comes of this one."""
+        """Adds an error that this one causes, emitted after it."""
         self.diagnostic.followers.append(error.diagnostic)
         return self
 
     def help(self, text: str) -> Self:
-        """Says what would be right, in words that the reference does not have."""
+        """Sets the help: what to write instead."""
         self.diagnostic.help = text
         return self
 
 
 Handler = Callable[[Diagnostic], None]
 
-# The handlers of the runs that are under way, innermost last.
+# The active handlers, innermost last.
 _handlers: list[Handler] = []
 
 
 def emit(diagnostic: Diagnostic) -> None:
-    """Hands a diagnostic to the innermost handler; without one, an error is raised."""
+    """Passes a diagnostic and its followers to the innermost handler; without one, raises errors."""
     handle = _innermost_handler()
     handle(diagnostic)
     for follower in diagnostic.followers:
@@ -92,7 +92,7 @@ def emit(diagnostic: Diagnostic) -> None:
 
 @contextmanager
 def handling(handler: Handler) -> Iterator[None]:
-    """Sends what is emitted within the `with` block to `handler`."""
+    """Passes the diagnostics emitted in the `with` block to `handler`."""
     _handlers.append(handler)
     try:
         yield
@@ -102,14 +102,14 @@ def handling(handler: Handler) -> Iterator[None]:
 
 @contextmanager
 def watching(watch: Handler) -> Iterator[None]:
-    """Lets `watch` see what is emitted within the `with` block, on its way to the handler outside."""
-    outside = _innermost_handler()
+    """Calls `watch` with the diagnostics emitted in the `with` block before the enclosing handler."""
+    outer = _innermost_handler()
 
-    def see_and_pass_on(diagnostic: Diagnostic) -> None:
+    def watch_and_forward(diagnostic: Diagnostic) -> None:
         watch(diagnostic)
-        outside(diagnostic)
+        outer(diagnostic)
 
-    with handling(see_and_pass_on):
+    with handling(watch_and_forward):
         yield
 
 

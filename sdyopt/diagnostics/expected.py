@@ -1,13 +1,13 @@
-"""`--verify-diagnostics`: holds what is diagnosed against the comments that expect it.
+"""`--verify-diagnostics`: compares diagnostics with the comments that expect them.
 
     // expected-error @+1 {{dimension 3 is not sharded}}
     // expected-note-re @below {{tensor {{.*}} defined here}}
     // expected-warning @unknown {{no mesh}}
 
-The place is a line: this one, `@+N` or `@-N` from it, the nearest line without such a comment
-`@above` or `@below`, or none at all. The text has to occur in the message; in an `-re` comment,
-`{{…}}` within it encloses a regular expression. A diagnostic may come more than once, unless the
-comment gives a number of times: `expected-remark @above 2 {{…}}`.
+The expected line is that of the comment, `@+N` or `@-N` relative to it, the nearest line without such a
+comment `@above` or `@below`, or `@unknown` for no location. The text must occur in the message; in an `-re`
+comment, a nested `{{…}}` is a regular expression. A diagnostic may occur any number of times, unless the
+comment gives a number: `expected-remark @above 2 {{…}}`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sdyopt.diagnostics.source import Source
 
 COMMENT = re.compile(
     r"expected-(?P<severity>error|note|remark|warning)(?P<regex>-re)? *"
-    r"(?:@(?P<place>[+-][0-9]+|above|below|unknown))?(?: +(?P<times>[0-9]+))? *"
+    r"(?:@(?P<line>[+-][0-9]+|above|below|unknown))?(?: +(?P<times>[0-9]+))? *"
     r"\{\{(?P<text>.*)\}\}$"
 )
 NO_LINE = 0
@@ -30,28 +30,32 @@ NO_LINE = 0
 
 @dataclass(slots=True, eq=False)
 class Expectation:
-    """A diagnostic that a comment says will come, and how often it has come."""
+    """An expected diagnostic. `line` is NO_LINE without a location, `times` None for any number of times.
+
+    `comment` is the location of the expecting comment, `count` the number of matching diagnostics so far.
+    """
 
     severity: Severity
     text: str
     pattern: re.Pattern[str]
     line: int
-    written: Location
+    comment: Location
     times: int | None
-    met: int = 0
+    count: int = 0
 
     @property
     def is_open(self) -> bool:
-        """Whether one more such diagnostic would be as expected."""
-        return self.times is None or self.met < self.times
+        """Whether another such diagnostic is expected."""
+        return self.times is None or self.count < self.times
 
     @property
     def is_satisfied(self) -> bool:
-        return self.met >= (1 if self.times is None else self.times)
+        """Whether all expected diagnostics have occurred."""
+        return self.count >= (1 if self.times is None else self.times)
 
 
 class ExpectedDiagnostics:
-    """A diagnostic handler that checks instead of showing; what is amiss goes to `report`."""
+    """A diagnostic handler that compares diagnostics with expectations; mismatches go to `report`."""
 
     def __init__(
         self, source: Source, report: Callable[[Diagnostic], None], only_expected: bool = False
@@ -63,46 +67,46 @@ class ExpectedDiagnostics:
         self._expectations = list(self._find_expectations(source))
 
     def handle(self, diagnostic: Diagnostic) -> None:
-        """Checks a diagnostic and its notes off."""
+        """Matches a diagnostic and its notes with the expectations."""
         for each in (diagnostic, *diagnostic.notes):
             self._check(each)
 
     def finish(self) -> bool:
-        """Reports what never came. Returns whether everything was as expected."""
+        """Reports missing diagnostics. Returns whether all diagnostics were as expected."""
         for expectation in self._expectations:
             if not expectation.is_satisfied:
                 self._fail(
-                    expectation.written,
+                    expectation.comment,
                     f'expected {expectation.severity} "{expectation.text}" was not produced',
                 )
         return not self.failed
 
     def _check(self, diagnostic: Diagnostic) -> None:
-        near_miss = None
+        wrong_severity = None
         for expectation in self._candidates(diagnostic.location):
             if not expectation.pattern.search(diagnostic.message):
                 continue
             if expectation.severity is not diagnostic.severity:
-                near_miss = expectation
+                wrong_severity = expectation
             elif expectation.is_open:
-                expectation.met += 1
+                expectation.count += 1
                 return
         if self._only_expected:
             return
-        if near_miss is not None:
+        if wrong_severity is not None:
             self._fail(
-                _start(near_miss.written),
-                f"'{diagnostic.severity}' diagnostic emitted when expecting a '{near_miss.severity}'",
+                _start(wrong_severity.comment),
+                f"'{diagnostic.severity}' diagnostic emitted when expecting a '{wrong_severity.severity}'",
             )
         else:
             self._fail(diagnostic.location, f"unexpected {diagnostic.severity}: {diagnostic.message}")
 
     def _candidates(self, location: Location) -> Iterator[Expectation]:
-        """The expectations about the line that a diagnostic is about."""
-        place = resolve_file_location(location)
-        if place is not None and place.file != self._file:
+        """The expectations for the line of a diagnostic."""
+        file_location = resolve_file_location(location)
+        if file_location is not None and file_location.file != self._file:
             return
-        line = NO_LINE if place is None else place.line
+        line = NO_LINE if file_location is None else file_location.line
         for expectation in self._expectations:
             if expectation.line == line:
                 yield expectation
@@ -117,43 +121,43 @@ class ExpectedDiagnostics:
         for line, text in enumerate(source.text.split("\n"), start=1):
             comment = COMMENT.search(text.rstrip()) if "expected-" in text else None
             if comment is None:
-                for waiting in below:
-                    waiting.line = line
+                for pending in below:
+                    pending.line = line
                 below.clear()
                 line_above = line
                 continue
             expectation = self._read_comment(comment, source, line)
             if expectation is None:
                 continue
-            match comment["place"]:
+            match comment["line"]:
                 case "above":
                     expectation.line = line_above
                 case "below":
                     below.append(expectation)
                 case "unknown":
-                    expectation.line, expectation.written = NO_LINE, UnknownLoc()
+                    expectation.line, expectation.comment = NO_LINE, UnknownLoc()
                 case str() as offset:
                     expectation.line += int(offset)
             yield expectation
-        for waiting in below:
-            waiting.line = source.line_count
+        for pending in below:
+            pending.line = source.line_count
 
     def _read_comment(self, comment: re.Match[str], source: Source, line: int) -> Expectation | None:
         start = len(comment.string[: comment.start()].encode()) + 1
-        written = FileRange(source.name, line, start, line, start + len(comment["text"].encode()))
+        location = FileRange(source.name, line, start, line, start + len(comment["text"].encode()))
         try:
             pattern = _compile_regex(comment["text"]) if comment["regex"] else re.escape(comment["text"])
             compiled = re.compile(pattern, re.DOTALL)
         except (re.error, ValueError) as problem:
             message = f"invalid regex: {problem}" if isinstance(problem, re.error) else str(problem)
-            self._fail(written, message)
+            self._fail(location, message)
             return None
         return Expectation(
             severity=Severity(comment["severity"]),
             text=comment["text"],
             pattern=compiled,
             line=line,
-            written=written,
+            comment=location,
             times=int(comment["times"]) if comment["times"] else None,
         )
 
@@ -165,7 +169,7 @@ def _start(location: Location) -> Location:
 
 
 def _compile_regex(text: str) -> str:
-    """The pattern of an `-re` comment: literal text, but for what stands in `{{…}}`."""
+    """The pattern of an `-re` comment: literal text, except for regular expressions in `{{…}}`."""
     pattern, rest = "", text
     while rest:
         literal, opened, rest = rest.partition("{{")

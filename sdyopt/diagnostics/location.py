@@ -1,4 +1,4 @@
-"""Where something comes from: a place in a file, or a composition of such places."""
+"""Source locations: MLIR's builtin location attributes."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ from sdyopt.interning import Interned
 
 
 class Location(Interned):
-    """Base of all locations. `children` are the locations it is composed of, in MLIR's walking order."""
-
-    __slots__ = ()
+    """Base class of locations. `children` are the directly nested locations in MLIR's walk order."""
 
     @property
     def children(self) -> tuple[Location, ...]:
         return ()
 
     def walk(self) -> Iterator[Location]:
-        """This location and all those inside it, outermost first."""
+        """This location and all nested ones in pre-order."""
         pending: list[Location] = [self]
         while pending:
             location = pending.pop()
@@ -29,13 +27,13 @@ class Location(Interned):
 
 
 class UnknownLoc(Location):
-    """Nobody knows."""
+    """`loc(unknown)`."""
 
     __str__ = Location.__str__
 
 
 class FileLoc(Location):
-    """A point in a file. Lines and columns count from 1, columns in bytes; 0 is not known."""
+    """`"file":1:2`: a position in a file. Lines and columns start at 1, columns count bytes; 0 is unknown."""
 
     file: str
     line: int
@@ -45,7 +43,7 @@ class FileLoc(Location):
 
 
 class FileRange(Location):
-    """A stretch of a file, `"file":1:2 to 3:4`; the end is the first column that is not part of it."""
+    """`"file":1:2 to 3:4`: a range in a file. The end column is exclusive."""
 
     file: str
     line: int
@@ -57,7 +55,7 @@ class FileRange(Location):
 
 
 class NameLoc(Location):
-    """A name that somebody gave, with the place that it was given to."""
+    """`"name"(child)`: a named location."""
 
     name: str
     child: Location = UnknownLoc()
@@ -70,7 +68,7 @@ class NameLoc(Location):
 
 
 class CallSite(Location):
-    """A place inside a function that was inlined, and where the call stood."""
+    """`callsite(callee at caller)`: a location in an inlined function, and the location of the call."""
 
     callee: Location
     caller: Location
@@ -83,7 +81,7 @@ class CallSite(Location):
 
 
 class FusedLoc(Location):
-    """Several places that became one operation; `metadata` is an attribute saying how."""
+    """`fused<metadata>[…]`: several locations; `metadata` is an attribute."""
 
     locations: tuple[Location, ...]
     metadata: Interned | None = None
@@ -96,7 +94,7 @@ class FusedLoc(Location):
 
 
 class OpaqueLoc(Location):
-    """A place only another tool understands, and a stand-in for everybody else."""
+    """A location of another tool, with a fallback location."""
 
     identifier: str
     fallback: Location
@@ -109,10 +107,10 @@ class OpaqueLoc(Location):
 
 
 def fused(locations: Iterable[Location], metadata: Interned | None = None) -> Location:
-    """The location that stands for several, simplified as MLIR does.
+    """The fusion of several locations, simplified as in MLIR.
 
-    Equal ones are one, unknown ones say nothing, and those fused with the same metadata are taken
-    apart. A single location stands for itself if there is no metadata.
+    Drops duplicates and unknown locations, and flattens nested ones with the same metadata. Without metadata,
+    a single location is returned as it is.
     """
     parts: dict[Location, None] = {}
     for location in locations:
@@ -125,12 +123,12 @@ def fused(locations: Iterable[Location], metadata: Interned | None = None) -> Lo
     return FusedLoc(tuple(parts) or (UnknownLoc(),), metadata)
 
 
-# A diagnostic shows no more callers of an inlined place than this.
+# The maximum number of callers in the notes of a diagnostic.
 CALL_STACK_LIMIT = 10
 
 
 def resolve_file_location(location: Location) -> FileLoc | FileRange | None:
-    """The place in a file that a diagnostic at this location shows: the first one in it, if any."""
+    """The first file location in a location, which diagnostics show; None if there is none."""
     for part in location.walk():
         if isinstance(part, (FileLoc, FileRange)):
             return part
@@ -138,7 +136,7 @@ def resolve_file_location(location: Location) -> FileLoc | FileRange | None:
 
 
 def call_stack(location: Location) -> list[Location]:
-    """Where the code at this location was called from, innermost call first."""
+    """The locations of the inlined calls that contain this location, innermost first."""
     callers: list[Location] = []
     site = _call_site(location)
     while site is not None and len(callers) < CALL_STACK_LIMIT:
@@ -148,7 +146,7 @@ def call_stack(location: Location) -> list[Location]:
 
 
 def _call_site(location: Location) -> CallSite | None:
-    """The call site that a location is, below names and in the first fused location that has one."""
+    """The first call site in a location, through names and fused locations."""
     pending = [location]
     while pending:
         part = pending.pop()
@@ -160,7 +158,7 @@ def _call_site(location: Location) -> CallSite | None:
 
 
 def describe(location: Location) -> str:
-    """The location as MLIR writes it, without the `loc(…)` around it."""
+    """The text of a location as in MLIR, without the enclosing `loc(…)`."""
     match location:
         case UnknownLoc():
             return "unknown"
@@ -178,11 +176,11 @@ def describe(location: Location) -> str:
             return f"fused{how}[{', '.join(map(describe, locations))}]"
         case OpaqueLoc(_, fallback):
             return describe(fallback)
-    raise AssertionError(f"no words for {type(location).__name__}")
+    raise AssertionError(f"unhandled location {type(location).__name__}")
 
 
 def quoted(text: str) -> str:
-    """A string literal of MLIR: bytes that do not print are written in hexadecimal."""
+    """An MLIR string literal; non-printable bytes are escaped in hexadecimal."""
     if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
     return '"' + "".join(map(_escaped, text.encode("utf-8", "surrogateescape"))) + '"'

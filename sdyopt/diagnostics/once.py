@@ -1,26 +1,26 @@
-"""What is said once in a run, however often there is reason to."""
+"""Diagnostics that are emitted at most once per run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_said: list[set[str]] = [set()]
+_keys: list[set[str]] = [set()]
 
 
-def is_first(what: str) -> bool:
-    """Whether this run has not come across `what` before; from now on it has."""
-    if what in _said[-1]:
+def is_first(key: str) -> bool:
+    """Whether this is the first call with this key in the current run."""
+    if key in _keys[-1]:
         return False
-    _said[-1].add(what)
+    _keys[-1].add(key)
     return True
 
 
 @contextmanager
-def forgetting() -> Iterator[None]:
-    """Starts a run, in which nothing has been said yet."""
-    _said.append(set())
+def separate_run() -> Iterator[None]:
+    """Makes the `with` block a run of its own."""
+    _keys.append(set())
     try:
         yield
     finally:
-        _said.pop()
+        _keys.pop()

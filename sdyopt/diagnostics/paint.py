@@ -1,13 +1,13 @@
-"""Colours for diagnostics on a terminal. Imported only when they are wanted: rich takes its time."""
+"""Colors of diagnostics on a terminal. Imported on use, because importing rich is slow."""
 
 from __future__ import annotations
 
 from rich.color import ColorSystem
 from rich.style import Style
 
-# What each role of a piece of text looks like; the colours are those of LLVM's tools.
+# The style of each role; the colors are those of LLVM's tools.
 STYLES = {
-    "place": Style(bold=True),
+    "location": Style(bold=True),
     "message": Style(bold=True),
     "caret": Style(bold=True, color="green"),
     "error": Style(bold=True, color="red"),
@@ -18,5 +18,5 @@ STYLES = {
 
 
 def paint(text: str, role: str) -> str:
-    """The text with the escape codes for its role around it."""
+    """The text with the escape codes of its role."""
     return STYLES[role].render(text, color_system=ColorSystem.STANDARD)

@@ -1,8 +1,7 @@
-"""Diagnostics as text: `file:line:column: severity: message`, the source line, and a caret below it.
+"""Diagnostics as text: `file:line:column: severity: message`, the source line, and a caret line.
 
-The layout is that of LLVM's source manager. Two things differ, for the reader's sake: the caret is
-also drawn below lines that hold other than ASCII characters, and of a very long line only the part
-around the place is shown.
+The layout is that of LLVM's SourceMgr, with two exceptions: the caret is also drawn for lines with non-ASCII
+characters, and very long lines are shortened to an excerpt.
 """
 
 from __future__ import annotations
@@ -23,21 +22,22 @@ from sdyopt.diagnostics.source import Source
 
 TAB_STOP = 8
 
-# Of a line longer than LINE_LIMIT, this much is shown before the place and after it.
+# A line longer than LINE_LIMIT is shortened to this number of characters before and after the location.
 LINE_LIMIT = 512
 EXCERPT_BEFORE, EXCERPT_AFTER = 60, 100
 ELLIPSIS = "..."
 
-# Colours a piece of text for its role: place, message, caret, or a severity.
+# (text, role) -> text with color codes; roles are location, message, caret, and the severities.
 Paint = Callable[[str, str], str]
 
 
 def leave_plain(text: str, _role: str) -> str:
+    """A `Paint` without colors."""
     return text
 
 
 def render(diagnostic: Diagnostic, source: Source | None = None, paint: Paint = leave_plain) -> str:
-    """A diagnostic with its notes, as lines of text. Places in `source` are shown with their line."""
+    """The text of a diagnostic with its notes. Locations in `source` are shown with the source line."""
     return "".join(_render_parts(diagnostic, source, paint))
 
 
@@ -47,9 +47,9 @@ def _render_parts(diagnostic: Diagnostic, source: Source | None, paint: Paint) -
     for shown in call_stack(diagnostic.location):
         yield _render_one(Severity.NOTE, shown, "called from", source, paint)
     for note in diagnostic.notes:
-        # Notes about one place show its line once.
-        lines_from = source if note.location is not shown else None
-        yield _render_one(note.severity, note.location, note.message, lines_from, paint)
+        # Consecutive notes at the same location show the source line once.
+        line_source = source if note.location is not shown else None
+        yield _render_one(note.severity, note.location, note.message, line_source, paint)
         shown = note.location
     if diagnostic.help:
         yield f"{paint('help', 'note')}: {diagnostic.help}\n"
@@ -58,29 +58,30 @@ def _render_parts(diagnostic: Diagnostic, source: Source | None, paint: Paint) -
 def _render_one(
     severity: Severity, location: Location, message: str, source: Source | None, paint: Paint
 ) -> str:
-    place = resolve_file_location(location)
-    if place is None:
-        # mlir-opt has `<unknown>:0` here for both, and puts the name in front of the message.
+    file_location = resolve_file_location(location)
+    if file_location is None:
+        # mlir-opt prints `<unknown>:0` for both, and the name as part of the message.
         where = "<unknown>:0" if isinstance(location, UnknownLoc) else f"loc({describe(location)})"
     else:
-        where = f"{'<stdin>' if place.file == '-' else place.file}:{place.line}:{place.column}"
-    head = f"{paint(where + ':', 'place')} {paint(severity + ':', severity)} {paint(message, 'message')}\n"
-    if place is None or source is None or place.file != source.name:
+        file = "<stdin>" if file_location.file == "-" else file_location.file
+        where = f"{file}:{file_location.line}:{file_location.column}"
+    head = f"{paint(where + ':', 'location')} {paint(severity + ':', severity)} {paint(message, 'message')}\n"
+    if file_location is None or source is None or file_location.file != source.name:
         return head
-    start = source.offset_of(place.line, place.column)
+    start = source.offset_of(file_location.line, file_location.column)
     if start is None:
         return head
     width = 1
-    if isinstance(place, FileRange) and place.end_line == place.line:
-        end = source.offset_of(place.line, place.end_column)
+    if isinstance(file_location, FileRange) and file_location.end_line == file_location.line:
+        end = source.offset_of(file_location.line, file_location.end_column)
         width = max(1, end - start) if end is not None else 1
-    line_start = source.offset_of(place.line, 1) or 0
-    line, column = _excerpt(source.line_text(place.line), start - line_start)
+    line_start = source.offset_of(file_location.line, 1) or 0
+    line, column = _excerpt(source.line_text(file_location.line), start - line_start)
     return head + _render_line(line, column, width, paint)
 
 
 def _excerpt(line: str, column: int) -> tuple[str, int]:
-    """The part of a line that is shown, and where in it the column is."""
+    """The excerpt of a line that is shown, and the column in the excerpt."""
     if len(line) <= LINE_LIMIT:
         return line, column
     first, last = max(0, column - EXCERPT_BEFORE), min(len(line), column + EXCERPT_AFTER)
@@ -90,13 +91,13 @@ def _excerpt(line: str, column: int) -> tuple[str, int]:
 
 
 def _render_line(line: str, column: int, width: int, paint: Paint) -> str:
-    """A source line and its caret line, tabs expanded alike in both."""
+    """A source line and its caret line, with tabs expanded in both."""
     shown, marks = [], []
-    at = 0
+    display_column = 0
     for index, character in enumerate(line):
-        cell = _cell(character, at)
+        cell = _cell(character, display_column)
         cells = _display_width(cell)
-        at += cells
+        display_column += cells
         shown.append(cell)
         if index < column + width:
             marks.append(_mark(index - column, width, cells))
@@ -106,7 +107,7 @@ def _render_line(line: str, column: int, width: int, paint: Paint) -> str:
 
 
 def _mark(distance: int, width: int, cells: int) -> str:
-    """What stands below a character that is so far from the place: a caret is one cell wide."""
+    """The caret line below a character at this distance from the caret, which is one cell wide."""
     if distance < 0:
         return " " * cells
     if distance > 0:
@@ -114,10 +115,10 @@ def _mark(distance: int, width: int, cells: int) -> str:
     return "^" + ("~" if width > 1 else " ") * (cells - 1)
 
 
-def _cell(character: str, at: int) -> str:
-    """A character as the terminal may see it: control characters of the input must not act."""
+def _cell(character: str, display_column: int) -> str:
+    """A character as shown on a terminal: control characters in the input are replaced."""
     if character == "\t":
-        return " " * (TAB_STOP - at % TAB_STOP)
+        return " " * (TAB_STOP - display_column % TAB_STOP)
     return character if character.isprintable() else "�"
 
 

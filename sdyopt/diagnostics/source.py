@@ -1,4 +1,4 @@
-"""The text that is compiled, and the way from its offsets to lines and columns and back."""
+"""Source text, with conversion between offsets and lines and columns."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from sdyopt.diagnostics.location import FileLoc
 class Source:
     """A named text, or a chunk of one.
 
-    Offsets count characters of `text`. Lines and columns are the file's, also for a chunk in its
-    middle, so that a diagnostic names a place an editor can jump to. Columns count bytes, as
-    MLIR's do.
+    Offsets count characters of `text`. Lines and columns start at 1 and are those of the whole file, also for
+    a chunk. Columns count bytes, as in MLIR.
     """
 
     def __init__(self, name: str, text: str, whole: Source | None = None, start: int = 0) -> None:
@@ -23,22 +22,23 @@ class Source:
         self._start = start
 
     def chunk(self, start: int, end: int) -> Source:
-        """The piece between two offsets, as a source of its own."""
+        """The text between two offsets, as a source with the same name."""
         return Source(self.name, self.text[start:end], self._whole, self._start + start)
 
     def location(self, offset: int) -> FileLoc:
+        """The file location of an offset."""
         line, column = self.line_column(offset)
         return FileLoc(self.name, line, column)
 
     def line_column(self, offset: int) -> tuple[int, int]:
-        """The line and column of an offset, both from 1."""
+        """The line and column of an offset."""
         offset += self._start
         text, line_starts = self._whole.text, self._whole.line_starts
         line = bisect_right(line_starts, offset)
         return line, _byte_count(text, line_starts[line - 1], offset) + 1
 
     def offset_of(self, line: int, column: int) -> int | None:
-        """The offset of a line and column; None where the text has no such place."""
+        """The offset of a line and column; None if the text has no such line or column."""
         text, line_starts = self._whole.text, self._whole.line_starts
         if not 1 <= line <= len(line_starts) or column < 1:
             return None
@@ -51,21 +51,22 @@ class Source:
         return offset - self._start if offset <= end else None
 
     def line_text(self, line: int) -> str:
-        """The text of a line of the file, without what ends it."""
+        """The text of a line of the file, without the line terminator."""
         start, end = self._line_bounds(line)
         return self._whole.text[start:end]
 
     @property
     def line_count(self) -> int:
+        """The number of lines of the whole file."""
         return len(self._whole.line_starts)
 
     @cached_property
     def line_starts(self) -> list[int]:
-        """The offset at which each line starts."""
-        text, starts, found = self.text, [0], self.text.find("\n")
-        while found >= 0:
-            starts.append(found + 1)
-            found = text.find("\n", found + 1)
+        """The offset of the start of each line."""
+        text, starts, newline = self.text, [0], self.text.find("\n")
+        while newline >= 0:
+            starts.append(newline + 1)
+            newline = text.find("\n", newline + 1)
         return starts
 
     def _line_bounds(self, line: int) -> tuple[int, int]:

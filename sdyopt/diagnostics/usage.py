@@ -1,16 +1,16 @@
-"""Wrong usage: what the user asked for cannot be done, whatever the input."""
+"""Usage errors: errors in the command line or pipeline, independent of the input."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-# How much of two names has to be the same. Half of most flags is: mlir-print-…, sdy-…-sharding-….
-LIKE_ENOUGH = 0.65
+# The minimum similarity of a suggested name, from 0 to 1. High, because flags share long parts: mlir-print-….
+SIMILARITY = 0.65
 
 
 class UsageError(Exception):
-    """A request that makes no sense, with help that names the nearest one that does."""
+    """A usage error with help, such as a similar name."""
 
     def __init__(self, message: str, help: str = "") -> None:
         super().__init__(message)
@@ -19,12 +19,12 @@ class UsageError(Exception):
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """`did you mean 'x'?` for the name most like the given one; empty if none is."""
-    matches = get_close_matches(name, sorted(names), n=1, cutoff=LIKE_ENOUGH)
+    """`did you mean 'x'?` for the most similar name; empty if none is similar."""
+    matches = get_close_matches(name, sorted(names), n=1, cutoff=SIMILARITY)
     return f"did you mean '{matches[0]}'?" if matches else ""
 
 
 def nearest_or_all(name: str, names: Iterable[str]) -> str:
-    """The same of a few names; all of them if none is much like the given one."""
+    """`did you mean 'x'?`, or `choose from x, y` if no name is similar. For short lists of names."""
     choices = tuple(names)
     return nearest(name, choices) or (f"choose from {', '.join(choices)}" if choices else "")

@@ -94,7 +94,7 @@ class BranchOp(Op):
     targets = operands(ANY_TYPE)
 
     assembly = assembly(Custom(_parse_branch, print=_print_branch), AttrDict())
-    target_operands = ("targets",)
+    successor_operands = ("targets",)
     canonicalizations = (Pattern(_merge_block),)
 
     def verify_in_context(self) -> None:
@@ -141,7 +141,7 @@ class ConditionalBranchOp(Op):
         Custom(_parse_successors, print=_print_successors),
         AttrDict(),
     )
-    target_operands = ("true_targets", "false_targets")
+    successor_operands = ("true_targets", "false_targets")
     canonicalizations = (Pattern(_fold_constant_condition),)
 
     def verify_in_context(self) -> None:

@@ -31,6 +31,7 @@ from sdyopt.ir.constraints import (
 )
 from sdyopt.ir.dialect import Dialect
 from sdyopt.ir.folding import constant_value
+from sdyopt.ir.function_interface import FunctionOpInterface
 from sdyopt.ir.op_fields import attr, operand, operands, optional_attr, region, result, results
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
@@ -55,7 +56,7 @@ _FUNCTION = TypeConstraint[FunctionType]("function type", lambda type: isinstanc
 
 
 @func.op("func", AFFINE_SCOPE, ISOLATED, SYMBOL, FUNCTION)
-class FuncOp(Op):
+class FuncOp(FunctionOpInterface):
     """A function: a name, a type, and a body unless it is a declaration.
 
     Argument and result attributes are stored as one dictionary each, so that changing one of them costs

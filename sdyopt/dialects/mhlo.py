@@ -34,8 +34,6 @@ mhlo.unknown_attribute = "unknown mhlo attribute"
 class Precision(EnumAttr):
     """The precision of one operand; its meaning depends on the backend."""
 
-    __slots__ = ()
-
 
 class DotDimensions(Attribute):
     """`#mhlo.dot<…>`: dot dimension numbers."""

@@ -1,1 +1,1 @@
-"""A job from bytes to text: split, parse, verify, run a pipeline, print. No input or output of its own."""
+"""Runs a job, from bytes to text: split, parse, verify, run a pipeline, print. Does no I/O itself."""

@@ -1,4 +1,4 @@
-"""One chunk of a job's input: parsed, verified, put through the pipeline, printed."""
+"""Processes a chunk of the input: parse, verify, run the pipeline, print."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from sdyopt.driver.roundtrip import verify_roundtrip
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.operation import Op
 from sdyopt.ir.verify import Verifier
-from sdyopt.ir.verify_incremental import AfterEdits
+from sdyopt.ir.verify_incremental import IncrementalVerifier
 from sdyopt.pipeline.base import Pass
 from sdyopt.pipeline.ir_printing import IRPrinter
 from sdyopt.pipeline.run import Instrument, run_pipeline
@@ -34,12 +34,12 @@ from sdyopt.pipeline.tree import Pipeline
 from sdyopt.registry import lookup
 
 
-class Failed(Exception):
-    """The chunk is not worth going on with; why has been emitted."""
+class ChunkFailed(Exception):
+    """Processing of the chunk failed; the errors are already emitted."""
 
 
 class ChunkRun:
-    """What is done with one chunk. Diagnostics are emitted; the handler is the caller's."""
+    """Processes one chunk. Emits diagnostics to the handler of the caller."""
 
     def __init__(
         self, job: Job, source: Source, dialects: DialectTable, timing: TimingRecorder | None
@@ -53,7 +53,7 @@ class ChunkRun:
         self._resources = Resources()
 
     def output(self, pipeline: Pipeline) -> str:
-        """The printed result; raises `Failed` or DiagnosticError if there is none."""
+        """The printed result; raises ChunkFailed or DiagnosticError if there is none."""
         job = self._job
         with self._phase("Parser"):
             op, reproducer = self._parse()
@@ -71,7 +71,7 @@ class ChunkRun:
     def _parse(self) -> tuple[Op, Reproducer]:
         op, resources = parse_module(self._source, self._dialects, self._parse_options)
         if not self._verifier.verify(op):
-            raise Failed
+            raise ChunkFailed
         reproducer = detach_reproducer(resources) if self._job.run_reproducer else Reproducer()
         self._resources = resources
         return op, reproducer
@@ -84,19 +84,19 @@ class ChunkRun:
         if not pipeline.elements:
             return
         before = self._print(op, group) if job.crash_reproducer else ""
-        watch = _FailureWatch()
-        instruments = [watch, *self._instruments()]
+        last_pass = _LastPass()
+        instruments = [last_pass, *self._instruments()]
         succeeded = False
         try:
-            verify = AfterEdits(self._verifier) if verify_each else None
+            verify = IncrementalVerifier(self._verifier) if verify_each else None
             succeeded = run_pipeline(pipeline, op, verify, instruments)
         finally:
-            # Also when a pass breaks down: that is what the reproducer is for.
+            # Also when a pass raises an unexpected exception.
             if job.crash_reproducer and not succeeded:
                 job.write_file(job.crash_reproducer, before)
-                self._say_what_failed(op, watch)
+                self._report_crash_reproducer(op, last_pass)
         if not succeeded:
-            raise Failed
+            raise ChunkFailed
 
     def _instruments(self) -> Iterator[Instrument]:
         job = self._job
@@ -105,12 +105,12 @@ class ChunkRun:
         if job.ir_printing.is_needed:
             yield IRPrinter(job.ir_printing, self._print, job.report, job.write_file)
 
-    def _say_what_failed(self, op: Op, watch: _FailureWatch) -> None:
+    def _report_crash_reproducer(self, op: Op, last_pass: _LastPass) -> None:
         error = DiagnosticError.at(
             op.location, "Failures have been detected while processing an MLIR pass pipeline"
         )
         error.note(
-            f"Pipeline failed while executing [{watch.description}]: "
+            f"Pipeline failed while executing [{last_pass.description}]: "
             f"reproducer generated at `{self._job.crash_reproducer}`"
         )
         emit(error.diagnostic)
@@ -118,7 +118,7 @@ class ChunkRun:
     def _print(self, op: Op, external: Groups | None = None, is_verified: bool = False) -> str:
         options = self._job.print_options
         if not (is_verified or options.generic or self._verifier.is_valid(op)):
-            # The short forms may leave out what is wrong, or have no place for it.
+            # Custom assembly formats cannot print all invalid operations.
             options = replace(options, generic=True)
         text = print_op(op, options)
         text += resource_section(op, self._resources, options.elide_resources_larger_than)
@@ -128,19 +128,18 @@ class ChunkRun:
         return nullcontext() if self._timing is None else self._timing.phase(name)
 
 
-class _FailureWatch(Instrument):
-    """Remembers which pass ran last, and on what."""
+class _LastPass(Instrument):
+    """Records which pass ran last, and on which operation."""
 
     def __init__(self) -> None:
         self.description = ""
 
-    def before_pass(self, single: Pass, op: Op) -> None:
-        self.description = f"`{single.label()}` on '{op.signature.name}' operation"
+    def before_pass(self, pass_: Pass, op: Op) -> None:
+        self.description = f"`{pass_.label()}` on '{op.signature.name}' operation"
 
 
-def out_of_bounds(source: Source, problem: BaseException) -> Diagnostic:
-    """What to say when a program asks for more than the machine has."""
-    what = (
-        "is nested too deeply" if isinstance(problem, RecursionError) else "takes more memory than there is"
-    )
-    return Diagnostic(Severity.ERROR, source.location(0), f"the program {what}")
+def resource_error(source: Source, problem: RecursionError | MemoryError) -> Diagnostic:
+    """The error for a program that exceeds the recursion limit or the available memory."""
+    is_too_deep = isinstance(problem, RecursionError)
+    message = "the program is nested too deeply" if is_too_deep else "out of memory"
+    return Diagnostic(Severity.ERROR, source.location(0), message)

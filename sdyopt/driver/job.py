@@ -1,4 +1,4 @@
-"""What is to be done with an input, and what came of it."""
+"""The description of a run (`Job`) and its result (`Outcome`)."""
 
 from __future__ import annotations
 
@@ -13,55 +13,56 @@ from sdyopt.pipeline.tree import Pipeline
 SPLIT_MARKER = "// -----"
 
 
-def write_nowhere(*_: str) -> None:
-    """Takes what is written and drops it."""
+def discard_text(*_: str) -> None:
+    """Discards the text that is written."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """An input, and everything that decides what is made of it.
+    """An input and the options of a run.
 
-    `report` gets what people are to see while the job runs, `write_file` the files that it makes
-    besides its output: (path, text).
+    `report` receives diagnostics, IR dumps and reports as text; `write_file` receives additional output files
+    as (path, text).
     """
 
     name: str
     data: bytes = b""
     pipeline: Pipeline = field(default_factory=Pipeline)
-    report: Callable[[str], None] = write_nowhere
-    write_file: Callable[[str, str], None] = write_nowhere
+    report: Callable[[str], None] = discard_text
+    write_file: Callable[[str, str], None] = discard_text
     paint: Paint = leave_plain
 
-    # An empty marker says not to split.
+    # The input is not split if the marker is empty.
     split_marker: str = ""
     output_split_marker: str = SPLIT_MARKER
     allow_unregistered_dialects: bool = False
-    # The LLVM release whose form of the mesh dialect is meant: 19 or 21.
+    # The LLVM release that defines the syntax of the mesh dialect: 19 or 21.
     mesh_version: int = 19
 
     verify_each: bool = True
     verify_roundtrip: bool = False
-    # "", "all" or "only-expected".
+    # "" (off), "all" or "only-expected".
     verify_diagnostics: str = ""
     print_op_on_diagnostic: bool = True
 
     print_options: PrintOptions = field(default_factory=PrintOptions)
     ir_printing: IRPrintingOptions = field(default_factory=IRPrintingOptions)
 
-    # "" for none, "tree" or "list"; "" for none, "pipeline" or "list".
+    # "" (off), "tree" or "list".
     timing: str = ""
     timing_as_json: bool = False
+    # "" (off), "pipeline" or "list".
     statistics: str = ""
 
     run_reproducer: bool = False
-    # Paths; empty for none.
+    # Paths of files to write; "" for none.
     crash_reproducer: str = ""
     reproducer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a job: text to write, and whether everything went well."""
+    """The result of a job: the printed program, and whether there were no errors."""
 
     succeeded: bool
     output: str

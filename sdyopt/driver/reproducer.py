@@ -1,4 +1,4 @@
-"""Reproducers: a program with the pipeline to run on it, in one file; and the section they are in.
+"""Reproducers: a program together with the pipeline to run on it, in the external resources of the file:
 
 {-#
   external_resources: {
@@ -22,20 +22,20 @@ from sdyopt.pipeline.tree import Pipeline
 SECTION, GROUP = "external_resources", "mlir_reproducer"
 END = "#-}\n"
 
-# Group → key → the value's text, as in the file.
+# Group -> key -> text of the value.
 Groups = dict[str, dict[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Reproducer:
-    """How a program was being processed; None for what the file does not say."""
+    """The pipeline and options in a reproducer; None where not given."""
 
     pipeline: str | None = None
     verify_each: bool | None = None
 
 
 def detach_reproducer(resources: Resources) -> Reproducer:
-    """Takes the reproducer out of the resources of a program."""
+    """Removes the reproducer from the resources of a program and returns it."""
     entries = resources.external.pop(GROUP, {})
     pipeline, verify_each = entries.get("pipeline"), entries.get("verify_each")
     return Reproducer(
@@ -45,7 +45,7 @@ def detach_reproducer(resources: Resources) -> Reproducer:
 
 
 def reproducer_group(pipeline: Pipeline, verify_each: bool) -> Groups:
-    """The group that says how a program is to be processed."""
+    """The resource group of a reproducer."""
     entries = {
         "pipeline": quoted(str(pipeline)),
         "disable_threading": "true",
@@ -55,7 +55,7 @@ def reproducer_group(pipeline: Pipeline, verify_each: bool) -> Groups:
 
 
 def with_external_resources(text: str, groups: Groups) -> str:
-    """A printed program with these groups at its end, behind the resources of dialects if it has any."""
+    """A printed program with external resource groups appended, after its dialect resources if any."""
     if not any(groups.values()):
         return text
     section = f"  {SECTION}: {{\n{_print_groups(groups)}\n  }}\n{END}"

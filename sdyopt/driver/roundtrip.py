@@ -1,4 +1,4 @@
-"""`--verify-roundtrip`: what is printed has to be read back as the same program."""
+"""`--verify-roundtrip`: parsing the printed program must give the same program."""
 
 from __future__ import annotations
 
@@ -12,31 +12,30 @@ from sdyopt.diagnostics.source import Source
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.operation import Op
 
-# The generic form holds all of a program. The short forms do not: `reduce … applies` has no place for
-# the locations in its region, a function none for empty dictionaries of attributes. They have to come
-# out as they went in.
-FORMS = (PrintOptions(debuginfo=True, generic=True), PrintOptions())
+# Only the generic syntax prints all of a program: `reduce … applies` has no syntax for the locations in its
+# region, functions have none for empty attribute dictionaries. The custom syntax must only print alike again.
+SYNTAXES = (PrintOptions(debuginfo=True, generic=True), PrintOptions())
 
 
 def verify_roundtrip(op: Op, resources: Resources, dialects: DialectTable, options: ParseOptions) -> None:
-    """Raises DiagnosticError, with the first line that is not as it was, unless the program survives."""
-    for form in FORMS:
-        before = print_op(op, form) + resource_section(op, resources)
+    """Raises DiagnosticError with the first line that differs, unless the program survives the round trip."""
+    for print_options in SYNTAXES:
+        before = print_op(op, print_options) + resource_section(op, resources)
         try:
-            again, resources_again = parse_module(Source("<roundtrip>", before), dialects, options)
+            reparsed, reparsed_resources = parse_module(Source("<roundtrip>", before), dialects, options)
         except DiagnosticError as error:
             problem = error.diagnostic
             raise op.op_error("failed to parse the printed program back, cannot verify round-trip").note(
                 problem.message, problem.location
             ) from None
-        after = print_op(again, form) + resource_section(again, resources_again)
+        after = print_op(reparsed, print_options) + resource_section(reparsed, reparsed_resources)
         if before != after:
-            raise _differs(op, before, after)
+            raise _difference(op, before, after)
 
 
-def _differs(op: Op, before: str, after: str) -> DiagnosticError:
+def _difference(op: Op, before: str, after: str) -> DiagnosticError:
     pairs = zip_longest(before.splitlines(), after.splitlines(), fillvalue="")
-    number, (was, is_now) = next((i, pair) for i, pair in enumerate(pairs, 1) if pair[0] != pair[1])
+    number, (old, new) = next((i, pair) for i, pair in enumerate(pairs, 1) if pair[0] != pair[1])
     return op.op_error("roundTrip testing roundtripped module differs from reference").note(
-        f"line {number} of the printed program:\n{was.strip()}\n  became\n{is_now.strip()}"
+        f"line {number} of the printed program:\n{old.strip()}\n  became\n{new.strip()}"
     )

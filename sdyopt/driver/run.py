@@ -1,4 +1,4 @@
-"""Running a job: each chunk by itself, its diagnostics shown, or checked, as they come."""
+"""Runs a job: processes each chunk, and shows or verifies its diagnostics."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from sdyopt.asm.printer.asm_printer import print_for_note
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling
 from sdyopt.diagnostics.expected import ExpectedDiagnostics
 from sdyopt.diagnostics.location import UnknownLoc
-from sdyopt.diagnostics.once import forgetting
+from sdyopt.diagnostics.once import separate_run
 from sdyopt.diagnostics.render import render
 from sdyopt.diagnostics.source import Source
 from sdyopt.diagnostics.usage import UsageError
-from sdyopt.driver.chunk import ChunkRun, Failed, out_of_bounds
+from sdyopt.driver.chunk import ChunkFailed, ChunkRun, resource_error
 from sdyopt.driver.job import Job, Outcome
 from sdyopt.driver.split import check_text, decode, split
 from sdyopt.ir.dialect import Dialect, DialectTable
 from sdyopt.pipeline.timing import TimingRecorder
 from sdyopt.registry import all_dialects, find_dialect
 
-# Enough for programs nested as deeply as the parser lets them be.
+# Sufficient for programs nested as deeply as the parser accepts.
 RECURSION_LIMIT = 10_000
 
 
 def run_job(job: Job) -> Outcome:
-    """Does a job. Whatever is wrong with the input has been reported when it returns."""
-    with _interpreter_set_up(), forgetting():
+    """Runs a job. Errors in the input are reported, not raised."""
+    with _interpreter_settings(), separate_run():
         return _JobRun(job).run()
 
 
 @contextmanager
-def _interpreter_set_up() -> Iterator[None]:
-    """A job makes millions of objects and drops few: looking for cycles among them only takes time."""
+def _interpreter_settings() -> Iterator[None]:
+    """Raises the recursion limit, and disables garbage collection: a job frees few of its many objects."""
     was_enabled, limit = gc.isenabled(), sys.getrecursionlimit()
     gc.disable()
     sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
@@ -50,8 +50,8 @@ def _interpreter_set_up() -> Iterator[None]:
             gc.enable()
 
 
-def _find_with_later_mesh(namespace: str) -> Dialect | None:
-    """The dialect of a namespace, where `mesh` means its later form."""
+def _find_with_mesh_llvm21(namespace: str) -> Dialect | None:
+    """The dialect of a namespace, with the mesh dialect of LLVM 21."""
     if namespace != "mesh":
         return find_dialect(namespace)
     from sdyopt.dialects.mesh.mesh_llvm21 import mesh21
@@ -62,7 +62,7 @@ def _find_with_later_mesh(namespace: str) -> Dialect | None:
 class _JobRun:
     def __init__(self, job: Job) -> None:
         self._job = job
-        find = find_dialect if job.mesh_version < 21 else _find_with_later_mesh
+        find = find_dialect if job.mesh_version < 21 else _find_with_mesh_llvm21
         self._dialects = DialectTable(find, all_dialects)
         self._pipeline = job.pipeline.merged()
         self._timing = TimingRecorder() if job.timing else None
@@ -84,44 +84,44 @@ class _JobRun:
             )
             with handling(expected.handle):
                 outputs = [self._run_chunk(chunk) for chunk in chunks]
-            # What counts is the diagnostics alone, not whether a pass failed.
+            # Success depends on the diagnostics alone, not on whether passes failed.
             succeeded = expected.finish()
         else:
             with handling(self._show_with_operation if job.print_op_on_diagnostic else self._show):
                 outputs = [self._run_chunk(chunk) for chunk in chunks]
             succeeded = None not in outputs
-        self._report_figures()
+        self._report_statistics_and_timing()
         return Outcome(succeeded, f"{job.output_split_marker}\n".join(output or "" for output in outputs))
 
     def _run_chunk(self, chunk: Source) -> str | None:
-        """The output for a chunk; None if there is none, and why has been emitted."""
+        """The output of a chunk; None if it failed, in which case the errors are emitted."""
         try:
             return ChunkRun(self._job, chunk, self._dialects, self._timing).output(self._pipeline)
-        except Failed:
+        except ChunkFailed:
             return None
         except DiagnosticError as error:
             problem = error.diagnostic
         except UsageError as error:
             problem = Diagnostic(Severity.ERROR, UnknownLoc(), error.message, help=error.help)
         except (RecursionError, MemoryError) as error:
-            problem = out_of_bounds(chunk, error)
+            problem = resource_error(chunk, error)
         emit(problem)
         return None
 
-    # --- What people see ------------------------------------------------------------------
+    # --- Reports --------------------------------------------------------------------------
 
     def _show(self, diagnostic: Diagnostic) -> None:
         self._job.report(render(diagnostic, self._source, self._job.paint))
 
     def _show_with_operation(self, diagnostic: Diagnostic) -> None:
-        """Shows a diagnostic with the operation that it is about in its first note."""
+        """Shows a diagnostic with its operation in the first note."""
         if diagnostic.operation is not None:
             text = print_for_note(diagnostic.operation, generic=not diagnostic.in_own_syntax)
             message = text if diagnostic.in_own_syntax else f"see current operation: {text}"
             diagnostic.notes.insert(0, Diagnostic(Severity.NOTE, diagnostic.location, message))
         self._show(diagnostic)
 
-    def _report_figures(self) -> None:
+    def _report_statistics_and_timing(self) -> None:
         job = self._job
         if job.statistics:
             from sdyopt.report.statistics import statistics_report

@@ -1,4 +1,4 @@
-"""The input as text, and its division into chunks."""
+"""Decodes the input and splits it into chunks."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ BYTE_ORDER_MARK = "\ufeff"
 
 
 def decode(name: str, data: bytes) -> Source:
-    """The text of an input that is text; DiagnosticError for one that is not."""
+    """The text of an input; raises DiagnosticError for bytecode and invalid UTF-8."""
     if data.startswith(BYTECODE_MAGIC):
         error = DiagnosticError.at(Source(name, "").location(0), "this is MLIR bytecode, not text")
-        raise error.help("write it as text first, with mlir-opt or `print(module)` in Python")
+        raise error.help("convert it to text with mlir-opt, or with `print(module)` in Python")
     try:
         text = data.decode()
     except UnicodeDecodeError as problem:
@@ -27,7 +27,7 @@ def decode(name: str, data: bytes) -> Source:
 
 
 def check_text(source: Source) -> None:
-    """Raises DiagnosticError for characters that no program has, and that are hard to see."""
+    """Raises DiagnosticError for a byte order mark or a NUL character."""
     text = source.text
     if text.startswith(BYTE_ORDER_MARK):
         error = DiagnosticError.at(source.location(0), "unexpected character")
@@ -37,9 +37,9 @@ def check_text(source: Source) -> None:
 
 
 def split(source: Source, marker: str) -> Iterator[Source]:
-    """The chunks of a source between markers; with an empty marker, all of it.
+    """The chunks of a source between markers; the whole source if the marker is empty.
 
-    A line with a marker that is one or two characters short is warned about, as mlir-opt does.
+    As in mlir-opt, emits a warning for a marker that lacks one or two characters at its end.
     """
     if not marker:
         yield source
@@ -53,6 +53,6 @@ def split(source: Source, marker: str) -> Iterator[Source]:
             yield source.chunk(start, match.start())
             start = match.start() + len(marker)
         else:
-            place = source.location(match.end())
-            emit(Diagnostic(Severity.WARNING, place, "near miss with file split marker"))
+            location = source.location(match.end())
+            emit(Diagnostic(Severity.WARNING, location, "near miss with file split marker"))
     yield source.chunk(start, len(source.text))

@@ -1,6 +1,6 @@
-"""Programs in memory: attributes and types, operations, and what can be done with any of them.
+"""The in-memory IR: attributes, types, operations, and the algorithms that work on any of them.
 
-What does not change is in `attribute`, `types`, `elements` and `form`; what does, in `operation`, `block`
-and `value`, edited through `rewrite` alone. `dialect`, `fields` and `traits` declare operations,
-`verify` checks them, `patterns` rewrites them. None of it knows a dialect, or text.
+Immutable parts are in `attribute`, `types`, `elements_attributes` and `op_signature`; mutable ones in
+`operation`, `block` and `value`, which only `rewrite` edits. `dialect`, `op_fields` and `traits` declare
+operations, `verify` checks them, `patterns` rewrites them. Nothing here depends on a dialect or on text.
 """

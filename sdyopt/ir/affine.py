@@ -1,7 +1,7 @@
 """Affine expressions, maps and integer sets.
 
-The functions below build expressions and simplify them on the way, by the rules of MLIR, so that two
-ways of writing the same thing are mostly the same object, and print alike.
+The functions below build expressions and simplify them by MLIR's rules, so that most equivalent expressions
+are the same object and print alike.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from sdyopt.ir.attribute import Attribute
 
 
 class AffineOperator(Enum):
-    """The operators of affine expressions; the value is how each is written."""
+    """The binary operators of affine expressions; the value is the printed form."""
 
     ADD = "+"
     MULTIPLY = "*"
@@ -24,13 +24,11 @@ class AffineOperator(Enum):
 
 
 class AffineExpr(Interned):
-    """Base of affine expressions.
+    """Base class of affine expressions.
 
-    `is_symbolic` says that no dimension is part of it, `divisor` is the largest number that is known to
-    divide it, `depth` how many operators are nested in it.
+    `is_symbolic`: it contains no dimension. `divisor`: its largest known divisor. `depth`: the nesting depth
+    of its operators.
     """
-
-    __slots__ = ()
 
     @property
     def is_symbolic(self) -> bool:
@@ -55,7 +53,7 @@ class AffineDim(AffineExpr):
 
 
 class AffineSymbol(AffineExpr):
-    """`s0`: a symbol, unknown but fixed."""
+    """`s0`: a symbol."""
 
     position: int
     is_symbolic = True
@@ -64,7 +62,7 @@ class AffineSymbol(AffineExpr):
 
 
 class AffineConstant(AffineExpr):
-    """`42`: a number of 64 bits."""
+    """`42`: a 64-bit constant."""
 
     value: int
     is_symbolic = True
@@ -76,7 +74,7 @@ class AffineConstant(AffineExpr):
 
 
 class AffineBinary(AffineExpr):
-    """`lhs operator rhs`. Built with `add`, `multiply` and the like, which simplify."""
+    """`lhs operator rhs`. Use `add`, `multiply` etc. to build one, which simplify."""
 
     operator: AffineOperator
     lhs: AffineExpr
@@ -116,7 +114,7 @@ class AffineMapAttr(Attribute):
 
 
 class IntegerSetAttr(Attribute):
-    """`affine_set<(d0)[s0] : (d0 - s0 >= 0, d0 == 0)>`; each constraint with whether it is `==`."""
+    """`affine_set<(d0)[s0] : (d0 - s0 >= 0, d0 == 0)>`; `constraints` are (expression, is equality)."""
 
     num_dims: int
     num_symbols: int
@@ -124,7 +122,7 @@ class IntegerSetAttr(Attribute):
 
 
 def constant(value: int) -> AffineConstant:
-    """The number, wrapped around to 64 bits."""
+    """The constant, wrapped to 64 bits."""
     return AffineConstant(((value + (1 << 63)) & ((1 << 64) - 1)) - (1 << 63))
 
 
@@ -142,7 +140,7 @@ def add(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
     """`lhs + rhs`."""
     if isinstance(lhs, AffineConstant) and isinstance(rhs, AffineConstant):
         return constant(lhs.value + rhs.value)
-    # Constants stand on the right, and otherwise symbols do.
+    # Canonical order: constants are on the right; otherwise symbols are.
     if isinstance(lhs, AffineConstant) or (lhs.is_symbolic and not rhs.is_symbolic):
         return add(rhs, lhs)
     if isinstance(rhs, AffineConstant) and rhs.value == 0:
@@ -176,7 +174,7 @@ def multiply(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
 
 
 def floor_divide(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
-    """`lhs floordiv rhs`. Division by anything but a positive number stays as it is."""
+    """`lhs floordiv rhs`. Only division by a positive constant is simplified."""
     plain = AffineBinary(AffineOperator.FLOOR_DIVIDE, lhs, rhs)
     if not isinstance(rhs, AffineConstant) or rhs.value < 1:
         return plain
@@ -196,7 +194,7 @@ def floor_divide(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
 
 
 def ceil_divide(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
-    """`lhs ceildiv rhs`. Division by anything but a positive number stays as it is."""
+    """`lhs ceildiv rhs`. Only division by a positive constant is simplified."""
     plain = AffineBinary(AffineOperator.CEIL_DIVIDE, lhs, rhs)
     if not isinstance(rhs, AffineConstant) or rhs.value < 1:
         return plain
@@ -211,7 +209,7 @@ def ceil_divide(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
 
 
 def modulo(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
-    """`lhs mod rhs`. The remainder by anything but a positive number stays as it is."""
+    """`lhs mod rhs`. Only the remainder by a positive constant is simplified."""
     plain = AffineBinary(AffineOperator.MODULO, lhs, rhs)
     if not isinstance(rhs, AffineConstant) or rhs.value < 1:
         return plain
@@ -238,7 +236,7 @@ def _lhs(expression: AffineExpr) -> AffineExpr:
 
 
 def _constant_operand(expression: AffineExpr, operator: AffineOperator) -> AffineConstant | None:
-    """The constant on the right of an expression, if it is one of this operator and has one there."""
+    """The constant right operand of an expression with this operator; None for other expressions."""
     is_match = isinstance(expression, AffineBinary) and expression.operator is operator
     if is_match and isinstance(expression, AffineBinary) and isinstance(expression.rhs, AffineConstant):
         return expression.rhs
@@ -246,7 +244,7 @@ def _constant_operand(expression: AffineExpr, operator: AffineOperator) -> Affin
 
 
 def _factored(expression: AffineExpr) -> tuple[int, AffineExpr]:
-    """The constant factor of a product, and the rest."""
+    """An expression as (constant factor, remaining expression)."""
     factor = _constant_operand(expression, AffineOperator.MULTIPLY)
     return (1, expression) if factor is None else (factor.value, _lhs(expression))
 

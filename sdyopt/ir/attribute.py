@@ -1,8 +1,8 @@
-"""Attributes: the immutable, interned values that operations carry.
+"""Attributes: interned immutable values that annotate operations.
 
-`Attribute` and `Type` are the bases of every dialect's attributes and types. Below them stand the
-builtin attributes that only hold names and other attributes; numbers are in `numbers.py`, lists of
-numbers in `elements.py`, affine maps in `affine.py`, the builtin types in `types.py`.
+`Attribute` and `Type` are the base classes of every dialect's attributes and types. The builtin attributes
+that contain only names and other attributes follow; numbers are in `numeric_attributes.py`, elements in
+`elements_attributes.py`, affine maps in `affine.py`, the builtin types in `types.py`.
 """
 
 from __future__ import annotations
@@ -15,49 +15,40 @@ from sdyopt.interning import Interned, derive, derived
 
 
 class Attribute(Interned):
-    """Base of all attributes. Equal attributes are the same object, so `is` compares them."""
-
-    __slots__ = ()
+    """Base class of all attributes. Equal attributes are the same object, so `is` compares them."""
 
     dialect: ClassVar[str] = "builtin"
-    # Where the attribute stands on an operation: raises DiagnosticError if it names a symbol that is
-    # not there. Asked of discardable attributes; operations ask for their own.
+    # (attribute, op) -> raises DiagnosticError if a symbol that the attribute refers to is missing. Called
+    # for discardable attributes; operations check their inherent attributes themselves.
     verify_symbols: ClassVar[Callable[..., None] | None] = None
 
 
 class Type(Attribute):
-    """Base of all types. Where a type stands as an attribute it is wrapped in `TypeAttr`."""
-
-    __slots__ = ()
+    """Base class of all types. `TypeAttr` wraps a type as the value of an attribute."""
 
 
 class UnitAttr(Attribute):
-    """Says something by being there at all."""
+    """`unit`: an attribute whose presence is its value."""
 
 
 class TypeAttr(Attribute):
-    """A type standing where an attribute is wanted."""
+    """A type as the value of an attribute."""
 
     type: Type
 
 
 class StringAttr(Attribute):
-    """A string of bytes, held as UTF-8 text; bytes that are not UTF-8 are surrogate escapes."""
+    """`"…"`: a byte string, stored as text; bytes that are not UTF-8 are surrogate escapes."""
 
     value: str
     type: Type | None = None
 
 
 class SymbolRef(Attribute):
-    """`@root::@nested`: the name of an operation, looked up from where it is used."""
+    """`@root::@nested`: a symbol reference, resolved relative to the operation that contains it."""
 
     root: str
     nested: tuple[str, ...] = ()
-
-    @property
-    def leaf(self) -> str:
-        """The name of the operation itself, without the symbol tables that hold it."""
-        return self.nested[-1] if self.nested else self.root
 
 
 class ArrayAttr(Attribute):
@@ -73,9 +64,9 @@ class ArrayAttr(Attribute):
 
 
 class DictAttr(Attribute):
-    """`{a = x, b = y}`: attributes by name, the names sorted and different from each other.
+    """`{a = x, b = y}`: attributes by name, sorted by name without duplicates.
 
-    Built with `dictionary(…)`, unless the entries are known to be sorted.
+    Use `dictionary(…)` to build one, unless the entries are already sorted.
     """
 
     entries: tuple[tuple[str, Attribute], ...] = ()
@@ -85,24 +76,24 @@ class DictAttr(Attribute):
         derive(self, _table=dict(self.entries))
 
     def get(self, name: str) -> Attribute | None:
-        """The attribute called `name`, if there is one."""
+        """The attribute named `name`; None if there is none."""
         return self._table.get(name)
 
     def with_entry(self, name: str, value: Attribute) -> DictAttr:
-        """This dictionary, with `name` now meaning `value`."""
+        """A copy in which `name` has the value `value`."""
         if self._table.get(name) is value:
             return self
         return dictionary({**self._table, name: value})
 
     def without(self, *names: str) -> DictAttr:
-        """This dictionary, without the entries called `names`."""
+        """A copy without the entries named `names`."""
         if self._table.keys().isdisjoint(names):
             return self
         return DictAttr(tuple(entry for entry in self.entries if entry[0] not in names))
 
     @property
     def names(self) -> Iterable[str]:
-        """The names, in order."""
+        """The names, sorted."""
         return self._table.keys()
 
     def __contains__(self, name: object) -> bool:
@@ -119,14 +110,14 @@ class DictAttr(Attribute):
 
 
 class DistinctAttr(Attribute):
-    """`distinct[id]<attribute>`: equal only to what was written with the same id."""
+    """`distinct[id]<attribute>`: equal only to a distinct attribute of the same id."""
 
     id: int
     attribute: Attribute
 
 
 class OpaqueAttr(Attribute):
-    """An attribute of a dialect nobody knows: `#namespace<body>`, kept as its text."""
+    """`#namespace<body>`: an attribute of an unregistered dialect, stored as text."""
 
     namespace: str
     body: str
@@ -134,13 +125,13 @@ class OpaqueAttr(Attribute):
 
 
 class LocationAttr(Attribute):
-    """A location standing where an attribute is wanted."""
+    """`loc(…)`: a location as the value of an attribute."""
 
     location: Location
 
 
 def dictionary(entries: Mapping[str, Attribute] | Iterable[tuple[str, Attribute]]) -> DictAttr:
-    """The dictionary with these entries, in whatever order they come."""
+    """The dictionary with these entries, which need not be sorted."""
     pairs = entries.items() if isinstance(entries, Mapping) else entries
     return DictAttr(tuple(sorted(pairs, key=_name)))
 

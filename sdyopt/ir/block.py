@@ -1,4 +1,4 @@
-"""Blocks and regions: the places in which operations stand."""
+"""Blocks and regions."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 from sdyopt.ir.types import Type
 from sdyopt.ir.value import BlockArgument, LazyLocation
 
-if TYPE_CHECKING:  # operations hold regions, regions hold blocks, blocks hold operations
+if TYPE_CHECKING:  # operations contain regions, regions contain blocks, blocks contain operations
     from sdyopt.ir.operation import Op
 
 
 class Block:
-    """A list of operations with arguments. Operations are linked, so inserting costs nothing."""
+    """Arguments and a doubly linked list of operations.
+
+    `is_ordered` says whether the operations' `order` numbers are up to date.
+    """
 
     __slots__ = ("arguments", "first", "is_ordered", "last", "parent")
 
@@ -31,7 +34,7 @@ class Block:
 
     @property
     def ops(self) -> Iterator[Op]:
-        """The operations in order. The current one may be erased or moved while iterating."""
+        """The operations in order. The yielded operation may be erased or moved."""
         op = self.first
         while op is not None:
             following = op.next
@@ -44,12 +47,12 @@ class Block:
 
     @property
     def terminator(self) -> Op | None:
-        """The last operation, if its class says that it ends blocks."""
+        """The last operation if it is a terminator, else None."""
         return self.last if self.last is not None and self.last.is_terminator else None
 
     @property
     def predecessors(self) -> list[Block]:
-        """Blocks that may branch here, once per branch."""
+        """The blocks that branch to this one, once per branch edge."""
         if self.parent is None:
             return []
         return [
@@ -61,42 +64,43 @@ class Block:
         ]
 
     def add_argument(self, type: Type, location: LazyLocation) -> BlockArgument:
+        """Appends an argument."""
         argument = BlockArgument(self, len(self.arguments), type, location)
         self.arguments.append(argument)
         return argument
 
     def append(self, op: Op) -> None:
-        """Links a detached operation in behind all others."""
-        before = self.last
+        """Inserts a detached operation at the end."""
+        previous = self.last
         op.parent = self
-        op.prev = before
+        op.prev = previous
         op.next = None
         self.last = op
-        if before is None:
+        if previous is None:
             self.first = op
         else:
-            before.next = op
+            previous.next = op
         if self.is_ordered:
-            op.order = before.order + 1 if before is not None else 0
+            op.order = previous.order + 1 if previous is not None else 0
 
     def insert_before(self, anchor: Op | None, op: Op) -> None:
-        """Links a detached operation in before `anchor`, or at the end when that is None."""
+        """Inserts a detached operation before `anchor`, or at the end if that is None."""
         if anchor is None:
             self.append(op)
             return
-        before = anchor.prev
+        previous = anchor.prev
         op.parent = self
-        op.prev = before
+        op.prev = previous
         op.next = anchor
         anchor.prev = op
-        if before is None:
+        if previous is None:
             self.first = op
         else:
-            before.next = op
+            previous.next = op
         self.is_ordered = False
 
     def detach(self, op: Op) -> None:
-        """Unlinks an operation, which keeps its operands, results and regions."""
+        """Removes an operation, which keeps its operands, results and regions."""
         if op.prev is None:
             self.first = op.next
         else:
@@ -108,14 +112,14 @@ class Block:
         op.parent = op.prev = op.next = None
 
     def number(self) -> None:
-        """Gives the operations ascending `order`s, for comparing positions."""
+        """Renumbers the operations, for `Op.is_before`."""
         for order, op in enumerate(self.ops):
             op.order = order
         self.is_ordered = True
 
 
 class Region:
-    """A list of blocks that belongs to an operation."""
+    """A list of blocks, owned by an operation."""
 
     __slots__ = ("blocks", "parent")
 
@@ -128,6 +132,7 @@ class Region:
 
     @property
     def entry(self) -> Block | None:
+        """The entry block; None if the region is empty."""
         return self.blocks[0] if self.blocks else None
 
     @property
@@ -136,18 +141,19 @@ class Region:
 
     @property
     def index(self) -> int:
-        """Which region of its operation this is."""
+        """The index of this region in its operation."""
         assert self.parent is not None
         return next(i for i, region in enumerate(self.parent.regions) if region is self)
 
     def add_block(self, block: Block | None = None) -> Block:
+        """Appends a block, by default a new one."""
         block = Block() if block is None else block
         block.parent = self
         self.blocks.append(block)
         return block
 
     def is_ancestor(self, other: Region | None) -> bool:
-        """Whether `other` is this region or lies inside it."""
+        """Whether `other` is this region or is nested in it."""
         while other is not None:
             if other is self:
                 return True

@@ -1,4 +1,4 @@
-"""Branches: terminators that say which of their operands become the arguments of which successor."""
+"""Branches: terminators with successor operands, which become the arguments of the successor blocks."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import BlockArgument, Value
 
 
-def target_range(branch: Op, number: int) -> tuple[int, int]:
-    """First index and number of the operands that a branch hands to one of its successors."""
-    field = branch.fields[branch.target_operands[number]]
+def successor_operand_range(branch: Op, number: int) -> tuple[int, int]:
+    """The index of the first operand that a branch forwards to a successor, and their number."""
+    field = branch.fields[branch.successor_operands[number]]
     assert isinstance(field, OperandField)
     return field.range_of(branch.signature)
 
 
-def handed_over(op: Op) -> Set[int]:
-    """The indices of the operands that are handed to successors; none if that is not known."""
-    ranges = [target_range(op, number) for number in range(len(op.target_operands))]
+def forwarded_operands(op: Op) -> Set[int]:
+    """The indices of the operands that are forwarded to successors; empty if the class declares none."""
+    ranges = [successor_operand_range(op, number) for number in range(len(op.successor_operands))]
     return {index for start, count in ranges for index in range(start, start + count)}
 
 
-def ways_into(block: Block) -> list[tuple[Op, int]]:
-    """The branches that may go on to a block, each with the number of the successor that this is."""
+def incoming_edges(block: Block) -> list[tuple[Op, int]]:
+    """The branches to a block, each with the index of the successor that the block is."""
     return [
-        (before.last, number)
-        for before in dict.fromkeys(block.predecessors)
-        if before.last is not None
-        for number, successor in enumerate(before.last.successors)
+        (predecessor.last, number)
+        for predecessor in dict.fromkeys(block.predecessors)
+        if predecessor.last is not None
+        for number, successor in enumerate(predecessor.last.successors)
         if successor is block
     ]
 
 
-def handed_values(branch: Op, number: int) -> list[Value]:
-    """What a branch hands to one of its successors."""
-    start, count = target_range(branch, number)
+def successor_operand_values(branch: Op, number: int) -> list[Value]:
+    """The operands that a branch forwards to a successor."""
+    start, count = successor_operand_range(branch, number)
     return list(branch.operands[start : start + count])
 
 
-def hand_over_also(rewriter: Rewriter, branch: Op, number: int, values: Sequence[Value]) -> None:
-    """Hands further values to a successor, which become its last arguments."""
-    start, count = target_range(branch, number)
-    name = branch.target_operands[number]
+def append_successor_operands(rewriter: Rewriter, branch: Op, number: int, values: Sequence[Value]) -> None:
+    """Forwards further values to a successor, as its last arguments."""
+    start, count = successor_operand_range(branch, number)
+    name = branch.successor_operands[number]
     ranges = operand_ranges(branch.signature)
     sizes = [size + len(values) * (field == name) for field, (_, size) in ranges.items()]
     operands = list(branch.operands)
@@ -53,11 +53,11 @@ def hand_over_also(rewriter: Rewriter, branch: Op, number: int, values: Sequence
     _set_operands(rewriter, branch, operands, sizes)
 
 
-def hand_over_only(rewriter: Rewriter, branch: Op, kept: Set[BlockArgument]) -> None:
-    """Takes away the operands that become other arguments than these."""
+def keep_successor_operands(rewriter: Rewriter, branch: Op, kept: Set[BlockArgument]) -> None:
+    """Erases the successor operands of all block arguments except `kept`."""
     dropped: set[int] = set()
     for number, block in enumerate(branch.successors):
-        start, _ = target_range(branch, number)
+        start, _ = successor_operand_range(branch, number)
         dropped.update(start + argument.index for argument in block.arguments if argument not in kept)
     if not dropped:
         return

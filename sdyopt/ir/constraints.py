@@ -1,6 +1,6 @@
-"""What a declared operand, result, attribute or region must be, with MLIR's words for it.
+"""Constraints on declared operands, results, attributes and regions, described in MLIR's words.
 
-The description stands in the diagnostic: "operand #0 must be {description}, but got …" and
+Diagnostics contain the description: "operand #0 must be {description}, but got …" and
 "attribute 'x' failed to satisfy constraint: {description}".
 """
 
@@ -23,34 +23,35 @@ from sdyopt.ir.numeric_attributes import FloatAttr, IntegerAttr
 from sdyopt.ir.types import F32, FunctionType, IntegerType, Signedness, Type
 
 T = TypeVar("T")
+Value = TypeVar("Value", covariant=True)
 C = TypeVar("C", bound=Type, covariant=True)
 
 
 @dataclass(frozen=True, eq=False)
 class TypeConstraint(Generic[C]):
-    """A set of types, all of the class `C`, and its description."""
+    """A set of types, all of class `C`, with its description."""
 
     description: str
     accepts: Callable[[Type], bool]
 
 
 @dataclass(frozen=True, eq=False)
-class AttrKind(Generic[T]):
-    """A set of attributes, its description, and the Python value that each stands for.
+class AttrKind(Generic[Value]):
+    """A set of attributes with its description, and the conversion of an attribute to its Python value.
 
-    Generic text that gives an operation an attribute of another class than this kind is made of is
-    refused before anything else is looked at; `is_held` says which classes that are, if more than
-    what is accepted.
+    The parser of the generic syntax rejects an inherent attribute of another storage class before anything
+    else is verified. `is_stored` accepts the attributes of that class, where they are more than `accepts`
+    accepts: an integer attribute that must be positive is stored as any integer attribute.
     """
 
     description: str
     accepts: Callable[[Attribute], bool]
-    value: Callable[[Any], T]
-    is_held: Callable[[Attribute], bool] | None = None
+    value: Callable[[Any], Value]
+    is_stored: Callable[[Attribute], bool] | None = None
 
-    def holds(self, attribute: Attribute) -> bool:
-        """Whether an operation can have this attribute at all, be it valid or not."""
-        return self.accepts(attribute) if self.is_held is None else self.is_held(attribute)
+    def has_storage_class(self, attribute: Attribute) -> bool:
+        """Whether an operation can store this attribute, valid or not."""
+        return self.accepts(attribute) if self.is_stored is None else self.is_stored(attribute)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,6 @@ class RegionConstraint:
 ANY_TYPE: TypeConstraint[Type] = TypeConstraint("any type", lambda type: True)
 ANY_REGION = RegionConstraint("any region", lambda region: True)
 ONE_BLOCK = RegionConstraint("region with 1 blocks", lambda region: len(region.blocks) == 1)
-AT_MOST_ONE_BLOCK = RegionConstraint("region with at most 1 blocks", lambda region: len(region.blocks) <= 1)
 
 
 def _is_a(cls: type | UnionType) -> Callable[[Attribute], bool]:
@@ -72,7 +72,7 @@ def _is_a(cls: type | UnionType) -> Callable[[Attribute], bool]:
 
 
 def of_class(cls: type[T], description: str) -> AttrKind[T]:
-    """Attributes of one Python class, which stand for themselves."""
+    """The attributes of a Python class, with the attribute itself as the Python value."""
     return AttrKind(description, lambda attribute: isinstance(attribute, cls), lambda attribute: attribute)
 
 
@@ -88,35 +88,28 @@ def _integer(width: int) -> AttrKind[int]:
 
 
 def non_negative(kind: AttrKind[int]) -> AttrKind[int]:
-    """The integers of a kind that are 0 or above."""
+    """The integers of a kind that are at least 0."""
     return AttrKind(
         f"{kind.description} whose value is non-negative",
         lambda a: kind.accepts(a) and kind.value(a) >= 0,
         kind.value,
-        kind.holds,
+        kind.has_storage_class,
     )
 
 
 def positive(kind: AttrKind[int]) -> AttrKind[int]:
-    """The integers of a kind that are above 0."""
+    """The integers of a kind that are at least 1."""
     return AttrKind(
         f"{kind.description} whose value is positive",
         lambda a: kind.accepts(a) and kind.value(a) > 0,
         kind.value,
-        kind.holds,
+        kind.has_storage_class,
     )
 
 
-I16_ATTR = _integer(16)
 I32_ATTR = _integer(32)
 I64_ATTR = _integer(64)
 BOOL_ATTR: AttrKind[bool] = AttrKind("bool attribute", _is_integer(1), lambda a: bool(a.value))
-UI32_ATTR: AttrKind[int] = AttrKind(
-    "32-bit unsigned integer attribute",
-    _is_integer(32, Signedness.UNSIGNED),
-    lambda a: a.value,
-    _is_a(IntegerAttr),
-)
 STRING_ATTR: AttrKind[str] = AttrKind(
     "string attribute", lambda a: isinstance(a, StringAttr), lambda a: a.value
 )
@@ -126,9 +119,6 @@ F32_ATTR: AttrKind[FloatAttr] = AttrKind(
     lambda a: isinstance(a, FloatAttr) and a.type is F32,
     lambda a: a,
     _is_a(FloatAttr),
-)
-TYPE_ATTR: AttrKind[Type] = AttrKind(
-    "any type attribute", lambda a: isinstance(a, TypeAttr), lambda a: a.type
 )
 FUNCTION_TYPE_ATTR: AttrKind[FunctionType] = AttrKind(
     "type attribute of function type",
@@ -145,23 +135,15 @@ DICT_ARRAY_ATTR = AttrKind[ArrayAttr](
     lambda a: a,
     _is_a(ArrayAttr),
 )
-STRING_ARRAY_ATTR = AttrKind[tuple[str, ...]](
-    "string array attribute",
-    lambda a: isinstance(a, ArrayAttr) and all(isinstance(e, StringAttr) for e in a.elements),
-    lambda a: tuple(e.value for e in a.elements),
-    _is_a(ArrayAttr),
-)
 FLAT_SYMBOL_ATTR: AttrKind[str] = AttrKind(
     "flat symbol reference attribute",
     lambda a: isinstance(a, SymbolRef) and not a.nested,
     lambda a: a.root,
 )
-SYMBOL_ATTR = of_class(SymbolRef, "symbol reference attribute")
 Elements = DenseElements | DenseStringElements | DenseResource | SparseElements
 ELEMENTS_ATTR: AttrKind[Elements] = AttrKind(
     "constant vector/tensor attribute", lambda a: isinstance(a, Elements), lambda a: a
 )
-DENSE_ELEMENTS = of_class(DenseElements, "dense vector/tensor attribute")
 
 
 def _dense_array(width: int) -> AttrKind[tuple[int, ...]]:
@@ -173,7 +155,6 @@ def _dense_array(width: int) -> AttrKind[tuple[int, ...]]:
     )
 
 
-I32_ARRAY = _dense_array(32)
 I64_ARRAY = _dense_array(64)
 BOOL_ARRAY: AttrKind[tuple[bool, ...]] = AttrKind(
     "i1 dense array attribute",

@@ -1,4 +1,4 @@
-"""Operations that compute the same become one."""
+"""Common subexpression elimination (CSE)."""
 
 from __future__ import annotations
 
@@ -17,71 +17,77 @@ Key = Hashable
 
 
 def eliminate_common_subexpressions(rewriter: Rewriter, region: Region) -> bool:
-    """Merges equal operations of a region, and removes useless ones; whether there were any."""
-    merging = CommonSubexpressions(rewriter)
-    merging.region(region)
-    return merging.finish()
+    """Merges equal operations in a region and erases dead ones; whether any were erased."""
+    cse = CommonSubexpressions(rewriter)
+    cse.region(region)
+    return cse.finish()
 
 
 class CommonSubexpressions:
-    """Merges equal operations. `finish` removes what has become useless."""
+    """Merges equal operations. Dead operations are collected, and erased by `finish`.
+
+    `merged` and `removed` count merged operations and dead ones.
+    """
 
     def __init__(self, rewriter: Rewriter) -> None:
         self.merged = 0
         self.removed = 0
-        self._useless: list[Op] = []
-        # What is computed to where, for all that is in scope; newest last.
-        self._known: dict[Key, Op] = {}
+        self._dead: list[Op] = []
+        # The available operations by key: those that dominate the current one, innermost last.
+        self._available: dict[Key, Op] = {}
         self._rewriter = rewriter
         self._dominance = Dominance()
 
     def region(self, region: Region) -> None:
-        """Merges what is in a region."""
+        """Merges equal operations in a region."""
         if len(region.blocks) == 1:
             self._block(region.blocks[0], {}, has_ssa_dominance(region))
         elif region.blocks and has_ssa_dominance(region):
             self._block(region.blocks[0], self._dominance.tree(region), True)
 
     def finish(self) -> bool:
-        """Removes the operations that were found to be useless; whether there were any."""
-        for op in self._useless:
+        """Erases the dead operations; whether there were any."""
+        for op in self._dead:
             self._rewriter.erase(op)
-        return bool(self._useless)
+        return bool(self._dead)
 
     def _block(self, block: Block, tree: DominatorTree, is_ordered: bool) -> None:
-        """Merges what is in a block and those that it dominates."""
-        mark = len(self._known)
+        """Merges equal operations in a block and in those that it dominates."""
+        mark = len(self._available)
         visited: set[Op] = set()
         for op in block.ops:
             if op.regions:
-                self._inside(op)
+                self._regions(op)
             self._op(op, None if is_ordered else visited)
             visited.add(op)
         for dominated in tree.get(block, ()):
             self._block(dominated, tree, True)
-        while len(self._known) > mark:
-            self._known.popitem()
+        while len(self._available) > mark:
+            self._available.popitem()
 
-    def _inside(self, op: Op) -> None:
-        """Merges what is in the regions of an operation, which may hold values from around it or not."""
-        outer = self._known
+    def _regions(self, op: Op) -> None:
+        """Merges equal operations in the regions of an operation, which may be isolated from above."""
+        outer = self._available
         if ISOLATED in op.traits or isinstance(op, UnregisteredOp):
-            self._known = {}
+            self._available = {}
         for region in op.regions:
             self.region(region)
-        self._known = outer
+        self._available = outer
 
     def _op(self, op: Op, visited: set[Op] | None) -> None:
-        """Merges an operation with its like, which leaves the uses in what is already `visited` alone."""
+        """Merges an operation with an equal one that is available.
+
+        In a graph region, uses by `visited` operations are not replaced.
+        """
         if op.is_terminator:
             return
         if is_trivially_dead(op):
-            self._useless.append(op)
+            self._dead.append(op)
             self.removed += 1
             return
         if any(len(region.blocks) > 1 for region in op.regions) or not is_memory_effect_free(op):
             return
-        first = self._known.setdefault(_key(op, {}), op)
+        first = self._available.setdefault(_key(op, {}), op)
         if first is op:
             return
         for old, new in zip(op.results, first.results, strict=True):
@@ -90,20 +96,20 @@ class CommonSubexpressions:
             self._rewriter.set_location(first, op.location)
         self.merged += 1
         if not any(result.has_uses for result in op.results):
-            self._useless.append(op)
+            self._dead.append(op)
 
     def _replace_uses(self, old: Value, new: Value, visited: set[Op] | None) -> None:
         if visited is None:
             self._rewriter.replace_all_uses(old, new)
             return
-        # The order of a graph is no order: what was visited has its place among the known ones.
+        # A graph region has no order, and the visited operations are already in the table under their keys.
         for use in list(old.uses):
             if use.owner not in visited:
                 self._rewriter.set_operand(use, new)
 
 
 def _key(op: Op, numbers: dict[Value, int]) -> Key:
-    """Equal for operations that compute the same. `numbers` are the values defined on the way."""
+    """Equal for operations that compute the same. `numbers` numbers the values defined inside the key."""
     operands: list[Key] = [numbers.get(value, value) for value in op.operands]
     if COMMUTATIVE in op.traits and numbers.keys().isdisjoint(op.operands):
         operands.sort(key=id)

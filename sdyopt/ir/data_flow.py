@@ -1,8 +1,8 @@
-"""Data-flow edges: values that are the same data at different places of one operation.
+"""Data-flow edges of region-branching operations, as in Shardy's ShardableDataFlowOpInterface.
 
-An edge joins sources (operands of the operation, or of a terminator of its regions) with targets
-(results, or block arguments of its regions); one of the targets owns the edge. What holds for one
-end holds for all, which is how shardings get into loops and out of them.
+An edge connects sources (operands of the operation, or of the terminators of its regions) with targets
+(results, or block arguments of its regions). One target is its owner. All ends have the same sharding:
+propagation uses edges to propagate into loops and out of them.
 
     class WhileOp(Op):
         data_flow = LOOP
@@ -18,43 +18,34 @@ from sdyopt.ir.value import BlockArgument, OpOperand, OpResult, Value
 
 
 class DataFlow:
-    """The edges of a kind of operation. Edge number i belongs to result number i, unless said otherwise."""
+    """The data-flow edges of an operation class. By default, result i is the owner of edge i."""
 
     def owners(self, op: Op) -> Sequence[Value]:
         """The owner of each edge."""
         return op.results
 
     def owner_of_target(self, op: Op, target: Value) -> Value | None:
-        """The owner of the edge that `target` is on; None if there is none, which is an error elsewhere."""
+        """The owner of the edge of a target; None if there is none, which other checks report."""
         assert isinstance(target, OpResult | BlockArgument)
         return op.results[target.index] if target.index < len(op.results) else None
-
-    def owner_of_source(self, op: Op, source: OpOperand) -> Value:
-        """The owner of the edge that `source` is on."""
-        return op.results[source.index]
 
     def sources(self, op: Op, owner: Value) -> list[OpOperand]:
         """The sources of an edge."""
         raise NotImplementedError
 
     def other_targets(self, op: Op, owner: Value) -> list[Value]:
-        """The targets of an edge but its owner."""
+        """The targets of an edge without its owner."""
         return []
 
 
 class _Inlined(DataFlow):
-    """Operands go to the arguments of the only block, and what it returns to the results: two edges each."""
+    """Operands flow to the arguments of the only block, and returned values to the results."""
 
     def owners(self, op: Op) -> Sequence[Value]:
         return (*op.regions[0].blocks[0].arguments, *op.results)
 
     def owner_of_target(self, op: Op, target: Value) -> Value | None:
         return target
-
-    def owner_of_source(self, op: Op, source: OpOperand) -> Value:
-        if source.owner is op:
-            return op.regions[0].blocks[0].arguments[source.index]
-        return op.results[source.index]
 
     def sources(self, op: Op, owner: Value) -> list[OpOperand]:
         if isinstance(owner, BlockArgument):
@@ -64,7 +55,7 @@ class _Inlined(DataFlow):
 
 
 class _Loop(DataFlow):
-    """Operands and what the last region returns go to the arguments of all regions and to the results."""
+    """Operands and values returned by the last region flow to all region arguments and to the results."""
 
     def sources(self, op: Op, owner: Value) -> list[OpOperand]:
         assert isinstance(owner, OpResult)
@@ -77,7 +68,7 @@ class _Loop(DataFlow):
 
 
 class _Branches(DataFlow):
-    """What each region returns goes to the results."""
+    """The values that each region returns flow to the results."""
 
     def sources(self, op: Op, owner: Value) -> list[OpOperand]:
         assert isinstance(owner, OpResult)
@@ -85,7 +76,7 @@ class _Branches(DataFlow):
 
 
 class _PassThrough(DataFlow):
-    """Operands are results."""
+    """Operands flow to the results."""
 
     def sources(self, op: Op, owner: Value) -> list[OpOperand]:
         assert isinstance(owner, OpResult)

@@ -5,14 +5,14 @@
     @stablehlo.op("add", PURE)
     class AddOp(Op): ...
 
-A dialect's module is found by its namespace, so nobody keeps a list of dialects. How attributes
-and operations are written belongs to the syntax layer; the tables that it reads are kept here.
+The module of a dialect is found by its namespace, so there is no list of dialects. The asm layer parses and
+prints; the tables of custom parsers and printers that it uses are stored here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.op_fields import OPERAND_SEGMENTS, RESULT_SEGMENTS, AttrField, Field, RegionField
@@ -21,8 +21,11 @@ from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS, TERMINATOR
 from sdyopt.ir.types import RankedTensor, Type
 
 C = TypeVar("C", bound=type[Op])
-F = TypeVar("F")
-InternedClass = type[Any]
+A = TypeVar("A", bound=Callable[..., Attribute])
+T = TypeVar("T", bound=Callable[..., Type])
+P = TypeVar("P", bound=Callable[..., str])
+K = TypeVar("K")
+AttributeClass = type[Attribute]
 
 # (op, attribute name, attribute) -> raises DiagnosticError
 VerifyOpAttribute = Callable[[Op, str, Attribute], None]
@@ -30,40 +33,40 @@ VerifyOpAttribute = Callable[[Op, str, Attribute], None]
 VerifyArgumentAttribute = Callable[[Op, int, str, Attribute], None]
 
 
-# How the facts of dialects are written, by class: (fact, speller) -> text, mnemonic first.
-PRINTERS: dict[type, Callable[..., str]] = {}
+# The printers of dialect attributes and types by class: (attribute, printer) -> text, mnemonic first.
+PRINTERS: dict[AttributeClass, Callable[..., str]] = {}
 
 
 class Dialect:
-    """A namespace and its tables."""
+    """A namespace with its operations, attributes, types and hooks."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.ops: dict[str, type[Op]] = {}
-        # Mnemonic -> how to read the text behind it.
+        # Mnemonic -> parser of what follows it.
         self.attribute_parsers: dict[str, Callable[..., Attribute]] = {}
         self.type_parsers: dict[str, Callable[..., Type]] = {}
-        # What is said about a mnemonic that is in neither.
+        # The errors for a mnemonic that is in neither.
         self.unknown_attribute = "unknown attribute `{mnemonic}` in dialect `{dialect}`"
         self.unknown_type = "unknown type `{mnemonic}` in dialect `{dialect}`"
-        # What to say where the value of a discardable attribute starts with `<`, as none does.
+        # Attribute name -> help for a value that starts with `<`, as no attribute does.
         self.hints: dict[str, str] = {}
-        # Checks of discardable attributes whose name starts with `name.`.
+        # Verifiers of the discardable attributes whose name starts with `name.`.
         self.verify_op_attribute: VerifyOpAttribute | None = None
-        # Those of them whose checks read more than the form and what is around the operation.
-        self.far_attributes: frozenset[str] = frozenset()
+        # The discardable attributes whose verifiers read more than the signature and enclosing operations.
+        self.nonlocal_attributes: frozenset[str] = frozenset()
         self.verify_argument_attribute: VerifyArgumentAttribute | None = None
         self.verify_result_attribute: VerifyArgumentAttribute | None = None
-        # (encoding, tensor type without it) -> what is wrong with them together, in words that end in
-        # that type; None if nothing is.
+        # (encoding, tensor type without it) -> an error message to which that type is appended; None if they
+        # are compatible.
         self.verify_encoding: Callable[[Attribute, RankedTensor], str | None] | None = None
         # (attribute, type, location) -> a detached constant operation, or None.
         self.materialize_constant: Callable[..., Op | None] | None = None
-        # Whether operations of the dialect may be put in place of a call of the function that they are in.
+        # Whether the inliner may inline functions with operations of this dialect.
         self.is_inlinable = False
 
     def op(self, mnemonic: str, *traits: Trait) -> Callable[[C], C]:
-        """Class decorator: registers the class as operation `name.mnemonic`."""
+        """Class decorator: registers the class as the operation `name.mnemonic`."""
 
         def register(cls: C) -> C:
             assert mnemonic not in self.ops, f"{self.name}.{mnemonic} is defined twice"
@@ -84,31 +87,43 @@ class Dialect:
 
         return register
 
-    def attribute(self, mnemonic: str) -> Callable[[F], F]:
-        """Decorator of the function that reads `#name.mnemonic`, given a cursor behind it."""
-        return _adder(self.attribute_parsers, mnemonic, self.name)
+    def attribute(self, mnemonic: str) -> Callable[[A], A]:
+        """Decorator of the function that parses what follows `#name.mnemonic`."""
 
-    def type(self, mnemonic: str) -> Callable[[F], F]:
-        """Decorator of the function that reads `!name.mnemonic`, given a cursor behind it."""
-        return _adder(self.type_parsers, mnemonic, self.name)
+        def add(function: A) -> A:
+            _check_is_new(self.attribute_parsers, mnemonic, self.name)
+            self.attribute_parsers[mnemonic] = function
+            return function
 
-    def printer(self, cls: InternedClass) -> Callable[[F], F]:
-        """Decorator of the function that writes a fact of `cls`, mnemonic first, without `#` or `!`."""
-        return _adder(PRINTERS, cls, self.name)
+        return add
+
+    def type(self, mnemonic: str) -> Callable[[T], T]:
+        """Decorator of the function that parses what follows `!name.mnemonic`."""
+
+        def add(function: T) -> T:
+            _check_is_new(self.type_parsers, mnemonic, self.name)
+            self.type_parsers[mnemonic] = function
+            return function
+
+        return add
+
+    def printer(self, cls: AttributeClass) -> Callable[[P], P]:
+        """Decorator of the function that prints an attribute or type of `cls`, from the mnemonic on."""
+
+        def add(function: P) -> P:
+            _check_is_new(PRINTERS, cls, self.name)
+            PRINTERS[cls] = function
+            return function
+
+        return add
 
 
-def _adder(table: dict[Any, Any], key: Any, dialect: str) -> Callable[[F], F]:
+def _check_is_new(table: Mapping[K, object], key: K, dialect: str) -> None:
     assert key not in table, f"{dialect} defines {key} twice"
-
-    def add(function: F) -> F:
-        table[key] = function
-        return function
-
-    return add
 
 
 def complete_attributes(op_class: type[Op], attributes: DictAttr) -> DictAttr:
-    """The inherent attributes with the defaults of those that are missing."""
+    """The inherent attributes, with defaults filled in for missing required ones."""
     for field in op_class.fields.values():
         if not isinstance(field, AttrField) or field.is_optional or field.default is None:
             continue
@@ -118,12 +133,12 @@ def complete_attributes(op_class: type[Op], attributes: DictAttr) -> DictAttr:
 
 
 def inherent_names(op_class: type[Op]) -> frozenset[str]:
-    """The names of the attributes that belong to the form of this class."""
+    """The names of the inherent attributes of this class."""
     names = _inherent_names.get(op_class)
     if names is None:
-        found = [field.name for field in op_class.fields.values() if isinstance(field, AttrField)]
-        found += [name for trait, name in _SEGMENTS.items() if trait in op_class.traits]
-        names = _inherent_names[op_class] = frozenset(found)
+        declared = [field.name for field in op_class.fields.values() if isinstance(field, AttrField)]
+        segments = [name for trait, name in _SEGMENTS.items() if trait in op_class.traits]
+        names = _inherent_names[op_class] = frozenset(declared + segments)
     return names
 
 
@@ -132,9 +147,9 @@ _inherent_names: dict[type[Op], frozenset[str]] = {}
 
 
 class DialectTable:
-    """The dialects of a run by namespace, each loaded when the program first names it.
+    """The dialects of a run by namespace, each loaded on first use.
 
-    `names` lists the namespaces there are.
+    `names` lists the available namespaces.
     """
 
     def __init__(
@@ -145,7 +160,7 @@ class DialectTable:
         self._loaded: dict[str, Dialect | None] = {}
 
     def find(self, namespace: str) -> Dialect | None:
-        """The dialect of this namespace; None if there is none."""
+        """The dialect of this namespace; None if it is not registered."""
         try:
             return self._loaded[namespace]
         except KeyError:

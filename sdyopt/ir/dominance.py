@@ -1,4 +1,4 @@
-"""Dominance: which values may be used where."""
+"""Dominance of blocks and values."""
 
 from __future__ import annotations
 
@@ -7,75 +7,78 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import GRAPH_REGION
 from sdyopt.ir.value import Value
 
-# For each block the blocks that it dominates directly.
+# The children of each block in the dominator tree.
 DominatorTree = dict[Block, list[Block]]
 
 
 class Dominance:
-    """Answers for the regions of one program as it stands; made anew after an edit."""
+    """Dominance information, computed per region on demand. Invalid after edits."""
 
     def __init__(self) -> None:
         self._dominators: dict[Region, dict[Block, set[Block]]] = {}
 
     def value_dominates(self, value: Value, user: Op) -> bool:
-        """Whether `value` is defined at `user`, which is not the operation that defines it."""
+        """Whether `value` properly dominates `user`."""
         block = value.block
         if block is None or block.parent is None:
             return False
         definition = value.defining_op
-        place: Op | None = user
-        while place is not None and (place.parent is None or place.parent.parent is not block.parent):
-            place = place.parent_op
-        if place is None or place.parent is None:
+        # The ancestor of the user in the region of the definition.
+        ancestor: Op | None = user
+        while ancestor is not None and (
+            ancestor.parent is None or ancestor.parent.parent is not block.parent
+        ):
+            ancestor = ancestor.parent_op
+        if ancestor is None or ancestor.parent is None:
             return False
         if not has_ssa_dominance(block.parent):
             return True
         if definition is None:
-            return place.parent is block or self.block_dominates(block, place.parent)
-        if place.parent is block:
-            return definition is not place and definition.is_before(place)
-        return self.block_dominates(block, place.parent)
+            return ancestor.parent is block or self.block_dominates(block, ancestor.parent)
+        if ancestor.parent is block:
+            return definition is not ancestor and definition.is_before(ancestor)
+        return self.block_dominates(block, ancestor.parent)
 
     def block_dominates(self, block: Block, other: Block) -> bool:
-        """Whether every way from the region's entry to `other` goes through `block`."""
+        """Whether every path from the entry block to `other` contains `block`."""
         region = block.parent
         assert region is not None
         dominators = self._dominators_of(region)
         return other not in dominators or block in dominators[other]
 
     def is_reachable(self, block: Block) -> bool:
-        """Whether there is a way from the region's entry to this block."""
+        """Whether there is a path from the entry block to this block."""
         region = block.parent
         if region is None or region.blocks[0] is block:
             return True
         return block in self._dominators_of(region)
 
     def tree(self, region: Region) -> DominatorTree:
-        """The blocks that each reachable block dominates without another one in between."""
+        """The dominator tree of the reachable blocks."""
         dominators = self._dominators_of(region)
         tree: DominatorTree = {}
-        for block, found in dominators.items():
+        for block, dominating in dominators.items():
             if block is not region.blocks[0]:
-                # All dominators of a block are on one path; the nearest has the most of its own.
-                nearest = max(found - {block}, key=lambda other: len(dominators[other]))
-                tree.setdefault(nearest, []).append(block)
+                # The dominators of a block are on one path; the immediate one has the most dominators.
+                immediate = max(dominating - {block}, key=lambda other: len(dominators[other]))
+                tree.setdefault(immediate, []).append(block)
         return tree
 
     def _dominators_of(self, region: Region) -> dict[Block, set[Block]]:
-        found = self._dominators.get(region)
-        if found is None:
-            found = self._dominators[region] = _dominators(region)
-        return found
+        dominators = self._dominators.get(region)
+        if dominators is None:
+            dominators = self._dominators[region] = _dominators(region)
+        return dominators
 
 
 def has_ssa_dominance(region: Region) -> bool:
-    """Whether definitions must come before uses in this region: not in a graph, which is one block."""
+    """Whether definitions must dominate uses in this region, which is not so in a graph region."""
     op = region.parent
     return op is None or len(region.blocks) > 1 or (bool(op.name) and GRAPH_REGION not in op.traits)
 
 
 def _dominators(region: Region) -> dict[Block, set[Block]]:
-    """For each reachable block, the blocks that are on every way to it, itself included."""
+    """The dominators of each reachable block, itself included."""
     entry = region.blocks[0]
     order = _reverse_post_order(entry)
     predecessors: dict[Block, list[Block]] = {block: [] for block in order}
@@ -87,23 +90,23 @@ def _dominators(region: Region) -> dict[Block, set[Block]]:
     while changed:
         changed = False
         for block in order[1:]:
-            known = [dominators[p] for p in predecessors[block] if p in dominators]
-            found = set.intersection(*known) | {block}
-            if dominators.get(block) != found:
-                dominators[block] = found
+            incoming = [dominators[p] for p in predecessors[block] if p in dominators]
+            dominating = set.intersection(*incoming) | {block}
+            if dominators.get(block) != dominating:
+                dominators[block] = dominating
                 changed = True
     return dominators
 
 
 def _reverse_post_order(entry: Block) -> list[Block]:
     order: list[Block] = []
-    seen = {entry}
+    visited = {entry}
     stack = [(entry, iter(entry.last.successors if entry.last is not None else ()))]
     while stack:
         block, successors = stack[-1]
         for successor in successors:
-            if successor not in seen:
-                seen.add(successor)
+            if successor not in visited:
+                visited.add(successor)
                 following = successor.last.successors if successor.last is not None else ()
                 stack.append((successor, iter(following)))
                 break

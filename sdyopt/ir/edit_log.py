@@ -1,10 +1,10 @@
-"""What edits have touched: where a program that was valid may have become wrong.
+"""The edit log: which operations of a valid program must be verified again after edits.
 
-    with recording() as touched:
+    with recording() as edits:
         ...                       # edits through rewriters
-    verifier.verify_touched(module, touched)
+    verify_incrementally(verifier, module, edits)
 
-The rewriter writes it down for whoever records; the innermost recording counts.
+Rewriters record their edits in the log of the innermost `recording`.
 """
 
 from __future__ import annotations
@@ -18,65 +18,66 @@ from sdyopt.ir.traits import FUNCTION, SYMBOL
 
 
 class EditLog:
-    """Operations, by what has to be looked at again."""
+    """The edited operations, by kind of edit."""
 
     def __init__(self) -> None:
-        # Other discardable attributes, or attributes of arguments and results.
+        # Discardable attributes, or attributes of function arguments and results, have changed.
         self.attributes_changed: set[Op] = set()
-        # Another form: what the operation says of itself.
+        # The signature has changed.
         self.signature_changed: set[Op] = set()
-        # Other operands: whether they are defined before.
+        # Operands have changed: their definitions must dominate the operation.
         self.operands_changed: set[Op] = set()
-        # At a new place, or around other blocks: everything inside, and the users of the results.
+        # Inserted, moved, or with other blocks or block arguments: everything nested must be verified,
+        # and the uses of the results.
         self.moved: set[Op] = set()
-        # Blocks that operations have left, which may lack a terminator now.
-        self.departed_blocks: set[Block] = set()
-        # Something that any operation may look up has changed.
-        self.is_unbounded = False
+        # Blocks from which operations were removed, and which may lack a terminator.
+        self.shrunk_blocks: set[Block] = set()
+        # A symbol has changed that any operation may refer to: everything must be verified.
+        self.needs_full_verification = False
 
     def record_signature_change(self, op: Op) -> None:
-        """Notes that an operation has another form."""
+        """Records that the signature of an operation has changed."""
         self.signature_changed.add(op)
         self.record_symbol_change(op)
 
     def record_move(self, op: Op) -> None:
-        """Notes that an operation has come to where it stands."""
+        """Records that an operation was inserted or moved."""
         self.moved.add(op)
         self.record_symbol_change(op)
 
-    def record_departure(self, op: Op, block: Block) -> None:
-        """Notes that an operation has gone from a block."""
-        self.departed_blocks.add(block)
+    def record_removal(self, op: Op, block: Block) -> None:
+        """Records that an operation was removed from a block."""
+        self.shrunk_blocks.add(block)
         self.record_symbol_change(op)
 
     def record_block_change(self, region: Region) -> None:
-        """Notes that a region has other blocks, or blocks with other arguments."""
+        """Records that the blocks of a region, or their arguments, have changed."""
         if region.parent is None:
-            self.is_unbounded = True
+            self.needs_full_verification = True
         else:
             self.moved.add(region.parent)
 
     def record_symbol_change(self, op: Op) -> None:
-        """Notes that a symbol is another one now. What looks functions up is checked in any case."""
+        """Records that a symbol has changed. References to functions are verified in any case."""
         if SYMBOL in op.traits and FUNCTION not in op.traits:
-            self.is_unbounded = True
+            self.needs_full_verification = True
 
 
-# The recordings under way, innermost last.
-_recordings: list[EditLog] = []
+# The active logs, innermost last.
+_active_logs: list[EditLog] = []
 
 
 @contextmanager
 def recording() -> Iterator[EditLog]:
-    """Notes the edits within the `with` block."""
+    """Records the edits made in the `with` block."""
     edits = EditLog()
-    _recordings.append(edits)
+    _active_logs.append(edits)
     try:
         yield edits
     finally:
-        _recordings.pop()
+        _active_logs.pop()
 
 
-def current() -> EditLog:
-    """The innermost recording; one that nobody reads if nobody records."""
-    return _recordings[-1] if _recordings else EditLog()
+def current_log() -> EditLog:
+    """The innermost active log; an unused one outside of any `recording`."""
+    return _active_logs[-1] if _active_logs else EditLog()

@@ -1,4 +1,4 @@
-"""Side effects, as far as removing and merging operations has to know them."""
+"""Memory effects, as needed for dead code elimination and CSE."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from sdyopt.ir.traits import NO_MEMORY_EFFECT, PURE, RECURSIVE_EFFECTS, SYMBOL, 
 
 
 def is_trivially_dead(op: Op) -> bool:
-    """Whether nobody uses the operation and nobody would notice if it went."""
+    """Whether the operation is unused and can be erased."""
     for result in op.results:
         if result.first_use is not None:
             return False
@@ -15,7 +15,7 @@ def is_trivially_dead(op: Op) -> bool:
 
 
 def would_be_dead(op: Op) -> bool:
-    """Whether nobody would notice if the operation went, its results apart."""
+    """Whether the operation can be erased once it is unused."""
     traits = op.traits
     if TERMINATOR in traits or (SYMBOL in traits and op.attribute("sym_name") is not None):
         return False
@@ -23,7 +23,7 @@ def would_be_dead(op: Op) -> bool:
 
 
 def is_memory_effect_free(op: Op) -> bool:
-    """Whether the operation and what its regions hold neither read nor write memory."""
+    """Whether the operation and those in its regions have no memory effects."""
     traits = op.traits
     if RECURSIVE_EFFECTS in traits:
         return all(

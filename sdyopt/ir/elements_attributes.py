@@ -1,4 +1,4 @@
-"""Attributes that hold many numbers: dense, sparse and external tensors, and plain arrays."""
+"""Elements attributes (dense, resource, sparse), dense arrays and strided layouts."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ DenseShape = RankedShape
 
 
 class DenseElements(Attribute):
-    """`dense<[1, 2]> : tensor<2xi32>`: the elements' bytes, little-endian, in row-major order.
+    """`dense<[1, 2]> : tensor<2xi32>`: the bytes of the elements, little-endian, in row-major order.
 
-    Every element takes whole bytes (`i1`, `i4` and `f4E2M1FN` one, `tf32` three); a complex one is its
-    real and then its imaginary part. If all elements are equal there is just one of them in `data`.
-    Built with `dense(…)`, which sees to that.
+    Each element takes whole bytes (`i1`, `i4` and `f4E2M1FN` one, `tf32` three); a complex element is its
+    real part followed by its imaginary part. A splat stores one element; `dense(…)` detects splats.
     """
 
     type: DenseShape
@@ -30,36 +29,36 @@ class DenseElements(Attribute):
 
     @property
     def is_splat(self) -> bool:
-        """Whether all elements are equal, and `data` therefore one element."""
+        """Whether all elements are equal; `data` is then one element."""
         return len(self.data) == element_size(self.type.element)
 
     @property
     def expanded(self) -> bytes:
-        """The bytes of all elements, even if they are equal."""
+        """The bytes of all elements, those of a splat repeated."""
         return self.data * self.type.num_elements if self.is_splat else self.data
 
 
 class DenseStringElements(Attribute):
-    """`dense<["a", "b"]> : tensor<2x!x.string>`; one value if all are equal."""
+    """`dense<["a", "b"]> : tensor<2x!x.string>`. A splat stores one value."""
 
     type: DenseShape
     values: tuple[str, ...]
 
     @property
     def is_splat(self) -> bool:
-        """Whether all elements are equal, and `values` therefore one value."""
+        """Whether all elements are equal; `values` is then one value."""
         return len(self.values) == 1
 
 
 class DenseResource(Attribute):
-    """`dense_resource<key> : tensor<2xi32>`: the elements are a blob that stands elsewhere."""
+    """`dense_resource<key> : tensor<2xi32>`: the elements are a blob in the resource section."""
 
     type: Type
     key: str
 
 
 class DenseArray(Attribute):
-    """`array<i64: 1, 2>`: integers, or the bit patterns of floats."""
+    """`array<i64: 1, 2>`: integers, or floats as bit patterns."""
 
     element: IntegerType | FloatType
     values: tuple[int, ...] = ()
@@ -69,7 +68,7 @@ class DenseArray(Attribute):
 
 
 class SparseElements(Attribute):
-    """`sparse<indices, values> : tensor<…>`: zero but for the values at the indices."""
+    """`sparse<indices, values> : tensor<…>`: zero except for the values at the indices."""
 
     type: DenseShape
     indices: DenseElements
@@ -77,14 +76,14 @@ class SparseElements(Attribute):
 
 
 class StridedLayout(Attribute):
-    """`strided<[s0, s1], offset: o>`: how far apart the elements of a memref lie."""
+    """`strided<[s0, s1], offset: o>`: a memref layout, in elements."""
 
     strides: tuple[int, ...]
     offset: int = 0
 
 
 def dense(type: DenseShape, data: bytes) -> DenseElements:
-    """The dense attribute of these bytes: those of all elements, or of one if they are equal."""
+    """The dense attribute of these bytes: those of all elements, or of one element of a splat."""
     size = element_size(type.element)
     if len(data) > size and data == data[:size] * (len(data) // size):
         data = data[:size]
@@ -97,7 +96,7 @@ def dense_array(element: IntegerType | FloatType, values: Iterable[int]) -> Dens
 
 
 def element_size(type: Type) -> int:
-    """How many bytes one element of this type takes in a `DenseElements`."""
+    """The number of bytes of an element of this type in a `DenseElements`."""
     if isinstance(type, ComplexType):
         return 2 * element_size(type.element)
     if isinstance(type, FloatType):

@@ -1,7 +1,7 @@
-"""Floating point formats: what the bits of MLIR's float types mean, exactly.
+"""Floating-point formats: exact conversion between the bits of MLIR's float types, numbers and text.
 
-All arithmetic is on integers. `encode` rounds to nearest, ties to even, and overflows the way each
-format does; `float_text` gives the decimal spelling that the reference prints.
+All arithmetic is on integers. `encode` rounds to nearest, ties to even, with the overflow behavior of each
+format; `float_text` returns the decimal text that MLIR prints.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from enum import Enum
 
 
 class Specials(Enum):
-    """Which bit patterns are not finite numbers."""
+    """The bit patterns of a format that are not finite numbers."""
 
     IEEE = "infinities and NaNs have the largest exponent"
     NAN_ALL_ONES = "no infinity; NaN is all ones, of either sign"
-    NAN_NEGATIVE_ZERO = "no infinity; NaN takes the place of -0"
+    NAN_NEGATIVE_ZERO = "no infinity; NaN is the bit pattern of -0"
     FINITE_ONLY = "neither infinity nor NaN"
 
 
 @dataclass(frozen=True, slots=True)
 class FloatFormat:
-    """How many bits a float type has for what."""
+    """The bit layout of a float type."""
 
     exponent_bits: int
-    mantissa_bits: int  # without the leading one, be it stored or implied
+    mantissa_bits: int  # without the leading one, stored or implied
     specials: Specials = Specials.IEEE
-    bias_shift: int = 0  # how much larger the bias is than IEEE's
+    bias_shift: int = 0  # added to the IEEE bias
     is_signed: bool = True
     has_explicit_one: bool = False  # f80 stores the leading one
 
@@ -46,16 +46,17 @@ class FloatFormat:
 
     @property
     def has_zero(self) -> bool:
-        """Whether exponent 0 means zero and subnormal numbers; in `f8E8M0FNU` it is like any other."""
+        """Whether exponent 0 encodes zero and subnormal numbers; not so in `f8E8M0FNU`."""
         return self.is_signed
 
     @property
     def smallest_exponent(self) -> int:
+        """The exponent of the smallest normal number."""
         return self.has_zero - self.bias
 
     @property
     def overflow(self) -> int:
-        """The magnitude bits of the first number that is too large: infinity or NaN, if there is any."""
+        """The smallest magnitude bits that are not finite; one past the largest finite number without any."""
         ones = (1 << (self.exponent_bits + self.mantissa_bits)) - 1
         if self.specials is Specials.IEEE:
             return ones ^ ((1 << self.mantissa_bits) - 1)
@@ -83,7 +84,7 @@ FLOAT_FORMATS: dict[str, FloatFormat] = {
     "f128": FloatFormat(15, 112),
 }
 
-# The formats that the machine knows, by the letter `struct` has for them.
+# The `struct` format characters of the formats that Python converts natively.
 _NATIVE = {FLOAT_FORMATS["f16"]: "<e", FLOAT_FORMATS["f32"]: "<f", FLOAT_FORMATS["f64"]: "<d"}
 
 
@@ -97,9 +98,9 @@ class Finite:
 
 
 def decode(bits: int, format: FloatFormat) -> Finite | None:
-    """The number these bits mean; None for infinities and NaNs."""
+    """The number that these bits encode; None for infinities and NaNs."""
     magnitude_bits = format.exponent_bits + format.mantissa_bits
-    # A sign that an unsigned format has no bit for is kept in the next higher one; see `encode`.
+    # The sign in an unsigned format is in the bit above its width; see `_signed`.
     is_negative = bool(bits >> (magnitude_bits + format.has_explicit_one))
     magnitude = bits & ((1 << magnitude_bits) - 1)
     if format.has_explicit_one:
@@ -118,7 +119,7 @@ def decode(bits: int, format: FloatFormat) -> Finite | None:
 
 
 def encode(is_negative: bool, numerator: int, denominator: int, format: FloatFormat) -> int:
-    """The bits of the number of this format that is nearest to a fraction."""
+    """The bits of a fraction, rounded to this format."""
     magnitude = _nearest_magnitude(numerator, denominator, format) if numerator else 0
     if magnitude >= format.overflow:
         return _overflowed(is_negative, format)
@@ -130,7 +131,7 @@ def encode(is_negative: bool, numerator: int, denominator: int, format: FloatFor
 
 
 def encode_double(value: float, format: FloatFormat) -> int:
-    """The bits of the number of this format that is nearest to a double, which is not NaN."""
+    """The bits of a double, which must not be NaN, rounded to this format."""
     if (letter := _NATIVE.get(format)) is not None:
         try:
             return int.from_bytes(struct.pack(letter, value), "little")
@@ -143,7 +144,7 @@ def encode_double(value: float, format: FloatFormat) -> int:
 
 
 def float_text(bits: int, format: FloatFormat) -> str:
-    """The spelling of a number: six digits if they are enough, else more, else its bits."""
+    """The text of a number: six digits if they are exact, else more digits, else its bits in hexadecimal."""
     number = decode(bits, format)
     if number is None:
         return f"0x{bits:X}"
@@ -161,7 +162,7 @@ def float_text(bits: int, format: FloatFormat) -> str:
 
 
 def _nearest_magnitude(numerator: int, denominator: int, format: FloatFormat) -> int:
-    """Exponent and mantissa bits of the nearest number, as if exponents had no upper limit."""
+    """The exponent and mantissa bits of the rounded fraction, with no upper limit on the exponent."""
     exponent = numerator.bit_length() - denominator.bit_length()
     if numerator << max(-exponent, 0) < denominator << max(exponent, 0):
         exponent -= 1
@@ -174,7 +175,7 @@ def _nearest_magnitude(numerator: int, denominator: int, format: FloatFormat) ->
     biased = exponent + format.bias
     if not format.has_zero:
         return biased + significand - 1 if significand else 0
-    # The leading one of a normal number adds itself to the exponent, and so does a carry.
+    # Adding the leading one of a normal number, or a carry, increments the exponent.
     return ((biased - 1) << format.mantissa_bits) + significand
 
 
@@ -191,8 +192,8 @@ def _overflowed(is_negative: bool, format: FloatFormat) -> int:
 def _signed(is_negative: bool, magnitude: int, format: FloatFormat) -> int:
     """The bits of a number with this sign.
 
-    The reference keeps the sign of a number in an unsigned format, though the format has no bit for it,
-    for as long as the number stands alone. So do we, in the bit above.
+    As in LLVM, a scalar of an unsigned format has a sign, though the format has no bit for it; it is in the
+    bit above the format's width.
     """
     if format.has_explicit_one:
         exponent = magnitude >> format.mantissa_bits
@@ -207,9 +208,9 @@ def _encode_decimal(is_negative: bool, digits: int, exponent: int, format: Float
 
 
 def _decimal(number: Finite, precision: int) -> tuple[str, int]:
-    """The leading decimal digits of a number, and the power of ten of the last of them.
+    """The leading decimal digits of a number, and the power of ten of the last digit.
 
-    This rounds as LLVM does, which cuts most of the excess digits off before it rounds half up.
+    Rounds as LLVM does, which truncates most of the excess digits before it rounds half up.
     """
     significand, exponent = number.significand, number.exponent
     zeros = (significand & -significand).bit_length() - 1
@@ -231,7 +232,7 @@ def _decimal(number: Finite, precision: int) -> tuple[str, int]:
 
 
 def _natural_text(digits: str, exponent: int, precision: int) -> str:
-    """A number with at most three padding zeros, or else with an exponent."""
+    """Positional notation with at most three padding zeros, otherwise scientific notation."""
     leading = exponent + len(digits) - 1
     has_much_padding = -leading > 3 if exponent < 0 else exponent > 3 or len(digits) + exponent > precision
     if has_much_padding:

@@ -1,4 +1,4 @@
-"""Constants and folding: what an operation is known to give, and equal constants made one."""
+"""Constant folding, and merging of equal constants."""
 
 from __future__ import annotations
 
@@ -15,38 +15,38 @@ from sdyopt.ir.value import Value
 
 
 def constant_value(op: Op | None) -> Attribute | None:
-    """The value of a constant operation, None if it is not one."""
+    """The value of a constant operation; None for other operations."""
     if op is None or CONSTANT_LIKE not in op.traits:
         return None
     return op.signature.attributes.get("value")
 
 
 def fold(op: Op, rewriter: Rewriter) -> Sequence[Value | Attribute] | None:
-    """What the results of an operation can be replaced by.
+    """The values or constants by which folding replaces the results of an operation.
 
-    An empty list says that the operation was changed in place, None that nothing can be done.
+    An empty list if the operation was folded in place, None if it does not fold.
     """
     if op.fold is not None:
         constants = [constant_value(use.value.defining_op) for use in op._operands]
-        found = op.fold(constants)
-        if found is not None:
-            if not found:
-                rewriter.changed_itself(op)
-            return cast("Sequence[Value | Attribute]", found)
-    if COMMUTATIVE in op.traits and _moves_constants_right(op):
-        rewriter.changed_itself(op)
+        folded = op.fold(constants)
+        if folded is not None:
+            if not folded:
+                rewriter.folded_in_place(op)
+            return folded
+    if COMMUTATIVE in op.traits and _move_constants_right(op):
+        rewriter.folded_in_place(op)
         return []
     return None
 
 
 def materialize(op: Op, value: Attribute, result: Value) -> Op | None:
-    """A detached constant in place of a result of `op`, made by the dialect of `op` if it can."""
+    """A detached constant for a result of `op`; None if the dialect of `op` cannot materialize it."""
     make = op.dialect.materialize_constant if op.dialect is not None else None
     return None if make is None else cast("Op | None", make(value, result.type, op.location))
 
 
-def _moves_constants_right(op: Op) -> bool:
-    """Puts constant operands of a commutative operation behind the others."""
+def _move_constants_right(op: Op) -> bool:
+    """Moves constant operands of a commutative operation after the others; whether the order changed."""
     values = op.operands
     if not any(constant_value(value.defining_op) is not None for value in values[:-1]):
         return False
@@ -64,40 +64,37 @@ def _moves_constants_right(op: Op) -> bool:
 
 
 class ConstantPool:
-    """Makes equal constants of an isolated region one, at the top of its first block."""
+    """Merges equal constants of an isolated region, at the start of its entry block."""
 
     def __init__(self, rewriter: Rewriter, region: Region) -> None:
         self._rewriter = rewriter
         self._region = region
-        self._found: dict[tuple[Region, str, Attribute, Attribute], Op] = {}
-        self._owned: set[Op] = set()
+        self._constants: dict[tuple[Region, str, Attribute, Attribute], Op] = {}
+        self._hoisted: set[Op] = set()
 
     def keep(self, op: Op, value: Attribute) -> bool:
-        """Whether a constant stays: it is the first of its kind, and goes to the top.
-
-        Otherwise it has been replaced by the first one.
-        """
+        """Hoists the first of several equal constants and returns True; replaces the others by it."""
         region = _insertion_region(op)
         key = (region, op.dialect_name, value, op.results[0].type)
-        first = self._found.get(key)
+        first = self._constants.get(key)
         if first is not None:
             self._rewriter.replace(op, first)
             first.location = UnknownLoc()
             return False
         block = region.blocks[0]
-        is_elsewhere = op.parent is not block
-        if is_elsewhere or (op.prev is not None and op.prev not in self._owned):
+        is_in_other_block = op.parent is not block
+        if is_in_other_block or (op.prev is not None and op.prev not in self._hoisted):
             assert block.first is not None
             self._rewriter.move(op, before=block.first)
-            if is_elsewhere:
+            if is_in_other_block:
                 op.location = UnknownLoc()
-        self._found[key] = op
-        self._owned.add(op)
+        self._constants[key] = op
+        self._hoisted.add(op)
         return True
 
 
 def _insertion_region(op: Op) -> Region:
-    """The outermost region around an operation that constants may move to."""
+    """The outermost enclosing region into which constants may be hoisted."""
     region = op.parent_region
     assert region is not None
     while True:

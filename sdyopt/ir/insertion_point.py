@@ -1,4 +1,4 @@
-"""Places to insert at, as the rewriter is told of them."""
+"""Insertion points, passed to the rewriter as keyword arguments: `rewriter.insert(op, **point)`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sdyopt.ir.operation import Op
 
 
 class InsertionPoint(TypedDict, total=False):
-    """Where an operation goes: one of the four. What is put at one place in turn stands in this order."""
+    """Exactly one of the four keys. Operations inserted at `before` or `at_end_of` keep their order."""
 
     before: Op
     after: Op

@@ -1,4 +1,4 @@
-"""Attributes that hold one number."""
+"""Integer and float attributes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from sdyopt.ir.types import I1, INDEX_WIDTH, FloatType, IndexType, IntegerType
 
 
 class IntegerAttr(Attribute):
-    """`3 : i64`, `true`: an integer of a type, index included.
+    """`3 : i64`, `true`: an integer of integer or index type.
 
-    One bit pattern is one value: negative where the top bit is set, but from 0 up for unsigned types
-    and for `i1`. `integer(…)` brings any number into that range.
+    The value is the signed reading of the bits, but the unsigned one for unsigned types and `i1`.
+    `integer(…)` wraps any number into that range.
     """
 
     value: int
@@ -18,14 +18,14 @@ class IntegerAttr(Attribute):
 
 
 class FloatAttr(Attribute):
-    """`1.0 : f32`: a floating point number, held as its bit pattern."""
+    """`1.0 : f32`: a floating-point number, stored as its bit pattern."""
 
     bits: int
     type: FloatType
 
 
 def integer(value: int, type: Type) -> IntegerAttr:
-    """The attribute `value : type`, wrapped around as the type's width demands."""
+    """The attribute `value : type`, wrapped to the width of the type."""
     assert isinstance(type, IntegerType | IndexType)
     return IntegerAttr(wrapped(value, type), type)
 
@@ -36,12 +36,12 @@ def boolean(value: bool) -> IntegerAttr:
 
 
 def integer_width(type: IntegerType | IndexType) -> int:
-    """The number of bits of an integer type in an attribute."""
+    """The width of an integer or index type in bits."""
     return type.width if isinstance(type, IntegerType) else INDEX_WIDTH
 
 
 def wrapped(value: int, type: IntegerType | IndexType) -> int:
-    """The value `type` has room for whose low bits are those of `value`."""
+    """`value` wrapped into the range of `type`."""
     width = integer_width(type)
     value &= (1 << width) - 1
     if not is_negative_possible(type) or not value >> (width - 1) & 1:
@@ -50,7 +50,7 @@ def wrapped(value: int, type: IntegerType | IndexType) -> int:
 
 
 def is_negative_possible(type: IntegerType | IndexType) -> bool:
-    """Whether attributes of this type hold negative numbers: not those of `ui8`, `i1` and `i0`."""
+    """Whether attributes of this type can be negative: not those of `ui8`, `i1` or `i0`."""
     if isinstance(type, IndexType):
         return True
     return type.width > 0 and not type.is_unsigned and type is not I1

@@ -1,4 +1,4 @@
-"""Fields: the operands, results, attributes and regions that an operation class declares.
+"""The operands, results, attributes and regions that an operation class declares as fields.
 
     @stablehlo.op("dot_general", PURE)
     class DotGeneralOp(Op):
@@ -8,8 +8,8 @@
         dims = attr(DOT_DIMS, name="dot_dimension_numbers")
         precision = optional_attr(PRECISION, name="precision_config")
 
-A field read from an operation gives its value: `op.lhs` a Value, `op.dims` what the attribute
-stands for. Read from a form, an operand or result gives its type: `form.lhs`, `form.dims`.
+On an operation, a field gives its value: `op.lhs` is a Value, `op.dims` the Python value of the attribute.
+On a signature, an operand or result field gives its type: `signature[DotGeneralOp.lhs]`.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import Type
 from sdyopt.ir.value import OpResult, Value
 
-if TYPE_CHECKING:  # operations hold the table of their fields
+if TYPE_CHECKING:  # operation classes list their fields
     from sdyopt.ir.operation import Op
 
-T = TypeVar("T")
-# What a group of operands or results is: in an operation, and the types of it in a signature.
-V = TypeVar("V")
-S = TypeVar("S")
+T = TypeVar("T", covariant=True)
+# What a field of operands or results gives on an operation (V), and on a signature (S).
+V = TypeVar("V", covariant=True)
+S = TypeVar("S", covariant=True)
 C = TypeVar("C", bound=Type)
 
 ONE, OPTIONAL, MANY = "one", "optional", "many"
@@ -41,7 +41,7 @@ RESULT_SEGMENTS = "resultSegmentSizes"
 
 
 class Field:
-    """A declared part of an operation class. `attribute_name` is its Python name."""
+    """A declared part of an operation class. `attribute_name` is the name of the Python attribute."""
 
     attribute_name: str
 
@@ -49,11 +49,12 @@ class Field:
         self.attribute_name = name
 
     def of_signature(self, signature: OpSignature) -> Any:
+        """The type of an operand or result, or the value of an attribute; see `OpSignature.__getitem__`."""
         raise NotImplementedError
 
 
 class ValueField(Field, Generic[V, S]):
-    """A group of operands or results: exactly one, at most one, or any number."""
+    """A group of operands or results; `arity` is ONE, OPTIONAL or MANY."""
 
     segments: str
 
@@ -62,7 +63,7 @@ class ValueField(Field, Generic[V, S]):
         self.arity = arity
 
     def range_of(self, signature: OpSignature) -> tuple[int, int]:
-        """First index and number of the values that belong to this field."""
+        """The index of the first value of this field, and the number of values."""
         raise NotImplementedError
 
     def of_signature(self, signature: OpSignature) -> S:
@@ -75,9 +76,11 @@ class ValueField(Field, Generic[V, S]):
         return cast(S, types[start : start + count])
 
     def types_of(self, signature: OpSignature) -> tuple[Type, ...]:
+        """The types of all operands, or of all results."""
         raise NotImplementedError
 
-    def values_of(self, op: Op) -> Sequence[Any]:
+    def values_of(self, op: Op) -> Sequence[Value]:
+        """All operands, or all results."""
         raise NotImplementedError
 
     @overload
@@ -97,6 +100,8 @@ class ValueField(Field, Generic[V, S]):
 
 
 class OperandField(ValueField[V, S]):
+    """A group of operands."""
+
     segments = OPERAND_SEGMENTS
 
     def range_of(self, signature: OpSignature) -> tuple[int, int]:
@@ -110,6 +115,8 @@ class OperandField(ValueField[V, S]):
 
 
 class ResultField(ValueField[V, S]):
+    """A group of results."""
+
     segments = RESULT_SEGMENTS
 
     def range_of(self, signature: OpSignature) -> tuple[int, int]:
@@ -125,11 +132,11 @@ class ResultField(ValueField[V, S]):
 class AttrField(Field, Generic[T]):
     """An inherent attribute: required or optional, with or without a default.
 
-    A required one that is missing is filled in with its default; an optional one stays missing, and
+    A missing required attribute is filled in with its default; a missing optional one stays missing and
     reads as its default.
     """
 
-    def __init__(self, kind: AttrKind[Any], name: str | None, is_optional: bool, default: Attribute | None):
+    def __init__(self, kind: AttrKind[T], name: str | None, is_optional: bool, default: Attribute | None):
         self.kind = kind
         self.name = name or ""
         self.is_optional = is_optional
@@ -154,14 +161,14 @@ class AttrField(Field, Generic[T]):
 
 
 class RegionField(Field, Generic[T]):
-    """One region, or (`is_variadic`) all from here to the last."""
+    """One region, or (`is_variadic`) all regions from `index` on. `index` is set by the `op` decorator."""
 
     index: int
 
     def __init__(self, constraint: RegionConstraint, is_variadic: bool, name: str | None = None) -> None:
         self.constraint = constraint
         self.is_variadic = is_variadic
-        # What errors call it.
+        # The name in diagnostics.
         self.name = name or ""
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -184,7 +191,7 @@ def operand(constraint: TypeConstraint[C]) -> OperandField[Value, C]:
 
 
 def optional_operand(constraint: TypeConstraint[C]) -> OperandField[Value | None, C | None]:
-    """An operand or none."""
+    """At most one operand."""
     return OperandField(constraint, OPTIONAL)
 
 
@@ -198,28 +205,23 @@ def result(constraint: TypeConstraint[C]) -> ResultField[OpResult, C]:
     return ResultField(constraint, ONE)
 
 
-def optional_result(constraint: TypeConstraint[C]) -> ResultField[OpResult | None, C | None]:
-    """A result or none."""
-    return ResultField(constraint, OPTIONAL)
-
-
 def results(constraint: TypeConstraint[C]) -> ResultField[tuple[OpResult, ...], tuple[C, ...]]:
     """Any number of results."""
     return ResultField(constraint, MANY)
 
 
 def attr(kind: AttrKind[T], name: str | None = None, default: Attribute | None = None) -> AttrField[T]:
-    """An attribute that must be there; a missing one takes the default, if there is one."""
+    """A required attribute; a missing one is filled in with the default, if there is one."""
     return AttrField(kind, name, is_optional=False, default=default)
 
 
 def optional_attr(kind: AttrKind[T], name: str | None = None) -> AttrField[T | None]:
-    """An attribute that may be missing, and then reads as None."""
+    """An optional attribute; a missing one reads as None."""
     return AttrField(kind, name, is_optional=True, default=None)
 
 
 def defaulted_attr(kind: AttrKind[T], default: Attribute, name: str | None = None) -> AttrField[T]:
-    """An attribute that may be missing, and then reads as the default."""
+    """An optional attribute; a missing one stays missing and reads as the default."""
     return AttrField(kind, name, is_optional=True, default=default)
 
 
@@ -233,30 +235,31 @@ def regions(constraint: RegionConstraint = ANY_REGION) -> RegionField[tuple[Regi
     return RegionField(constraint, is_variadic=True)
 
 
+# Field name -> (index of the first value, number of values).
 Ranges = dict[str, tuple[int, int]]
 
 
 def operand_ranges(signature: OpSignature) -> Ranges:
-    """(first index, number) of each operand field."""
+    """The operands of each operand field, by the field's name."""
     fields = [f for f in signature.op_class.fields.values() if isinstance(f, OperandField)]
     return _ranges(signature, fields, len(signature.operand_types))
 
 
 def result_ranges(signature: OpSignature) -> Ranges:
-    """(first index, number) of each result field."""
+    """The results of each result field, by the field's name."""
     fields = [f for f in signature.op_class.fields.values() if isinstance(f, ResultField)]
     return _ranges(signature, fields, len(signature.result_types))
 
 
-def _ranges(signature: OpSignature, fields: Sequence[ValueField[Any, Any]], total: int) -> Ranges:
-    """Sizes come from the segments attribute, or the one group of unknown size takes the rest."""
+def _ranges(signature: OpSignature, fields: Sequence[ValueField[object, object]], total: int) -> Ranges:
+    """Group sizes come from the segment sizes attribute; without one, the variadic group takes the rest."""
     segments = signature.attributes.get(fields[0].segments) if fields else None
     if isinstance(segments, DenseArray):
         sizes = [int(size) for size in segments.values]
     else:
         groups = sum(field.arity != ONE for field in fields)
         rest = max(total - (len(fields) - groups), 0)
-        # Where there are several groups, the class says that all have the same size.
+        # A class with several variadic groups and no segment sizes has groups of equal size.
         sizes = [1 if field.arity == ONE else rest // groups for field in fields]
     ranges, start = {}, 0
     for field, size in zip(fields, sizes, strict=False):

@@ -1,8 +1,7 @@
-"""Forms: what an operation is, apart from where it stands.
+"""Operation signatures: the class, name, inherent attributes, operand types and result types of an operation.
 
-A form is the class, name, inherent attributes and the operand and result types of an operation.
-Equal forms are one object, so that what follows from the form alone (constraints, print template,
-sharding rule, cost) is worked out once per form and kept in its `memo`.
+Signatures are interned. Whatever depends on the signature alone (constraints, print template, sharding rule,
+cost) is computed once per signature and cached in its `memo`.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from sdyopt.interning import Interned, derive, derived
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.types import Type
 
-if TYPE_CHECKING:  # an operation has a form and a form names its operation's class
+if TYPE_CHECKING:  # an operation has a signature, which names the operation's class
     from sdyopt.ir.operation import Op
 
 T = TypeVar("T")
@@ -22,17 +21,18 @@ F = TypeVar("F", covariant=True)
 
 
 class SignatureField(Protocol[F]):
-    """A declared operand, result or attribute, which says what it is in a signature."""
+    """A declared operand, result or attribute, as read from a signature."""
 
-    def of_signature(self, signature: OpSignature) -> F: ...
+    def of_signature(self, signature: OpSignature) -> F:
+        """The type of an operand or result, or the value of an attribute."""
 
 
 class SignatureError(Exception):
-    """A form breaks a constraint; the verifier adds the operation's location.
+    """A signature violates a constraint; the verifier adds the operation's location.
 
-    `prefixed` puts `'dialect.name' op ` before the message, as MLIR's emitOpError does. Where the
-    reference knows the location only, the error does not show the operation. `followers` are errors
-    that come of this one.
+    `prefixed` adds `'dialect.name' op ` before the message, as MLIR's emitOpError does. Without
+    `shows_operation`, no note with the operation follows, for errors that the reference reports at a bare
+    location. `followers` are errors that this one causes, reported after it.
     """
 
     def __init__(self, message: str, prefixed: bool, shows_operation: bool = True) -> None:
@@ -44,31 +44,34 @@ class SignatureError(Exception):
         self.followers: list[SignatureError] = []
 
     def note(self, message: str) -> SignatureError:
-        """Adds a note that stands at the operation, too."""
+        """Adds a note at the location of the operation."""
         self.notes.append(message)
         return self
 
     def then(self, error: SignatureError) -> SignatureError:
-        """Adds an error that comes of this one."""
+        """Adds an error that this one causes, reported after it."""
         self.followers.append(error)
         return self
 
 
 class OpSignature(Interned):
-    """Class, name, inherent attributes, operand types and result types of an operation."""
+    """The interned part of an operation.
+
+    `name` is that of `op_class`, except for an unregistered operation. `memo` is the cache of `cached`.
+    """
 
     op_class: type[Op]
     name: str
     attributes: DictAttr
     operand_types: tuple[Type, ...]
     result_types: tuple[Type, ...]
-    memo: dict[Any, Any] = derived()
+    memo: dict[object, Any] = derived()
 
     def __post_init__(self) -> None:
         derive(self, memo={})
 
     def cached(self, function: Callable[[OpSignature], T]) -> T:
-        """`function(self)`, computed once per form."""
+        """`function(self)`, computed once per signature."""
         try:
             value: T = self.memo[function]
         except KeyError:
@@ -76,40 +79,43 @@ class OpSignature(Interned):
         return value
 
     def attribute(self, name: str) -> Attribute | None:
+        """The inherent attribute of this name; None if it is missing."""
         return self.attributes.get(name)
 
     def with_attributes(self, attributes: DictAttr) -> OpSignature:
+        """A copy with other inherent attributes."""
         return OpSignature(self.op_class, self.name, attributes, self.operand_types, self.result_types)
 
     def with_types(self, operand_types: tuple[Type, ...], result_types: tuple[Type, ...]) -> OpSignature:
+        """A copy with other operand and result types."""
         return OpSignature(self.op_class, self.name, self.attributes, operand_types, result_types)
 
     def error(self, message: str) -> SignatureError:
-        """An error worded as it stands."""
+        """An error with this message (`emitError`)."""
         return SignatureError(message, prefixed=False)
 
     def op_error(self, message: str) -> SignatureError:
-        """An error that names the operation first: `'dialect.name' op message`."""
+        """An error with the prefix `'dialect.name' op ` (`emitOpError`)."""
         return SignatureError(message, prefixed=True)
 
     def located_error(self, message: str) -> SignatureError:
-        """An error worded as it stands, with the operation's location but without the operation."""
+        """An error at the location of the operation, without the note that shows the operation."""
         return SignatureError(message, prefixed=False, shows_operation=False)
 
     def __getitem__(self, field: SignatureField[F]) -> F:
-        """What a declared field of the operation's class is in this signature: `signature[DotOp.lhs]`.
+        """The type or value of a declared field of the operation's class: `signature[DotOp.lhs]`.
 
         The type of an operand or result (None or a tuple of types where the field is optional or
-        variadic), the value of an attribute.
+        variadic), or the value of an attribute.
         """
         return field.of_signature(self)
 
     def __getattr__(self, name: str) -> Any:
-        """A declared attribute or type of the operation's class, such as `form.dims`."""
+        """The type or value of a declared field by name, such as `signature.dims`."""
         field = self.op_class.fields.get(name) if name[0] != "_" else None
         if field is None:
             raise AttributeError(f"{self.name} declares no {name!r}")
         return field.of_signature(self)
 
     def __repr__(self) -> str:
-        return f"<form of {self.name}>"
+        return f"<signature of {self.name}>"

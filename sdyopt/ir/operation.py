@@ -1,7 +1,6 @@
-"""Operations: a form plus its place.
+"""Operations: an interned signature plus operands, regions, successors, location and discardable attributes.
 
-The place is operands, regions, successors, location and discardable attributes. Build operations
-with `build`, change them through `ir.rewrite.Rewriter`.
+`build` creates operations; `ir.rewrite.Rewriter` edits them.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ UNKNOWN = UnknownLoc()
 
 
 class Op:
-    """Base of all operations. A class declares its parts as fields (see `ir.define`).
+    """Base class of all operations. A class declares operands, results and attributes (see `ir.op_fields`).
 
-    Class-level facts are filled in by the dialect's `op` decorator: `name` with its dialect,
-    `traits`, and `fields` by name in declaration order.
+    The dialect's `op` decorator sets `name` (with the namespace), `dialect`, `traits`, and `fields`, which
+    maps names to fields in declaration order.
     """
 
     __slots__ = (
@@ -45,46 +44,54 @@ class Op:
     )
 
     name: ClassVar[str] = ""
-    dialect: ClassVar[Any] = None
+    dialect: ClassVar[Any] = None  # an `ir.dialect.Dialect`, or None for unregistered operations
     traits: ClassVar[frozenset[Trait]] = frozenset()
     trait_order: ClassVar[tuple[Trait, ...]] = ()
     fields: ClassVar[Mapping[str, Field]] = {}
     is_terminator: ClassVar[bool] = False
     op_class_has_regions: ClassVar[bool] = False
-    # Operations of this dialect are written without its name directly inside this one.
-    default_dialect: ClassVar[str] = ""
-    # How the operation is written; belongs to the syntax layer, which reads it.
-    assembly: ClassVar[Any] = None
 
-    # The hooks that a class may define. `None` says that there is nothing to do.
+    # --- Text ---
+    # Operations of this dialect are written without its namespace directly inside this one.
+    default_dialect: ClassVar[str] = ""
+    # The assembly format, which only the asm layer reads; None for the generic syntax.
+    assembly: ClassVar[Any] = None
+    # Suggested SSA names: () -> (result index, name), … and (region) -> (argument, name), …
+    name_results: Callable[[], Sequence[tuple[int, str]]] | None = None
+    name_arguments: Callable[[Region], Sequence[tuple[BlockArgument, str]]] | None = None
+
+    # --- Verification: hooks, None where there is nothing to check ---
+    # (signature) -> raises SignatureError. The other verifiers are methods that raise DiagnosticError.
     verify_signature: ClassVar[Callable[..., None] | None] = None
     verify_in_context: Callable[..., None] | None = None
     verify_regions: Callable[..., None] | None = None
-    # Whether `verify_in_context` reads more than the operation, the definitions of its operands, and those
-    # around it.
-    has_nonlocal_verifier: ClassVar[bool] = False
-    # Whether the checks of an operation with regions leave discardable attributes alone, inside too.
-    ignores_discardable_attributes: ClassVar[bool] = False
-    # Whether it depends on this operation what is right in the discardable attributes of those inside.
-    scopes_attributes: ClassVar[bool] = False
-    # Comes when all inside the symbol table has been verified.
+    # Runs once the enclosing symbol table and everything inside it is verified.
     verify_symbol_uses: Callable[..., None] | None = None
+    # (signature, regions) -> the result types, for classes with an `InfersTypes` trait.
     infer_result_types: ClassVar[Callable[..., Sequence[Type]] | None] = None
-    fold: Callable[..., Any] | None = None
-    # Whether operations of a form leave memory alone, if the traits do not say so.
-    is_effect_free: ClassVar[Callable[..., bool] | None] = None
+    # Whether `verify_in_context` reads more than the operation, the definitions of its operands, and the
+    # enclosing operations.
+    has_nonlocal_verifier: ClassVar[bool] = False
+    # Whether the checks of an operation with regions read no discardable attributes, nested ones included.
+    ignores_discardable_attributes: ClassVar[bool] = False
+    # Whether the validity of discardable attributes of nested operations depends on this operation.
+    scopes_attributes: ClassVar[bool] = False
+
+    # --- Semantics ---
+    # (constant operand values, None for the others) -> a value or attribute per result, [] if the operation
+    # was folded in place, None if it does not fold.
+    fold: Callable[..., Sequence[Value | Attribute] | None] | None = None
     canonicalizations: ClassVar[tuple[Any, ...]] = ()
-    # Names that printed text should use: () -> (result index, name), … and (region) -> (argument, name), …
-    # Inherent attributes that are kept outside the form, because they change often and one by one.
-    # `set_up` prepares the slots that hold them.
-    mutable_attributes: ClassVar[tuple[str, ...]] = ()
-    # Of a branch, for each successor the field of the operands that become the block's arguments.
-    target_operands: ClassVar[tuple[str, ...]] = ()
-    # Which values are the same data, as a `data_flow.DataFlow`; None for operations that make new data.
+    # (signature) -> whether the operation has no memory effects, for classes whose traits leave it open.
+    is_effect_free: ClassVar[Callable[..., bool] | None] = None
+    # For a branch: per successor, the name of the field whose operands become the block arguments.
+    successor_operands: ClassVar[tuple[str, ...]] = ()
+    # The data-flow edges of the operation, an `ir.data_flow.DataFlow`; None if it has none.
     data_flow: ClassVar[Any] = None
+    # Inherent attributes that are stored outside the signature because they change often and one by one;
+    # `set_up` initializes their slots.
+    mutable_attributes: ClassVar[tuple[str, ...]] = ()
     set_up: Callable[[], None] | None = None
-    name_results: Callable[[], Sequence[tuple[int, str]]] | None = None
-    name_arguments: Callable[[Region], Sequence[tuple[BlockArgument, str]]] | None = None
 
     signature: OpSignature
     attributes: DictAttr
@@ -106,7 +113,7 @@ class Op:
 
     @property
     def operand_uses(self) -> list[OpOperand]:
-        """The operands as uses, which know their index."""
+        """The operands as uses, each with its index."""
         return self._operands
 
     def operand_at(self, index: int) -> Value:
@@ -128,6 +135,7 @@ class Op:
 
     @property
     def location(self) -> Location:
+        """The source location, resolved on first use."""
         location = self._location
         if isinstance(location, tuple):
             source, offset = location
@@ -141,17 +149,18 @@ class Op:
 
     @property
     def dialect_name(self) -> str:
+        """The namespace of the operation, also of an unregistered one."""
         return self.signature.name.partition(".")[0]
 
     def attribute(self, name: str) -> Attribute | None:
         """An attribute by name, inherent ones first."""
         if name in self.mutable_attributes:
             return self.mutable_attribute(name)
-        found = self.signature.attributes.get(name)
-        return self.attributes.get(name) if found is None else found
+        inherent = self.signature.attributes.get(name)
+        return self.attributes.get(name) if inherent is None else inherent
 
     def inherent_attributes(self) -> DictAttr:
-        """All inherent attributes, those kept outside the form included."""
+        """All inherent attributes, `mutable_attributes` included."""
         attributes = self.signature.attributes
         for name in self.mutable_attributes:
             value = self.mutable_attribute(name)
@@ -160,17 +169,17 @@ class Op:
         return attributes
 
     def mutable_attribute(self, name: str) -> Attribute | None:
-        """One of `mutable_attributes`, None if it would be empty."""
+        """The value of one of `mutable_attributes`; None if it is empty."""
         raise NotImplementedError
 
     def set_mutable_attribute(self, name: str, value: Attribute | None) -> None:
-        """Sets one of `mutable_attributes`. Only `build`, cloning and the rewriter do."""
+        """Sets one of `mutable_attributes`. Only parsing, cloning and the rewriter call this."""
         raise NotImplementedError
 
     def has_trait(self, trait: Trait) -> bool:
         return trait in self.traits
 
-    # --- Place ----------------------------------------------------------------------
+    # --- Position -------------------------------------------------------------------
 
     @property
     def parent_op(self) -> Op | None:
@@ -193,7 +202,7 @@ class Op:
         return next((op for op in self.ancestors() if isinstance(op, classes)), None)
 
     def is_ancestor(self, other: Op | None) -> bool:
-        """Whether `other` is this operation or lies inside it."""
+        """Whether `other` is this operation or is nested in it."""
         while other is not None:
             if other is self:
                 return True
@@ -201,7 +210,7 @@ class Op:
         return False
 
     def is_before(self, other: Op) -> bool:
-        """Whether this stands before `other` in the block of both."""
+        """Whether this operation precedes `other`, which is in the same block."""
         block = self.parent
         assert block is not None and block is other.parent
         if not block.is_ordered:
@@ -209,42 +218,43 @@ class Op:
         return self.order < other.order
 
     def walk(self) -> Iterator[Op]:
-        """This operation and all inside it, each before what it contains (pre-order).
+        """This operation and all nested ones in pre-order. The yielded operation may be erased.
 
-        The yielded operation may be erased. This and the next one are flat, because passes walk a lot.
+        Not recursive, and neither is `walk_post_order`, because passes walk often.
         """
         yield self
-        # The blocks to go on with, and where to go on around them, innermost last.
-        blocks, around = _blocks_in(self), []
+        # The remaining blocks of the innermost operation; and per enclosing operation, innermost last, the
+        # operation to continue with and its remaining blocks.
+        blocks, enclosing = _blocks_in(self), []
         op: Op | None = None
         while True:
             while op is not None:
                 following = op.next
                 yield op
                 if op.regions:
-                    around.append((following, blocks))
+                    enclosing.append((following, blocks))
                     blocks = _blocks_in(op)
                     break
                 op = following
             block = next(blocks, None)
             if block is not None:
                 op = block.first
-            elif around:
-                op, blocks = around.pop()
+            elif enclosing:
+                op, blocks = enclosing.pop()
             else:
                 return
 
     def walk_post_order(self) -> Iterator[Op]:
-        """All inside this operation and then itself: MLIR's default order.
+        """All nested operations and then this one in post-order, MLIR's default.
 
         The yielded operation may be erased.
         """
-        blocks, around = _blocks_in(self), []
+        blocks, enclosing = _blocks_in(self), []
         op: Op | None = None
         while True:
             while op is not None:
                 if op.regions:
-                    around.append((op, op.next, blocks))
+                    enclosing.append((op, op.next, blocks))
                     blocks = _blocks_in(op)
                     break
                 following = op.next
@@ -253,8 +263,8 @@ class Op:
             block = next(blocks, None)
             if block is not None:
                 op = block.first
-            elif around:
-                outer, op, blocks = around.pop()
+            elif enclosing:
+                outer, op, blocks = enclosing.pop()
                 yield outer
             else:
                 yield self
@@ -263,15 +273,15 @@ class Op:
     # --- Diagnostics ----------------------------------------------------------------
 
     def error(self, message: str) -> DiagnosticError:
-        """An error at this operation, worded as it stands."""
+        """An error at this operation with this message (`emitError`)."""
         return DiagnosticError(Diagnostic(Severity.ERROR, self.location, message, operation=self))
 
     def op_error(self, message: str) -> DiagnosticError:
-        """An error that names the operation first: `'dialect.name' op message`."""
+        """An error with the prefix `'dialect.name' op ` (`emitOpError`)."""
         return self.error(f"'{self.signature.name}' op {message}")
 
     def warn(self, message: str) -> None:
-        """Sends a warning at this operation."""
+        """Emits a warning at this operation."""
         emit(Diagnostic(Severity.WARNING, self.location, message, operation=self))
 
     def __repr__(self) -> str:
@@ -279,7 +289,7 @@ class Op:
 
 
 class UnregisteredOp(Op):
-    """An operation of a dialect that is not loaded, known only by its name."""
+    """An operation of a dialect that is not registered. Its name is in the signature."""
 
     __slots__ = ()
 
@@ -296,7 +306,7 @@ def build(
     regions: tuple[Region, ...] = (),
     successors: Sequence[Block] = (),
 ) -> Op:
-    """Makes a detached operation. Parsing makes most of a program through here, so it is flat."""
+    """Creates a detached operation. The parser calls this for every operation, so it calls no helpers."""
     op = object.__new__(signature.op_class)
     op.signature = signature
     op.attributes = attributes

@@ -1,8 +1,8 @@
-"""Rewrite patterns, and the driver that applies them greedily in MLIR's order.
+"""Rewrite patterns and the greedy rewrite driver.
 
-The order in which operations are visited decides which of several possible results comes out, so
-it is the reference's: a stack of operations, filled top-down or bottom-up, to which every edit adds
-what it touched. Rounds follow until nothing changes.
+The result depends on the order in which operations are visited, so it is that of MLIR's greedy driver: a
+worklist (a stack), filled top-down or bottom-up, to which every edit adds the affected operations; repeated
+until a fixed point is reached.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from sdyopt.ir.value import Value
 class Pattern:
     """A rewrite of operations of one class.
 
-    `rewrite(op, rewriter)` says whether it changed anything, and edits only then. Patterns with more
-    `benefit` are tried first; `labels` and `name` are what passes enable and disable them by.
+    `rewrite(op, rewriter)` returns whether it matched, and edits only then. Patterns with a higher `benefit`
+    are tried first; passes enable and disable patterns by `labels` and `name`.
     """
 
     rewrite: Callable[[Any, Rewriter], bool]
@@ -39,6 +39,8 @@ class Pattern:
 
 
 class RegionSimplification(StrEnum):
+    """How regions are simplified between iterations; AGGRESSIVE also merges blocks."""
+
     DISABLED = "disabled"
     NORMAL = "normal"
     AGGRESSIVE = "aggressive"
@@ -46,7 +48,7 @@ class RegionSimplification(StrEnum):
 
 @dataclass(frozen=True)
 class GreedyOptions:
-    """How patterns are applied. A maximum of -1 is none."""
+    """The configuration of the greedy driver. -1 means no limit."""
 
     top_down: bool = False
     max_iterations: int = 10
@@ -54,17 +56,17 @@ class GreedyOptions:
     region_simplification: RegionSimplification = RegionSimplification.AGGRESSIVE
     folds: bool = True
     merges_constants: bool = True
-    merges_equal: bool = False
+    cse_between_iterations: bool = False
 
 
-# The patterns of an operation class, those of most benefit first.
+# The patterns of an operation class, highest benefit first.
 PatternsOf = Callable[[type[Op]], Sequence[Pattern]]
 
 
 def apply_greedily(
     root: Op, patterns_of: PatternsOf, options: GreedyOptions = GreedyOptions()
 ) -> tuple[bool, bool]:
-    """Applies patterns and folds to what is inside `root`: (changed, reached a fixed point)."""
+    """Applies patterns and folds to the operations nested in `root`: (changed, reached a fixed point)."""
     changed, converged = False, True
     for region in root.regions:
         driver = _Driver(region, patterns_of, options)
@@ -74,41 +76,41 @@ def apply_greedily(
 
 
 class _Driver:
-    """Works on one region. Listens to its own rewriter for what to visit again."""
+    """The driver of one region. As the rewriter's listener, it adds affected operations to the worklist."""
 
     def __init__(self, region: Region, patterns_of: PatternsOf, options: GreedyOptions) -> None:
         self.changed = False
         self._region = region
         self._patterns_of = patterns_of
-        self._known: dict[type[Op], Sequence[Pattern]] = {}
+        self._patterns_by_class: dict[type[Op], Sequence[Pattern]] = {}
         self._options = options
         self._rewriter = Rewriter(self)
-        # A stack without duplicates: a dict keeps the order and finds members.
-        self._stack: dict[Op, None] = {}
+        # A stack without duplicates: a dict is ordered and finds members fast.
+        self._worklist: dict[Op, None] = {}
 
     def run(self) -> bool:
-        """Whether a fixed point was reached within the allowed number of rounds."""
+        """Rewrites to a fixed point; whether it was reached within `max_iterations`."""
         iteration = 0
         while True:
             iteration += 1
             if 0 <= self._options.max_iterations < iteration:
                 return False
-            self._stack.clear()
+            self._worklist.clear()
             pool = ConstantPool(self._rewriter, self._region)
-            self._fill(pool)
-            goes_on = erase_unreachable(self._rewriter, self._region)
-            goes_on |= self._work()
+            self._fill_worklist(pool)
+            changed = erase_unreachable(self._rewriter, self._region)
+            changed |= self._rewrite_worklist()
             simplification = self._options.region_simplification
             if simplification is not RegionSimplification.DISABLED:
                 merges_blocks = simplification is RegionSimplification.AGGRESSIVE
-                goes_on |= simplify_region(self._rewriter, self._region, merges_blocks)
-            if self._options.merges_equal:
-                goes_on |= eliminate_common_subexpressions(self._rewriter, self._region)
-            self.changed |= goes_on or self._rewriter.changed
-            if not goes_on:
+                changed |= simplify_region(self._rewriter, self._region, merges_blocks)
+            if self._options.cse_between_iterations:
+                changed |= eliminate_common_subexpressions(self._rewriter, self._region)
+            self.changed |= changed or self._rewriter.changed
+            if not changed:
                 return True
 
-    def _fill(self, pool: ConstantPool) -> None:
+    def _fill_worklist(self, pool: ConstantPool) -> None:
         merges = self._options.merges_constants
 
         def add(op: Op) -> None:
@@ -124,13 +126,13 @@ class _Driver:
                 for inner in list(op.walk() if self._options.top_down else op.walk_post_order()):
                     add(inner)
         if self._options.top_down:
-            self._stack = dict.fromkeys(reversed(self._stack))
+            self._worklist = dict.fromkeys(reversed(self._worklist))
 
-    def _work(self) -> bool:
+    def _rewrite_worklist(self) -> bool:
         changed, rewrites = False, 0
         limit = self._options.max_rewrites
-        while self._stack and (limit < 0 or rewrites < limit):
-            op, _ = self._stack.popitem()
+        while self._worklist and (limit < 0 or rewrites < limit):
+            op, _ = self._worklist.popitem()
             if is_trivially_dead(op):
                 self._rewriter.erase(op)
                 changed = True
@@ -144,50 +146,50 @@ class _Driver:
         return changed
 
     def _patterns(self, op_class: type[Op]) -> Sequence[Pattern]:
-        found = self._known.get(op_class)
-        if found is None:
-            found = self._known[op_class] = self._patterns_of(op_class)
-        return found
+        patterns = self._patterns_by_class.get(op_class)
+        if patterns is None:
+            patterns = self._patterns_by_class[op_class] = self._patterns_of(op_class)
+        return patterns
 
     def _fold(self, op: Op) -> bool:
-        found = fold(op, self._rewriter)
-        if found is None:
+        folded = fold(op, self._rewriter)
+        if folded is None:
             return False
-        if not found:
+        if not folded:
             return True
-        made: list[Op] = []
+        constants: list[Op] = []
         values: list[Value] = []
-        for value, result in zip(found, op.results, strict=True):
+        for value, result in zip(folded, op.results, strict=True):
             if isinstance(value, Attribute):
                 constant = materialize(op, value, result)
                 if constant is None:
-                    for extra in made:
-                        self._rewriter.erase(extra)
+                    for unused in constants:
+                        self._rewriter.erase(unused)
                     return False
                 self._rewriter.insert(constant, before=op)
-                made.append(constant)
+                constants.append(constant)
                 value = constant.results[0]
             values.append(value)
         self._rewriter.replace(op, values)
         return True
 
-    # --- The stack ------------------------------------------------------------------------
+    # --- The worklist ---------------------------------------------------------------------
 
     def _push(self, op: Op) -> None:
-        """Adds an operation and then those around it, as far as they are in the region."""
+        """Adds an operation and then its ancestors in the region."""
         if op.parent is not None and op.parent.parent is self._region:
-            self._stack.setdefault(op)
+            self._worklist.setdefault(op)
             return
-        around = []
-        here: Op | None = op
-        while here is not None:
-            around.append(here)
-            region = here.parent_region
+        ancestors = []
+        ancestor: Op | None = op
+        while ancestor is not None:
+            ancestors.append(ancestor)
+            region = ancestor.parent_region
             if region is self._region:
-                for one in around:
-                    self._stack.setdefault(one)
+                for each in ancestors:
+                    self._worklist.setdefault(each)
                 return
-            here = region.parent if region is not None else None
+            ancestor = region.parent if region is not None else None
 
     def inserted(self, op: Op) -> None:
         self._push(op)
@@ -203,11 +205,11 @@ class _Driver:
             definition = use.value.defining_op
             if definition is not None and not has_two_other_users(use.value, op):
                 self._push(definition)
-        self._stack.pop(op, None)
+        self._worklist.pop(op, None)
 
 
 def has_two_other_users(value: Value, op: Op) -> bool:
-    """Whether a value will have more than one user when `op` is gone: then MLIR does not look at it again."""
+    """Whether a value has more than one user besides `op`: then MLIR does not revisit its definition."""
     other = None
     for user in value.users:
         if user is op or user is other:

@@ -1,15 +1,15 @@
-"""Arguments of blocks that are always handed the same value: that is used instead."""
+"""Erases block arguments for which all branches forward the same value, and uses the value instead."""
 
 from __future__ import annotations
 
 from sdyopt.ir.block import Block, Region
-from sdyopt.ir.branch_interface import hand_over_only, handed_values, ways_into
+from sdyopt.ir.branch_interface import incoming_edges, keep_successor_operands, successor_operand_values
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import BlockArgument, Value
 
 
 def drop_redundant_arguments(rewriter: Rewriter, region: Region) -> bool:
-    """Whether arguments were dropped, in the region or in those inside it."""
+    """Erases redundant block arguments in a region and in nested ones; whether there were any."""
     changed = False
     for block in region.blocks:
         changed |= _drop_in(rewriter, block)
@@ -20,21 +20,23 @@ def drop_redundant_arguments(rewriter: Rewriter, region: Region) -> bool:
 
 
 def _drop_in(rewriter: Rewriter, block: Block) -> bool:
-    ways = ways_into(block) if block.arguments else []
-    if not ways or not all(branch.target_operands for branch, _ in ways):
+    edges = incoming_edges(block) if block.arguments else []
+    if not edges or not all(branch.successor_operands for branch, _ in edges):
         return False
     redundant: list[BlockArgument] = []
     for argument in block.arguments:
-        # Asked anew each time: what replaced another argument may have been handed over itself.
-        handed: list[Value] = [handed_values(branch, number)[argument.index] for branch, number in ways]
-        if all(value is handed[0] for value in handed):
-            rewriter.replace_all_uses(argument, handed[0])
+        # Read again for each argument: replacing another one may have changed the forwarded values.
+        forwarded: list[Value] = [
+            successor_operand_values(branch, number)[argument.index] for branch, number in edges
+        ]
+        if all(value is forwarded[0] for value in forwarded):
+            rewriter.replace_all_uses(argument, forwarded[0])
             redundant.append(argument)
     if not redundant:
         return False
-    for branch in dict.fromkeys(branch for branch, _ in ways):
-        kept = {argument for after in branch.successors for argument in after.arguments}
-        hand_over_only(rewriter, branch, kept.difference(redundant))
+    for branch in dict.fromkeys(branch for branch, _ in edges):
+        kept = {argument for successor in branch.successors for argument in successor.arguments}
+        keep_successor_operands(rewriter, branch, kept.difference(redundant))
     for argument in redundant:
         rewriter.erase_argument(argument)
     return True

@@ -1,7 +1,7 @@
-"""Region simplification: what nothing reaches or needs goes, and equal blocks become one.
+"""Region simplification: erases unreachable blocks and dead code, and merges equal blocks.
 
-Worked out as in MLIR, because what is left decides what comes next: a value is needed if an operation
-with effects, or a terminator, depends on it, wherever that stands.
+Follows MLIR's simplifyRegions exactly, because later rewrites depend on the result. A value is live if an
+operation with memory effects, or a terminator, depends on it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from sdyopt.ir.block import Region
 from sdyopt.ir.block_merging import merge_blocks
-from sdyopt.ir.branch_interface import hand_over_only
+from sdyopt.ir.branch_interface import keep_successor_operands
 from sdyopt.ir.dominance import Dominance, has_ssa_dominance
 from sdyopt.ir.effects import is_trivially_dead
 from sdyopt.ir.liveness import Liveness
@@ -19,7 +19,7 @@ from sdyopt.ir.rewrite import Rewriter
 
 
 def simplify_region(rewriter: Rewriter, region: Region, merges_blocks: bool = False) -> bool:
-    """Whether the region changed, or those inside it, in more than unneeded arguments."""
+    """Simplifies a region and nested ones; whether anything but dead block arguments was erased or merged."""
     changed = erase_unreachable(rewriter, region)
     changed |= _erase_dead(rewriter, region)
     if merges_blocks:
@@ -29,24 +29,24 @@ def simplify_region(rewriter: Rewriter, region: Region, merges_blocks: bool = Fa
 
 
 def erase_unreachable(rewriter: Rewriter, region: Region) -> bool:
-    """Removes the blocks to which no way leads; whether there were any."""
+    """Erases the unreachable blocks of a region and of nested ones; whether there were any."""
     changed = False
     if len(region.blocks) > 1:
         dominance = Dominance()
         for block in [block for block in region.blocks if not dominance.is_reachable(block)]:
             rewriter.erase_block(block)
             changed = True
-    for inner in _regions_inside(region):
+    for inner in _nested_regions(region):
         changed |= erase_unreachable(rewriter, inner)
     return changed
 
 
 def _erase_dead(rewriter: Rewriter, region: Region) -> bool:
-    """Removes operations that are needed only by each other, which counting uses does not find.
+    """Erases dead operations, cycles of dead ones included; whether there were any.
 
-    Unneeded arguments go too, but are no reason to look at everything again.
+    Dead block arguments are erased too, but do not count as a change.
     """
-    if _is_all_used(region):
+    if _is_all_live(region):
         return False
     liveness = Liveness(region)
     dead = liveness.dead_ops
@@ -59,10 +59,10 @@ def _erase_dead(rewriter: Rewriter, region: Region) -> bool:
     return bool(dead)
 
 
-def _is_all_used(region: Region) -> bool:
-    """Whether everybody has a user or effects, and nobody can be his own user, not even by way of others.
+def _is_all_live(region: Region) -> bool:
+    """Whether every operation has a use or memory effects, and use cycles are impossible.
 
-    Then the last user has effects or is a terminator, so that all are needed.
+    Then every chain of uses ends at an operation with effects or at a terminator, so all are live.
     """
     if len(region.blocks) != 1:
         return not region.blocks
@@ -72,31 +72,28 @@ def _is_all_used(region: Region) -> bool:
         if (op.results and not is_ordered) or is_trivially_dead(op):
             return False
         for inner in op.regions:
-            if not _is_all_used(inner):
+            if not _is_all_live(inner):
                 return False
         op = op.next
     return True
 
 
 def _erase_arguments(rewriter: Rewriter, region: Region, liveness: Liveness) -> None:
-    """Removes the arguments of blocks that nobody needs.
-
-    Those of a first block belong to the operation around it.
-    """
-    for inner in _regions_inside(region):
+    """Erases the dead arguments of all blocks except entry blocks, whose arguments the parent op defines."""
+    for inner in _nested_regions(region):
         _erase_arguments(rewriter, inner, liveness)
     if len(region.blocks) == 1:
         return
     for block in region.blocks:
-        if block.last is not None and block.last.target_operands:
-            hand_over_only(rewriter, block.last, liveness.live_arguments)
+        if block.last is not None and block.last.successor_operands:
+            keep_successor_operands(rewriter, block.last, liveness.live_arguments)
     for block in region.blocks[1:]:
         for argument in [argument for argument in block.arguments if argument not in liveness.live_arguments]:
             rewriter.erase_argument(argument)
 
 
-def _regions_inside(region: Region) -> Iterator[Region]:
-    """The regions of the operations in a region, not those further in."""
+def _nested_regions(region: Region) -> Iterator[Region]:
+    """The regions of the operations directly in a region."""
     for block in region.blocks:
         op = block.first
         while op is not None:

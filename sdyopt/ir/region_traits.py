@@ -1,4 +1,4 @@
-"""Traits about where an operation stands and how its regions end, with MLIR's checks and words."""
+"""Traits that constrain the parent, the blocks and the terminators of an operation, checked as in MLIR."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from sdyopt.ir.traits import NO_TERMINATOR, Trait
 
 
 def terminator_of(region: Region) -> Op:
-    """The operation that ends the only block of a region."""
+    """The terminator of the only block of a region."""
     last = region.blocks[0].last
     assert last is not None
     return last
 
 
 def has_parent(name: str) -> Trait:
-    """Stands directly inside operations of this name."""
+    """The parent must be an operation of this name (`HasParent`)."""
 
     def check(op: Op) -> None:
         parent = op.parent_op
@@ -26,7 +26,7 @@ def has_parent(name: str) -> Trait:
 
 
 def ends_with(name: str) -> Trait:
-    """Each region is one block, which ends with an operation of this name."""
+    """Each region has one block with a terminator of this name (`SingleBlockImplicitTerminator`)."""
 
     def check(op: Op) -> None:
         for region in op.regions:
@@ -56,7 +56,7 @@ def _check_no_arguments(op: Op) -> None:
             raise op.op_error(f"region{many} should have no arguments")
 
 
-# The first block of a region has no arguments.
+# Entry blocks have no arguments.
 NO_REGION_ARGUMENTS = Trait("no-region-arguments", verify_structure=_check_no_arguments)
-# Each region is one block, or empty.
+# Each region has at most one block.
 SINGLE_BLOCK = Trait("single-block", verify_structure=_check_single_block)

@@ -1,7 +1,7 @@
-"""The rewriter: the only door for edits.
+"""The rewriter, through which all edits of the IR are made.
 
-It keeps uses, parents, forms and symbol tables right, tells a listener what happened, notes what has to
-be verified again (`ir.touched`), and knows whether anything did happen (`changed`).
+It maintains uses, parents and signatures, notifies a listener, records in the edit log what must be verified
+again (`ir.edit_log`), and sets `changed` on the first edit.
 
     rewriter = Rewriter()
     for op in module.walk():
@@ -13,12 +13,13 @@ be verified again (`ir.touched`), and knows whether anything did happen (`change
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from sdyopt.ir.attribute import Attribute, DictAttr, dictionary
 from sdyopt.ir.block import Block, Region
 from sdyopt.ir.dialect import complete_attributes, inherent_names
-from sdyopt.ir.edit_log import current
+from sdyopt.ir.edit_log import current_log
+from sdyopt.ir.function_interface import FunctionOpInterface
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import UNKNOWN, Op, build
 from sdyopt.ir.types import Type
@@ -26,7 +27,11 @@ from sdyopt.ir.value import BlockArgument, LazyLocation, OpOperand, OpResult, Va
 
 
 class Listener(Protocol):
-    """Hears of edits. `replaced` comes before the uses of the results move."""
+    """Is notified of edits.
+
+    `erased` is called before an operation is unlinked, `replaced` before the uses of its results are
+    replaced, the others after the edit.
+    """
 
     def inserted(self, op: Op) -> None: ...
     def erased(self, op: Op) -> None: ...
@@ -35,14 +40,17 @@ class Listener(Protocol):
 
 
 class Rewriter:
-    """Edits operations, blocks and values."""
+    """Edits operations, blocks and values.
+
+    An insertion point is one of the keyword arguments `before`, `after`, `at_end_of`, `at_start_of`.
+    """
 
     def __init__(self, listener: Listener | None = None) -> None:
         self.changed = False
         self._listener = listener
-        self._edits = current()
+        self._edits = current_log()
 
-    # --- Making -----------------------------------------------------------------------
+    # --- Creating ---------------------------------------------------------------------
 
     def create(
         self,
@@ -59,19 +67,21 @@ class Rewriter:
         regions: Iterable[Region] = (),
         successors: Sequence[Block] = (),
     ) -> Op:
-        """Makes an operation at one of the four places.
+        """Creates an operation at an insertion point.
 
-        `attributes` may be inherent or discardable; defaults are filled in.
+        `attributes` are inherent and discardable ones; defaults of inherent ones are filled in.
         """
-        inherent = inherent_names(op_class)
-        given = dict(attributes or {})
-        outside = {n: given.pop(n) for n in op_class.mutable_attributes if n in given}
-        held = complete_attributes(op_class, dictionary({n: a for n, a in given.items() if n in inherent}))
-        discardable = dictionary({n: a for n, a in given.items() if n not in inherent})
+        names = inherent_names(op_class)
+        remaining = dict(attributes or {})
+        mutable = {n: remaining.pop(n) for n in op_class.mutable_attributes if n in remaining}
+        inherent = complete_attributes(
+            op_class, dictionary({n: a for n, a in remaining.items() if n in names})
+        )
+        discardable = dictionary({n: a for n, a in remaining.items() if n not in names})
         types = tuple([value.type for value in operands])
-        signature = OpSignature(op_class, op_class.name, held, types, tuple(result_types))
+        signature = OpSignature(op_class, op_class.name, inherent, types, tuple(result_types))
         op = build(signature, operands, discardable, location, tuple(regions), successors)
-        for name, value in outside.items():
+        for name, value in mutable.items():
             op.set_mutable_attribute(name, value)
         self.insert(op, before=before, after=after, at_end_of=at_end_of, at_start_of=at_start_of)
         return op
@@ -85,7 +95,7 @@ class Rewriter:
         at_end_of: Block | None = None,
         at_start_of: Block | None = None,
     ) -> None:
-        """Puts a detached operation at one of the four places."""
+        """Inserts a detached operation at an insertion point."""
         _link(op, before, after, at_end_of, at_start_of)
         self.changed = True
         self._edits.record_move(op)
@@ -98,10 +108,10 @@ class Rewriter:
                             self._listener.inserted(inner)
 
     def clone(self, op: Op, mapping: dict[Value, Value] | None = None) -> Op:
-        """A detached copy of an operation and all inside it.
+        """A detached copy of an operation with its regions.
 
-        `mapping` says what to use in place of which value, and learns the copy's results and
-        arguments.
+        `mapping` maps values to their replacements in the copy; the results and block arguments of the copy
+        are added to it.
         """
         mapping = {} if mapping is None else mapping
         return _clone(op, mapping, {})
@@ -109,14 +119,14 @@ class Rewriter:
     def copy_region(
         self, source: Region, target: Region, mapping: Mapping[Value, Value] | None = None
     ) -> None:
-        """Puts copies of all blocks of one region, and what is in them, at the end of another.
+        """Appends copies of all blocks of a region to another region.
 
-        The copies do not have the arguments that `mapping` has a value for, which is used instead.
+        Block arguments that are in `mapping` are not copied; the mapped value is used instead.
         """
         _clone_blocks(source, target, dict(mapping or {}), {})
         self._blocks_changed(target)
 
-    # --- Moving and removing ------------------------------------------------------------
+    # --- Moving and erasing -------------------------------------------------------------
 
     def move(
         self,
@@ -127,38 +137,38 @@ class Rewriter:
         at_end_of: Block | None = None,
         at_start_of: Block | None = None,
     ) -> None:
-        """Moves an operation to one of the four places."""
+        """Moves an operation to an insertion point."""
         assert op.parent is not None
-        self._edits.record_departure(op, op.parent)
+        self._edits.record_removal(op, op.parent)
         op.parent.detach(op)
         _link(op, before, after, at_end_of, at_start_of)
         self._edits.record_move(op)
         self.changed = True
 
     def erase(self, op: Op) -> None:
-        """Removes an operation, whose results have no uses, and all inside it."""
+        """Erases an operation, whose results must be unused, and everything nested in it."""
         for result in op.results:
             assert result.first_use is None, f"{op} is still used"
-        self._drop(op)
+        self._drop_operands(op)
         assert op.parent is not None
-        self._edits.record_departure(op, op.parent)
+        self._edits.record_removal(op, op.parent)
         op.parent.detach(op)
         self.changed = True
 
     def replace(self, op: Op, values: Sequence[Value] | Op) -> None:
-        """Puts other values in place of an operation's results, and removes it."""
+        """Replaces the results of an operation by other values and erases it."""
         new = values.results if isinstance(values, Op) else values
-        assert len(new) == len(op.results), f"{op} has another number of results"
+        assert len(new) == len(op.results), f"{op} has a different number of results"
         if self._listener is not None:
             self._listener.replaced(op, new)
         for result, value in zip(op.results, new, strict=True):
             self.replace_all_uses(result, value)
         self.erase(op)
 
-    def recast(self, op: Op, signature: OpSignature) -> None:
-        """Makes an operation one of another class, which has operands and results of the same types.
+    def change_op_class(self, op: Op, signature: OpSignature) -> None:
+        """Changes the class of an operation in place; operand and result types stay the same.
 
-        Uses are in opposite order then, as if another operation had taken its place.
+        Reverses the order of the uses of its results, as replacing it by a new operation would.
         """
         assert (
             signature.operand_types == op.signature.operand_types
@@ -174,12 +184,12 @@ class Rewriter:
         self._signature_changed(op)
 
     def replace_all_uses(self, old: Value, new: Value) -> None:
-        """Makes every user of `old` use `new`, newest use first."""
+        """Replaces all uses of `old` by `new`, most recent use first."""
         while (use := old.first_use) is not None:
             self._relink(use, new)
 
     def refresh_uses(self, op: Op) -> None:
-        """Makes the uses by an operation the newest of their values. No edit that a pass reports."""
+        """Makes the operands of an operation the most recent uses of their values. Does not set `changed`."""
         for use in op._operands:
             value = use.value
             if value.first_use is not use:
@@ -187,22 +197,22 @@ class Rewriter:
                 use.link(value)
 
     def replace_uses_except(self, old: Value, new: Value, exception: Op) -> None:
-        """Makes every user of `old` but one use `new`."""
+        """Replaces all uses of `old` by `new`, except those by one operation."""
         for use in list(old.uses):
             if use.owner is not exception:
                 self._relink(use, new)
 
     def erase_block(self, block: Block) -> None:
-        """Removes a block, whose operations nobody uses from outside."""
+        """Erases a block and its operations, whose results must not be used outside live code."""
         op = block.last
         while op is not None:
-            before = op.prev
+            previous = op.prev
             for result in op.results:
                 for use in list(result.uses):
                     self._edits.operands_changed.add(use.owner)
                     use.unlink()
             self.erase(op)
-            op = before
+            op = previous
         region = block.parent
         assert region is not None
         region.blocks.remove(block)
@@ -210,7 +220,7 @@ class Rewriter:
         self._blocks_changed(region)
 
     def redirect(self, old: Block, new: Block) -> None:
-        """Makes everything that goes on to `old` go on to `new`."""
+        """Replaces a block by another one as the successor of all branches to it."""
         for block in old.predecessors:
             assert block.last is not None
             successors = block.last.successors
@@ -219,17 +229,8 @@ class Rewriter:
         if old.parent is not None:
             self._blocks_changed(old.parent)
 
-    def inline_block(self, block: Block, before: Op, values: Sequence[Value]) -> None:
-        """Moves the operations of a block before an operation, with values for its arguments."""
-        for argument, value in zip(block.arguments, values, strict=True):
-            self.replace_all_uses(argument, value)
-        for op in list(block.ops):
-            self.move(op, before=before)
-        if block.parent is not None:
-            self.erase_block(block)
-
     def insert_blocks(self, blocks: Sequence[Block], after: Block) -> None:
-        """Moves blocks, which nobody else lists any longer, behind another one."""
+        """Inserts blocks, which are in no region, after another one."""
         region = after.parent
         assert region is not None
         position = region.blocks.index(after) + 1
@@ -238,8 +239,8 @@ class Rewriter:
             block.parent = region
         self._blocks_changed(region)
 
-    def take_region(self, source: Region, target: Region) -> None:
-        """Moves all blocks of one region to the end of another."""
+    def take_body(self, source: Region, target: Region) -> None:
+        """Moves all blocks of a region to the end of another one."""
         for block in source.blocks:
             target.add_block(block)
         source.blocks = []
@@ -248,18 +249,18 @@ class Rewriter:
 
     # --- Changing in place ----------------------------------------------------------------
 
-    def changed_itself(self, op: Op) -> None:
-        """Hears that an operation has put its operands and its form in another way, as folds may."""
+    def folded_in_place(self, op: Op) -> None:
+        """Records that folding has changed the operands and signature of an operation in place."""
         self._edits.record_signature_change(op)
         self._operands_changed(op)
 
     def set_operand(self, use: OpOperand, value: Value) -> None:
-        """Makes an operand another value, of whatever type."""
+        """Sets an operand. The type of the value may differ."""
         if use.value is not value:
             self._relink(use, value)
 
     def set_operands(self, op: Op, values: Sequence[Value]) -> None:
-        """Gives an operation another list of operands."""
+        """Sets all operands of an operation."""
         for use in op._operands:
             use.unlink()
         op._operands = [OpOperand(op, index, value) for index, value in enumerate(values)]
@@ -270,7 +271,7 @@ class Rewriter:
         self._operands_changed(op)
 
     def erase_operands(self, op: Op, indices: Collection[int]) -> None:
-        """Takes operands away; those behind the first of them count as new uses, as in MLIR."""
+        """Erases operands. As in MLIR, the operands after the first erased one become new uses."""
         first = min(indices)
         kept = op._operands[:first]
         for use in op._operands[first:]:
@@ -283,7 +284,7 @@ class Rewriter:
         self._operands_changed(op)
 
     def set_attribute(self, op: Op, name: str, value: Attribute) -> None:
-        """Gives an attribute, inherent or discardable, a value."""
+        """Sets an inherent or discardable attribute."""
         if op.attribute(name) is value:
             return
         if name not in op.mutable_attributes and name in inherent_names(type(op)):
@@ -297,7 +298,7 @@ class Rewriter:
         self._attributes_changed(op)
 
     def remove_attribute(self, op: Op, name: str) -> None:
-        """Takes an attribute away, if it is there."""
+        """Removes an attribute, if present."""
         if op.attribute(name) is None:
             return
         if name in op.signature.attributes:
@@ -311,21 +312,21 @@ class Rewriter:
         self._attributes_changed(op)
 
     def set_attributes(self, op: Op, attributes: DictAttr) -> None:
-        """Replaces all discardable attributes."""
+        """Sets all discardable attributes."""
         if op.attributes is not attributes:
             op.attributes = attributes
             self._attributes_changed(op)
 
     def set_argument_attribute(self, function: Op, index: int, name: str, value: Attribute | None) -> None:
-        """Sets, or with None removes, an attribute of a function's argument."""
-        self._set_one(function, "arg_attrs", index, name, value)
+        """Sets an attribute of a function argument, or removes it if `value` is None."""
+        self._set_value_attribute(function, "arg_attrs", index, name, value)
 
     def set_result_attribute(self, function: Op, index: int, name: str, value: Attribute | None) -> None:
-        """Sets, or with None removes, an attribute of a function's result."""
-        self._set_one(function, "res_attrs", index, name, value)
+        """Sets an attribute of a function result, or removes it if `value` is None."""
+        self._set_value_attribute(function, "res_attrs", index, name, value)
 
     def set_type(self, value: Value, type: Type) -> None:
-        """Gives a value another type, which is in the forms of its owner and its users."""
+        """Sets the type of a value, and updates the signatures of its defining operation and users."""
         if value.type is type:
             return
         value.type = type
@@ -341,11 +342,11 @@ class Rewriter:
             self._signature_changed(use.owner)
 
     def set_location(self, op: Op, location: LazyLocation) -> None:
-        """Says where an operation comes from. No edit that a pass reports."""
+        """Sets the location of an operation. Does not set `changed`."""
         op._location = location
 
     def add_argument(self, block: Block, type: Type, location: LazyLocation = UNKNOWN) -> BlockArgument:
-        """Adds an argument behind the others of a block."""
+        """Appends an argument to a block."""
         argument = block.add_argument(type, location)
         self.changed = True
         if block.parent is not None:
@@ -353,7 +354,7 @@ class Rewriter:
         return argument
 
     def erase_argument(self, argument: BlockArgument) -> None:
-        """Removes an argument that nobody uses."""
+        """Erases an unused block argument."""
         assert not argument.has_uses
         arguments = argument.owner.arguments
         arguments.remove(argument)
@@ -373,8 +374,9 @@ class Rewriter:
             self._edits.signature_changed.add(use.owner)
         self._operands_changed(use.owner)
 
-    def _set_one(self, op: Any, kind: str, index: int, name: str, value: Attribute | None) -> None:
-        """Edits the attributes of one argument or result of a function-like operation."""
+    def _set_value_attribute(self, op: Op, kind: str, index: int, name: str, value: Attribute | None) -> None:
+        """Sets or removes an attribute of a function argument (`arg_attrs`) or result (`res_attrs`)."""
+        assert isinstance(op, FunctionOpInterface)
         old = (op.argument_attributes if kind == "arg_attrs" else op.result_attributes)[index]
         new = old.without(name) if value is None else old.with_entry(name, value)
         if new is not old:
@@ -402,16 +404,16 @@ class Rewriter:
         if self._listener is not None:
             self._listener.modified(op)
 
-    def _drop(self, op: Op) -> None:
-        """Takes an operation and all inside it out of the uses of their operands.
+    def _drop_operands(self, op: Op) -> None:
+        """Drops the operands of an operation and of all nested ones, users before definitions.
 
-        Users come before what they use, so that nobody hears of the definition after it has gone.
+        In this order, the listener is not notified of an operation whose definitions are already erased.
         """
         for region in reversed(op.regions):
             for block in reversed(region.blocks):
                 child = block.last
                 while child is not None:
-                    self._drop(child)
+                    self._drop_operands(child)
                     child = child.prev
         if self._listener is not None:
             self._listener.erased(op)
@@ -432,7 +434,7 @@ def _link(
     elif at_start_of is not None:
         at_start_of.insert_before(at_start_of.first, op)
     else:
-        assert at_end_of is not None, "no place is given"
+        assert at_end_of is not None, "no insertion point"
         at_end_of.append(op)
 
 

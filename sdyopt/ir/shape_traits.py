@@ -1,9 +1,9 @@
-"""Traits about shapes and element types, with MLIR's checks and words."""
+"""Traits that constrain shapes and element types, checked as in MLIR."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TypeVar
 
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.traits import Trait
@@ -18,16 +18,18 @@ from sdyopt.ir.types import (
     element_of,
 )
 
+F = TypeVar("F")
+
 _MAPPABLE = (RankedTensor, UnrankedTensor, VectorType)
 
 
 def are_compatible_sizes(*sizes: int) -> bool:
-    """Whether all the sizes that are known are the same."""
+    """Whether all static sizes are equal."""
     return len({size for size in sizes if size != DYNAMIC}) <= 1
 
 
 def are_compatible_shapes(types: Iterable[Type]) -> bool:
-    """Whether types can have the same shape: none of them is shaped, or their dimensions agree."""
+    """Whether no type is shaped, or all have the same rank (if any) and compatible dimension sizes."""
     types = list(types)
     shaped = [type for type in types if isinstance(type, ShapedType)]
     if len(shaped) != len(types):
@@ -89,19 +91,19 @@ def _check_same_types(signature: OpSignature) -> None:
         raise signature.op_error("requires the same type for all operands and results")
 
 
-# Works on each element alone: operands and results have one shape.
+# Elementwise mappable: operands and results have the same shape.
 ELEMENTWISE = Trait("elementwise", _check_elementwise)
 SAME_TYPE = Trait("same-operands-and-result-type", _check_same_types)
 SAME_SHAPE = Trait("same-operands-and-result-shape", _check_same_shape)
 SAME_ELEMENT_TYPE = Trait("same-operands-and-result-element-type", _check_same_elements)
 SAME_OPERAND_ELEMENT_TYPE = Trait("same-operands-element-type", _check_same_operand_elements)
 
-# --- Fields that have something in common --------------------------------------------------
+# --- Constraints between fields ------------------------------------------------------------
 
 
 def same_types(*fields: str, **renamed: str) -> Trait:
-    """All these fields have the same type; messages call a `renamed` one by its given name."""
-    return _same(fields, renamed, "type", lambda type: type)
+    """All these fields have the same type. `renamed` maps fields to their names in diagnostics."""
+    return _same(fields, renamed, "type", _itself)
 
 
 def same_element_types(*fields: str, **renamed: str) -> Trait:
@@ -111,7 +113,7 @@ def same_element_types(*fields: str, **renamed: str) -> Trait:
 
 def same_ranks(*fields: str, **renamed: str) -> Trait:
     """All these fields have the same rank."""
-    return _same(fields, renamed, "rank", lambda type: type.rank)
+    return _same(fields, renamed, "rank", _rank)
 
 
 def same_attribute_sizes(*fields: str, **renamed: str) -> Trait:
@@ -119,13 +121,23 @@ def same_attribute_sizes(*fields: str, **renamed: str) -> Trait:
     return _same(fields, renamed, "size", len)
 
 
+def _itself(type: Type) -> Type:
+    return type
+
+
+def _rank(type: Type) -> int:
+    assert isinstance(type, RankedShape)
+    return type.rank
+
+
 def _same(
-    fields: tuple[str, ...], renamed: Mapping[str, str], what: str, measure: Callable[[Any], Any]
+    fields: tuple[str, ...], renamed: Mapping[str, str], what: str, measure: Callable[[F], object]
 ) -> Trait:
     names = ", ".join((*fields, *renamed.values()))
 
     def check(signature: OpSignature) -> None:
-        values = [measure(getattr(signature, field)) for field in (*fields, *renamed)]
+        declared = signature.op_class.fields
+        values = [measure(declared[name].of_signature(signature)) for name in (*fields, *renamed)]
         if any(value != values[0] for value in values):
             raise signature.op_error(f"failed to verify that all of {{{names}}} have same {what}")
 

@@ -1,43 +1,42 @@
-"""What stands inside an attribute: its fields, and the attributes inside those."""
+"""The sub-elements of attributes: the attributes and types nested in them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from sdyopt.interning import field_names
 from sdyopt.ir.attribute import Attribute, DictAttr
 
 
 def nested_attributes(attribute: Attribute) -> Iterator[Attribute]:
-    """The attribute itself and all inside it, each before what it contains, and each once.
+    """The attribute and all nested ones in pre-order, each once.
 
-    Parts may be shared so often that visiting every occurrence would never end.
+    Visiting every occurrence could take exponential time, because sub-elements are shared.
     """
-    seen: set[Attribute] = set()
+    visited: set[Attribute] = set()
     pending = [attribute]
     while pending:
-        top = pending.pop()
-        if top in seen:
+        current = pending.pop()
+        if current in visited:
             continue
-        seen.add(top)
-        yield top
-        pending.extend(reversed(attributes_inside(top)))
+        visited.add(current)
+        yield current
+        pending.extend(reversed(immediate_sub_elements(current)))
 
 
-def attributes_inside(attribute: Attribute) -> list[Attribute]:
-    """The attributes directly inside, in order."""
-    found: list[Attribute] = []
+def immediate_sub_elements(attribute: Attribute) -> list[Attribute]:
+    """The attributes directly nested in an attribute, in order."""
+    sub_elements: list[Attribute] = []
     if isinstance(attribute, DictAttr):
         return [value for _, value in attribute.entries]
     for name in field_names(type(attribute)):
-        _collect(getattr(attribute, name), found)
-    return found
+        _collect(getattr(attribute, name), sub_elements)
+    return sub_elements
 
 
-def _collect(value: Any, found: list[Attribute]) -> None:
+def _collect(value: object, sub_elements: list[Attribute]) -> None:
     if isinstance(value, Attribute):
-        found.append(value)
+        sub_elements.append(value)
     elif isinstance(value, tuple):
         for item in value:
-            _collect(item, found)
+            _collect(item, sub_elements)

@@ -1,4 +1,4 @@
-"""Symbols: operations with a name that others refer to, and the tables that hold them."""
+"""Symbols, symbol tables and symbol references."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ SYM_VISIBILITY = "sym_visibility"
 
 
 class SymbolTableOp(Op):
-    """An operation whose only block holds symbols.
+    """An operation whose only block contains symbols.
 
-    The table is built when first asked and checked on every look-up, so that edits need not tell it.
+    Names are cached; each look-up validates the cached entry, so edits need no invalidation.
     """
 
     __slots__ = ("_symbols",)
@@ -29,17 +29,17 @@ class SymbolTableOp(Op):
         self._symbols = {}
 
     def symbol(self, name: str) -> Op | None:
-        """The symbol of this name directly inside, if there is one."""
-        found = self._symbols.get(name)
-        if found is None or found.parent_op is not self or symbol_name(found) != name:
+        """The symbol of this name in this table; None if there is none."""
+        symbol = self._symbols.get(name)
+        if symbol is None or symbol.parent_op is not self or symbol_name(symbol) != name:
             self._symbols = {n: op for op in self.symbols() if (n := symbol_name(op)) is not None}
-            found = self._symbols.get(name)
-        return found
+            symbol = self._symbols.get(name)
+        return symbol
 
     def symbols(self) -> Iterator[Op]:
-        """The operations directly inside that have a symbol name, in reverse order.
+        """The symbols in this table in reverse order.
 
-        Of two with one name, which is an error, a table made of this keeps the first.
+        A dict built in this order keeps the first of several symbols with the same name, which are invalid.
         """
         for region in self.regions:
             for block in region.blocks:
@@ -51,42 +51,45 @@ class SymbolTableOp(Op):
 
 
 def symbol_name(op: Op) -> str | None:
-    """The name by which others refer to this operation."""
+    """The symbol name of an operation; None if it is not a symbol."""
     name = op.signature.attributes.get(SYM_NAME) or op.attributes.get(SYM_NAME)
     return name.value if isinstance(name, StringAttr) else None
 
 
 def is_private(op: Op) -> bool:
-    """Whether only the enclosing symbol table can refer to this symbol."""
+    """Whether a symbol has private visibility."""
     visibility = op.signature.attributes.get(SYM_VISIBILITY) or op.attributes.get(SYM_VISIBILITY)
     return isinstance(visibility, StringAttr) and visibility.value == "private"
 
 
 def is_public(op: Op) -> bool:
-    """Whether anybody may refer to this symbol, which is so if nothing else is said."""
+    """Whether a symbol has public visibility, the default."""
     visibility = op.signature.attributes.get(SYM_VISIBILITY) or op.attributes.get(SYM_VISIBILITY)
     return not isinstance(visibility, StringAttr) or visibility.value not in ("private", "nested")
 
 
 def nearest_symbol_table(op: Op) -> SymbolTableOp | None:
-    """The innermost symbol table that holds this operation, or is it; None if there may be another."""
-    here: Op | None = op
-    while here is not None:
-        if isinstance(here, SymbolTableOp):
-            return here
-        if may_be_symbol_table(here):
+    """The innermost symbol table that is or contains this operation.
+
+    None if there is none, or if an unregistered operation in between may be one.
+    """
+    ancestor: Op | None = op
+    while ancestor is not None:
+        if isinstance(ancestor, SymbolTableOp):
+            return ancestor
+        if may_be_symbol_table(ancestor):
             return None
-        here = here.parent_op
+        ancestor = ancestor.parent_op
     return None
 
 
 def may_be_symbol_table(op: Op) -> bool:
-    """Whether nobody knows that this operation is no symbol table."""
+    """Whether this is an unregistered operation that may be a symbol table."""
     return isinstance(op, UnregisteredOp) and len(op.regions) == 1
 
 
 def lookup_symbol(op: Op, reference: SymbolRef | str) -> Op | None:
-    """What a reference inside `op` stands for, seen from the nearest symbol table."""
+    """The symbol that a reference in `op` resolves to, starting at the nearest symbol table."""
     table = nearest_symbol_table(op)
     if table is None:
         return None
@@ -97,41 +100,40 @@ def lookup_symbol(op: Op, reference: SymbolRef | str) -> Op | None:
 
 
 def lookup_path(table: SymbolTableOp, reference: SymbolRef) -> list[Op]:
-    """The symbols that `@root::@nested` names on its way, seen from `table`.
+    """The symbols that each component of `@root::@nested` resolves to, starting in `table`.
 
-    Empty if one of them is not there, or is private to the table that holds it.
+    Empty if a symbol is missing, or if a nested one is private.
     """
-    found = table.symbol(reference.root)
-    path = [found]
+    symbol = table.symbol(reference.root)
+    path = [symbol]
     for name in reference.nested:
-        found = found.symbol(name) if isinstance(found, SymbolTableOp) else None
-        if found is not None and is_private(found):
+        symbol = symbol.symbol(name) if isinstance(symbol, SymbolTableOp) else None
+        if symbol is not None and is_private(symbol):
             return []
-        path.append(found)
-    return [] if found is None else [op for op in path if op is not None]
+        path.append(symbol)
+    return [] if symbol is None else [op for op in path if op is not None]
 
 
-def symbol_uses(op: Op, seen: set[Attribute | OpSignature]) -> list[SymbolRef] | None:
-    """The references that `op` holds, or operations inside it that look symbols up in the same table.
+def symbol_uses(op: Op, visited: set[Attribute | OpSignature]) -> list[SymbolRef] | None:
+    """The symbol references in `op` and in nested operations that resolve them in the same symbol table.
 
-    What has been `seen` is passed over, so that each is told at least once to whoever asks of all that look
-    symbols up in one table. None if that cannot be known, because there may be other symbol tables than those
-    that are registered.
+    Skips attributes and signatures that are in `visited`, and adds the others to it: calls that share
+    `visited` return each reference at least once. None if an unregistered operation may be a symbol table.
     """
     uses: list[SymbolRef] = []
-    return uses if _gather_uses(op, uses, seen) else None
+    return uses if _gather_uses(op, uses, visited) else None
 
 
-def _gather_uses(op: Op, uses: list[SymbolRef], seen: set[Attribute | OpSignature]) -> bool:
-    """Adds the references of `op` and those inside; False if they cannot be known."""
+def _gather_uses(op: Op, uses: list[SymbolRef], visited: set[Attribute | OpSignature]) -> bool:
+    """Adds the references of `op` and of nested operations; False if an operation may be a symbol table."""
     if may_be_symbol_table(op):
         return False
-    _gather_own_uses(op, uses, seen)
+    _gather_own_uses(op, uses, visited)
     for name in op.mutable_attributes:
-        held = op.mutable_attribute(name)
-        if held is not None and held not in seen:
-            seen.add(held)
-            uses += symbol_references(held)
+        value = op.mutable_attribute(name)
+        if value is not None and value not in visited:
+            visited.add(value)
+            uses += symbol_references(value)
     if isinstance(op, SymbolTableOp):
         return True
     for region in op.regions:
@@ -139,20 +141,20 @@ def _gather_uses(op: Op, uses: list[SymbolRef], seen: set[Attribute | OpSignatur
             child = block.first
             while child is not None:
                 if child.regions or child.mutable_attributes:
-                    if not _gather_uses(child, uses, seen):
+                    if not _gather_uses(child, uses, visited):
                         return False
-                elif child.signature not in seen or child.attributes not in seen:
-                    _gather_own_uses(child, uses, seen)
+                elif child.signature not in visited or child.attributes not in visited:
+                    _gather_own_uses(child, uses, visited)
                 child = child.next
     return True
 
 
-def _gather_own_uses(op: Op, uses: list[SymbolRef], seen: set[Attribute | OpSignature]) -> None:
-    if op.signature not in seen:
-        seen.add(op.signature)
+def _gather_own_uses(op: Op, uses: list[SymbolRef], visited: set[Attribute | OpSignature]) -> None:
+    if op.signature not in visited:
+        visited.add(op.signature)
         uses += op.signature.cached(_references_of_signature)
-    if op.attributes not in seen:
-        seen.add(op.attributes)
+    if op.attributes not in visited:
+        visited.add(op.attributes)
         uses += symbol_references(op.attributes)
 
 
@@ -161,36 +163,36 @@ def _references_of_signature(signature: OpSignature) -> list[SymbolRef]:
 
 
 def symbol_references(attribute: Attribute) -> Iterator[SymbolRef]:
-    """The symbol references inside an attribute, in order.
+    """The symbol references nested in an attribute, in order.
 
-    Dialect attributes that refer to symbols have a field of class SymbolRef.
+    A dialect attribute refers to a symbol by a field of class SymbolRef.
     """
     return (inner for inner in nested_attributes(attribute) if isinstance(inner, SymbolRef))
 
 
 def verify_symbol_table(op: Op) -> None:
-    """One region of one block, no two symbols of one name, and all that refers to symbols is right."""
+    """Checks the structure of a symbol table, that symbol names are unique, and all symbol uses."""
     if len(op.regions) != 1:
         raise op.op_error("Operations with a 'SymbolTable' must have exactly one region")
     if len(op.regions[0].blocks) != 1:
         raise op.op_error("Operations with a 'SymbolTable' must have exactly one block")
-    seen: dict[str, Op] = {}
+    symbols: dict[str, Op] = {}
     for child in op.regions[0].blocks[0].ops:
         name = symbol_name(child)
         if name is None:
             continue
-        if name in seen:
+        if name in symbols:
             raise child.error(f"redefinition of symbol named '{name}'").note(
-                "see existing symbol definition here", seen[name].location
+                "see existing symbol definition here", symbols[name].location
             )
-        seen[name] = child
+        symbols[name] = child
     for user in _users_in_scope(op):
         assert user.verify_symbol_uses is not None
         user.verify_symbol_uses()
 
 
 def _users_in_scope(table: Op) -> Iterator[Op]:
-    """The operations that look symbols up in a table, in MLIR's order: the last region comes first."""
+    """The operations that resolve symbols in a table, in MLIR's order: last region first."""
     pending = list(table.regions)
     while pending:
         for block in pending.pop().blocks:
@@ -203,5 +205,5 @@ def _users_in_scope(table: Op) -> Iterator[Op]:
                 op = op.next
 
 
-# Holds symbols; its region is one scope.
+# Defines a symbol scope.
 SYMBOL_TABLE = Trait("symbol-table", verify_regions=verify_symbol_table)

@@ -1,7 +1,7 @@
-"""Traits: what classes of operations have in common.
+"""Operation traits and their verifiers.
 
-A trait may check forms and places. The checks of an operation run in the order in which its class
-lists its traits, after the checks of the declared fields, as in MLIR.
+The verifiers of an operation's traits run in the order in which its class lists the traits, after the checks
+of the declared fields, as in MLIR.
 """
 
 from __future__ import annotations
@@ -10,14 +10,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from sdyopt.ir.types import Type
+
 
 @dataclass(frozen=True, eq=False)
 class Trait:
     """A named property of an operation class. Compared by identity.
 
-    `verify_signature(form)` raises SignatureError; `verify_in_context(op)` and, once its regions have been
-    verified, `verify_regions(op)` raise DiagnosticError. `verify_structure(op)` comes before all
-    others, and is asked of operations with regions only.
+    `verify_signature(signature)` raises SignatureError; `verify_in_context(op)` and, after the nested
+    operations are verified, `verify_regions(op)` raise DiagnosticError. `verify_structure(op)` runs before
+    all others, on operations with regions only.
     """
 
     name: str
@@ -29,9 +31,9 @@ class Trait:
 
 @dataclass(frozen=True, eq=False)
 class InfersTypes(Trait):
-    """The class's `infer_result_types` says what the results must be, up to `accepts(inferred, actual)`."""
+    """The result types must match those that `infer_result_types` returns: `accepts(inferred, actual)`."""
 
-    accepts: Callable[[Any, Any], bool] = lambda inferred, actual: inferred is actual
+    accepts: Callable[[Type, Type], bool] = lambda inferred, actual: inferred is actual
 
 
 def _check_is_last(op: Any) -> None:
@@ -40,7 +42,7 @@ def _check_is_last(op: Any) -> None:
 
 
 def _check_symbol(op: Any) -> None:
-    """A symbol has a name and a visibility, and stands in a symbol table."""
+    """Checks the name, visibility and parent of a symbol."""
     if op.fields["sym_name"].is_optional and op.attribute("sym_name") is None:
         return
     visibility = op.attribute("sym_visibility")
@@ -57,37 +59,36 @@ def _check_symbol(op: Any) -> None:
 
 
 _VISIBILITIES = ("public", "private", "nested")
-# No memory effect, and safe to run at any time: may be removed when unused, merged, moved.
+# No memory effects and speculatable: may be erased when unused, merged by CSE, and hoisted.
 PURE = Trait("pure")
-# No memory effect, but may be undefined for some inputs, so not to be hoisted.
+# No memory effects, but undefined for some operands, so not speculatable.
 NO_MEMORY_EFFECT = Trait("no-memory-effect")
-# Has the effects of what its regions hold.
+# Has the memory effects of the operations in its regions.
 RECURSIVE_EFFECTS = Trait("recursive-memory-effects")
-# A constant: no operands, one result, folds to its `value`.
+# A constant: no operands, one result, folds to its `value` attribute.
 CONSTANT_LIKE = Trait("constant-like")
-# Operands commute; constants move to the right.
+# Operands commute; folding moves constants to the right.
 COMMUTATIVE = Trait("commutative")
-# Regions hold no value from outside; SSA names start anew.
+# Regions use no values defined above; SSA names are numbered from 0 again.
 ISOLATED = Trait("isolated-from-above")
-# The arguments of its region are its operands, under other names.
+# The arguments of its region stand for its operands, and are printed with their names.
 RENAMES_OPERANDS = Trait("renames-operands")
-# Ends its block.
+# Must be the last operation of its block.
 TERMINATOR = Trait("terminator", verify_in_context=_check_is_last)
 # Blocks of its regions need no terminator.
 NO_TERMINATOR = Trait("no-terminator")
-# Regions may be graphs: uses before definitions are fine.
+# Regions are graph regions: uses may precede definitions.
 GRAPH_REGION = Trait("graph-region")
-# Has a `sym_name` by which others refer to it.
+# Defines a symbol with its `sym_name` attribute.
 SYMBOL = Trait("symbol", verify_in_context=_check_symbol)
-# Is called, and holds a function's body.
+# A function-like operation: callable, with a body region.
 FUNCTION = Trait("function")
-# New locals and constants belong to it.
+# A scope for affine dimensions and symbols.
 AFFINE_SCOPE = Trait("affine-scope")
-# Several groups of operands (results) of unknown size; an attribute holds the sizes.
+# Several variadic groups of operands (results), with their sizes in an attribute.
 ATTR_SIZED_OPERANDS = Trait("attr-sized-operand-segments")
 ATTR_SIZED_RESULTS = Trait("attr-sized-result-segments")
-# Several groups of operands (results) of unknown size, all of the same size.
+# Several variadic groups of operands, all of the same size.
 SAME_SIZE_OPERANDS = Trait("same-variadic-operand-size")
-SAME_SIZE_RESULTS = Trait("same-variadic-result-size")
-# Result types follow from the rest and are checked against it.
+# Result types are inferred, and must equal the inferred ones.
 INFERS_TYPES = InfersTypes("infer-type-op-interface")

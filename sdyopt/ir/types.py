@@ -10,14 +10,14 @@ from sdyopt.ir.attribute import Type as Type
 from sdyopt.ir.floats import FLOAT_FORMATS, FloatFormat
 
 DYNAMIC = -(1 << 63)
-"""The size of a dimension that is only known when the program runs, written `?`."""
+"""The size of a dynamic dimension, written `?`."""
 
 INDEX_WIDTH = 64
 MAX_INTEGER_WIDTH = (1 << 24) - 1
 
 
 class Signedness(Enum):
-    """How an integer's bits are read; the value is the letter before the `i` of its type."""
+    """The signedness of an integer type; the value is the prefix of `i` in its name."""
 
     SIGNLESS = ""
     SIGNED = "s"
@@ -40,7 +40,7 @@ class IntegerType(Type):
 
 
 class IndexType(Type):
-    """`index`: an integer as wide as the machine likes; 64 bits in attributes."""
+    """`index`: an integer of target-dependent width; 64 bits in attributes."""
 
 
 class FloatType(Type):
@@ -64,7 +64,7 @@ class ComplexType(Type):
 
 
 class NoneType(Type):
-    """`none`: the type with one value."""
+    """`none`: the type with a single value."""
 
 
 class TupleType(Type):
@@ -81,30 +81,22 @@ class FunctionType(Type):
 
 
 class OpaqueType(Type):
-    """A type of a dialect nobody knows: `!namespace<body>`, kept as its text."""
+    """`!namespace<body>`: a type of an unregistered dialect, stored as text."""
 
     namespace: str
     body: str
 
 
 class ShapedType(Type):
-    """Base of the types that hold many elements of one type."""
-
-    __slots__ = ()
+    """Base class of tensors, vectors and memrefs."""
 
     @property
     def element(self) -> Type:
         raise NotImplementedError
 
-    @property
-    def has_rank(self) -> bool:
-        return isinstance(self, RankedShape)
-
 
 class RankedShape(ShapedType):
-    """Base of the shaped types whose number of dimensions is known."""
-
-    __slots__ = ()
+    """Base class of the shaped types with a rank."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -120,7 +112,7 @@ class RankedShape(ShapedType):
 
     @property
     def num_elements(self) -> int:
-        """How many elements there are. The shape must be static."""
+        """The number of elements. The shape must be static."""
         assert self.has_static_shape
         return prod(self.shape)
 
@@ -140,7 +132,7 @@ class UnrankedTensor(ShapedType):
 
 
 class VectorType(RankedShape):
-    """`vector<4x[8]xf32>`; `scalable` says of each dimension whether it is in brackets."""
+    """`vector<4x[8]xf32>`; `scalable` holds, per dimension, whether it is scalable (in brackets)."""
 
     shape: tuple[int, ...]
     element: Type
@@ -148,7 +140,7 @@ class VectorType(RankedShape):
 
 
 class MemRefType(RankedShape):
-    """`memref<4x?xf32, layout, space>`; the identity layout is None."""
+    """`memref<4x?xf32, layout, space>`; `layout` is None for the identity layout."""
 
     shape: tuple[int, ...]
     element: Type
@@ -164,30 +156,27 @@ class UnrankedMemRef(ShapedType):
 
 
 def tensor(shape: tuple[int, ...], element: Type) -> RankedTensor:
-    """The tensor type of this shape, without encoding."""
+    """The tensor type of this shape without an encoding."""
     return RankedTensor(shape, element, None)
 
 
 def vector(shape: tuple[int, ...], element: Type) -> VectorType:
-    """The vector type of this shape, none of it scalable."""
+    """The vector type of this shape with no scalable dimensions."""
     return VectorType(shape, element, (False,) * len(shape))
 
 
 def element_of(type: Type) -> Type:
-    """The type of the elements of a shaped type, and any other type itself."""
+    """The element type of a shaped type; any other type itself (`getElementTypeOrSelf`)."""
     return type.element if isinstance(type, ShapedType) else type
 
 
 I1 = IntegerType(1, Signedness.SIGNLESS)
-I4 = IntegerType(4, Signedness.SIGNLESS)
 I8 = IntegerType(8, Signedness.SIGNLESS)
 I16 = IntegerType(16, Signedness.SIGNLESS)
 I32 = IntegerType(32, Signedness.SIGNLESS)
 I64 = IntegerType(64, Signedness.SIGNLESS)
 UI8 = IntegerType(8, Signedness.UNSIGNED)
-UI16 = IntegerType(16, Signedness.UNSIGNED)
 UI32 = IntegerType(32, Signedness.UNSIGNED)
-UI64 = IntegerType(64, Signedness.UNSIGNED)
 INDEX = IndexType()
 BF16 = FloatType("bf16")
 F16 = FloatType("f16")

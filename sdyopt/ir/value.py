@@ -1,7 +1,7 @@
 """Values and their uses.
 
-The uses of a value are a linked list with the newest first, which is the order in which MLIR
-visits them; propagation and the canonicalizer depend on it.
+The uses of a value form a linked list, most recent first, as in MLIR. The results of propagation and of the
+canonicalizer depend on this order.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ if TYPE_CHECKING:  # values, operations and blocks refer to each other
     from sdyopt.ir.block import Block
     from sdyopt.ir.operation import Op
 
-# A location that the text does not spell out stays (source, offset) until somebody asks for it.
+# A location that the text does not contain stays (source, offset) until it is read.
 LazyLocation = Location | tuple[Source, int]
 
 
 class OpOperand:
-    """One use of a value: operand number `index` of `owner`."""
+    """A use of a value: operand number `index` of `owner`."""
 
     __slots__ = ("index", "next_use", "owner", "prev_use", "value")
 
@@ -35,7 +35,7 @@ class OpOperand:
     def __init__(self, owner: Op, index: int, value: Value) -> None:
         self.owner = owner
         self.index = index
-        # As `link`, which is not called because a program has very many operands.
+        # `link`, inlined because a program has many operands.
         self.value = value
         self.prev_use = None
         head = self.next_use = value.first_use
@@ -44,7 +44,7 @@ class OpOperand:
         value.first_use = self
 
     def link(self, value: Value) -> None:
-        """Makes this the newest use of `value`."""
+        """Makes this the most recent use of `value`. It must be unlinked."""
         self.value = value
         self.prev_use = None
         head = self.next_use = value.first_use
@@ -53,18 +53,18 @@ class OpOperand:
         value.first_use = self
 
     def unlink(self) -> None:
-        """Takes this out of its value's uses."""
-        following, before = self.next_use, self.prev_use
+        """Removes this from the uses of its value."""
+        following, previous = self.next_use, self.prev_use
         if following is not None:
-            following.prev_use = before
-        if before is not None:
-            before.next_use = following
+            following.prev_use = previous
+        if previous is not None:
+            previous.next_use = following
         else:
             self.value.first_use = following
 
 
 class Value:
-    """Something an operation can take: a result or a block argument."""
+    """An SSA value: an operation result or a block argument."""
 
     __slots__ = ("first_use", "type")
 
@@ -73,7 +73,7 @@ class Value:
 
     @property
     def uses(self) -> Iterator[OpOperand]:
-        """The uses, newest first. The current one may be unlinked while iterating."""
+        """The uses, most recent first. The yielded use may be unlinked."""
         use = self.first_use
         while use is not None:
             following = use.next_use
@@ -82,7 +82,7 @@ class Value:
 
     @property
     def users(self) -> Iterator[Op]:
-        """The operation of each use, newest first; once per use."""
+        """The operation of each use, most recent use first; an operation once per use."""
         return (use.owner for use in self.uses)
 
     @property
@@ -95,12 +95,12 @@ class Value:
 
     @property
     def defining_op(self) -> Op | None:
-        """The operation whose result this is; None for a block argument."""
+        """The operation that defines this value; None for a block argument."""
         return None
 
     @property
     def block(self) -> Block | None:
-        """The block in which the value is defined."""
+        """The block in which the value is defined; None for a result of a detached operation."""
         raise NotImplementedError
 
     @property
@@ -109,7 +109,7 @@ class Value:
 
     @property
     def lazy_location(self) -> LazyLocation:
-        """The location as it is, for something that is made of the value."""
+        """The location without resolving it, for operations created from this value."""
         raise NotImplementedError
 
 

@@ -1,24 +1,24 @@
-"""Verification, in MLIR's order: an operation, then what its regions hold, then its regions as a whole.
+"""The verifier, in MLIR's order: an operation, then the operations in its regions, then its region traits.
 
-An isolated operation (a function) is verified by itself, when all else in the operation around it has
-been: an error in one does not hide those in the next. Within one, the first error ends it. Errors are
-emitted.
+Operations that are isolated from above (functions) are verified separately, after all others of the parent
+operation: an error in one does not hide errors in the next. Within one, the first error ends verification.
+Errors are emitted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError, emit, handling
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.block import Block
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.dominance import Dominance
+from sdyopt.ir.function_interface import FunctionOpInterface, type_of_function
 from sdyopt.ir.op_signature import OpSignature, SignatureError
 from sdyopt.ir.operation import Op
-from sdyopt.ir.traits import FUNCTION, ISOLATED, NO_TERMINATOR
+from sdyopt.ir.traits import ISOLATED, NO_TERMINATOR
 from sdyopt.ir.types import Type
 from sdyopt.ir.verify_signature import PrintType, check_inferred_types, signature_problem
 from sdyopt.ir.verify_structure import (
@@ -30,44 +30,48 @@ from sdyopt.ir.verify_structure import (
 )
 from sdyopt.ir.verify_uses import check_uses
 
-# Operations without regions whose discardable attributes have been found valid, by form and attributes.
-# What is around them counts too, so there is one set for each operation that `scopes_attributes`.
-Seen = set[tuple[OpSignature, DictAttr]]
+# The valid pairs of signature and discardable attributes, of operations without regions. Validity depends on
+# the enclosing operations, so there is one set per operation that `scopes_attributes`.
+ValidAttributes = set[tuple[OpSignature, DictAttr]]
 
 
 @dataclass(frozen=True)
 class Verifier:
-    """Checks operations against their classes and the dialects of their discardable attributes."""
+    """Verifies operations against their classes, and discardable attributes against their dialects.
+
+    `verify…` methods emit errors and return whether everything is valid; `check…` methods raise
+    DiagnosticError, or InvalidNested once errors are emitted.
+    """
 
     dialects: DialectTable
     print_type: PrintType
     print_op: Callable[[Op], str]
-    # Forms found valid whose classes look at nothing else.
-    _formal: set[OpSignature] = field(default_factory=set, init=False, repr=False)
-    # Whether what dialects check of these attributes goes beyond the form and what is around.
-    _is_far: dict[DictAttr, bool] = field(default_factory=dict, init=False, repr=False)
+    # Valid signatures of classes that verify nothing but the signature.
+    _valid_signatures: set[OpSignature] = field(default_factory=set, init=False, repr=False)
+    # The results of `reads_nonlocal_state`.
+    _has_nonlocal: dict[DictAttr, bool] = field(default_factory=dict, init=False, repr=False)
 
-    def verify(self, op: Op, seen: Seen | None = None) -> bool:
-        """Whether `op` and all inside it is valid; errors go to the diagnostic handler."""
+    def verify(self, op: Op, valid: ValidAttributes | None = None) -> bool:
+        """Whether `op` and everything nested in it is valid; errors are emitted."""
         try:
-            self.check_nested(op, set() if seen is None else seen)
+            self.check_nested(op, set() if valid is None else valid)
             self.check_dominance(op)
         except DiagnosticError as error:
             emit(error.diagnostic)
             return False
-        except InvalidInside:
+        except InvalidNested:
             return False
         return True
 
     def is_valid(self, op: Op) -> bool:
-        """The same, without saying what is wrong."""
+        """Whether `op` and everything nested in it is valid; errors are discarded."""
         with handling(lambda _: None):
             return self.verify(op)
 
     # --- One operation ------------------------------------------------------------------
 
     def check_op(self, op: Op) -> None:
-        """Checks an operation without what is inside."""
+        """Checks an operation without the nested ones."""
         if op.attributes.entries:
             self._discardable_attributes(op)
         has_regions = op.regions or op.op_class_has_regions
@@ -82,23 +86,23 @@ class Verifier:
         if problem is not None:
             raise _signature_error(op, problem)
         if not op.name:
-            self._unknown(op)
+            self._check_unregistered(op)
         if has_regions:
             check_regions(op)
         try:
             for trait in op.trait_order:
                 if trait.verify_in_context is not None:
                     trait.verify_in_context(op)
-            if FUNCTION in op.traits:
-                self._signature_attributes(op)
+            if isinstance(op, FunctionOpInterface):
+                self._function_attributes(op)
             if op.verify_in_context is not None:
                 op.verify_in_context()
         except SignatureError as context_problem:
             raise _signature_error(op, context_problem) from None
         check_entries(op)
 
-    def _unknown(self, op: Op) -> None:
-        """An operation without a class must be of a dialect that nobody knows."""
+    def _check_unregistered(self, op: Op) -> None:
+        """Checks that an operation without a class is of an unregistered dialect."""
         if self.dialects.find(op.dialect_name) is not None:
             raise op.error(
                 f"unregistered operation '{op.signature.name}' found in dialect ('{op.dialect_name}') that"
@@ -120,29 +124,29 @@ class Verifier:
         if dialect is not None and dialect.verify_op_attribute is not None:
             dialect.verify_op_attribute(op, name, attribute)
 
-    def _signature_attributes(self, op: Any) -> None:
-        """Checks the attributes of a function's arguments and results."""
-        signature = op.function_type
-        for word, held, types, hook in (
-            ("argument", op.argument_attributes, signature.inputs, "verify_argument_attribute"),
-            ("result", op.result_attributes, signature.results, "verify_result_attribute"),
+    def _function_attributes(self, op: FunctionOpInterface) -> None:
+        """Checks the attributes of the arguments and results of a function."""
+        function_type = type_of_function(op)
+        for word, dictionaries, types, hook in (
+            ("argument", op.argument_attributes, function_type.inputs, "verify_argument_attribute"),
+            ("result", op.result_attributes, function_type.results, "verify_result_attribute"),
         ):
-            if len(held) != len(types):
+            if len(dictionaries) != len(types):
                 raise op.op_error(
                     f"expects {word} attribute array to have the same number of elements as the number of "
-                    f"function {word}s, got {len(held)}, but expected {len(types)}"
+                    f"function {word}s, got {len(dictionaries)}, but expected {len(types)}"
                 )
-            # An attribute that was right for one is right for all of the same type.
-            seen: set[tuple[str, Attribute, Type]] = set()
-            seen_together: set[tuple[DictAttr, Type]] = set()
-            for index, (attributes, type) in enumerate(zip(held, types, strict=True)):
-                if (attributes, type) not in seen_together:
-                    seen_together.add((attributes, type))
-                    new = [(n, a) for n, a in attributes.entries if (n, a, type) not in seen]
-                    self._attributes_of_one(op, word, index, new, hook)
-                    seen.update((name, attribute, type) for name, attribute in new)
+            # An attribute that is valid on one value is valid on all values of the same type.
+            valid: set[tuple[str, Attribute, Type]] = set()
+            valid_dictionaries: set[tuple[DictAttr, Type]] = set()
+            for index, (attributes, type) in enumerate(zip(dictionaries, types, strict=True)):
+                if (attributes, type) not in valid_dictionaries:
+                    valid_dictionaries.add((attributes, type))
+                    new = [(n, a) for n, a in attributes.entries if (n, a, type) not in valid]
+                    self._value_attributes(op, word, index, new, hook)
+                    valid.update((name, attribute, type) for name, attribute in new)
 
-    def _attributes_of_one(
+    def _value_attributes(
         self, op: Op, word: str, index: int, attributes: Sequence[tuple[str, Attribute]], hook: str
     ) -> None:
         for name, attribute in attributes:
@@ -154,46 +158,46 @@ class Verifier:
             if check is not None:
                 check(op, index, name, attribute)
 
-    # --- What it holds ------------------------------------------------------------------
+    # --- Nested operations --------------------------------------------------------------
 
-    def verify_around(self, op: Op) -> bool:
-        """Whether what isolated operations in `op` say of each other is valid, each being valid by itself."""
+    def verify_regions(self, op: Op) -> bool:
+        """Whether `op`, in which all isolated operations are valid, satisfies its region traits."""
         try:
-            self.check_whole(op)
+            self.check_region_traits(op)
         except DiagnosticError as error:
             emit(error.diagnostic)
             return False
         return True
 
-    def check_nested(self, op: Op, seen: Seen) -> None:
-        """Checks an operation with all that it holds, except uses."""
+    def check_nested(self, op: Op, valid: ValidAttributes) -> None:
+        """Checks an operation and everything nested in it, except dominance."""
         self.check_op(op)
-        self._inside(op, seen)
+        self._regions(op, valid)
 
-    def _inside(self, op: Op, seen: Seen) -> None:
-        """Checks what an operation holds, isolated operations after the others, and then all of it."""
+    def _regions(self, op: Op, valid: ValidAttributes) -> None:
+        """Checks nested operations, isolated ones after the others, and then the region traits."""
         isolated: list[Op] = []
         if op.scopes_attributes:
-            seen = set()
+            valid = set()
         for region in op.regions:
             for block in region.blocks:
-                self._block(block, isolated, seen)
-        invalid = [inner for inner in isolated if not self.verify(inner, seen)]
+                self._block(block, isolated, valid)
+        invalid = [inner for inner in isolated if not self.verify(inner, valid)]
         if invalid:
-            raise InvalidInside
-        self.check_whole(op)
+            raise InvalidNested
+        self.check_region_traits(op)
 
-    def _block(self, block: Block, isolated: list[Op], seen: Seen) -> None:
+    def _block(self, block: Block, isolated: list[Op], valid: ValidAttributes) -> None:
         if block.first is None:
-            self.check_end(block)
+            self.check_terminator(block)
         if block.parent is not None and len(block.parent.blocks) > 1:
             check_no_branch_inside(block)
         child: Op | None = block.first
         while child is not None:
             signature, attributes = child.signature, child.attributes
-            if signature in self._formal and not child.regions and not child.successors:
-                if attributes.entries and (signature, attributes) not in seen:
-                    self._see_attributes(child, seen)
+            if signature in self._valid_signatures and not child.regions and not child.successors:
+                if attributes.entries and (signature, attributes) not in valid:
+                    self._check_new_attributes(child, valid)
                 child = child.next
                 continue
             if child.regions and ISOLATED in child.traits:
@@ -201,46 +205,46 @@ class Verifier:
             else:
                 self.check_op(child)
                 if child.regions or child.op_class_has_regions:
-                    self._inside(child, seen)
-                elif _is_formal(type(child)):
-                    self._formal.add(signature)
+                    self._regions(child, valid)
+                elif _verifies_signature_only(type(child)):
+                    self._valid_signatures.add(signature)
             child = child.next
         if block.first is not None:
-            self.check_end(block)
+            self.check_terminator(block)
 
-    def check_alone(self, op: Op, seen: Seen) -> None:
-        """Checks an operation without regions."""
-        if op.signature not in self._formal or op.successors:
+    def check_alone(self, op: Op, valid: ValidAttributes) -> None:
+        """Checks an operation without regions, using the caches of valid ones."""
+        if op.signature not in self._valid_signatures or op.successors:
             self.check_op(op)
-            if _is_formal(type(op)):
-                self._formal.add(op.signature)
+            if _verifies_signature_only(type(op)):
+                self._valid_signatures.add(op.signature)
         else:
-            self.check_attributes(op, seen)
+            self.check_attributes(op, valid)
 
-    def check_attributes(self, op: Op, seen: Seen) -> None:
+    def check_attributes(self, op: Op, valid: ValidAttributes) -> None:
         """Checks the discardable attributes of an operation."""
-        if op.attributes.entries and (op.signature, op.attributes) not in seen:
-            self._see_attributes(op, seen)
+        if op.attributes.entries and (op.signature, op.attributes) not in valid:
+            self._check_new_attributes(op, valid)
 
-    def _see_attributes(self, op: Op, seen: Seen) -> None:
+    def _check_new_attributes(self, op: Op, valid: ValidAttributes) -> None:
         self._discardable_attributes(op)
-        if not self.reads_far(op.attributes):
-            seen.add((op.signature, op.attributes))
+        if not self.reads_nonlocal_state(op.attributes):
+            valid.add((op.signature, op.attributes))
 
-    def reads_far(self, attributes: DictAttr) -> bool:
-        """Whether the checks of these attributes read more than the form and what is around the operation."""
-        is_far = self._is_far.get(attributes)
-        if is_far is None:
+    def reads_nonlocal_state(self, attributes: DictAttr) -> bool:
+        """Whether the verifiers of these attributes read more than the signature and enclosing operations."""
+        has_nonlocal = self._has_nonlocal.get(attributes)
+        if has_nonlocal is None:
             dialects = [self.dialects.find(name.partition(".")[0]) for name, _ in attributes.entries]
-            is_far = any(
-                dialect is not None and name in dialect.far_attributes
+            has_nonlocal = any(
+                dialect is not None and name in dialect.nonlocal_attributes
                 for dialect, (name, _) in zip(dialects, attributes.entries, strict=True)
             )
-            self._is_far[attributes] = is_far
-        return is_far
+            self._has_nonlocal[attributes] = has_nonlocal
+        return has_nonlocal
 
-    def check_end(self, block: Block) -> None:
-        """Checks that a block ends with a terminator if it has to."""
+    def check_terminator(self, block: Block) -> None:
+        """Checks that a block ends with a terminator, where its parent operation requires one."""
         op, last = block.parent_op, block.last
         assert block.parent is not None and op is not None
         if (NO_TERMINATOR in op.traits or not op.name) and len(block.parent.blocks) <= 1:
@@ -250,8 +254,8 @@ class Verifier:
         if last.name and not last.is_terminator:
             raise last.error(f"block with no terminator, has {self.print_op(last)}")
 
-    def check_whole(self, op: Op) -> None:
-        """Checks an operation as a whole, after all inside it."""
+    def check_region_traits(self, op: Op) -> None:
+        """Checks the region traits and inferred types of an operation, after all nested operations."""
         for trait in op.trait_order:
             if trait.verify_regions is not None:
                 trait.verify_regions(op)
@@ -265,11 +269,11 @@ class Verifier:
     # --- Dominance ----------------------------------------------------------------------
 
     def check_dominance(self, op: Op) -> None:
-        """Checks uses right inside an operation, then in what it holds, from the last to the first."""
+        """Checks that definitions dominate uses: directly in an operation, then in nested ones."""
         dominance = Dominance()
-        around = [op]
-        while around:
-            for region in around.pop().regions:
+        pending = [op]
+        while pending:
+            for region in pending.pop().regions:
                 for block in region.blocks:
                     if not block.is_ordered:
                         block.number()
@@ -277,15 +281,15 @@ class Verifier:
                     for child in block.ops:
                         check_uses(child, dominance, is_reachable)
                         if child.regions and ISOLATED not in child.traits:
-                            around.append(child)
+                            pending.append(child)
 
 
-class InvalidInside(Exception):
-    """An isolated operation inside is invalid, and why has been emitted."""
+class InvalidNested(Exception):
+    """A nested isolated operation is invalid; the errors are already emitted."""
 
 
-def _is_formal(op_class: type[Op]) -> bool:
-    """Whether all that the class checks is the form."""
+def _verifies_signature_only(op_class: type[Op]) -> bool:
+    """Whether a class has no verifiers but those of the signature."""
     if not op_class.name or op_class.op_class_has_regions or op_class.verify_in_context is not None:
         return False
     return not any(
@@ -295,7 +299,7 @@ def _is_formal(op_class: type[Op]) -> bool:
 
 
 def _signature_error(op: Op, problem: SignatureError) -> DiagnosticError:
-    """A form's error, at an operation that has the form."""
+    """The error of a signature, at an operation with this signature."""
     error = op.op_error(problem.message) if problem.prefixed else op.error(problem.message)
     if not problem.shows_operation:
         error.diagnostic.operation = None

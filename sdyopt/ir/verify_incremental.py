@@ -1,9 +1,9 @@
-"""Verification after edits: of what has been touched, in a program that was valid before.
+"""Incremental verification: verifies only what edits may have invalidated in a valid program.
 
-What an operation may be wrong by is its form and attributes, what it uses, what is around it, and what
-it contains. So checked are the touched operations, those that use their results, and those around them;
-and those that look further than that, wherever they are. At the first doubt all is verified as if
-nothing had been known, so that errors are the same and come in the same order.
+The validity of an operation depends on its signature and attributes, its operands, the enclosing operations,
+and the nested ones. So the edited operations are checked, their users, the enclosing operations, and all
+operations with nonlocal verifiers. On the first error everything is verified from scratch, so that errors and
+their order are the same as without increments.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from sdyopt.ir.edit_log import EditLog
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import ISOLATED
-from sdyopt.ir.verify import Seen, Verifier
+from sdyopt.ir.verify import ValidAttributes, Verifier
 from sdyopt.ir.verify_uses import check_uses
 
 
-class AfterEdits:
-    """Verification for pipelines."""
+class IncrementalVerifier:
+    """Implements `pipeline.run.Verify`."""
 
     def __init__(self, verifier: Verifier) -> None:
         self._verifier = verifier
@@ -32,154 +32,154 @@ class AfterEdits:
         """Whether `op`, valid before, is valid after edits inside it."""
         return verify_incrementally(self._verifier, op, edits)
 
-    def around(self, op: Op) -> bool:
-        """Whether `op`, in which all isolated operations are valid, is valid as a whole."""
-        return self._verifier.verify_around(op)
+    def verify_regions(self, op: Op) -> bool:
+        """Whether `op`, in which all isolated operations are valid, satisfies its region traits."""
+        return self._verifier.verify_regions(op)
 
 
 def verify_incrementally(verifier: Verifier, root: Op, edits: EditLog) -> bool:
-    """Whether `root`, valid before, is valid after edits; if not, errors go to the diagnostic handler."""
-    if edits.is_unbounded or root in edits.moved:
+    """Whether `root`, valid before, is valid after edits; errors are emitted."""
+    if edits.needs_full_verification or root in edits.moved:
         return verifier.verify(root)
     try:
-        with handling(_give_up):
-            _Recheck(verifier, root).run(edits)
-    except (_Doubt, DiagnosticError):
+        with handling(_stop):
+            _IncrementalCheck(verifier, root).run(edits)
+    except (_NeedsFullVerification, DiagnosticError):
         return verifier.verify(root)
     return True
 
 
-class _Doubt(Exception):
-    """Something is wrong, or cannot be told from what was touched."""
+class _NeedsFullVerification(Exception):
+    """There is an error, or validity does not follow from checking the edited operations."""
 
 
-def _give_up(diagnostic: Diagnostic) -> NoReturn:
-    raise _Doubt
+def _stop(diagnostic: Diagnostic) -> NoReturn:
+    raise _NeedsFullVerification
 
 
-class _Recheck:
+class _IncrementalCheck:
     def __init__(self, verifier: Verifier, root: Op) -> None:
         self._verifier = verifier
         self._root = root
         self._dominance = Dominance()
-        # For each block in which something was touched, whether it is inside the root still.
-        self._is_inside: dict[Block, bool] = {root.parent: False} if root.parent is not None else {}
-        # What is checked once all that was touched is known: those around, and those that read of it.
-        self._around: dict[Op, None] = {}
+        # For each block with edits, whether it is still nested in the root.
+        self._block_is_in_root: dict[Block, bool] = {root.parent: False} if root.parent is not None else {}
+        # Checked after the edited operations: the enclosing operations, and those that read edited ones.
+        self._enclosing: dict[Op, None] = {}
         self._readers: set[Op] = set()
-        # Those that use something that has moved, or something else than before.
-        self._using: set[Op] = set()
-        self._seen: dict[Op | None, Seen] = {}
-        self._seen_in: dict[Block, Seen] = {}
+        # The operations whose operands have changed, or have been moved.
+        self._users: set[Op] = set()
+        self._valid_by_scope: dict[Op | None, ValidAttributes] = {}
+        self._valid_in: dict[Block, ValidAttributes] = {}
 
     def run(self, edits: EditLog) -> None:
         for op in edits.moved:
-            if self._has(op):
-                self._moved(op)
+            if self._is_in_root(op):
+                self._check_moved(op)
         for op in edits.signature_changed - edits.moved:
-            if self._has(op):
-                self._attributes_changed(op)
-                self._users(op)
-        # Many are annotated, few in different ways: of those that are alike, one stands for all.
-        alike: dict[tuple[Block | None, OpSignature, DictAttr], Op] = {}
+            if self._is_in_root(op):
+                self._check_edited(op)
+                self._add_readers(op)
+        # Many operations have the same new attributes: one representative is checked.
+        representatives: dict[tuple[Block | None, OpSignature, DictAttr], Op] = {}
         for op in edits.attributes_changed - edits.signature_changed - edits.moved:
             if op.regions or op.verify_in_context is not None:
-                self._check_annotated(op)
+                self._check_changed_attributes(op)
             else:
-                alike[op.parent, op.signature, op.attributes] = op
-        for op in alike.values():
-            self._check_annotated(op)
-        self._using |= edits.operands_changed
-        for op in self._using:
-            if self._has(op):
+                representatives[op.parent, op.signature, op.attributes] = op
+        for op in representatives.values():
+            self._check_changed_attributes(op)
+        self._users |= edits.operands_changed
+        for op in self._users:
+            if self._is_in_root(op):
                 check_uses(op, self._dominance, True)
                 if op.verify_in_context is not None:
                     self._readers.add(op)
-        for block in edits.departed_blocks.union(op.parent for op in edits.moved if op.parent is not None):
-            if self._contains(block):
-                self._verifier.check_end(block)
-        self._far(self._root)
-        for op in [*self._around, *self._readers]:
+        for block in edits.shrunk_blocks.union(op.parent for op in edits.moved if op.parent is not None):
+            if self._is_block_in_root(block):
+                self._verifier.check_terminator(block)
+        self._add_nonlocal_readers(self._root)
+        for op in [*self._enclosing, *self._readers]:
             self._verifier.check_op(op)
-        for op in self._around:
-            self._verifier.check_whole(op)
+        for op in self._enclosing:
+            self._verifier.check_region_traits(op)
 
-    # --- What is there ------------------------------------------------------------------
+    # --- What is still in the program ---------------------------------------------------
 
-    def _has(self, op: Op) -> bool:
-        """Whether an operation is in the program still, at or inside the root."""
+    def _is_in_root(self, op: Op) -> bool:
+        """Whether an operation is the root or still nested in it."""
         if op is self._root:
-            self._around[op] = None
+            self._enclosing[op] = None
             return True
-        return op.parent is not None and self._contains(op.parent)
+        return op.parent is not None and self._is_block_in_root(op.parent)
 
-    def _contains(self, block: Block) -> bool:
-        is_inside = self._is_inside.get(block)
+    def _is_block_in_root(self, block: Block) -> bool:
+        is_inside = self._block_is_in_root.get(block)
         if is_inside is None:
             outer = block.parent_op
-            is_inside = outer is not None and self._has(outer)
-            self._is_inside[block] = is_inside
+            is_inside = outer is not None and self._is_in_root(outer)
+            self._block_is_in_root[block] = is_inside
             if is_inside:
                 assert outer is not None and block.parent is not None
                 if len(block.parent.blocks) > 1:
-                    raise _Doubt  # what is defined where depends on all branches
-                self._around[outer] = None
+                    raise _NeedsFullVerification  # dominance depends on all branches
+                self._enclosing[outer] = None
                 if not block.is_ordered:
                     block.number()
         return is_inside
 
-    def _seen_at(self, op: Op) -> Seen:
-        """What has been seen of attributes under the same operation that scopes them."""
+    def _valid_at(self, op: Op) -> ValidAttributes:
+        """The valid attributes in the scope of an operation."""
         block = op.parent
         assert block is not None
-        seen = self._seen_in.get(block)
-        if seen is None:
+        valid = self._valid_in.get(block)
+        if valid is None:
             scope = block.parent_op
             while scope is not None and not scope.scopes_attributes:
                 scope = scope.parent_op
-            seen = self._seen_in[block] = self._seen.setdefault(scope, set())
-        return seen
+            valid = self._valid_in[block] = self._valid_by_scope.setdefault(scope, set())
+        return valid
 
     # --- Checks -------------------------------------------------------------------------
 
-    def _moved(self, op: Op) -> None:
-        """Checks an operation with all that is inside, and that its users stand behind it."""
+    def _check_moved(self, op: Op) -> None:
+        """Checks an operation and everything nested in it; its users are checked later."""
         if op.successors:
-            raise _Doubt
+            raise _NeedsFullVerification
         if ISOLATED in op.traits:
-            self._verifier.verify(op, self._seen_at(op))
+            self._verifier.verify(op, self._valid_at(op))
         elif op.regions or op.op_class_has_regions:
-            self._verifier.check_nested(op, self._seen_at(op))
+            self._verifier.check_nested(op, self._valid_at(op))
             self._verifier.check_dominance(op)
         else:
-            self._verifier.check_alone(op, self._seen_at(op))
-        self._using.add(op)
+            self._verifier.check_alone(op, self._valid_at(op))
+        self._users.add(op)
         for result in op.results:
-            self._using.update(result.users)
+            self._users.update(result.users)
 
-    def _check_annotated(self, op: Op) -> None:
-        holder = op.parent_op
-        # If who is around does not care, all there is to know is whether he is there still.
-        if self._has(holder if holder is not None and holder.ignores_discardable_attributes else op):
-            self._attributes_changed(op)
+    def _check_changed_attributes(self, op: Op) -> None:
+        parent = op.parent_op
+        # If the parent ignores discardable attributes, only whether it is still in the program matters.
+        if self._is_in_root(parent if parent is not None and parent.ignores_discardable_attributes else op):
+            self._check_edited(op)
 
-    def _attributes_changed(self, op: Op) -> None:
-        """Checks what an operation says, and those inside that may depend on it."""
+    def _check_edited(self, op: Op) -> None:
+        """Checks the attributes of an operation, and the nested operations that may depend on them."""
         if not (op.regions or op.op_class_has_regions):
-            self._verifier.check_alone(op, self._seen_at(op))
+            self._verifier.check_alone(op, self._valid_at(op))
         elif op.ignores_discardable_attributes:
-            self._verifier.check_attributes(op, self._seen_at(op))
+            self._verifier.check_attributes(op, self._valid_at(op))
         elif op.scopes_attributes and op is not self._root:
-            self._moved(op)
+            self._check_moved(op)
         else:
-            self._around[op] = None
+            self._enclosing[op] = None
             for region in op.regions:
                 for block in region.blocks:
                     if block.last is not None:
                         self._readers.add(block.last)
 
-    def _users(self, op: Op) -> None:
-        """Notes the users that may read more of a value than its type, which is in their form."""
+    def _add_readers(self, op: Op) -> None:
+        """Adds the users with a context verifier, which may read more of a value than its type."""
         for result in op.results:
             use = result.first_use
             while use is not None:
@@ -187,15 +187,15 @@ class _Recheck:
                     self._readers.add(use.owner)
                 use = use.next_use
 
-    def _far(self, outer: Op) -> None:
+    def _add_nonlocal_readers(self, outer: Op) -> None:
         for region in outer.regions:
             for block in region.blocks:
                 op = block.first
                 while op is not None:
                     if op.has_nonlocal_verifier or (
-                        op.attributes.entries and self._verifier.reads_far(op.attributes)
+                        op.attributes.entries and self._verifier.reads_nonlocal_state(op.attributes)
                     ):
                         self._readers.add(op)
                     if op.regions:
-                        self._far(op)
+                        self._add_nonlocal_readers(op)
                     op = op.next

@@ -1,12 +1,11 @@
-"""The half of verification that needs the form alone: declared fields, traits, the class's own check.
+"""Verification of signatures: declared fields, traits, and the class's own `verify_signature`.
 
-The verdict is kept with the form, so an operation like one seen before costs a look-up.
+The result is cached per signature, so verifying another operation with the same signature is a look-up.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.block import Region
@@ -34,12 +33,12 @@ PrintType = Callable[[Type], str]
 
 
 def signature_problem(signature: OpSignature, print_type: PrintType) -> SignatureError | None:
-    """What is wrong with a form, None if nothing is."""
+    """The first error of a signature; None if it is valid."""
     try:
         problem = signature.memo[signature_problem]
     except KeyError:
         problem = signature.memo[signature_problem] = _find_problem(signature, print_type)
-    return problem  # type: ignore[no-any-return]  # the memo holds values of all kinds
+    return problem  # type: ignore[no-any-return]  # the memo is untyped
 
 
 def _find_problem(signature: OpSignature, print_type: PrintType) -> SignatureError | None:
@@ -63,7 +62,7 @@ def _find_problem(signature: OpSignature, print_type: PrintType) -> SignatureErr
 
 
 def check_inferred_types(signature: OpSignature, regions: Sequence[Region], print_type: PrintType) -> None:
-    """Compares the result types with what the class infers; comes last, after what regions hold."""
+    """Checks the result types against the inferred ones. Runs last, after nested operations are verified."""
     op_class = signature.op_class
     trait = next((t for t in op_class.trait_order if isinstance(t, InfersTypes)), None)
     if trait is None:
@@ -79,7 +78,7 @@ def compare_types(
     accepts: Callable[[Type, Type], bool],
     print_type: PrintType,
 ) -> None:
-    """Compares the result types with those that `infer` gives, pair by pair."""
+    """Checks the result types against those that `infer` returns, pair by pair."""
     try:
         inferred = infer()
     except SignatureError as problem:
@@ -93,7 +92,7 @@ def compare_inferred_types(
     accepts: Callable[[Type, Type], bool],
     print_type: PrintType,
 ) -> None:
-    """Fails unless the result types are acceptable where these have been inferred."""
+    """Raises SignatureError unless `accepts(inferred, actual)` is true for all result types."""
     actual = signature.result_types
     if len(inferred) == len(actual) and all(map(accepts, inferred, actual)):
         return
@@ -123,7 +122,9 @@ def _check_counts(signature: OpSignature) -> None:
         _check_segments(signature, results, "result", len(signature.result_types))
 
 
-def _check_operand_count(signature: OpSignature, fields: Sequence[ValueField[Any, Any]], count: int) -> None:
+def _check_operand_count(
+    signature: OpSignature, fields: Sequence[ValueField[object, object]], count: int
+) -> None:
     needed = sum(field.arity == ONE for field in fields)
     if any(field.arity != ONE for field in fields):
         if count < needed:
@@ -136,7 +137,9 @@ def _check_operand_count(signature: OpSignature, fields: Sequence[ValueField[Any
         )
 
 
-def _check_result_count(signature: OpSignature, fields: Sequence[ValueField[Any, Any]], count: int) -> None:
+def _check_result_count(
+    signature: OpSignature, fields: Sequence[ValueField[object, object]], count: int
+) -> None:
     needed = sum(field.arity == ONE for field in fields)
     if any(field.arity != ONE for field in fields):
         if count < needed:
@@ -148,7 +151,7 @@ def _check_result_count(signature: OpSignature, fields: Sequence[ValueField[Any,
 
 
 def _check_segments(
-    signature: OpSignature, fields: Sequence[ValueField[Any, Any]], word: str, count: int
+    signature: OpSignature, fields: Sequence[ValueField[object, object]], word: str, count: int
 ) -> None:
     name = fields[0].segments
     sizes = signature.attributes.get(name)
@@ -182,7 +185,7 @@ def _check_attributes(signature: OpSignature) -> None:
 
 
 def attribute_problem(op_class: type[Op], attributes: Mapping[str, Attribute]) -> str | None:
-    """What is wrong with the first inherent attribute that is not of its kind; None if all are."""
+    """The error of the first inherent attribute that violates its constraint; None if there is none."""
     for field in _attribute_fields(op_class):
         value = attributes.get(field.name)
         if value is not None and not field.kind.accepts(value):
@@ -190,8 +193,8 @@ def attribute_problem(op_class: type[Op], attributes: Mapping[str, Attribute]) -
     return None
 
 
-def _attribute_fields(op_class: type[Op]) -> list[AttrField[Any]]:
-    """In the order in which MLIR looks at them."""
+def _attribute_fields(op_class: type[Op]) -> list[AttrField[object]]:
+    """The attribute fields in the order in which MLIR verifies them: by name."""
     fields = [f for f in op_class.fields.values() if isinstance(f, AttrField)]
     return sorted(fields, key=lambda field: field.name)
 

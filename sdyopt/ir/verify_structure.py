@@ -1,4 +1,4 @@
-"""Verification of the structure around operations: how many regions, successors and blocks there are."""
+"""Verification of the numbers of regions, successors and blocks. All functions raise DiagnosticError."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from sdyopt.ir.traits import GRAPH_REGION
 
 
 def check_region_count(op: Op) -> None:
+    """Checks the number of regions against the declared fields."""
     if not op.name:
         return
     fields = [f for f in op.fields.values() if isinstance(f, RegionField)]
@@ -27,19 +28,22 @@ def check_region_count(op: Op) -> None:
 
 
 def check_successor_count(op: Op) -> None:
-    needed, count = len(op.target_operands), len(op.successors)
+    """Checks the number of successors against `successor_operands`."""
+    needed, count = len(op.successor_operands), len(op.successors)
     if op.name and count != needed:
         s = "" if needed == 1 else "s"
         raise op.op_error(f"requires {needed} successor{s} but found {count}")
 
 
 def check_no_branch_inside(block: Block) -> None:
+    """Checks that only the last operation of a block has successors."""
     for op in block.ops:
         if op.successors and op is not block.last:
             raise op.error("operation with block successors must terminate its parent block")
 
 
 def check_regions(op: Op) -> None:
+    """Checks the constraints of the declared regions."""
     for declared in op.fields.values():
         if not isinstance(declared, RegionField):
             continue
@@ -53,6 +57,7 @@ def check_regions(op: Op) -> None:
 
 
 def check_entries(op: Op) -> None:
+    """Checks that graph regions have at most one block, and entry blocks no predecessors."""
     for index, region in enumerate(op.regions):
         if len(region.blocks) > 1 and GRAPH_REGION in op.traits:
             raise op.op_error(f"expects graph region #{index} to have 0 or 1 blocks")

@@ -1,4 +1,4 @@
-"""Verification of uses: what an operation uses is defined where it stands, and may be seen from there."""
+"""Verification of uses: definitions must dominate uses, and not be outside an isolated operation."""
 
 from __future__ import annotations
 
@@ -11,27 +11,30 @@ from sdyopt.ir.value import BlockArgument, OpResult, Value
 
 
 def check_uses(op: Op, dominance: Dominance, is_reachable: bool) -> None:
-    """Checks that what an operation uses is defined where it stands. Its block is numbered."""
+    """Checks that the definitions of the operands dominate an operation, whose block must be numbered.
+
+    Raises DiagnosticError.
+    """
     block = op.parent
     for use in op._operands:
         value = use.value
-        # The usual case first: defined above in the same block, or an argument of it.
+        # Fast path: defined earlier in the same block, or an argument of it.
         if type(value) is OpResult:
             if value.op.parent is block and value.op.order < op.order:
                 continue
         elif type(value) is BlockArgument and value.owner is block:
             continue
-        holder = _isolating_op(value, op)
-        if holder is not None:
+        isolated = _isolating_op(value, op)
+        if isolated is not None:
             raise op.op_error("using value defined outside the region").note(
-                "required by region isolation constraints", holder.location
+                "required by region isolation constraints", isolated.location
             )
         if is_reachable and not dominance.value_dominates(value, op):
             raise _dominance_error(op, use.index)
 
 
 def _isolating_op(value: Value, op: Op) -> Op | None:
-    """The operation around `op` that keeps the value, which is defined outside it, from being used."""
+    """The isolated operation that encloses `op` but not the definition of `value`; None if there is none."""
     region = op.parent_region
     while region is not None and region.parent is not None:
         if ISOLATED in region.parent.traits:
@@ -56,11 +59,11 @@ def _dominance_error(op: Op, index: int) -> DiagnosticError:
         return error.note(f"operand defined here ({where})", definition.location)
     assert other is not None and other.parent is not None
     number = other.parent.blocks.index(other)
-    place = other.parent_op
+    owner = other.parent_op
     where = _relation(block, other, "neither in a parent nor in a child region")
     return error.note(
         f"operand defined as a block argument (block #{number} {where})",
-        place.location if place is not None else op.location,
+        owner.location if owner is not None else op.location,
     )
 
 

@@ -1,7 +1,7 @@
-"""Pipelines: passes, their options, their order and nesting, and running them."""
+"""Passes, pass options, pass pipelines, and the pass manager that runs them."""
 
 from sdyopt.diagnostics.usage import UsageError
-from sdyopt.pipeline.base import FUNCTION, MODULE, Pass, RunInside, Statistic
+from sdyopt.pipeline.base import FUNCTION, MODULE, Pass, RunNested, Statistic
 from sdyopt.pipeline.option import Option, option
 from sdyopt.pipeline.run import Instrument, run_pipeline
 from sdyopt.pipeline.text import parse_pipeline
@@ -14,7 +14,7 @@ __all__ = [
     "Option",
     "Pass",
     "Pipeline",
-    "RunInside",
+    "RunNested",
     "Statistic",
     "UsageError",
     "option",

@@ -1,4 +1,4 @@
-"""Passes: what transforms a program, or says something about it."""
+"""The base class of passes, and pass statistics."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from sdyopt.pipeline.option import Option, declared_options, option, write_optio
 MODULE = "builtin.module"
 FUNCTION = "func.func"
 
-# Runs passes on each of some operations, watched and verified like those of the pipeline; or raises.
-RunInside = Callable[[Sequence["Pass"], Sequence[Op]], None]
+# Runs passes on each of the given operations, with the instruments and verification of the pipeline; raises
+# if one fails.
+RunNested = Callable[[Sequence["Pass"], Sequence[Op]], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Statistic:
-    """Something that a pass counts. Declared in the pass's class, shown by `--mlir-pass-statistics`."""
+    """A counter of a pass. Declared in the class of the pass, printed by `--mlir-pass-statistics`."""
 
     name: str
     help: str
@@ -31,10 +32,10 @@ class Statistic:
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option,))
 @dataclass(frozen=True, eq=False)
 class Pass:
-    """Base of all passes. A subclass is a frozen dataclass, its fields the options of the pass.
+    """Base class of all passes. A subclass is a frozen dataclass whose fields are the options of the pass.
 
-    `anchor` is the operation it runs on: `builtin.module`, `func.func`, or None for any. `flag` is
-    what `@register` was given. The docstring of the file, or of the class, is the manual.
+    `anchor` is the operation that the pass runs on: `builtin.module`, `func.func`, or None for any. `flag` is
+    set by `@register`. The manual is the docstring of the class or, without one, of the file.
     """
 
     flag: ClassVar[str] = ""
@@ -48,18 +49,19 @@ class Pass:
         cls._manual = cleandoc(cls.__doc__ or sys.modules[cls.__module__].__doc__ or "")
 
     def run(self, op: Any) -> bool:
-        """Transforms `op`. Returns whether anything changed; raises, or emits an error, to fail."""
+        """Transforms `op` and returns whether it changed. To fail, raise DiagnosticError or emit an error."""
         raise NotImplementedError
 
-    def run_with(self, op: Any, run_inside: RunInside) -> bool:
-        """What is called: `run`, unless the pass runs others on parts of `op`, by `run_inside`."""
+    def run_with(self, op: Any, run_nested: RunNested) -> bool:
+        """Runs the pass. A pass that runs other passes on nested operations overrides this, not `run`."""
         return self.run(op)
 
     def count(self, statistic: Statistic, by: int = 1) -> None:
-        """Adds to what is counted."""
+        """Increments a statistic."""
         self._counts[statistic.name] = self._counts.get(statistic.name, 0) + by
 
     def counted(self, statistic: Statistic) -> int:
+        """The value of a statistic."""
         return self._counts.get(statistic.name, 0)
 
     def __str__(self) -> str:
@@ -68,20 +70,21 @@ class Pass:
     @classmethod
     @cache
     def options(cls) -> tuple[Option, ...]:
-        """The declared options, in the order of declaration."""
+        """The options in declaration order."""
         return declared_options(cls)
 
     @classmethod
     def statistics(cls) -> tuple[Statistic, ...]:
+        """The statistics that the class declares."""
         return tuple(value for value in vars(cls).values() if isinstance(value, Statistic))
 
     @classmethod
     def label(cls) -> str:
-        """The name that IR dumps, timing and statistics show: that of the class in C++."""
+        """The name in IR dumps, timing and statistics: that of the C++ class."""
         return f"{cls.__name__}Pass"
 
     @classmethod
     def manual(cls) -> str:
-        """The text for `--help-pass`, its first line `flag: purpose`."""
+        """The text for `--help-pass`. Its first line is `flag: summary`."""
         manual = cls._manual or docstring(cls.__module__, cls.__qualname__.split("."))
         return manual or docstring(cls.__module__)

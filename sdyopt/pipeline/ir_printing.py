@@ -1,4 +1,4 @@
-"""`--mlir-print-ir-*`: shows the program before and after passes."""
+"""`--mlir-print-ir-*`: IR dumps before and after passes."""
 
 from __future__ import annotations
 
@@ -13,23 +13,27 @@ from sdyopt.pipeline.run import Instrument
 
 @dataclass(frozen=True, slots=True)
 class IRPrintingOptions:
-    """When the program is shown, and how much of it. `None` for passes by flag means all of them."""
+    """Which passes dump the IR, and how much of it.
+
+    `before` and `after` are flags of passes; None means all passes.
+    """
 
     before: frozenset[str] | None = frozenset()
     after: frozenset[str] | None = frozenset()
     only_on_change: bool = False
     only_on_failure: bool = False
     module_scope: bool = False
-    # Files in this folder instead of stderr, if not empty.
+    # If not empty, dumps are files in this directory instead of text on stderr.
     tree_directory: str = ""
 
     @property
     def is_needed(self) -> bool:
+        """Whether any pass dumps the IR."""
         return self.before != frozenset() or self.after != frozenset()
 
 
 class IRPrinter(Instrument):
-    """Prints by `spell`. A dump goes to `write`, or with its path to `write_file`."""
+    """Dumps the IR around passes, to `write` or, as (path, text), to `write_file`."""
 
     def __init__(
         self,
@@ -42,36 +46,36 @@ class IRPrinter(Instrument):
         self._print = print
         self._write = write
         self._write_file = write_file
-        # How often each operation was shown, for the names of files.
+        # The number of dumps of each operation, for file names.
         self._counters: dict[Op, int] = {}
 
-    def before_pass(self, single: Pass, op: Op) -> None:
-        if _is_selected(self._options.before, single):
-            self._dump(f"Before {single.label()}", single, op)
+    def before_pass(self, pass_: Pass, op: Op) -> None:
+        if _is_selected(self._options.before, pass_):
+            self._dump(f"Before {pass_.label()}", pass_, op)
 
-    def after_pass(self, single: Pass, op: Op, changed: bool) -> None:
+    def after_pass(self, pass_: Pass, op: Op, changed: bool) -> None:
         if self._options.only_on_failure or (self._options.only_on_change and not changed):
             return
-        if _is_selected(self._options.after, single):
-            self._dump(f"After {single.label()}", single, op)
+        if _is_selected(self._options.after, pass_):
+            self._dump(f"After {pass_.label()}", pass_, op)
 
-    def after_pass_failed(self, single: Pass, op: Op) -> None:
-        if _is_selected(self._options.after, single):
-            self._dump(f"After {single.label()} Failed", single, op)
+    def after_pass_failed(self, pass_: Pass, op: Op) -> None:
+        if _is_selected(self._options.after, pass_):
+            self._dump(f"After {pass_.label()} Failed", pass_, op)
 
-    def _dump(self, title: str, single: Pass, op: Op) -> None:
-        shown, about = op, ""
+    def _dump(self, title: str, pass_: Pass, op: Op) -> None:
+        dumped, suffix = op, ""
         if self._options.module_scope:
-            shown = _outermost(op)
-            about = f" ('{op.signature.name}' operation{_at_symbol(op)})"
-        head = f"// -----// IR Dump {title}: {single}{about} //----- //\n"
-        text = head + self._print(shown).rstrip("\n") + "\n\n"
+            dumped = _outermost(op)
+            suffix = f" ('{op.signature.name}' operation{_at_symbol(op)})"
+        head = f"// -----// IR Dump {title}: {pass_}{suffix} //----- //\n"
+        text = head + self._print(dumped).rstrip("\n") + "\n\n"
         if self._options.tree_directory:
-            self._write_file(self._path(single, op), text)
+            self._write_file(self._path(pass_, op), text)
         else:
             self._write(text)
 
-    def _path(self, single: Pass, op: Op) -> str:
+    def _path(self, pass_: Pass, op: Op) -> str:
         """`folder/builtin_module_no-symbol-name/func_func_main/1_0_cse.mlir`."""
         self._counters[op] = self._counters.get(op, -1) + 1
         path = [op, *op.ancestors()][::-1]
@@ -80,11 +84,11 @@ class IRPrinter(Instrument):
             for each in path
         ]
         numbers = "_".join(str(self._counters.setdefault(each, 0)) for each in path)
-        return "/".join([self._options.tree_directory, *folders, f"{numbers}_{single.flag}.mlir"])
+        return "/".join([self._options.tree_directory, *folders, f"{numbers}_{pass_.flag}.mlir"])
 
 
-def _is_selected(flags: frozenset[str] | None, single: Pass) -> bool:
-    return flags is None or single.flag in flags
+def _is_selected(flags: frozenset[str] | None, pass_: Pass) -> bool:
+    return flags is None or pass_.flag in flags
 
 
 def _outermost(op: Op) -> Op:

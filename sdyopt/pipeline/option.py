@@ -1,9 +1,9 @@
-"""Options of passes and pipelines: declared with a type, read from and written to pipeline text.
+"""Options of passes and pipelines: typed declarations, parsed from and printed as pipeline text.
 
-    conservative_propagation: bool = option(default=False, help="no rule that leads to uneven shards")
+    conservative_propagation: bool = option(default=False, help="disallow rules that shard unevenly")
 
-is `conservative-propagation=true` in a pipeline. A type is bool, int, float, str, an enumeration of
-strings (`Literal` or `StrEnum`), or a tuple of one of these, which is written `name=a,b` or `name={a,b}`.
+is `conservative-propagation=true` in a pipeline. Types are bool, int, float, str, string enumerations
+(`Literal` or `StrEnum`), and tuples of one of these, written `name=a,b` or `name={a,b}`.
 """
 
 from __future__ import annotations
@@ -17,36 +17,40 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from sdyopt.diagnostics.usage import UsageError, nearest_or_all
 
+# The values of options.
+Scalar = bool | int | float | str | Enum
+OptionValue = Scalar | tuple[Scalar, ...]
 
-def option(*, default: Any, help: str) -> Any:
-    """Declares an option of a pass, as the value of a field, or of a pipeline, as that of a parameter."""
+
+def option(*, default: OptionValue, help: str) -> Any:
+    """Declares an option: the value of a field of a pass, or the default of a parameter of a pipeline."""
     return dataclasses.field(default=default, metadata={"help": help}, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """What is known of a declared option. `flag` is its name in pipeline text."""
+    """A declared option. `flag` is its name in pipeline text."""
 
     name: str
     flag: str
-    default: Any
+    default: OptionValue
     help: str
     kind: Kind
     is_list: bool
 
-    def read(self, text: str) -> Any:
-        """The value that a text stands for."""
+    def read(self, text: str) -> OptionValue:
+        """Parses a value; raises UsageError if it is invalid."""
         if not self.is_list:
             return self._read_one(text)
         return tuple(self._read_one(part) for part in split_list(text)) if text else ()
 
-    def write(self, value: Any) -> str:
-        """`flag=value`. An empty list is not written at all: there is no text that stands for it."""
-        if not self.is_list:
+    def write(self, value: OptionValue) -> str:
+        """`flag=value`; empty for an empty list, which has no textual form."""
+        if not isinstance(value, tuple):
             return f"{self.flag}={self.kind.write(value)}"
         return f"{self.flag}={{{','.join(map(self.kind.write, value))}}}" if value else ""
 
-    def _read_one(self, text: str) -> Any:
+    def _read_one(self, text: str) -> Scalar:
         try:
             return self.kind.read(text)
         except ValueError as problem:
@@ -56,11 +60,11 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A type of options. `read` raises ValueError with LLVM's words for a text that is no such value."""
+    """A type of options. `read` raises ValueError with LLVM's message for an invalid value."""
 
     placeholder: str
-    read: Callable[[str], Any]
-    write: Callable[[Any], str] = str
+    read: Callable[[str], Scalar]
+    write: Callable[[Scalar], str] = str
     choices: tuple[str, ...] = ()
 
 
@@ -75,8 +79,8 @@ def _read_bool(text: str) -> bool:
 _MAX_NUMBER = 100
 
 
-def _read_number(convert: Callable[[str], Any], words: str) -> Callable[[str], Any]:
-    def read(text: str) -> Any:
+def _read_number(convert: Callable[[str], int | float], words: str) -> Callable[[str], int | float]:
+    def read(text: str) -> int | float:
         if not text:
             raise ValueError("requires a value!")
         try:
@@ -88,7 +92,7 @@ def _read_number(convert: Callable[[str], Any], words: str) -> Callable[[str], A
     return read
 
 
-KINDS = {
+KINDS: dict[object, Kind] = {
     bool: Kind("bool", _read_bool, lambda value: "true" if value else "false"),
     int: Kind("int", _read_number(lambda text: int(text, 0), "long")),
     float: Kind("number", _read_number(float, "floating point")),
@@ -96,10 +100,10 @@ KINDS = {
 }
 
 
-def _choice(values: Mapping[str, Any]) -> Kind:
-    """A kind whose values are spelled by the keys."""
+def _choice(values: Mapping[str, Scalar]) -> Kind:
+    """A kind whose values are written as the keys."""
 
-    def read(text: str) -> Any:
+    def read(text: str) -> Scalar:
         if text not in values:
             raise ValueError(f"Cannot find option named '{text}'!")
         return values[text]
@@ -107,8 +111,8 @@ def _choice(values: Mapping[str, Any]) -> Kind:
     return Kind("|".join(values), read, str, tuple(values))
 
 
-def _kind_of(annotation: Any) -> tuple[Kind, bool]:
-    """The kind that an annotation stands for, and whether it is a list of it."""
+def _kind_of(annotation: object) -> tuple[Kind, bool]:
+    """The kind of an annotation, and whether it is a list of that kind."""
     if get_origin(annotation) is tuple:
         return _kind_of(get_args(annotation)[0])[0], True
     if get_origin(annotation) is Literal:
@@ -118,8 +122,8 @@ def _kind_of(annotation: Any) -> tuple[Kind, bool]:
     return KINDS[annotation], False
 
 
-def declared_options(owner: Any) -> tuple[Option, ...]:
-    """The options that the fields of a pass class or the parameters of a pipeline function declare."""
+def declared_options(owner: type | Callable[..., object]) -> tuple[Option, ...]:
+    """The options declared by the fields of a pass class or the parameters of a pipeline function."""
     hints = get_type_hints(owner)
     if isinstance(owner, type):
         fields = {field.name: field for field in dataclasses.fields(owner) if "help" in field.metadata}
@@ -128,28 +132,33 @@ def declared_options(owner: Any) -> tuple[Option, ...]:
     return tuple(_declared(name, field, hints[name]) for name, field in fields.items())
 
 
-def _declared(name: str, field: dataclasses.Field[Any], annotation: Any) -> Option:
+def _declared(name: str, field: dataclasses.Field[Any], annotation: object) -> Option:
     kind, is_list = _kind_of(annotation)
     return Option(name, name.replace("_", "-"), field.default, field.metadata["help"], kind, is_list)
 
 
-def read_options(options: tuple[Option, ...], text: str) -> dict[str, Any]:
-    """The values that `a=1 b={x,y}` gives to options, by name. A list may be given piece by piece."""
+def read_options(options: tuple[Option, ...], text: str) -> dict[str, OptionValue]:
+    """Parses `a=1 b={x,y}` into values by option name. Repeated list options are concatenated.
+
+    Raises UsageError for unknown options and invalid values.
+    """
     by_flag = {option.flag: option for option in options}
-    values: dict[str, Any] = {}
+    values: dict[str, OptionValue] = {}
     while text := text.lstrip():
         flag, value, text = _next_assignment(text)
         option = by_flag.get(flag)
         if option is None:
-            help = nearest_or_all(flag, by_flag) or "it has no options"
+            help = nearest_or_all(flag, by_flag) or "no options are declared"
             raise UsageError(f"<Pass-Options-Parser>: no such option {flag}", help)
-        read = option.read(value)
-        values[option.name] = values.get(option.name, ()) + read if option.is_list else read
+        parsed, previous = option.read(value), values.get(option.name, ())
+        if isinstance(parsed, tuple) and isinstance(previous, tuple):
+            parsed = previous + parsed
+        values[option.name] = parsed
     return values
 
 
-def write_options(options: tuple[Option, ...], values: Any) -> str:
-    """`{a=1 b=2}` with the value of every option, in alphabetical order; empty if there are none."""
+def write_options(options: tuple[Option, ...], values: object) -> str:
+    """`{a=1 b=2}` with the values of all options, sorted by name; empty without options."""
     if not options:
         return ""
     ordered = sorted(options, key=lambda option: option.flag)
@@ -157,7 +166,7 @@ def write_options(options: tuple[Option, ...], values: Any) -> str:
 
 
 def _next_assignment(text: str) -> tuple[str, str, str]:
-    """The name and the value of the first assignment in a text, and what follows it."""
+    """The name and value of the first assignment in a text, and the remaining text."""
     name_end = next((at for at, character in enumerate(text) if character in " ="), len(text))
     name = text[:name_end]
     if text[name_end : name_end + 1] != "=":
@@ -167,7 +176,7 @@ def _next_assignment(text: str) -> tuple[str, str, str]:
 
 
 def split_list(text: str) -> list[str]:
-    """The elements of `a,b,c`, commas within quotes and braces not counted."""
+    """The elements of `a,b,c`; commas in quotes and brackets do not separate."""
     parts, start = [], 0
     while (comma := _find(text, start, ",")) < len(text):
         parts.append(_unwrap(text[start:comma]))
@@ -178,27 +187,27 @@ def split_list(text: str) -> list[str]:
 _CLOSING = {"{": "}", "(": ")", "[": "]"}
 
 
-def _find(text: str, start: int, wanted: str) -> int:
-    """Where a character next stands outside quotes and brackets; the end of the text if nowhere."""
-    awaited: list[str] = []
+def _find(text: str, start: int, searched: str) -> int:
+    """The next offset of a character outside quotes and brackets; the length of the text if there is none."""
+    open_brackets: list[str] = []
     at = start
     while at < len(text):
         character = text[at]
-        if not awaited and character == wanted:
+        if not open_brackets and character == searched:
             return at
         if character in "'\"":
             closing = text.find(character, at + 1)
             at = closing if closing >= 0 else at
         elif character in _CLOSING:
-            awaited.append(_CLOSING[character])
-        elif awaited and character == awaited[-1]:
-            awaited.pop()
+            open_brackets.append(_CLOSING[character])
+        elif open_brackets and character == open_brackets[-1]:
+            open_brackets.pop()
         at += 1
     return len(text)
 
 
 def _unwrap(text: str) -> str:
-    """A value without the quotes, or the braces, around all of it."""
+    """A value without enclosing quotes or braces."""
     text = text.strip()
     if len(text) > 1:
         if text[0] == text[-1] and text[0] in "'\"":

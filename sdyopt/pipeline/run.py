@@ -1,4 +1,4 @@
-"""Running a pipeline on a program, watched by instruments."""
+"""The pass manager: runs a pipeline on an operation, with instruments and verification."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from sdyopt.pipeline.tree import ANY, Pipeline
 
 
 class Verify(Protocol):
-    """Says of an operation, valid before, whether it still is, and emits why not."""
+    """Verifies operations that were valid before, and emits errors."""
 
     def verify_edits(self, op: Op, edits: EditLog) -> bool:
-        """After edits inside it."""
+        """Whether `op` is valid after edits inside it."""
 
-    def around(self, op: Op) -> bool:
-        """After operations in it have been verified by themselves: whether they fit together."""
+    def verify_regions(self, op: Op) -> bool:
+        """Whether `op` is valid, after its nested operations have been verified one by one."""
 
 
 class Instrument:
-    """Watches a pipeline run: base of IR printing, timing and the like. What is not needed stays empty."""
+    """Base class of pass instrumentation (IR printing, timing). All callbacks are optional."""
 
-    def before_pass(self, single: Pass, op: Op) -> None:
+    def before_pass(self, pass_: Pass, op: Op) -> None:
         pass
 
-    def after_pass(self, single: Pass, op: Op, changed: bool) -> None:
+    def after_pass(self, pass_: Pass, op: Op, changed: bool) -> None:
         pass
 
-    def after_pass_failed(self, single: Pass, op: Op) -> None:
+    def after_pass_failed(self, pass_: Pass, op: Op) -> None:
         pass
 
     def before_pipeline(self, pipeline: Pipeline) -> None:
-        """A nested pipeline starts; its passes follow, on one operation after the other."""
+        """Called before a nested pipeline runs on all its operations."""
 
     def after_pipeline(self, pipeline: Pipeline) -> None:
         pass
 
 
 class PipelineFailure(Exception):
-    """A pass failed, and has said why."""
+    """A pass or its verification failed; the errors are already emitted."""
 
 
 def run_pipeline(
@@ -53,9 +53,9 @@ def run_pipeline(
     verify: Verify | None = None,
     instruments: Sequence[Instrument] = (),
 ) -> bool:
-    """Runs a pipeline on an operation. Returns whether it succeeded; if not, why has been emitted.
+    """Runs a pipeline on an operation. Returns whether it succeeded; errors are emitted.
 
-    `verify` checks what a pass has changed, and what is around it when a nested pipeline ends.
+    `verify` runs after each pass that changed something, and on the parent after each nested pipeline.
     """
     try:
         if pipeline.anchor not in (ANY, op.signature.name):
@@ -72,7 +72,7 @@ def run_pipeline(
 class _Runner:
     def __init__(self, verify: Verify | None, instruments: Sequence[Instrument]) -> None:
         self._verify = verify
-        # Whether a pass has changed something in the nested pipeline that is running.
+        # Whether a pass of the current nested pipeline has changed something.
         self._changed = False
         self._instruments = instruments
         self._outermost_first = list(instruments)
@@ -83,9 +83,9 @@ class _Runner:
             if isinstance(element, Pass):
                 self._run_pass(element, op)
             else:
-                self._run_nested(element, op)
+                self._run_nested_pipeline(element, op)
 
-    def _run_nested(self, pipeline: Pipeline, parent: Op) -> None:
+    def _run_nested_pipeline(self, pipeline: Pipeline, parent: Op) -> None:
         for instrument in self._outermost_first:
             instrument.before_pipeline(pipeline)
         changed_before, self._changed = self._changed, False
@@ -96,47 +96,47 @@ class _Runner:
             try:
                 self.run_on(pipeline, child)
             except PipelineFailure:
-                # The others have their turn, so that one run shows what is wrong with each.
+                # Run on the other operations, so that one run reports the errors of each.
                 has_failed = True
         for instrument in self._innermost_first:
             instrument.after_pipeline(pipeline)
-        if has_failed or (self._changed and self._verify and not self._verify.around(parent)):
+        if has_failed or (self._changed and self._verify and not self._verify.verify_regions(parent)):
             raise PipelineFailure
         self._changed |= changed_before
 
-    def run_inside(self, passes: Sequence[Pass], ops: Sequence[Op]) -> None:
-        """Runs passes on each of some operations, for a pass that itself edits them in between."""
+    def run_nested(self, passes: Sequence[Pass], ops: Sequence[Op]) -> None:
+        """Runs passes on each of the given operations, on behalf of a pass that may edit them in between."""
         has_failed = False
         for op in ops:
             try:
-                for single in passes:
-                    self._run_pass(single, op, verifies_all=True)
+                for pass_ in passes:
+                    self._run_pass(pass_, op, verifies_all=True)
             except PipelineFailure:
                 has_failed = True
         if has_failed:
             raise PipelineFailure
 
-    def _run_pass(self, single: Pass, op: Op, verifies_all: bool = False) -> None:
-        _check_schedule(single, op)
+    def _run_pass(self, pass_: Pass, op: Op, verifies_all: bool = False) -> None:
+        _check_schedule(pass_, op)
         for instrument in self._outermost_first:
-            instrument.before_pass(single, op)
+            instrument.before_pass(pass_, op)
         try:
             with recording() as edits:
-                edits.is_unbounded = verifies_all
-                changed = self._run_checked(single, op)
+                edits.needs_full_verification = verifies_all
+                changed = self._run_checked(pass_, op)
             self._changed |= changed
             is_new = changed or verifies_all
             if is_new and self._verify is not None and not self._verify.verify_edits(op, edits):
                 raise PipelineFailure
         except PipelineFailure:
             for instrument in self._innermost_first:
-                instrument.after_pass_failed(single, op)
+                instrument.after_pass_failed(pass_, op)
             raise
         for instrument in self._innermost_first:
-            instrument.after_pass(single, op, changed)
+            instrument.after_pass(pass_, op, changed)
 
-    def _run_checked(self, single: Pass, op: Op) -> bool:
-        """Runs a pass. One that emits an error has failed, as one that raises it has."""
+    def _run_checked(self, pass_: Pass, op: Op) -> bool:
+        """Runs a pass; returns whether it changed something. Emitting an error counts as failure."""
         errors: list[Diagnostic] = []
 
         def watch(diagnostic: Diagnostic) -> None:
@@ -146,7 +146,7 @@ class _Runner:
         changed = False
         with watching(watch):
             try:
-                changed = single.run_with(op, self.run_inside)
+                changed = pass_.run_with(op, self.run_nested)
             except DiagnosticError as error:
                 emit(error.diagnostic)
         if errors:
@@ -157,14 +157,14 @@ class _Runner:
 def _misanchored(pipeline: Pipeline, op: Op) -> DiagnosticError:
     anchor, name = pipeline.anchor, op.signature.name
     error = DiagnosticError.at(op.location, f"can't run '{anchor}' pass manager on '{name}' op")
-    is_short = name.endswith(f".{anchor}")
-    meant = nearest(name if is_short else anchor, (name, ANY))
-    return error.help(meant or f"write {name}({pipeline})")
+    lacks_namespace = name.endswith(f".{anchor}")
+    suggestion = nearest(name if lacks_namespace else anchor, (name, ANY))
+    return error.help(suggestion or f"write {name}({pipeline})")
 
 
-def _check_schedule(single: Pass, op: Op) -> None:
-    """A pass may only change what is inside its operation, so nothing else may be in reach."""
-    if single.anchor not in (None, op.signature.name):
+def _check_schedule(pass_: Pass, op: Op) -> None:
+    """Raises DiagnosticError unless the pass may run on the operation, which must be isolated from above."""
+    if pass_.anchor not in (None, op.signature.name):
         raise op.op_error("trying to schedule a pass on an unsupported operation")
     if not op.has_trait(ISOLATED):
         raise op.op_error("trying to schedule a pass on an operation not marked as 'IsolatedFromAbove'")

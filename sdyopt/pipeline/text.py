@@ -1,4 +1,4 @@
-"""The text form of pipelines: `builtin.module(func.func(a{x=1},b),c)`."""
+"""The parser of textual pipelines: `builtin.module(func.func(a{x=1},b),c)`."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from sdyopt.diagnostics.usage import UsageError
 from sdyopt.pipeline.base import Pass
 from sdyopt.pipeline.tree import Pipeline
 
-# What a pipeline's text is called in messages about it.
+# The file name of the pipeline text in diagnostics.
 TEXT_NAME = "MLIR Textual PassPipeline Parser"
 
 
 class Entry(Protocol):
-    """What a name in a pipeline stands for: a pass, or several in order."""
+    """A registered pass or pass pipeline."""
 
     def build(self, option_text: str) -> Sequence[Pass | Pipeline]:
-        """The passes, with options set as the text says."""
+        """The passes, with options parsed from the text; raises UsageError."""
 
     @property
     def is_single(self) -> bool:
-        """Whether it is one pass, which then has to stand where it fits."""
+        """Whether it is a pass, which must match the anchor; a pipeline is nested as needed."""
 
 
-# Gives the entry of a name; raises UsageError, with help, for a name that has none.
+# Name -> entry; raises UsageError with help for an unknown name.
 Lookup = Callable[[str], Entry]
 
 
 @dataclass(slots=True, eq=False)
 class _Element:
-    """A name in the text with its options, or with what stands in its parentheses."""
+    """A name in the text with its options, or with the elements in its parentheses."""
 
     name: str
     offset: int
@@ -44,7 +44,7 @@ class _Element:
 
 
 def parse_pipeline(text: str, lookup: Lookup) -> Pipeline:
-    """The pipeline that a text stands for."""
+    """Parses a textual pipeline; raises UsageError with the location in the text."""
     text = text.strip()
     if not re.fullmatch(r"[^(]+\(.*\)", text, re.DOTALL):
         raise UsageError(
@@ -53,14 +53,14 @@ def parse_pipeline(text: str, lookup: Lookup) -> Pipeline:
         )
     (outer,) = _Reader(text).read()
     pipeline = Pipeline(outer.name)
-    # `builtin.module()` is an empty pipeline; further in, nothing may be empty.
+    # `builtin.module()` is an empty pipeline; nested ones must not be empty.
     if [element.name for element in outer.inner] != [""]:
         _add(outer.inner, pipeline, text, lookup)
     return pipeline
 
 
 def _wrapped(text: str) -> str:
-    """What may have been meant by a text that is no pipeline."""
+    """The help for a text that is not a pipeline: the text with the missing parts."""
     missing = text.count("(") - text.count(")")
     if missing > 0:
         return f"write {text}{')' * missing}"
@@ -68,7 +68,7 @@ def _wrapped(text: str) -> str:
 
 
 def add_entry(pipeline: Pipeline, entry: Entry, name: str, options: str) -> None:
-    """Appends what an entry builds; in a text, a pass has to stand where it fits."""
+    """Appends the passes of an entry to a pipeline; raises UsageError if they cannot run there."""
     try:
         built = entry.build(options)
         if entry.is_single:
@@ -80,6 +80,7 @@ def add_entry(pipeline: Pipeline, entry: Entry, name: str, options: str) -> None
 
 
 def failed_to_add(name: str, options: str, error: UsageError) -> UsageError:
+    """The error for a pass that cannot be added, with the original message and help."""
     return UsageError(f"{error.message}\nfailed to add `{name}` with options `{options}`", error.help)
 
 
@@ -104,7 +105,7 @@ def _located(text: str, offset: int, message: str, help: str = "") -> UsageError
 
 
 class _Reader:
-    """Reads the structure of a pipeline's text, without asking what its names stand for."""
+    """Parses the structure of the text, without looking up names."""
 
     _SEPARATOR = re.compile(r"[,(){]")
 
@@ -158,7 +159,7 @@ class _Reader:
         raise self._error(start, "missing closing '}' while processing pass options")
 
     def _close(self) -> None:
-        """Reads the parentheses that close here, all of them: nothing between them has a name."""
+        """Parses all closing parentheses at the current position."""
         while self._peek() == ")":
             if len(self._stack) == 1:
                 raise self._error(

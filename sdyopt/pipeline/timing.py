@@ -1,4 +1,4 @@
-"""How long the parts of a run take: a tree of phases, passes within nested pipelines."""
+"""Timing: a tree of timers for the phases of a run, nested pipelines, and passes."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from sdyopt.pipeline.tree import Pipeline
 
 @dataclass(slots=True, eq=False)
 class Timer:
-    """The time that something took, all its runs together, and that of its parts."""
+    """The total wall time of a phase, pipeline or pass in seconds, with nested timers."""
 
     name: str
     seconds: float = 0.0
     children: dict[Hashable, Timer] = field(default_factory=dict)
 
     def child(self, key: Hashable, name: str) -> Timer:
+        """The nested timer of a key, created on first use."""
         if key not in self.children:
             self.children[key] = Timer(name)
         return self.children[key]
 
 
 class TimingRecorder(Instrument):
-    """Times the phases it is told of, and every pass of the pipelines it watches."""
+    """Times phases, and as an instrument all nested pipelines and passes."""
 
     def __init__(self) -> None:
         self.root = Timer("root")
@@ -36,25 +37,26 @@ class TimingRecorder(Instrument):
         self._start = perf_counter()
 
     def finish(self) -> Timer:
-        """The whole tree, the time from the first moment to this one at its root."""
+        """The tree of timers; the root has the time since the recorder was created."""
         self.root.seconds = perf_counter() - self._start
         return self.root
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
+        """Times the `with` block."""
         self._begin(name, name)
         try:
             yield
         finally:
             self._end()
 
-    def before_pass(self, single: Pass, op: Op) -> None:
-        self._begin(single, single.label())
+    def before_pass(self, pass_: Pass, op: Op) -> None:
+        self._begin(pass_, pass_.label())
 
-    def after_pass(self, single: Pass, op: Op, changed: bool) -> None:
+    def after_pass(self, pass_: Pass, op: Op, changed: bool) -> None:
         self._end()
 
-    def after_pass_failed(self, single: Pass, op: Op) -> None:
+    def after_pass_failed(self, pass_: Pass, op: Op) -> None:
         self._end()
 
     def before_pipeline(self, pipeline: Pipeline) -> None:

@@ -1,4 +1,4 @@
-"""Pipelines: passes in order, nested under the operations that they run on."""
+"""Pass pipelines: passes in order, nested under the operations that they run on."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ ANY = "any"
 
 @dataclass(slots=True, eq=False)
 class Pipeline:
-    """What runs on every operation named `anchor` that is directly inside the operation above."""
+    """Passes and nested pipelines that run on every operation `anchor` directly in the parent operation."""
 
     anchor: str = MODULE
     elements: list[Pass | Pipeline] = field(default_factory=list)
 
     def add(self, element: Pass | Pipeline) -> None:
-        """Appends what fits; for a pass that runs on something else, say so."""
+        """Appends a pass or nested pipeline; raises UsageError for a pass with a different anchor."""
         if isinstance(element, Pass) and not self.accepts(element):
             raise UsageError(
                 f"Can't add pass '{element.label()}' restricted to '{element.anchor}' on a PassManager "
                 f"intended to run on '{self.anchor}', did you intend to nest?",
-                f"{element.flag} runs on all of the program: write it outside of {self.anchor}(…)"
+                f"{element.flag} runs on {MODULE}: write it outside of {self.anchor}(…)"
                 if element.anchor == MODULE
                 else f"write {element.anchor}({element.flag})",
             )
         self.elements.append(element)
 
     def add_nested(self, elements: Iterable[Pass | Pipeline]) -> None:
-        """Appends passes, those that run on something inside nested under that."""
+        """Appends passes; a pass with a different anchor is wrapped in a nested pipeline."""
         for element in elements:
             if isinstance(element, Pass) and element.anchor not in (None, MODULE, self.anchor):
                 self.elements.append(Pipeline(element.anchor, [element]))
             else:
                 self.add(element)
 
-    def accepts(self, single: Pass) -> bool:
-        """Whether a pass may stand here without further nesting."""
-        return single.anchor in (None, self.anchor) or self.anchor == ANY
+    def accepts(self, pass_: Pass) -> bool:
+        """Whether a pass can run on the anchor of this pipeline."""
+        return pass_.anchor in (None, self.anchor) or self.anchor == ANY
 
     def passes(self) -> Iterator[Pass]:
-        """All passes, in order, however deep."""
+        """All passes in order, those of nested pipelines included."""
         for element in self.elements:
             if isinstance(element, Pass):
                 yield element
@@ -51,9 +51,9 @@ class Pipeline:
                 yield from element.passes()
 
     def merged(self) -> Pipeline:
-        """The same, with neighbouring pipelines of one anchor joined: how it is run.
+        """This pipeline with adjacent nested pipelines of the same anchor merged, as it is run.
 
-        All passes of a joined pipeline run on one operation before any runs on the next.
+        All passes of a merged pipeline run on one operation before the next operation.
         """
         elements: list[Pass | Pipeline] = []
         for element in self.elements:
@@ -66,12 +66,12 @@ class Pipeline:
                 elements[-1] = Pipeline(previous.anchor, previous.elements + element.elements)
             else:
                 elements.append(element)
-        joined = [element if isinstance(element, Pass) else element.merged() for element in elements]
-        # What needs no joining stays the same object, which instruments rely on from run to run.
-        return self if joined == self.elements else Pipeline(self.anchor, joined)
+        merged = [element if isinstance(element, Pass) else element.merged() for element in elements]
+        # An unchanged pipeline stays the same object: timers are keyed by pipeline.
+        return self if merged == self.elements else Pipeline(self.anchor, merged)
 
     def dump(self) -> str:
-        """What `--dump-pass-pipeline` shows."""
+        """The output of `--dump-pass-pipeline`."""
         return f"Pass Manager with {len(self.elements)} passes:\n{self}\n\n"
 
     def __str__(self) -> str:

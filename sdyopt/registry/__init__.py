@@ -1,4 +1,4 @@
-"""Names of passes, pipelines and dialects, and what they stand for."""
+"""The registry of passes, pass pipelines and dialects by name."""
 
 from sdyopt.registry.discovery import (
     add_dialect,

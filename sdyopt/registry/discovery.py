@@ -1,7 +1,7 @@
-"""How a name finds the file that defines it, without a list of files.
+"""Finds the module of a pass, pipeline or dialect by name, without a list of files.
 
-A pass's flag names its file: `sdy-close-shardings` is `passes/exporting/close_shardings.py`; and so does
-that of a pipeline. So one pass is one import, and only help and unknown names import everything.
+The flag of a pass or pipeline names its file: `sdy-close-shardings` is `passes/exporting/close_shardings.py`.
+So running a pass imports only its module; help and unknown names import all.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _added_dialects: dict[str, Dialect] = {}
 
 
 def find_entry(flag: str) -> PassEntry | PipelineEntry | None:
-    """What is registered under a flag. Imports no more than is needed to find it."""
+    """The entry of a flag; None if there is none. Imports as few modules as possible."""
     for modules in _likely_modules(flag):
         if flag in entries:
             break
@@ -33,7 +33,7 @@ def find_entry(flag: str) -> PassEntry | PipelineEntry | None:
 
 
 def lookup(flag: str) -> PassEntry | PipelineEntry:
-    """What is registered under a flag; UsageError, with the nearest name, if nothing is."""
+    """The entry of a flag; raises UsageError, with the most similar name as help, if there is none."""
     entry = find_entry(flag)
     if entry is None:
         if (error := missing_pass(flag)) is not None:
@@ -44,19 +44,19 @@ def lookup(flag: str) -> PassEntry | PipelineEntry:
 
 
 def all_passes() -> list[PassEntry | PipelineEntry]:
-    """Every pass and pipeline that help tells of, by name."""
+    """All listed passes and pipelines, sorted by name."""
     import_passes()
     return [entries[flag] for flag in sorted(entries) if entries[flag].is_listed]
 
 
 def import_passes() -> None:
-    """Imports every pass, from inside this package (a wheel) or beside it (a checkout)."""
+    """Imports all passes, from `sdyopt.passes` in an installed wheel or `passes` in a checkout."""
     for module in _pass_modules():
         import_module(module)
 
 
 def _likely_modules(flag: str) -> Iterator[list[str]]:
-    """The modules to import until a flag is known: its own, or all."""
+    """Groups of modules to import, in turn, until a flag is registered; the last group is all modules."""
     yield []
     by_name: dict[str, list[str]] = {}
     for module in _pass_modules():
@@ -68,42 +68,42 @@ def _likely_modules(flag: str) -> Iterator[list[str]]:
 
 
 @cache
-def _home() -> str:
+def _passes_package() -> str:
     return "sdyopt.passes" if find_spec("sdyopt.passes") else "passes"
 
 
 @cache
 def _pass_modules() -> tuple[str, ...]:
-    """The modules below the package of passes by full name, in a fixed order. None is imported."""
-    spec = find_spec(_home())
+    """The full names of all modules in the passes package, in a fixed order, without importing them."""
+    spec = find_spec(_passes_package())
     folders = spec.submodule_search_locations if spec is not None else None
-    return tuple(module for folder in folders or () for module in _modules_in(folder, _home()))
+    return tuple(module for folder in folders or () for module in _modules_in(folder, _passes_package()))
 
 
 def _modules_in(folder: str, package: str) -> Iterator[str]:
-    with os.scandir(folder) as found:
-        entries = sorted(found, key=lambda entry: entry.name)
-    for entry in entries:
-        name = entry.name.removesuffix(".py")
-        if name != entry.name and name != "__init__":
+    with os.scandir(folder) as iterator:
+        files = sorted(iterator, key=lambda file: file.name)
+    for file in files:
+        name = file.name.removesuffix(".py")
+        if name != file.name and name != "__init__":
             yield f"{package}.{name}"
-        elif name.isidentifier() and name != "__pycache__" and entry.is_dir():
-            yield from _modules_in(entry.path, f"{package}.{name}")
+        elif name.isidentifier() and name != "__pycache__" and file.is_dir():
+            yield from _modules_in(file.path, f"{package}.{name}")
 
 
 def find_dialect(namespace: str) -> Dialect | None:
-    """The dialect of a namespace, imported when first asked for; None if there is none."""
+    """The dialect of a namespace, imported on first use; None if there is none."""
     return _added_dialects.get(namespace) or load_dialect(namespace)
 
 
 def add_dialect(dialect: Dialect) -> None:
-    """Makes a dialect known that is not part of this package."""
-    known = find_dialect(dialect.name)
-    if known is not None and known is not dialect:
+    """Registers a dialect of another package; raises UsageError if the namespace is taken."""
+    existing = find_dialect(dialect.name)
+    if existing is not None and existing is not dialect:
         raise UsageError(f"dialect '{dialect.name}' is defined twice")
     _added_dialects[dialect.name] = dialect
 
 
 def all_dialects() -> list[str]:
-    """The namespaces of the dialects there are."""
+    """The namespaces of all available dialects, sorted."""
     return sorted({*dialect_names(), *_added_dialects})

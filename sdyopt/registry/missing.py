@@ -1,7 +1,4 @@
-"""Passes of Shardy that are known by name, but cannot be run yet.
-
-Who asks for one has made no mistake in spelling, and should not be offered another name.
-"""
+"""Passes of Shardy that are not implemented, so that the error for them suggests no similar name."""
 
 from __future__ import annotations
 
@@ -10,25 +7,25 @@ from types import MappingProxyType
 
 from sdyopt.diagnostics.usage import UsageError
 
-# What each would do.
+# Flag -> what the pass does in Shardy, in the third person.
 MISSING: Mapping[str, str] = MappingProxyType(
     {
-        "sdy-convert-global-to-local": "gives each device its part of every tensor",
-        "sdy-pad-for-divisibility": "pads dimensions that their sharding does not divide",
-        "sdy-per-instruction-partitioning": "partitions chosen operations alone, to find a wrong one",
-        "sdy-resolve-permutation-factors": "makes operations local that shift data along a sharded dimension",
-        "sdy-resolve-single-device-sharding": "runs what is bound to one device on that device only",
-        "sdy-verify-unreduced-axes": "checks that no sum over devices is forgotten",
+        "sdy-convert-global-to-local": "converts global tensors to per-device local tensors",
+        "sdy-pad-for-divisibility": "pads dimensions whose size is not divisible by their sharded size",
+        "sdy-per-instruction-partitioning": "partitions selected operations one at a time, for debugging",
+        "sdy-resolve-permutation-factors": "makes operations with permutation factors per-device operations",
+        "sdy-resolve-single-device-sharding": "runs operations with a maximal sharding on that single device",
+        "sdy-verify-unreduced-axes": "verifies that unreduced axes are reduced",
     }
 )
 
 
 def missing_pass(flag: str) -> UsageError | None:
-    """What to say of a pass that is known, but not available; None for other names."""
-    purpose = MISSING.get(flag)
-    if purpose is None:
+    """The error for a pass that is not implemented; None for other names."""
+    action = MISSING.get(flag)
+    if action is None:
         return None
     return UsageError(
-        f"'{flag}' is a known pass that is not available yet",
-        f"in Shardy, it {purpose}; --list-passes shows what there is here",
+        f"pass '{flag}' is not implemented",
+        f"in Shardy, it {action}; --list-passes lists the available passes",
     )

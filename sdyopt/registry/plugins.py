@@ -1,16 +1,15 @@
-"""Passes and dialects of other packages, found by their entry points.
+"""Plugins: passes and dialects of other packages, found by entry points.
 
     [project.entry-points."sdyopt.passes"]
     my-passes = "my_package.passes"
 
-offers a module whose import registers passes, for `--load-pass-plugin=my-passes`; an entry point in
-the group `sdyopt.dialects` offers a `Dialect`.
+declares a module that registers passes when imported, for `--load-pass-plugin=my-passes`. An entry point in
+the group `sdyopt.dialects` declares a `Dialect`.
 """
 
 from __future__ import annotations
 
 from importlib.metadata import entry_points
-from typing import Any
 
 from sdyopt.diagnostics.usage import UsageError, nearest
 from sdyopt.ir.dialect import Dialect
@@ -20,24 +19,25 @@ PASS_GROUP, DIALECT_GROUP = "sdyopt.passes", "sdyopt.dialects"
 
 
 def load_pass_plugin(name: str) -> None:
-    """Registers the passes that an installed package offers under this name."""
+    """Registers the passes of an entry point; raises UsageError if it cannot be loaded."""
     _load(PASS_GROUP, name, f"Failed to load passes from '{name}'")
 
 
 def load_dialect_plugin(name: str) -> None:
-    """Makes the dialect known that an installed package offers under this name."""
+    """Registers the dialect of an entry point; raises UsageError if it cannot be loaded."""
     failure = f"Failed to load dialect plugin from '{name}'"
     dialect = _load(DIALECT_GROUP, name, failure)
     if not isinstance(dialect, Dialect):
-        raise UsageError(f"{failure}: it is not a Dialect")
+        raise UsageError(f"{failure}: the entry point is not a Dialect")
     add_dialect(dialect)
 
 
-def _load(group: str, name: str, failure: str) -> Any:
-    found = entry_points(group=group)
-    if name not in found.names:
-        raise UsageError(f"{failure}: no installed package offers it", nearest(name, found.names))
+def _load(group: str, name: str, failure: str) -> object:
+    plugins = entry_points(group=group)
+    if name not in plugins.names:
+        message = f"{failure}: no installed package has this entry point in group '{group}'"
+        raise UsageError(message, nearest(name, plugins.names))
     try:
-        return found[name].load()
+        return plugins[name].load()
     except (ImportError, AttributeError) as problem:
         raise UsageError(f"{failure}: {problem}") from problem

@@ -1,4 +1,4 @@
-"""The table of passes and pipelines. Importing the file of one fills it in."""
+"""The table of registered passes and pipelines, filled when their modules are imported."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from inspect import cleandoc, get_annotations
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from sdyopt.diagnostics.usage import UsageError
 from sdyopt.pipeline.base import Pass
@@ -20,11 +20,11 @@ Builder = Callable[..., Sequence[Pass | Pipeline]]
 
 @dataclass(frozen=True, slots=True)
 class PassEntry:
-    """A pass under its flag."""
+    """A registered pass."""
 
     flag: str
     pass_class: type[Pass]
-    # Whether help tells of it. What only pipelines use is known so that their text can be read back.
+    # Whether help lists it. Passes that only pipelines use are registered to parse pipeline text.
     is_listed: bool = True
     is_single: bool = field(default=True, init=False)
 
@@ -40,12 +40,13 @@ class PassEntry:
         return self.pass_class.options()
 
     def build(self, option_text: str) -> Sequence[Pass]:
+        """The pass with these options, as a list of one; raises UsageError for invalid options."""
         return [self.pass_class(**read_options(self.options(), option_text))]
 
 
 @dataclass(frozen=True, slots=True)
 class PipelineEntry:
-    """A named sequence of passes."""
+    """A registered pass pipeline: a function that returns passes."""
 
     flag: str
     builder: Builder
@@ -65,6 +66,7 @@ class PipelineEntry:
         return declared_options(self.builder)
 
     def build(self, option_text: str) -> Sequence[Pass | Pipeline]:
+        """The passes of the pipeline with these options; raises UsageError for invalid options."""
         return self.builder(**read_options(self.options(), option_text))
 
 
@@ -72,11 +74,11 @@ entries: dict[str, PassEntry | PipelineEntry] = {}
 
 
 def register(flag: str, is_listed: bool = True) -> Callable[[P], P]:
-    """Class decorator: makes a pass known by its flag, and a dataclass of its options."""
+    """Class decorator: registers a pass by its flag, and makes it a dataclass of its options."""
 
     def add(cls: P) -> P:
         cls.flag = flag
-        if get_annotations(cls):  # a pass without options has nothing to add to its base
+        if get_annotations(cls):  # a pass without options inherits the methods of its base
             dataclass(frozen=True, eq=False)(cls)
         _add(PassEntry(flag, cls, is_listed))
         return cls
@@ -85,7 +87,7 @@ def register(flag: str, is_listed: bool = True) -> Callable[[P], P]:
 
 
 def register_pipeline(flag: str) -> Callable[[Builder], Builder]:
-    """Decorator of a function that lists passes; its parameters, defaulting to `option(…)`, are options.
+    """Decorator of a function that returns passes; its parameters, with `option(…)` as defaults, are options.
 
     @register_pipeline("sdy-export-pipeline")
     def export_pipeline(enable_insert_explicit_collectives: bool = option(default=False, help="…")):
@@ -94,9 +96,9 @@ def register_pipeline(flag: str) -> Callable[[Builder], Builder]:
 
     def add(function: Builder) -> Builder:
         @wraps(function)
-        def with_defaults(**given: Any) -> Sequence[Pass | Pipeline]:
+        def with_defaults(**values: object) -> Sequence[Pass | Pipeline]:
             defaults = {option.name: option.default for option in declared_options(function)}
-            return function(**defaults | given)
+            return function(**defaults | values)
 
         _add(PipelineEntry(flag, with_defaults))
         return with_defaults

@@ -1,1 +1,1 @@
-"""Tables for people: what passes counted, and how long they took."""
+"""Reports on stderr: pass statistics and timing."""

@@ -1,4 +1,4 @@
-"""`--mlir-pass-statistics`: what the passes of a pipeline counted."""
+"""`--mlir-pass-statistics`: the report of pass statistics."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sdyopt.report.timing import header
 
 
 def statistics_report(pipeline: Pipeline, as_list: bool = False) -> str:
-    """The report in the shape of the pipeline, or the sums over passes of one name."""
+    """The statistics of each pass in the pipeline, or with `as_list` the sums per pass class."""
     lines = _as_list(pipeline) if as_list else _as_pipeline(pipeline, 0)
     return header("... Pass statistics report ...") + "".join(lines) + "\n"
 
@@ -27,10 +27,10 @@ def _as_pipeline(pipeline: Pipeline, indent: int) -> Iterator[str]:
 
 def _as_list(pipeline: Pipeline) -> Iterator[str]:
     sums: dict[str, dict[Statistic, int]] = {}
-    for single in pipeline.passes():
-        for statistic in single.statistics():
-            counts = sums.setdefault(single.label(), {})
-            counts[statistic] = counts.get(statistic, 0) + single.counted(statistic)
+    for pass_ in pipeline.passes():
+        for statistic in pass_.statistics():
+            counts = sums.setdefault(pass_.label(), {})
+            counts[statistic] = counts.get(statistic, 0) + pass_.counted(statistic)
     for label in sorted(sums):
         yield from _pass_lines(label, sums[label], 2)
 

@@ -1,4 +1,4 @@
-"""`--mlir-timing`: the time of a run as MLIR reports it, for people or as JSON."""
+"""`--mlir-timing`: the timing report in the layout of MLIR, as text or JSON."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ RULER = f"==={'-' * 73}===\n"
 
 
 def header(title: str) -> str:
-    """The head of a report, its title in the middle of 80 columns."""
+    """The header of a report, with the title centered in 80 columns."""
     return f"{RULER}{' ' * ((80 - len(title)) // 2)}{title}\n{RULER}"
 
 
 def timing_report(root: Timer, as_list: bool = False, as_json: bool = False) -> str:
-    """The report on a tree of timers, or on the list of those that have the same name."""
+    """The report of a tree of timers, or with `as_list` of the total per name."""
     rows = _list_rows(root) if as_list else list(_tree_rows(root.children.values(), 0))
     rest = root.seconds - sum(child.seconds for child in root.children.values())
     totals = [(0, "Rest", rest), (0, "Total", root.seconds)]
@@ -34,7 +34,7 @@ def timing_report(root: Timer, as_list: bool = False, as_json: bool = False) -> 
     )
 
 
-# A line of the report: depth, name, seconds.
+# A row of the report: (depth, name, seconds).
 Row = tuple[int, str, float]
 
 
@@ -45,7 +45,7 @@ def _tree_rows(timers: Iterable[Timer], depth: int) -> Iterator[Row]:
 
 
 def _list_rows(root: Timer) -> list[Row]:
-    """Every name once, the longest first."""
+    """One row per name, longest time first."""
     seconds: dict[str, float] = {}
     for _, name, time in [(0, root.name, root.seconds), *_tree_rows(root.children.values(), 0)]:
         seconds[name] = seconds.get(name, 0.0) + time
@@ -57,7 +57,7 @@ def _percentage(seconds: float, total: float) -> float:
 
 
 def _as_json(rows: list[Row], totals: list[Row], total: float, is_tree: bool) -> str:
-    """MLIR's layout: one timer per line, the parts of each in `passes`, closed by an empty object."""
+    """MLIR's layout: one timer per line, nested timers in `passes`, closed by an empty object."""
     lines = ["[\n"]
     open_depths: list[int] = []
     for depth, name, seconds in rows:

@@ -1,4 +1,4 @@
-"""The benchmarks' programs are what they say, and its tables say what was measured."""
+"""The benchmark programs, measurements and tables."""
 
 import json
 import subprocess
@@ -14,13 +14,13 @@ from benchmarks.programs import training_step
 ROOT = Path(__file__).parents[2]
 
 
-def test_programs_grow_by_a_layer_of_666_operations() -> None:
+def test_a_layer_has_666_operations() -> None:
     sizes = [training_step(layers).count(" = ") for layers in (1, 2, 3)]
     assert sizes[2] - sizes[1] == sizes[1] - sizes[0] > 666
     assert training_step(2) == training_step(2)
 
 
-def test_program_is_printed_as_it_was_made(tmp_path: Path) -> None:
+def test_programs_round_trip(tmp_path: Path) -> None:
     (tmp_path / "step.mlir").write_text(training_step(1))
     command = [sys.executable, "-m", "sdyopt", str(tmp_path / "step.mlir")]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -37,7 +37,7 @@ def test_processes_are_measured() -> None:
 
 
 def test_tables(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """Every figure of ours is half of theirs, and grows as the program does."""
+    """Every figure of sdy-opt is half of the reference's, and proportional to the size of the program."""
 
     def pretend(command: list[str], *, keeps_output: bool = False) -> Run:
         if "benchmarks.programs" in command:

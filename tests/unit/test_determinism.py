@@ -1,4 +1,4 @@
-"""Same input, same output: nothing that is printed depends on Python's hash seed."""
+"""The output does not depend on Python's hash seed."""
 
 import os
 import subprocess

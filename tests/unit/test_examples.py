@@ -1,4 +1,4 @@
-"""The stored example is what JAX prints, and its pipeline gives what the C++ passes give."""
+"""The example is what JAX prints, and its pipeline gives the output of the C++ passes."""
 
 import re
 import subprocess
@@ -32,11 +32,11 @@ def test_program_is_what_jax_prints(tmp_path: Path) -> None:
 
 
 @pytest.mark.reference
-def test_pipeline_gives_what_the_reference_gives() -> None:
+def test_pipeline_output_equals_the_reference() -> None:
     ours = run("examples/run.sh", sys.executable, "-m", "sdyopt")
     shown = run("examples/run.sh", sys.executable, "-m", "sdyopt", "--dump-pass-pipeline").stderr
     [pipeline] = re.findall(r"^builtin\.module\(.*\)$", shown, re.MULTILINE)
-    # The passes that would write the program somewhere have no name for the parser there.
+    # The reference does not register the passes that save the module.
     pipeline = pipeline.replace("sdy-save-module,", "")
     theirs = run(sys.executable, "benchmarks/reference.py", "--whole", PROGRAM, pipeline)
     assert ours.stdout.rstrip("\n") == theirs.stdout.rstrip("\n")

@@ -1,4 +1,4 @@
-"""Inputs that no tool writes: refused at a place, soon and within little memory, or read as what they are."""
+"""Hostile inputs: rejected with a location, or parsed, within limits of time and memory."""
 
 import re
 import resource
@@ -25,7 +25,7 @@ def attribute(text: str) -> str:
     return '"a"() {a = ' + text + "} : () -> ()\n"
 
 
-# What is wrong with a program can be that it is not one.
+# Inputs that are rejected, by name.
 REFUSED: dict[str, str | bytes] = {
     "truncated in a name": '"test.op',
     "truncated in a list of operands": '"test.op"(%a',
@@ -33,15 +33,15 @@ REFUSED: dict[str, str | bytes] = {
     "truncated in an attribute": '"a"() {a = dense<[1, 2',
     "truncated in a location": '"a"() : () -> () loc("f":1',
     "truncated in resources": '{-# dialect_resources: { builtin: { b: "0x04',
-    "truncated behind an alias": "#a =",
-    "unknown operation": "nobody.knows\n",
-    "unknown operation of a known dialect": "func.nobody\n",
-    "unregistered operation in generic form": '"nobody.knows"() : () -> ()\n',
+    "truncated after an alias": "#a =",
+    "unknown operation": "unknown.op\n",
+    "unknown operation of a known dialect": "func.unknown\n",
+    "unregistered operation in generic form": '"unknown.op"() : () -> ()\n',
     "type of another": "func.func @f(%a: i32) -> f32 { return %a : i32 }",
     "value of another type": "func.func @f(%a: i32) -> f32 { return %a : f32 }",
     "undefined value": "func.func @f() -> i32 { return %a : i32 }",
     "undefined block": 'func.func @f() { "func.return"()[^b] : () -> () }',
-    "undefined alias": attribute("#nobody"),
+    "undefined alias": attribute("#undefined"),
     "alias of itself": "#a = [#a]\n",
     "duplicate symbol": "func.func private @f()\nfunc.func private @f()\n",
     "duplicate value": "func.func @f(%a: i32, %a: i32) { return }",
@@ -83,7 +83,7 @@ REFUSED: dict[str, str | bytes] = {
     "string over two lines": attribute('"a\nb"'),
 }
 
-# These look worse than they are.
+# Inputs that are valid, by name.
 READ: dict[str, str | bytes] = {
     "nothing": "",
     "blanks": " \n\t\r\n",
@@ -108,7 +108,7 @@ READ: dict[str, str | bytes] = {
 
 
 def run(folder: Path, text: str | bytes, *flags: str) -> subprocess.CompletedProcess[str]:
-    """Has a text compiled, with an end to time and memory."""
+    """Runs the command on a text with limits of time and memory."""
     source = folder / "in.mlir"
     source.write_bytes(text if isinstance(text, bytes) else text.encode())
     return subprocess.run(
@@ -124,7 +124,7 @@ def run(folder: Path, text: str | bytes, *flags: str) -> subprocess.CompletedPro
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_refused_at_a_place(name: str, tmp_path: Path) -> None:
+def test_rejected_with_a_location(name: str, tmp_path: Path) -> None:
     is_about_registering = "unregistered" in name
     flags = [] if is_about_registering else ["--allow-unregistered-dialect"]
     done = run(tmp_path, REFUSED[name], *flags)
@@ -137,13 +137,13 @@ def test_refused_at_a_place(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", READ)
-def test_read_in_time(name: str, tmp_path: Path) -> None:
+def test_parsed_in_time(name: str, tmp_path: Path) -> None:
     done = run(tmp_path, READ[name], "--allow-unregistered-dialect")
     assert (done.returncode, done.stderr) == (0, "")
     assert "module {\n" in (tmp_path / "out.mlir").read_text()
 
 
-def test_a_failed_run_leaves_the_output_as_it_was(tmp_path: Path) -> None:
+def test_a_failed_run_keeps_the_existing_output(tmp_path: Path) -> None:
     (tmp_path / "out.mlir").write_text("precious")
     assert run(tmp_path, "module {").returncode == 1
     assert (tmp_path / "out.mlir").read_text() == "precious"

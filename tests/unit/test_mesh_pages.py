@@ -1,4 +1,4 @@
-"""The pages of the mesh dialect are those that its operations and passes make."""
+"""The pages of the mesh dialect are generated from its operations and passes."""
 
 from docs.mesh_pages import FOLDER, pages
 

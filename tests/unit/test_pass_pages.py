@@ -1,4 +1,4 @@
-"""The page of passes is what their manuals make."""
+"""The page of passes is generated from their manuals."""
 
 from docs.passes import PAGE, page
 from sdyopt.registry import all_passes

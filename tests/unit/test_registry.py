@@ -1,4 +1,4 @@
-"""The table of passes: filled by what is imported, and importing no more than a name needs."""
+"""The registry: registration, look-up by name with minimal imports, plugins."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from sdyopt.registry import discovery, missing, plugins, table
 
 @pytest.fixture(autouse=True)
 def _restore_tables() -> Iterator[None]:
-    # What a test imports is not imported again for the tests behind it.
+    # Modules are imported once, so the tables must keep their entries for later tests.
     registry.import_passes()
     entries, dialects = dict(table.entries), dict(discovery._added_dialects)
     yield
     for each, before in ((table.entries, entries), (discovery._added_dialects, dialects)):
         each.clear()
-        each.update(before)  # type: ignore[arg-type]  # each gets back what was its own
+        each.update(before)  # type: ignore[arg-type]  # the types match per table
 
 
 def test_registered_passes_are_dataclasses_of_their_options() -> None:
@@ -42,7 +42,7 @@ def test_registered_passes_are_dataclasses_of_their_options() -> None:
     assert [str(built) for built in entry.build("how-much=4")] == ["test-adds{how-much=4}"]
     assert entry.manual == "test-adds: adds a number."
     with pytest.raises(AttributeError):
-        Adds().how_much = 2  # type: ignore[misc]  # that is what is tested
+        Adds().how_much = 2  # type: ignore[misc]  # frozen, as tested
 
 
 def test_pipelines_get_the_defaults_of_their_options() -> None:
@@ -59,21 +59,21 @@ def test_pipelines_get_the_defaults_of_their_options() -> None:
     assert given == [False, True, True]
 
 
-def test_one_flag_has_one_pass() -> None:
+def test_flags_are_unique() -> None:
     registry.register("test-twice")(type("First", (Pass,), {}))
     with pytest.raises(UsageError, match="'test-twice' is defined twice"):
         registry.register("test-twice")(type("Second", (Pass,), {}))
 
 
-def test_unknown_names_get_the_nearest_known_one() -> None:
+def test_unknown_names_suggest_the_most_similar_one() -> None:
     registry.register("test-some-pass")(type("Some", (Pass,), {}))
     with pytest.raises(UsageError) as caught:
         registry.lookup("test-smoe-pass")
     assert caught.value.help == "did you mean 'test-some-pass'?"
 
 
-def test_every_pass_is_found_by_its_own_file() -> None:
-    """Finding one pass imports its file and what that needs, not the others."""
+def test_every_pass_is_found_in_its_own_file() -> None:
+    """Finding a pass imports its file and what that imports, not the other passes."""
     for entry in registry.all_passes():
         if isinstance(entry, registry.PassEntry) and entry.module.split(".")[0] in ("passes", "sdyopt"):
             name = entry.module.rpartition(".")[2]
@@ -90,7 +90,7 @@ def test_passes_are_found_without_importing_the_others() -> None:
 
 
 def offer(monkeypatch: pytest.MonkeyPatch, group: str, value: str) -> None:
-    """Pretends that an installed package has an entry point named `mine`."""
+    """Fakes an installed package with an entry point `mine`."""
     found = EntryPoints([EntryPoint("mine", value, group)])
     monkeypatch.setattr(plugins, "entry_points", lambda group: found.select(group=group))
 
@@ -115,29 +115,29 @@ def test_dialect_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "theirs" in registry.all_dialects()
 
 
-def test_dialect_plugins_that_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dialect_plugins_that_are_not_dialects(monkeypatch: pytest.MonkeyPatch) -> None:
     for value in (f"{__name__}:NOT_A_DIALECT", f"{__name__}:MISSING", "no.such.module"):
         offer(monkeypatch, plugins.DIALECT_GROUP, value)
         with pytest.raises(UsageError, match="Failed to load dialect plugin from 'mine'"):
             plugins.load_dialect_plugin("mine")
 
 
-def test_dialects_clash(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dialect_namespaces_are_unique(monkeypatch: pytest.MonkeyPatch) -> None:
     registry.add_dialect(THEIRS)
     with pytest.raises(UsageError, match="dialect 'theirs' is defined twice"):
         registry.add_dialect(Dialect("theirs"))
 
 
 @pytest.mark.parametrize("flag", missing.MISSING)
-def test_passes_that_are_not_available_are_not_registered(flag: str) -> None:
-    """A pass that has been written is taken off the list."""
+def test_missing_passes_are_not_registered(flag: str) -> None:
+    """An implemented pass must be removed from the list of missing ones."""
     assert registry.find_entry(flag) is None
-    with pytest.raises(UsageError, match=f"'{flag}' is a known pass that is not available yet"):
+    with pytest.raises(UsageError, match=f"pass '{flag}' is not implemented"):
         registry.lookup(flag)
 
 
-def test_what_is_registered_is_available() -> None:
-    """Another package may bring a pass that is not here yet."""
+def test_a_registered_pass_is_available() -> None:
+    """A plugin may register a missing pass."""
     flag = next(iter(missing.MISSING))
     brought = type("Brought", (Pass,), {})
     registry.register(flag)(brought)

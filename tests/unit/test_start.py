@@ -1,4 +1,4 @@
-"""What users wait for when sdy-opt starts: the modules that a run imports."""
+"""Start-up: the modules that a run imports."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-# The same as the command, up to the end of the process, which would be too soon to look.
+# Like the command, but reports the imported modules instead of exiting at once.
 REPORT = """
 import sys
 from sdyopt.cli import main
@@ -28,13 +28,13 @@ def modules_imported_by(*arguments: str) -> set[str]:
     return modules
 
 
-def test_version_needs_little() -> None:
+def test_version_imports_little() -> None:
     modules = modules_imported_by("--version")
     assert not modules & {"lark", "rich", "sdyopt.ir", "sdyopt.asm", "sdyopt.driver"}
 
 
 @pytest.mark.parametrize("flag", ["-sdy-close-shardings"])
-def test_a_flag_imports_its_pass_alone(flag: str) -> None:
+def test_a_flag_imports_only_its_pass(flag: str) -> None:
     modules = modules_imported_by("benchmarks/small.mlir", flag)
     passes = {name for name in modules if name.startswith("passes.") and name.count(".") == 2}
     assert {name for name in passes if "common" not in name} == {"passes.exporting.close_shardings"}

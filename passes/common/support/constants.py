@@ -43,7 +43,7 @@ def protect_constants(root: Op, rewriter: Rewriter) -> None:
     convert(root, {}, rewriter, legal=(ConstantOp,))
     for op in root.walk():
         if isinstance(op, StablehloConstantOp):
-            rewriter.recast(op, op.signature.cached(_protected))
+            rewriter.change_op_class(op, op.signature.cached(_protected))
 
 
 def _protected(signature: OpSignature) -> OpSignature:

@@ -47,7 +47,7 @@ def _moved_blocks(call: CallOp, callee: FuncOp, rewriter: Rewriter) -> list[Bloc
         for use in op.operand_uses:
             rewriter.set_operand(use, arguments.get(use.value, use.value))
     moved = Region()
-    rewriter.take_region(callee.body, moved)
+    rewriter.take_body(callee.body, moved)
     return moved.blocks
 
 

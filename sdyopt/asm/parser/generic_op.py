@@ -101,7 +101,7 @@ def resolve_properties(op_parser: OpAsmParser) -> None:
         if not isinstance(field, AttrField):
             continue
         value = given.get(field.name)
-        if value is not None and not field.kind.holds(value):
+        if value is not None and not field.kind.has_storage_class(value):
             problem = f"Invalid attribute `{field.name}` in property conversion: {plain_attribute(value)}"
             raise _invalid_properties(op_parser, given, problem)
     for name, value in given.entries:

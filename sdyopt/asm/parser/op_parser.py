@@ -275,7 +275,7 @@ class OpAsmParser(AsmParser):
         kinds = {f.name: f.kind for f in self.op_class.fields.values() if isinstance(f, AttrField)}
         for name in inherent_names(self.op_class) & self.written.keys():
             found.pop(name, None)
-            if name not in kinds or kinds[name].holds(self.written[name]):
+            if name not in kinds or kinds[name].has_storage_class(self.written[name]):
                 found[name] = self.written[name]
         return found
 

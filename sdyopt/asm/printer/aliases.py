@@ -21,7 +21,7 @@ from sdyopt.diagnostics.location import (
 from sdyopt.interning import Interned
 from sdyopt.ir.affine import AffineMapAttr, IntegerSetAttr
 from sdyopt.ir.attribute import UNIT, Attribute, DistinctAttr, LocationAttr
-from sdyopt.ir.sub_elements import attributes_inside
+from sdyopt.ir.sub_elements import immediate_sub_elements
 
 _NAMES: dict[type, str] = {AffineMapAttr: "map", IntegerSetAttr: "set", DistinctAttr: "distinct"}
 
@@ -106,7 +106,7 @@ def _sub_elements(fact: Interned) -> list[Interned]:
     if isinstance(fact, Location):
         return list(_inner_locations(fact))
     assert isinstance(fact, Attribute)
-    return list(attributes_inside(fact))
+    return list(immediate_sub_elements(fact))
 
 
 def _inner_locations(location: Location) -> Iterator[Attribute | Location]:

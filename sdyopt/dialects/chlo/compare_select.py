@@ -30,14 +30,10 @@ from sdyopt.ir.types import I1, Type, element_of
 class ComparisonDirection(EnumAttr):
     """The comparison of two numbers."""
 
-    __slots__ = ()
-
 
 @enumeration(chlo, "comparison_type", "NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")
 class ComparisonType(EnumAttr):
     """The number representation that a comparison assumes."""
-
-    __slots__ = ()
 
 
 @chlo.op("broadcast_compare", PURE, BROADCASTING_ELEMENTWISE, INFERS_COMPATIBLE_TYPES)

@@ -27,8 +27,6 @@ from sdyopt.ir.traits import PURE
 class Precision(EnumAttr):
     """The precision of one operand; its meaning depends on the backend."""
 
-    __slots__ = ()
-
 
 class RaggedDotDimensions(Attribute):
     """`#chlo.ragged_dot<…>`: dot dimension numbers, and the ragged and group dimensions."""

@@ -146,6 +146,6 @@ sdy.hints[SHARDING] = (
     "result of a function, `sdy.sharding = #sdy.sharding_per_value<[<@mesh, […]>]>` for an operation"
 )
 sdy.verify_op_attribute = _check_op_attribute
-sdy.far_attributes = frozenset({PROPAGATION_EDGES})
+sdy.nonlocal_attributes = frozenset({PROPAGATION_EDGES})
 sdy.verify_argument_attribute = _check_argument_attribute
 sdy.verify_result_attribute = _check_result_attribute

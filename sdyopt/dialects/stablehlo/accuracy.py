@@ -19,8 +19,6 @@ from sdyopt.ir.types import F64
 class ResultAccuracyMode(EnumAttr):
     """`TOLERANCE` reads the tolerances; the other modes require all of them to be zero."""
 
-    __slots__ = ()
-
 
 class ResultAccuracy(Attribute):
     """`#stablehlo.result_accuracy<atol = 1.0e-5, ulps = 2, mode = …>`.

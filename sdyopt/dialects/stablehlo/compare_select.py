@@ -37,14 +37,10 @@ from sdyopt.ir.types import I1, RankedTensor, Type, tensor
 class ComparisonDirection(EnumAttr):
     """The comparison operator."""
 
-    __slots__ = ()
-
 
 @enumeration(stablehlo, "comparison_type", "NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")
 class ComparisonType(EnumAttr):
     """How elements are compared: signed or unsigned integers, floats in IEEE or total order."""
-
-    __slots__ = ()
 
 
 @stablehlo.op(

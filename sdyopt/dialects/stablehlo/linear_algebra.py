@@ -61,8 +61,6 @@ class CholeskyOp(Op):
 class Transpose(EnumAttr):
     """Whether triangular_solve uses `a`, its transpose or its adjoint."""
 
-    __slots__ = ()
-
 
 @stablehlo.op("triangular_solve", NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES)
 class TriangularSolveOp(Op):
@@ -105,8 +103,6 @@ class TriangularSolveOp(Op):
 @enumeration(stablehlo, "fft_type", "FFT", "IFFT", "RFFT", "IRFFT")
 class FftType(EnumAttr):
     """Forward or inverse transform, of complex or real data."""
-
-    __slots__ = ()
 
 
 @stablehlo.op("fft", NO_MEMORY_EFFECT, INFERS_COMPATIBLE_TYPES)

@@ -24,8 +24,6 @@ from sdyopt.ir.types import BF16, F16, F32, F64, FloatType, Type
 class Precision(EnumAttr):
     """The precision of one operand; its meaning is up to the backend."""
 
-    __slots__ = ()
-
 
 def precision_config_of(cls: type[EnumAttr]) -> AttrKind[tuple[EnumAttr, ...]]:
     """Arrays of `cls`, the precision attribute of stablehlo, chlo or mhlo."""

@@ -34,14 +34,10 @@ from sdyopt.ir.verify_signature import compare_types
 class RngDistribution(EnumAttr):
     """The distribution of rng."""
 
-    __slots__ = ()
-
 
 @enumeration(stablehlo, "rng_algorithm", "DEFAULT", "THREE_FRY", "PHILOX")
 class RngAlgorithm(EnumAttr):
     """The algorithm of rng_bit_generator."""
-
-    __slots__ = ()
 
 
 @stablehlo.op("rng", same_element_types("a", "b", "result"))

@@ -8,7 +8,7 @@
 // HELP-NEXT:     own simplifications
 // HELP-NEXT:       top-down=bool
 // HELP:      Pipelines:
-// HELP:      Exit codes: 0 success
+// HELP:      Exit codes: 0: success
 
 // The manual is the docstring of the pass's file, followed by its anchor and its options.
 // RUN: sdy-opt --help-pass sdy-close-shardings | filecheck %s --check-prefix=MANUAL

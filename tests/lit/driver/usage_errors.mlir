@@ -25,13 +25,13 @@
 // RUN: not sdy-opt missing.mlir other.mlir 2>&1 | filecheck %s --check-prefix=TWO
 // TWO:      Too many positional arguments specified!
 // TWO-NEXT: Can specify at most 1 positional arguments
-// TWO-NEXT: help: 'other.mlir' is a second input
+// TWO-NEXT: help: remove the second input 'other.mlir'
 
 // RUN: not sdy-opt missing.mlir -o 2>&1 | filecheck %s --check-prefix=VALUE
 // VALUE: for the -o option: requires a value!
 
 // RUN: not sdy-opt missing.mlir --load-pass-plugin=none-such 2>&1 | filecheck %s --check-prefix=PLUGIN
-// PLUGIN: Failed to load passes from 'none-such': no installed package offers it
+// PLUGIN: Failed to load passes from 'none-such': no installed package has this entry point
 
 // RUN: not sdy-opt --help-pass csee 2>&1 | filecheck %s --check-prefix=MANUAL
 // MANUAL:      'csee' does not refer to a registered pass or pass pipeline

@@ -1,4 +1,4 @@
-"""Reading the command line: order kept, dashes free, and no file name taken for a value."""
+"""Parsing of the command line."""
 
 import pytest
 
@@ -20,7 +20,7 @@ def test_passes_keep_their_order_and_repeats() -> None:
     ]
 
 
-def test_a_file_name_is_no_value_of_what_stands_before_it() -> None:
+def test_a_file_name_is_not_the_value_of_the_flag_before_it() -> None:
     for flag in ("-some-pass", "--split-input-file", "--verify-diagnostics", "--verify-each", "--color"):
         assert read_arguments([flag, "x.mlir"]).input == "x.mlir"
 
@@ -35,7 +35,7 @@ def test_values_may_follow_flags_that_need_one() -> None:
     assert arguments.input == "-"
 
 
-def test_values_in_place() -> None:
+def test_values_after_an_equals_sign() -> None:
     arguments = read_arguments(
         [
             "--verify-each=false",
@@ -72,7 +72,7 @@ def test_double_dash_ends_flags() -> None:
 @pytest.mark.parametrize(
     ("argv", "message", "help"),
     [
-        (["a", "b"], "Too many positional arguments specified!", "'b' is a second input"),
+        (["a", "b"], "Too many positional arguments specified!", "remove the second input 'b'"),
         (["-o"], "for the -o option: requires a value!", ""),
         (["--verify-each=maybe"], "'maybe' is invalid value for boolean argument! Try 0 or 1", ""),
         (["--mlir-timing-display=lsit"], "Cannot find option named 'lsit'!", "did you mean 'list'?"),
@@ -80,7 +80,7 @@ def test_double_dash_ends_flags() -> None:
         (["--mlir-elide-elementsattrs-if-larger=x"], "'x' value invalid for uint argument!", ""),
     ],
 )
-def test_what_is_refused(argv: list[str], message: str, help: str) -> None:
+def test_errors(argv: list[str], message: str, help: str) -> None:
     with pytest.raises(UsageError) as caught:
         read_arguments(argv)
     assert message in caught.value.message

@@ -1,4 +1,4 @@
-"""Files: read whole, and written so that a failed run leaves the earlier result alone."""
+"""Input and output files: a failed run does not change an existing output."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ def test_reading(tmp_path: Path) -> None:
         read_input(str(tmp_path / "missing"))
 
 
-def test_a_result_appears_when_it_is_complete(tmp_path: Path) -> None:
+def test_the_output_file_is_replaced_when_complete(tmp_path: Path) -> None:
     target = tmp_path / "out"
     target.write_text("before")
     target.chmod(0o640)
@@ -27,7 +27,7 @@ def test_a_result_appears_when_it_is_complete(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_a_failed_run_leaves_no_trace(tmp_path: Path) -> None:
+def test_discarding_removes_the_temporary_file(tmp_path: Path) -> None:
     target = tmp_path / "out"
     target.write_text("before")
     Output(str(target)).discard()
@@ -36,7 +36,7 @@ def test_a_failed_run_leaves_no_trace(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_links_stay_links(tmp_path: Path) -> None:
+def test_symbolic_links_are_kept(tmp_path: Path) -> None:
     (tmp_path / "real").write_text("before")
     (tmp_path / "link").symlink_to("real")
     Output(str(tmp_path / "link")).write("after")
@@ -49,12 +49,12 @@ def test_devices_are_written_to() -> None:
     assert Path("/dev/null").is_char_device()
 
 
-def test_a_folder_that_is_missing_is_found_out_at_once(tmp_path: Path) -> None:
+def test_a_missing_directory_is_an_error_on_opening(tmp_path: Path) -> None:
     with pytest.raises(FileProblem, match=r"cannot open output file .*: No such file or directory"):
         Output(str(tmp_path / "missing" / "out"))
 
 
-def test_other_files_get_the_folders_they_need(tmp_path: Path) -> None:
+def test_additional_files_get_missing_parent_directories(tmp_path: Path) -> None:
     write_file(str(tmp_path / "a" / "b"), "x")
     assert (tmp_path / "a" / "b").read_text() == "x"
     with pytest.raises(FileProblem):

@@ -1,4 +1,4 @@
-"""What the program says about itself comes from the tables and the manuals, and is complete."""
+"""Help, manuals and lists are complete."""
 
 import re
 
@@ -18,7 +18,7 @@ def test_help_names_every_flag_pass_and_option() -> None:
         assert [option.flag for option in entry.options() if f"{option.flag}=" not in text] == []
 
 
-def test_every_manual_says_its_purpose_on_its_first_line() -> None:
+def test_the_first_line_of_every_manual_is_a_summary() -> None:
     for entry in all_passes():
         assert entry.manual.startswith(f"{entry.flag}: ")
         assert purpose(entry)
@@ -39,7 +39,7 @@ def test_manuals_end_with_the_options() -> None:
     assert caught.value.help == "did you mean 'canonicalize'?"
 
 
-def test_lists_have_every_pass() -> None:
+def test_lists_contain_every_pass() -> None:
     rows = passes_markdown().splitlines()[2:]
     assert [row.split("`")[1] for row in rows] == [f"-{entry.flag}" for entry in all_passes()]
     assert all(row.count("|") - row.count(r"\|") == 4 for row in rows)

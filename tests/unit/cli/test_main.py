@@ -1,4 +1,4 @@
-"""The command as a whole: exit codes, and that nothing it says is a traceback."""
+"""The command: exit codes, and errors without tracebacks."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_version(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr() == (f"sdy-opt {__version__}\n", "")
 
 
-def test_a_program_comes_out_as_it_went_in(program: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_program_round_trips(program: str, capfd: pytest.CaptureFixture[str]) -> None:
     assert main([program]) == 0
     assert capfd.readouterr() == (MODULE, "")
 
@@ -45,7 +45,7 @@ def test_a_program_comes_out_as_it_went_in(program: str, capfd: pytest.CaptureFi
             ["-max-iterations=3"],
             "help: 'max-iterations' is an option of a pass; write -canonicalize='max-iterations=3'",
         ),
-        # Who names a switch wants it on.
+        # A boolean option without a value is true.
         (
             ["-sink-debug-sharding-origins"],
             "help: 'sink-debug-sharding-origins' is an option of a pass; "
@@ -67,26 +67,26 @@ def test_a_program_comes_out_as_it_went_in(program: str, capfd: pytest.CaptureFi
         ),
         (
             ["--load-pass-plugin=none-such"],
-            "Failed to load passes from 'none-such': no installed package offers it",
+            "Failed to load passes from 'none-such': no installed package has this entry point",
         ),
         (["--help-pass=csee"], "help: did you mean 'cse'?"),
     ],
 )
-def test_wrong_usage(argv: list[str], message: str, program: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_usage_errors(argv: list[str], message: str, program: str, capfd: pytest.CaptureFixture[str]) -> None:
     assert main([*argv, program]) == 2
     out, error = capfd.readouterr()
     assert not out
     assert message in error
 
 
-def test_files_that_cannot_be_used(program: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_file_errors(program: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main([str(tmp_path / "missing")]) == 1
     assert main([program, "-o", str(tmp_path / "missing" / "out")]) == 1
     assert "cannot open input file" in (error := capfd.readouterr().err)
     assert "cannot open output file" in error
 
 
-def test_a_failed_run_keeps_the_earlier_result(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_failed_run_keeps_the_existing_output(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     bad, result = tmp_path / "bad.mlir", tmp_path / "out"
     bad.write_text("module {")
     result.write_text("before")
@@ -96,12 +96,12 @@ def test_a_failed_run_keeps_the_earlier_result(tmp_path: Path, capfd: pytest.Cap
     assert sorted(tmp_path.iterdir()) == [bad, result]
 
 
-def test_pipelines_are_shown(program: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_dump_pass_pipeline(program: str, capfd: pytest.CaptureFixture[str]) -> None:
     assert main([program, "-cse", "-symbol-dce", "--cse", "--dump-pass-pipeline"]) == 0
     assert capfd.readouterr().err == "Pass Manager with 3 passes:\nbuiltin.module(cse,symbol-dce,cse)\n\n"
 
 
-def test_our_own_faults_are_no_traceback(
+def test_internal_errors_show_no_traceback(
     program: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     def fail(_: object) -> int:
@@ -130,7 +130,7 @@ def test_interrupts_are_quiet(
 def run(
     *argv: str, data: bytes = b"", stdout: int = subprocess.PIPE, environment: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
-    """The command in a process of its own."""
+    """Runs the command in a process."""
     return subprocess.run(
         [sys.executable, "-m", "sdyopt", *argv],
         input=data,
@@ -141,7 +141,7 @@ def run(
     )
 
 
-def test_readers_that_go_away_are_not_complained_about(program: str) -> None:
+def test_a_closed_pipe_is_not_an_error(program: str) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     done = run(program, stdout=writer)
@@ -156,7 +156,7 @@ def test_stdin(tmp_path: Path) -> None:
     assert done.stderr.startswith(b"<stdin>:1:")
 
 
-def test_streams_that_cannot_be_used(program: str) -> None:
+def test_closed_streams(program: str) -> None:
     with Path("/dev/full").open("wb") as full:
         for argv in ([program], ["--help"], ["--version"]):
             done = run(*argv, stdout=full.fileno())
@@ -198,7 +198,7 @@ def test_completion() -> None:
         ({"NO_COLOR": "", "FORCE_COLOR": ""}, "", False),
     ],
 )
-def test_when_there_are_colours(
+def test_when_diagnostics_are_colored(
     environment: dict[str, str], wish: str, is_painted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("NO_COLOR", "FORCE_COLOR"):

@@ -7,7 +7,7 @@ from sdyopt.diagnostics import Diagnostic, DiagnosticError, FileLoc, Severity, U
 PLACE = FileLoc("f", 1, 1)
 
 
-def test_innermost_handler_gets_it() -> None:
+def test_the_innermost_handler_is_called() -> None:
     outer: list[Diagnostic] = []
     inner: list[Diagnostic] = []
     diagnostic = Diagnostic(Severity.WARNING, PLACE, "odd")
@@ -19,13 +19,13 @@ def test_innermost_handler_gets_it() -> None:
     assert outer == [diagnostic]
 
 
-def test_errors_that_nobody_handles_are_raised() -> None:
+def test_errors_without_a_handler_are_raised() -> None:
     emit(Diagnostic(Severity.REMARK, PLACE, "fine"))
     with pytest.raises(DiagnosticError, match="bad"):
         emit(Diagnostic(Severity.ERROR, PLACE, "bad"))
 
 
-def test_notes_are_about_the_same_place_unless_told() -> None:
+def test_notes_are_at_the_location_of_the_error_by_default() -> None:
     error = DiagnosticError.at(PLACE, "bad").note("why").note("where", UnknownLoc()).help("do this")
     assert [(note.message, note.location) for note in error.diagnostic.notes] == [
         ("why", PLACE),

@@ -1,4 +1,4 @@
-"""`--verify-diagnostics`: every form of comment, and what is said about those that fail."""
+"""`--verify-diagnostics`: all kinds of expectations, and the errors for mismatches."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from sdyopt.diagnostics.render import render
 
 
 def verify(text: str, *diagnostics: Diagnostic, only_expected: bool = False) -> list[str]:
-    """What is reported for a text in which these diagnostics came."""
+    """The errors reported for a text with expectations and these diagnostics."""
     problems: list[Diagnostic] = []
     verifier = ExpectedDiagnostics(Source("f", text), problems.append, only_expected)
     for diagnostic in diagnostics:
@@ -35,11 +35,11 @@ def error(line: int, message: str = "bad thing", severity: Severity = Severity.E
         "// expected-error @+1 1 {{bad}}\nx",
     ],
 )
-def test_forms(text: str) -> None:
+def test_matching_expectations(text: str) -> None:
     assert verify(text, error(2)) == []
 
 
-def test_above_and_below_look_past_other_comments() -> None:
+def test_above_and_below_skip_lines_with_expectations() -> None:
     text = "x\n// expected-error @above {{a}}\n// expected-error @above {{b}}"
     assert verify(text, error(1, "a"), error(1, "b")) == []
     text = "// expected-error @below {{a}}\n// expected-error @below {{b}}\nx"
@@ -51,7 +51,7 @@ def test_severities(severity: Severity) -> None:
     assert verify(f"// expected-{severity} {{{{bad}}}}", error(1, severity=severity)) == []
 
 
-def test_unknown_place() -> None:
+def test_unknown_location() -> None:
     nowhere = Diagnostic(Severity.ERROR, UnknownLoc(), "bad")
     assert verify("// expected-error @unknown {{bad}}", nowhere) == []
     assert verify("// expected-error @unknown {{bad}}") == [
@@ -67,7 +67,7 @@ def test_notes_are_expected_too() -> None:
     assert verify("// expected-error {{bad}}", diagnostic, only_expected=True) == []
 
 
-def test_what_never_came() -> None:
+def test_missing_diagnostics() -> None:
     assert verify("x // expected-error {{bad}}") == [
         'f:1:6: error: expected error "bad" was not produced',
     ]
@@ -80,11 +80,11 @@ def test_wrong_severity() -> None:
     ]
 
 
-def test_one_comment_stands_for_any_number_of_diagnostics() -> None:
+def test_an_expectation_matches_any_number_of_diagnostics() -> None:
     assert verify("// expected-error {{bad}}", error(1), error(1)) == []
 
 
-def test_counted_comments_are_exact() -> None:
+def test_expectations_with_a_number_are_exact() -> None:
     assert verify("// expected-error 2 {{bad}}", error(1), error(1)) == []
     assert verify("// expected-error 2 {{bad}}", error(1)) != []
     assert verify("// expected-error 2 {{bad}}", error(1), error(1), error(1)) != []
@@ -97,11 +97,11 @@ def test_counted_comments_are_exact() -> None:
         ("{{a {{(}} }}", "invalid regex: missing ), unterminated subpattern at position 0"),
     ],
 )
-def test_bad_regular_expressions(comment: str, problem: str) -> None:
+def test_invalid_regular_expressions(comment: str, problem: str) -> None:
     assert verify(f"// expected-error-re {comment}") == [f"f:1:4: error: {problem}"]
 
 
-def test_other_files_expect_nothing() -> None:
+def test_expectations_match_diagnostics_of_their_file_only() -> None:
     elsewhere: Location = FileLoc("g", 1, 1)
     assert verify("// expected-error {{bad}}", Diagnostic(Severity.ERROR, elsewhere, "bad")) == [
         "g:1:1: error: unexpected error: bad",

@@ -1,4 +1,4 @@
-"""Locations: interned, walked in MLIR's order, and what a diagnostic shows of them."""
+"""Locations: interning, MLIR's walk order, resolution to file locations, text."""
 
 from sdyopt.diagnostics import (
     CallSite,
@@ -21,13 +21,13 @@ def test_equal_locations_are_one_object() -> None:
     assert NameLoc("n") is NameLoc("n", UnknownLoc())
 
 
-def test_the_first_place_in_walking_order_is_shown() -> None:
+def test_the_first_file_location_in_walk_order_is_shown() -> None:
     assert resolve_file_location(FusedLoc((UnknownLoc(), NameLoc("n", CallSite(B, A)), C))) is B
     assert resolve_file_location(OpaqueLoc("llvm", C)) is C
     assert resolve_file_location(NameLoc("n")) is None
 
 
-def test_call_stack_goes_outwards() -> None:
+def test_call_stack_is_innermost_first() -> None:
     assert call_stack(FusedLoc((A, CallSite(A, NameLoc("n", CallSite(B, C)))))) == [
         NameLoc("n", CallSite(B, C)),
         C,
@@ -35,14 +35,14 @@ def test_call_stack_goes_outwards() -> None:
     assert call_stack(NameLoc("n", A)) == []
 
 
-def test_call_stack_is_bounded() -> None:
+def test_call_stack_is_limited() -> None:
     location: Location = A
     for _ in range(100):
         location = CallSite(A, location)
     assert len(call_stack(location)) == 10
 
 
-def test_spelling() -> None:
+def test_text() -> None:
     spelled = {
         UnknownLoc(): "loc(unknown)",
         A: 'loc("a.py":1:2)',

@@ -1,4 +1,4 @@
-"""How diagnostics look: LLVM's layout, and what the reader's terminal is spared."""
+"""Rendering of diagnostics: LLVM's layout, excerpts of long lines, control characters, colors."""
 
 import subprocess
 import sys
@@ -39,12 +39,12 @@ def test_range_is_underlined() -> None:
     assert show("a word.", FileRange("f", 1, 3, 1, 7)) == "f:1:3: error: bad\na word.\n  ^~~~\n"
 
 
-def test_caret_is_below_its_character_however_wide_those_before() -> None:
+def test_caret_is_below_its_character_after_wide_characters() -> None:
     # 日 is two columns wide and three bytes long; é, two bytes.
     assert show("日é.x", FileLoc("f", 1, 6)) == "f:1:6: error: bad\n日é.x\n   ^\n"
 
 
-def test_long_lines_are_excerpted() -> None:
+def test_long_lines_are_shortened() -> None:
     text = show("x" * 1000 + "!" + "y" * 1000, FileLoc("f", 1, 1001))
     _, line, caret = text.splitlines()
     assert len(line) < 200
@@ -53,11 +53,11 @@ def test_long_lines_are_excerpted() -> None:
     assert line.endswith("y...")
 
 
-def test_control_characters_are_not_passed_on() -> None:
+def test_control_characters_are_replaced() -> None:
     assert "\x1b" not in show("a\x1b[31mb", FileLoc("f", 1, 1))
 
 
-def test_places_outside_the_text_show_no_line() -> None:
+def test_locations_outside_the_text_show_no_line() -> None:
     assert show("a", FileLoc("g", 1, 1)) == "g:1:1: error: bad\n"
     assert show("a", FileLoc("f", 7, 1)) == "f:7:1: error: bad\n"
     assert show("a", FileLoc("f", 0, 0)) == "f:0:0: error: bad\n"
@@ -65,24 +65,24 @@ def test_places_outside_the_text_show_no_line() -> None:
     assert show("a", NameLoc("n")) == 'loc("n"): error: bad\n'
 
 
-def test_inlined_code_says_who_called_it() -> None:
+def test_callers_of_inlined_code_are_notes() -> None:
     assert show("callee\ncaller", CallSite(FileLoc("f", 1, 1), FileLoc("f", 2, 1))) == (
         "f:1:1: error: bad\ncallee\n^\nf:2:1: note: called from\ncaller\n^\n"
     )
 
 
-def test_notes_about_one_place_show_its_line_once() -> None:
+def test_notes_at_the_same_location_show_the_line_once() -> None:
     error = DiagnosticError.at(FileLoc("f", 1, 1), "bad").note("same").note("other", FileLoc("f", 1, 2))
     assert render(error.diagnostic, Source("f", "ab")) == (
         "f:1:1: error: bad\nab\n^\nf:1:1: note: same\nf:1:2: note: other\nab\n ^\n"
     )
 
 
-def test_help_comes_last() -> None:
+def test_help_is_last() -> None:
     assert show("a", UnknownLoc(), help="write b") == "<unknown>:0: error: bad\nhelp: write b\n"
 
 
-def test_colours() -> None:
+def test_colors() -> None:
     diagnostic = Diagnostic(Severity.ERROR, FileLoc("f", 1, 1), "bad [red]")
     text = render(diagnostic, Source("f", "a"), paint)
     assert "\x1b[1;31merror:\x1b[0m" in text

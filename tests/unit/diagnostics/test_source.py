@@ -1,4 +1,4 @@
-"""Sources: offsets to lines and byte columns, and back."""
+"""Sources: conversion between offsets and lines and byte columns."""
 
 import pytest
 
@@ -6,11 +6,11 @@ from sdyopt.diagnostics import FileLoc, Source
 
 
 @pytest.mark.parametrize("text", ["", "abc", "a\n\nb\n", "aé\n日本x\n", "\r\nx\r\n"])
-def test_offsets_survive_the_way_there_and_back(text: str) -> None:
+def test_offsets_round_trip(text: str) -> None:
     source = Source("f", text)
     for offset in range(len(text) + 1):
         if text[offset : offset + 1] == "\n" and text[offset - 1 : offset] == "\r":
-            continue  # inside a line end
+            continue  # inside a line terminator
         assert source.offset_of(*source.line_column(offset)) == offset
 
 
@@ -20,7 +20,7 @@ def test_columns_count_bytes() -> None:
     assert source.offset_of(2, 7) == 5
 
 
-def test_chunks_know_where_they_are_in_the_file() -> None:
+def test_locations_in_chunks_are_those_of_the_file() -> None:
     whole = Source("f", "one\ntwo // ---\nthree\n")
     chunk = whole.chunk(14, 21)
     assert chunk.text == "\nthree\n"
@@ -29,7 +29,7 @@ def test_chunks_know_where_they_are_in_the_file() -> None:
     assert chunk.offset_of(3, 1) == 1
 
 
-def test_places_that_are_not_in_the_text() -> None:
+def test_lines_and_columns_outside_the_text() -> None:
     source = Source("f", "ab\nc")
     assert [source.offset_of(*place) for place in ((0, 0), (1, 4), (3, 1), (2, 0))] == [None] * 4
     assert source.offset_of(1, 3) == 2

@@ -1,4 +1,4 @@
-"""Jobs as a library runs them: nothing is read or written but through the job's own functions."""
+"""Jobs: all output is written by the functions of the job."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PRINTED = "module {\n  func.func @main() {\n    return\n  }\n}\n\n"
 
 @dataclass
 class World:
-    """What a job says and which files it makes."""
+    """Records the reports and the files of a job."""
 
     said: str = ""
     files: dict[str, str] = field(default_factory=dict)
@@ -42,7 +42,7 @@ def world() -> World:
 
 @dataclass(frozen=True, eq=False)
 class Raise(Pass):
-    """Raises what it is told to."""
+    """Raises a given exception."""
 
     flag = "raise"
     problem: Exception = field(default_factory=RecursionError)
@@ -66,13 +66,13 @@ def test_text_in_text_out(world: World) -> None:
     assert world == World()
 
 
-def test_the_interpreter_is_left_as_it_was(world: World) -> None:
+def test_interpreter_settings_are_restored(world: World) -> None:
     before = gc.isenabled(), sys.getrecursionlimit()
     world.run(FUNCTION)
     assert (gc.isenabled(), sys.getrecursionlimit()) == before
 
 
-def test_errors_show_the_operation_unless_they_are_not_to(world: World) -> None:
+def test_print_op_on_diagnostic(world: World) -> None:
     assert world.run(b"module {}", Complain()) == Outcome(False, "")
     assert world.said == (
         "in:1:1: error: 'builtin.module' op is not good enough\nmodule {}\n^\n"
@@ -87,28 +87,28 @@ def test_errors_show_the_operation_unless_they_are_not_to(world: World) -> None:
     ("problem", "message"),
     [
         (RecursionError(), "in:1:1: error: the program is nested too deeply\n"),
-        (MemoryError(), "in:1:1: error: the program takes more memory than there is\n"),
+        (MemoryError(), "in:1:1: error: out of memory\n"),
     ],
 )
-def test_what_is_too_much_is_an_error(problem: Exception, message: str, world: World) -> None:
+def test_exceeded_resources_are_an_error(problem: Exception, message: str, world: World) -> None:
     assert world.run(FUNCTION, Raise(problem=problem)) == Outcome(False, "")
     assert world.said.startswith(message)
 
 
-def test_a_failure_leaves_a_reproducer(world: World) -> None:
+def test_a_failing_pass_writes_a_reproducer(world: World) -> None:
     assert not world.run(FUNCTION, Complain(), crash_reproducer="there").succeeded
     assert "Pipeline failed while executing [`ComplainPass` on 'builtin.module' operation]" in world.said
     assert 'pipeline: "builtin.module(complain)"' in world.files["there"]
     assert "func.func @main" in world.files["there"]
 
 
-def test_our_own_faults_leave_a_reproducer_too(world: World) -> None:
+def test_an_internal_error_writes_a_reproducer(world: World) -> None:
     with pytest.raises(ZeroDivisionError):
         world.run(FUNCTION, Raise(problem=ZeroDivisionError()), crash_reproducer="there")
     assert "func.func @main" in world.files["there"]
 
 
-def test_a_success_leaves_none(world: World) -> None:
+def test_a_successful_run_writes_no_reproducer(world: World) -> None:
     assert world.run(FUNCTION, crash_reproducer="there").succeeded
     assert not world.files
 
@@ -122,7 +122,7 @@ def test_reproducers_with_unknown_passes(world: World) -> None:
     assert "'no-such' does not refer to a registered pass or pass pipeline" in world.said
 
 
-def test_what_counts_when_diagnostics_are_verified(world: World) -> None:
+def test_verify_diagnostics_ignores_failures_of_passes(world: World) -> None:
     expected = b"// expected-error @+1 {{is not good enough}}\nmodule {}"
     assert world.run(expected, Complain(), verify_diagnostics="all").succeeded
     assert not world.run(expected, verify_diagnostics="all").succeeded

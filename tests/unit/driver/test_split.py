@@ -1,4 +1,4 @@
-"""The input as text, and its chunks."""
+"""Decoding of the input, and its chunks."""
 
 import pytest
 
@@ -7,27 +7,27 @@ from sdyopt.driver.split import check_text, decode, split
 
 
 @pytest.mark.parametrize(
-    ("data", "message", "place"),
+    ("data", "message", "position"),
     [
         (b"ML\xefR\x01", "this is MLIR bytecode, not text", (1, 1)),
         (b"ab\nc\xff", "invalid UTF-8: byte 0xff", (2, 2)),
         ("é\0".encode(), "unexpected NUL character", (1, 3)),
     ],
 )
-def test_what_is_no_text(data: bytes, message: str, place: tuple[int, int]) -> None:
+def test_undecodable_input(data: bytes, message: str, position: tuple[int, int]) -> None:
     with pytest.raises(DiagnosticError, match=message) as caught:
         check_text(decode("f", data))
-    assert caught.value.diagnostic.location is FileLoc("f", *place)
+    assert caught.value.diagnostic.location is FileLoc("f", *position)
 
 
 def pieces(text: str, marker: str = "// -----") -> tuple[list[str], list[tuple[int, int]]]:
-    """The chunks of a text, and where warnings came."""
+    """The chunks of a text, and the locations of warnings."""
     warnings: list[Diagnostic] = []
     source = Source("f", text)
     with handling(warnings.append):
         chunks = [chunk.text for chunk in split(source, marker)]
     places = [warning.location for warning in warnings]
-    return chunks, [(place.line, place.column) for place in places if isinstance(place, FileLoc)]
+    return chunks, [(position.line, position.column) for position in places if isinstance(position, FileLoc)]
 
 
 @pytest.mark.parametrize(
@@ -51,5 +51,5 @@ def test_other_markers() -> None:
     assert pieces("a%b", "%") == (["a", "b"], [])
 
 
-def test_near_misses_are_warned_about() -> None:
+def test_near_misses_are_warnings() -> None:
     assert pieces("a\n// ----\nb\n// -----\nc") == (["a\n// ----\nb\n", "\nc"], [(2, 7)])

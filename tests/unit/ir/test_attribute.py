@@ -1,4 +1,4 @@
-"""Builtin attributes and types as facts."""
+"""Builtin attributes and types."""
 
 import pytest
 
@@ -30,7 +30,6 @@ from sdyopt.ir.types import (
     IntegerType,
     RankedTensor,
     Signedness,
-    UnrankedTensor,
     element_of,
     tensor,
 )
@@ -38,19 +37,18 @@ from sdyopt.ir.types import (
 D0, D1, S0 = AffineDim(0), AffineDim(1), AffineSymbol(0)
 
 
-def test_equal_facts_are_one_object() -> None:
+def test_equal_attributes_are_one_object() -> None:
     assert tensor((2, 3), F32) is RankedTensor((2, 3), F32, None)
     assert dictionary({"b": UNIT, "a": string("x")}) is dictionary([("a", string("x")), ("b", UNIT)])
 
 
-def test_a_shape_knows_its_size() -> None:
+def test_shaped_types_have_a_number_of_elements() -> None:
     assert tensor((2, 3), F32).num_elements == 6
     assert not tensor((2, DYNAMIC), F32).has_static_shape
-    assert not UnrankedTensor(F32).has_rank
     assert element_of(tensor((), F32)) is element_of(F32) is F32
 
 
-def test_entries_of_a_dictionary_are_sorted_and_replaced() -> None:
+def test_dictionary_entries_are_sorted_and_replaced() -> None:
     first = dictionary({"b": UNIT}).with_entry("a", TRUE)
     assert list(first.names) == ["a", "b"]
     assert first.with_entry("a", TRUE) is first
@@ -61,7 +59,7 @@ def test_entries_of_a_dictionary_are_sorted_and_replaced() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "type", "kept"),
+    ("value", "type", "wrapped"),
     [
         (255, I8, -1),
         (-129, I8, 127),
@@ -73,16 +71,16 @@ def test_entries_of_a_dictionary_are_sorted_and_replaced() -> None:
         (1 << 63, INDEX, -(1 << 63)),
     ],
 )
-def test_one_bit_pattern_is_one_integer(value: int, type: IntegerType, kept: int) -> None:
-    assert integer(value, type).value == kept
+def test_integers_wrap_to_the_width_of_their_type(value: int, type: IntegerType, wrapped: int) -> None:
+    assert integer(value, type).value == wrapped
 
 
-def test_booleans_are_integers_of_one_bit() -> None:
+def test_booleans_are_one_bit_integers() -> None:
     assert boolean(True) is integer(1, I1) is TRUE
     assert boolean(False) is FALSE
 
 
-def test_equal_elements_are_kept_once() -> None:
+def test_a_splat_stores_one_element() -> None:
     type = tensor((1000, 1000), I8)
     assert dense(type, b"\x01" * 1_000_000) is DenseElements(type, b"\x01")
     assert dense(tensor((2,), I8), b"\x01\x02").data == b"\x01\x02"
@@ -115,18 +113,16 @@ def test_equal_elements_are_kept_once() -> None:
         (constant(1 << 63), constant(-(1 << 63))),
     ],
 )
-def test_affine_expressions_are_simplified_as_they_are_built(
-    built: AffineExpr, simplified: AffineExpr
-) -> None:
+def test_affine_expressions_are_simplified_when_built(built: AffineExpr, simplified: AffineExpr) -> None:
     assert built is simplified
 
 
-def test_division_by_what_is_not_positive_stays() -> None:
+def test_division_by_a_non_positive_constant_is_not_simplified() -> None:
     assert isinstance(floor_divide(D0, constant(0)), AffineBinary)
     assert isinstance(modulo(D0, constant(-2)), AffineBinary)
 
 
-def test_an_identity_map_names_every_dimension_in_order() -> None:
+def test_is_identity() -> None:
     assert AffineMapAttr(2, 0, (D0, D1)).is_identity
     assert not AffineMapAttr(2, 0, (D1, D0)).is_identity
     assert not AffineMapAttr(2, 0, (D0,)).is_identity

@@ -1,4 +1,4 @@
-"""Bits of floats and their decimal texts."""
+"""Conversion between the bits of floats and decimal text."""
 
 import struct
 
@@ -42,13 +42,13 @@ SMALL = sorted(name for name, format in FLOAT_FORMATS.items() if format.width <=
         ("f6E3M2FN", "0.3", "3.125000e-01"),
     ],
 )
-def test_a_decimal_number_is_printed_as_the_reference_does(name: str, text: str, printed: str) -> None:
+def test_decimal_numbers_print_as_in_the_reference(name: str, text: str, printed: str) -> None:
     format = FLOAT_FORMATS[name]
     assert float_text(encode_double(float(text), format), format) == printed
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_every_number_of_a_small_format_is_its_own_nearest(name: str) -> None:
+def test_encoding_inverts_decoding_for_every_number_of_a_small_format(name: str) -> None:
     format = FLOAT_FORMATS[name]
     for bits in range(1 << format.width):
         number = decode(bits, format)
@@ -59,7 +59,7 @@ def test_every_number_of_a_small_format_is_its_own_nearest(name: str) -> None:
 
 
 @given(st.floats(allow_nan=False), st.sampled_from(["f16", "f32", "f64"]))
-def test_the_exact_way_rounds_as_the_machine_does(value: float, name: str) -> None:
+def test_exact_rounding_equals_native_rounding(value: float, name: str) -> None:
     format = FLOAT_FORMATS[name]
     if abs(value) == float("inf"):
         return
@@ -69,7 +69,7 @@ def test_the_exact_way_rounds_as_the_machine_does(value: float, name: str) -> No
 
 
 @given(st.sampled_from(["f32", "f64", "bf16", "f16", "f8E5M2"]), st.data())
-def test_text_gives_the_number_back(name: str, data: st.DataObject) -> None:
+def test_text_round_trips(name: str, data: st.DataObject) -> None:
     format = FLOAT_FORMATS[name]
     bits = data.draw(st.integers(0, (1 << format.width) - 1))
     text = float_text(bits, format)

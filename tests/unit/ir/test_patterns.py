@@ -1,4 +1,4 @@
-"""The greedy driver: folding, patterns, constants made one, dead code."""
+"""The greedy rewrite driver: folding, patterns, constant merging, dead code elimination."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _all(op_class: type[Op]) -> Sequence[Pattern]:
     return op_class.canonicalizations
 
 
-def test_what_nobody_uses_goes() -> None:
+def test_dead_operations_are_erased() -> None:
     rewriter, (root, block) = Rewriter(), scope()
     one = constant(rewriter, block, integer(1, I32))
     negate(rewriter, block, one.result)
@@ -33,7 +33,7 @@ def test_patterns_are_applied() -> None:
     assert user.operands == [one]
 
 
-def test_equal_constants_become_one_at_the_top() -> None:
+def test_equal_constants_are_merged_and_hoisted() -> None:
     rewriter, (root, block) = Rewriter(), scope()
     first = constant(rewriter, block, integer(1, I32))
     use(rewriter, block, first.result)
@@ -54,13 +54,13 @@ def test_constant_operands_of_commutative_operations_move_right() -> None:
     assert total.operands == [argument, one]
 
 
-def test_nothing_to_do_is_no_change() -> None:
+def test_a_fixed_point_is_no_change() -> None:
     rewriter, (root, block) = Rewriter(), scope()
     use(rewriter, block, constant(rewriter, block, integer(1, I32)).result)
     assert apply_greedily(root, _all) == (False, True)
 
 
-def test_the_number_of_rewrites_can_be_bounded() -> None:
+def test_max_rewrites_limits_the_number_of_rewrites() -> None:
     rewriter, (root, block) = Rewriter(), scope()
     value = constant(rewriter, block, integer(1, I32)).result
     for _ in range(8):

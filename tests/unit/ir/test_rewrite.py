@@ -1,4 +1,4 @@
-"""The rewriter keeps uses, forms and order right."""
+"""The rewriter maintains uses, signatures and operation order."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from sdyopt.ir.value import Value
 from .toy import LoopOp, add, constant, negate, scope, use
 
 
-def test_uses_are_visited_newest_first() -> None:
+def test_uses_are_visited_most_recent_first() -> None:
     rewriter, (_, block) = Rewriter(), scope()
     one = constant(rewriter, block, integer(1, I32)).result
     first, second = use(rewriter, block, one), use(rewriter, block, one)
     assert list(one.users) == [second, first]
 
 
-def test_replacing_moves_the_newest_use_first_so_their_order_turns_round() -> None:
+def test_replacing_reverses_the_order_of_uses() -> None:
     rewriter, (_, block) = Rewriter(), scope()
     one = constant(rewriter, block, integer(1, I32))
     two = constant(rewriter, block, integer(2, I32))
@@ -34,7 +34,7 @@ def test_replacing_moves_the_newest_use_first_so_their_order_turns_round() -> No
     assert one.parent is None
 
 
-def test_a_new_type_is_in_the_forms_of_owner_and_users() -> None:
+def test_set_type_updates_the_signatures_of_owner_and_users() -> None:
     rewriter, (_, block) = Rewriter(), scope()
     one = constant(rewriter, block, integer(1, I32))
     user = use(rewriter, block, one.result)
@@ -43,7 +43,7 @@ def test_a_new_type_is_in_the_forms_of_owner_and_users() -> None:
     assert user.operand_types == (I64,)
 
 
-def test_inherent_attributes_are_in_the_form_and_others_are_not() -> None:
+def test_inherent_attributes_are_in_the_signature_and_others_are_not() -> None:
     rewriter, (_, block) = Rewriter(), scope()
     one = constant(rewriter, block, integer(1, I32))
     signature = one.signature
@@ -53,7 +53,7 @@ def test_inherent_attributes_are_in_the_form_and_others_are_not() -> None:
     assert one.signature is not signature and one.attribute("value") is integer(2, I32)
 
 
-def test_changed_says_whether_anything_did() -> None:
+def test_changed_is_set_by_edits_only() -> None:
     setup, (_, block) = Rewriter(), scope()
     one = constant(setup, block, integer(1, I32))
     rewriter = Rewriter()
@@ -64,7 +64,7 @@ def test_changed_says_whether_anything_did() -> None:
     assert rewriter.changed
 
 
-def test_positions_are_compared_after_inserting_between() -> None:
+def test_is_before_after_inserting_in_between() -> None:
     rewriter, (_, block) = Rewriter(), scope()
     one = constant(rewriter, block, integer(1, I32))
     last = use(rewriter, block, one.result)
@@ -74,7 +74,7 @@ def test_positions_are_compared_after_inserting_between() -> None:
     assert one.is_before(middle) and middle.is_before(last)
 
 
-def test_a_clone_uses_its_own_values_inside() -> None:
+def test_a_clone_uses_its_own_nested_values() -> None:
     rewriter, (_, block) = Rewriter(), scope()
     outside = constant(rewriter, block, integer(1, I32)).result
     loop = rewriter.create(LoopOp, at_end_of=block, regions=[_region_with_sum(rewriter, outside)])
@@ -93,13 +93,13 @@ def _region_with_sum(rewriter: Rewriter, outside: Value) -> Region:
 
 
 class _Listener:
-    """Remembers what was erased, in order."""
+    """Records the erased operations in order."""
 
     def __init__(self) -> None:
-        self.gone: list[Op] = []
+        self.erased_ops: list[Op] = []
 
     def erased(self, op: Op) -> None:
-        self.gone.append(op)
+        self.erased_ops.append(op)
 
     def inserted(self, op: Op) -> None:
         pass
@@ -111,7 +111,7 @@ class _Listener:
         pass
 
 
-def test_users_go_before_what_they_use() -> None:
+def test_users_are_erased_before_definitions() -> None:
     listener, (_, block) = _Listener(), scope()
     rewriter = Rewriter(listener)
     body = Region()
@@ -121,10 +121,10 @@ def test_users_go_before_what_they_use() -> None:
     user = use(rewriter, inner, minus_one.result)
     loop = rewriter.create(LoopOp, at_end_of=block, regions=[body])
     rewriter.erase(loop)
-    assert listener.gone == [user, minus_one, one, loop]
+    assert listener.erased_ops == [user, minus_one, one, loop]
 
 
-def test_an_operation_that_folds_in_place_is_noted_as_touched() -> None:
+def test_folding_in_place_is_recorded() -> None:
     setup, (_, block) = Rewriter(), scope()
     one = constant(setup, block, integer(1, I32)).result
     other = negate(setup, block, one).result
@@ -137,7 +137,7 @@ def test_an_operation_that_folds_in_place_is_noted_as_touched() -> None:
     assert commutative in edits.signature_changed and commutative in edits.operands_changed
 
 
-def test_inserted_blocks_belong_to_the_region_and_are_noted_as_touched() -> None:
+def test_inserting_blocks_is_recorded() -> None:
     outer, block = scope()
     with recording() as edits:
         rewriter = Rewriter()

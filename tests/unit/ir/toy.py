@@ -1,4 +1,4 @@
-"""A small dialect for testing the IR core by itself."""
+"""A toy dialect for tests of the IR core."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class AddOp(Op):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        if signature.lhs is not signature.rhs:
+        if signature[AddOp.lhs] is not signature[AddOp.rhs]:
             raise signature.op_error("requires equal operand types")
 
 
@@ -59,7 +59,7 @@ class NegateOp(Op):
 
 @toy.op("use")
 class UseOp(Op):
-    """Has effects, so it stays."""
+    """Has memory effects, so it is never dead."""
 
     __slots__ = ()
     inputs = operands(ANY_TYPE)

@@ -1,4 +1,4 @@
-"""Passes and operations for tests of pipelines, which care about neither."""
+"""Fake passes and operations for tests of pipelines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sdyopt.registry import PassEntry, PipelineEntry
 
 
 class FakeOp:
-    """As much of an operation as running a pipeline needs."""
+    """The interface of operations that running a pipeline uses."""
 
     def __init__(self, name: str, children: tuple[FakeOp, ...] = (), symbol: str = "") -> None:
         self.signature = SimpleNamespace(name=name)
@@ -35,7 +35,7 @@ LOG: list[str] = []
 
 
 class Logging(Pass):
-    """Says what it runs on."""
+    """Logs the operations that it runs on."""
 
     def run(self, op: Any) -> bool:
         LOG.append(f"{self.flag} {op.signature.name}{op.symbol}")
@@ -43,14 +43,14 @@ class Logging(Pass):
 
 
 def declare(flag: str, anchor: str | None) -> PassEntry:
-    """A pass that says what it runs on, known only to the test."""
+    """A pass that logs the operations that it runs on, and is not registered."""
     cls = type(flag.title().replace("-", ""), (Logging,), {"anchor": anchor, "flag": flag})
     return PassEntry(flag, cls)
 
 
 @dataclass(frozen=True, eq=False)
 class Counting(Pass):
-    """Counts what it sees, up to a limit."""
+    """Counts the operations that it runs on, up to a limit."""
 
     flag = "counting"
     anchor = None

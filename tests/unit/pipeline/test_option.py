@@ -1,4 +1,4 @@
-"""Options: every type, read from pipeline text and written back."""
+"""Options: every type, parsed from and printed as pipeline text."""
 
 from enum import StrEnum
 from typing import Literal
@@ -24,7 +24,7 @@ def a_pipeline(
     labels: tuple[str, ...] = option(default=(), help="texts"),
     sizes: tuple[int, ...] = option(default=(1,), help="numbers"),
 ) -> None:
-    """Declares one option of every type."""
+    """A pass with one option of every type."""
 
 
 OPTIONS = declared_options(a_pipeline)
@@ -73,13 +73,13 @@ def test_reading(text: str, values: dict[str, object]) -> None:
         ("cuont=1", "<Pass-Options-Parser>: no such option cuont", "did you mean 'count'?"),
     ],
 )
-def test_what_is_refused(text: str, message: str, help: str) -> None:
+def test_errors(text: str, message: str, help: str) -> None:
     with pytest.raises(UsageError) as caught:
         read_options(OPTIONS, text)
     assert (caught.value.message, caught.value.help) == (message, help)
 
 
-def test_writing_is_alphabetical_and_leaves_room_for_empty_lists() -> None:
+def test_options_are_written_sorted_with_empty_text_for_empty_lists() -> None:
     class Values:
         is_on, count, ratio, name, level, mode = True, 1, 0.5, "n", Level.HIGH, "normal"
         labels, sizes = (), (1, 2)

@@ -1,4 +1,4 @@
-"""Running pipelines: in which order, on what, and what ends it."""
+"""Running pipelines: order, anchors, failures, verification, instruments."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tests.unit.pipeline.fakes import FakeOp, Logging, lookup
 
 
 def module() -> Op:
-    """A module of two functions and something that is none."""
+    """A module of two functions and another operation."""
     functions = (FakeOp("func.func", symbol="@a"), FakeOp("func.func", symbol="@b"))
     return cast(Op, FakeOp("builtin.module", (*functions, FakeOp("sdy.mesh"))))
 
 
 def run(pipeline: Pipeline, **more: Any) -> tuple[bool, list[str]]:
-    """Whether a pipeline succeeded, and the messages that came."""
+    """Whether a pipeline succeeded, and the diagnostics."""
     fakes.LOG.clear()
     messages: list[Diagnostic] = []
     with handling(messages.append):
@@ -33,7 +33,7 @@ def pipeline_of(*elements: Pass | Pipeline) -> Pipeline:
     return Pipeline(elements=list(elements))
 
 
-def test_all_passes_of_neighbouring_pipelines_run_on_one_function_before_the_next() -> None:
+def test_adjacent_pipelines_run_together_on_each_function() -> None:
     text = "builtin.module(on-module,func.func(on-function),func.func(on-any),on-any)"
     assert run(parse_pipeline(text, lookup)) == (True, [])
     assert fakes.LOG == [
@@ -56,7 +56,7 @@ def test_all_passes_of_neighbouring_pipelines_run_on_one_function_before_the_nex
         ),
     ],
 )
-def test_pipelines_that_do_not_fit_the_program(text: str, message: str) -> None:
+def test_errors_for_pipelines_with_another_anchor(text: str, message: str) -> None:
     assert run(parse_pipeline(text, lookup)) == (False, [message])
 
 
@@ -68,7 +68,7 @@ def test_pipelines_that_do_not_fit_the_program(text: str, message: str) -> None:
         ("module(on-any)", "did you mean 'builtin.module'?"),
     ],
 )
-def test_help_for_pipelines_that_do_not_fit(text: str, help: str) -> None:
+def test_help_for_pipelines_with_another_anchor(text: str, help: str) -> None:
     seen: list[Diagnostic] = []
     with handling(seen.append):
         assert not run_pipeline(parse_pipeline(text, lookup), cast(Op, FakeOp("builtin.module")))
@@ -91,7 +91,7 @@ class Raises(Logging):
 
 
 class Emits(Logging):
-    """Emits errors and goes on."""
+    """Emits errors and continues."""
 
     def run(self, op: Any) -> bool:
         for severity in (Severity.ERROR, Severity.WARNING):
@@ -100,7 +100,7 @@ class Emits(Logging):
 
 
 class Changes(Logging):
-    """Says that it changed something."""
+    """Returns that it changed something."""
 
     def run(self, op: Any) -> bool:
         super().run(op)
@@ -114,64 +114,64 @@ def test_a_pass_fails_by_raising_or_by_emitting_an_error() -> None:
 
 
 class Refusing:
-    """Finds nothing valid, and remembers what it was asked."""
+    """Finds nothing valid, and records its calls."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.calls: list[str] = []
 
     def verify_edits(self, op: Op, edits: EditLog) -> bool:
-        self.asked.append(op.signature.name)
+        self.calls.append(op.signature.name)
         return False
 
-    def around(self, op: Op) -> bool:
-        self.asked.append(f"around {op.signature.name}")
+    def verify_regions(self, op: Op) -> bool:
+        self.calls.append(f"regions of {op.signature.name}")
         return False
 
 
-def test_what_changed_is_verified() -> None:
+def test_only_changed_operations_are_verified() -> None:
     refusing = Refusing()
     assert run(pipeline_of(Logging()), verify=refusing)[0]
-    assert not refusing.asked
+    assert not refusing.calls
     assert not run(pipeline_of(Changes(), Logging()), verify=refusing)[0]
-    assert refusing.asked == ["builtin.module"]
+    assert refusing.calls == ["builtin.module"]
     assert len(fakes.LOG) == 1
 
 
-def test_what_is_around_is_verified_when_passes_inside_have_changed_something() -> None:
-    class AllowingInside(Refusing):
+def test_the_parent_is_verified_after_a_nested_pipeline_has_changed_something() -> None:
+    class AllowingEdits(Refusing):
         def verify_edits(self, op: Op, edits: EditLog) -> bool:
             return True
 
     class ChangesFunctions(Changes):
         anchor = "func.func"
 
-    refusing = AllowingInside()
+    refusing = AllowingEdits()
     text = "builtin.module(func.func(on-function))"
     assert run(parse_pipeline(text, lookup), verify=refusing)[0]
-    assert not refusing.asked
+    assert not refusing.calls
     pipeline = pipeline_of(Pipeline("func.func", [ChangesFunctions()]), Logging())
     assert not run(pipeline, verify=refusing)[0]
     assert len(fakes.LOG) == 2
-    assert refusing.asked == ["around builtin.module"]
+    assert refusing.calls == ["regions of builtin.module"]
 
 
 class Watcher(Instrument):
-    """Writes down what it is told."""
+    """Records its callbacks."""
 
     def __init__(self, name: str, log: list[str]) -> None:
         self.name, self.log = name, log
 
-    def before_pass(self, single: Pass, op: Op) -> None:
-        self.log.append(f"{self.name} before {type(single).__name__}")
+    def before_pass(self, pass_: Pass, op: Op) -> None:
+        self.log.append(f"{self.name} before {type(pass_).__name__}")
 
-    def after_pass(self, single: Pass, op: Op, changed: bool) -> None:
-        self.log.append(f"{self.name} after {type(single).__name__} {changed}")
+    def after_pass(self, pass_: Pass, op: Op, changed: bool) -> None:
+        self.log.append(f"{self.name} after {type(pass_).__name__} {changed}")
 
-    def after_pass_failed(self, single: Pass, op: Op) -> None:
-        self.log.append(f"{self.name} failed {type(single).__name__}")
+    def after_pass_failed(self, pass_: Pass, op: Op) -> None:
+        self.log.append(f"{self.name} failed {type(pass_).__name__}")
 
 
-def test_instruments_enclose_each_other() -> None:
+def test_instruments_are_nested() -> None:
     log: list[str] = []
     watchers = [Watcher("outer", log), Watcher("inner", log)]
     run(pipeline_of(Changes(), Raises()), instruments=watchers)

@@ -1,4 +1,4 @@
-"""The text form of pipelines, and what is said about texts that are none."""
+"""Textual pipelines: parsing, printing, and errors."""
 
 import pytest
 
@@ -37,12 +37,12 @@ def test_parse_and_print(text: str, printed: str) -> None:
         ("", ""),
         ("on-any", "write builtin.module(on-any)"),
         ("builtin.module(func.func(on-any", "write builtin.module(func.func(on-any))"),
-        ("builtin.module(on-any{x=1})", "it has no options"),
+        ("builtin.module(on-any{x=1})", "no options are declared"),
         ("builtin.module(on-function)", "write func.func(on-function)"),
-        ("func.func(on-module)", "on-module runs on all of the program: write it outside of func.func(…)"),
+        ("func.func(on-module)", "on-module runs on builtin.module: write it outside of func.func(…)"),
     ],
 )
-def test_help_says_what_to_write(text: str, help: str) -> None:
+def test_help(text: str, help: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_pipeline(text, lookup)
     assert caught.value.help == help
@@ -78,7 +78,7 @@ UNWRAPPED = "expected pass pipeline to be wrapped with the anchor operation type
         ("func.func(two-passes)", "Can't add pass 'OnModulePass' restricted to 'builtin.module'"),
     ],
 )
-def test_what_is_refused(text: str, message: str) -> None:
+def test_errors(text: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_pipeline(text, lookup)
     assert message in caught.value.message

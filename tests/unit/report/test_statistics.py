@@ -8,7 +8,7 @@ from sdyopt.report.statistics import statistics_report
 
 @dataclass(frozen=True, eq=False)
 class Counts(Pass):
-    """Counts two things."""
+    """A pass with two statistics."""
 
     merged = Statistic("num-merged", "merged operations")
     erased = Statistic("num-dce'd", "erased operations")
@@ -21,7 +21,7 @@ def a_pipeline() -> Pipeline:
     return Pipeline(elements=[first, Pipeline("func.func", [second])])
 
 
-def test_in_the_shape_of_the_pipeline() -> None:
+def test_statistics_by_pipeline() -> None:
     assert statistics_report(a_pipeline()).splitlines()[3:] == [
         "CountsPass",
         "  (S)  0 num-dce'd  - erased operations",
@@ -34,7 +34,7 @@ def test_in_the_shape_of_the_pipeline() -> None:
     ]
 
 
-def test_by_name() -> None:
+def test_statistics_by_name() -> None:
     assert statistics_report(a_pipeline(), as_list=True).splitlines()[3:] == [
         "  CountsPass",
         "    (S)  3 num-dce'd  - erased operations",

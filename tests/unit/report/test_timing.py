@@ -7,7 +7,7 @@ from sdyopt.report.timing import timing_report
 
 
 def a_run() -> Timer:
-    """A run of a second: a parser, and a nested pipeline of two passes."""
+    """A run of one second: a parser phase, and a nested pipeline of two passes."""
     root = Timer("root", 1.0)
     root.child("p", "Parser").seconds = 0.5
     nested = root.child("n", "'func.func' Pipeline")
@@ -31,7 +31,7 @@ def test_tree() -> None:
     ]
 
 
-def test_list_adds_up_equal_names_and_starts_with_the_longest() -> None:
+def test_list_sums_equal_names_longest_first() -> None:
     assert timing_report(a_run(), as_list=True).splitlines()[6:] == [
         "    1.0000 (100.0%)  root",
         "    0.5000 ( 50.0%)  Parser",
@@ -42,7 +42,7 @@ def test_list_adds_up_equal_names_and_starts_with_the_longest() -> None:
     ]
 
 
-def test_json_can_be_read() -> None:
+def test_json_is_valid() -> None:
     tree = json.loads(timing_report(a_run(), as_json=True))
     assert [entry["name"] for entry in tree] == ["Parser", "'func.func' Pipeline", "Rest", "Total"]
     assert [entry.get("name") for entry in tree[1]["passes"]] == ["CSEPass", "CSEPass", None]
@@ -50,5 +50,5 @@ def test_json_can_be_read() -> None:
     assert names == ["root", "Parser", "'func.func' Pipeline", "CSEPass", "Rest", "Total"]
 
 
-def test_nothing_took_no_time() -> None:
+def test_an_empty_run() -> None:
     assert "0.0000 (  0.0%)  Total" in timing_report(Timer("root"))

@@ -3,7 +3,7 @@
 import pytest
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, handling
-from sdyopt.diagnostics.once import forgetting
+from sdyopt.diagnostics.once import separate_run
 from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
 from sdyopt.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
 from sdyopt.dialects.stablehlo.concatenate_pad import ConcatenateOp
@@ -80,7 +80,7 @@ def test_warns_once_in_a_run() -> None:
     op, told = build(signature, [argument()]), list[Diagnostic]()
     with handling(told.append):
         for _ in range(2):
-            with forgetting():
+            with separate_run():
                 assert sharding_rule_of(op) is None
                 assert sharding_rule_of(op) is None
     assert [diagnostic.message for diagnostic in told] == [

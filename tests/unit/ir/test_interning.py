@@ -1,4 +1,4 @@
-"""Facts: equal ones are one object, and live only as long as they are held."""
+"""Interning: equal values are one object, which is freed with its last reference."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Axis(Interned):
     part: Axis | None = None
 
 
-def test_equal_facts_are_one_object_however_they_are_written() -> None:
+def test_equal_values_are_one_object_however_they_are_built() -> None:
     axis = Axis("x")
     assert Axis("x", None) is axis
     assert Axis(name="x") is axis
@@ -21,19 +21,19 @@ def test_equal_facts_are_one_object_however_they_are_written() -> None:
     assert Axis("y", Axis("x")) is whole
 
 
-def test_different_facts_are_different_objects() -> None:
+def test_different_values_are_different_objects() -> None:
     assert Axis("x") is not Axis("y")
 
 
-def test_a_fact_is_forgotten_with_its_last_holder() -> None:
-    before = len(interning._living)
+def test_a_value_is_freed_with_its_last_reference() -> None:
+    before = len(interning._values)
     axis = Axis("only here")
-    assert len(interning._living) == before + 1
+    assert len(interning._values) == before + 1
     del axis
-    assert len(interning._living) == before
+    assert len(interning._values) == before
 
 
-def test_missing_and_unknown_fields_are_refused() -> None:
+def test_missing_and_unknown_fields_are_errors() -> None:
     with pytest.raises(TypeError, match="missing its field 'name'"):
         Axis()  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="does not take"):
