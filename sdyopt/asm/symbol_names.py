@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from sdyopt.asm.format.assembly_format import Attr, Custom
 from sdyopt.asm.format.print_template import Template
+from sdyopt.asm.lexical import is_bare_id
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.strings import escape
 from sdyopt.ir.attribute import Attribute, DictAttr, StringAttr, SymbolRef
@@ -13,14 +12,12 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.symbols import SYM_NAME
 from sdyopt.ir.types import NONE
 
-_IDENTIFIER = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
-
 
 def symbol_text(name: str) -> str:
     """`@name`, quoted if need be."""
     if not name:
         return "@<<INVALID EMPTY SYMBOL>>"
-    return f"@{name}" if _IDENTIFIER.fullmatch(name) else f'@"{escape(name)}"'
+    return f"@{name}" if is_bare_id(name) else f'@"{escape(name)}"'
 
 
 def symbol_name_directive(is_optional: bool = False) -> Custom:

@@ -13,8 +13,9 @@ from string import ascii_letters, digits
 from struct import unpack
 from typing import Protocol, TypeVar, cast
 
-from sdyopt.asm.parser.extent_scanner import SPACE, attribute_extent, location_extent, type_extent
-from sdyopt.asm.parser.lexer import STRING_LITERAL, find_lexical_error
+from sdyopt.asm.lexical import BARE_ID, FLOAT, INTEGER, STRING, TRIVIA
+from sdyopt.asm.parser.extent_scanner import attribute_extent, location_extent, type_extent
+from sdyopt.asm.parser.lexer import find_lexical_error
 from sdyopt.asm.strings import unescape
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.location import Location
@@ -24,12 +25,12 @@ from sdyopt.ir.types import Type
 
 T = TypeVar("T")
 
-BLANK = re.compile(SPACE)
-WORD = re.compile(SPACE + r"([A-Za-z_][\w$.]*)", re.ASCII)
-INTEGER = re.compile(SPACE + rf"(-?){SPACE}(0x[0-9a-fA-F]+|\d++(?!\.))", re.ASCII)
-FLOAT = re.compile(SPACE + r"(-?\d+\.\d*(?:[eE][-+]?\d+)?)", re.ASCII)
-STRING = re.compile(SPACE + f"({STRING_LITERAL})")
-SYMBOL = re.compile(SPACE + rf"@(?:([A-Za-z_][\w$.]*)|({STRING_LITERAL}))", re.ASCII)
+LEADING_TRIVIA = re.compile(TRIVIA)
+KEYWORD = re.compile(f"{TRIVIA}({BARE_ID})")
+STRING_LITERAL = re.compile(f"{TRIVIA}({STRING})")
+_INTEGER = re.compile(f"{TRIVIA}(-?){TRIVIA}({INTEGER})")
+_FLOAT = re.compile(f"{TRIVIA}(-?{FLOAT})")
+_SYMBOL = re.compile(f"{TRIVIA}@(?:({BARE_ID})|({STRING}))")
 # Past this many digits a number is refused before it is converted.
 MAX_DIGITS = 100
 
@@ -59,7 +60,7 @@ class AsmParser:
 
     def skip_trivia(self) -> int:
         """Goes to the next token and returns its offset."""
-        match = BLANK.match(self.text, self.position)
+        match = LEADING_TRIVIA.match(self.text, self.position)
         assert match is not None
         self.position = match.end()
         return self.position
@@ -79,7 +80,7 @@ class AsmParser:
     def _behind(self, token: str) -> int:
         """Where `token` ends if it is next, else -1. No pattern is compiled for it: there are many."""
         text = self.text
-        blank = BLANK.match(text, self.position)
+        blank = LEADING_TRIVIA.match(text, self.position)
         assert blank is not None
         start = blank.end()
         if not text.startswith(token, start):
@@ -103,7 +104,7 @@ class AsmParser:
 
     def accept_word(self) -> str | None:
         """Takes a word: letters, digits, `_`, `$` and `.`, if one is next."""
-        match = WORD.match(self.text, self.position)
+        match = KEYWORD.match(self.text, self.position)
         if match is None:
             return None
         self.position = match.end()
@@ -123,7 +124,7 @@ class AsmParser:
 
         As in MLIR, `true` and `false` are numbers of one bit, of which -1 and 0 come.
         """
-        match = INTEGER.match(self.text, self.position)
+        match = _INTEGER.match(self.text, self.position)
         if match is None:
             return -1 if self.accept("true") else 0 if self.accept("false") else None
         if len(match[2]) > MAX_DIGITS:
@@ -144,11 +145,11 @@ class AsmParser:
 
     def floating(self) -> float:
         """Takes a floating point literal, or the bit pattern of an `f64` number."""
-        match = FLOAT.match(self.text, self.position)
+        match = _FLOAT.match(self.text, self.position)
         if match is not None:
             self.position = match.end()
             return float(match[1])
-        match = INTEGER.match(self.text, self.position)
+        match = _INTEGER.match(self.text, self.position)
         if match is None:
             raise self.error_at_next_token("expected floating point literal")
         if match[2][:2] != "0x":
@@ -164,7 +165,7 @@ class AsmParser:
 
     def accept_string(self) -> str | None:
         """Takes a string literal, if one is next, and returns what it stands for."""
-        match = STRING.match(self.text, self.position)
+        match = STRING_LITERAL.match(self.text, self.position)
         if match is None:
             return None
         self.position = match.end()
@@ -179,7 +180,7 @@ class AsmParser:
 
     def accept_symbol(self) -> str | None:
         """Takes `@name`, if one is next, and returns the name."""
-        match = SYMBOL.match(self.text, self.position)
+        match = _SYMBOL.match(self.text, self.position)
         if match is None:
             return None
         self.position = match.end()
@@ -213,7 +214,7 @@ class AsmParser:
     def looking_at_type(self) -> bool:
         """Whether what comes next can start a type."""
         start = self.skip_trivia()
-        return self.text[start : start + 1] in ("!", "(") or WORD.match(self.text, start) is not None
+        return self.text[start : start + 1] in ("!", "(") or KEYWORD.match(self.text, start) is not None
 
     def attribute(self, expected_type: Type | None = None) -> Attribute:
         """Takes an attribute; a number without a type gets `expected_type`."""

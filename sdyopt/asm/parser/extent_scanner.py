@@ -9,29 +9,34 @@ from __future__ import annotations
 
 import re
 
+from sdyopt.asm.lexical import (
+    ATTRIBUTE_ID,
+    BARE_ID,
+    INTEGER_TYPE,
+    NUMBER,
+    STRING_EXTENT,
+    TRIVIA,
+    TYPE_ID,
+)
 from sdyopt.ir.floats import FLOAT_FORMATS
 
-SPACE = r"(?:[ \t\r\n]|//[^\r\n]*)*+"
-WORD = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
-# What stands behind `%`, `^`, `#` and `!`.
-NAME = r"(?:\d+|[A-Za-z$._-][\w$.-]*)"
-PREFIXED = re.compile(rf"(?!#-\}})[#!]{NAME}", re.ASCII)
-STRING_TEXT = r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"'
-_SYMBOL_NAME = rf"@(?:{STRING_TEXT}|[A-Za-z_][\w$.]*)"
-SYMBOL = re.compile(rf"{_SYMBOL_NAME}(?:{SPACE}::{SPACE}{_SYMBOL_NAME})*", re.ASCII)
-NUMBER = re.compile(rf"(?:-{SPACE})?+(?:0x[0-9a-fA-F]+|\d+(?:\.\d*(?:[eE][-+]?\d+)?+)?+)", re.ASCII)
-STRING = re.compile(STRING_TEXT)
-INTEGER_TYPE = re.compile(r"[su]?i\d+", re.ASCII)
+_KEYWORD = re.compile(BARE_ID)
+_DIALECT_SYMBOL = re.compile(f"{ATTRIBUTE_ID}|{TYPE_ID}")
+_SYMBOL = rf"@(?:{STRING_EXTENT}|{BARE_ID})"
+_SYMBOL_REFERENCE = re.compile(f"{_SYMBOL}(?:{TRIVIA}::{TRIVIA}{_SYMBOL})*")
+_NUMBER = re.compile(f"(?:-{TRIVIA})?+{NUMBER}")
+_STRING = re.compile(STRING_EXTENT)
+_INTEGER_TYPE = re.compile(INTEGER_TYPE)
 
-_OPEN = re.compile(SPACE + r"<")
-_PAREN = re.compile(SPACE + r"\(")
-_SQUARE = re.compile(SPACE + r"\[")
-_ARROW = re.compile(SPACE + r"->" + SPACE)
-_COLON = re.compile(SPACE + r":" + SPACE)
+_OPEN = re.compile(f"{TRIVIA}<")
+_PAREN = re.compile(rf"{TRIVIA}\(")
+_SQUARE = re.compile(rf"{TRIVIA}\[")
+_ARROW = re.compile(f"{TRIVIA}->{TRIVIA}")
+_COLON = re.compile(f"{TRIVIA}:{TRIVIA}")
 # What matters inside brackets. Arrows, and comparisons as in an affine set, are no brackets. Lists of
 # numbers between `dense<` and `>` are passed over at once.
-_STOP = re.compile(rf'{STRING_TEXT}?|//[^\r\n]*|->|[<>]=|dense<[^"<>/]*>|[][(){{}}<>]')
-_BODY_STOP = re.compile(rf'{STRING_TEXT}?|->|dense<[^"<>/]*>|[][(){{}}<>]')
+_STOP = re.compile(rf'{STRING_EXTENT}?|//[^\r\n]*|->|[<>]=|dense<[^"<>/]*>|[][(){{}}<>]')
+_BODY_STOP = re.compile(rf'{STRING_EXTENT}?|->|dense<[^"<>/]*>|[][(){{}}<>]')
 # The usual brackets, told by one look: the type of a tensor, and what sdy writes of a sharding.
 _PLAIN_TENSOR = re.compile(r"tensor<[\w?, ]*+>(?!=)", re.ASCII)
 _IN_BRACES = r'(?:"\w*+"|[\w ,?:])*+'
@@ -70,7 +75,7 @@ def type_extent(text: str, position: int) -> int:
             return bracket_extent(text, position)
     if text.startswith("!", position):
         return _prefixed_extent(text, position)
-    word = WORD.match(text, position)
+    word = _KEYWORD.match(text, position)
     if word is None:
         return position
     if word[0] in BRACKETED_TYPES:
@@ -98,7 +103,7 @@ def location_extent(text: str, position: int) -> int:
 
 def is_simple_type(word: str) -> bool:
     """Whether a word is the whole of a type."""
-    return word in SIMPLE_TYPES or INTEGER_TYPE.fullmatch(word) is not None
+    return word in SIMPLE_TYPES or _INTEGER_TYPE.fullmatch(word) is not None
 
 
 def _value_extent(text: str, position: int) -> tuple[int, bool]:
@@ -107,9 +112,9 @@ def _value_extent(text: str, position: int) -> tuple[int, bool]:
     if first in ("[", "{"):
         return bracket_extent(text, position), False
     if first == '"':
-        return _match_end(STRING, text, position), True
+        return _match_end(_STRING, text, position), True
     if first == "@":
-        return _match_end(SYMBOL, text, position), False
+        return _match_end(_SYMBOL_REFERENCE, text, position), False
     if first == "#":
         end = _prefixed_extent(text, position)
         is_alias = "." not in text[position:end] and text[end - 1 : end] != ">"
@@ -117,8 +122,8 @@ def _value_extent(text: str, position: int) -> tuple[int, bool]:
     if text.startswith("->", position):
         return position, False
     if first == "-" or first.isdigit():
-        return _match_end(NUMBER, text, position), True
-    word = WORD.match(text, position)
+        return _match_end(_NUMBER, text, position), True
+    word = _KEYWORD.match(text, position)
     if word is None or first in "!(":
         return type_extent(text, position), False
     if word[0] in _PLAIN_WORDS:
@@ -136,7 +141,7 @@ def _value_extent(text: str, position: int) -> tuple[int, bool]:
 
 def _prefixed_extent(text: str, position: int) -> int:
     """The end of `#name` or `!name`, with the `<…>` that touches it."""
-    name = PREFIXED.match(text, position)
+    name = _DIALECT_SYMBOL.match(text, position)
     if name is None:
         return position + 1
     if not text.startswith("<", name.end()):

@@ -5,7 +5,22 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from sdyopt.asm.parser.extent_scanner import INTEGER_TYPE, NAME, SPACE, STRING_TEXT, body_extent
+from sdyopt.asm.lexical import (
+    ATTRIBUTE_ID,
+    BARE_ID,
+    BLOCK_ID,
+    FLOAT,
+    INTEGER,
+    INTEGER_TYPE,
+    SSA_ID,
+    STRING,
+    STRING_EXTENT,
+    SYMBOL,
+    TRIVIA,
+    TYPE_ID,
+    UNCLOSED_STRING,
+)
+from sdyopt.asm.parser.extent_scanner import body_extent
 from sdyopt.ir.floats import FLOAT_FORMATS
 
 
@@ -31,31 +46,32 @@ END = "end"
 # Kinds that are only looked for where the grammar asks for them.
 ON_DEMAND = ("SHAPE", "VECTOR_SHAPE", "ELEMENTS", "BODY")
 
-STRING_LITERAL = r'"[^"\\\n\v\f]*+(?:\\(?:[nt"\\]|[0-9a-fA-F]{2})[^"\\\n\v\f]*+)*+"'
 _TOKEN = re.compile(
-    SPACE
-    + r"(?:(?P<WORD>[A-Za-z_][\w$.]*)"
-    + r"|(?P<FLOAT>\d+\.\d*(?:[eE][-+]?\d+)?)"
-    + r"|(?P<INTEGER>0x[0-9a-fA-F]+|\d+)"
-    + rf"|(?P<STRING>{STRING_LITERAL})"
-    + rf"|(?P<HASH>\#(?!-\}}){NAME})"
-    + rf"|(?P<BANG>!{NAME})"
-    + rf"|(?P<SYMBOL>@(?:[A-Za-z_][\w$.]*|{STRING_LITERAL}))"
+    TRIVIA
+    + rf"(?:(?P<WORD>{BARE_ID})"
+    + rf"|(?P<FLOAT>{FLOAT})"
+    + rf"|(?P<INTEGER>{INTEGER})"
+    + rf"|(?P<STRING>{STRING})"
+    + rf"|(?P<HASH>{ATTRIBUTE_ID})"
+    + rf"|(?P<BANG>{TYPE_ID})"
+    + rf"|(?P<SYMBOL>{SYMBOL})"
     + r"|(?P<PUNCTUATION>->|\.\.\.|\{-\#|\#-\}|[][(){}<>,:=?*+|/-])"
-    + rf"|(?P<VALUE>%{NAME})"
-    + rf"|(?P<BLOCK>\^{NAME})"
-    + r"|(?P<OTHER>[\s\S]))",
-    re.ASCII,
+    + rf"|(?P<VALUE>{SSA_ID})"
+    + rf"|(?P<BLOCK>{BLOCK_ID})"
+    + r"|(?P<OTHER>[\s\S]))"
 )
-_DIMENSION = rf"(?:\?|\d+){SPACE}x{SPACE}"
+_INTEGER_TYPE = re.compile(INTEGER_TYPE)
+_DIMENSION = rf"(?:\?|\d+){TRIVIA}x{TRIVIA}"
 _PATTERNS = {
-    "SHAPE": re.compile(rf"{SPACE}(?:\*(?:{SPACE}x{SPACE})?|(?:{_DIMENSION})*(?:\?|\d+)?)", re.ASCII),
+    "SHAPE": re.compile(rf"{TRIVIA}(?:\*(?:{TRIVIA}x{TRIVIA})?|(?:{_DIMENSION})*(?:\?|\d+)?)", re.ASCII),
     "VECTOR_SHAPE": re.compile(
-        rf"{SPACE}(?:(?:\[{SPACE}\d+{SPACE}\]|\d+){SPACE}x{SPACE})*(?:\[{SPACE}\d*{SPACE}\]?|\d+)?", re.ASCII
+        rf"{TRIVIA}(?:(?:\[{TRIVIA}\d+{TRIVIA}\]|\d+){TRIVIA}x{TRIVIA})*(?:\[{TRIVIA}\d*{TRIVIA}\]?|\d+)?",
+        re.ASCII,
     ),
     # A type comes first if it stands before a colon: `dense<tensor<2xi32> : …>`.
     "ELEMENTS": re.compile(
-        SPACE + rf'(?!(?:tensor|vector|memref)\b|!)(?:[^<>"/!#{{}};]++|{STRING_TEXT}|//[^\r\n]*)*+', re.ASCII
+        TRIVIA + rf'(?!(?:tensor|vector|memref)\b|!)(?:[^<>"/!#{{}};]++|{STRING_EXTENT}|//[^\r\n]*)*+',
+        re.ASCII,
     ),
 }
 _LEX_ERRORS = {
@@ -114,12 +130,12 @@ def _word_kind(word: str, keywords: frozenset[str]) -> str:
         return word
     if word in FLOAT_FORMATS:
         return "FLOAT_TYPE"
-    return "INTEGER_TYPE" if INTEGER_TYPE.fullmatch(word) else "WORD"
+    return "INTEGER_TYPE" if _INTEGER_TYPE.fullmatch(word) else "WORD"
 
 
 def _span_of_end(text: str, end: int) -> tuple[int, int]:
     """Where the token behind the end of a piece starts; twice."""
-    match = re.compile(SPACE).match(text, end)
+    match = re.compile(TRIVIA).match(text, end)
     start = end if match is None else match.end()
     return start, start
 
@@ -134,7 +150,7 @@ def _lex_error(text: str, start: int) -> LexError:
 
 def _string_error(text: str, start: int) -> LexError:
     """What is wrong with the string literal that starts at a quote."""
-    good = re.compile(STRING_LITERAL[:-1]).match(text, start)
+    good = re.compile(UNCLOSED_STRING).match(text, start)
     offset = len(text) if good is None else good.end()
     if text.startswith("\\", offset):
         return LexError("unknown escape in string literal", offset)
@@ -147,7 +163,7 @@ def _unbalanced(text: str, position: int) -> LexError:
     Like MLIR, which takes strings out as tokens, it blames the last string before, if there is one.
     """
     pairs, open_brackets, blamed = {")": "(", "]": "[", "}": "{", ">": "<"}, [], position
-    for match in re.finditer(r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|->|[][(){}<>]', text[position:]):
+    for match in re.finditer(rf"{STRING_EXTENT}|->|[][(){{}}<>]", text[position:]):
         bracket = match[0]
         if bracket in "([{<":
             open_brackets.append(bracket)

@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sdyopt.asm.parser.asm_parser import BLANK, AsmParser
+from sdyopt.asm.lexical import BLOCK_ID, INTEGER, INTEGER_TYPE, SSA_ID, TRIVIA
+from sdyopt.asm.parser.asm_parser import LEADING_TRIVIA, AsmParser
 from sdyopt.asm.parser.block_labels import BlockLabels, raise_all
-from sdyopt.asm.parser.extent_scanner import INTEGER_TYPE, NAME, SPACE
 from sdyopt.asm.parser.generic_op import parse_generic, resolve_properties
 from sdyopt.asm.parser.op_parser import Argument, OpAsmParser
 from sdyopt.asm.parser.parser_state import ParserState, UnresolvedLocation
@@ -40,9 +40,10 @@ from sdyopt.ir.value import LazyLocation
 MAX_REGION_DEPTH = 1000
 
 _REST_OF_LINE = re.compile(r"[ \t\r]*(?://[^\r\n]*\r?)?(?:\n|\Z)")
-_RESULT = re.compile(rf"%{NAME}", re.ASCII)
-_RESULT_COUNT = re.compile(SPACE + r"(0x[0-9a-fA-F]+|\d++(?!\.))", re.ASCII)
-_LABEL = re.compile(rf"\^{NAME}", re.ASCII)
+_RESULT = re.compile(SSA_ID)
+_RESULT_COUNT = re.compile(f"{TRIVIA}({INTEGER})")
+_LABEL = re.compile(BLOCK_ID)
+_INTEGER_TYPE = re.compile(INTEGER_TYPE)
 
 
 @dataclass(frozen=True)
@@ -241,7 +242,7 @@ class ModuleParser:
         if scope.forward:
             return last
         while True:
-            blank = BLANK.match(text, position)
+            blank = LEADING_TRIVIA.match(text, position)
             assert blank is not None
             start = blank.end()
             end = text.find("\n", start)
@@ -401,7 +402,7 @@ class ModuleParser:
         if name is not None:
             return parse_generic(self, name, offset, parser.position)
         written = parser.accept_word()
-        if written is None or INTEGER_TYPE.fullmatch(written):
+        if written is None or _INTEGER_TYPE.fullmatch(written):
             parser.position = offset
             raise parser.wrong_token_error("expected operation name in quotes")
         name = written if "." in written else f"{self._default_dialect}.{written}"
@@ -469,7 +470,7 @@ class ModuleParser:
         return AsmParser(self.source, self.attribute_parser, self._position)
 
     def _skip_trivia(self) -> int:
-        match = BLANK.match(self.text, self._position)
+        match = LEADING_TRIVIA.match(self.text, self._position)
         assert match is not None
         self._position = match.end()
         return self._position

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from sdyopt.asm.lexical import SSA_ID, SUFFIX_ID, TRIVIA
 from sdyopt.asm.parser.asm_parser import AsmParser
-from sdyopt.asm.parser.extent_scanner import NAME, SPACE
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.ir.attribute import EMPTY_DICT, Attribute, DictAttr, dictionary
 from sdyopt.ir.block import Block, Region
@@ -35,8 +35,8 @@ from sdyopt.ir.verify_signature import attribute_problem
 if TYPE_CHECKING:  # the parser reads statements, whose regions the parser reads
     from sdyopt.asm.parser.module_parser import ModuleParser
 
-SSA_NAME = re.compile(SPACE + rf"(%{NAME})", re.ASCII)
-_RESULT_NUMBER = re.compile(SPACE + rf"#({NAME})", re.ASCII)
+_SSA_ID = re.compile(f"{TRIVIA}({SSA_ID})")
+_RESULT_NUMBER = re.compile(f"{TRIVIA}#({SUFFIX_ID})")
 _LARGEST_RESULT_NUMBER = (1 << 32) - 1
 
 
@@ -122,7 +122,7 @@ class OpAsmParser(AsmParser):
 
     def accept_operand(self) -> OperandName | None:
         """Takes `%name`, if one is next."""
-        match = SSA_NAME.match(self.text, self.position)
+        match = _SSA_ID.match(self.text, self.position)
         if match is None:
             return None
         self.position = match.end()
@@ -153,7 +153,7 @@ class OpAsmParser(AsmParser):
         return self.comma_list(self.operand) if self.looking_at_operand() else []
 
     def looking_at_operand(self) -> bool:
-        return SSA_NAME.match(self.text, self.position) is not None
+        return _SSA_ID.match(self.text, self.position) is not None
 
     def resolve(self, operand: OperandName, type: Type) -> Value:
         """The value that a name stands for, which must have this type."""
@@ -207,7 +207,7 @@ class OpAsmParser(AsmParser):
 
     def argument_name(self) -> OperandName:
         """Takes `%name`, which may not have a result number."""
-        match = SSA_NAME.match(self.text, self.position)
+        match = _SSA_ID.match(self.text, self.position)
         if match is None:
             raise self.wrong_token_error("expected SSA operand")
         self.position = match.end()

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 from typing import TypeVar
 
+from sdyopt.asm.lexical import ATTRIBUTE_ID, SUFFIX_ID, TRIVIA, TYPE_ID
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.parser.attributes import AttributeParser
-from sdyopt.asm.parser.extent_scanner import NAME, SPACE
 from sdyopt.asm.parser.resources import Resources, parse_resources
 from sdyopt.asm.printer.attribute_printer import AttributePrinter, plain_attribute
 from sdyopt.diagnostics.diagnostic import DiagnosticError
@@ -20,8 +20,8 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.types import Type
 from sdyopt.ir.value import BlockArgument
 
-_ALIAS_NAME = re.compile(rf"([#!])(?!-\}})({NAME})", re.ASCII)
-_LOCATION_ALIAS = re.compile(rf"loc{SPACE}\({SPACE}#({NAME})", re.ASCII)
+_ALIAS_NAME = re.compile(f"{ATTRIBUTE_ID}|{TYPE_ID}")
+_LOCATION_ALIAS = re.compile(rf"loc{TRIVIA}\({TRIVIA}#({SUFFIX_ID})")
 
 
 T = TypeVar("T")
@@ -60,7 +60,7 @@ class ParserState:
         match = _ALIAS_NAME.match(parser.text, start)
         if match is None:
             return False
-        if match[1] == "#":
+        if match[0].startswith("#"):
             self._define(self._attributes, "attribute", match, parser, parser.attribute)
         else:
             self._define(self._types, "type", match, parser, parser.type)
@@ -69,7 +69,7 @@ class ParserState:
     def _define(
         self, table: dict[str, T], kind: str, match: re.Match[str], parser: AsmParser, read: Callable[[], T]
     ) -> None:
-        name = match[2]
+        name = match[0][1:]
         if name in table:
             raise parser.unprefixed_error(f"redefinition of {kind} alias id '{name}'")
         if "." in name:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from sdyopt.asm.parser.asm_parser import STRING, AsmParser
-from sdyopt.asm.strings import escape
+from sdyopt.asm.parser.asm_parser import STRING_LITERAL, AsmParser
+from sdyopt.asm.printer.attribute_printer import name_text
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.elements_attributes import DenseResource
 from sdyopt.ir.operation import Op
@@ -15,7 +15,6 @@ from sdyopt.ir.sub_elements import nested_attributes
 
 # A repeated group would need memory for each repetition, so pairs are not counted here.
 _HEX_BLOB = re.compile(r'"0x[0-9A-Fa-f]*+"')
-_KEYWORD = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
 _ALIGNMENT_DIGITS = 8
 _NO_KEY = "expected identifier key for 'resource' entry"
 
@@ -80,7 +79,7 @@ def _blob(parser: AsmParser, resources: Resources) -> None:
     parser.expect(":")
     offset = parser.skip_trivia()
     # Straight to the closing quote: a blob may be megabytes long.
-    match = STRING.match(parser.text, offset)
+    match = STRING_LITERAL.match(parser.text, offset)
     if match is not None:
         parser.position = match.end()
     if match is None or not _HEX_BLOB.fullmatch(match[1]) or len(match[1]) % 2:
@@ -140,7 +139,7 @@ def resource_section(root: Op, resources: Resources, elide_larger_than: int | No
     # The limit counts the quotes, as MLIR's does; a section without entries is MLIR's, too.
     limit = elide_larger_than
     entries = [
-        f'      {_key_text(key)}: "{blob}"' for key, blob in shown if limit is None or len(blob) + 2 <= limit
+        f'      {name_text(key)}: "{blob}"' for key, blob in shown if limit is None or len(blob) + 2 <= limit
     ]
     if not entries:
         return "\n{-#\n\n#-}\n"
@@ -161,7 +160,3 @@ def resource_keys(root: Op) -> list[str]:
                 if isinstance(inner, DenseResource):
                     found.setdefault(inner.key)
     return list(found)
-
-
-def _key_text(key: str) -> str:
-    return key if _KEYWORD.fullmatch(key) else f'"{escape(key)}"'

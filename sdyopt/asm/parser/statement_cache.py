@@ -12,13 +12,14 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sdyopt.asm.lexical import SSA_ID
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op, build
 from sdyopt.ir.value import LazyLocation, Value
 
 # What `split` of a line gives: literal, name, literal, name, …, literal.
-NAMES = re.compile(r"(%[\w$.-]+(?:#\d+)?)")
+NAMES = re.compile(rf"({SSA_ID}(?:#[0-9]+)?)")
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from sdyopt.asm.lexical import is_bare_id
 from sdyopt.asm.printer.affine_printer import map_text, set_text
 from sdyopt.asm.printer.elements_printer import dense_array_text, dense_string_text, dense_text
 from sdyopt.asm.strings import escape
@@ -78,7 +79,6 @@ HEX_LARGER_THAN = 100
 MAX_TEXT = 1 << 28
 MAX_PARTS = 1 << 22
 
-IDENTIFIER = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
 _PRETTY_SYMBOL = re.compile(r"[A-Za-z][\w.]*(?:<[\s\S]*>)?", re.ASCII)
 
 # What a fact is made of: text, and other facts.
@@ -198,7 +198,7 @@ def _writes(*classes: type[Interned]) -> Callable[[W], W]:
 
 def name_text(name: str) -> str:
     """A name as a key or the like: itself if it is an identifier, else a string literal."""
-    return name if IDENTIFIER.fullmatch(name) else f'"{escape(name)}"'
+    return name if is_bare_id(name) else f'"{escape(name)}"'
 
 
 def _dialect_symbol(prefix: str, namespace: str, body: str) -> str:

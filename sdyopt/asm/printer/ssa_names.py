@@ -11,12 +11,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sdyopt.asm.lexical import SUFFIX_ID
 from sdyopt.diagnostics.location import NameLoc
 from sdyopt.ir.block import Block, Region
 from sdyopt.ir.operation import Op
 from sdyopt.ir.value import Value
 
-_PLAIN_NAME = re.compile(r"[A-Za-z_$.-][\w$.-]*|\d+")
+_SUFFIX_ID = re.compile(SUFFIX_ID)
 
 
 class _Names(dict[Value, str]):
@@ -171,7 +172,7 @@ class SsaNames:
 
 def _sanitized(name: str) -> str:
     """A name made of characters that an SSA name may have."""
-    if _PLAIN_NAME.fullmatch(name):
+    if _SUFFIX_ID.fullmatch(name):
         return name if not name.isdigit() else f"_{name}"
     clean = "".join(c if (c.isalnum() and c.isascii()) or c in "$._-" else _hex(c) for c in name)
     return f"_{clean}" if clean[0].isdigit() else clean

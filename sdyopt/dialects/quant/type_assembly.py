@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf, ldexp
 from struct import pack, unpack
 
-from sdyopt.asm.parser.asm_parser import WORD, AsmParser
+from sdyopt.asm.parser.asm_parser import KEYWORD, AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.quant.types import (
@@ -122,7 +122,7 @@ def _parse_calibrated(parser: AsmParser) -> Type:
 def _storage(parser: AsmParser) -> Storage:
     """Reads `i8`, `u8` or a small float type, and `<minimum:maximum>` behind it."""
     offset = parser.skip_trivia()
-    match = WORD.match(parser.text, offset)
+    match = KEYWORD.match(parser.text, offset)
     word = match[1] if match is not None else ""
     if word.startswith("u") and not word.startswith("ui"):
         parser.word()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from sdyopt.asm.lexical import TRIVIA
 from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, action
-from sdyopt.asm.parser.extent_scanner import SPACE
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.ir.affine import AffineMapAttr
 from sdyopt.ir.attribute import Attribute, DictAttr, StringAttr
@@ -34,7 +34,7 @@ from sdyopt.ir.types import (
 
 _LARGEST_DIMENSION = (1 << 63) - 1
 _DIMENSION = re.compile(r"\?|\d+")
-_ENDS_IN_DIMENSION = re.compile(rf"[?\d\]]{SPACE}$")
+_ENDS_IN_DIMENSION = re.compile(rf"[?\d\]]{TRIVIA}$")
 _VECTOR_DIMENSION = re.compile(r"(\[?)[^\d\[]*?(\d+)")
 
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from sdyopt.asm.lexical import FLOAT
 from sdyopt.asm.parser.attributes.element_literals import (
     ElementList,
     NumberList,
@@ -41,7 +42,7 @@ from sdyopt.ir.types import (
     Type,
 )
 
-_FLOATS = re.compile(r"(?:-?\d+\.\d*(?:[eE][-+]?\d+)?,)*", re.ASCII)
+_FLOATS = re.compile(f"(?:-?{FLOAT},)*")
 _DECIMALS = re.compile(r"(?:-?\d{1,18},)*", re.ASCII)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from sdyopt.asm.parser.asm_parser import WORD, AsmParser
+from sdyopt.asm.parser.asm_parser import KEYWORD, AsmParser
 from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, action
 from sdyopt.ir.attribute import Attribute, OpaqueAttr, Type
 from sdyopt.ir.dialect import Dialect
@@ -69,7 +69,7 @@ class DialectSymbol:
             raise context.error(message, self.body_offset)
         parser = AsmParser(context.source, context.attribute_parser, self.body_offset)
         start = parser.skip_trivia()
-        mnemonic = WORD.match(parser.text, start)
+        mnemonic = KEYWORD.match(parser.text, start)
         if mnemonic is None:
             raise parser.wrong_token_error("expected valid keyword")
         parse = parsers.get(mnemonic[1])

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from sdyopt.asm.lexical import BARE_ID, BLANKS
 from sdyopt.asm.parser.extent_scanner import attribute_extent
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.ir.attribute import UNIT, Attribute, DictAttr, dictionary
 
-_KEY = re.compile(r"[ \t\r\n]*([A-Za-z_][\w$.]*)[ \t\r\n]*(?:(=)[ \t\r\n]*)?", re.ASCII)
-_NEXT = re.compile(r"[ \t\r\n]*([,}])")
+_KEY = re.compile(f"{BLANKS}({BARE_ID}){BLANKS}(?:(=){BLANKS})?")
+_NEXT = re.compile(f"{BLANKS}([,}}])")
 
 
 def dictionary_at(

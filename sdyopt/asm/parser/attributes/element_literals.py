@@ -9,19 +9,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from sdyopt.asm.lexical import BLANKS, NUMBER, STRING_EXTENT, TRIVIA
 from sdyopt.asm.parser.attributes.lr_parser import MAX_DEPTH
 from sdyopt.asm.parser.attributes.semantic_actions import ActionContext
-from sdyopt.asm.parser.extent_scanner import SPACE, STRING_TEXT
 
 _COMMENT = re.compile(r"//[^\r\n]*")
-_NUMBER = re.compile(r"(-?)[ \t\r\n]*(0x[0-9a-fA-F]+|\d+(?:\.\d*(?:[eE][-+]?\d+)?)?|true|false)")
+_NUMBER = re.compile(f"-?{BLANKS}(?:{NUMBER}|true|false)")
 _BLANKS = str.maketrans("", "", " \t\r\n")
-_TOKEN = re.compile(
-    SPACE
-    + r"(?:(0x[0-9a-fA-F]+|\d+(?:\.\d*(?:[eE][-+]?\d+)?)?|(?:true|false)\b"
-    + rf"|{STRING_TEXT})|([][(),-])|(\S))?",
-    re.ASCII,
-)
+_TOKEN = re.compile(rf"{TRIVIA}(?:({NUMBER}|(?:true|false)\b|{STRING_EXTENT})|([][(),-])|(\S))?", re.ASCII)
 
 
 @dataclass(slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from sdyopt.asm.lexical import BARE_ID, UNESCAPED
 from sdyopt.asm.parser.attributes.builtin_types import integer_type
 from sdyopt.asm.parser.attributes.dense_elements import bulk_elements
 from sdyopt.asm.parser.attributes.element_literals import bulk_numbers
@@ -32,17 +33,21 @@ from sdyopt.ir.types import (
 )
 
 _ELEMENT = r"(?:complex<)?[a-z][A-Za-z0-9]{0,12}>?"
-_TENSOR = re.compile(rf"tensor<((?:(?:\d{{1,18}}|\?)x)*)({_ELEMENT})>", re.ASCII)
+_TENSOR = re.compile(rf"tensor<((?:(?:[0-9]{{1,18}}|\?)x)*)({_ELEMENT})>")
 _INTEGER_TYPE = re.compile(r"[su]?i\d{1,5}", re.ASCII)
 _INTEGER = re.compile(r"(-?\d{1,18})(?: : (i8|i16|i32|i64))?", re.ASCII)
 _FLOAT = re.compile(r"(-?\d{1,30}\.\d{0,30}(?:e[-+]?\d{1,5})?)(?: : (f32|f64|bf16|f16))?", re.ASCII)
-_STRING = re.compile(r'"([^"\\\n\v\f]*)"')
-_SYMBOL = re.compile(r"@([A-Za-z_][\w$.]*)", re.ASCII)
+_STRING = re.compile(f'"({UNESCAPED})"')
+_SYMBOL = re.compile(f"@({BARE_ID})")
 _DENSE = re.compile(r'dense<((?:[^"<>/]++|"0x[0-9a-fA-F]*+")*+)> : (tensor<[^<>]*(?:<[a-z0-9]*>)?>)')
 _ARRAY = re.compile(r"array<(i32|i64): (-?\d{1,9}(?:, -?\d{1,9})*)>", re.ASCII)
 
-_NAMED_LOCATION = re.compile(r'loc\("([^"\\\n\v\f]*)"(?:\(#([\w$-]+)\)|:(\d{1,9}):(\d{1,9}))?\)', re.ASCII)
-_CALL_SITE = re.compile(r"loc\(callsite\(#([\w$-]+) at #([\w$-]+)\)\)", re.ASCII)
+# A name with a dot belongs to a dialect.
+_PLAIN_ALIAS = r"[\w$-]+"
+_NAMED_LOCATION = re.compile(
+    rf'loc\("({UNESCAPED})"(?:\(#({_PLAIN_ALIAS})\)|:(\d{{1,9}}):(\d{{1,9}}))?\)', re.ASCII
+)
+_CALL_SITE = re.compile(rf"loc\(callsite\(#({_PLAIN_ALIAS}) at #({_PLAIN_ALIAS})\)\)", re.ASCII)
 
 _WORDS: dict[str, Attribute] = {"true": TRUE, "false": FALSE, "unit": UNIT}
 

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
+from sdyopt.asm.lexical import BARE_ID, BLANKS
 from sdyopt.asm.parser.asm_parser import AttributeParser, end_of_previous
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.diagnostics.diagnostic import DiagnosticError
@@ -28,7 +29,7 @@ A = TypeVar("A", bound=Action)
 _actions: dict[str, Action] = {}
 
 # An attribute's name, when its value is next.
-_NAMED_VALUE = re.compile(r"([A-Za-z_]\w*\.[\w.]+)\s*=\s*\Z")
+_NAMED_VALUE = re.compile(rf"({BARE_ID}){BLANKS}={BLANKS}\Z")
 _LONGEST_NAME = 100
 
 
