@@ -11,10 +11,12 @@ looks at the place (regions, arguments, names) is called whenever its operation 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sdyopt.asm.format.print_template import Template
 from sdyopt.asm.parser.op_parser import OpAsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.ir.attribute import Attribute, DictAttr, StringAttr, TypeAttr, UnitAttr
 from sdyopt.ir.constraints import ONE_BLOCK, AttrKind
 from sdyopt.ir.op_fields import (
@@ -30,9 +32,6 @@ from sdyopt.ir.op_fields import (
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import FunctionType, Type
-
-if TYPE_CHECKING:  # the printer prints with assemblies, some pieces of which call it back
-    from sdyopt.asm.printer.asm_printer import Printer
 
 
 class FormatElement:
@@ -50,10 +49,6 @@ class FormatElement:
         """Adds this piece to the template of a form with these discardable attributes."""
         raise NotImplementedError
 
-    def is_written(self, signature: OpSignature, attributes: DictAttr) -> bool:
-        """Whether an optional group anchored here is written."""
-        return True
-
 
 class Assembly:
     """The pieces of an operation's custom form, behind its name."""
@@ -66,9 +61,11 @@ class Assembly:
         for element in self.elements:
             element.parse(op_parser)
 
-    def template(self, signature: OpSignature, attributes: DictAttr, print: Any) -> Template:
+    def template(
+        self, signature: OpSignature, attributes: DictAttr, attribute_printer: AttributePrinter
+    ) -> Template:
         """What is written behind the operation's name."""
-        out = Template(print, self.elided)
+        out = Template(attribute_printer, self.elided)
         for element in self.elements:
             element.write(out, signature, attributes)
         return out
@@ -313,7 +310,7 @@ class Attr(FormatElement):
         self,
         field: str,
         parse: Callable[[OpAsmParser], Attribute | None] | None = None,
-        print: Callable[[Any, Any], str] | None = None,
+        print: Callable[[Any, AttributePrinter], str] | None = None,
     ) -> None:
         self.field = field
         self._parse = parse or (lambda op_parser: op_parser.attribute())
@@ -366,7 +363,7 @@ class Custom(FormatElement):
         self,
         parse: Callable[[OpAsmParser], None],
         write: Callable[[Template, OpSignature, DictAttr], None] | None = None,
-        print: Callable[[Any, Printer], None] | None = None,
+        print: Callable[[Any, OpAsmPrinter], None] | None = None,
         elides: Sequence[str] = (),
     ) -> None:
         assert (write is None) != (print is None)

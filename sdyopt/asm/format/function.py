@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sdyopt.asm.parser.op_parser import Argument, OpAsmParser
+from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.asm.symbol_names import symbol_text
 from sdyopt.ir.attribute import EMPTY_DICT, ArrayAttr, DictAttr, StringAttr, TypeAttr
 from sdyopt.ir.block import Region
 from sdyopt.ir.symbols import SYM_NAME, SYM_VISIBILITY
 from sdyopt.ir.types import FunctionType, Type
 from sdyopt.ir.value import Value
-
-if TYPE_CHECKING:  # the printer prints with assemblies, of which this is one
-    from sdyopt.asm.printer.asm_printer import Printer
 
 _VISIBILITIES = ("public", "private", "nested")
 _WRITTEN_APART = (SYM_NAME, SYM_VISIBILITY, "function_type", "arg_attrs", "res_attrs")
@@ -60,8 +56,7 @@ def _input(op_parser: OpAsmParser, before: list[Argument]) -> Argument:
     if before and before[-1].name:
         raise op_parser.error("expected SSA identifier", offset)
     type, attributes = op_parser.type(), op_parser.accept_dictionary()
-    location = op_parser.module_parser.trailing_location(op_parser)
-    return Argument("", offset, type, attributes, location or (op_parser.source, offset))
+    return Argument("", offset, type, attributes, op_parser.location_or_offset(offset))
 
 
 def _outputs(op_parser: OpAsmParser) -> list[tuple[Type, DictAttr | None]]:
@@ -86,7 +81,7 @@ def _set_dictionaries(op_parser: OpAsmParser, name: str, held: list[DictAttr | N
         op_parser.attributes[name] = ArrayAttr(tuple(attributes or EMPTY_DICT for attributes in held))
 
 
-def print_function(op, printer: Printer) -> None:  # type: ignore[no-untyped-def]
+def print_function(op, printer: OpAsmPrinter) -> None:  # type: ignore[no-untyped-def]
     """Writes what stands behind the name of a function operation."""
     visibility = op.signature.attributes.get(SYM_VISIBILITY)
     printer.write(f" {visibility.value} " if visibility is not None else " ")
@@ -111,7 +106,7 @@ def print_function(op, printer: Printer) -> None:  # type: ignore[no-untyped-def
         printer.region(op.body)
 
 
-def _print_outputs(type: FunctionType, held: list[DictAttr], printer: Printer) -> None:
+def _print_outputs(type: FunctionType, held: list[DictAttr], printer: OpAsmPrinter) -> None:
     printer.write(" -> ")
     is_bare = len(type.results) == 1 and not held[0] and not isinstance(type.results[0], FunctionType)
     if not is_bare:

@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.types import Type
 
 # Text, the index of an operand, or a function of (operation, printer).
-Part = str | int | Callable[[Any, Any], None]
+Part = str | int | Callable[[Any, OpAsmPrinter], None]
 
 _OPENING = "<({["
 _NO_SPACE_BEFORE = "<>(){}[],"
@@ -80,7 +81,7 @@ class Template:
         self._space()
         self.parts.append(lambda op, printer: printer.region(op.regions[index]))
 
-    def call(self, function: Callable[[Any, Any], None]) -> None:
+    def call(self, function: Callable[[Any, OpAsmPrinter], None]) -> None:
         """Adds a function that writes with the printer, its blanks included."""
         self.parts.append(function)
         self._wants_space, self._after_punctuation = True, False

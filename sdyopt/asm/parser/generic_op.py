@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from sdyopt.asm.parser.op_parser import OpAsmParser, OperandName
+from sdyopt.asm.generic_properties import PROPERTIES
+from sdyopt.asm.parser.op_parser import OpAsmParser, OperandName, RegionParser
 from sdyopt.asm.printer.attribute_printer import plain_attribute
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.ir.attribute import Attribute, DictAttr
@@ -13,28 +12,22 @@ from sdyopt.ir.op_fields import AttrField
 from sdyopt.ir.operation import UnregisteredOp
 from sdyopt.ir.types import FunctionType
 
-if TYPE_CHECKING:  # the parser reads generic statements, whose regions the parser reads
-    from sdyopt.asm.parser.module_parser import ModuleParser
 
-# The inherent attribute that holds the properties of an operation that nobody knows.
-PROPERTIES = "properties"
-
-
-def parse_generic(module_parser: ModuleParser, name: str, offset: int, position: int) -> OpAsmParser:
-    """Reads a generic statement behind its quoted name."""
-    op_class = module_parser.dialects.op_class(name) or UnregisteredOp
-    op_parser = OpAsmParser(module_parser, position, name, op_class, offset)
+def parse_generic(region_parser: RegionParser, name: str, offset: int, position: int) -> OpAsmParser:
+    """Parses an operation in generic form, from behind its quoted name."""
+    op_class = region_parser.dialects.op_class(name) or UnregisteredOp
+    op_parser = OpAsmParser(region_parser, position, name, op_class, offset)
     op_parser.is_generic = True
     if not name:
         raise op_parser.error("empty operation name is invalid", offset)
     if "\0" in name:
         raise op_parser.error("null character not allowed in operation name", offset)
     if op_class is UnregisteredOp:
-        _check_unregistered(module_parser, op_parser)
+        _check_unregistered(op_parser)
     op_parser.expect("(", " to start operand list")
     names = op_parser.operand_list()
     op_parser.expect(")", " to end operand list")
-    _successors(module_parser, op_parser)
+    _successors(op_parser)
     properties(op_parser)
     if op_parser.accept("("):
         op_parser.region()
@@ -48,17 +41,17 @@ def parse_generic(module_parser: ModuleParser, name: str, offset: int, position:
     return op_parser
 
 
-def _check_unregistered(module_parser: ModuleParser, op_parser: OpAsmParser) -> None:
+def _check_unregistered(op_parser: OpAsmParser) -> None:
     # An operation that a known dialect does not have is for the verifier to refuse.
-    is_known = module_parser.dialects.find(op_parser.name.partition(".")[0]) is not None
-    if not is_known and not module_parser.state.allow_unregistered:
+    is_known = op_parser.dialects.find(op_parser.name.partition(".")[0]) is not None
+    if not is_known and not op_parser.region_parser.allows_unregistered:
         raise op_parser.error(
             "operation being parsed with an unregistered dialect. If this is intended, please use "
             "-allow-unregistered-dialect with the MLIR tool used"
         )
 
 
-def _successors(module_parser: ModuleParser, op_parser: OpAsmParser) -> None:
+def _successors(op_parser: OpAsmParser) -> None:
     """Reads `[^bb1, ^bb2]`, if it is next."""
     if not op_parser.looking_at("["):
         return
@@ -68,7 +61,7 @@ def _successors(module_parser: ModuleParser, op_parser: OpAsmParser) -> None:
     op_parser.expect("[")
     if op_parser.looking_at("]"):
         raise op_parser.wrong_token_error("expected list element")
-    op_parser.successors = op_parser.comma_list(lambda: module_parser.successor(op_parser))
+    op_parser.successors = op_parser.comma_list(op_parser.successor)
     if not op_parser.accept("]"):
         raise op_parser.wrong_token_error("expected ',' or ']'")
 

@@ -76,10 +76,11 @@ class ModuleParser:
         self.text = source.text
         self.dialects = dialects
         self.options = options
+        self.allows_unregistered = options.allow_unregistered_dialects
         self.state = ParserState(source, dialects, options.allow_unregistered_dialects)
         self.attribute_parser = self.state.attribute_parser
-        self.print_type = self.state.print_type
-        self.scope = Scope(source, self.print_type)
+        self.type_text = self.state.type_text
+        self.scope = Scope(source, self.type_text)
         self._position = 0
         self._depth = 0
         # The labels of the regions around, innermost last.

@@ -9,14 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 from sdyopt.asm.lexical import SSA_ID, SUFFIX_ID, TRIVIA
-from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.parser.asm_parser import AsmParser, AttributeParser
+from sdyopt.asm.parser.ssa_scope import Scope
 from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.diagnostics.source import Source
 from sdyopt.ir.attribute import EMPTY_DICT, Attribute, DictAttr, dictionary
 from sdyopt.ir.block import Block, Region
-from sdyopt.ir.dialect import complete_attributes, inherent_names
+from sdyopt.ir.dialect import DialectTable, complete_attributes, inherent_names
 from sdyopt.ir.elements_attributes import DenseArray
 from sdyopt.ir.op_fields import (
     OPERAND_SEGMENTS,
@@ -31,9 +33,6 @@ from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS
 from sdyopt.ir.types import I32, FunctionType, Type
 from sdyopt.ir.value import LazyLocation, Value
 from sdyopt.ir.verify_signature import attribute_problem
-
-if TYPE_CHECKING:  # the parser reads statements, whose regions the parser reads
-    from sdyopt.asm.parser.module_parser import ModuleParser
 
 _SSA_ID = re.compile(f"{TRIVIA}({SSA_ID})")
 _RESULT_NUMBER = re.compile(f"{TRIVIA}#({SUFFIX_ID})")
@@ -58,6 +57,30 @@ class Argument:
     location: LazyLocation
 
 
+class RegionParser(Protocol):
+    """The parser of the enclosing region.
+
+    It has what a single operation cannot know: SSA names, block labels, aliases of locations, and how
+    to parse nested regions.
+    """
+
+    @property
+    def source(self) -> Source: ...
+    @property
+    def attribute_parser(self) -> AttributeParser: ...
+    @property
+    def dialects(self) -> DialectTable: ...
+    @property
+    def allows_unregistered(self) -> bool: ...
+    @property
+    def scope(self) -> Scope: ...
+
+    def type_text(self, type: Type) -> str: ...
+    def successor(self, parser: AsmParser) -> Block: ...
+    def trailing_location(self, parser: AsmParser) -> LazyLocation | None: ...
+    def region(self, op_parser: OpAsmParser, arguments: Sequence[Argument] | None) -> Region: ...
+
+
 class OpAsmParser(AsmParser):
     """The operation being read, and a cursor at what comes next of it.
 
@@ -77,7 +100,6 @@ class OpAsmParser(AsmParser):
         "complete",
         "is_generic",
         "location_offset",
-        "module_parser",
         "name",
         "offset",
         "op_class",
@@ -87,6 +109,7 @@ class OpAsmParser(AsmParser):
         "operands",
         "operands_offset",
         "properties",
+        "region_parser",
         "regions",
         "result_types",
         "successors",
@@ -95,10 +118,10 @@ class OpAsmParser(AsmParser):
     )
 
     def __init__(
-        self, module_parser: ModuleParser, position: int, name: str, op_class: type[Op], offset: int
+        self, region_parser: RegionParser, position: int, name: str, op_class: type[Op], offset: int
     ) -> None:
-        super().__init__(module_parser.source, module_parser.attribute_parser, position)
-        self.module_parser = module_parser
+        super().__init__(region_parser.source, region_parser.attribute_parser, position)
+        self.region_parser = region_parser
         self.name = name
         self.op_class = op_class
         self.offset = offset
@@ -158,7 +181,7 @@ class OpAsmParser(AsmParser):
     def resolve(self, operand: OperandName, type: Type) -> Value:
         """The value that a name stands for, which must have this type."""
         self.operand_offsets.append(operand.offset)
-        return self.module_parser.scope.use(operand.name, operand.offset, type, self)
+        return self.region_parser.scope.use(operand.name, operand.offset, type, self)
 
     def resolve_all(self, operands: Sequence[OperandName], types: Sequence[Type], offset: int) -> list[Value]:
         """The values of names and types that must be equally many."""
@@ -219,9 +242,7 @@ class OpAsmParser(AsmParser):
         """Takes `%name: type loc(…)` behind a label."""
         name, offset = self.operand()
         self.expect(":", " and type for SSA operand")
-        type = self.type()
-        location = self.module_parser.trailing_location(self)
-        return Argument(name, offset, type, None, location or (self.source, offset))
+        return Argument(name, offset, self.type(), None, self.location_or_offset(offset))
 
     def argument(self) -> Argument:
         """Takes `%name: type {attributes} loc(…)`."""
@@ -229,25 +250,41 @@ class OpAsmParser(AsmParser):
         self.expect(":")
         type = self.type()
         attributes = self.accept_dictionary()
-        location = self.module_parser.trailing_location(self)
-        return Argument(name, offset, type, attributes, location or (self.source, offset))
+        return Argument(name, offset, type, attributes, self.location_or_offset(offset))
+
+    def location_or_offset(self, offset: int) -> LazyLocation:
+        """Takes `loc(…)`, if it is next; otherwise gives the location of an offset."""
+        return self.region_parser.trailing_location(self) or (self.source, offset)
 
     def function_type(self) -> FunctionType:
         """Takes the type of a function."""
         offset = self.skip_trivia()
         type = self.type()
         if not isinstance(type, FunctionType):
-            found = self.module_parser.print_type(type)
             raise self.error(
-                f"invalid kind of type specified: expected builtin.function, but found '{found}'", offset
+                "invalid kind of type specified: expected builtin.function, but found "
+                f"'{self.type_text(type)}'",
+                offset,
             )
         return type
 
     def region(self, arguments: Sequence[Argument] | None = None) -> Region:
         """Takes `{ … }`; `arguments` name those of the first block."""
-        region = self.module_parser.region(self, arguments)
+        region = self.region_parser.region(self, arguments)
         self.regions.append(region)
         return region
+
+    def successor(self) -> Block:
+        """Takes `^label`: a block of the enclosing region, which may be defined later."""
+        return self.region_parser.successor(self)
+
+    @property
+    def dialects(self) -> DialectTable:
+        return self.region_parser.dialects
+
+    def type_text(self, type: Type) -> str:
+        """The text of a type, for error messages."""
+        return self.region_parser.type_text(type)
 
     # --- The operation ------------------------------------------------------------------
 

@@ -43,7 +43,7 @@ class ParserState:
         self.allow_unregistered = allow_unregistered
         self.attribute_parser = AttributeParser(source, self)
         self.resources = Resources()
-        self.print_type = AttributePrinter().type
+        self.type_text = AttributePrinter().type
         self._attributes: dict[str, Attribute] = {}
         self._types: dict[str, Type] = {}
         self._locations: dict[str, Location] = {}

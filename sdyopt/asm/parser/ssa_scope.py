@@ -11,7 +11,7 @@ from sdyopt.diagnostics.source import Source
 from sdyopt.ir.types import Type
 from sdyopt.ir.value import OpResult, Value
 
-PrintType = Callable[[Type], str]
+TypeText = Callable[[Type], str]
 
 
 class ForwardValue(Value):
@@ -38,11 +38,11 @@ class Scope:
     cursor that has read so far.
     """
 
-    __slots__ = ("_print_type", "forward", "offsets", "source", "values")
+    __slots__ = ("_type_text", "forward", "offsets", "source", "values")
 
-    def __init__(self, source: Source, print_type: PrintType) -> None:
+    def __init__(self, source: Source, type_text: TypeText) -> None:
         self.source = source
-        self._print_type = print_type
+        self._type_text = type_text
         self.values: dict[str, Value] = {}
         self.offsets: dict[str, int] = {}
         self.forward: dict[str, ForwardValue] = {}
@@ -73,7 +73,7 @@ class Scope:
         if value.type is not type:
             raise parser.unprefixed_error(
                 f"use of value '{name.partition('#')[0]}' expects different type than prior uses: "
-                f"'{self._print_type(type)}' vs '{self._print_type(value.type)}'",
+                f"'{self._type_text(type)}' vs '{self._type_text(value.type)}'",
                 offset,
             ).note("prior use here", self.source.location(self.offsets[name]))
         return value
@@ -90,9 +90,9 @@ class Scope:
             if awaited.type is not value.type:
                 full = name if "#" in name else f"{name}#0"
                 raise parser.unprefixed_error(
-                    f"definition of SSA value '{full}' has type '{self._print_type(value.type)}'", offset
+                    f"definition of SSA value '{full}' has type '{self._type_text(value.type)}'", offset
                 ).note(
-                    f"previously used here with type '{self._print_type(awaited.type)}'",
+                    f"previously used here with type '{self._type_text(awaited.type)}'",
                     self.source.location(self.offsets[name]),
                 )
             replace_all_uses(awaited, value)

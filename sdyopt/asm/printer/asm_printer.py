@@ -1,7 +1,7 @@
 """IR → text, as MLIR prints it.
 
 An operation without regions is one line, made from a template that is built once per form and
-discardable attributes. Everything else goes through `Printer`, which assemblies call back.
+discardable attributes. Everything else goes through `AsmPrinter`, which assemblies call back.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sdyopt.asm.format.assembly_format import Assembly, visible_attributes
-from sdyopt.asm.format.print_template import Template
-from sdyopt.asm.parser.generic_op import PROPERTIES
+from sdyopt.asm.format.print_template import Part, Template
+from sdyopt.asm.generic_properties import PROPERTIES
 from sdyopt.asm.printer.aliases import Aliases, AliasFinder
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.asm.printer.ssa_names import SsaNames
 from sdyopt.asm.printer.value_users import argument_comments, users_comment
 from sdyopt.asm.strings import escape
@@ -49,11 +50,11 @@ def print_op(op: Op, options: PrintOptions = PrintOptions()) -> str:
     aliases, ssa_names = Aliases(), _naming(op, options)
     if options.debuginfo and not options.local_scope:
         aliases = _surveyed(op, options, ssa_names)
-    printer = Printer(op, options, aliases, ssa_names)
+    printer = AsmPrinter(op, options, aliases, ssa_names)
     printer.program(op)
     if not options.debuginfo and not options.local_scope and printer.attribute_printer.lacks_alias:
         # Rare: only now is it known that there is anything to give an alias to.
-        printer = Printer(op, options, _surveyed(op, options, ssa_names), ssa_names)
+        printer = AsmPrinter(op, options, _surveyed(op, options, ssa_names), ssa_names)
         printer.program(op)
     return "".join(printer.out)
 
@@ -65,7 +66,7 @@ def print_for_note(op: Op, generic: bool = True) -> str:
     """
     scope = next((a for a in (op, *op.ancestors()) if ISOLATED in a.traits), op)
     options = PrintOptions(generic=generic, local_scope=True, elide_elements_larger_than=16)
-    printer = Printer(scope, options, Aliases())
+    printer = AsmPrinter(scope, options, Aliases())
     for value in op.operands:
         printer.names.setdefault(value, "<<UNKNOWN SSA VALUE>>")
     printer.op(op, "")
@@ -82,7 +83,7 @@ class _Line:
 
     __slots__ = ("format", "parts")
 
-    def __init__(self, parts: list[str | int | Callable[[Op, Printer], None]], has_result: bool) -> None:
+    def __init__(self, parts: list[Part], has_result: bool) -> None:
         self.parts = parts
         self.format: str | None = None
         indices = [part for part in parts if isinstance(part, int)]
@@ -91,7 +92,7 @@ class _Line:
             self.format = ("%s = " if has_result else "") + text
 
 
-class Printer:
+class AsmPrinter:
     """Writes operations to `out`, a list of texts."""
 
     def __init__(
@@ -221,25 +222,25 @@ class Printer:
         )
         return template
 
-    def successors(self, op: Op) -> str:
-        """`[^bb1, ^bb2]`."""
-        return f"[{', '.join(self.ssa_names.blocks[block] for block in op.successors)}]"
-
-    # --- What assemblies call -----------------------------------------------------------
+    # --- OpAsmPrinter ---------------------------------------------------------------------
 
     def write(self, text: str) -> None:
         self.out.append(text)
 
     def newline(self) -> None:
-        """Begins a line, indented as the operation is."""
         self.out.append("\n" + self._indent)
 
     def name(self, value: Value) -> str:
-        """`%name` of a value."""
         return self.names[value]
 
     def name_list(self, values: Sequence[Value]) -> str:
         return ", ".join([self.names[value] for value in values])
+
+    def label(self, block: Block) -> str:
+        return self.ssa_names.blocks[block]
+
+    def successors(self, op: Op) -> str:
+        return f"[{', '.join(map(self.label, op.successors))}]"
 
     def type(self, type: Type) -> str:
         return self.attribute_printer.type(type)
@@ -247,22 +248,22 @@ class Printer:
     def types(self, types: Sequence[Type]) -> str:
         return ", ".join([self.attribute_printer.type(type) for type in types])
 
+    def function_type(self, inputs: Sequence[Type], results: Sequence[Type]) -> str:
+        return self.attribute_printer.function_type(inputs, results)
+
     def attribute(self, attribute: Attribute) -> str:
         return self.attribute_printer.attribute(attribute)
 
     def attribute_dictionary(self, op: Op, *elided: str, with_keyword: bool = False) -> None:
-        """Writes ` {…}` with inherent and discardable attributes, unless nothing is left."""
         shown = visible_attributes(op.signature, op.attributes, frozenset(elided))
         self.dictionary(shown, with_keyword)
 
     def dictionary(self, attributes: DictAttr, with_keyword: bool = False) -> None:
-        """Writes ` {…}` unless it is empty."""
         if attributes.entries:
             keyword = " attributes " if with_keyword else " "
             self.out.append(keyword + self.attribute_printer.attribute(attributes))
 
     def argument(self, argument: Value, attributes: DictAttr | None = None) -> None:
-        """Writes `%arg0: type {attributes}`, with its location if locations are wanted."""
         self.out.append(f"{self.names[argument]}: {self.attribute_printer.type(argument.type)}")
         if attributes is not None:
             self.dictionary(attributes)
@@ -287,7 +288,6 @@ class Printer:
         print_terminator: bool = True,
         print_empty: bool = False,
     ) -> None:
-        """Writes `{ … }`. The first block has a label only if its arguments are wanted and there."""
         if self.options.skip_regions:
             self.out.append("{...}")
             return
@@ -341,7 +341,7 @@ class Printer:
         out.append("\n")
 
 
-class _Survey(Printer):
+class _Survey(AsmPrinter):
     """Prints for nobody, to learn what the text mentions and so needs an alias."""
 
     def __init__(self, root: Op, options: PrintOptions, ssa_names: SsaNames) -> None:
@@ -410,7 +410,7 @@ def _naming(root: Op, options: PrintOptions) -> SsaNames:
     )
 
 
-def _region_writer(index: int) -> Callable[[Op, Printer], None]:
+def _region_writer(index: int) -> Callable[[Op, OpAsmPrinter], None]:
     return lambda op, printer: printer.region(op.regions[index], print_arguments=True, print_empty=True)
 
 

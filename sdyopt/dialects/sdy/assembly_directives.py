@@ -9,7 +9,7 @@ from sdyopt.asm.format.assembly_format import Attr, Custom, FormatElement, TypeO
 from sdyopt.asm.format.print_template import Template
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.parser.op_parser import OpAsmParser
-from sdyopt.asm.printer.asm_printer import Printer
+from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.dialects.sdy.attribute_parsing import nested
 from sdyopt.dialects.sdy.sharding import (
     ShardingPerValue,
@@ -56,7 +56,7 @@ class KnownType(TypeOf):
         super().parse(op_parser)
         (type,) = op_parser.types[self.field]
         if not self.constraint.accepts(type):
-            expected = _EXPECTED[self.constraint].format(op_parser.module_parser.print_type(type))
+            expected = _EXPECTED[self.constraint].format(op_parser.type_text(type))
             raise op_parser.error("invalid kind of type specified" + expected, start)
 
 
@@ -143,7 +143,7 @@ def body_with_arguments() -> Custom:
         arguments = op_parser.comma_list(op_parser.argument, "(", ")", " in argument list")
         op_parser.region(arguments)
 
-    def print(op: Any, printer: Printer) -> None:
+    def print(op: Any, printer: OpAsmPrinter) -> None:
         region = op.regions[0]
         printer.write(" (")
         for index, argument in enumerate(region.blocks[0].arguments):

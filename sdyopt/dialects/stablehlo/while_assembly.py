@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sdyopt.asm.parser.op_parser import Argument, OpAsmParser, OperandName
-from sdyopt.asm.printer.asm_printer import Printer
+from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 
 
 def parse_while(op_parser: OpAsmParser) -> None:
@@ -38,7 +38,7 @@ def parse_while(op_parser: OpAsmParser) -> None:
     op_parser.region(arguments)
 
 
-def print_while(op: Any, printer: Printer) -> None:
+def print_while(op: Any, printer: OpAsmPrinter) -> None:
     """Writes what stands behind the name of a loop."""
     arguments = op.body.blocks[0].arguments
     pairs = zip(arguments, op.operands, strict=False)
