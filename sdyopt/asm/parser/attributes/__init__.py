@@ -14,9 +14,9 @@ from sdyopt.asm.parser.attributes import builtin_attributes as _attributes
 from sdyopt.asm.parser.attributes import builtin_types as _types
 from sdyopt.asm.parser.attributes import dense_array as _arrays
 from sdyopt.asm.parser.attributes import dense_elements as _elements
-from sdyopt.asm.parser.attributes import dialect_symbols as _dialects
 from sdyopt.asm.parser.attributes import locations as _locations
 from sdyopt.asm.parser.attributes import sparse_elements as _sparse
+from sdyopt.asm.parser.attributes.dialect_symbols import dialect_attribute
 from sdyopt.asm.parser.attributes.dictionary import dictionary_at
 from sdyopt.asm.parser.attributes.fast_path import fast_attribute, fast_location, fast_type
 from sdyopt.asm.parser.attributes.lr_parser import run
@@ -29,7 +29,7 @@ from sdyopt.ir.types import Type
 
 __all__ = ["Pieces"]
 
-_READERS = (_affine, _arrays, _attributes, _dialects, _elements, _locations, _sparse, _types)
+_READERS = (_affine, _arrays, _attributes, _elements, _locations, _sparse, _types)
 
 
 class AttributeParser:
@@ -64,10 +64,7 @@ class AttributeParser:
             return self._attribute_of_type(text, offset, expected_type)
         found = self._attributes.get(text)
         if found is None:
-            found = fast_attribute(text) if self._uses_fast_path else None
-            if found is None and text.startswith("loc("):
-                location = self._fast_location(text)
-                found = None if location is None else LocationAttr(location)
+            found = self._fast_attribute(text, offset) if self._uses_fast_path else None
             if found is None:
                 found = cast(Attribute, self._read("attribute", text, offset))
             self._attributes[text] = found
@@ -93,6 +90,14 @@ class AttributeParser:
                 found = cast(Location, self._read("located", text, offset))
             self._locations[text] = found
         return found
+
+    def _fast_attribute(self, text: str, offset: int) -> Attribute | None:
+        if text.startswith("#"):
+            return dialect_attribute(self._context, text, offset)
+        if text.startswith("loc("):
+            location = self._fast_location(text)
+            return None if location is None else LocationAttr(location)
+        return fast_attribute(text)
 
     def _fast_location(self, text: str) -> Location | None:
         if not self._uses_fast_path:

@@ -6,23 +6,51 @@ dialect reads the rest itself; that of an unknown one is kept as text.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from sdyopt.asm.lexical import BARE_ID
 from sdyopt.asm.parser.asm_parser import KEYWORD, AsmParser
 from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, action
+from sdyopt.asm.parser.extent_scanner import body_extent
+from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.ir.attribute import Attribute, OpaqueAttr, Type
 from sdyopt.ir.dialect import Dialect
 from sdyopt.ir.types import NONE, OpaqueType
 
 T = TypeVar("T")
 
+# `#dialect.mnemonic` before `<`.
+_PRETTY_ATTRIBUTE = re.compile(rf"#([A-Za-z$_][A-Za-z0-9_$-]*)\.({BARE_ID})(?=<)")
+
 _UNREGISTERED = (
     " created with unregistered dialect. If this is intended, please call "
     "allowUnregisteredDialects() on the MLIRContext, or use -allow-unregistered-dialect with the MLIR "
     "opt tool used"
 )
+
+
+def dialect_attribute(context: ActionContext, text: str, offset: int) -> Attribute | None:
+    """The attribute that `#dialect.mnemonic<…>` is, parsed by its dialect; None if the grammar must decide.
+
+    Raises what the dialect's parser raises.
+    """
+    match = _PRETTY_ATTRIBUTE.match(text)
+    # In the body `//` is no comment to the grammar, but it is to the dialect.
+    if match is None or text[-1] != ">" or "//" in text:
+        return None
+    dialect = context.environment.dialects.find(match[1])
+    parse = None if dialect is None else dialect.attribute_parsers.get(match[2])
+    if parse is None:
+        return None
+    try:
+        return parse(AsmParser(context.source, context.attribute_parser, offset + match.end()))
+    except DiagnosticError:
+        if body_extent(text, match.end()) != len(text):
+            return None  # The brackets do not match, which is the error to report.
+        raise
 
 
 @dataclass(frozen=True, slots=True)
