@@ -12,21 +12,14 @@ from sdyopt.dialects.sdy.assembly_directives import (
     ANY_SHAPED,
     SHARDING_ATTR,
     KnownType,
-    bare,
     bare_attr,
     kind_of,
-    named_sharding,
+    named_attr,
 )
 from sdyopt.dialects.sdy.axis_lists import (
     AllToAllParams,
     AxesPerDim,
     AxisRefList,
-    all_to_all_params_text,
-    axes_per_dim_text,
-    axis_ref_list_text,
-    parse_all_to_all_params,
-    parse_axes_per_dim,
-    parse_axis_ref_list,
 )
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.dialects.sdy.interfaces import ShardingOwner
@@ -47,19 +40,11 @@ def _assembly(*before: FormatElement) -> Assembly:
     return assembly(
         *before,
         Operand("tensor"),
-        named_sharding("out_sharding"),
+        named_attr("out_sharding", TensorSharding),
         AttrDict(),
         ":",
         KnownType("output", ANY_SHAPED, same=["tensor"]),
     )
-
-
-def _axes(field: str) -> FormatElement:
-    return bare_attr(field, bare(AxisRefList, parse_axis_ref_list), axis_ref_list_text)
-
-
-def _axes_per_dim(field: str) -> FormatElement:
-    return bare_attr(field, bare(AxesPerDim, parse_axes_per_dim), axes_per_dim_text)
 
 
 class CollectiveOp(ShardingOwner):
@@ -95,7 +80,7 @@ class AllGatherOp(CollectiveOp):
 
     gathering_axes = attr(_AXES_PER_DIM)
 
-    assembly = _assembly(_axes_per_dim("gathering_axes"))
+    assembly = _assembly(bare_attr("gathering_axes", AxesPerDim))
     canonicalizations = (canonicalize.ALL_GATHER_OF_NOTHING,)
 
     def verify_symbol_uses(self) -> None:
@@ -111,7 +96,7 @@ class AllSliceOp(CollectiveOp):
     slicing_axes = attr(_AXES_PER_DIM)
 
     allows_missing_sharding = True
-    assembly = _assembly(_axes_per_dim("slicing_axes"))
+    assembly = _assembly(bare_attr("slicing_axes", AxesPerDim))
     canonicalizations = (
         canonicalize.ALL_SLICE_OF_ALL_GATHER,
         canonicalize.ALL_SLICE_OF_NOTHING,
@@ -130,9 +115,7 @@ class AllToAllOp(CollectiveOp):
 
     params = attr(_MOVES)
 
-    assembly = _assembly(
-        bare_attr("params", bare(AllToAllParams, parse_all_to_all_params), all_to_all_params_text)
-    )
+    assembly = _assembly(bare_attr("params", AllToAllParams))
     canonicalizations = (canonicalize.ALL_TO_ALL_OF_ALL_TO_ALL, canonicalize.UNUSED_ALL_TO_ALL)
 
     def verify_symbol_uses(self) -> None:
@@ -162,7 +145,7 @@ class AllReduceOp(CollectiveOp):
     reduction_axes = attr(_AXES)
 
     allows_missing_sharding = True
-    assembly = _assembly(_axes("reduction_axes"))
+    assembly = _assembly(bare_attr("reduction_axes", AxisRefList))
     canonicalizations = (
         canonicalize.ALL_REDUCE_OF_NOTHING,
         canonicalize.ALL_REDUCE_OF_REPLICATED_TO_UNREDUCED,
@@ -182,7 +165,7 @@ class ReduceScatterOp(CollectiveOp):
     reduce_scatter_axes = attr(_AXES_PER_DIM)
 
     allows_missing_sharding = True
-    assembly = _assembly(_axes_per_dim("reduce_scatter_axes"))
+    assembly = _assembly(bare_attr("reduce_scatter_axes", AxesPerDim))
     canonicalizations = (canonicalize.REDUCE_SCATTER_OF_NOTHING,)
 
     def verify_symbol_uses(self) -> None:
@@ -197,7 +180,7 @@ class ShardedToUnreducedOp(CollectiveOp):
 
     axes = attr(_AXES_PER_DIM)
 
-    assembly = _assembly(_axes_per_dim("axes"))
+    assembly = _assembly(bare_attr("axes", AxesPerDim))
 
     def verify_symbol_uses(self) -> None:
         checks.check_gather(self, self.axes, "shard-to-unreduce")
@@ -212,7 +195,7 @@ class ReplicatedToUnreducedOp(CollectiveOp):
 
     axes = attr(_AXES)
 
-    assembly = _assembly(_axes("axes"))
+    assembly = _assembly(bare_attr("axes", AxisRefList))
 
     def verify_symbol_uses(self) -> None:
         checks.check_replicated_to_unreduced(self, self.axes)

@@ -11,12 +11,11 @@ from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.sdy.assembly_directives import (
     SHARDINGS_ATTR,
-    NamedAttr,
-    bare,
     body_with_arguments,
+    named_attr,
     named_shardings,
 )
-from sdyopt.dialects.sdy.axis_lists import ManualAxes, manual_axes_text, parse_manual_axes
+from sdyopt.dialects.sdy.axis_lists import ManualAxes
 from sdyopt.dialects.sdy.canonicalize_manual import DROP_UNUSED_INPUTS, INLINE_REDUNDANT
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.dialects.sdy.interfaces import AxisBinder, ShardingOwner
@@ -58,7 +57,7 @@ class ManualComputationOp(AxisBinder, ShardingOwner):
         ")",
         named_shardings("in_shardings"),
         named_shardings("out_shardings"),
-        NamedAttr("manual_axes", bare(ManualAxes, parse_manual_axes), manual_axes_text),
+        named_attr("manual_axes", ManualAxes),
         body_with_arguments(),
         AttrDict(),
         ":",

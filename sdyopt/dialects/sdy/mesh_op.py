@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from sdyopt.asm.format.assembly_format import AttrDict, assembly
 from sdyopt.asm.symbol_names import symbol_name_directive
 from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.sdy.assembly_directives import bare, bare_attr, kind_of
+from sdyopt.dialects.sdy.assembly_directives import bare_attr, kind_of
 from sdyopt.dialects.sdy.dialect import sdy
-from sdyopt.dialects.sdy.mesh import Mesh, mesh_text, parse_mesh
+from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding
 from sdyopt.ir.constraints import STRING_ATTR, AttrKind
 from sdyopt.ir.op_fields import attr
@@ -32,9 +32,7 @@ class MeshOp(Op):
     sym_name = attr(STRING_ATTR)
     mesh = attr(_MESH)
 
-    assembly = assembly(
-        symbol_name_directive(), "=", bare_attr("mesh", bare(Mesh, parse_mesh), mesh_text), AttrDict()
-    )
+    assembly = assembly(symbol_name_directive(), "=", bare_attr("mesh", Mesh), AttrDict())
 
 
 def enclosing_module(op: Op) -> ModuleOp | None:

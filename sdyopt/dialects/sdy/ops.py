@@ -18,8 +18,8 @@ from sdyopt.dialects.sdy.assembly_directives import (
     SHARDING_ATTR,
     KnownType,
     NamedAttr,
-    named_sharding,
-    sharding_attr,
+    bare_attr,
+    named_attr,
 )
 from sdyopt.dialects.sdy.canonicalize_reshard import RESHARD_OF_RESHARD, REUSE_RESHARD
 from sdyopt.dialects.sdy.dialect import sdy
@@ -56,7 +56,11 @@ class _ShardingSetter(ShardingOwner):
     output = result(ANY_TYPE)
 
     assembly = assembly(
-        Operand("input"), sharding_attr("sharding"), AttrDict(), ":", TypeOf("output", same=["input"])
+        Operand("input"),
+        bare_attr("sharding", TensorSharding),
+        AttrDict(),
+        ":",
+        TypeOf("output", same=["input"]),
     )
     infer_result_types = staticmethod(operand_type)
 
@@ -193,7 +197,7 @@ class DataFlowEdgeOp(ShardingOwner):
 
     assembly = assembly(
         Operand("input"),
-        named_sharding("sharding"),
+        named_attr("sharding", TensorSharding),
         AttrDict(),
         ":",
         KnownType("output", ANY_SHAPED, same=["input"]),

@@ -16,7 +16,7 @@ from sdyopt.asm.parser.attributes import dense_array as _arrays
 from sdyopt.asm.parser.attributes import dense_elements as _elements
 from sdyopt.asm.parser.attributes import locations as _locations
 from sdyopt.asm.parser.attributes import sparse_elements as _sparse
-from sdyopt.asm.parser.attributes.dialect_symbols import dialect_attribute
+from sdyopt.asm.parser.attributes.dialect_symbols import parse_dialect_attribute
 from sdyopt.asm.parser.attributes.dictionary import dictionary_at
 from sdyopt.asm.parser.attributes.fast_path import fast_attribute, fast_location, fast_type
 from sdyopt.asm.parser.attributes.lr_parser import run
@@ -93,7 +93,7 @@ class AttributeParser:
 
     def _fast_attribute(self, text: str, offset: int) -> Attribute | None:
         if text.startswith("#"):
-            return dialect_attribute(self._context, text, offset)
+            return parse_dialect_attribute(self._context, text, offset)
         if text.startswith("loc("):
             location = self._fast_location(text)
             return None if location is None else LocationAttr(location)

@@ -32,7 +32,7 @@ _UNREGISTERED = (
 )
 
 
-def dialect_attribute(context: ActionContext, text: str, offset: int) -> Attribute | None:
+def parse_dialect_attribute(context: ActionContext, text: str, offset: int) -> Attribute | None:
     """The attribute that `#dialect.mnemonic<…>` is, parsed by its dialect; None if the grammar must decide.
 
     Raises what the dialect's parser raises.
