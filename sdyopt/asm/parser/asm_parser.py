@@ -20,7 +20,7 @@ from sdyopt.asm.strings import unescape
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.location import Location
 from sdyopt.diagnostics.source import Source
-from sdyopt.ir.attribute import Attribute, DictAttr, SymbolRef
+from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.types import Type
 
 T = TypeVar("T")
@@ -193,13 +193,6 @@ class AsmParser:
             raise self.error_at_next_token("expected valid '@'-identifier for symbol name")
         return found
 
-    def symbol_reference(self) -> SymbolRef:
-        """Takes `@root::@nested`."""
-        root, nested = self.symbol(), []
-        while self.accept("::"):
-            nested.append(self.symbol())
-        return SymbolRef(root, tuple(nested))
-
     # --- Pieces -----------------------------------------------------------------------------
 
     def type(self) -> Type:
@@ -210,11 +203,6 @@ class AsmParser:
             raise self.wrong_token_error("expected non-function type")
         self.position = end
         return self.attribute_parser.type(self.text[start:end], start)
-
-    def looking_at_type(self) -> bool:
-        """Whether what comes next can start a type."""
-        start = self.skip_trivia()
-        return self.text[start : start + 1] in ("!", "(") or KEYWORD.match(self.text, start) is not None
 
     def attribute(self, expected_type: Type | None = None) -> Attribute:
         """Takes an attribute; a number without a type gets `expected_type`."""

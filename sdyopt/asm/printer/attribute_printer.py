@@ -128,10 +128,6 @@ class AttributePrinter:
         text = self._texts.get(location) or self._text(location)
         return text if self.is_pretty else f"loc({text})"
 
-    def write_as_alias(self, fact: Interned, alias: str) -> None:
-        """From now on, writes `alias` where the fact stands."""
-        self._texts[fact] = alias
-
     def body(self, fact: Attribute | Location) -> str:
         """The text of a fact itself, even if there is an alias for it."""
         return self._joined(self._parts(fact))
