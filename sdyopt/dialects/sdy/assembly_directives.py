@@ -12,7 +12,7 @@ from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding, sharding_text
 from sdyopt.ir.attribute import Attribute, DictAttr
-from sdyopt.ir.constraints import AttrKind, TypeConstraint
+from sdyopt.ir.constraints import TypeConstraint, of_class
 from sdyopt.ir.op_fields import AttrField
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import RankedTensor, ShapedType, Type
@@ -56,15 +56,8 @@ class KnownType(TypeOf):
 # --- Attributes ---------------------------------------------------------------------------------
 
 
-def kind_of(cls: type[Attribute], summary: str) -> AttrKind[Any]:
-    """The attributes of a class, each its own value; `summary` describes them in errors."""
-    return AttrKind(summary, lambda attribute: isinstance(attribute, cls), lambda attribute: attribute)
-
-
-SHARDING_ATTR: AttrKind[TensorSharding] = kind_of(TensorSharding, "Tensor sharding")
-SHARDINGS_ATTR: AttrKind[ShardingPerValue] = kind_of(
-    ShardingPerValue, "Tensor sharding per operand/result of an op"
-)
+SHARDING_ATTR = of_class(TensorSharding, "Tensor sharding")
+SHARDINGS_ATTR = of_class(ShardingPerValue, "Tensor sharding per operand/result of an op")
 
 ParseAttribute = Callable[[OpAsmParser], Attribute]
 PrintAttribute = Callable[[Any], str]

@@ -16,7 +16,6 @@ from sdyopt.dialects.sdy.assembly_directives import (
     named_shardings,
 )
 from sdyopt.dialects.sdy.axis_lists import ManualAxes
-from sdyopt.dialects.sdy.canonicalize_manual import DROP_UNUSED_INPUTS, INLINE_REDUNDANT
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.dialects.sdy.interfaces import AxisBinder, ShardingOwner
 from sdyopt.dialects.sdy.manual_axes import without_manual_axes
@@ -64,7 +63,6 @@ class ManualComputationOp(AxisBinder, ShardingOwner):
         FunctionalType("tensors", "outputs"),
     )
     data_flow = INLINED
-    canonicalizations = (DROP_UNUSED_INPUTS, INLINE_REDUNDANT)
 
     @property
     def block(self) -> Block:
@@ -81,7 +79,7 @@ class ManualComputationOp(AxisBinder, ShardingOwner):
                 raise bound_axis_error(name, binders[name], self.op_error)
 
     def verify_symbol_uses(self) -> None:
-        check_manual_computation(self)
+        check_manual_computation(self, self.in_shardings, self.out_shardings, self.body)
 
     def result_sharding(self, index: int) -> TensorSharding | None:
         return self.out_shardings.at(index)

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable
 from sdyopt.asm.format.assembly_format import AttrDict, assembly
 from sdyopt.asm.symbol_names import symbol_name_directive
 from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.sdy.assembly_directives import bare_attr, kind_of
+from sdyopt.dialects.sdy.assembly_directives import bare_attr
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding
-from sdyopt.ir.constraints import STRING_ATTR, AttrKind
+from sdyopt.ir.constraints import STRING_ATTR, of_class
 from sdyopt.ir.op_fields import attr
 from sdyopt.ir.operation import Op
 from sdyopt.ir.region_traits import has_parent
@@ -20,7 +20,7 @@ from sdyopt.ir.traits import SYMBOL
 # Finds the mesh that a sharding refers to; None if there is none of that name.
 MeshLookup = Callable[[MeshOrRef], Mesh | None]
 
-_MESH: AttrKind[Mesh] = kind_of(Mesh, "Mesh of axes and a list of devices")
+_MESH = of_class(Mesh, "Mesh of axes and a list of devices")
 
 
 @sdy.op("mesh", has_parent("builtin.module"), SYMBOL)

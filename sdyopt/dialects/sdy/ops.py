@@ -21,7 +21,6 @@ from sdyopt.dialects.sdy.assembly_directives import (
     bare_attr,
     named_attr,
 )
-from sdyopt.dialects.sdy.canonicalize_reshard import RESHARD_OF_RESHARD, REUSE_RESHARD
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.dialects.sdy.interfaces import ShardingOwner
 from sdyopt.dialects.sdy.sharding import TensorSharding
@@ -83,8 +82,6 @@ class ReshardOp(_ShardingSetter):
     """The same value with another sharding: the partitioner has to move data here."""
 
     __slots__ = ()
-
-    canonicalizations = (RESHARD_OF_RESHARD, REUSE_RESHARD)
 
 
 @sdy.op("sharding_group", INFERS_TYPES)
