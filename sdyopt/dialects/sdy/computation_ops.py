@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from sdyopt.asm.format.assembly_format import AttrDict, Custom, FunctionalType, Operand, assembly
 from sdyopt.asm.format.print_template import Template
@@ -23,7 +22,7 @@ from sdyopt.dialects.sdy.manual_checks import check_manual_computation
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.sdy.sharding_checks import bound_axes, bound_axis_error, check_shardings
 from sdyopt.ir.attribute import DictAttr
-from sdyopt.ir.block import Block
+from sdyopt.ir.block import Block, Region
 from sdyopt.ir.constraints import ANY_TYPE, ONE_BLOCK, STRING_ATTR
 from sdyopt.ir.data_flow import INLINED
 from sdyopt.ir.op_fields import attr, operands, optional_attr, region, results
@@ -37,7 +36,7 @@ _ENDS_WITH_RETURN = ends_with("sdy.return")
 
 @sdy.op("manual_computation", RECURSIVE_EFFECTS, _ENDS_WITH_RETURN, ISOLATED)
 class ManualComputationOp(AxisBinder, ShardingOwner):
-    """A body written for each device along the manual axes, with collectives of its own.
+    """A body that is per-device along the manual axes, with explicit collectives.
 
     Inside, tensors have their local shapes with respect to the manual axes.
     """
@@ -66,10 +65,10 @@ class ManualComputationOp(AxisBinder, ShardingOwner):
 
     @property
     def block(self) -> Block:
-        """The only block."""
+        """The single block of the body."""
         return self.body.blocks[0]
 
-    # Those inside may not use the axes that it has taken.
+    # Shardings inside the body must not use the manual axes.
     scopes_attributes = True
 
     def verify_in_context(self) -> None:
@@ -85,8 +84,8 @@ class ManualComputationOp(AxisBinder, ShardingOwner):
         return self.out_shardings.at(index)
 
     def argument_sharding(self, index: int) -> TensorSharding | None:
-        outside = self.in_shardings.at(index)
-        return None if outside is None else without_manual_axes(outside, self.manual_axes)
+        sharding = self.in_shardings.at(index)
+        return None if sharding is None else without_manual_axes(sharding, self.manual_axes)
 
 
 def _parse_name(op_parser: OpAsmParser) -> None:
@@ -101,7 +100,7 @@ def _write_name(out: Template, signature: OpSignature, attributes: DictAttr) -> 
 
 @sdy.op("named_computation", RECURSIVE_EFFECTS, _ENDS_WITH_RETURN, ISOLATED, INFERS_TYPES)
 class NamedComputationOp(ShardingOwner):
-    """A body with a name, through which shardings go as if it were not there."""
+    """A named body, through which shardings propagate as if it were inlined."""
 
     __slots__ = ()
 
@@ -128,11 +127,11 @@ class NamedComputationOp(ShardingOwner):
 
     @property
     def block(self) -> Block:
-        """The only block."""
+        """The single block of the body."""
         return self.body.blocks[0]
 
     @staticmethod
-    def infer_result_types(signature: OpSignature, regions: Sequence[Any]) -> Sequence[Type]:
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
         return terminator_of(regions[0]).signature.operand_types
 
     def verify_symbol_uses(self) -> None:

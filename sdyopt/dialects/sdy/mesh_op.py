@@ -1,4 +1,4 @@
-"""sdy.mesh: a mesh with a name, and how shardings find it."""
+"""sdy.mesh, and lookup of the meshes that shardings refer to."""
 
 from __future__ import annotations
 
@@ -36,25 +36,25 @@ class MeshOp(Op):
 
 
 def enclosing_module(op: Op) -> ModuleOp | None:
-    """The innermost module around an operation; a module that nothing is around stands for itself."""
-    here = op if op.parent is None else op.parent_op
-    while here is not None and not isinstance(here, ModuleOp):
-        here = here.parent_op
-    return here
+    """The innermost module that encloses an operation; a top-level module encloses itself."""
+    ancestor = op if op.parent is None else op.parent_op
+    while ancestor is not None and not isinstance(ancestor, ModuleOp):
+        ancestor = ancestor.parent_op
+    return ancestor
 
 
 def mesh_of(sharding: TensorSharding, op: Op) -> Mesh | None:
-    """The mesh that a sharding at an operation speaks of; None if there is none of that name."""
+    """The mesh of a sharding at an operation; None if there is none of that name."""
     return find_mesh(sharding.mesh_or_ref, op)
 
 
 def find_mesh(mesh_or_ref: MeshOrRef, op: Op) -> Mesh | None:
-    """A mesh, or the one of this name in the module around an operation."""
+    """The mesh itself, or the one that a reference at an operation names; None if there is none."""
     if isinstance(mesh_or_ref, Mesh):
         return mesh_or_ref
     module = enclosing_module(op)
-    found = None if module is None else module.symbol(mesh_or_ref.root)
-    return found.mesh if isinstance(found, MeshOp) else None
+    symbol = None if module is None else module.symbol(mesh_or_ref.root)
+    return symbol.mesh if isinstance(symbol, MeshOp) else None
 
 
 def common_mesh(shardings: Iterable[TensorSharding | None], op: Op) -> Mesh | None:

@@ -24,7 +24,7 @@ module attributes {test.mapping = #sdy.tensor_mapping<[i, j]>} {}
 
 // The kind of a sharding may be left out inside another attribute and in sdy's own operations only.
 // CHECK: error: expected attribute value
-// CHECK: help: a sharding needs its kind in front: `sdy.sharding = #sdy.sharding<@mesh, […]>`
+// CHECK: help: write `sdy.sharding = #sdy.sharding<@mesh, […]>`
 func.func private @argument(%arg: tensor<8xf32> {sdy.sharding = <@mesh, [{"x"}]>})
 
 // -----
