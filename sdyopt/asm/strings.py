@@ -1,4 +1,4 @@
-"""String literals: what an escaped text stands for, and how a text is escaped."""
+"""Escapes in string literals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SPECIAL = re.compile(r'[^\x20-\x7e]|["\\]')
 
 
 def unescape(text: str) -> str:
-    """The string that the inside of a literal stands for. Bytes above 127 are read as UTF-8."""
+    """The value of a string literal without its quotes. Bytes above 127 are decoded as UTF-8."""
     if "\\" not in text:
         return text
     raw = _ESCAPE.sub(lambda match: _unescaped(match[0][1:]), text)
@@ -20,7 +20,7 @@ def unescape(text: str) -> str:
 
 
 def escape(value: str) -> str:
-    """The inside of a literal, as LLVM writes it: what is not printable ASCII as `\\XX`."""
+    """A value as LLVM prints it between quotes: bytes that are not printable ASCII as `\\XX`."""
     if _SPECIAL.search(value) is None:
         return value
     return "".join(

@@ -1,4 +1,4 @@
-"""How symbol names are written: `@name`, or `@"any text"` where it is no identifier."""
+"""Symbol names in assembly: `@name`, or `@"any text"` if the name is no bare identifier."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from sdyopt.ir.types import NONE
 
 
 def symbol_text(name: str) -> str:
-    """`@name`, quoted if need be."""
+    """`@name`, quoted if necessary."""
     if not name:
         return "@<<INVALID EMPTY SYMBOL>>"
     return f"@{name}" if is_bare_id(name) else f'@"{escape(name)}"'
 
 
 def symbol_name_directive(is_optional: bool = False) -> Custom:
-    """The operation's own symbol name."""
+    """The format element of the operation's symbol name."""
 
     def parse(op_parser: OpAsmParser) -> None:
         name = op_parser.accept_symbol() if is_optional else op_parser.symbol()
@@ -37,13 +37,13 @@ def symbol_name_directive(is_optional: bool = False) -> Custom:
 
 
 def symbol_reference_directive(field: str) -> Attr:
-    """An attribute that refers to a symbol by its plain name."""
+    """The format element of an attribute that is a flat symbol reference."""
 
     def parse(op_parser: OpAsmParser) -> Attribute:
         offset = op_parser.skip_trivia()
-        found = op_parser.attribute(NONE)
-        if not isinstance(found, SymbolRef) or found.nested:
+        reference = op_parser.attribute(NONE)
+        if not isinstance(reference, SymbolRef) or reference.nested:
             raise op_parser.error("invalid kind of attribute specified", offset)
-        return found
+        return reference
 
     return Attr(field, parse, lambda reference, attribute_printer: symbol_text(reference.root))

@@ -1,4 +1,4 @@
-"""Types behind an operation, in the words that the dialects of LLVM 19 have for wrong ones."""
+"""Type elements with the error messages of LLVM 19's dialects."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WRONG_KIND = "invalid kind of type specified"
 
 
 class TypeIn(TypeOf):
-    """The type of a field, or the types of a group, each of which must be of a class."""
+    """The type of a field, or its types if it is variadic, each of which must be of a class."""
 
     def __init__(self, field: str, cls: type[Type], same: Sequence[str] = ()) -> None:
         super().__init__(field, same)
@@ -41,7 +41,7 @@ class TypeIn(TypeOf):
 
 
 class ImpliedType(FormatElement):
-    """The type of a field, which goes without saying."""
+    """The type of a field, which is fixed and not printed."""
 
     def __init__(self, field: str, type: Type) -> None:
         self.field = field

@@ -14,7 +14,7 @@ from sdyopt.ir.types import FunctionType
 
 
 def parse_generic(region_parser: RegionParser, name: str, offset: int, position: int) -> OpAsmParser:
-    """Parses an operation in generic form, from behind its quoted name."""
+    """Parses an operation in generic form after its quoted name; raises DiagnosticError."""
     op_class = region_parser.dialects.op_class(name) or UnregisteredOp
     op_parser = OpAsmParser(region_parser, position, name, op_class, offset)
     op_parser.is_generic = True
@@ -28,23 +28,23 @@ def parse_generic(region_parser: RegionParser, name: str, offset: int, position:
     names = op_parser.operand_list()
     op_parser.expect(")", " to end operand list")
     _successors(op_parser)
-    properties(op_parser)
+    parse_properties(op_parser)
     if op_parser.accept("("):
         op_parser.region()
         while op_parser.accept(","):
             op_parser.region()
         op_parser.expect(")", " to end region list")
-    found = op_parser.attribute_dictionary()
-    _signature(op_parser, names)
+    attributes = op_parser.attribute_dictionary()
+    _function_type(op_parser, names)
     if op_parser.properties is None:
-        op_parser.check_attributes(found, offset)
+        op_parser.check_attributes(attributes, offset)
     return op_parser
 
 
 def _check_unregistered(op_parser: OpAsmParser) -> None:
-    # An operation that a known dialect does not have is for the verifier to refuse.
-    is_known = op_parser.dialects.find(op_parser.name.partition(".")[0]) is not None
-    if not is_known and not op_parser.region_parser.allows_unregistered:
+    # The verifier rejects unknown operations of registered dialects.
+    is_registered = op_parser.dialects.find(op_parser.name.partition(".")[0]) is not None
+    if not is_registered and not op_parser.region_parser.allows_unregistered:
         raise op_parser.error(
             "operation being parsed with an unregistered dialect. If this is intended, please use "
             "-allow-unregistered-dialect with the MLIR tool used"
@@ -52,7 +52,7 @@ def _check_unregistered(op_parser: OpAsmParser) -> None:
 
 
 def _successors(op_parser: OpAsmParser) -> None:
-    """Reads `[^bb1, ^bb2]`, if it is next."""
+    """Parses `[^bb1, ^bb2]` if it is next."""
     if not op_parser.looking_at("["):
         return
     op_class = op_parser.op_class
@@ -66,8 +66,8 @@ def _successors(op_parser: OpAsmParser) -> None:
         raise op_parser.wrong_token_error("expected ',' or ']'")
 
 
-def properties(op_parser: OpAsmParser) -> bool:
-    """Reads `<{…}>`, if it is next; says whether it was."""
+def parse_properties(op_parser: OpAsmParser) -> bool:
+    """Parses `<{…}>` if it is next; returns whether it was."""
     if not op_parser.accept("<"):
         return False
     op_parser.properties = op_parser.attribute()
@@ -76,48 +76,48 @@ def properties(op_parser: OpAsmParser) -> bool:
 
 
 def resolve_properties(op_parser: OpAsmParser) -> None:
-    """Takes over the properties that were given, once all of the statement has been read.
+    """Sets inherent attributes from the properties, after the whole operation has been parsed.
 
-    They must be of a class that the operation can hold, and go before attributes.
+    They take precedence over attributes of the dictionary. Raises an error if they are of the wrong kind.
     """
-    given, op_class = op_parser.properties, op_parser.op_class
-    assert given is not None
+    properties, op_class = op_parser.properties, op_parser.op_class
+    assert properties is not None
     if op_class is UnregisteredOp:
-        op_parser.attributes[PROPERTIES] = given
+        op_parser.attributes[PROPERTIES] = properties
         return
     inherent = inherent_names(op_class)
     if not inherent:
-        raise _invalid_properties(op_parser, given, "this operation has empty properties")
-    if not isinstance(given, DictAttr):
-        raise _invalid_properties(op_parser, given, "expected DictionaryAttr to set properties")
+        raise _invalid_properties(op_parser, properties, "this operation has empty properties")
+    if not isinstance(properties, DictAttr):
+        raise _invalid_properties(op_parser, properties, "expected DictionaryAttr to set properties")
     for field in op_class.fields.values():
         if not isinstance(field, AttrField):
             continue
-        value = given.get(field.name)
+        value = properties.get(field.name)
         if value is not None and not field.kind.holds(value):
             problem = f"Invalid attribute `{field.name}` in property conversion: {plain_attribute(value)}"
-            raise _invalid_properties(op_parser, given, problem)
-    for name, value in given.entries:
+            raise _invalid_properties(op_parser, properties, problem)
+    for name, value in properties.entries:
         if name in inherent:
             op_parser.attributes[name] = value
             op_parser.written.pop(name, None)
 
 
-def _invalid_properties(op_parser: OpAsmParser, given: Attribute, problem: str) -> DiagnosticError:
+def _invalid_properties(op_parser: OpAsmParser, properties: Attribute, problem: str) -> DiagnosticError:
     return op_parser.error_at_operation(
-        f"invalid properties {plain_attribute(given)} for op {op_parser.name}: {problem}"
+        f"invalid properties {plain_attribute(properties)} for op {op_parser.name}: {problem}"
     )
 
 
-def _signature(op_parser: OpAsmParser, names: list[OperandName]) -> None:
-    """Reads `: (operand types) -> result types` and resolves the operands."""
+def _function_type(op_parser: OpAsmParser, names: list[OperandName]) -> None:
+    """Parses `: (operand types) -> result types` and resolves the operands."""
     op_parser.expect(":", " followed by operation type")
     offset = op_parser.skip_trivia()
     type = op_parser.type()
     if not isinstance(type, FunctionType):
         raise op_parser.error_and_lexical_error("expected function type", offset)
     if len(type.inputs) != len(names):
-        # MLIR takes the byte behind its "s" where there is nothing to count in the plural.
+        # For the singular, MLIR prints the terminating null byte of its string "s".
         s = "\0" if len(names) == 1 else "s"
         raise op_parser.error_and_lexical_error(
             f"expected {len(names)} operand type{s} but had {len(type.inputs)}", offset

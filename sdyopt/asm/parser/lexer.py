@@ -25,7 +25,7 @@ from sdyopt.ir.floats import FLOAT_FORMATS
 
 
 class Token(NamedTuple):
-    """A kind (for punctuation and keywords the text itself), the text, and where it stands."""
+    """A kind (for punctuation and keywords the text itself), the text, and its span."""
 
     kind: str
     text: str
@@ -34,7 +34,7 @@ class Token(NamedTuple):
 
 
 class LexError(Exception):
-    """No token can be made of the text at an offset."""
+    """There is no valid token at an offset."""
 
     def __init__(self, message: str, offset: int) -> None:
         super().__init__(message)
@@ -43,7 +43,7 @@ class LexError(Exception):
 
 
 END = "end"
-# Kinds that are only looked for where the grammar asks for them.
+# Kinds that are tokens only where the grammar allows them.
 ON_DEMAND = ("SHAPE", "VECTOR_SHAPE", "ELEMENTS", "BODY")
 
 _TOKEN = re.compile(
@@ -68,7 +68,7 @@ _PATTERNS = {
         rf"{TRIVIA}(?:(?:\[{TRIVIA}\d+{TRIVIA}\]|\d+){TRIVIA}x{TRIVIA})*(?:\[{TRIVIA}\d*{TRIVIA}\]?|\d+)?",
         re.ASCII,
     ),
-    # A type comes first if it stands before a colon: `dense<tensor<2xi32> : …>`.
+    # Not the type in `dense<tensor<2xi32> : …>`.
     "ELEMENTS": re.compile(
         TRIVIA + rf'(?!(?:tensor|vector|memref)\b|!)(?:[^<>"/!#{{}};]++|{STRING_EXTENT}|//[^\r\n]*)*+',
         re.ASCII,
@@ -86,25 +86,25 @@ _LEX_ERRORS = {
 
 
 def next_token(text: str, position: int, end: int, keywords: frozenset[str]) -> Token:
-    """The token at `position`, behind white space and comments."""
+    """The token after white space and comments at `position`; raises LexError."""
     match = _TOKEN.match(text, position, end)
     if match is None:
         return Token(END, "", *_span_of_end(text, end))
     kind = match.lastgroup
     assert kind is not None
-    spelling = match[kind]
+    token = match[kind]
     start = match.start(kind)
     if kind == "WORD":
-        kind = _word_kind(spelling, keywords)
+        kind = _word_kind(token, keywords)
     elif kind == "PUNCTUATION":
-        kind = spelling
+        kind = token
     elif kind == "OTHER":
         raise _lex_error(text, start)
-    return Token(kind, spelling, start, match.end())
+    return Token(kind, token, start, match.end())
 
 
 def demanded_token(kind: str, text: str, position: int, end: int) -> Token | None:
-    """The token of a kind that the grammar asks for, if there is one at `position`."""
+    """The token of a kind in ON_DEMAND at `position`; None if there is none. Raises LexError."""
     if kind == "BODY":
         if not text.startswith("<", position, end):
             return None
@@ -117,7 +117,7 @@ def demanded_token(kind: str, text: str, position: int, end: int) -> Token | Non
 
 
 def find_lexical_error(text: str, position: int) -> LexError | None:
-    """Why no token can be made of what follows; None if one can."""
+    """The error of the token at `position`; None if it is valid."""
     try:
         next_token(text, position, len(text), frozenset())
     except LexError as error:
@@ -134,7 +134,7 @@ def _word_kind(word: str, keywords: frozenset[str]) -> str:
 
 
 def _span_of_end(text: str, end: int) -> tuple[int, int]:
-    """Where the token behind the end of a piece starts; twice."""
+    """The empty span at the start of the token after `end`."""
     match = re.compile(TRIVIA).match(text, end)
     start = end if match is None else match.end()
     return start, start
@@ -149,28 +149,28 @@ def _lex_error(text: str, start: int) -> LexError:
 
 
 def _string_error(text: str, start: int) -> LexError:
-    """What is wrong with the string literal that starts at a quote."""
-    good = re.compile(UNCLOSED_STRING).match(text, start)
-    offset = len(text) if good is None else good.end()
+    """The error of the string literal that starts at a quote."""
+    valid = re.compile(UNCLOSED_STRING).match(text, start)
+    offset = len(text) if valid is None else valid.end()
     if text.startswith("\\", offset):
         return LexError("unknown escape in string literal", offset)
     return LexError("expected '\"' in string literal", offset)
 
 
 def _unbalanced(text: str, position: int) -> LexError:
-    """Names the bracket that does not match in a dialect's `<…>`.
+    """The error of the unmatched bracket in a dialect's `<…>`.
 
-    Like MLIR, which takes strings out as tokens, it blames the last string before, if there is one.
+    As in MLIR, its location is the last string literal before it, if there is one.
     """
-    pairs, open_brackets, blamed = {")": "(", "]": "[", "}": "{", ">": "<"}, [], position
+    pairs, open_brackets, error_offset = {")": "(", "]": "[", "}": "{", ">": "<"}, [], position
     for match in re.finditer(rf"{STRING_EXTENT}|->|[][(){{}}<>]", text[position:]):
         bracket = match[0]
         if bracket in "([{<":
             open_brackets.append(bracket)
         elif bracket[0] == '"':
-            blamed = position + match.start()
+            error_offset = position + match.start()
         elif bracket in pairs:
             if open_brackets[-1] != pairs[bracket]:
                 break
             open_brackets.pop()
-    return LexError(f"unbalanced '{open_brackets[-1]}' character in pretty dialect name", blamed)
+    return LexError(f"unbalanced '{open_brackets[-1]}' character in pretty dialect name", error_offset)

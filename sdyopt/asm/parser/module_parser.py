@@ -1,7 +1,7 @@
-"""Text → IR.
+"""Parses a source into a module.
 
-`parse_module` reads a source. Regions are read statement by statement: by a recipe if the
-statement's spelling has been read before (see `spelling`), else by the assembly of its operation.
+Each statement is built from its template if an equal one has been parsed before (see
+`statement_cache`), otherwise by the assembly format of its operation.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op, UnregisteredOp, build
 from sdyopt.ir.value import LazyLocation
 
-# Regions nested deeper than this are refused.
+# The maximum nesting depth of regions.
 MAX_REGION_DEPTH = 1000
 
 _REST_OF_LINE = re.compile(r"[ \t\r]*(?://[^\r\n]*\r?)?(?:\n|\Z)")
@@ -48,9 +48,10 @@ _INTEGER_TYPE = re.compile(INTEGER_TYPE)
 
 @dataclass(frozen=True)
 class ParseOptions:
-    """How a source is read.
+    """Options of the parser.
 
-    `uses_statement_cache=False` parses every statement properly: slower, and the same result.
+    Without the statement cache every statement is parsed in full, which is slower and gives the same
+    result.
     """
 
     allow_unregistered_dialects: bool = False
@@ -62,14 +63,14 @@ def parse_module(
 ) -> tuple[Op, Resources]:
     """The module of a source, and the resources of its `{-# … #-}` section.
 
-    Top-level operations that are not one module are put into a module. Raises DiagnosticError.
-    The result has not been verified.
+    Unless the source is a single module, its top-level operations are the body of a new one. The module
+    is not verified. Raises DiagnosticError.
     """
     return ModuleParser(source, dialects, options).module()
 
 
 class ModuleParser:
-    """Reads one source."""
+    """Parses one source."""
 
     def __init__(self, source: Source, dialects: DialectTable, options: ParseOptions) -> None:
         self.source = source
@@ -83,9 +84,9 @@ class ModuleParser:
         self.scope = Scope(source, self.type_text)
         self._position = 0
         self._depth = 0
-        # The labels of the regions around, innermost last.
+        # The block labels of the enclosing regions, innermost last.
         self._labels = [BlockLabels()]
-        # Spellings by the default dialect that they were read under, and those under the present one.
+        # The statement templates by default dialect, and those of the current one.
         self._templates_by_dialect: dict[str, dict[str, StatementTemplate]] = {}
         self._set_default_dialect("builtin")
 
@@ -118,7 +119,7 @@ class ModuleParser:
     # --- Regions and blocks ---------------------------------------------------------------
 
     def region(self, op_parser: OpAsmParser, arguments: Sequence[Argument] | None) -> Region:
-        """Reads `{ … }` of a statement, whose first block has these arguments."""
+        """Parses a region `{ … }`, whose entry block has these arguments."""
         op_parser.expect("{", " to begin a region")
         if self._depth >= MAX_REGION_DEPTH:
             raise op_parser.unprefixed_error(f"regions are nested deeper than {MAX_REGION_DEPTH}")
@@ -143,12 +144,12 @@ class ModuleParser:
         return region
 
     def _set_default_dialect(self, dialect: str) -> None:
-        """From here on, operations of this dialect are written without its name."""
+        """Sets the dialect whose operations are printed without its name."""
         self._default_dialect = dialect
         self._templates = self._templates_by_dialect.setdefault(dialect, {})
 
     def successor(self, parser: AsmParser) -> Block:
-        """Reads `^label`: a block of the region around the statement."""
+        """Parses `^label`: a block of the innermost enclosing region."""
         label, offset = self._label(parser)
         return self._labels[-1].use(label, offset)
 
@@ -187,11 +188,11 @@ class ModuleParser:
         self._parse_block_body(block)
 
     def _add_entry_argument(self, block: Block, argument: Argument) -> None:
-        location_text = self.scope.offsets.get(argument.name)
-        if location_text is not None:
+        previous = self.scope.offsets.get(argument.name)
+        if previous is not None:
             message = f"region entry argument '{argument.name}' is already in use"
             error = self._parser().error(message, argument.offset)
-            raise error.note("previously referenced here", self.source.location(location_text))
+            raise error.note("previously referenced here", self.source.location(previous))
         self._add_argument(block, argument)
 
     def _add_argument(self, block: Block, argument: Argument) -> None:
@@ -200,7 +201,7 @@ class ModuleParser:
         self.state.defer(value)
 
     def _parse_block_body(self, block: Block) -> None:
-        """Reads statements up to a label, a closing brace or the end."""
+        """Parses statements up to a label, a closing brace or the end of the source."""
         while True:
             previous = self._parse_cached_lines(block) if self.options.uses_statement_cache else -1
             start = self._skip_trivia()
@@ -212,9 +213,10 @@ class ModuleParser:
                 self._parse_statement_after(block, previous)
 
     def _parse_statement_after(self, block: Block, previous: int) -> None:
-        """Reads a statement properly, the one before it, from `previous` on, having been read by a recipe.
+        """Parses a statement in full after one at offset `previous` that was built from a template.
 
-        If that fails, the line before may have been only a part of its statement.
+        If that fails, the previous line may have been only a part of its statement, and is parsed in
+        full.
         """
         start, mark, depth, dialect = self._position, self.scope.mark(), self._depth, self._default_dialect
         try:
@@ -225,7 +227,7 @@ class ModuleParser:
             self._depth = depth
             self._set_default_dialect(dialect)
             self.scope.release(mark)
-            # A recipe is only used where no name waits for its definition.
+            # Templates are used only while no forward reference is pending.
             self.scope.forget_forward()
             self._retract(block)
             self._position = previous
@@ -234,35 +236,35 @@ class ModuleParser:
     # --- Statements ---------------------------------------------------------------------
 
     def _parse_cached_lines(self, block: Block) -> int:
-        """Reads one-line statements as long as their spellings are known; where the last one starts, or -1.
+        """Builds statements from templates, line by line, until one has none.
 
-        Most of a program is read here, so this is flat.
+        Returns the offset of the last statement built, -1 if there is none. Most of a program is parsed
+        here, so the loop calls little.
         """
-        text, source, known, scope, last = self.text, self.source, self._templates, self.scope, -1
+        text, source, templates, scope, last = self.text, self.source, self._templates, self.scope, -1
         values, offsets, position = scope.values, scope.offsets, self._position
         if scope.forward:
             return last
         while True:
-            blank = LEADING_TRIVIA.match(text, position)
-            assert blank is not None
-            start = blank.end()
+            trivia = LEADING_TRIVIA.match(text, position)
+            assert trivia is not None
+            start = trivia.end()
             end = text.find("\n", start)
             if end < 0:
                 end = len(text)
-            line, given = text[start:end], None
+            line, location = text[start:end], None
             if line[-1:] == ")":
                 line, location_text = split_location(line)
-                if (
-                    location_text
-                    and (given := self.state.cached_location(location_text, start + len(line) + 1)) is None
-                ):
-                    return last
+                if location_text:
+                    location = self.state.cached_location(location_text, start + len(line) + 1)
+                    if location is None:
+                        return last
             parts = NAMES.split(line)
-            template = known.get("%".join(parts[::2]))
+            template = templates.get("%".join(parts[::2]))
             if template is None:
                 return last
             names = parts[1::2]
-            if template.is_simple and given is None:
+            if template.is_simple and location is None:
                 name = names[0]
                 op = None
                 if name not in values:
@@ -274,19 +276,24 @@ class ModuleParser:
                 values[name] = op.results[0]
                 offsets[name] = start
                 block.append(op)
-            elif not self._build_general(block, template, parts, start, given):
+            elif not self._build_statement(block, template, parts, start, location):
                 return last
             last, position = start, end
             self._position = end
 
-    def _build_general(
-        self, block: Block, template: StatementTemplate, parts: list[str], start: int, given: Location | None
+    def _build_statement(
+        self,
+        block: Block,
+        template: StatementTemplate,
+        parts: list[str],
+        start: int,
+        trailing_location: Location | None,
     ) -> bool:
-        """Reads a statement with several results or none, with a location, or with regions it implies."""
+        """Builds any statement from a template; False if the template does not apply."""
         names, count = parts[1::2], len(template.groups)
         location: LazyLocation
-        if given is not None:
-            location = given
+        if trailing_location is not None:
+            location = trailing_location
         else:
             location = (self.source, start + len("".join(parts[: 2 * count])) + template.location_offset)
         op = build_from_template(template, names, self.scope.values, location)
@@ -298,14 +305,14 @@ class ModuleParser:
         elif count:
             self._define_groups(op, list(zip(names, template.groups, strict=False)), start)
         block.append(op)
-        if given is not None:
+        if trailing_location is not None:
             self.state.defer(op)
         if template.complete is not None:
             self._complete(op, template.complete)
         return True
 
     def _complete(self, op: Op, complete: Callable[[Op], None]) -> None:
-        """Adds to an operation the regions that its text implies, which stand where it stands."""
+        """Adds the regions that an operation's text implies, whose location is the operation's."""
         complete(op)
         if type(op._location) is not UnresolvedLocation:
             return
@@ -325,7 +332,7 @@ class ModuleParser:
             position += size
 
     def _parse_statement(self, block: Block) -> None:
-        """Reads a statement properly, and leaves a recipe for its spelling if it has one."""
+        """Parses a statement in full, and stores its template if it allows one."""
         start = self._skip_trivia()
         groups = self._parse_result_groups()
         self._skip_trivia()
@@ -356,8 +363,8 @@ class ModuleParser:
         end = self.text.find("\n", start)
         line = self.text[start : end if end >= 0 else len(self.text)]
         body, location_text = split_location(line)
-        is_split_right = start + len(body) == end_of_body if has_location else not location_text
-        if self._position > start + len(line) or not is_split_right:
+        is_location_split = start + len(body) == end_of_body if has_location else not location_text
+        if self._position > start + len(line) or not is_location_split:
             return
         sizes = tuple(size for _, size, _ in groups)
         template = template_of(
@@ -367,7 +374,7 @@ class ModuleParser:
             self._templates["%".join(NAMES.split(body)[::2])] = template
 
     def _parse_result_groups(self) -> list[tuple[str, int, int]]:
-        """Reads `%a, %b:2 =`: (name, number of results, offset) of each."""
+        """Parses `%a, %b:2 =`: the name, number of results and offset of each group."""
         groups: list[tuple[str, int, int]] = []
         parser = self._parser()
         if not self.text.startswith("%", parser.skip_trivia()):
@@ -396,7 +403,7 @@ class ModuleParser:
         return count
 
     def _parse_operation(self) -> OpAsmParser:
-        """Reads what stands right of `=`, up to the location."""
+        """Parses an operation after `=`, without its location."""
         parser = self._parser()
         offset = parser.skip_trivia()
         name = parser.accept_string()
@@ -449,13 +456,13 @@ class ModuleParser:
             position += size
 
     def trailing_location(self, parser: AsmParser) -> LazyLocation | None:
-        """Reads `loc(…)` behind a statement or an argument, if it is there."""
+        """Parses the `loc(…)` after a statement or argument if it is next."""
         if not parser.looking_at("loc"):
             return None
         return self.state.location(parser)
 
     def _retract(self, block: Block) -> None:
-        """Takes back the last operation of a block, which was read by a recipe."""
+        """Removes the last operation of a block, which was built from a template."""
         op = block.last
         assert op is not None
         values, offsets = self.scope.values, self.scope.offsets

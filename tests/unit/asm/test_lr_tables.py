@@ -23,7 +23,7 @@ def test_tables_are_the_same_every_time(home: Path) -> None:
 def test_what_is_kept_is_what_was_built(home: Path) -> None:
     built = lr_tables.load_tables()
     (file,) = home.iterdir()
-    assert file.name == f"pieces-{built.key}.json"
+    assert file.name == f"attribute-tables-{built.key}.json"
     assert home.stat().st_mode & 0o077 == 0
     assert lr_tables.load_tables() == built
 

@@ -1,4 +1,4 @@
-"""Reading affine maps and integer sets."""
+"""Semantic actions of affine maps and integer sets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sdyopt.ir.affine import (
     subtract,
 )
 
-# Operators nested deeper than this are refused: whoever walks an expression may recurse.
+# The maximum depth of an expression, which allows functions on expressions to be recursive.
 _MAX_DEPTH = 200
 _LARGEST_CONSTANT = (1 << 63) - 1
 
@@ -31,8 +31,8 @@ _LARGEST_CONSTANT = (1 << 63) - 1
 @action("affine_map")
 @action("affine_set")
 def _affine(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> AffineMapAttr | IntegerSetAttr:
-    found: AffineMapAttr | IntegerSetAttr = parts[2]
-    return found
+    attribute: AffineMapAttr | IntegerSetAttr = parts[2]
+    return attribute
 
 
 @action("only_map")
@@ -53,12 +53,12 @@ def _only_set(context: ActionContext, parts: list[Any], offsets: list[int]) -> I
 def _affine_space(context: ActionContext, parts: list[Any], _offsets: list[int]) -> tuple[int, int]:
     dimensions, symbols = parts[0], parts[1] if len(parts) == 2 else []
     names: dict[str, AffineExpr] = {}
-    meanings: list[AffineExpr] = [AffineDim(position) for position in range(len(dimensions))]
-    meanings += [AffineSymbol(position) for position in range(len(symbols))]
-    for (name, offset), meaning in zip([*dimensions, *symbols], meanings, strict=True):
+    expressions: list[AffineExpr] = [AffineDim(position) for position in range(len(dimensions))]
+    expressions += [AffineSymbol(position) for position in range(len(symbols))]
+    for (name, offset), expression in zip([*dimensions, *symbols], expressions, strict=True):
         if name in names:
             raise context.error(f"redefinition of identifier '{name}'", offset)
-        names[name] = meaning
+        names[name] = expression
     context.affine_names = names
     return len(dimensions), len(symbols)
 
@@ -71,7 +71,7 @@ def _map(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> Affi
 
 @action("set")
 def _set(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> IntegerSetAttr:
-    # A set without constraints is written as one that always holds.
+    # A set without constraints has one that always holds.
     constraints = tuple(parts[3]) if len(parts) == 5 else ((AffineConstant(0), True),)
     num_dims, num_symbols = parts[0]
     return IntegerSetAttr(num_dims, num_symbols, constraints)
@@ -143,7 +143,7 @@ def _divide(context: ActionContext, parts: list[Any], offsets: list[int]) -> Aff
     if not rhs.is_symbolic:
         message = f"right operand of {operator} has to be either a constant or symbolic"
         raise context.error(f"non-affine expression: {message}", offsets[1])
-    # Division of a symbol by itself, which only the construction of a map simplifies.
+    # The division of a symbol by itself, which MLIR simplifies in the parser only.
     if isinstance(lhs, AffineSymbol) and lhs is rhs:
         return AffineConstant(int(operator != AffineOperator.MODULO.value))
     return _bounded(context, _DIVISIONS[operator](lhs, rhs))

@@ -1,4 +1,4 @@
-"""Reading attributes other than lists of numbers."""
+"""Semantic actions of builtin attributes other than lists of elements."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LARGEST_INT64 = (1 << 63) - 1
 
 
 class Literal(Protocol):
-    """What may be followed by its type, and becomes an attribute once that is known to come or not."""
+    """A literal that a type may follow. It becomes an attribute with that type or without one."""
 
     def attribute_of(self, context: ActionContext, type: Type | None) -> Attribute: ...
 
@@ -58,7 +58,7 @@ def _of_type(context: ActionContext, parts: list[Any], _offsets: list[int]) -> A
 
 @dataclass(frozen=True, slots=True)
 class NumberLiteral:
-    """The digits of a number, where they stand, and whether a minus stands before them."""
+    """The digits of a number, their offset, and whether there is a minus before them."""
 
     digits: str
     offset: int
@@ -96,7 +96,7 @@ def _negative_number(_context: ActionContext, parts: list[Any], offsets: list[in
 
 @dataclass(frozen=True, slots=True)
 class StringLiteral:
-    """What a string literal stands for."""
+    """The value of a string literal."""
 
     value: str
 
@@ -182,7 +182,7 @@ def _dictionary(context: ActionContext, parts: list[Any], _offsets: list[int]) -
     return dictionary(entries)
 
 
-# --- The rest ------------------------------------------------------------------------------------
+# --- Other attributes ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,11 +216,11 @@ def _distinct(context: ActionContext, parts: list[Any], offsets: list[int]) -> D
     if id >> 64:
         raise context.error("expected an unsigned 64-bit integer", offsets[3])
     attribute = parts[5] if len(parts) == 7 else UNIT
-    known = context.distinct.setdefault(id, DistinctAttr(id, attribute))
-    if known.attribute is not attribute:
-        text = context.attribute_printer.attribute(known.attribute)
+    distinct = context.distinct.setdefault(id, DistinctAttr(id, attribute))
+    if distinct.attribute is not attribute:
+        text = context.attribute_printer.attribute(distinct.attribute)
         raise context.error(f"referenced attribute does not match previous definition: {text}", offsets[0])
-    return known
+    return distinct
 
 
 @action("location_attribute")

@@ -1,4 +1,4 @@
-"""Reading the builtin types."""
+"""Semantic actions of builtin types."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _integer_type(context: ActionContext, parts: list[Any], offsets: list[int]) 
 
 
 def integer_type(word: str) -> IntegerType | None:
-    """The type that `i32`, `si8` or `ui4` is; None if it is too wide for MLIR."""
+    """The type `i32`, `si8` or `ui4`; None if it is too wide for MLIR."""
     signedness, _, digits = word.partition("i")
     if len(digits) > 8 or int(digits) > MAX_INTEGER_WIDTH:
         return None
@@ -115,7 +115,7 @@ def _check_encoding(context: ActionContext, encoding: Attribute, type: RankedTen
 
 @action("shape")
 def _shape(context: ActionContext, parts: list[Any], offsets: list[int]) -> tuple[int, ...] | None:
-    """The sizes in `4x?x`; None for `*x`."""
+    """The shape `4x?x`; None for the unranked `*x`."""
     if "*" in parts[0]:
         if "x" not in parts[0]:
             raise context.wrong_token_error("expected 'x' in dimension list", offsets[0] + len(parts[0]))
@@ -128,7 +128,7 @@ def _shape(context: ActionContext, parts: list[Any], offsets: list[int]) -> tupl
 def _vector_shape(
     context: ActionContext, parts: list[Any], offsets: list[int]
 ) -> tuple[tuple[int, bool], ...]:
-    """The sizes in `4x[8]x`, and whether each is in brackets."""
+    """The sizes in `4x[8]x`, and whether each is scalable."""
     for bracket in re.finditer(r"\[[^\]]*", parts[0]):
         if not bracket[0][1:].strip():
             raise context.error("invalid dimension", offsets[0] + bracket.end())
@@ -145,8 +145,8 @@ def _vector_shape(
 def _vector(context: ActionContext, parts: list[Any], offsets: list[int]) -> VectorType:
     shape = tuple(size for size, _ in parts[2])
     if 0 in shape:
-        found = ", ".join(map(str, shape))
-        message = f"vector types must have positive constant sizes but got {found}"
+        sizes = ", ".join(map(str, shape))
+        message = f"vector types must have positive constant sizes but got {sizes}"
         raise context.error(message, offsets[0])
     if not isinstance(parts[3], IntegerType | FloatType | IndexType):
         message = "failed to verify 'elementType': VectorElementTypeInterface instance"
@@ -215,7 +215,7 @@ def _dimension(context: ActionContext, text: str, offset: int) -> int:
     if text == "?":
         return DYNAMIC
     if len(text) > 30 or int(text) > _LARGEST_DIMENSION:
-        # Sizes that large do not repeat, so the first that looks like this one is this one.
+        # The first occurrence of the digits: a size that large does not repeat.
         raise _invalid_dimension(context, text, offset)
     return int(text)
 

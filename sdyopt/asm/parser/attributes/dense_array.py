@@ -1,4 +1,4 @@
-"""Reading `array<type: …>`."""
+"""Semantic actions of dense arrays, `array<type: …>`."""
 
 from __future__ import annotations
 

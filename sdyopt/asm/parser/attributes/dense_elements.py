@@ -1,4 +1,4 @@
-"""Reading `dense<…>`."""
+"""Semantic actions of `dense<…>`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sdyopt.asm.parser.attributes.element_literals import (
     ElementList,
     NumberList,
     bulk_numbers,
-    read_elements,
+    parse_elements,
 )
 from sdyopt.asm.parser.attributes.numbers import (
     float_bits,
@@ -48,7 +48,7 @@ _DECIMALS = re.compile(r"(?:-?\d{1,18},)*", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class DenseLiteral:
-    """`dense<elements>`; the elements in bulk, if they are a plain list of numbers."""
+    """`dense<elements>`; `bulk` has the elements if they are a well-formed list of numbers."""
 
     text: str
     bulk: NumberList | None
@@ -59,24 +59,24 @@ class DenseLiteral:
         if type is None:
             raise context.wrong_token_error("expected ':'", context.following)
         shaped = static_shape(context, type, self.offset)
-        found = bulk_elements(self.text, self.bulk, shaped)
-        if found is not None:
-            return found
+        attribute = bulk_elements(self.text, self.bulk, shaped)
+        if attribute is not None:
+            return attribute
         elements = ElementList((), [], [], [])
         if self.text.strip():
-            elements = read_elements(context, self.text, self.text_offset)
+            elements = parse_elements(context, self.text, self.text_offset)
         return elements_of(context, elements, shaped, self.offset)
 
 
 @action("elements")
 def _elements(context: ActionContext, parts: list[Any], offsets: list[int]) -> tuple[str, NumberList | None]:
-    """Sees to it that the text is a list of elements, whatever their type."""
+    """Checks that the text is a list of elements, of any type."""
     text = parts[0]
     if not text.strip() and not context.source.text.startswith(">", context.following):
         raise context.error_ahead("expected element literal of primitive type")
     bulk = bulk_numbers(text)
     if bulk is None and text.strip():
-        read_elements(context, text, offsets[0])
+        parse_elements(context, text, offsets[0])
     return text, bulk
 
 
@@ -87,7 +87,7 @@ def _dense(_context: ActionContext, parts: list[Any], offsets: list[int]) -> Den
 
 
 def elements_of(context: ActionContext, found: ElementList, type: DenseShape, offset: int) -> Attribute:
-    """The elements that were read token by token, as elements of a type."""
+    """The attribute of parsed elements and a type."""
     element = type.element
     is_number = isinstance(element, IntegerType | IndexType | FloatType | ComplexType)
     if found.shape is None and found.texts[0].startswith('"') and is_number:
@@ -108,7 +108,7 @@ def elements_of(context: ActionContext, found: ElementList, type: DenseShape, of
 
 
 def bulk_elements(text: str, bulk: NumberList | None, type: DenseShape) -> DenseElements | None:
-    """The elements of a text that is laid out just as the type says; None for all others."""
+    """The attribute of a list with exactly the shape of the type; None for any other list."""
     element = type.element
     is_complex = isinstance(element, ComplexType)
     if isinstance(element, ComplexType):
@@ -139,7 +139,7 @@ def _bulk_hexadecimal(text: str, type: DenseShape) -> DenseElements | None:
 
 
 def _decoded(literal: str) -> bytes | None:
-    """The bytes that a string literal `"0x…"` gives in hexadecimal; None if it does not."""
+    """The bytes of a hexadecimal string literal `"0x…"`; None for any other one."""
     digits = literal[3:-1]
     if not literal.startswith('"0x') or (digits and not digits.isalnum()):
         return None
@@ -163,7 +163,7 @@ def _of_hexadecimal(
 
 
 def _fits(data: bytes, type: DenseShape) -> bool:
-    """Whether these bytes are those of all elements, or of one for all."""
+    """Whether the bytes are those of all elements, or of a splat."""
     size = element_size(type.element)
     return len(data) == size * type.num_elements or len(data) == size
 
@@ -171,20 +171,20 @@ def _fits(data: bytes, type: DenseShape) -> bool:
 def _shape_mismatch(
     context: ActionContext, shape: tuple[int, ...], type: DenseShape, offset: int
 ) -> DiagnosticError:
-    found, wanted = (", ".join(map(str, sizes)) for sizes in (shape, type.shape))
-    message = f"inferred shape of elements literal ([{found}]) does not match type ([{wanted}])"
+    inferred, expected = (", ".join(map(str, sizes)) for sizes in (shape, type.shape))
+    message = f"inferred shape of elements literal ([{inferred}]) does not match type ([{expected}])"
     return context.error(message, offset)
 
 
 def _check_complex_count(context: ActionContext, found: ElementList, type: DenseShape, offset: int) -> None:
     count = len(found.texts)
     if not found.shape and type.num_elements and count != 2:
-        shown, wanted = context.attribute_printer.type(type.element), 2
+        shown, expected = context.attribute_printer.type(type.element), 2
     elif found.shape and count != 2 * type.num_elements:
-        shown, wanted = context.attribute_printer.type(type), 2 * type.num_elements
+        shown, expected = context.attribute_printer.type(type), 2 * type.num_elements
     else:
         return
-    message = f"parsed {count} elements, but type ('{shown}') expected {wanted} elements"
+    message = f"parsed {count} elements, but type ('{shown}') expected {expected} elements"
     raise context.error(message, offset)
 
 
@@ -231,7 +231,7 @@ def _strings(
 
 
 def static_shape(context: ActionContext, type: Type, offset: int) -> DenseShape:
-    """The type of a list of elements; an error if it can have none."""
+    """The type of a list of elements; raises an error if it is not a static shape."""
     if not isinstance(type, ShapedType):
         raise context.error("elements literal must be a shaped type", offset)
     if not isinstance(type, RankedShape) or not type.has_static_shape:

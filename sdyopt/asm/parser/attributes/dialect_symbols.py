@@ -1,7 +1,7 @@
-"""Reading the attributes and types of dialects, and aliases.
+"""Dialect attributes and types, and aliases.
 
-Only the outside is read here: `#namespace.mnemonic<…>`, or `#namespace<mnemonic…>`. A registered
-dialect reads the rest itself; that of an unknown one is kept as text.
+In `#namespace.mnemonic<…>` and `#namespace<mnemonic…>`, a registered dialect parses the body after the
+mnemonic. The body of an unregistered dialect is stored as text.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def parse_dialect_attribute(context: ActionContext, text: str, offset: int) -> A
 
 @dataclass(frozen=True, slots=True)
 class DialectSymbol:
-    """`#namespace.body` or `#namespace<body>`, and where its body stands; an alias has no body."""
+    """`#namespace.body` or `#namespace<body>`, and the offset of the body; an alias has no body."""
 
     namespace: str
     body: str | None
@@ -63,12 +63,12 @@ class DialectSymbol:
     body_offset: int
 
     def attribute_of(self, context: ActionContext, type: Type | None) -> Attribute:
-        """The attribute that this is, which may have a type."""
+        """The attribute of this symbol, which has a type if it is opaque."""
         dialect = context.environment.dialects.find(self.namespace)
         if self.body is None:
             return context.environment.attribute_alias(self.namespace, self.offset)
         if dialect is not None:
-            return self._read(context, dialect, dialect.attribute_parsers, "attribute")
+            return self._parse(context, dialect, dialect.attribute_parsers, "attribute")
         if not context.environment.allow_unregistered:
             text = (
                 f'#"{self.namespace}"<"{self.body}"> : \'{context.attribute_printer.type(type or NONE)}\''
@@ -78,18 +78,18 @@ class DialectSymbol:
         return OpaqueAttr(self.namespace, self.body, type)
 
     def as_type(self, context: ActionContext) -> Type:
-        """The type that this is."""
+        """The type of this symbol."""
         dialect = context.environment.dialects.find(self.namespace)
         if self.body is None:
             return context.environment.type_alias(self.namespace, self.offset)
         if dialect is not None:
-            return self._read(context, dialect, dialect.type_parsers, "type")
+            return self._parse(context, dialect, dialect.type_parsers, "type")
         if not context.environment.allow_unregistered:
             text = f'`!"{self.namespace}"<"{self.body}">` type'
             raise context.error(text + _UNREGISTERED, self.body_offset)
         return OpaqueType(self.namespace, self.body)
 
-    def _read(
+    def _parse(
         self, context: ActionContext, dialect: Dialect, parsers: dict[str, Callable[..., T]], kind: str
     ) -> T:
         if not parsers:
@@ -111,7 +111,7 @@ class DialectSymbol:
 @action("bare_dialect_attribute")
 @action("dialect_attribute")
 def dialect_symbol(_context: ActionContext, parts: list[Any], offsets: list[int]) -> DialectSymbol:
-    """What `#name` or `!name` and the `<…>` that touches it mean: the first dot ends the namespace."""
+    """The symbol of `#name` or `!name` and the `<…>` after it: the namespace ends at the first dot."""
     namespace, dot, rest = parts[0][1:].partition(".")
     if not dot and len(parts) == 1:
         return DialectSymbol(namespace, None, offsets[0] + len(parts[0]), 0)

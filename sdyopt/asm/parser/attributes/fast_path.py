@@ -1,7 +1,7 @@
-"""The commonest types and attributes, recognised by their looks.
+"""Parses the most common types, attributes and locations with regular expressions.
 
-Whatever is built here must be what the grammar builds of the same text; what is not obviously well
-formed is left to the grammar, which also knows what to say about it.
+The result must be that of the grammar. Text that is not obviously well formed is left to the grammar,
+which also has the error messages.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _WORDS: dict[str, Attribute] = {"true": TRUE, "false": FALSE, "unit": UNIT}
 
 
 def fast_type(text: str) -> Type | None:
-    """The type that a text is, if it is a common one."""
+    """The type of a text; None if it needs the grammar."""
     match = _TENSOR.fullmatch(text)
     if match is None:
         return _scalar_type(text)
@@ -65,7 +65,7 @@ def fast_type(text: str) -> Type | None:
 
 
 def fast_attribute(text: str) -> Attribute | None:
-    """The attribute that a text is, if it is a common one."""
+    """The attribute of a text; None if it needs the grammar."""
     first = text[:1]
     if first == '"':
         string = _STRING.fullmatch(text)
@@ -87,12 +87,12 @@ def fast_attribute(text: str) -> Attribute | None:
 
 
 def fast_location(text: str, alias: Callable[[str], Attribute | None]) -> Location | None:
-    """The location that `loc(…)` is, if it is a common one. `alias` gives what a `#name` stands for."""
+    """The location of `loc(…)`; None if it needs the grammar. `alias` looks up `#name`."""
     named = _NAMED_LOCATION.fullmatch(text)
     if named is not None:
         name, child, line, column = named.groups()
         if line is not None:
-            # A file without a name gets one from the grammar.
+            # The grammar names a file without a name.
             return FileLoc(name, int(line), int(column)) if name else None
         inner: Location | None = UnknownLoc() if child is None else _alias_location(child, alias)
         return None if inner is None else NameLoc(name, inner)
@@ -104,8 +104,8 @@ def fast_location(text: str, alias: Callable[[str], Attribute | None]) -> Locati
 
 
 def _alias_location(name: str, alias: Callable[[str], Attribute | None]) -> Location | None:
-    found = alias(name)
-    return found.location if isinstance(found, LocationAttr) else None
+    attribute = alias(name)
+    return attribute.location if isinstance(attribute, LocationAttr) else None
 
 
 def _scalar_type(text: str) -> Type | None:
@@ -114,9 +114,10 @@ def _scalar_type(text: str) -> Type | None:
     if _INTEGER_TYPE.fullmatch(text):
         return integer_type(text)
     if text.startswith("complex<"):
-        part = _scalar_type(text[8:-1])
-        is_whole = text.endswith(">") and isinstance(part, FloatType | IntegerType)
-        return ComplexType(part) if is_whole and part is not None else None
+        element = _scalar_type(text[8:-1])
+        if text.endswith(">") and isinstance(element, FloatType | IntegerType):
+            return ComplexType(element)
+        return None
     return {"index": INDEX, "none": NONE}.get(text)
 
 

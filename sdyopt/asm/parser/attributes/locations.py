@@ -1,4 +1,4 @@
-"""Reading locations."""
+"""Semantic actions of locations."""
 
 from __future__ import annotations
 
@@ -81,11 +81,11 @@ def _fused_with_metadata(_context: ActionContext, parts: list[Any], _offsets: li
 @action("location_alias")
 @action("dialect_location")
 def _location_alias(context: ActionContext, parts: list[Any], offsets: list[int]) -> Location:
-    found = dialect_symbol(context, parts, offsets).attribute_of(context, None)
-    if not isinstance(found, LocationAttr):
-        text = context.attribute_printer.attribute(found)
+    attribute = dialect_symbol(context, parts, offsets).attribute_of(context, None)
+    if not isinstance(attribute, LocationAttr):
+        text = context.attribute_printer.attribute(attribute)
         raise context.error_ahead(f"expected location attribute, but got{text}")
-    return found.location
+    return attribute.location
 
 
 def _text(literal: str) -> str:
@@ -93,7 +93,7 @@ def _text(literal: str) -> str:
 
 
 def _file(literal: str) -> str:
-    # A place in no file is one in what is read from the standard input.
+    # An empty name is that of the standard input.
     return _text(literal) or "-"
 
 

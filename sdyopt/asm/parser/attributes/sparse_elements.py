@@ -1,4 +1,4 @@
-"""Reading `sparse<indices, values>`."""
+"""Semantic actions of `sparse<indices, values>`."""
 
 from __future__ import annotations
 
