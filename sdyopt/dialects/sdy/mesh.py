@@ -136,8 +136,3 @@ class Mesh(Attribute):
     def axis_position(self, name: str) -> int:
         """The index of an axis; the number of axes if there is none of this name."""
         return self._positions.get(name, len(self.axes))
-
-
-def maximal_mesh(device_id: int) -> Mesh:
-    """The mesh of a single device."""
-    return Mesh((), (device_id,))
