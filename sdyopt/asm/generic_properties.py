@@ -1,4 +1,4 @@
 """The properties of unregistered operations in the generic form."""
 
-# The inherent attribute that keeps them.
+# The inherent attribute that stores them.
 PROPERTIES = "properties"

@@ -44,5 +44,5 @@ _BARE_ID = re.compile(BARE_ID)
 
 
 def is_bare_id(name: str) -> bool:
-    """Whether a name can be written without quotes."""
+    """Whether a name needs no quotes."""
     return _BARE_ID.fullmatch(name) is not None

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.parser.extent_scanner import body_extent
@@ -31,8 +31,14 @@ from sdyopt.ir.dialect import Dialect
 
 _CACHED_TEXTS = 4096
 
+T = TypeVar("T")
 A = TypeVar("A", bound=Attribute)
 C = TypeVar("C", bound=type[Attribute])
+
+# The values of the parameters parsed so far.
+Values = list[Any]
+# Gives the error of an attribute of the class, None if it is valid.
+Check = Callable[[Any], str | None]
 
 
 class AttributeElement(Protocol):
@@ -41,10 +47,10 @@ class AttributeElement(Protocol):
     def bind(self, definition: str) -> None:
         """Sets the TableGen definition that parse errors name."""
 
-    def parse(self, parser: AsmParser, values: list[Any]) -> None:
+    def parse(self, parser: AsmParser, values: Values) -> None:
         """Parses this part and appends the values of its parameters."""
 
-    def text(self, attribute: Any) -> str: ...
+    def text(self, attribute: Attribute) -> str: ...
 
 
 class AttributeFormat:
@@ -58,7 +64,7 @@ class AttributeFormat:
         self,
         elements: Sequence[AttributeElement],
         build: Callable[..., Attribute] | None,
-        check: Callable[[Any], str | None] | None,
+        check: Check | None,
     ) -> None:
         self._elements = tuple(elements)
         self._build = build
@@ -81,7 +87,7 @@ class AttributeFormat:
         """Parses an attribute of the class; raises DiagnosticError."""
         assert self._build is not None
         start = parser.skip_trivia() if self._check is not None else 0
-        values: list[Any] = []
+        values: Values = []
         for element in self._elements:
             element.parse(parser, values)
         attribute = self._build(*values)
@@ -97,7 +103,7 @@ class AttributeFormat:
 def attribute_format(
     *elements: AttributeElement | str,
     build: Callable[..., Attribute] | None = None,
-    check: Callable[[Any], str | None] | None = None,
+    check: Check | None = None,
 ) -> AttributeFormat:
     """The format with these elements; a string is punctuation or a keyword, printed with its blanks."""
     return AttributeFormat(_elements(elements), build, check)
@@ -182,14 +188,14 @@ class Literal:
     def bind(self, definition: str) -> None:
         pass
 
-    def parse(self, parser: AsmParser, values: list[Any]) -> None:
+    def parse(self, parser: AsmParser, values: Values) -> None:
         parser.expect(self.token)
 
-    def text(self, attribute: Any) -> str:
+    def text(self, attribute: Attribute) -> str:
         return self._text
 
 
-class Parameter:
+class Parameter(Generic[T]):
     """The value of a field. `name` and `cpp_type` are those of the TableGen definition."""
 
     def __init__(
@@ -197,8 +203,8 @@ class Parameter:
         field: str,
         name: str,
         cpp_type: str,
-        parse: Callable[[AsmParser], Any],
-        text: Callable[[Any], str],
+        parse: Callable[[AsmParser], T],
+        text: Callable[[T], str],
     ) -> None:
         self.field = field
         self._name = name
@@ -212,20 +218,20 @@ class Parameter:
             f"failed to parse {definition} parameter '{self._name}' which is to be a `{self._cpp_type}`"
         )
 
-    def parse(self, parser: AsmParser, values: list[Any]) -> None:
+    def parse(self, parser: AsmParser, values: Values) -> None:
         try:
             values.append(self._parse(parser))
         except DiagnosticError as error:
             raise with_error_at_next_token(parser, error, self._failure) from None
 
-    def text(self, attribute: Any) -> str:
+    def text(self, attribute: Attribute) -> str:
         return self._text(getattr(attribute, self.field))
 
 
 class BracketedList:
     """A list parameter in brackets, possibly empty."""
 
-    def __init__(self, open: str, items: Parameter, close: str) -> None:
+    def __init__(self, open: str, items: Parameter[Any], close: str) -> None:
         self._open = open
         self._items = items
         self._close = close
@@ -233,7 +239,7 @@ class BracketedList:
     def bind(self, definition: str) -> None:
         self._items.bind(definition)
 
-    def parse(self, parser: AsmParser, values: list[Any]) -> None:
+    def parse(self, parser: AsmParser, values: Values) -> None:
         parser.expect(self._open)
         if parser.accept(self._close):
             values.append(())
@@ -241,7 +247,7 @@ class BracketedList:
         self._items.parse(parser, values)
         parser.expect(self._close)
 
-    def text(self, attribute: Any) -> str:
+    def text(self, attribute: Attribute) -> str:
         return self._open + self._items.text(attribute) + self._close
 
 
@@ -262,14 +268,14 @@ class OptionalGroup:
         for element in self._rest:
             element.bind(definition)
 
-    def parse(self, parser: AsmParser, values: list[Any]) -> None:
+    def parse(self, parser: AsmParser, values: Values) -> None:
         if not parser.accept(self._first.token):
             values.append(self._default)
             return
         for element in self._rest:
             element.parse(parser, values)
 
-    def text(self, attribute: Any) -> str:
+    def text(self, attribute: Attribute) -> str:
         if getattr(attribute, self._parameter.field) == self._default:
             return ""
         return "".join([element.text(attribute) for element in (self._first, *self._rest)])
@@ -288,24 +294,24 @@ class Custom:
     def bind(self, definition: str) -> None:
         pass
 
-    def parse(self, parser: AsmParser, values: list[Any]) -> None:
+    def parse(self, parser: AsmParser, values: Values) -> None:
         values += self._parse(parser)
 
-    def text(self, attribute: Any) -> str:
+    def text(self, attribute: Attribute) -> str:
         return self._text(attribute)
 
 
-def integer(field: str, name: str = "") -> Parameter:
+def integer(field: str, name: str = "") -> Parameter[int]:
     """A 64-bit integer."""
     return Parameter(field, name or field, "int64_t", AsmParser.integer, str)
 
 
-def string(field: str, name: str = "") -> Parameter:
+def string(field: str, name: str = "") -> Parameter[str]:
     """A string literal."""
     return Parameter(field, name or field, "::llvm::StringRef", AsmParser.string, quote)
 
 
-def nested(field: str, attribute_class: type[Attribute], name: str = "", namespace: str = "") -> Parameter:
+def nested(field: str, attribute_class: type[A], name: str = "", namespace: str = "") -> Parameter[A]:
     """An attribute of a class; `namespace` qualifies its name in errors."""
     format = _formats[attribute_class]
     cpp_type = namespace + _cpp_names[attribute_class]
@@ -313,7 +319,7 @@ def nested(field: str, attribute_class: type[Attribute], name: str = "", namespa
     return Parameter(field, name or field, cpp_type, parse, format.text)
 
 
-def nested_list(field: str, attribute_class: type[Attribute], name: str = "") -> Parameter:
+def nested_list(field: str, attribute_class: type[A], name: str = "") -> Parameter[tuple[A, ...]]:
     """Attributes of a class with commas between them, at least one."""
     text = _formats[attribute_class].text
     return list_of(
@@ -321,14 +327,14 @@ def nested_list(field: str, attribute_class: type[Attribute], name: str = "") ->
         name or field,
         _cpp_names[attribute_class],
         lambda parser: parse_nested(parser, attribute_class),
-        # An attribute without text is written in full.
+        # An attribute without text is printed in full.
         lambda item: text(item) or _full_text(item),
     )
 
 
 def list_of(
-    field: str, name: str, cpp_type: str, parse: Callable[[AsmParser], Any], text: Callable[[Any], str]
-) -> Parameter:
+    field: str, name: str, cpp_type: str, parse: Callable[[AsmParser], T], text: Callable[[T], str]
+) -> Parameter[tuple[T, ...]]:
     """Values with commas between them, at least one."""
     return Parameter(
         field,
@@ -343,8 +349,8 @@ def parse_nested(parser: AsmParser, attribute_class: type[A]) -> A:
     """Parses an attribute of a class without dialect and mnemonic, with them, or as an alias."""
     start = parser.skip_trivia()
     if not parser.text.startswith("#", start):
-        found: A = _formats[attribute_class].parse(parser)
-        return found
+        nested: A = _formats[attribute_class].parse(parser)
+        return nested
     attribute = parser.attribute()
     if not isinstance(attribute, attribute_class):
         raise parser.error("invalid kind of attribute specified", start)

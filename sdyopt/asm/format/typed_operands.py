@@ -78,8 +78,8 @@ class OperandsAndResultsType(FormatElement):
             op_parser.types[results[0].attribute_name] = list(type.results)
         else:
             assert all(f.arity == ONE for f in results)
-            for one, found in zip(results, type.results, strict=False):
-                op_parser.types[one.attribute_name] = [found]
+            for result, result_type in zip(results, type.results, strict=False):
+                op_parser.types[result.attribute_name] = [result_type]
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         out.functional_type(signature.operand_types, signature.result_types)

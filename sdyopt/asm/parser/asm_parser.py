@@ -112,10 +112,10 @@ class AsmParser:
 
     def word(self, context: str = "") -> str:
         """Parses a keyword, or raises "expected valid keyword"."""
-        found = self.accept_word()
-        if found is None:
+        keyword = self.accept_word()
+        if keyword is None:
             raise self.error_at_next_token(f"expected valid keyword{context}")
-        return found
+        return keyword
 
     # --- Literals -----------------------------------------------------------------------
 
@@ -173,10 +173,10 @@ class AsmParser:
 
     def string(self) -> str:
         """Parses a string literal, or raises "expected string"."""
-        found = self.accept_string()
-        if found is None:
+        value = self.accept_string()
+        if value is None:
             raise self.error_at_next_token("expected string")
-        return found
+        return value
 
     def accept_symbol(self) -> str | None:
         """Parses `@name` if it is next, and returns the name."""
@@ -188,10 +188,10 @@ class AsmParser:
 
     def symbol(self) -> str:
         """Parses `@name`, or raises MLIR's error for a symbol name."""
-        found = self.accept_symbol()
-        if found is None:
+        name = self.accept_symbol()
+        if name is None:
             raise self.error_at_next_token("expected valid '@'-identifier for symbol name")
-        return found
+        return name
 
     # --- Types, attributes, locations -------------------------------------------------
 

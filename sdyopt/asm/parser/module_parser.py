@@ -409,26 +409,26 @@ class ModuleParser:
         name = parser.accept_string()
         if name is not None:
             return parse_generic(self, name, offset, parser.position)
-        written = parser.accept_word()
-        if written is None or _INTEGER_TYPE.fullmatch(written):
+        keyword = parser.accept_word()
+        if keyword is None or _INTEGER_TYPE.fullmatch(keyword):
             parser.position = offset
             raise parser.wrong_token_error("expected operation name in quotes")
-        name = written if "." in written else f"{self._default_dialect}.{written}"
+        name = keyword if "." in keyword else f"{self._default_dialect}.{keyword}"
         op_class = self.dialects.op_class(name)
         if op_class is None or op_class.assembly is None:
-            raise self._unknown_op(written, name, parser, offset)
+            raise self._unknown_op(keyword, name, parser, offset)
         op_parser = OpAsmParser(self, parser.position, name, op_class, offset)
         op_class.assembly.parse(op_parser)
         op_parser.resolve_operands_and_types()
         return op_parser
 
-    def _unknown_op(self, written: str, name: str, parser: AsmParser, offset: int) -> DiagnosticError:
+    def _unknown_op(self, keyword: str, name: str, parser: AsmParser, offset: int) -> DiagnosticError:
         namespace, _, mnemonic = name.partition(".")
         dialect = self.dialects.find(namespace)
-        tried = f" (tried '{name}' as well)" if name != written else ""
+        tried = f" (tried '{name}' as well)" if name != keyword else ""
         if dialect is None:
             available = ", ".join(self.dialects.names())
-            error = parser.error(f"Dialect `{namespace}' not found for custom op '{written}' {tried}", offset)
+            error = parser.error(f"Dialect `{namespace}' not found for custom op '{keyword}' {tried}", offset)
             return error.note(
                 f"Available dialects: {available}; for more info on dialect registration see "
                 "https://mlir.llvm.org/getting_started/Faq/#registered-loaded-dependent-whats-up-with-"
@@ -436,7 +436,7 @@ class ModuleParser:
             )
         if mnemonic in dialect.ops:
             return parser.error(f"custom op '{name}' has no custom assembly form", offset)
-        return parser.error(f"custom op '{written}' is unknown{tried}", offset)
+        return parser.error(f"custom op '{keyword}' is unknown{tried}", offset)
 
     def _name_results(self, op: Op, groups: list[tuple[str, int, int]], start: int) -> None:
         if not groups:

@@ -166,10 +166,10 @@ class OpAsmParser(AsmParser):
 
     def operand(self) -> OperandName:
         """Parses an operand, or raises "expected SSA operand"."""
-        found = self.accept_operand()
-        if found is None:
+        operand = self.accept_operand()
+        if operand is None:
             raise self.wrong_token_error("expected SSA operand")
-        return found
+        return operand
 
     def operand_list(self) -> list[OperandName]:
         """Parses `%a, %b, …`, possibly none."""
@@ -203,9 +203,9 @@ class OpAsmParser(AsmParser):
 
     def attribute_dictionary(self) -> DictAttr:
         """Parses `{…}` if it is next. Its attributes take precedence over those from format elements."""
-        found = self.accept_dictionary() or EMPTY_DICT
-        self.written.update(found.entries)
-        return found
+        attributes = self.accept_dictionary() or EMPTY_DICT
+        self.written.update(attributes.entries)
+        return attributes
 
     def check_not_written(self, name: str) -> None:
         """Rejects an attribute in the dictionary that another part of the text has as well."""

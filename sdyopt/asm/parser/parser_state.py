@@ -66,7 +66,7 @@ class ParserState:
         return True
 
     def _define(
-        self, table: dict[str, T], kind: str, match: re.Match[str], parser: AsmParser, read: Callable[[], T]
+        self, table: dict[str, T], kind: str, match: re.Match[str], parser: AsmParser, parse: Callable[[], T]
     ) -> None:
         name = match[0][1:]
         if name in table:
@@ -75,7 +75,7 @@ class ParserState:
             raise parser.unprefixed_error(f"{kind} names with a '.' are reserved for dialect-defined names")
         parser.position = match.end()
         parser.expect("=", f" in {kind} alias definition")
-        table[name] = read()
+        table[name] = parse()
 
     def finish(self, end: AsmParser) -> None:
         """Sets the locations that were used before their alias was defined."""

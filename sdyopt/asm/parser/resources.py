@@ -46,8 +46,8 @@ def _section(parser: AsmParser, resources: Resources, dialects: DialectTable) ->
         raise parser.error(f"unknown key '{name}' in file metadata dictionary", offset)
 
 
-def _groups(parser: AsmParser, read: Callable[[str, int], None]) -> None:
-    """Parses `{name: {…}, …}`. `read` gets a name and its offset, and parses after the inner brace."""
+def _groups(parser: AsmParser, parse: Callable[[str, int], None]) -> None:
+    """Parses `{name: {…}, …}`. `parse` takes a name and its offset, and parses after the inner brace."""
 
     def group() -> None:
         offset = parser.skip_trivia()
@@ -56,7 +56,7 @@ def _groups(parser: AsmParser, read: Callable[[str, int], None]) -> None:
             raise parser.error(_NO_KEY)
         parser.expect(":")
         parser.expect("{")
-        read(name, offset)
+        parse(name, offset)
 
     parser.expect("{")
     _list(parser, "}", group)

@@ -105,7 +105,7 @@ class Scope:
         """Defines a group of results: `%name` is the first one, `%name#k` the one at index k."""
         self.define(name, results[0], offset, parser)
         if len(results) > 1:
-            # Both spellings of the first result.
+            # The first result has two names.
             self.values[f"{name}#0"] = results[0]
             self.offsets[f"{name}#0"] = offset
         for index in range(1, len(results)):

@@ -46,7 +46,7 @@ class PrintOptions:
 
 
 def print_op(op: Op, options: PrintOptions = PrintOptions()) -> str:
-    """The text of an operation and its aliases, which ends in a newline."""
+    """The text of an operation and the definitions of its aliases, with a newline at the end."""
     aliases, ssa_names = Aliases(), _ssa_names(op, options)
     if options.debuginfo and not options.local_scope:
         aliases = _find_aliases(op, options, ssa_names)

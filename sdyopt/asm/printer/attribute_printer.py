@@ -158,7 +158,7 @@ class AttributePrinter:
             output.append(text)
             size += len(text)
             if size > MAX_TEXT or len(output) > MAX_PARTS:
-                raise DiagnosticError.at(UnknownLoc(), "attribute is too long to be written out")
+                raise DiagnosticError.at(UnknownLoc(), "attribute is too long to print")
         return "".join(output)
 
     def _parts(self, element: Interned) -> Parts:

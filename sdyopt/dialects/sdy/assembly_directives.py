@@ -15,6 +15,7 @@ from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.constraints import TypeConstraint, of_class
 from sdyopt.ir.op_fields import AttrField
 from sdyopt.ir.op_signature import OpSignature
+from sdyopt.ir.operation import Op
 from sdyopt.ir.types import RankedTensor, ShapedType, Type
 
 # --- Types --------------------------------------------------------------------------------------
@@ -123,7 +124,7 @@ def body_with_arguments() -> Custom:
         arguments = op_parser.comma_list(op_parser.argument, "(", ")", " in argument list")
         op_parser.region(arguments)
 
-    def print(op: Any, printer: OpAsmPrinter) -> None:
+    def print(op: Op, printer: OpAsmPrinter) -> None:
         region = op.regions[0]
         printer.write(" (")
         for index, argument in enumerate(region.blocks[0].arguments):

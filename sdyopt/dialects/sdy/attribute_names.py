@@ -15,5 +15,5 @@ BLOCK_ARGUMENT_ORIGINS = "sdy.block_arg_sharding_origins"
 ORIGIN_NAME = "sdy.sharding_origin_name"
 # The execution thread of a function, such as the host's.
 EXECUTION_THREAD = "execution_thread"
-# The manual axes of the calls of a function, by which flattening keeps functions apart.
+# The manual axes of the calls of a function.
 FUNCTION_MANUAL_AXES = "sdy.func_manual_axes"

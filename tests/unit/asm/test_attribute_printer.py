@@ -80,7 +80,7 @@ def test_exponentially_long_text_is_rejected() -> None:
     attribute: Attribute = UNIT
     for _ in range(100):
         attribute = ArrayAttr((attribute, attribute))
-    with pytest.raises(DiagnosticError, match="too long to be written out"):
+    with pytest.raises(DiagnosticError, match="too long to print"):
         AttributePrinter().attribute(attribute)
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from sdyopt.asm.lexical import TRIVIA
-from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, action
+from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, Parts, action
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.ir.affine import AffineMapAttr
 from sdyopt.ir.attribute import Attribute, DictAttr, StringAttr
@@ -39,7 +38,7 @@ _VECTOR_DIMENSION = re.compile(r"(\[?)[^\d\[]*?(\d+)")
 
 
 @action("integer_type")
-def _integer_type(context: ActionContext, parts: list[Any], offsets: list[int]) -> IntegerType:
+def _integer_type(context: ActionContext, parts: Parts, offsets: list[int]) -> IntegerType:
     return integer_type(parts[0]) or _raise_width(context, parts[0], offsets[0])
 
 
@@ -59,39 +58,39 @@ def _raise_width(context: ActionContext, word: str, offset: int) -> IntegerType:
 
 
 @action("float_type")
-def _float_type(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> FloatType:
+def _float_type(_context: ActionContext, parts: Parts, _offsets: list[int]) -> FloatType:
     return FloatType(parts[0])
 
 
 @action("index_type")
-def _index_type(_context: ActionContext, _parts: list[Any], _offsets: list[int]) -> IndexType:
+def _index_type(_context: ActionContext, _parts: Parts, _offsets: list[int]) -> IndexType:
     return INDEX
 
 
 @action("none_type")
-def _none_type(_context: ActionContext, _parts: list[Any], _offsets: list[int]) -> NoneType:
+def _none_type(_context: ActionContext, _parts: Parts, _offsets: list[int]) -> NoneType:
     return NONE
 
 
 @action("complex")
-def _complex(context: ActionContext, parts: list[Any], offsets: list[int]) -> ComplexType:
+def _complex(context: ActionContext, parts: Parts, offsets: list[int]) -> ComplexType:
     if not isinstance(parts[2], IntegerType | FloatType):
         raise context.error("invalid element type for complex", offsets[2])
     return ComplexType(parts[2])
 
 
 @action("tuple")
-def _tuple(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> TupleType:
+def _tuple(_context: ActionContext, parts: Parts, _offsets: list[int]) -> TupleType:
     return TupleType(tuple(parts[2]) if len(parts) == 4 else ())
 
 
 @action("function")
-def _function(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> FunctionType:
+def _function(_context: ActionContext, parts: Parts, _offsets: list[int]) -> FunctionType:
     return FunctionType(tuple(parts[0]), tuple(parts[2]))
 
 
 @action("tensor")
-def _tensor(context: ActionContext, parts: list[Any], offsets: list[int]) -> RankedTensor | UnrankedTensor:
+def _tensor(context: ActionContext, parts: Parts, offsets: list[int]) -> RankedTensor | UnrankedTensor:
     shape: tuple[int, ...] | None = parts[2]
     element, encoding = parts[3], parts[5] if len(parts) == 7 else None
     if isinstance(element, _NO_TENSOR_ELEMENTS):
@@ -114,7 +113,7 @@ def _check_encoding(context: ActionContext, encoding: Attribute, type: RankedTen
 
 
 @action("shape")
-def _shape(context: ActionContext, parts: list[Any], offsets: list[int]) -> tuple[int, ...] | None:
+def _shape(context: ActionContext, parts: Parts, offsets: list[int]) -> tuple[int, ...] | None:
     """The shape `4x?x`; None for the unranked `*x`."""
     if "*" in parts[0]:
         if "x" not in parts[0]:
@@ -125,9 +124,7 @@ def _shape(context: ActionContext, parts: list[Any], offsets: list[int]) -> tupl
 
 
 @action("vector_shape")
-def _vector_shape(
-    context: ActionContext, parts: list[Any], offsets: list[int]
-) -> tuple[tuple[int, bool], ...]:
+def _vector_shape(context: ActionContext, parts: Parts, offsets: list[int]) -> tuple[tuple[int, bool], ...]:
     """The sizes in `4x[8]x`, and whether each is scalable."""
     for bracket in re.finditer(r"\[[^\]]*", parts[0]):
         if not bracket[0][1:].strip():
@@ -142,7 +139,7 @@ def _vector_shape(
 
 
 @action("vector")
-def _vector(context: ActionContext, parts: list[Any], offsets: list[int]) -> VectorType:
+def _vector(context: ActionContext, parts: Parts, offsets: list[int]) -> VectorType:
     shape = tuple(size for size, _ in parts[2])
     if 0 in shape:
         sizes = ", ".join(map(str, shape))
@@ -155,7 +152,7 @@ def _vector(context: ActionContext, parts: list[Any], offsets: list[int]) -> Vec
 
 
 @action("memref")
-def _memref(context: ActionContext, parts: list[Any], offsets: list[int]) -> MemRefType | UnrankedMemRef:
+def _memref(context: ActionContext, parts: Parts, offsets: list[int]) -> MemRefType | UnrankedMemRef:
     shape: tuple[int, ...] | None = parts[2]
     element = parts[3]
     if isinstance(element, _NO_MEMREF_ELEMENTS):
@@ -175,7 +172,7 @@ def _memref(context: ActionContext, parts: list[Any], offsets: list[int]) -> Mem
 
 
 @action("layout")
-def _layout(context: ActionContext, parts: list[Any], _offsets: list[int]) -> tuple[Attribute, int]:
+def _layout(context: ActionContext, parts: Parts, _offsets: list[int]) -> tuple[Attribute, int]:
     return parts[0], context.following
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 from sdyopt.asm.lexical import FLOAT
 from sdyopt.asm.parser.attributes.element_literals import (
@@ -19,7 +18,7 @@ from sdyopt.asm.parser.attributes.numbers import (
     pack_floats,
     pack_integers,
 )
-from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, action
+from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, Parts, action
 from sdyopt.asm.strings import unescape
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.ir.attribute import ArrayAttr, Attribute
@@ -69,7 +68,7 @@ class DenseLiteral:
 
 
 @action("elements")
-def _elements(context: ActionContext, parts: list[Any], offsets: list[int]) -> tuple[str, NumberList | None]:
+def _elements(context: ActionContext, parts: Parts, offsets: list[int]) -> tuple[str, NumberList | None]:
     """Checks that the text is a list of elements, of any type."""
     text = parts[0]
     if not text.strip() and not context.source.text.startswith(">", context.following):
@@ -81,30 +80,30 @@ def _elements(context: ActionContext, parts: list[Any], offsets: list[int]) -> t
 
 
 @action("dense")
-def _dense(_context: ActionContext, parts: list[Any], offsets: list[int]) -> DenseLiteral:
+def _dense(_context: ActionContext, parts: Parts, offsets: list[int]) -> DenseLiteral:
     text, bulk = parts[2]
     return DenseLiteral(text, bulk, offsets[0], offsets[2])
 
 
-def elements_of(context: ActionContext, found: ElementList, type: DenseShape, offset: int) -> Attribute:
+def elements_of(context: ActionContext, elements: ElementList, type: DenseShape, offset: int) -> Attribute:
     """The attribute of parsed elements and a type."""
     element = type.element
     is_number = isinstance(element, IntegerType | IndexType | FloatType | ComplexType)
-    if found.shape is None and found.texts[0].startswith('"') and is_number:
-        return _of_hexadecimal(context, found.texts[0], found.offsets[0], type, offset)
-    if found.shape and found.shape != type.shape:
-        raise _shape_mismatch(context, found.shape, type, offset)
-    if not found.texts and type.num_elements:
+    if elements.shape is None and elements.texts[0].startswith('"') and is_number:
+        return _of_hexadecimal(context, elements.texts[0], elements.offsets[0], type, offset)
+    if elements.shape and elements.shape != type.shape:
+        raise _shape_mismatch(context, elements.shape, type, offset)
+    if not elements.texts and type.num_elements:
         shown = context.attribute_printer.type(type)
         raise context.error(f"parsed zero elements, but type ('{shown}') expected at least 1", offset)
     if isinstance(element, ComplexType):
-        _check_complex_count(context, found, type, offset)
+        _check_complex_count(context, elements, type, offset)
         element = element.element
     if isinstance(element, IntegerType | IndexType):
-        return dense(type, pack_integers(_integers(context, found, element), element))
+        return dense(type, pack_integers(_integers(context, elements, element), element))
     if isinstance(element, FloatType):
-        return dense(type, _float_bytes(context, found, element))
-    return _strings(context, found, type, offset)
+        return dense(type, _float_bytes(context, elements, element))
+    return _strings(context, elements, type, offset)
 
 
 def bulk_elements(text: str, bulk: NumberList | None, type: DenseShape) -> DenseElements | None:
@@ -176,11 +175,13 @@ def _shape_mismatch(
     return context.error(message, offset)
 
 
-def _check_complex_count(context: ActionContext, found: ElementList, type: DenseShape, offset: int) -> None:
-    count = len(found.texts)
-    if not found.shape and type.num_elements and count != 2:
+def _check_complex_count(
+    context: ActionContext, elements: ElementList, type: DenseShape, offset: int
+) -> None:
+    count = len(elements.texts)
+    if not elements.shape and type.num_elements and count != 2:
         shown, expected = context.attribute_printer.type(type.element), 2
-    elif found.shape and count != 2 * type.num_elements:
+    elif elements.shape and count != 2 * type.num_elements:
         shown, expected = context.attribute_printer.type(type), 2 * type.num_elements
     else:
         return
@@ -188,9 +189,9 @@ def _check_complex_count(context: ActionContext, found: ElementList, type: Dense
     raise context.error(message, offset)
 
 
-def _integers(context: ActionContext, found: ElementList, type: IntegerType | IndexType) -> list[int]:
+def _integers(context: ActionContext, elements: ElementList, type: IntegerType | IndexType) -> list[int]:
     values = []
-    for text, offset, is_negative in zip(found.texts, found.offsets, found.negative, strict=True):
+    for text, offset, is_negative in zip(elements.texts, elements.offsets, elements.negative, strict=True):
         if is_negative and isinstance(type, IntegerType) and type.is_unsigned:
             message = "expected unsigned integer elements, but parsed negative value"
             raise context.error(message, offset)
@@ -208,11 +209,11 @@ def _integers(context: ActionContext, found: ElementList, type: IntegerType | In
     return values
 
 
-def _float_bytes(context: ActionContext, found: ElementList, type: FloatType) -> bytes:
+def _float_bytes(context: ActionContext, elements: ElementList, type: FloatType) -> bytes:
     size = element_size(type)
     mask = (1 << 8 * size) - 1
     packed = []
-    for text, offset, is_negative in zip(found.texts, found.offsets, found.negative, strict=True):
+    for text, offset, is_negative in zip(elements.texts, elements.offsets, elements.negative, strict=True):
         if not text[0].isdigit():
             raise context.error("expected floating point literal", offset)
         bits = float_bits(context, text, is_negative, type, offset)
@@ -221,12 +222,12 @@ def _float_bytes(context: ActionContext, found: ElementList, type: FloatType) ->
 
 
 def _strings(
-    context: ActionContext, found: ElementList, type: DenseShape, offset: int
+    context: ActionContext, elements: ElementList, type: DenseShape, offset: int
 ) -> DenseStringElements:
-    for text in found.texts:
+    for text in elements.texts:
         if not text.startswith('"'):
             raise context.error(f"expected string token, got {text}", offset)
-    values = tuple(unescape(text[1:-1]) for text in found.texts)
+    values = tuple(unescape(text[1:-1]) for text in elements.texts)
     return DenseStringElements(type, values[:1] if len(set(values)) == 1 else values)
 
 
@@ -243,7 +244,7 @@ def static_shape(context: ActionContext, type: Type, offset: int) -> DenseShape:
 
 
 @action("dense_type")
-def _dense_type(context: ActionContext, parts: list[Any], offsets: list[int]) -> RankedShape:
+def _dense_type(context: ActionContext, parts: Parts, offsets: list[int]) -> RankedShape:
     type = parts[0]
     if not isinstance(type, ShapedType):
         raise context.error("expected a shaped type for dense elements", offsets[0])
@@ -256,7 +257,7 @@ def _dense_type(context: ActionContext, parts: list[Any], offsets: list[int]) ->
 
 
 @action("dense_by_type")
-def _dense_by_type(context: ActionContext, parts: list[Any], offsets: list[int]) -> Attribute:
+def _dense_by_type(context: ActionContext, parts: Parts, offsets: list[int]) -> Attribute:
     type, attribute = parts[2], parts[4]
     element = type.element
     is_list = isinstance(attribute, ArrayAttr) and not (isinstance(element, ComplexType) and not type.shape)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from sdyopt.asm.lexical import BARE_ID
 from sdyopt.asm.parser.asm_parser import KEYWORD, AsmParser
-from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, action
+from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, Parts, action
 from sdyopt.asm.parser.extent_scanner import body_extent
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.ir.attribute import Attribute, OpaqueAttr, Type
@@ -110,7 +110,7 @@ class DialectSymbol:
 
 @action("bare_dialect_attribute")
 @action("dialect_attribute")
-def dialect_symbol(_context: ActionContext, parts: list[Any], offsets: list[int]) -> DialectSymbol:
+def dialect_symbol(_context: ActionContext, parts: Parts, offsets: list[int]) -> DialectSymbol:
     """The symbol of `#name` or `!name` and the `<…>` after it: the namespace ends at the first dot."""
     namespace, dot, rest = parts[0][1:].partition(".")
     if not dot and len(parts) == 1:
@@ -123,5 +123,5 @@ def dialect_symbol(_context: ActionContext, parts: list[Any], offsets: list[int]
 
 @action("bare_dialect_type")
 @action("dialect_type")
-def _dialect_type(context: ActionContext, parts: list[Any], offsets: list[int]) -> Type:
+def _dialect_type(context: ActionContext, parts: Parts, offsets: list[int]) -> Type:
     return dialect_symbol(context, parts, offsets).as_type(context)

@@ -23,7 +23,9 @@ from sdyopt.ir.attribute import Attribute, DistinctAttr
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.types import NONE, Type
 
-Action = Callable[["ActionContext", list[Any], list[int]], Any]
+# The values of the symbols of a rule: the text of a token, or the result of an action.
+Parts = list[Any]
+Action = Callable[["ActionContext", Parts, list[int]], Any]
 A = TypeVar("A", bound=Action)
 
 _actions: dict[str, Action] = {}
@@ -75,7 +77,7 @@ class ActionContext:
         # The names of dimensions and symbols in the current affine map or set.
         self.affine_names: dict[str, AffineExpr] = {}
 
-    def build(self, action: str, parts: list[Any], offsets: list[int]) -> Any:
+    def build(self, action: str, parts: Parts, offsets: list[int]) -> Any:
         return _actions[action](self, parts, offsets)
 
     def error(self, message: str, offset: int) -> DiagnosticError:
@@ -115,34 +117,34 @@ class ActionContext:
 
 
 @action("empty_list")
-def _empty_list(_context: ActionContext, _parts: list[Any], _offsets: list[int]) -> list[Any]:
+def _empty_list(_context: ActionContext, _parts: Parts, _offsets: list[int]) -> Parts:
     return []
 
 
 @action("first")
-def _first(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> list[Any]:
+def _first(_context: ActionContext, parts: Parts, _offsets: list[int]) -> Parts:
     return [parts[0]]
 
 
 @action("more")
-def _more(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> list[Any]:
-    elements: list[Any] = parts[0]
+def _more(_context: ActionContext, parts: Parts, _offsets: list[int]) -> Parts:
+    elements: Parts = parts[0]
     elements.append(parts[-1])
     return elements
 
 
 @action("bracketed")
-def _bracketed(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> Any:
+def _bracketed(_context: ActionContext, parts: Parts, _offsets: list[int]) -> Any:
     return parts[1]
 
 
 @action("first_with_offset")
-def _first_with_offset(_context: ActionContext, parts: list[Any], offsets: list[int]) -> list[Any]:
+def _first_with_offset(_context: ActionContext, parts: Parts, offsets: list[int]) -> Parts:
     return [(parts[0], offsets[0])]
 
 
 @action("more_with_offset")
-def _more_with_offset(_context: ActionContext, parts: list[Any], offsets: list[int]) -> list[Any]:
-    elements: list[Any] = parts[0]
+def _more_with_offset(_context: ActionContext, parts: Parts, offsets: list[int]) -> Parts:
+    elements: Parts = parts[0]
     elements.append((parts[2], offsets[2]))
     return elements
