@@ -10,13 +10,14 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sdyopt.asm.lexical import BLOCK_ID, INTEGER, INTEGER_TYPE, SSA_ID, TRIVIA
+from sdyopt.asm.lexical import BLOCK_ID, INTEGER_TYPE
 from sdyopt.asm.parser.asm_parser import LEADING_TRIVIA, AsmParser
 from sdyopt.asm.parser.block_labels import BlockLabels, raise_all
 from sdyopt.asm.parser.generic_op import parse_generic, resolve_properties
 from sdyopt.asm.parser.op_parser import Argument, OpAsmParser
 from sdyopt.asm.parser.parser_state import ParserState, UnresolvedLocation
 from sdyopt.asm.parser.resources import Resources
+from sdyopt.asm.parser.result_groups import ResultGroup, parse_result_groups
 from sdyopt.asm.parser.ssa_scope import Scope
 from sdyopt.asm.parser.statement_cache import (
     NAMES,
@@ -40,8 +41,6 @@ from sdyopt.ir.value import LazyLocation
 MAX_REGION_DEPTH = 1000
 
 _REST_OF_LINE = re.compile(r"[ \t\r]*(?://[^\r\n]*\r?)?(?:\n|\Z)")
-_RESULT = re.compile(SSA_ID)
-_RESULT_COUNT = re.compile(f"{TRIVIA}({INTEGER})")
 _LABEL = re.compile(BLOCK_ID)
 _INTEGER_TYPE = re.compile(INTEGER_TYPE)
 
@@ -334,8 +333,9 @@ class ModuleParser:
     def _parse_statement(self, block: Block) -> None:
         """Parses a statement in full, and stores its template if it allows one."""
         start = self._skip_trivia()
-        groups = self._parse_result_groups()
-        self._skip_trivia()
+        parser = self._parser()
+        groups = parse_result_groups(parser)
+        self._position = parser.position
         op_parser = self._parse_operation()
         end_of_body = op_parser.position
         location = self.trailing_location(op_parser)
@@ -355,7 +355,7 @@ class ModuleParser:
         self,
         op: Op,
         op_parser: OpAsmParser,
-        groups: list[tuple[str, int, int]],
+        groups: list[ResultGroup],
         start: int,
         end_of_body: int,
         has_location: bool,
@@ -366,41 +366,12 @@ class ModuleParser:
         is_location_split = start + len(body) == end_of_body if has_location else not location_text
         if self._position > start + len(line) or not is_location_split:
             return
-        sizes = tuple(size for _, size, _ in groups)
+        sizes = tuple(group.size for group in groups)
         template = template_of(
             op, body, start, sizes, op_parser.operand_offsets, op_parser.location_offset, op_parser.complete
         )
         if template is not None:
             self._templates["%".join(NAMES.split(body)[::2])] = template
-
-    def _parse_result_groups(self) -> list[tuple[str, int, int]]:
-        """Parses `%a, %b:2 =`: the name, number of results and offset of each group."""
-        groups: list[tuple[str, int, int]] = []
-        parser = self._parser()
-        if not self.text.startswith("%", parser.skip_trivia()):
-            return groups
-        while True:
-            match = _RESULT.match(self.text, parser.skip_trivia())
-            if match is None:
-                raise parser.wrong_token_error("expected valid ssa identifier")
-            parser.position = match.end()
-            size = self._parse_result_count(parser) if parser.accept(":") else 1
-            groups.append((match[0], size, match.start()))
-            if not parser.accept(","):
-                break
-        parser.expect("=", " after SSA name")
-        self._position = parser.position
-        return groups
-
-    def _parse_result_count(self, parser: AsmParser) -> int:
-        match = _RESULT_COUNT.match(self.text, parser.position)
-        if match is None:
-            raise parser.wrong_token_error("expected integer number of results")
-        count = int(match[1][:20], 0) if match[1][1:2] == "x" else int(match[1][:20])
-        if not 1 <= count < 1 << 64:
-            raise parser.error("expected named operation to have at least 1 result")
-        parser.position = match.end()
-        return count
 
     def _parse_operation(self) -> OpAsmParser:
         """Parses an operation after `=`, without its location."""
@@ -438,10 +409,10 @@ class ModuleParser:
             return parser.error(f"custom op '{name}' has no custom assembly form", offset)
         return parser.error(f"custom op '{keyword}' is unknown{tried}", offset)
 
-    def _name_results(self, op: Op, groups: list[tuple[str, int, int]], start: int) -> None:
+    def _name_results(self, op: Op, groups: list[ResultGroup], start: int) -> None:
         if not groups:
             return
-        total = sum(size for _, size, _ in groups)
+        total = sum(group.size for group in groups)
         parser = self._parser()
         if not op.results:
             raise parser.error("cannot name an operation with no results", start)
