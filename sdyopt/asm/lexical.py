@@ -36,7 +36,7 @@ UNESCAPED = r'[^"\\\n\v\f]*+'
 # A string literal up to its closing quote, and with it.
 UNCLOSED_STRING = rf'"{UNESCAPED}(?:{ESCAPE}{UNESCAPED})*+'
 STRING = f'{UNCLOSED_STRING}"'
-# What ends where a string literal would, though its escapes may be invalid.
+# A string literal whose escapes need not be valid.
 STRING_EXTENT = r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"'
 SYMBOL = rf"@(?:{BARE_ID}|{STRING})"
 

@@ -141,7 +141,7 @@ def _divide(context: ActionContext, parts: Parts, offsets: list[int]) -> AffineE
     if not rhs.is_symbolic:
         message = f"right operand of {operator} has to be either a constant or symbolic"
         raise context.error(f"non-affine expression: {message}", offsets[1])
-    # The division of a symbol by itself, which MLIR simplifies in the parser only.
+    # The division of a symbol by itself, which MLIR simplifies only when it builds a map.
     if isinstance(lhs, AffineSymbol) and lhs is rhs:
         return AffineConstant(int(operator != AffineOperator.MODULO.value))
     return _bounded(context, _DIVISIONS[operator](lhs, rhs))

@@ -33,7 +33,7 @@ _UNREGISTERED = (
 
 
 def parse_dialect_attribute(context: ActionContext, text: str, offset: int) -> Attribute | None:
-    """The attribute that `#dialect.mnemonic<…>` is, parsed by its dialect; None if the grammar must decide.
+    """Parses `#dialect.mnemonic<…>` with the dialect's parser; None if it needs the grammar.
 
     Raises what the dialect's parser raises.
     """
