@@ -35,7 +35,7 @@ from sdyopt.dialects.sdy.manual_axes import with_manual_axes
 from sdyopt.dialects.sdy.ops import DataFlowEdgeOp
 from sdyopt.dialects.sdy.propagation_debug_attrs import PropagationEdges
 from sdyopt.dialects.sdy.sharding import ShardingPerValue
-from sdyopt.dialects.sdy.value_shardings import edge_behind
+from sdyopt.dialects.sdy.value_shardings import edge_of_owner
 from sdyopt.ir.attribute import DictAttr, array
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
@@ -80,7 +80,7 @@ class SinkDataFlowEdges(Pass):
     def _sink_records(
         self, op: Op, owners: Sequence[Value], origins: str, edges: str, rewriter: Rewriter
     ) -> None:
-        found = [edge for owner in owners if (edge := edge_behind(owner)) is not None]
+        found = [edge for owner in owners if (edge := edge_of_owner(owner)) is not None]
         if self.sink_debug_sharding_origins:
             held = [edge.attributes.get(ORIGINS) for edge in found]
             rewriter.set_attribute(

@@ -1,5 +1,6 @@
-"""Text to programs, and programs to text.
+"""MLIR's textual format: parsing and printing of operations, attributes, types and locations.
 
-`parse` and `print` are the ways in and out. How an operation is written is declared by its dialect, as an
-`assembly`; how types and attributes are, in `pieces`. A statement is parsed once per `spelling`.
+`parser.module_parser` parses a source, `printer.asm_printer` prints an operation. A dialect declares the
+assembly formats of its operations and attributes with the elements in `format`, which both parse and
+print. Repeated statements are parsed once (`parser.statement_cache`).
 """

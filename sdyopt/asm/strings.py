@@ -1,24 +1,26 @@
-"""String literals: what an escaped text stands for, and how a text is escaped."""
+"""Escapes in string literals."""
 
 from __future__ import annotations
 
 import re
 
-_ESCAPE = re.compile(r'\\(?:([nt"\\])|([0-9a-fA-F]{2}))')
+from sdyopt.asm.lexical import ESCAPE
+
+_ESCAPE = re.compile(ESCAPE)
 _SIMPLE = {"n": "\n", "t": "\t", '"': '"', "\\": "\\"}
 _SPECIAL = re.compile(r'[^\x20-\x7e]|["\\]')
 
 
 def unescape(text: str) -> str:
-    """The string that the inside of a literal stands for. Bytes above 127 are read as UTF-8."""
+    """The value of a string literal without its quotes. Bytes above 127 are decoded as UTF-8."""
     if "\\" not in text:
         return text
-    raw = _ESCAPE.sub(lambda m: _SIMPLE[m[1]] if m[1] else _byte(m[2]), text)
+    raw = _ESCAPE.sub(lambda match: _unescaped(match[0][1:]), text)
     return raw.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")
 
 
 def escape(value: str) -> str:
-    """The inside of a literal, as LLVM writes it: what is not printable ASCII as `\\XX`."""
+    """A value as LLVM prints it between quotes: bytes that are not printable ASCII as `\\XX`."""
     if _SPECIAL.search(value) is None:
         return value
     return "".join(
@@ -31,5 +33,7 @@ def escape(value: str) -> str:
     )
 
 
-def _byte(digits: str) -> str:
-    return bytes.fromhex(digits).decode("utf-8", "surrogateescape")
+def _unescaped(escape: str) -> str:
+    if escape in _SIMPLE:
+        return _SIMPLE[escape]
+    return bytes.fromhex(escape).decode("utf-8", "surrogateescape")

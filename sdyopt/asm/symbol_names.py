@@ -1,11 +1,10 @@
-"""How symbol names are written: `@name`, or `@"any text"` where it is no identifier."""
+"""Symbol names in assembly: `@name`, or `@"any text"` if the name is no bare identifier."""
 
 from __future__ import annotations
 
-import re
-
 from sdyopt.asm.format.assembly_format import Attr, Custom
 from sdyopt.asm.format.print_template import Template
+from sdyopt.asm.lexical import is_bare_id
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.strings import escape
 from sdyopt.ir.attribute import Attribute, DictAttr, StringAttr, SymbolRef
@@ -13,18 +12,16 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.symbols import SYM_NAME
 from sdyopt.ir.types import NONE
 
-_IDENTIFIER = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
-
 
 def symbol_text(name: str) -> str:
-    """`@name`, quoted if need be."""
+    """`@name`, quoted if necessary."""
     if not name:
         return "@<<INVALID EMPTY SYMBOL>>"
-    return f"@{name}" if _IDENTIFIER.fullmatch(name) else f'@"{escape(name)}"'
+    return f"@{name}" if is_bare_id(name) else f'@"{escape(name)}"'
 
 
 def symbol_name_directive(is_optional: bool = False) -> Custom:
-    """The operation's own symbol name."""
+    """The format element of the operation's symbol name."""
 
     def parse(op_parser: OpAsmParser) -> None:
         name = op_parser.accept_symbol() if is_optional else op_parser.symbol()
@@ -40,13 +37,13 @@ def symbol_name_directive(is_optional: bool = False) -> Custom:
 
 
 def symbol_reference_directive(field: str) -> Attr:
-    """An attribute that refers to a symbol by its plain name."""
+    """The format element of an attribute that is a flat symbol reference."""
 
     def parse(op_parser: OpAsmParser) -> Attribute:
         offset = op_parser.skip_trivia()
-        found = op_parser.attribute(NONE)
-        if not isinstance(found, SymbolRef) or found.nested:
+        reference = op_parser.attribute(NONE)
+        if not isinstance(reference, SymbolRef) or reference.nested:
             raise op_parser.error("invalid kind of attribute specified", offset)
-        return found
+        return reference
 
     return Attr(field, parse, lambda reference, attribute_printer: symbol_text(reference.root))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sdyopt.asm.format.assembly_format import Attr, AttrDict, Custom, Operand, assembly
 from sdyopt.asm.format.typed_operands import ImpliedType
 from sdyopt.asm.parser.op_parser import OpAsmParser
-from sdyopt.asm.printer.asm_printer import Printer
+from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.dialects.arith.constant import make_constant
 from sdyopt.ir.block import Block
 from sdyopt.ir.constraints import ANY_TYPE, STRING_ATTR, TypeConstraint
@@ -31,7 +31,7 @@ _BOOLEAN = TypeConstraint[Type]("1-bit signless integer", lambda type: type is I
 
 def _parse_successor(op_parser: OpAsmParser, field: str) -> None:
     """Parses `^block` or `^block(%a, %b : types)`."""
-    op_parser.successors.append(op_parser.module_parser.successor(op_parser))
+    op_parser.successors.append(op_parser.successor())
     op_parser.operand_names[field] = []
     if op_parser.accept("("):
         op_parser.operand_names[field] = op_parser.operand_list()
@@ -40,8 +40,8 @@ def _parse_successor(op_parser: OpAsmParser, field: str) -> None:
         op_parser.expect(")")
 
 
-def _print_successor(printer: Printer, block: Block, values: Sequence[Value]) -> None:
-    printer.write(printer.ssa_names.blocks[block])
+def _print_successor(printer: OpAsmPrinter, block: Block, values: Sequence[Value]) -> None:
+    printer.write(printer.label(block))
     if values:
         types = printer.types([value.type for value in values])
         printer.write(f"({printer.name_list(values)} : {types})")
@@ -80,7 +80,7 @@ def _parse_branch(op_parser: OpAsmParser) -> None:
     _parse_successor(op_parser, "targets")
 
 
-def _print_branch(op: BranchOp, printer: Printer) -> None:
+def _print_branch(op: BranchOp, printer: OpAsmPrinter) -> None:
     printer.write(" ")
     _print_successor(printer, op.successors[0], op.targets)
 
@@ -119,7 +119,7 @@ def _parse_successors(op_parser: OpAsmParser) -> None:
         _parse_successor(op_parser, field)
 
 
-def _print_successors(op: ConditionalBranchOp, printer: Printer) -> None:
+def _print_successors(op: ConditionalBranchOp, printer: OpAsmPrinter) -> None:
     for block, values in zip(op.successors, (op.true_targets, op.false_targets), strict=True):
         printer.write(", ")
         _print_successor(printer, block, values)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from sdyopt.asm.format.assembly_format import AttrDict, Custom, Operand, Optional, TypeOf, assembly
 from sdyopt.asm.parser.op_parser import OpAsmParser
-from sdyopt.asm.printer.asm_printer import Printer
+from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.dialects.arith.constant import make_constant
 from sdyopt.dialects.arith.flags import NO_FAST_MATH, NO_OVERFLOW
 from sdyopt.dialects.arith.floats import AddFOp, MulFOp
@@ -64,7 +64,7 @@ def _parse(op_parser: OpAsmParser) -> None:
     op_class.add_indexing_maps(op_parser)
 
 
-def _print(op: NamedOp, printer: Printer) -> None:
+def _print(op: NamedOp, printer: OpAsmPrinter) -> None:
     printer.attribute_dictionary(op, _INDEXING_MAPS)
     for word, values in (("ins", op.inputs), ("outs", op.outputs)):
         types = printer.types([value.type for value in values])

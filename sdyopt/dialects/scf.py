@@ -5,8 +5,8 @@ from __future__ import annotations
 from sdyopt.asm.format.assembly_format import AttrDict, Custom, Operand, Optional, TypeOf, assembly
 from sdyopt.asm.format.typed_operands import ImpliedType
 from sdyopt.asm.parser.op_parser import OpAsmParser
-from sdyopt.asm.printer.asm_printer import Printer
 from sdyopt.asm.printer.attribute_printer import plain_type
+from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.dialects.arith.constant import make_constant
 from sdyopt.ir.attribute import EMPTY_DICT
 from sdyopt.ir.block import Region
@@ -61,7 +61,7 @@ def _parse_if(op_parser: OpAsmParser) -> None:
         op_parser.regions.append(Region())
 
 
-def _print_if(op: IfOp, printer: Printer) -> None:
+def _print_if(op: IfOp, printer: OpAsmPrinter) -> None:
     if op.results:
         printer.write(f" -> ({printer.types(op.result_types)})")
     printer.write(" ")

@@ -7,9 +7,10 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
 from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
-from sdyopt.asm.parser.resources import Resources, resource_section
+from sdyopt.asm.parser.resources import Resources
 from sdyopt.asm.printer.asm_printer import print_for_note, print_op
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.asm.printer.resource_printer import resource_section
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit
 from sdyopt.diagnostics.source import Source
 from sdyopt.driver.job import Job

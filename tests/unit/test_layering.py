@@ -44,11 +44,7 @@ IMPORT_LATE = ("sdyopt/cli", "sdyopt/driver")
 # The only import cycles: sets of modules that import each other. The IR core is one by nature; the others are
 # to be removed.
 IR_CORE = {f"sdyopt.ir.{name}" for name in ("block", "op_fields", "op_signature", "operation", "value")}
-KNOWN_CYCLES = [
-    {"sdyopt.asm.format.assembly_format", "sdyopt.asm.printer.asm_printer"},
-    {f"sdyopt.asm.parser.{name}" for name in ("generic_op", "module_parser", "op_parser")},
-    IR_CORE,
-]
+KNOWN_CYCLES = [IR_CORE]
 
 
 @dataclass(frozen=True)

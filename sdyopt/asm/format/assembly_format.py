@@ -1,20 +1,22 @@
-"""How an operation is written, declared once: a sequence of pieces that both read and write.
+"""Declarative assembly formats of operations: sequences of elements that both parse and print.
 
     class SliceOp(Op):
-        assembly = assembly(Operands("input"), AttrDict(), ":", TypeOf("input"))
+        assembly = assembly(Operand("input"), AttrDict(), ":", TypeOf("input"))
 
-A string stands for itself. Spaces follow the rules of MLIR's declarative format, so nobody writes
-them. Pieces that depend on the form alone make up a template that is cached per form; a piece that
-looks at the place (regions, arguments, names) is called whenever its operation is printed.
+A string is a literal. Blanks follow the rules of MLIR's declarative format and are not declared.
+Elements write what depends on the signature alone into a print template, which is cached per
+signature; regions, arguments and SSA names are printed each time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sdyopt.asm.format.print_template import Template
 from sdyopt.asm.parser.op_parser import OpAsmParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.ir.attribute import Attribute, DictAttr, StringAttr, TypeAttr, UnitAttr
 from sdyopt.ir.constraints import ONE_BLOCK, AttrKind
 from sdyopt.ir.op_fields import (
@@ -31,32 +33,26 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import FunctionType, Type
 
-if TYPE_CHECKING:  # the printer prints with assemblies, some pieces of which call it back
-    from sdyopt.asm.printer.asm_printer import Printer
-
 
 class FormatElement:
-    """A part of an assembly.
+    """A part of an assembly format.
 
-    `elides` names the attributes that it writes itself, which the attribute dictionary leaves out.
+    `elides` names the attributes that it prints, so that the attribute dictionary leaves them out.
     """
 
     elides: tuple[str, ...] = ()
 
     def parse(self, op_parser: OpAsmParser) -> None:
+        """Parses the element into `op_parser`; raises DiagnosticError."""
         raise NotImplementedError
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-        """Adds this piece to the template of a form with these discardable attributes."""
+        """Adds the element to the print template of a signature and discardable attributes."""
         raise NotImplementedError
-
-    def is_written(self, signature: OpSignature, attributes: DictAttr) -> bool:
-        """Whether an optional group anchored here is written."""
-        return True
 
 
 class Assembly:
-    """The pieces of an operation's custom form, behind its name."""
+    """The format of an operation after its name."""
 
     def __init__(self, elements: Sequence[FormatElement]) -> None:
         self.elements = tuple(elements)
@@ -66,16 +62,18 @@ class Assembly:
         for element in self.elements:
             element.parse(op_parser)
 
-    def template(self, signature: OpSignature, attributes: DictAttr, print: Any) -> Template:
-        """What is written behind the operation's name."""
-        out = Template(print, self.elided)
+    def template(
+        self, signature: OpSignature, attributes: DictAttr, attribute_printer: AttributePrinter
+    ) -> Template:
+        """The print template of the text after the operation's name."""
+        out = Template(attribute_printer, self.elided)
         for element in self.elements:
             element.write(out, signature, attributes)
         return out
 
 
 def assembly(*elements: FormatElement | str) -> Assembly:
-    """The assembly made of these pieces; strings are literals."""
+    """The format with these elements; strings are literals."""
     return Assembly(_elements(elements))
 
 
@@ -97,10 +95,10 @@ class Literal(FormatElement):
 
 
 class Optional(FormatElement):
-    """Pieces that are there together or not at all.
+    """An optional group of elements.
 
-    Read if the first one (a literal or an operand group) is next; written if `anchor` is not empty.
-    `otherwise` are pieces that stand there if the group does not.
+    It is parsed if its first element (a literal or an operand group) is next, and printed if the field
+    `anchor` is present. Otherwise the elements of `otherwise` are parsed and printed.
     """
 
     def __init__(
@@ -134,7 +132,7 @@ class Optional(FormatElement):
 
 
 class Operand(FormatElement):
-    """One operand, an optional one, or a list with commas, as the field says."""
+    """The operand of a field, or its operands with commas between them if it is optional or variadic."""
 
     def __init__(self, field: str) -> None:
         self.field = field
@@ -146,8 +144,8 @@ class Operand(FormatElement):
         if field.arity == ONE:
             names = [op_parser.operand()]
         elif field.arity == OPTIONAL:
-            found = op_parser.accept_operand()
-            names = [] if found is None else [found]
+            name = op_parser.accept_operand()
+            names = [] if name is None else [name]
         else:
             names = op_parser.operand_list()
         op_parser.operand_names[self.field] = names
@@ -161,9 +159,9 @@ class Operand(FormatElement):
 
 
 class TypeOf(FormatElement):
-    """The type of a field, or the types of a group with commas.
+    """The type of a field, or its types with commas between them if it is variadic.
 
-    `same` are fields that have the same type (or the same types) and are not written.
+    `same` are fields with the same type or types, which are not printed.
     """
 
     def __init__(self, field: str, same: Sequence[str] = ()) -> None:
@@ -186,7 +184,7 @@ class TypeOf(FormatElement):
 
 
 class FunctionalType(FormatElement):
-    """`(operand types) -> result types` of all operands and results, or of single fields."""
+    """`(operand types) -> result types` of all operands and results, or of one field each."""
 
     def __init__(self, operands: str | None = None, results: str | None = None) -> None:
         self.operands = operands
@@ -195,7 +193,7 @@ class FunctionalType(FormatElement):
     def parse(self, op_parser: OpAsmParser) -> None:
         type = op_parser.function_type()
         if self.operands is None:
-            names = [name for found in op_parser.operand_names.values() for name in found]
+            names = [name for names in op_parser.operand_names.values() for name in names]
             op_parser.check_operand_count(names, type.inputs, op_parser.operands_offset)
         _distribute(op_parser, OperandField, self.operands, type.inputs)
         _distribute(op_parser, ResultField, self.results, type.results)
@@ -219,7 +217,7 @@ def _types(signature: OpSignature, field_name: str | None, all_types: tuple[Type
 def _distribute(
     op_parser: OpAsmParser, kind: type[ValueField[Any, Any]], only: str | None, types: Sequence[Type]
 ) -> None:
-    """Gives types to the fields of a kind in order; a group takes as many as it has names."""
+    """Assigns types to the fields of a kind in order; a group takes as many as it has operands."""
     if only is not None:
         op_parser.types[only] = list(types)
         return
@@ -236,7 +234,7 @@ def _distribute(
 
 
 class SameType(FormatElement):
-    """One type for all operands and results, or a functional type where they differ."""
+    """The common type of all operands and results, or a functional type if they differ."""
 
     def parse(self, op_parser: OpAsmParser) -> None:
         offset = op_parser.skip_trivia()
@@ -253,8 +251,8 @@ class SameType(FormatElement):
             )
         if len(type.results) != 1:
             raise op_parser.error("expected single output", offset)
-        for field, found in zip(fields, (*type.inputs, *type.results), strict=True):
-            op_parser.types[field.attribute_name] = [found]
+        for field, field_type in zip(fields, (*type.inputs, *type.results), strict=True):
+            op_parser.types[field.attribute_name] = [field_type]
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         types = (*signature.operand_types, *signature.result_types)
@@ -265,9 +263,9 @@ class SameType(FormatElement):
 
 
 class AttrDict(FormatElement):
-    """The attributes that no other piece writes, and the discardable ones.
+    """The discardable attributes, and the inherent ones that no other element prints.
 
-    Attributes that have their default are left out, too.
+    Attributes with their default value are left out.
     """
 
     def __init__(self, with_keyword: bool = False) -> None:
@@ -276,17 +274,17 @@ class AttrDict(FormatElement):
     def parse(self, op_parser: OpAsmParser) -> None:
         offset = op_parser.skip_trivia()
         if self.with_keyword:
-            found = op_parser.attribute_dictionary_with_keyword()
+            attributes = op_parser.attribute_dictionary_with_keyword()
         else:
-            found = op_parser.attribute_dictionary()
-        op_parser.check_attributes(found, offset)
+            attributes = op_parser.attribute_dictionary()
+        op_parser.check_attributes(attributes, offset)
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         out.attribute_dictionary(visible_attributes(signature, attributes, out.elided), self.with_keyword)
 
 
 def visible_attributes(signature: OpSignature, attributes: DictAttr, elided: frozenset[str]) -> DictAttr:
-    """Inherent and discardable attributes together, without the elided and the default ones."""
+    """The inherent and discardable attributes, without elided ones and default values."""
     if not signature.attributes.entries:
         return attributes if not elided else attributes.without(*elided)
     defaults = {f.name: f.default for f in signature.op_class.fields.values() if isinstance(f, AttrField)}
@@ -303,17 +301,17 @@ SEGMENT_NAMES = frozenset(["operandSegmentSizes", "resultSegmentSizes"])
 
 
 class Attr(FormatElement):
-    """One attribute, written in a way of its own.
+    """An inherent attribute.
 
-    `parse(statement)` reads the attribute; `spell(attribute, speller)` gives its text. Without them
-    the attribute is written in full, or by the rules of its kind (a bare number, a word).
+    `parse(op_parser)` gives the attribute, `print(attribute, attribute_printer)` its text. By default it
+    is printed in full.
     """
 
     def __init__(
         self,
         field: str,
         parse: Callable[[OpAsmParser], Attribute | None] | None = None,
-        print: Callable[[Any, Any], str] | None = None,
+        print: Callable[[Any, AttributePrinter], str] | None = None,
     ) -> None:
         self.field = field
         self._parse = parse or (lambda op_parser: op_parser.attribute())
@@ -323,9 +321,9 @@ class Attr(FormatElement):
     def parse(self, op_parser: OpAsmParser) -> None:
         field = op_parser.op_class.fields[self.field]
         assert isinstance(field, AttrField)
-        found = self._parse(op_parser)
-        if found is not None:
-            op_parser.attributes[field.name] = found
+        attribute = self._parse(op_parser)
+        if attribute is not None:
+            op_parser.attributes[field.name] = attribute
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         field = signature.op_class.fields[self.field]
@@ -337,7 +335,7 @@ class Attr(FormatElement):
 
 
 class RegionElement(FormatElement):
-    """A region in braces. One that must have a block gets one, even if nothing is written in it."""
+    """A region in braces. If its constraint is a single block, an empty region gets one."""
 
     def __init__(self, field: str) -> None:
         self.field = field
@@ -356,17 +354,17 @@ class RegionElement(FormatElement):
 
 
 class Custom(FormatElement):
-    """A piece with functions of its own.
+    """An element with functions of its own (MLIR's custom directive).
 
-    `parse(statement)`, and one of `write(out, form, attributes)`, which sees the form only, and
-    `print(op, printer)`, which sees the operation and writes with the printer, blanks included.
+    It prints with either `write(out, signature, attributes)`, which adds to the print template, or
+    `print(op, printer)`, which is called for each operation and also writes the blanks.
     """
 
     def __init__(
         self,
         parse: Callable[[OpAsmParser], None],
         write: Callable[[Template, OpSignature, DictAttr], None] | None = None,
-        print: Callable[[Any, Printer], None] | None = None,
+        print: Callable[[Any, OpAsmPrinter], None] | None = None,
         elides: Sequence[str] = (),
     ) -> None:
         assert (write is None) != (print is None)

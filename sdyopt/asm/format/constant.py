@@ -1,10 +1,10 @@
-"""How constants are written: `{…} dense<…> : type`, or generically where the types differ."""
+"""The assembly format of constants: `{…} dense<…> : type`, or the generic form if the types differ."""
 
 from __future__ import annotations
 
 from sdyopt.asm.format.assembly_format import Assembly, Custom, assembly, visible_attributes
 from sdyopt.asm.format.print_template import Template
-from sdyopt.asm.parser.generic_op import properties
+from sdyopt.asm.parser.generic_op import parse_properties
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.op_fields import AttrField, ResultField
@@ -13,12 +13,12 @@ from sdyopt.ir.types import NONE, Type
 
 
 def constant_assembly() -> Assembly:
-    """The assembly of an operation with an attribute `value` and one result of its type."""
+    """The format of an operation with an attribute `value` and one result of its type."""
     return assembly(Custom(_parse, _write, elides=["value"]))
 
 
 def _parse(op_parser: OpAsmParser) -> None:
-    """Reads `{…} dense<…> : type`, or the generic form behind the name, `() <{…}> {…} : () -> type`."""
+    """Parses `{…} dense<…> : type`, or the generic form `() <{…}> {…} : () -> type`."""
     fields = op_parser.op_class.fields
     (result,) = (name for name, field in fields.items() if isinstance(field, ResultField))
     value_field = fields["value"]
@@ -26,12 +26,12 @@ def _parse(op_parser: OpAsmParser) -> None:
     is_value = value_field.kind.accepts
     if op_parser.accept("("):
         op_parser.expect(")")
-        has_properties = properties(op_parser)
-        found = op_parser.attribute_dictionary().get("value")
+        has_properties = parse_properties(op_parser)
+        written_value = op_parser.attribute_dictionary().get("value")
         for token in (":", "(", ")", "->"):
             op_parser.expect(token)
         op_parser.types[result] = [op_parser.type()]
-        if not has_properties and (found is None or not is_value(found)):
+        if not has_properties and (written_value is None or not is_value(written_value)):
             op_parser.written.pop("value", None)
         return
     op_parser.attribute_dictionary()
@@ -58,6 +58,6 @@ def _write(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
 
 
 def _type_of(value: Attribute) -> Type:
-    """The type that an attribute of this kind has, `none` if nothing is said."""
+    """The type of a typed attribute, `none` if it has none."""
     type: Type | None = value.type  # type: ignore[attr-defined]  # by its kind
     return NONE if type is None else type

@@ -1,9 +1,12 @@
-"""`[%i, 2, %j]`: a list of numbers, some of which are only known when the program runs.
+"""`[%i, 2, %j]`: a list of static and dynamic indices.
 
-The numbers are an attribute, in which the unknown ones are `DYNAMIC`; those are operands, in order.
+The static indices are an attribute with `DYNAMIC` in place of the dynamic ones, which are operands.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 from sdyopt.asm.format.assembly_format import FormatElement
 from sdyopt.asm.format.print_template import Template
@@ -16,9 +19,9 @@ from sdyopt.ir.types import DYNAMIC, I64, Type
 
 
 class DynamicIndexList(FormatElement):
-    """The list made of an attribute and a group of operands.
+    """The list of an attribute and a group of operands.
 
-    With a `type`, the operands have it and it is not written. An attached list has no blank before it.
+    Operands of a given `type` are printed without it. An attached list has no blank before it.
     """
 
     def __init__(
@@ -28,7 +31,7 @@ class DynamicIndexList(FormatElement):
         self.is_attached = is_attached
         self.numbers = numbers
         self.type = type
-        self.elides = (numbers,)  # which is the name of the attribute, too
+        self.elides = (numbers,)  # the attribute has the name of its field
 
     def parse(self, op_parser: OpAsmParser) -> None:
         names: list[OperandName] = []
@@ -58,8 +61,7 @@ class DynamicIndexList(FormatElement):
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         field, group = signature.op_class.fields[self.numbers], signature.op_class.fields[self.operands]
         assert isinstance(field, AttrField) and isinstance(group, OperandField)
-        held = signature.attributes.get(field.name) or field.default
-        numbers = held.values if isinstance(held, DenseArray) else ()
+        numbers = _numbers(signature, field)
         start, count = group.range_of(signature)
         operands = iter(range(start, start + count))
         if self.is_attached:
@@ -78,9 +80,12 @@ class DynamicIndexList(FormatElement):
 
 
 def is_matched(signature: OpSignature, operands: str, numbers: str) -> bool:
-    """Whether there are as many operands as unknown numbers."""
+    """Whether there are as many operands as dynamic indices."""
     field, group = signature.op_class.fields[numbers], signature.op_class.fields[operands]
     assert isinstance(field, AttrField) and isinstance(group, OperandField)
-    held = signature.attributes.get(field.name) or field.default
-    numbers_held = held.values if isinstance(held, DenseArray) else ()
-    return group.range_of(signature)[1] == numbers_held.count(DYNAMIC)
+    return group.range_of(signature)[1] == _numbers(signature, field).count(DYNAMIC)
+
+
+def _numbers(signature: OpSignature, field: AttrField[Any]) -> Sequence[int]:
+    attribute = signature.attributes.get(field.name) or field.default
+    return attribute.values if isinstance(attribute, DenseArray) else ()

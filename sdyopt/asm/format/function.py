@@ -1,10 +1,9 @@
-"""How functions are written: `private @name(%arg0: type {…}) -> (type {…}) attributes {…} { … }`."""
+"""The assembly format of functions: `private @name(%arg0: type {…}) -> (type {…}) attributes {…} { … }`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sdyopt.asm.parser.op_parser import Argument, OpAsmParser
+from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.asm.symbol_names import symbol_text
 from sdyopt.ir.attribute import EMPTY_DICT, ArrayAttr, DictAttr, StringAttr, TypeAttr
 from sdyopt.ir.block import Region
@@ -12,15 +11,12 @@ from sdyopt.ir.symbols import SYM_NAME, SYM_VISIBILITY
 from sdyopt.ir.types import FunctionType, Type
 from sdyopt.ir.value import Value
 
-if TYPE_CHECKING:  # the printer prints with assemblies, of which this is one
-    from sdyopt.asm.printer.asm_printer import Printer
-
 _VISIBILITIES = ("public", "private", "nested")
-_WRITTEN_APART = (SYM_NAME, SYM_VISIBILITY, "function_type", "arg_attrs", "res_attrs")
+_ELIDED = (SYM_NAME, SYM_VISIBILITY, "function_type", "arg_attrs", "res_attrs")
 
 
 def parse_function(op_parser: OpAsmParser) -> None:
-    """Reads a function behind the operation's name."""
+    """Parses a function after the operation's name; raises DiagnosticError."""
     for visibility in _VISIBILITIES:
         if op_parser.accept(visibility):
             op_parser.attributes[SYM_VISIBILITY] = StringAttr(visibility)
@@ -33,7 +29,7 @@ def parse_function(op_parser: OpAsmParser) -> None:
     op_parser.attributes["function_type"] = TypeAttr(type)
     offset = op_parser.skip_trivia()
     op_parser.attribute_dictionary_with_keyword()
-    _check_not_given(op_parser, offset)
+    _check_not_explicit(op_parser, offset)
     _set_dictionaries(op_parser, "arg_attrs", [i.attributes for i in inputs])
     _set_dictionaries(op_parser, "res_attrs", [attributes for _, attributes in outputs])
     op_parser.operands, op_parser.result_types = [], []
@@ -50,7 +46,7 @@ def parse_function(op_parser: OpAsmParser) -> None:
 
 
 def _input(op_parser: OpAsmParser, before: list[Argument]) -> Argument:
-    """Reads `%name: type {…} loc(…)`, or `type {…}` where a function is only declared; all inputs alike."""
+    """Parses `%name: type {…} loc(…)`, or `type {…}` in a declaration; the inputs must not mix the two."""
     if op_parser.looking_at_operand():
         argument = op_parser.argument()
         if before and not before[-1].name:
@@ -60,8 +56,7 @@ def _input(op_parser: OpAsmParser, before: list[Argument]) -> Argument:
     if before and before[-1].name:
         raise op_parser.error("expected SSA identifier", offset)
     type, attributes = op_parser.type(), op_parser.accept_dictionary()
-    location = op_parser.module_parser.trailing_location(op_parser)
-    return Argument("", offset, type, attributes, location or (op_parser.source, offset))
+    return Argument("", offset, type, attributes, op_parser.location_or_offset(offset))
 
 
 def _outputs(op_parser: OpAsmParser) -> list[tuple[Type, DictAttr | None]]:
@@ -70,8 +65,8 @@ def _outputs(op_parser: OpAsmParser) -> list[tuple[Type, DictAttr | None]]:
     return op_parser.comma_list(lambda: (op_parser.type(), op_parser.accept_dictionary()), "(", ")")
 
 
-def _check_not_given(op_parser: OpAsmParser, offset: int) -> None:
-    """What the signature says cannot be said again among the attributes."""
+def _check_not_explicit(op_parser: OpAsmParser, offset: int) -> None:
+    """Rejects attributes that the signature determines."""
     for name in (SYM_VISIBILITY, SYM_NAME, "function_type"):
         if name in op_parser.written:
             raise op_parser.error(
@@ -81,13 +76,13 @@ def _check_not_given(op_parser: OpAsmParser, offset: int) -> None:
             )
 
 
-def _set_dictionaries(op_parser: OpAsmParser, name: str, held: list[DictAttr | None]) -> None:
-    if any(held):
-        op_parser.attributes[name] = ArrayAttr(tuple(attributes or EMPTY_DICT for attributes in held))
+def _set_dictionaries(op_parser: OpAsmParser, name: str, dictionaries: list[DictAttr | None]) -> None:
+    if any(dictionaries):
+        op_parser.attributes[name] = ArrayAttr(tuple(attributes or EMPTY_DICT for attributes in dictionaries))
 
 
-def print_function(op, printer: Printer) -> None:  # type: ignore[no-untyped-def]
-    """Writes what stands behind the name of a function operation."""
+def print_function(op, printer: OpAsmPrinter) -> None:  # type: ignore[no-untyped-def]
+    """Prints a function after the operation's name."""
     visibility = op.signature.attributes.get(SYM_VISIBILITY)
     printer.write(f" {visibility.value} " if visibility is not None else " ")
     printer.write(symbol_text(op.sym_name))
@@ -105,18 +100,18 @@ def print_function(op, printer: Printer) -> None:  # type: ignore[no-untyped-def
     printer.write(")")
     if type.results:
         _print_outputs(type, op.result_attributes, printer)
-    printer.attribute_dictionary(op, *_WRITTEN_APART, with_keyword=True)
+    printer.attribute_dictionary(op, *_ELIDED, with_keyword=True)
     if not op.is_declaration:
         printer.write(" ")
         printer.region(op.body)
 
 
-def _print_outputs(type: FunctionType, held: list[DictAttr], printer: Printer) -> None:
+def _print_outputs(type: FunctionType, dictionaries: list[DictAttr], printer: OpAsmPrinter) -> None:
     printer.write(" -> ")
-    is_bare = len(type.results) == 1 and not held[0] and not isinstance(type.results[0], FunctionType)
+    is_bare = len(type.results) == 1 and not dictionaries[0] and not isinstance(type.results[0], FunctionType)
     if not is_bare:
         printer.write("(")
-    for index, (result, attributes) in enumerate(zip(type.results, held, strict=True)):
+    for index, (result, attributes) in enumerate(zip(type.results, dictionaries, strict=True)):
         if index:
             printer.write(", ")
         printer.write(printer.type(result))

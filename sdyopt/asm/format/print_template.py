@@ -1,7 +1,7 @@
-"""Templates: the text of a form, with holes for what belongs to the place.
+"""Print templates: the text of all operations with one signature and discardable attributes.
 
-A template is a list of parts: text, operand numbers, and calls that write what depends on the
-operation itself. It is built once per form and discardable attributes.
+A template is a list of parts: text, indices of operands, and functions that print what depends on the
+operation itself.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.types import Type
 
-# Text, the index of an operand, or a function of (operation, printer).
-Part = str | int | Callable[[Any, Any], None]
+# Text, the index of an operand, or a function that prints a part of an operation.
+Part = str | int | Callable[[Any, OpAsmPrinter], None]
 
 _OPENING = "<({["
 _NO_SPACE_BEFORE = "<>(){}[],"
@@ -22,19 +23,19 @@ _NO_SPACE_AFTER_PUNCTUATION = ">)}],"
 
 
 class Template:
-    """Collects parts, and puts blanks between pieces by the rules of MLIR's declarative format."""
+    """Collects parts, with blanks between them by the rules of MLIR's declarative format."""
 
     def __init__(self, attribute_printer: AttributePrinter, elided: frozenset[str] = frozenset()) -> None:
         self.attribute_printer = attribute_printer
         self.elided = elided
         self.parts: list[Part] = []
-        self._wants_space = True
+        self._needs_space = True
         self._after_punctuation = False
 
     # --- Building ---------------------------------------------------------------------
 
     def text(self, text: str) -> None:
-        """Adds text as it stands, without a blank."""
+        """Adds text without a blank."""
         if self.parts and isinstance(self.parts[-1], str):
             self.parts[-1] += text
         elif text:
@@ -42,14 +43,14 @@ class Template:
 
     def literal(self, text: str) -> None:
         """Adds punctuation or a keyword."""
-        if self._wants_space and self._has_space_before(text):
+        if self._needs_space and self._has_space_before(text):
             self.text(" ")
         self.text(text)
-        self._wants_space = len(text) != 1 or text not in _OPENING
+        self._needs_space = len(text) != 1 or text not in _OPENING
         self._after_punctuation = not (text[0].isalpha() or text[0] == "_")
 
     def word(self, text: str) -> None:
-        """Adds text that is set off by a blank, such as an attribute."""
+        """Adds text after a blank, such as an attribute."""
         self._space()
         self.text(text)
 
@@ -74,23 +75,23 @@ class Template:
         if attributes.entries:
             self.text(" attributes " if with_keyword else " ")
             self.text(self.attribute_printer.attribute(attributes))
-        self._wants_space, self._after_punctuation = True, False
+        self._needs_space, self._after_punctuation = True, False
 
     def region(self, index: int) -> None:
         self._space()
         self.parts.append(lambda op, printer: printer.region(op.regions[index]))
 
-    def call(self, function: Callable[[Any, Any], None]) -> None:
-        """Adds a function that writes with the printer, its blanks included."""
+    def call(self, function: Callable[[Any, OpAsmPrinter], None]) -> None:
+        """Adds a function that prints a part of an operation, with its blanks."""
         self.parts.append(function)
-        self._wants_space, self._after_punctuation = True, False
+        self._needs_space, self._after_punctuation = True, False
 
     # --- Blanks -----------------------------------------------------------------------
 
     def _space(self) -> None:
-        if self._wants_space:
+        if self._needs_space:
             self.text(" ")
-        self._wants_space, self._after_punctuation = True, False
+        self._needs_space, self._after_punctuation = True, False
 
     def _has_space_before(self, text: str) -> bool:
         if len(text) != 1 and text != "->":

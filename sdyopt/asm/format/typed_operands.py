@@ -1,4 +1,4 @@
-"""Types behind an operation, in the words that the dialects of LLVM 19 have for wrong ones."""
+"""Type elements with the error messages of LLVM 19's dialects."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WRONG_KIND = "invalid kind of type specified"
 
 
 class TypeIn(TypeOf):
-    """The type of a field, or the types of a group, each of which must be of a class."""
+    """The type of a field, or its types if it is variadic, each of which must be of a class."""
 
     def __init__(self, field: str, cls: type[Type], same: Sequence[str] = ()) -> None:
         super().__init__(field, same)
@@ -41,7 +41,7 @@ class TypeIn(TypeOf):
 
 
 class ImpliedType(FormatElement):
-    """The type of a field, which goes without saying."""
+    """The type of a field, which is fixed and not printed."""
 
     def __init__(self, field: str, type: Type) -> None:
         self.field = field
@@ -78,8 +78,8 @@ class OperandsAndResultsType(FormatElement):
             op_parser.types[results[0].attribute_name] = list(type.results)
         else:
             assert all(f.arity == ONE for f in results)
-            for one, found in zip(results, type.results, strict=False):
-                op_parser.types[one.attribute_name] = [found]
+            for result, result_type in zip(results, type.results, strict=False):
+                op_parser.types[result.attribute_name] = [result_type]
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         out.functional_type(signature.operand_types, signature.result_types)

@@ -1,4 +1,4 @@
-"""A unit attribute, written as its name where it is set."""
+"""A unit attribute, printed as its name if it is set."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sdyopt.ir.op_signature import OpSignature
 
 
 class UnitKeyword(FormatElement):
-    """A word that stands there or not."""
+    """A keyword that is present if the unit attribute of this name is."""
 
     def __init__(self, field: str) -> None:
         self.field = field
@@ -24,5 +24,7 @@ class UnitKeyword(FormatElement):
             op_parser.attributes[field.name] = UNIT
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-        if getattr(signature, self.field):
+        field = signature.op_class.fields[self.field]
+        assert isinstance(field, AttrField)
+        if signature[field]:
             out.literal(self.field)

@@ -1,8 +1,8 @@
-"""A cursor over MLIR text: what dialects and assemblies read their syntax with.
+"""The parser that dialects and assembly formats use.
 
-Each method skips white space and comments, then takes what it is asked for, or raises a located
-`DiagnosticError` in MLIR's words. Types, attributes and locations are handed to `pieces`, which
-remembers every spelling it has read.
+Each method skips white space and comments, then parses what its name says, or raises a located
+`DiagnosticError` in MLIR's words. Types, attributes and locations are parsed by an `AttributeParser`,
+which caches them by their text.
 """
 
 from __future__ import annotations
@@ -13,29 +13,30 @@ from string import ascii_letters, digits
 from struct import unpack
 from typing import Protocol, TypeVar, cast
 
-from sdyopt.asm.parser.extent_scanner import SPACE, attribute_extent, location_extent, type_extent
-from sdyopt.asm.parser.lexer import STRING_LITERAL, find_lexical_error
+from sdyopt.asm.lexical import BARE_ID, FLOAT, INTEGER, STRING, TRIVIA
+from sdyopt.asm.parser.extent_scanner import attribute_extent, location_extent, type_extent
+from sdyopt.asm.parser.lexer import find_lexical_error
 from sdyopt.asm.strings import unescape
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.location import Location
 from sdyopt.diagnostics.source import Source
-from sdyopt.ir.attribute import Attribute, DictAttr, SymbolRef
+from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.types import Type
 
 T = TypeVar("T")
 
-BLANK = re.compile(SPACE)
-WORD = re.compile(SPACE + r"([A-Za-z_][\w$.]*)", re.ASCII)
-INTEGER = re.compile(SPACE + rf"(-?){SPACE}(0x[0-9a-fA-F]+|\d++(?!\.))", re.ASCII)
-FLOAT = re.compile(SPACE + r"(-?\d+\.\d*(?:[eE][-+]?\d+)?)", re.ASCII)
-STRING = re.compile(SPACE + f"({STRING_LITERAL})")
-SYMBOL = re.compile(SPACE + rf"@(?:([A-Za-z_][\w$.]*)|({STRING_LITERAL}))", re.ASCII)
-# Past this many digits a number is refused before it is converted.
+LEADING_TRIVIA = re.compile(TRIVIA)
+KEYWORD = re.compile(f"{TRIVIA}({BARE_ID})")
+STRING_LITERAL = re.compile(f"{TRIVIA}({STRING})")
+_INTEGER = re.compile(f"{TRIVIA}(-?){TRIVIA}({INTEGER})")
+_FLOAT = re.compile(f"{TRIVIA}(-?{FLOAT})")
+_SYMBOL = re.compile(f"{TRIVIA}@(?:({BARE_ID})|({STRING}))")
+# The maximum number of digits of an integer, which is checked before it is converted.
 MAX_DIGITS = 100
 
 
 class AttributeParser(Protocol):
-    """Text of one type, attribute or location → fact. `offset` is where the text stands."""
+    """Parses the text of one type, attribute or location; `offset` is its position in the source."""
 
     def type(self, text: str, offset: int) -> Type: ...
     def attribute(self, text: str, offset: int, expected_type: Type | None = None) -> Attribute: ...
@@ -58,40 +59,40 @@ class AsmParser:
     # --- Punctuation and words --------------------------------------------------------
 
     def skip_trivia(self) -> int:
-        """Goes to the next token and returns its offset."""
-        match = BLANK.match(self.text, self.position)
+        """Moves to the next token and returns its offset."""
+        match = LEADING_TRIVIA.match(self.text, self.position)
         assert match is not None
         self.position = match.end()
         return self.position
 
     def looking_at(self, token: str) -> bool:
-        """Whether the next token is `token`: punctuation, or a whole word."""
-        return self._behind(token) >= 0
+        """Whether the next token is `token`, punctuation or a keyword."""
+        return self._end_of(token) >= 0
 
     def accept(self, token: str) -> bool:
-        """Takes `token` if it is next."""
-        end = self._behind(token)
+        """Parses `token` if it is next."""
+        end = self._end_of(token)
         if end < 0:
             return False
         self.position = end
         return True
 
-    def _behind(self, token: str) -> int:
-        """Where `token` ends if it is next, else -1. No pattern is compiled for it: there are many."""
+    def _end_of(self, token: str) -> int:
+        """The end of `token` if it is next, else -1. No pattern is compiled, as there are many tokens."""
         text = self.text
-        blank = BLANK.match(text, self.position)
-        assert blank is not None
-        start = blank.end()
+        trivia = LEADING_TRIVIA.match(text, self.position)
+        assert trivia is not None
+        start = trivia.end()
         if not text.startswith(token, start):
             return -1
         end = start + len(token)
         following = text[end : end + 1]
         if token[-1].isalnum() or token[-1] == "_":
             return -1 if following and following in _WORD_CHARACTERS else end
-        return -1 if text.startswith(_NOT_BEHIND.get(token, "\0"), end) else end
+        return -1 if text.startswith(_LONGER_TOKEN.get(token, "\0"), end) else end
 
     def expect(self, token: str, context: str = "") -> None:
-        """Takes `token`, or fails with "expected 'token'" and the context behind it."""
+        """Parses `token`, or raises "expected 'token'" followed by the context."""
         if not self.accept(token):
             is_word = token[0].isalpha() or token[0] == "_"
             fail = self.error_at_next_token if is_word else self.wrong_token_error
@@ -102,28 +103,28 @@ class AsmParser:
         return self.skip_trivia() >= len(self.text)
 
     def accept_word(self) -> str | None:
-        """Takes a word: letters, digits, `_`, `$` and `.`, if one is next."""
-        match = WORD.match(self.text, self.position)
+        """Parses a keyword (any bare identifier) if one is next."""
+        match = KEYWORD.match(self.text, self.position)
         if match is None:
             return None
         self.position = match.end()
         return match[1]
 
     def word(self, context: str = "") -> str:
-        """Takes a word, or fails with "expected valid keyword"."""
-        found = self.accept_word()
-        if found is None:
+        """Parses a keyword, or raises "expected valid keyword"."""
+        keyword = self.accept_word()
+        if keyword is None:
             raise self.error_at_next_token(f"expected valid keyword{context}")
-        return found
+        return keyword
 
     # --- Literals -----------------------------------------------------------------------
 
     def accept_integer(self) -> int | None:
-        """Takes a decimal or hexadecimal integer, if one is next.
+        """Parses a decimal or hexadecimal integer if one is next.
 
-        As in MLIR, `true` and `false` are numbers of one bit, of which -1 and 0 come.
+        As in MLIR, `true` and `false` are integers of one bit, which is their sign: -1 and 0.
         """
-        match = INTEGER.match(self.text, self.position)
+        match = _INTEGER.match(self.text, self.position)
         if match is None:
             return -1 if self.accept("true") else 0 if self.accept("false") else None
         if len(match[2]) > MAX_DIGITS:
@@ -133,7 +134,7 @@ class AsmParser:
         return -value if match[1] else value
 
     def integer(self, bits: int = 64) -> int:
-        """Takes an integer of at most so many bits, or fails with "expected integer value"."""
+        """Parses a signed integer of at most `bits` bits, or raises "expected integer value"."""
         offset = self.skip_trivia()
         value = self.accept_integer()
         if value is None:
@@ -143,12 +144,12 @@ class AsmParser:
         return value
 
     def floating(self) -> float:
-        """Takes a floating point literal, or the bit pattern of an `f64` number."""
-        match = FLOAT.match(self.text, self.position)
+        """Parses a floating point literal, or the hexadecimal bits of an `f64`."""
+        match = _FLOAT.match(self.text, self.position)
         if match is not None:
             self.position = match.end()
             return float(match[1])
-        match = INTEGER.match(self.text, self.position)
+        match = _INTEGER.match(self.text, self.position)
         if match is None:
             raise self.error_at_next_token("expected floating point literal")
         if match[2][:2] != "0x":
@@ -163,46 +164,39 @@ class AsmParser:
         return cast(float, value)
 
     def accept_string(self) -> str | None:
-        """Takes a string literal, if one is next, and returns what it stands for."""
-        match = STRING.match(self.text, self.position)
+        """Parses a string literal if one is next, and returns its value."""
+        match = STRING_LITERAL.match(self.text, self.position)
         if match is None:
             return None
         self.position = match.end()
         return unescape(match[1][1:-1])
 
     def string(self) -> str:
-        """Takes a string literal, or fails with "expected string"."""
-        found = self.accept_string()
-        if found is None:
+        """Parses a string literal, or raises "expected string"."""
+        value = self.accept_string()
+        if value is None:
             raise self.error_at_next_token("expected string")
-        return found
+        return value
 
     def accept_symbol(self) -> str | None:
-        """Takes `@name`, if one is next, and returns the name."""
-        match = SYMBOL.match(self.text, self.position)
+        """Parses `@name` if it is next, and returns the name."""
+        match = _SYMBOL.match(self.text, self.position)
         if match is None:
             return None
         self.position = match.end()
         return match[1] if match[1] is not None else unescape(match[2][1:-1])
 
     def symbol(self) -> str:
-        """Takes `@name`, or fails as MLIR does for a symbol name."""
-        found = self.accept_symbol()
-        if found is None:
+        """Parses `@name`, or raises MLIR's error for a symbol name."""
+        name = self.accept_symbol()
+        if name is None:
             raise self.error_at_next_token("expected valid '@'-identifier for symbol name")
-        return found
+        return name
 
-    def symbol_reference(self) -> SymbolRef:
-        """Takes `@root::@nested`."""
-        root, nested = self.symbol(), []
-        while self.accept("::"):
-            nested.append(self.symbol())
-        return SymbolRef(root, tuple(nested))
-
-    # --- Pieces -----------------------------------------------------------------------------
+    # --- Types, attributes, locations -------------------------------------------------
 
     def type(self) -> Type:
-        """Takes a type."""
+        """Parses a type."""
         start = self.skip_trivia()
         end = type_extent(self.text, start)
         if end <= start:
@@ -210,13 +204,8 @@ class AsmParser:
         self.position = end
         return self.attribute_parser.type(self.text[start:end], start)
 
-    def looking_at_type(self) -> bool:
-        """Whether what comes next can start a type."""
-        start = self.skip_trivia()
-        return self.text[start : start + 1] in ("!", "(") or WORD.match(self.text, start) is not None
-
     def attribute(self, expected_type: Type | None = None) -> Attribute:
-        """Takes an attribute; a number without a type gets `expected_type`."""
+        """Parses an attribute; with an `expected_type`, the text has no type of its own."""
         start = self.skip_trivia()
         end = attribute_extent(self.text, start, takes_type=expected_type is None)
         if end <= start:
@@ -225,19 +214,19 @@ class AsmParser:
         return self.attribute_parser.attribute(self.text[start:end], start, expected_type)
 
     def accept_dictionary(self) -> DictAttr | None:
-        """Takes `{name = value, …}`, if a brace is next."""
+        """Parses `{name = value, …}` if a brace is next."""
         start = self.skip_trivia()
         if not self.looking_at("{"):
             return None
-        read = self.attribute_parser.dictionary_at(start)
-        if read is not None:
-            found, self.position = read
-            return found
+        parsed = self.attribute_parser.dictionary_at(start)
+        if parsed is not None:
+            attributes, self.position = parsed
+            return attributes
         end = self.position = attribute_extent(self.text, start)
         return self.attribute_parser.dictionary(self.text[start:end], start)
 
     def accept_location(self) -> Location | None:
-        """Takes `loc(…)`, if it is next."""
+        """Parses `loc(…)` if it is next."""
         start = self.skip_trivia()
         if not self.looking_at("loc"):
             return None
@@ -247,7 +236,7 @@ class AsmParser:
     # --- Lists ------------------------------------------------------------------------------
 
     def comma_list(self, one: Callable[[], T], open: str = "", close: str = "", context: str = "") -> list[T]:
-        """Takes `open one, one, … close`, possibly empty; without brackets, at least one."""
+        """Parses a comma-separated list: in brackets a possibly empty one, without them at least one item."""
         items: list[T] = []
         if open:
             self.expect(open, context)
@@ -267,10 +256,9 @@ class AsmParser:
         return self.unprefixed_error(message, offset)
 
     def unprefixed_error(self, message: str, offset: int | None = None) -> DiagnosticError:
-        """An error worded as it stands, at an offset or at the next token.
+        """An error without the operation's name before it, at an offset or at the next token.
 
-        MLIR's parser is one token ahead, so if no token can be made of what comes next, that is the
-        error.
+        If the next token is invalid, the error is the lexer's: MLIR's parser is one token ahead.
         """
         following = self.skip_trivia()
         lexical_error = find_lexical_error(self.text, following)
@@ -280,7 +268,7 @@ class AsmParser:
         return DiagnosticError.at(self.source.location(start), message)
 
     def error_and_lexical_error(self, message: str, offset: int) -> DiagnosticError:
-        """An error of what has been read, which does not keep back that no token comes next."""
+        """An error about parsed text, preceded by the lexer's error if the next token is invalid."""
         error = DiagnosticError.at(self.source.location(offset), message)
         lexical_error = find_lexical_error(self.text, self.skip_trivia())
         if lexical_error is not None:
@@ -290,30 +278,29 @@ class AsmParser:
         return error
 
     def error_at_next_token(self, message: str) -> DiagnosticError:
-        """An error about the next word or literal being another than expected."""
+        """An error about an unexpected keyword or literal, at its offset."""
         return self.error(message, self.skip_trivia())
 
     def wrong_token_error(self, message: str) -> DiagnosticError:
-        """An error about the next token being another than expected.
+        """An error about an unexpected token.
 
-        As in MLIR it stands right behind what was read before: not at the token, which may be
-        lines away.
+        As in MLIR, its location is the end of the previous token, which may be lines before it.
         """
         following = self._before_end(self.skip_trivia())
         return self.unprefixed_error(message, end_of_previous(self.text, following))
 
     def _before_end(self, offset: int) -> int:
-        """Where a token is said to stand: at the end of the text, one character before it."""
+        """An offset that an error can have: at the end of the text, that of the last character."""
         return min(offset, max(0, len(self.text) - 1))
 
 
-# What makes a longer token of punctuation.
-_NOT_BEHIND = {"{": "-#", "-": ">"}
+# Characters after which punctuation is a longer token.
+_LONGER_TOKEN = {"{": "-#", "-": ">"}
 _WORD_CHARACTERS = frozenset(ascii_letters + digits + "_$.")
 
 
 def end_of_previous(text: str, offset: int) -> int:
-    """Where the text before `offset` ends, without blanks and comments; `offset` if there is none."""
+    """The end of the last token before `offset`; `offset` if there is none."""
     end = offset
     while True:
         while end > 0 and text[end - 1] in " \t":

@@ -1,4 +1,4 @@
-"""The labels of a region's blocks, which may be branched to before they are defined."""
+"""The labels of a region's blocks, which may be used before they are defined."""
 
 from __future__ import annotations
 
@@ -12,41 +12,41 @@ class BlockLabels:
 
     def __init__(self) -> None:
         self._blocks: dict[str, Block] = {}
-        # Labels that have been used but not defined, and where they were used first.
-        self._awaited: dict[str, int] = {}
+        # Labels that have been used but not defined -> the offset of the first use.
+        self._undefined: dict[str, int] = {}
 
     def use(self, label: str, offset: int) -> Block:
-        """The block that a label stands for, made up if it is not defined yet."""
+        """The block of a label, created if it is not defined yet."""
         block = self._blocks.get(label)
         if block is None:
             block = self._blocks[label] = Block()
-            self._awaited[label] = offset
+            self._undefined[label] = offset
         return block
 
     def define(self, label: str, parser: AsmParser, offset: int) -> Block:
-        """The block that begins at a label, which may have been used before."""
-        if label in self._blocks and label not in self._awaited:
+        """The block of a label at its definition; raises an error if it is defined twice."""
+        if label in self._blocks and label not in self._undefined:
             raise parser.unprefixed_error(f"redefinition of block '{label}'", offset)
         block = self.use(label, offset)
-        del self._awaited[label]
+        del self._undefined[label]
         return block
 
     def check(self, parser: AsmParser) -> None:
-        """Refuses labels that nobody has defined, all of them."""
+        """Raises an error for each label that has not been defined."""
         errors = [
             parser.unprefixed_error("reference to an undefined block", offset)
-            for offset in sorted(self._awaited.values())
+            for offset in sorted(self._undefined.values())
         ]
         raise_all(errors)
 
     def forget_from(self, offset: int) -> None:
         """Forgets the labels that were first used from `offset` on and are not defined."""
-        for label in [label for label, place in self._awaited.items() if place >= offset]:
-            del self._awaited[label], self._blocks[label]
+        for label in [label for label, first_use in self._undefined.items() if first_use >= offset]:
+            del self._undefined[label], self._blocks[label]
 
 
 def raise_all(errors: list[DiagnosticError]) -> None:
-    """Raises the first of some errors, which brings the others along; none if there are none."""
+    """Raises the first error, followed by the others; does nothing if there are none."""
     if errors:
         for other in errors[1:]:
             errors[0].then(other)

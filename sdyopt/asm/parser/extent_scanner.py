@@ -1,38 +1,43 @@
-"""Where a type, an attribute or a location ends, without reading it.
+"""Finds the end of a type, attribute or location without parsing it.
 
-Text is looked up by its spelling before it is parsed, so its end has to be known first. The scan is
-linear and takes strings and comments for what they are. Brackets that do not match make the extent
-reach to the end of the text: the parser that is given it stops at the fault and names it.
+The parser looks up the text in a cache first, for which it needs the end. The scan is linear and
+recognizes strings and comments. With unbalanced brackets the extent is the rest of the text, in which
+the parser then finds the error.
 """
 
 from __future__ import annotations
 
 import re
 
+from sdyopt.asm.lexical import (
+    ATTRIBUTE_ID,
+    BARE_ID,
+    INTEGER_TYPE,
+    NUMBER,
+    STRING_EXTENT,
+    TRIVIA,
+    TYPE_ID,
+)
 from sdyopt.ir.floats import FLOAT_FORMATS
 
-SPACE = r"(?:[ \t\r\n]|//[^\r\n]*)*+"
-WORD = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
-# What stands behind `%`, `^`, `#` and `!`.
-NAME = r"(?:\d+|[A-Za-z$._-][\w$.-]*)"
-PREFIXED = re.compile(rf"(?!#-\}})[#!]{NAME}", re.ASCII)
-STRING_TEXT = r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"'
-_SYMBOL_NAME = rf"@(?:{STRING_TEXT}|[A-Za-z_][\w$.]*)"
-SYMBOL = re.compile(rf"{_SYMBOL_NAME}(?:{SPACE}::{SPACE}{_SYMBOL_NAME})*", re.ASCII)
-NUMBER = re.compile(rf"(?:-{SPACE})?+(?:0x[0-9a-fA-F]+|\d+(?:\.\d*(?:[eE][-+]?\d+)?+)?+)", re.ASCII)
-STRING = re.compile(STRING_TEXT)
-INTEGER_TYPE = re.compile(r"[su]?i\d+", re.ASCII)
+_KEYWORD = re.compile(BARE_ID)
+_DIALECT_SYMBOL = re.compile(f"{ATTRIBUTE_ID}|{TYPE_ID}")
+_SYMBOL = rf"@(?:{STRING_EXTENT}|{BARE_ID})"
+_SYMBOL_REFERENCE = re.compile(f"{_SYMBOL}(?:{TRIVIA}::{TRIVIA}{_SYMBOL})*")
+_NUMBER = re.compile(f"(?:-{TRIVIA})?+{NUMBER}")
+_STRING = re.compile(STRING_EXTENT)
+_INTEGER_TYPE = re.compile(INTEGER_TYPE)
 
-_OPEN = re.compile(SPACE + r"<")
-_PAREN = re.compile(SPACE + r"\(")
-_SQUARE = re.compile(SPACE + r"\[")
-_ARROW = re.compile(SPACE + r"->" + SPACE)
-_COLON = re.compile(SPACE + r":" + SPACE)
-# What matters inside brackets. Arrows, and comparisons as in an affine set, are no brackets. Lists of
-# numbers between `dense<` and `>` are passed over at once.
-_STOP = re.compile(rf'{STRING_TEXT}?|//[^\r\n]*|->|[<>]=|dense<[^"<>/]*>|[][(){{}}<>]')
-_BODY_STOP = re.compile(rf'{STRING_TEXT}?|->|dense<[^"<>/]*>|[][(){{}}<>]')
-# The usual brackets, told by one look: the type of a tensor, and what sdy writes of a sharding.
+_OPEN = re.compile(f"{TRIVIA}<")
+_PAREN = re.compile(rf"{TRIVIA}\(")
+_SQUARE = re.compile(rf"{TRIVIA}\[")
+_ARROW = re.compile(f"{TRIVIA}->{TRIVIA}")
+_COLON = re.compile(f"{TRIVIA}:{TRIVIA}")
+# Brackets, and tokens in which a bracket is none: strings, comments, arrows, comparisons of affine sets.
+# A list of numbers between `dense<` and `>` is skipped as a whole.
+_STOP = re.compile(rf'{STRING_EXTENT}?|//[^\r\n]*|->|[<>]=|dense<[^"<>/]*>|[][(){{}}<>]')
+_BODY_STOP = re.compile(rf'{STRING_EXTENT}?|->|dense<[^"<>/]*>|[][(){{}}<>]')
+# Fast paths: common tensor types and sdy shardings, whose brackets are balanced.
 _PLAIN_TENSOR = re.compile(r"tensor<[\w?, ]*+>(?!=)", re.ASCII)
 _IN_BRACES = r'(?:"\w*+"|[\w ,?:])*+'
 _PLAIN_BODY = re.compile(rf"<[@\w ,]*+\[(?:\{{{_IN_BRACES}\}}|[\w ,])*+\]>", re.ASCII)
@@ -46,18 +51,18 @@ _PLAIN_WORDS = frozenset({"true", "false", "unit"})
 
 
 def bracket_extent(text: str, position: int) -> int:
-    """The end of the bracket that opens at `position`, or of the text if nothing matches it."""
+    """The end of the bracket that opens at `position`; the end of the text if it is not closed."""
     end = _balanced(text, position, _STOP)
     return len(text) if end < 0 else end
 
 
 def body_extent(text: str, position: int) -> int:
-    """The end of a dialect's `<…>`, in which `//` is not a comment; negative if it does not end."""
+    """The end of a dialect's `<…>`, in which `//` is not a comment; negative if it is not closed."""
     return _balanced(text, position, _BODY_STOP)
 
 
 def type_extent(text: str, position: int) -> int:
-    """The end of the type that starts at `position`; `position` itself if none starts there."""
+    """The end of the type at `position`; `position` itself if there is none."""
     if (plain := _PLAIN_TENSOR.match(text, position)) is not None:
         return plain.end()
     while text.startswith("(", position):
@@ -70,18 +75,18 @@ def type_extent(text: str, position: int) -> int:
             return bracket_extent(text, position)
     if text.startswith("!", position):
         return _prefixed_extent(text, position)
-    word = WORD.match(text, position)
+    word = _KEYWORD.match(text, position)
     if word is None:
         return position
     if word[0] in BRACKETED_TYPES:
-        return _bracket_behind(text, word.end())
+        return _bracket_after(text, word.end())
     return word.end() if is_simple_type(word[0]) else position
 
 
 def attribute_extent(text: str, position: int, takes_type: bool = True) -> int:
-    """The end of the attribute that starts at `position`; `position` itself if none starts there.
+    """The end of the attribute at `position`; `position` itself if there is none.
 
-    A type that follows a number, a string or the like is part of it, if `takes_type`.
+    With `takes_type`, this includes the type after a literal.
     """
     end, may_have_type = _value_extent(text, position)
     if may_have_type and takes_type and (colon := _COLON.match(text, end)) is not None:
@@ -90,26 +95,26 @@ def attribute_extent(text: str, position: int, takes_type: bool = True) -> int:
 
 
 def location_extent(text: str, position: int) -> int:
-    """The end of `loc(…)`; just behind `loc` if no bracket follows."""
+    """The end of `loc(…)`; that of `loc` if no bracket follows."""
     end = position + len("loc")
     paren = _PAREN.match(text, end)
     return end if paren is None else bracket_extent(text, paren.end() - 1)
 
 
 def is_simple_type(word: str) -> bool:
-    """Whether a word is the whole of a type."""
-    return word in SIMPLE_TYPES or INTEGER_TYPE.fullmatch(word) is not None
+    """Whether a word is a complete type."""
+    return word in SIMPLE_TYPES or _INTEGER_TYPE.fullmatch(word) is not None
 
 
 def _value_extent(text: str, position: int) -> tuple[int, bool]:
-    """The end of an attribute without a type, and whether a type may follow."""
+    """The end of an attribute without its type, and whether a type may follow."""
     first = text[position : position + 1]
     if first in ("[", "{"):
         return bracket_extent(text, position), False
     if first == '"':
-        return _match_end(STRING, text, position), True
+        return _match_end(_STRING, text, position), True
     if first == "@":
-        return _match_end(SYMBOL, text, position), False
+        return _match_end(_SYMBOL_REFERENCE, text, position), False
     if first == "#":
         end = _prefixed_extent(text, position)
         is_alias = "." not in text[position:end] and text[end - 1 : end] != ">"
@@ -117,26 +122,26 @@ def _value_extent(text: str, position: int) -> tuple[int, bool]:
     if text.startswith("->", position):
         return position, False
     if first == "-" or first.isdigit():
-        return _match_end(NUMBER, text, position), True
-    word = WORD.match(text, position)
+        return _match_end(_NUMBER, text, position), True
+    word = _KEYWORD.match(text, position)
     if word is None or first in "!(":
         return type_extent(text, position), False
     if word[0] in _PLAIN_WORDS:
         return word.end(), False
     if word[0] in _TYPED_LITERALS or word[0] in _UNTYPED_LITERALS:
-        return _bracket_behind(text, word.end()), word[0] in _TYPED_LITERALS
+        return _bracket_after(text, word.end()), word[0] in _TYPED_LITERALS
     if word[0] == "loc":
         return location_extent(text, position), False
     if word[0] == "distinct":
         square = _SQUARE.match(text, word.end())
         end = word.end() if square is None else bracket_extent(text, square.end() - 1)
-        return _bracket_behind(text, end), False
+        return _bracket_after(text, end), False
     return type_extent(text, position), False
 
 
 def _prefixed_extent(text: str, position: int) -> int:
-    """The end of `#name` or `!name`, with the `<…>` that touches it."""
-    name = PREFIXED.match(text, position)
+    """The end of `#name` or `!name` with the `<…>` that directly follows it."""
+    name = _DIALECT_SYMBOL.match(text, position)
     if name is None:
         return position + 1
     if not text.startswith("<", name.end()):
@@ -147,19 +152,19 @@ def _prefixed_extent(text: str, position: int) -> int:
     return len(text) if end < 0 else end
 
 
-def _bracket_behind(text: str, position: int) -> int:
+def _bracket_after(text: str, position: int) -> int:
     bracket = _OPEN.match(text, position)
     return position if bracket is None else bracket_extent(text, bracket.end() - 1)
 
 
 def _match_end(pattern: re.Pattern[str], text: str, position: int) -> int:
-    """The end of the match; where there is none, that of the offending character."""
+    """The end of the match; if there is none, that of the first character."""
     match = pattern.match(text, position)
     return position + 1 if match is None else match.end()
 
 
 def _balanced(text: str, position: int, stop: re.Pattern[str]) -> int:
-    """The end of the bracket at `position`, or -1."""
+    """The end of the bracket at `position`, -1 if it is not closed."""
     expected: list[str] = []
     for match in stop.finditer(text, position):
         token = match[0]

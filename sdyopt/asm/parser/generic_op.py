@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from sdyopt.asm.parser.op_parser import OpAsmParser, OperandName
+from sdyopt.asm.generic_properties import PROPERTIES
+from sdyopt.asm.parser.op_parser import OpAsmParser, OperandName, RegionParser
 from sdyopt.asm.printer.attribute_printer import plain_attribute
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.ir.attribute import Attribute, DictAttr
@@ -13,53 +12,47 @@ from sdyopt.ir.op_fields import AttrField
 from sdyopt.ir.operation import UnregisteredOp
 from sdyopt.ir.types import FunctionType
 
-if TYPE_CHECKING:  # the parser reads generic statements, whose regions the parser reads
-    from sdyopt.asm.parser.module_parser import ModuleParser
 
-# The inherent attribute that holds the properties of an operation that nobody knows.
-PROPERTIES = "properties"
-
-
-def parse_generic(module_parser: ModuleParser, name: str, offset: int, position: int) -> OpAsmParser:
-    """Reads a generic statement behind its quoted name."""
-    op_class = module_parser.dialects.op_class(name) or UnregisteredOp
-    op_parser = OpAsmParser(module_parser, position, name, op_class, offset)
+def parse_generic(region_parser: RegionParser, name: str, offset: int, position: int) -> OpAsmParser:
+    """Parses an operation in generic form after its quoted name; raises DiagnosticError."""
+    op_class = region_parser.dialects.op_class(name) or UnregisteredOp
+    op_parser = OpAsmParser(region_parser, position, name, op_class, offset)
     op_parser.is_generic = True
     if not name:
         raise op_parser.error("empty operation name is invalid", offset)
     if "\0" in name:
         raise op_parser.error("null character not allowed in operation name", offset)
     if op_class is UnregisteredOp:
-        _check_unregistered(module_parser, op_parser)
+        _check_unregistered(op_parser)
     op_parser.expect("(", " to start operand list")
     names = op_parser.operand_list()
     op_parser.expect(")", " to end operand list")
-    _successors(module_parser, op_parser)
-    properties(op_parser)
+    _successors(op_parser)
+    parse_properties(op_parser)
     if op_parser.accept("("):
         op_parser.region()
         while op_parser.accept(","):
             op_parser.region()
         op_parser.expect(")", " to end region list")
-    found = op_parser.attribute_dictionary()
-    _signature(op_parser, names)
+    attributes = op_parser.attribute_dictionary()
+    _function_type(op_parser, names)
     if op_parser.properties is None:
-        op_parser.check_attributes(found, offset)
+        op_parser.check_attributes(attributes, offset)
     return op_parser
 
 
-def _check_unregistered(module_parser: ModuleParser, op_parser: OpAsmParser) -> None:
-    # An operation that a known dialect does not have is for the verifier to refuse.
-    is_known = module_parser.dialects.find(op_parser.name.partition(".")[0]) is not None
-    if not is_known and not module_parser.state.allow_unregistered:
+def _check_unregistered(op_parser: OpAsmParser) -> None:
+    # The verifier rejects unknown operations of registered dialects.
+    is_registered = op_parser.dialects.find(op_parser.name.partition(".")[0]) is not None
+    if not is_registered and not op_parser.region_parser.allows_unregistered:
         raise op_parser.error(
             "operation being parsed with an unregistered dialect. If this is intended, please use "
             "-allow-unregistered-dialect with the MLIR tool used"
         )
 
 
-def _successors(module_parser: ModuleParser, op_parser: OpAsmParser) -> None:
-    """Reads `[^bb1, ^bb2]`, if it is next."""
+def _successors(op_parser: OpAsmParser) -> None:
+    """Parses `[^bb1, ^bb2]` if it is next."""
     if not op_parser.looking_at("["):
         return
     op_class = op_parser.op_class
@@ -68,13 +61,13 @@ def _successors(module_parser: ModuleParser, op_parser: OpAsmParser) -> None:
     op_parser.expect("[")
     if op_parser.looking_at("]"):
         raise op_parser.wrong_token_error("expected list element")
-    op_parser.successors = op_parser.comma_list(lambda: module_parser.successor(op_parser))
+    op_parser.successors = op_parser.comma_list(op_parser.successor)
     if not op_parser.accept("]"):
         raise op_parser.wrong_token_error("expected ',' or ']'")
 
 
-def properties(op_parser: OpAsmParser) -> bool:
-    """Reads `<{…}>`, if it is next; says whether it was."""
+def parse_properties(op_parser: OpAsmParser) -> bool:
+    """Parses `<{…}>` if it is next; returns whether it was."""
     if not op_parser.accept("<"):
         return False
     op_parser.properties = op_parser.attribute()
@@ -83,48 +76,48 @@ def properties(op_parser: OpAsmParser) -> bool:
 
 
 def resolve_properties(op_parser: OpAsmParser) -> None:
-    """Takes over the properties that were given, once all of the statement has been read.
+    """Sets inherent attributes from the properties, after the whole operation has been parsed.
 
-    They must be of a class that the operation can hold, and go before attributes.
+    They take precedence over attributes of the dictionary. Raises an error if they are of the wrong kind.
     """
-    given, op_class = op_parser.properties, op_parser.op_class
-    assert given is not None
+    properties, op_class = op_parser.properties, op_parser.op_class
+    assert properties is not None
     if op_class is UnregisteredOp:
-        op_parser.attributes[PROPERTIES] = given
+        op_parser.attributes[PROPERTIES] = properties
         return
     inherent = inherent_names(op_class)
     if not inherent:
-        raise _invalid_properties(op_parser, given, "this operation has empty properties")
-    if not isinstance(given, DictAttr):
-        raise _invalid_properties(op_parser, given, "expected DictionaryAttr to set properties")
+        raise _invalid_properties(op_parser, properties, "this operation has empty properties")
+    if not isinstance(properties, DictAttr):
+        raise _invalid_properties(op_parser, properties, "expected DictionaryAttr to set properties")
     for field in op_class.fields.values():
         if not isinstance(field, AttrField):
             continue
-        value = given.get(field.name)
+        value = properties.get(field.name)
         if value is not None and not field.kind.has_storage_class(value):
             problem = f"Invalid attribute `{field.name}` in property conversion: {plain_attribute(value)}"
-            raise _invalid_properties(op_parser, given, problem)
-    for name, value in given.entries:
+            raise _invalid_properties(op_parser, properties, problem)
+    for name, value in properties.entries:
         if name in inherent:
             op_parser.attributes[name] = value
             op_parser.written.pop(name, None)
 
 
-def _invalid_properties(op_parser: OpAsmParser, given: Attribute, problem: str) -> DiagnosticError:
+def _invalid_properties(op_parser: OpAsmParser, properties: Attribute, problem: str) -> DiagnosticError:
     return op_parser.error_at_operation(
-        f"invalid properties {plain_attribute(given)} for op {op_parser.name}: {problem}"
+        f"invalid properties {plain_attribute(properties)} for op {op_parser.name}: {problem}"
     )
 
 
-def _signature(op_parser: OpAsmParser, names: list[OperandName]) -> None:
-    """Reads `: (operand types) -> result types` and resolves the operands."""
+def _function_type(op_parser: OpAsmParser, names: list[OperandName]) -> None:
+    """Parses `: (operand types) -> result types` and resolves the operands."""
     op_parser.expect(":", " followed by operation type")
     offset = op_parser.skip_trivia()
     type = op_parser.type()
     if not isinstance(type, FunctionType):
         raise op_parser.error_and_lexical_error("expected function type", offset)
     if len(type.inputs) != len(names):
-        # MLIR takes the byte behind its "s" where there is nothing to count in the plural.
+        # For the singular, MLIR prints the terminating null byte of its string "s".
         s = "\0" if len(names) == 1 else "s"
         raise op_parser.error_and_lexical_error(
             f"expected {len(names)} operand type{s} but had {len(type.inputs)}", offset

@@ -5,12 +5,27 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from sdyopt.asm.parser.extent_scanner import INTEGER_TYPE, NAME, SPACE, STRING_TEXT, body_extent
+from sdyopt.asm.lexical import (
+    ATTRIBUTE_ID,
+    BARE_ID,
+    BLOCK_ID,
+    FLOAT,
+    INTEGER,
+    INTEGER_TYPE,
+    SSA_ID,
+    STRING,
+    STRING_EXTENT,
+    SYMBOL,
+    TRIVIA,
+    TYPE_ID,
+    UNCLOSED_STRING,
+)
+from sdyopt.asm.parser.extent_scanner import body_extent
 from sdyopt.ir.floats import FLOAT_FORMATS
 
 
 class Token(NamedTuple):
-    """A kind (for punctuation and keywords the text itself), the text, and where it stands."""
+    """A kind (for punctuation and keywords the text itself), the text, and its span."""
 
     kind: str
     text: str
@@ -19,7 +34,7 @@ class Token(NamedTuple):
 
 
 class LexError(Exception):
-    """No token can be made of the text at an offset."""
+    """There is no valid token at an offset."""
 
     def __init__(self, message: str, offset: int) -> None:
         super().__init__(message)
@@ -28,34 +43,35 @@ class LexError(Exception):
 
 
 END = "end"
-# Kinds that are only looked for where the grammar asks for them.
+# Kinds that are tokens only where the grammar allows them.
 ON_DEMAND = ("SHAPE", "VECTOR_SHAPE", "ELEMENTS", "BODY")
 
-STRING_LITERAL = r'"[^"\\\n\v\f]*+(?:\\(?:[nt"\\]|[0-9a-fA-F]{2})[^"\\\n\v\f]*+)*+"'
 _TOKEN = re.compile(
-    SPACE
-    + r"(?:(?P<WORD>[A-Za-z_][\w$.]*)"
-    + r"|(?P<FLOAT>\d+\.\d*(?:[eE][-+]?\d+)?)"
-    + r"|(?P<INTEGER>0x[0-9a-fA-F]+|\d+)"
-    + rf"|(?P<STRING>{STRING_LITERAL})"
-    + rf"|(?P<HASH>\#(?!-\}}){NAME})"
-    + rf"|(?P<BANG>!{NAME})"
-    + rf"|(?P<SYMBOL>@(?:[A-Za-z_][\w$.]*|{STRING_LITERAL}))"
+    TRIVIA
+    + rf"(?:(?P<WORD>{BARE_ID})"
+    + rf"|(?P<FLOAT>{FLOAT})"
+    + rf"|(?P<INTEGER>{INTEGER})"
+    + rf"|(?P<STRING>{STRING})"
+    + rf"|(?P<HASH>{ATTRIBUTE_ID})"
+    + rf"|(?P<BANG>{TYPE_ID})"
+    + rf"|(?P<SYMBOL>{SYMBOL})"
     + r"|(?P<PUNCTUATION>->|\.\.\.|\{-\#|\#-\}|[][(){}<>,:=?*+|/-])"
-    + rf"|(?P<VALUE>%{NAME})"
-    + rf"|(?P<BLOCK>\^{NAME})"
-    + r"|(?P<OTHER>[\s\S]))",
-    re.ASCII,
+    + rf"|(?P<VALUE>{SSA_ID})"
+    + rf"|(?P<BLOCK>{BLOCK_ID})"
+    + r"|(?P<OTHER>[\s\S]))"
 )
-_DIMENSION = rf"(?:\?|\d+){SPACE}x{SPACE}"
+_INTEGER_TYPE = re.compile(INTEGER_TYPE)
+_DIMENSION = rf"(?:\?|\d+){TRIVIA}x{TRIVIA}"
 _PATTERNS = {
-    "SHAPE": re.compile(rf"{SPACE}(?:\*(?:{SPACE}x{SPACE})?|(?:{_DIMENSION})*(?:\?|\d+)?)", re.ASCII),
+    "SHAPE": re.compile(rf"{TRIVIA}(?:\*(?:{TRIVIA}x{TRIVIA})?|(?:{_DIMENSION})*(?:\?|\d+)?)", re.ASCII),
     "VECTOR_SHAPE": re.compile(
-        rf"{SPACE}(?:(?:\[{SPACE}\d+{SPACE}\]|\d+){SPACE}x{SPACE})*(?:\[{SPACE}\d*{SPACE}\]?|\d+)?", re.ASCII
+        rf"{TRIVIA}(?:(?:\[{TRIVIA}\d+{TRIVIA}\]|\d+){TRIVIA}x{TRIVIA})*(?:\[{TRIVIA}\d*{TRIVIA}\]?|\d+)?",
+        re.ASCII,
     ),
-    # A type comes first if it stands before a colon: `dense<tensor<2xi32> : …>`.
+    # Not the type in `dense<tensor<2xi32> : …>`.
     "ELEMENTS": re.compile(
-        SPACE + rf'(?!(?:tensor|vector|memref)\b|!)(?:[^<>"/!#{{}};]++|{STRING_TEXT}|//[^\r\n]*)*+', re.ASCII
+        TRIVIA + rf'(?!(?:tensor|vector|memref)\b|!)(?:[^<>"/!#{{}};]++|{STRING_EXTENT}|//[^\r\n]*)*+',
+        re.ASCII,
     ),
 }
 _LEX_ERRORS = {
@@ -70,25 +86,25 @@ _LEX_ERRORS = {
 
 
 def next_token(text: str, position: int, end: int, keywords: frozenset[str]) -> Token:
-    """The token at `position`, behind white space and comments."""
+    """The token after white space and comments at `position`; raises LexError."""
     match = _TOKEN.match(text, position, end)
     if match is None:
         return Token(END, "", *_span_of_end(text, end))
     kind = match.lastgroup
     assert kind is not None
-    spelling = match[kind]
+    token = match[kind]
     start = match.start(kind)
     if kind == "WORD":
-        kind = _word_kind(spelling, keywords)
+        kind = _word_kind(token, keywords)
     elif kind == "PUNCTUATION":
-        kind = spelling
+        kind = token
     elif kind == "OTHER":
         raise _lex_error(text, start)
-    return Token(kind, spelling, start, match.end())
+    return Token(kind, token, start, match.end())
 
 
 def demanded_token(kind: str, text: str, position: int, end: int) -> Token | None:
-    """The token of a kind that the grammar asks for, if there is one at `position`."""
+    """The token of a kind in ON_DEMAND at `position`; None if there is none. Raises LexError."""
     if kind == "BODY":
         if not text.startswith("<", position, end):
             return None
@@ -101,7 +117,7 @@ def demanded_token(kind: str, text: str, position: int, end: int) -> Token | Non
 
 
 def find_lexical_error(text: str, position: int) -> LexError | None:
-    """Why no token can be made of what follows; None if one can."""
+    """The error of the token at `position`; None if it is valid."""
     try:
         next_token(text, position, len(text), frozenset())
     except LexError as error:
@@ -114,12 +130,12 @@ def _word_kind(word: str, keywords: frozenset[str]) -> str:
         return word
     if word in FLOAT_FORMATS:
         return "FLOAT_TYPE"
-    return "INTEGER_TYPE" if INTEGER_TYPE.fullmatch(word) else "WORD"
+    return "INTEGER_TYPE" if _INTEGER_TYPE.fullmatch(word) else "WORD"
 
 
 def _span_of_end(text: str, end: int) -> tuple[int, int]:
-    """Where the token behind the end of a piece starts; twice."""
-    match = re.compile(SPACE).match(text, end)
+    """The empty span at the start of the token after `end`."""
+    match = re.compile(TRIVIA).match(text, end)
     start = end if match is None else match.end()
     return start, start
 
@@ -133,28 +149,28 @@ def _lex_error(text: str, start: int) -> LexError:
 
 
 def _string_error(text: str, start: int) -> LexError:
-    """What is wrong with the string literal that starts at a quote."""
-    good = re.compile(STRING_LITERAL[:-1]).match(text, start)
-    offset = len(text) if good is None else good.end()
+    """The error of the string literal that starts at a quote."""
+    valid = re.compile(UNCLOSED_STRING).match(text, start)
+    offset = len(text) if valid is None else valid.end()
     if text.startswith("\\", offset):
         return LexError("unknown escape in string literal", offset)
     return LexError("expected '\"' in string literal", offset)
 
 
 def _unbalanced(text: str, position: int) -> LexError:
-    """Names the bracket that does not match in a dialect's `<…>`.
+    """The error of the unmatched bracket in a dialect's `<…>`.
 
-    Like MLIR, which takes strings out as tokens, it blames the last string before, if there is one.
+    As in MLIR, its location is the last string literal before it, if there is one.
     """
-    pairs, open_brackets, blamed = {")": "(", "]": "[", "}": "{", ">": "<"}, [], position
-    for match in re.finditer(r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|->|[][(){}<>]', text[position:]):
+    pairs, open_brackets, error_offset = {")": "(", "]": "[", "}": "{", ">": "<"}, [], position
+    for match in re.finditer(rf"{STRING_EXTENT}|->|[][(){{}}<>]", text[position:]):
         bracket = match[0]
         if bracket in "([{<":
             open_brackets.append(bracket)
         elif bracket[0] == '"':
-            blamed = position + match.start()
+            error_offset = position + match.start()
         elif bracket in pairs:
             if open_brackets[-1] != pairs[bracket]:
                 break
             open_brackets.pop()
-    return LexError(f"unbalanced '{open_brackets[-1]}' character in pretty dialect name", blamed)
+    return LexError(f"unbalanced '{open_brackets[-1]}' character in pretty dialect name", error_offset)

@@ -1,7 +1,7 @@
-"""Text → IR.
+"""Parses a source into a module.
 
-`parse_module` reads a source. Regions are read statement by statement: by a recipe if the
-statement's spelling has been read before (see `spelling`), else by the assembly of its operation.
+Each statement is built from its template if an equal one has been parsed before (see
+`statement_cache`), otherwise by the assembly format of its operation.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sdyopt.asm.parser.asm_parser import BLANK, AsmParser
+from sdyopt.asm.lexical import BLOCK_ID, INTEGER_TYPE
+from sdyopt.asm.parser.asm_parser import LEADING_TRIVIA, AsmParser
 from sdyopt.asm.parser.block_labels import BlockLabels, raise_all
-from sdyopt.asm.parser.extent_scanner import INTEGER_TYPE, NAME, SPACE
 from sdyopt.asm.parser.generic_op import parse_generic, resolve_properties
 from sdyopt.asm.parser.op_parser import Argument, OpAsmParser
 from sdyopt.asm.parser.parser_state import ParserState, UnresolvedLocation
 from sdyopt.asm.parser.resources import Resources
+from sdyopt.asm.parser.result_groups import ResultGroup, parse_result_groups
 from sdyopt.asm.parser.ssa_scope import Scope
 from sdyopt.asm.parser.statement_cache import (
     NAMES,
@@ -36,20 +37,20 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op, UnregisteredOp, build
 from sdyopt.ir.value import LazyLocation
 
-# Regions nested deeper than this are refused.
+# The maximum nesting depth of regions.
 MAX_REGION_DEPTH = 1000
 
 _REST_OF_LINE = re.compile(r"[ \t\r]*(?://[^\r\n]*\r?)?(?:\n|\Z)")
-_RESULT = re.compile(rf"%{NAME}", re.ASCII)
-_RESULT_COUNT = re.compile(SPACE + r"(0x[0-9a-fA-F]+|\d++(?!\.))", re.ASCII)
-_LABEL = re.compile(rf"\^{NAME}", re.ASCII)
+_LABEL = re.compile(BLOCK_ID)
+_INTEGER_TYPE = re.compile(INTEGER_TYPE)
 
 
 @dataclass(frozen=True)
 class ParseOptions:
-    """How a source is read.
+    """Options of the parser.
 
-    `uses_statement_cache=False` parses every statement properly: slower, and the same result.
+    Without the statement cache every statement is parsed in full, which is slower and gives the same
+    result.
     """
 
     allow_unregistered_dialects: bool = False
@@ -61,29 +62,30 @@ def parse_module(
 ) -> tuple[Op, Resources]:
     """The module of a source, and the resources of its `{-# … #-}` section.
 
-    Top-level operations that are not one module are put into a module. Raises DiagnosticError.
-    The result has not been verified.
+    Unless the source is a single module, its top-level operations are the body of a new one. The module
+    is not verified. Raises DiagnosticError.
     """
     return ModuleParser(source, dialects, options).module()
 
 
 class ModuleParser:
-    """Reads one source."""
+    """Parses one source."""
 
     def __init__(self, source: Source, dialects: DialectTable, options: ParseOptions) -> None:
         self.source = source
         self.text = source.text
         self.dialects = dialects
         self.options = options
+        self.allows_unregistered = options.allow_unregistered_dialects
         self.state = ParserState(source, dialects, options.allow_unregistered_dialects)
         self.attribute_parser = self.state.attribute_parser
-        self.print_type = self.state.print_type
-        self.scope = Scope(source, self.print_type)
+        self.type_text = self.state.type_text
+        self.scope = Scope(source, self.type_text)
         self._position = 0
         self._depth = 0
-        # The labels of the regions around, innermost last.
+        # The block labels of the enclosing regions, innermost last.
         self._labels = [BlockLabels()]
-        # Spellings by the default dialect that they were read under, and those under the present one.
+        # The statement templates by default dialect, and those of the current one.
         self._templates_by_dialect: dict[str, dict[str, StatementTemplate]] = {}
         self._set_default_dialect("builtin")
 
@@ -116,7 +118,7 @@ class ModuleParser:
     # --- Regions and blocks ---------------------------------------------------------------
 
     def region(self, op_parser: OpAsmParser, arguments: Sequence[Argument] | None) -> Region:
-        """Reads `{ … }` of a statement, whose first block has these arguments."""
+        """Parses a region `{ … }`, whose entry block has these arguments."""
         op_parser.expect("{", " to begin a region")
         if self._depth >= MAX_REGION_DEPTH:
             raise op_parser.unprefixed_error(f"regions are nested deeper than {MAX_REGION_DEPTH}")
@@ -141,12 +143,12 @@ class ModuleParser:
         return region
 
     def _set_default_dialect(self, dialect: str) -> None:
-        """From here on, operations of this dialect are written without its name."""
+        """Sets the dialect whose operations are printed without its name."""
         self._default_dialect = dialect
         self._templates = self._templates_by_dialect.setdefault(dialect, {})
 
     def successor(self, parser: AsmParser) -> Block:
-        """Reads `^label`: a block of the region around the statement."""
+        """Parses `^label`: a block of the innermost enclosing region."""
         label, offset = self._label(parser)
         return self._labels[-1].use(label, offset)
 
@@ -185,11 +187,11 @@ class ModuleParser:
         self._parse_block_body(block)
 
     def _add_entry_argument(self, block: Block, argument: Argument) -> None:
-        location_text = self.scope.offsets.get(argument.name)
-        if location_text is not None:
+        previous = self.scope.offsets.get(argument.name)
+        if previous is not None:
             message = f"region entry argument '{argument.name}' is already in use"
             error = self._parser().error(message, argument.offset)
-            raise error.note("previously referenced here", self.source.location(location_text))
+            raise error.note("previously referenced here", self.source.location(previous))
         self._add_argument(block, argument)
 
     def _add_argument(self, block: Block, argument: Argument) -> None:
@@ -198,7 +200,7 @@ class ModuleParser:
         self.state.defer(value)
 
     def _parse_block_body(self, block: Block) -> None:
-        """Reads statements up to a label, a closing brace or the end."""
+        """Parses statements up to a label, a closing brace or the end of the source."""
         while True:
             previous = self._parse_cached_lines(block) if self.options.uses_statement_cache else -1
             start = self._skip_trivia()
@@ -210,9 +212,10 @@ class ModuleParser:
                 self._parse_statement_after(block, previous)
 
     def _parse_statement_after(self, block: Block, previous: int) -> None:
-        """Reads a statement properly, the one before it, from `previous` on, having been read by a recipe.
+        """Parses a statement in full after one at offset `previous` that was built from a template.
 
-        If that fails, the line before may have been only a part of its statement.
+        If that fails, the previous line may have been only a part of its statement, and is parsed in
+        full.
         """
         start, mark, depth, dialect = self._position, self.scope.mark(), self._depth, self._default_dialect
         try:
@@ -223,7 +226,7 @@ class ModuleParser:
             self._depth = depth
             self._set_default_dialect(dialect)
             self.scope.release(mark)
-            # A recipe is only used where no name waits for its definition.
+            # Templates are used only while no forward reference is pending.
             self.scope.forget_forward()
             self._retract(block)
             self._position = previous
@@ -232,35 +235,35 @@ class ModuleParser:
     # --- Statements ---------------------------------------------------------------------
 
     def _parse_cached_lines(self, block: Block) -> int:
-        """Reads one-line statements as long as their spellings are known; where the last one starts, or -1.
+        """Builds statements from templates, line by line, until one has none.
 
-        Most of a program is read here, so this is flat.
+        Returns the offset of the last statement built, -1 if there is none. Most of a program is parsed
+        here, so the loop calls little.
         """
-        text, source, known, scope, last = self.text, self.source, self._templates, self.scope, -1
+        text, source, templates, scope, last = self.text, self.source, self._templates, self.scope, -1
         values, offsets, position = scope.values, scope.offsets, self._position
         if scope.forward:
             return last
         while True:
-            blank = BLANK.match(text, position)
-            assert blank is not None
-            start = blank.end()
+            trivia = LEADING_TRIVIA.match(text, position)
+            assert trivia is not None
+            start = trivia.end()
             end = text.find("\n", start)
             if end < 0:
                 end = len(text)
-            line, given = text[start:end], None
+            line, location = text[start:end], None
             if line[-1:] == ")":
                 line, location_text = split_location(line)
-                if (
-                    location_text
-                    and (given := self.state.cached_location(location_text, start + len(line) + 1)) is None
-                ):
-                    return last
+                if location_text:
+                    location = self.state.cached_location(location_text, start + len(line) + 1)
+                    if location is None:
+                        return last
             parts = NAMES.split(line)
-            template = known.get("%".join(parts[::2]))
+            template = templates.get("%".join(parts[::2]))
             if template is None:
                 return last
             names = parts[1::2]
-            if template.is_simple and given is None:
+            if template.is_simple and location is None:
                 name = names[0]
                 op = None
                 if name not in values:
@@ -272,19 +275,24 @@ class ModuleParser:
                 values[name] = op.results[0]
                 offsets[name] = start
                 block.append(op)
-            elif not self._build_general(block, template, parts, start, given):
+            elif not self._build_statement(block, template, parts, start, location):
                 return last
             last, position = start, end
             self._position = end
 
-    def _build_general(
-        self, block: Block, template: StatementTemplate, parts: list[str], start: int, given: Location | None
+    def _build_statement(
+        self,
+        block: Block,
+        template: StatementTemplate,
+        parts: list[str],
+        start: int,
+        trailing_location: Location | None,
     ) -> bool:
-        """Reads a statement with several results or none, with a location, or with regions it implies."""
+        """Builds any statement from a template; False if the template does not apply."""
         names, count = parts[1::2], len(template.groups)
         location: LazyLocation
-        if given is not None:
-            location = given
+        if trailing_location is not None:
+            location = trailing_location
         else:
             location = (self.source, start + len("".join(parts[: 2 * count])) + template.location_offset)
         op = build_from_template(template, names, self.scope.values, location)
@@ -296,14 +304,14 @@ class ModuleParser:
         elif count:
             self._define_groups(op, list(zip(names, template.groups, strict=False)), start)
         block.append(op)
-        if given is not None:
+        if trailing_location is not None:
             self.state.defer(op)
         if template.complete is not None:
             self._complete(op, template.complete)
         return True
 
     def _complete(self, op: Op, complete: Callable[[Op], None]) -> None:
-        """Adds to an operation the regions that its text implies, which stand where it stands."""
+        """Adds the regions that an operation's text implies, whose location is the operation's."""
         complete(op)
         if type(op._location) is not UnresolvedLocation:
             return
@@ -323,10 +331,11 @@ class ModuleParser:
             position += size
 
     def _parse_statement(self, block: Block) -> None:
-        """Reads a statement properly, and leaves a recipe for its spelling if it has one."""
+        """Parses a statement in full, and stores its template if it allows one."""
         start = self._skip_trivia()
-        groups = self._parse_result_groups()
-        self._skip_trivia()
+        parser = self._parser()
+        groups = parse_result_groups(parser)
+        self._position = parser.position
         op_parser = self._parse_operation()
         end_of_body = op_parser.position
         location = self.trailing_location(op_parser)
@@ -346,7 +355,7 @@ class ModuleParser:
         self,
         op: Op,
         op_parser: OpAsmParser,
-        groups: list[tuple[str, int, int]],
+        groups: list[ResultGroup],
         start: int,
         end_of_body: int,
         has_location: bool,
@@ -354,72 +363,43 @@ class ModuleParser:
         end = self.text.find("\n", start)
         line = self.text[start : end if end >= 0 else len(self.text)]
         body, location_text = split_location(line)
-        is_split_right = start + len(body) == end_of_body if has_location else not location_text
-        if self._position > start + len(line) or not is_split_right:
+        is_location_split = start + len(body) == end_of_body if has_location else not location_text
+        if self._position > start + len(line) or not is_location_split:
             return
-        sizes = tuple(size for _, size, _ in groups)
+        sizes = tuple(group.size for group in groups)
         template = template_of(
             op, body, start, sizes, op_parser.operand_offsets, op_parser.location_offset, op_parser.complete
         )
         if template is not None:
             self._templates["%".join(NAMES.split(body)[::2])] = template
 
-    def _parse_result_groups(self) -> list[tuple[str, int, int]]:
-        """Reads `%a, %b:2 =`: (name, number of results, offset) of each."""
-        groups: list[tuple[str, int, int]] = []
-        parser = self._parser()
-        if not self.text.startswith("%", parser.skip_trivia()):
-            return groups
-        while True:
-            match = _RESULT.match(self.text, parser.skip_trivia())
-            if match is None:
-                raise parser.wrong_token_error("expected valid ssa identifier")
-            parser.position = match.end()
-            size = self._parse_result_count(parser) if parser.accept(":") else 1
-            groups.append((match[0], size, match.start()))
-            if not parser.accept(","):
-                break
-        parser.expect("=", " after SSA name")
-        self._position = parser.position
-        return groups
-
-    def _parse_result_count(self, parser: AsmParser) -> int:
-        match = _RESULT_COUNT.match(self.text, parser.position)
-        if match is None:
-            raise parser.wrong_token_error("expected integer number of results")
-        count = int(match[1][:20], 0) if match[1][1:2] == "x" else int(match[1][:20])
-        if not 1 <= count < 1 << 64:
-            raise parser.error("expected named operation to have at least 1 result")
-        parser.position = match.end()
-        return count
-
     def _parse_operation(self) -> OpAsmParser:
-        """Reads what stands right of `=`, up to the location."""
+        """Parses an operation after `=`, without its location."""
         parser = self._parser()
         offset = parser.skip_trivia()
         name = parser.accept_string()
         if name is not None:
             return parse_generic(self, name, offset, parser.position)
-        written = parser.accept_word()
-        if written is None or INTEGER_TYPE.fullmatch(written):
+        keyword = parser.accept_word()
+        if keyword is None or _INTEGER_TYPE.fullmatch(keyword):
             parser.position = offset
             raise parser.wrong_token_error("expected operation name in quotes")
-        name = written if "." in written else f"{self._default_dialect}.{written}"
+        name = keyword if "." in keyword else f"{self._default_dialect}.{keyword}"
         op_class = self.dialects.op_class(name)
         if op_class is None or op_class.assembly is None:
-            raise self._unknown_op(written, name, parser, offset)
+            raise self._unknown_op(keyword, name, parser, offset)
         op_parser = OpAsmParser(self, parser.position, name, op_class, offset)
         op_class.assembly.parse(op_parser)
         op_parser.resolve_operands_and_types()
         return op_parser
 
-    def _unknown_op(self, written: str, name: str, parser: AsmParser, offset: int) -> DiagnosticError:
+    def _unknown_op(self, keyword: str, name: str, parser: AsmParser, offset: int) -> DiagnosticError:
         namespace, _, mnemonic = name.partition(".")
         dialect = self.dialects.find(namespace)
-        tried = f" (tried '{name}' as well)" if name != written else ""
+        tried = f" (tried '{name}' as well)" if name != keyword else ""
         if dialect is None:
             available = ", ".join(self.dialects.names())
-            error = parser.error(f"Dialect `{namespace}' not found for custom op '{written}' {tried}", offset)
+            error = parser.error(f"Dialect `{namespace}' not found for custom op '{keyword}' {tried}", offset)
             return error.note(
                 f"Available dialects: {available}; for more info on dialect registration see "
                 "https://mlir.llvm.org/getting_started/Faq/#registered-loaded-dependent-whats-up-with-"
@@ -427,12 +407,12 @@ class ModuleParser:
             )
         if mnemonic in dialect.ops:
             return parser.error(f"custom op '{name}' has no custom assembly form", offset)
-        return parser.error(f"custom op '{written}' is unknown{tried}", offset)
+        return parser.error(f"custom op '{keyword}' is unknown{tried}", offset)
 
-    def _name_results(self, op: Op, groups: list[tuple[str, int, int]], start: int) -> None:
+    def _name_results(self, op: Op, groups: list[ResultGroup], start: int) -> None:
         if not groups:
             return
-        total = sum(size for _, size, _ in groups)
+        total = sum(group.size for group in groups)
         parser = self._parser()
         if not op.results:
             raise parser.error("cannot name an operation with no results", start)
@@ -447,13 +427,13 @@ class ModuleParser:
             position += size
 
     def trailing_location(self, parser: AsmParser) -> LazyLocation | None:
-        """Reads `loc(…)` behind a statement or an argument, if it is there."""
+        """Parses the `loc(…)` after a statement or argument if it is next."""
         if not parser.looking_at("loc"):
             return None
         return self.state.location(parser)
 
     def _retract(self, block: Block) -> None:
-        """Takes back the last operation of a block, which was read by a recipe."""
+        """Removes the last operation of a block, which was built from a template."""
         op = block.last
         assert op is not None
         values, offsets = self.scope.values, self.scope.offsets
@@ -469,7 +449,7 @@ class ModuleParser:
         return AsmParser(self.source, self.attribute_parser, self._position)
 
     def _skip_trivia(self) -> int:
-        match = BLANK.match(self.text, self._position)
+        match = LEADING_TRIVIA.match(self.text, self._position)
         assert match is not None
         self._position = match.end()
         return self._position

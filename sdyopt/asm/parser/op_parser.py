@@ -1,7 +1,7 @@
-"""A statement: one operation while it is being read.
+"""The parser of one operation.
 
-An assembly fills it in, piece by piece; `finish` makes the operation. Operands and types are kept
-per declared field, so that the order in which they are written does not matter.
+The elements of an assembly format store what they parse in it, and `finish` builds the operation.
+Operands and types are stored per declared field, so that their order in the text does not matter.
 """
 
 from __future__ import annotations
@@ -9,14 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
-from sdyopt.asm.parser.asm_parser import AsmParser
-from sdyopt.asm.parser.extent_scanner import NAME, SPACE
+from sdyopt.asm.lexical import SSA_ID, SUFFIX_ID, TRIVIA
+from sdyopt.asm.parser.asm_parser import AsmParser, AttributeParser
+from sdyopt.asm.parser.ssa_scope import Scope
 from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.diagnostics.source import Source
 from sdyopt.ir.attribute import EMPTY_DICT, Attribute, DictAttr, dictionary
 from sdyopt.ir.block import Block, Region
-from sdyopt.ir.dialect import complete_attributes, inherent_names
+from sdyopt.ir.dialect import DialectTable, complete_attributes, inherent_names
 from sdyopt.ir.elements_attributes import DenseArray
 from sdyopt.ir.op_fields import (
     OPERAND_SEGMENTS,
@@ -32,16 +34,13 @@ from sdyopt.ir.types import I32, FunctionType, Type
 from sdyopt.ir.value import LazyLocation, Value
 from sdyopt.ir.verify_signature import attribute_problem
 
-if TYPE_CHECKING:  # the parser reads statements, whose regions the parser reads
-    from sdyopt.asm.parser.module_parser import ModuleParser
-
-SSA_NAME = re.compile(SPACE + rf"(%{NAME})", re.ASCII)
-_RESULT_NUMBER = re.compile(SPACE + rf"#({NAME})", re.ASCII)
+_SSA_ID = re.compile(f"{TRIVIA}({SSA_ID})")
+_RESULT_NUMBER = re.compile(f"{TRIVIA}#({SUFFIX_ID})")
 _LARGEST_RESULT_NUMBER = (1 << 32) - 1
 
 
 class OperandName(NamedTuple):
-    """`%name` or `%name#k` and where it stands."""
+    """`%name` or `%name#k`, and its offset."""
 
     name: str
     offset: int
@@ -49,7 +48,7 @@ class OperandName(NamedTuple):
 
 @dataclass(slots=True)
 class Argument:
-    """A named argument of a region, as `%arg0: tensor<4xf32> {…} loc(…)` gives it."""
+    """A region argument: `%arg0: tensor<4xf32> {…} loc(…)`."""
 
     name: str
     offset: int
@@ -58,18 +57,42 @@ class Argument:
     location: LazyLocation
 
 
-class OpAsmParser(AsmParser):
-    """The operation being read, and a cursor at what comes next of it.
+class RegionParser(Protocol):
+    """The parser of the enclosing region.
 
-    - `operand_names`, `types`: by field name, of operands and results; `operand_offsets_of` is where the
-      operands of a field begin, or would.
-    - `attributes`: those that pieces of the assembly give, by name; `written`, those in a dictionary.
-    - `operands`: resolved ones, for assemblies that resolve operands themselves.
-    - `properties`: what stands in `<…>`, which is looked at last.
-    - `operands_offset`: where too many or too few operands are said to stand.
-    - `place`: where the operation is said to stand, if that is not at its name.
-    - `complete`: adds to the operation the regions that the text implies.
-    - `is_generic`: whether it stands in the generic form, the errors of which do not name it.
+    It parses what needs more than the operation: nested regions, block labels, location aliases; and it
+    has the scope of SSA names.
+    """
+
+    @property
+    def source(self) -> Source: ...
+    @property
+    def attribute_parser(self) -> AttributeParser: ...
+    @property
+    def dialects(self) -> DialectTable: ...
+    @property
+    def allows_unregistered(self) -> bool: ...
+    @property
+    def scope(self) -> Scope: ...
+
+    def type_text(self, type: Type) -> str: ...
+    def successor(self, parser: AsmParser) -> Block: ...
+    def trailing_location(self, parser: AsmParser) -> LazyLocation | None: ...
+    def region(self, op_parser: OpAsmParser, arguments: Sequence[Argument] | None) -> Region: ...
+
+
+class OpAsmParser(AsmParser):
+    """Parses an operation and stores its parts.
+
+    - `operand_names`, `types`: of operands and results by field name; `operand_offsets_of` has the offset
+      at which the operands of a field start.
+    - `attributes`: the attributes from format elements by name; `written`: those from a dictionary.
+    - `operands`, `result_types`: None until they are resolved, which some formats do themselves.
+    - `properties`: the attribute in `<…>`, which is resolved last.
+    - `operands_offset`: the offset of errors about the number of operands.
+    - `location_offset`: the offset of the operation's location.
+    - `complete`: adds regions that the text implies to the operation.
+    - `is_generic`: whether the operation is in generic form, where errors do not start with its name.
     """
 
     __slots__ = (
@@ -77,7 +100,6 @@ class OpAsmParser(AsmParser):
         "complete",
         "is_generic",
         "location_offset",
-        "module_parser",
         "name",
         "offset",
         "op_class",
@@ -87,6 +109,7 @@ class OpAsmParser(AsmParser):
         "operands",
         "operands_offset",
         "properties",
+        "region_parser",
         "regions",
         "result_types",
         "successors",
@@ -95,10 +118,10 @@ class OpAsmParser(AsmParser):
     )
 
     def __init__(
-        self, module_parser: ModuleParser, position: int, name: str, op_class: type[Op], offset: int
+        self, region_parser: RegionParser, position: int, name: str, op_class: type[Op], offset: int
     ) -> None:
-        super().__init__(module_parser.source, module_parser.attribute_parser, position)
-        self.module_parser = module_parser
+        super().__init__(region_parser.source, region_parser.attribute_parser, position)
+        self.region_parser = region_parser
         self.name = name
         self.op_class = op_class
         self.offset = offset
@@ -121,8 +144,8 @@ class OpAsmParser(AsmParser):
     # --- Operands -------------------------------------------------------------------
 
     def accept_operand(self) -> OperandName | None:
-        """Takes `%name`, if one is next."""
-        match = SSA_NAME.match(self.text, self.position)
+        """Parses `%name` or `%name#k` if it is next."""
+        match = _SSA_ID.match(self.text, self.position)
         if match is None:
             return None
         self.position = match.end()
@@ -133,7 +156,7 @@ class OpAsmParser(AsmParser):
         return OperandName(name, match.start(1))
 
     def _result_number(self) -> str:
-        """Takes `#k` and gives it without leading zeros; the first result goes without."""
+        """Parses `#k` and returns it without leading zeros; empty for the first result."""
         match = _RESULT_NUMBER.match(self.text, self.position)
         if match is None or not match[1].isdigit() or int(match[1][:20]) > _LARGEST_RESULT_NUMBER:
             raise self.unprefixed_error("invalid SSA value result number")
@@ -142,33 +165,33 @@ class OpAsmParser(AsmParser):
         return f"#{number}" if number else ""
 
     def operand(self) -> OperandName:
-        """Takes `%name`, or fails with "expected SSA operand"."""
-        found = self.accept_operand()
-        if found is None:
+        """Parses an operand, or raises "expected SSA operand"."""
+        operand = self.accept_operand()
+        if operand is None:
             raise self.wrong_token_error("expected SSA operand")
-        return found
+        return operand
 
     def operand_list(self) -> list[OperandName]:
-        """Takes `%a, %b, …`, possibly none."""
+        """Parses `%a, %b, …`, possibly none."""
         return self.comma_list(self.operand) if self.looking_at_operand() else []
 
     def looking_at_operand(self) -> bool:
-        return SSA_NAME.match(self.text, self.position) is not None
+        return _SSA_ID.match(self.text, self.position) is not None
 
     def resolve(self, operand: OperandName, type: Type) -> Value:
-        """The value that a name stands for, which must have this type."""
+        """The value of a name, which must have this type; it may be defined later."""
         self.operand_offsets.append(operand.offset)
-        return self.module_parser.scope.use(operand.name, operand.offset, type, self)
+        return self.region_parser.scope.use(operand.name, operand.offset, type, self)
 
     def resolve_all(self, operands: Sequence[OperandName], types: Sequence[Type], offset: int) -> list[Value]:
-        """The values of names and types that must be equally many."""
+        """The values of operands, as many as types."""
         self.check_operand_count(operands, types, offset)
         return [self.resolve(operand, type) for operand, type in zip(operands, types, strict=True)]
 
     def check_operand_count(
         self, operands: Sequence[OperandName], types: Sequence[Type], offset: int
     ) -> None:
-        """Fails at `offset` unless there are as many types as operands."""
+        """Raises an error at `offset` unless there are as many types as operands."""
         if len(operands) != len(types):
             raise self.error(
                 f"number of operands and types do not match: got {len(operands)} operands and "
@@ -179,19 +202,19 @@ class OpAsmParser(AsmParser):
     # --- Attributes, regions ----------------------------------------------------------
 
     def attribute_dictionary(self) -> DictAttr:
-        """Takes `{…}`, if it is next. What stands in it goes before what the rest of the text says."""
-        found = self.accept_dictionary() or EMPTY_DICT
-        self.written.update(found.entries)
-        return found
+        """Parses `{…}` if it is next. Its attributes take precedence over those from format elements."""
+        attributes = self.accept_dictionary() or EMPTY_DICT
+        self.written.update(attributes.entries)
+        return attributes
 
     def check_not_written(self, name: str) -> None:
-        """Refuses an attribute in the dictionary that stands elsewhere in the text as well."""
+        """Rejects an attribute in the dictionary that another part of the text has as well."""
         if name in self.written:
             message = f"attribute '{name}' occurs more than once in the attribute list"
             raise self.error(message, self.offset)
 
     def attribute_dictionary_with_keyword(self) -> DictAttr:
-        """Takes `attributes {…}`, if the keyword is next."""
+        """Parses `attributes {…}` if the keyword is next."""
         if not self.accept("attributes"):
             return EMPTY_DICT
         self.skip_trivia()
@@ -200,14 +223,14 @@ class OpAsmParser(AsmParser):
         return self.attribute_dictionary()
 
     def check_attributes(self, attributes: DictAttr, offset: int) -> None:
-        """Refuses inherent attributes that are not of their kind, as MLIR does while it reads."""
+        """Rejects inherent attributes of the wrong kind, which MLIR's parser does before the verifier."""
         problem = attribute_problem(self.op_class, dict(attributes.entries)) if attributes.entries else None
         if problem is not None:
             raise self.error(f"'{self.name}' op {problem}", offset)
 
     def argument_name(self) -> OperandName:
-        """Takes `%name`, which may not have a result number."""
-        match = SSA_NAME.match(self.text, self.position)
+        """Parses `%name`, which must not have a result number."""
+        match = _SSA_ID.match(self.text, self.position)
         if match is None:
             raise self.wrong_token_error("expected SSA operand")
         self.position = match.end()
@@ -216,68 +239,82 @@ class OpAsmParser(AsmParser):
         return OperandName(match[1], match.start(1))
 
     def block_argument(self) -> Argument:
-        """Takes `%name: type loc(…)` behind a label."""
+        """Parses `%name: type loc(…)` in a block label."""
         name, offset = self.operand()
         self.expect(":", " and type for SSA operand")
-        type = self.type()
-        location = self.module_parser.trailing_location(self)
-        return Argument(name, offset, type, None, location or (self.source, offset))
+        return Argument(name, offset, self.type(), None, self.location_or_offset(offset))
 
     def argument(self) -> Argument:
-        """Takes `%name: type {attributes} loc(…)`."""
+        """Parses `%name: type {attributes} loc(…)`."""
         name, offset = self.argument_name()
         self.expect(":")
         type = self.type()
         attributes = self.accept_dictionary()
-        location = self.module_parser.trailing_location(self)
-        return Argument(name, offset, type, attributes, location or (self.source, offset))
+        return Argument(name, offset, type, attributes, self.location_or_offset(offset))
+
+    def location_or_offset(self, offset: int) -> LazyLocation:
+        """Parses `loc(…)` if it is next; otherwise returns the location of an offset."""
+        return self.region_parser.trailing_location(self) or (self.source, offset)
 
     def function_type(self) -> FunctionType:
-        """Takes the type of a function."""
+        """Parses a function type."""
         offset = self.skip_trivia()
         type = self.type()
         if not isinstance(type, FunctionType):
-            found = self.module_parser.print_type(type)
             raise self.error(
-                f"invalid kind of type specified: expected builtin.function, but found '{found}'", offset
+                "invalid kind of type specified: expected builtin.function, but found "
+                f"'{self.type_text(type)}'",
+                offset,
             )
         return type
 
     def region(self, arguments: Sequence[Argument] | None = None) -> Region:
-        """Takes `{ … }`; `arguments` name those of the first block."""
-        region = self.module_parser.region(self, arguments)
+        """Parses `{ … }`; `arguments` are those of the entry block."""
+        region = self.region_parser.region(self, arguments)
         self.regions.append(region)
         return region
+
+    def successor(self) -> Block:
+        """Parses `^label`: a block of the enclosing region, which may be defined later."""
+        return self.region_parser.successor(self)
+
+    @property
+    def dialects(self) -> DialectTable:
+        return self.region_parser.dialects
+
+    def type_text(self, type: Type) -> str:
+        """The text of a type, for error messages."""
+        return self.region_parser.type_text(type)
 
     # --- The operation ------------------------------------------------------------------
 
     def resolve_operands_and_types(self) -> None:
-        """Resolves the operands and infers the result types, where the assembly has not done so."""
+        """Resolves the operands and infers the result types, unless the format has done so."""
         if self.operands is None:
             self.operands = self._resolve_fields()
         if self.result_types is None:
             self.result_types = self._result_types(self.operands)
 
     def finish(self, location: LazyLocation) -> Op:
-        """Makes the operation, which has been settled."""
+        """Builds the operation, whose operands and result types must have been resolved."""
         assert self.operands is not None and self.result_types is not None
         signature = self._signature(self.operands, self.result_types)
-        inherent, outside = inherent_names(self.op_class), self.op_class.mutable_attributes
+        inherent, mutable = inherent_names(self.op_class), self.op_class.mutable_attributes
         discardable = dictionary({n: a for n, a in self.written.items() if n not in inherent})
         op = build(signature, self.operands, discardable, location, tuple(self.regions), self.successors)
-        for name in outside:
+        for name in mutable:
             op.set_mutable_attribute(name, self._inherent_attributes().get(name))
         return op
 
     def _inherent_attributes(self) -> dict[str, Attribute]:
-        """What stands in a dictionary and cannot be held is as good as not there."""
-        found = dict(self.attributes)
+        """The inherent attributes. An attribute of the wrong kind in a dictionary counts as missing."""
+        attributes = dict(self.attributes)
         kinds = {f.name: f.kind for f in self.op_class.fields.values() if isinstance(f, AttrField)}
         for name in inherent_names(self.op_class) & self.written.keys():
-            found.pop(name, None)
+            attributes.pop(name, None)
             if name not in kinds or kinds[name].has_storage_class(self.written[name]):
-                found[name] = self.written[name]
-        return found
+                attributes[name] = self.written[name]
+        return attributes
 
     def _resolve_fields(self) -> list[Value]:
         values: list[Value] = []
@@ -305,9 +342,9 @@ class OpAsmParser(AsmParser):
         return self._infer(self._signature(operands, ()))
 
     def _signature(self, operands: Sequence[Value], result_types: Sequence[Type]) -> OpSignature:
-        outside = self.op_class.mutable_attributes
-        inside = {n: a for n, a in self._inherent_attributes().items() if n not in outside}
-        attributes = complete_attributes(self.op_class, dictionary(inside))
+        mutable = self.op_class.mutable_attributes
+        inherent = {n: a for n, a in self._inherent_attributes().items() if n not in mutable}
+        attributes = complete_attributes(self.op_class, dictionary(inherent))
         operand_types = tuple([value.type for value in operands])
         return OpSignature(self.op_class, self.name, attributes, operand_types, tuple(result_types))
 
@@ -316,9 +353,9 @@ class OpAsmParser(AsmParser):
         sizes = []
         for field in self.op_class.fields.values():
             if isinstance(field, ResultField):
-                found = self.types.get(field.attribute_name, [])
-                types += found
-                sizes.append(len(found))
+                field_types = self.types.get(field.attribute_name, [])
+                types += field_types
+                sizes.append(len(field_types))
         if ATTR_SIZED_RESULTS in self.op_class.traits:
             self.attributes.setdefault(RESULT_SEGMENTS, segments(sizes))
         return types
@@ -332,16 +369,16 @@ class OpAsmParser(AsmParser):
             raise self.signature_error(problem) from None
 
     def error(self, message: str, offset: int | None = None) -> DiagnosticError:
-        """An error in how this operation is written, which names it first."""
+        """An error in the custom form of this operation, which starts with its name."""
         prefix = "" if self.is_generic else f"custom op '{self.name}' "
         return self.unprefixed_error(prefix + message, offset)
 
     def error_at_operation(self, message: str) -> DiagnosticError:
-        """An error worded as it stands about the operation, which has been read."""
+        """An error at the operation's name, which is past."""
         return DiagnosticError.at(self.source.location(self.offset), message)
 
     def signature_error(self, problem: SignatureError) -> DiagnosticError:
-        """A form's error, at this operation."""
+        """The error of a signature, at this operation."""
         prefix = f"'{self.name}' op " if problem.prefixed else ""
         error = self.error_at_operation(prefix + problem.message)
         for note in problem.notes:
@@ -353,5 +390,5 @@ class OpAsmParser(AsmParser):
 
 
 def segments(sizes: Sequence[int]) -> DenseArray:
-    """The attribute that says how many operands (or results) each group has."""
+    """The segment sizes of operand (or result) groups."""
     return DenseArray(I32, tuple(sizes))

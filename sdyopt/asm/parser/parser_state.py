@@ -1,4 +1,4 @@
-"""What a source says about itself: aliases, resources, and locations named before they are given."""
+"""The state of parsing one source: aliases, resources, and locations whose alias is not yet defined."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 from typing import TypeVar
 
+from sdyopt.asm.lexical import ATTRIBUTE_ID, SUFFIX_ID, TRIVIA, TYPE_ID
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.parser.attributes import AttributeParser
-from sdyopt.asm.parser.extent_scanner import NAME, SPACE
 from sdyopt.asm.parser.resources import Resources, parse_resources
 from sdyopt.asm.printer.attribute_printer import AttributePrinter, plain_attribute
 from sdyopt.diagnostics.diagnostic import DiagnosticError
@@ -20,22 +20,21 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.types import Type
 from sdyopt.ir.value import BlockArgument
 
-_ALIAS_NAME = re.compile(rf"([#!])(?!-\}})({NAME})", re.ASCII)
-_LOCATION_ALIAS = re.compile(rf"loc{SPACE}\({SPACE}#({NAME})", re.ASCII)
-
+_ALIAS_NAME = re.compile(f"{ATTRIBUTE_ID}|{TYPE_ID}")
+_LOCATION_ALIAS = re.compile(rf"loc{TRIVIA}\({TRIVIA}#({SUFFIX_ID})")
 
 T = TypeVar("T")
 
 
 class UnresolvedLocation(Location):
-    """`loc(#name)` where the alias has not been defined yet."""
+    """`loc(#name)` before the alias is defined."""
 
     name: str
     offset: int
 
 
 class ParserState:
-    """Aliases and resources of one source, and its pieces, which may use them."""
+    """Aliases and resources of one source, and its attribute parser, which looks them up."""
 
     def __init__(self, source: Source, dialects: DialectTable, allow_unregistered: bool) -> None:
         self.source = source
@@ -43,7 +42,7 @@ class ParserState:
         self.allow_unregistered = allow_unregistered
         self.attribute_parser = AttributeParser(source, self)
         self.resources = Resources()
-        self.print_type = AttributePrinter().type
+        self.type_text = AttributePrinter().type
         self._attributes: dict[str, Attribute] = {}
         self._types: dict[str, Type] = {}
         self._locations: dict[str, Location] = {}
@@ -52,7 +51,7 @@ class ParserState:
     # --- Top level ------------------------------------------------------------------------
 
     def top_level(self, parser: AsmParser) -> bool:
-        """Reads an alias definition or a resource section; False if none is next."""
+        """Parses an alias definition or a resource section; False if none is next."""
         start = parser.skip_trivia()
         if parser.text.startswith("{-#", start):
             parse_resources(parser, self.resources, self.dialects)
@@ -60,39 +59,39 @@ class ParserState:
         match = _ALIAS_NAME.match(parser.text, start)
         if match is None:
             return False
-        if match[1] == "#":
+        if match[0].startswith("#"):
             self._define(self._attributes, "attribute", match, parser, parser.attribute)
         else:
             self._define(self._types, "type", match, parser, parser.type)
         return True
 
     def _define(
-        self, table: dict[str, T], kind: str, match: re.Match[str], parser: AsmParser, read: Callable[[], T]
+        self, table: dict[str, T], kind: str, match: re.Match[str], parser: AsmParser, parse: Callable[[], T]
     ) -> None:
-        name = match[2]
+        name = match[0][1:]
         if name in table:
             raise parser.unprefixed_error(f"redefinition of {kind} alias id '{name}'")
         if "." in name:
             raise parser.unprefixed_error(f"{kind} names with a '.' are reserved for dialect-defined names")
         parser.position = match.end()
         parser.expect("=", f" in {kind} alias definition")
-        table[name] = read()
+        table[name] = parse()
 
     def finish(self, end: AsmParser) -> None:
-        """Gives a location to all that named one before it was given."""
+        """Sets the locations that were used before their alias was defined."""
         for owner in self._deferred:
-            waiting = owner._location
-            assert isinstance(waiting, UnresolvedLocation)
-            found = self._attributes.get(waiting.name)
-            if found is None:
-                raise end.unprefixed_error("operation location alias was never defined", waiting.offset)
-            owner.location = _as_location(found, end, waiting.offset)
+            unresolved = owner._location
+            assert isinstance(unresolved, UnresolvedLocation)
+            attribute = self._attributes.get(unresolved.name)
+            if attribute is None:
+                raise end.unprefixed_error("operation location alias was never defined", unresolved.offset)
+            owner.location = _as_location(attribute, end, unresolved.offset)
         self._deferred.clear()
 
     # --- Locations ------------------------------------------------------------------------
 
     def location(self, parser: AsmParser) -> Location:
-        """Reads `loc(…)`, the alias in which may be defined later."""
+        """Parses `loc(…)`, whose alias may be defined later."""
         parser.skip_trivia()
         match = _LOCATION_ALIAS.match(parser.text, parser.position)
         if match is None or "." in match[1]:
@@ -105,51 +104,54 @@ class ParserState:
         return location
 
     def cached_location(self, text: str, offset: int) -> Location | None:
-        """The location of a text read before, or an alias; None if it needs a proper look.
+        """The location of a text that is an alias; None if it must be parsed.
 
-        The offset of the text is remembered if the alias is still to be defined.
+        If the alias is not yet defined, the location has the offset of its first use.
         """
-        found = self._locations.get(text)
-        if found is None:
+        location = self._locations.get(text)
+        if location is None:
             match = _LOCATION_ALIAS.fullmatch(text, 0, len(text) - 1)
             if match is not None and "." not in match[1]:
                 alias = self._attributes.get(match[1])
                 if alias is None:
-                    found = UnresolvedLocation(match[1], offset + match.start(1) - 1)
+                    location = UnresolvedLocation(match[1], offset + match.start(1) - 1)
                 elif isinstance(alias, LocationAttr):
-                    found = alias.location
-                if found is not None:
-                    self._locations[text] = found
-        return found
+                    location = alias.location
+                if location is not None:
+                    self._locations[text] = location
+        return location
 
     def defer(self, owner: Op | BlockArgument) -> None:
-        """Notes an operation or argument whose location is still to be given."""
+        """Notes an operation or argument if its location is unresolved."""
         if type(owner._location) is UnresolvedLocation:
             self._deferred.append(owner)
 
     def _alias_location(self, name: str, parser: AsmParser, offset: int) -> Location:
-        found = self._attributes.get(name)
-        return UnresolvedLocation(name, offset) if found is None else _as_location(found, parser, offset)
+        attribute = self._attributes.get(name)
+        if attribute is None:
+            return UnresolvedLocation(name, offset)
+        return _as_location(attribute, parser, offset)
 
-    # --- What pieces ask for --------------------------------------------------------------
+    # --- Aliases --------------------------------------------------------------
 
     def find_attribute_alias(self, name: str) -> Attribute | None:
         return self._attributes.get(name)
 
     def attribute_alias(self, name: str, offset: int) -> Attribute:
-        found = self._attributes.get(name)
-        if found is None:
+        attribute = self._attributes.get(name)
+        if attribute is None:
             raise DiagnosticError.at(self.source.location(offset), f"undefined symbol alias id '{name}'")
-        return found
+        return attribute
 
     def type_alias(self, name: str, offset: int) -> Type:
-        found = self._types.get(name)
-        if found is None:
+        type = self._types.get(name)
+        if type is None:
             raise DiagnosticError.at(self.source.location(offset), f"undefined symbol alias id '{name}'")
-        return found
+        return type
 
 
-def _as_location(found: Attribute, parser: AsmParser, offset: int) -> Location:
-    if not isinstance(found, LocationAttr):
-        raise parser.unprefixed_error(f"expected location, but found '{plain_attribute(found)}'", offset)
-    return found.location
+def _as_location(attribute: Attribute, parser: AsmParser, offset: int) -> Location:
+    if not isinstance(attribute, LocationAttr):
+        message = f"expected location, but found '{plain_attribute(attribute)}'"
+        raise parser.unprefixed_error(message, offset)
+    return attribute.location

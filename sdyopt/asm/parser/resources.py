@@ -1,4 +1,4 @@
-"""The `{-# … #-}` section: blobs that attributes refer to by a key, and data of external tools."""
+"""The `{-# … #-}` section: blobs that attributes refer to by key, and data of external tools."""
 
 from __future__ import annotations
 
@@ -6,25 +6,20 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from sdyopt.asm.parser.asm_parser import STRING, AsmParser
-from sdyopt.asm.strings import escape
+from sdyopt.asm.parser.asm_parser import STRING_LITERAL, AsmParser
 from sdyopt.ir.dialect import DialectTable
-from sdyopt.ir.elements_attributes import DenseResource
-from sdyopt.ir.operation import Op
-from sdyopt.ir.sub_elements import nested_attributes
 
-# A repeated group would need memory for each repetition, so pairs are not counted here.
+# Not in pairs of digits: a repeated group needs memory for each repetition.
 _HEX_BLOB = re.compile(r'"0x[0-9A-Fa-f]*+"')
-_KEYWORD = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
 _ALIGNMENT_DIGITS = 8
 _NO_KEY = "expected identifier key for 'resource' entry"
 
 
 @dataclass
 class Resources:
-    """What a resource section holds, as text: a blob of megabytes is never decoded.
+    """The contents of resource sections as text; blobs may be large and are not decoded.
 
-    `blobs` are hex texts by key. `external` is what tools keep there: group → key → the value's text.
+    `blobs` are hexadecimal texts by key. `external` has the values of external tools by group and key.
     """
 
     blobs: dict[str, str] = field(default_factory=dict)
@@ -32,7 +27,7 @@ class Resources:
 
 
 def parse_resources(parser: AsmParser, resources: Resources, dialects: DialectTable) -> None:
-    """Reads a resource section, the cursor being at `{-#`."""
+    """Parses a resource section that starts at `{-#`; raises DiagnosticError."""
     parser.expect("{-#")
     _list(parser, "#-}", lambda: _section(parser, resources, dialects))
 
@@ -51,8 +46,8 @@ def _section(parser: AsmParser, resources: Resources, dialects: DialectTable) ->
         raise parser.error(f"unknown key '{name}' in file metadata dictionary", offset)
 
 
-def _groups(parser: AsmParser, read: Callable[[str, int], None]) -> None:
-    """Reads `{name: {…}, …}`, `read` being given a name and its place behind the inner brace."""
+def _groups(parser: AsmParser, parse: Callable[[str, int], None]) -> None:
+    """Parses `{name: {…}, …}`. `parse` takes a name and its offset, and parses after the inner brace."""
 
     def group() -> None:
         offset = parser.skip_trivia()
@@ -61,7 +56,7 @@ def _groups(parser: AsmParser, read: Callable[[str, int], None]) -> None:
             raise parser.error(_NO_KEY)
         parser.expect(":")
         parser.expect("{")
-        read(name, offset)
+        parse(name, offset)
 
     parser.expect("{")
     _list(parser, "}", group)
@@ -79,8 +74,8 @@ def _blob(parser: AsmParser, resources: Resources) -> None:
     key = _key(parser, _NO_KEY)
     parser.expect(":")
     offset = parser.skip_trivia()
-    # Straight to the closing quote: a blob may be megabytes long.
-    match = STRING.match(parser.text, offset)
+    # Without unescaping: a blob may be megabytes long.
+    match = STRING_LITERAL.match(parser.text, offset)
     if match is not None:
         parser.position = match.end()
     if match is None or not _HEX_BLOB.fullmatch(match[1]) or len(match[1]) % 2:
@@ -96,8 +91,8 @@ def _blob(parser: AsmParser, resources: Resources) -> None:
 
 
 def _external(parser: AsmParser, resources: Resources, group: str) -> None:
-    """Data of a tool, which is kept as it is."""
-    held = resources.external.setdefault(group, {})
+    """Parses the entries of an external tool, whose values are stored as text."""
+    entries = resources.external.setdefault(group, {})
 
     def entry() -> None:
         key = _key(parser, "expected identifier key for 'external_resources' entry")
@@ -105,13 +100,13 @@ def _external(parser: AsmParser, resources: Resources, group: str) -> None:
         start = parser.skip_trivia()
         if parser.accept_string() is None and parser.accept_word() is None:
             parser.integer()
-        held[key] = parser.text[start : parser.position]
+        entries[key] = parser.text[start : parser.position]
 
     _list(parser, "}", entry)
 
 
 def _list(parser: AsmParser, close: str, entry: Callable[[], None]) -> None:
-    """Reads entries up to a closing token."""
+    """Parses entries up to a closing token."""
     if parser.accept(close):
         return
     parser.comma_list(entry)
@@ -120,48 +115,9 @@ def _list(parser: AsmParser, close: str, entry: Callable[[], None]) -> None:
 
 
 def _key(parser: AsmParser, problem: str) -> str:
-    found = parser.accept_word()
-    if found is None:
-        found = parser.accept_string()
-    if found is None:
+    key = parser.accept_word()
+    if key is None:
+        key = parser.accept_string()
+    if key is None:
         raise parser.error(problem)
-    return found
-
-
-def resource_section(root: Op, resources: Resources, elide_larger_than: int | None = None) -> str:
-    """The section with the blobs that a program refers to, a blank line before it; empty if none.
-
-    Blobs of more hex digits than `elide_larger_than` are left out.
-    """
-    keys = [key for key in resource_keys(root) if key in resources.blobs] if resources.blobs else []
-    if not keys:
-        return ""
-    shown = [(key, resources.blobs[key]) for key in keys]
-    # The limit counts the quotes, as MLIR's does; a section without entries is MLIR's, too.
-    limit = elide_larger_than
-    entries = [
-        f'      {_key_text(key)}: "{blob}"' for key, blob in shown if limit is None or len(blob) + 2 <= limit
-    ]
-    if not entries:
-        return "\n{-#\n\n#-}\n"
-    inside = ",\n".join(entries)
-    return f"\n{{-#\n  dialect_resources: {{\n    builtin: {{\n{inside}\n    }}\n  }}\n#-}}\n"
-
-
-def resource_keys(root: Op) -> list[str]:
-    """The keys that attributes in a program refer to, in order of first use."""
-    found: dict[str, None] = {}
-    seen = set()
-    for op in root.walk():
-        for attribute in (op.attributes, op.inherent_attributes()):
-            if not attribute.entries or attribute in seen:
-                continue
-            seen.add(attribute)
-            for inner in nested_attributes(attribute):
-                if isinstance(inner, DenseResource):
-                    found.setdefault(inner.key)
-    return list(found)
-
-
-def _key_text(key: str) -> str:
-    return key if _KEYWORD.fullmatch(key) else f'"{escape(key)}"'
+    return key

@@ -1,4 +1,4 @@
-"""SSA names in force while text is read, and values that are used before they are defined."""
+"""The scope of SSA names during parsing, with forward references."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from sdyopt.diagnostics.source import Source
 from sdyopt.ir.types import Type
 from sdyopt.ir.value import OpResult, Value
 
-PrintType = Callable[[Type], str]
+TypeText = Callable[[Type], str]
 
 
 class ForwardValue(Value):
-    """Stands for a value that has been used but not defined yet."""
+    """A placeholder for a value that is used before its definition."""
 
     __slots__ = ("_location",)
 
@@ -30,29 +30,28 @@ class ForwardValue(Value):
 
 
 class Scope:
-    """The names of a source. That a value may not be used in an isolated region is for the verifier to say.
+    """The names that are visible at a point of the source, including those outside of isolated regions.
 
-    `values` maps `%name` and `%name#k` to values, `places` to the offset of the definition, or of
-    the first use of a forward value. `forward` holds the names that wait for their definition.
-    Names of a nested region are the last ones added, and go when it ends. Errors are made by the
-    cursor that has read so far.
+    `values` maps `%name` and `%name#k` to values, `offsets` to the offset of the definition, or of the
+    first use of a forward reference. `forward` has the names that are not yet defined. The names of a
+    nested region are removed at its end. The verifier rejects uses across isolated regions.
     """
 
-    __slots__ = ("_print_type", "forward", "offsets", "source", "values")
+    __slots__ = ("_type_text", "forward", "offsets", "source", "values")
 
-    def __init__(self, source: Source, print_type: PrintType) -> None:
+    def __init__(self, source: Source, type_text: TypeText) -> None:
         self.source = source
-        self._print_type = print_type
+        self._type_text = type_text
         self.values: dict[str, Value] = {}
         self.offsets: dict[str, int] = {}
         self.forward: dict[str, ForwardValue] = {}
 
     def mark(self) -> int:
-        """Where a nested region's names will start."""
+        """The number of names, by which `release` ends a nested region."""
         return len(self.values)
 
     def release(self, mark: int) -> None:
-        """Forgets the names added since `mark`. Forward values outlive the region."""
+        """Removes the names added since `mark`, except forward references."""
         values, offsets = self.values, self.offsets
         if not mark and not self.forward:
             values.clear()
@@ -62,7 +61,7 @@ class Scope:
             del offsets[name]
 
     def use(self, name: str, offset: int, type: Type, parser: AsmParser) -> Value:
-        """The value called `name`, made up if it is not defined yet. It must have this type."""
+        """The value of a name, or a placeholder if it is not yet defined. Its type must be `type`."""
         value = self.values.get(name) or self.forward.get(name)
         if value is None:
             plain, _, number = name.partition("#")
@@ -73,29 +72,29 @@ class Scope:
         if value.type is not type:
             raise parser.unprefixed_error(
                 f"use of value '{name.partition('#')[0]}' expects different type than prior uses: "
-                f"'{self._print_type(type)}' vs '{self._print_type(value.type)}'",
+                f"'{self._type_text(type)}' vs '{self._type_text(value.type)}'",
                 offset,
             ).note("prior use here", self.source.location(self.offsets[name]))
         return value
 
     def define(self, name: str, value: Value, offset: int, parser: AsmParser) -> None:
-        """Gives `value` a name, and to those who used the name before, the value."""
+        """Defines a name and replaces its placeholder, if it has one; raises an error if it is defined."""
         if name in self.values:
             plain = name.partition("#")[0]
             raise parser.unprefixed_error(f"redefinition of SSA value '{plain}'", offset).note(
                 "previously defined here", self.source.location(self.offsets[name])
             )
-        awaited = self.forward.get(name)
-        if awaited is not None:
-            if awaited.type is not value.type:
+        placeholder = self.forward.get(name)
+        if placeholder is not None:
+            if placeholder.type is not value.type:
                 full = name if "#" in name else f"{name}#0"
                 raise parser.unprefixed_error(
-                    f"definition of SSA value '{full}' has type '{self._print_type(value.type)}'", offset
+                    f"definition of SSA value '{full}' has type '{self._type_text(value.type)}'", offset
                 ).note(
-                    f"previously used here with type '{self._print_type(awaited.type)}'",
+                    f"previously used here with type '{self._type_text(placeholder.type)}'",
                     self.source.location(self.offsets[name]),
                 )
-            replace_all_uses(awaited, value)
+            replace_all_uses(placeholder, value)
             del self.forward[name], self.offsets[name]
         self.values[name] = value
         self.offsets[name] = offset
@@ -103,29 +102,29 @@ class Scope:
     def define_results(
         self, name: str, results: tuple[OpResult, ...], offset: int, parser: AsmParser
     ) -> None:
-        """Names a group of results: `%name` is the first, `%name#k` the one after k others."""
+        """Defines a group of results: `%name` is the first one, `%name#k` the one at index k."""
         self.define(name, results[0], offset, parser)
         if len(results) > 1:
-            # So that a look-up needs to know only one way of writing it.
+            # The first result has two names.
             self.values[f"{name}#0"] = results[0]
             self.offsets[f"{name}#0"] = offset
         for index in range(1, len(results)):
             self.define(f"{name}#{index}", results[index], offset, parser)
 
     def forget_forward(self) -> None:
-        """Forgets all names that wait for their definition."""
+        """Removes all forward references."""
         for name in self.forward:
             del self.offsets[name]
         self.forward.clear()
 
     def undefined(self, end: AsmParser) -> list[DiagnosticError]:
-        """An error for each name that is used and never defined, in order of first use."""
-        waiting = sorted(self.offsets[name] for name in self.forward)
-        return [end.unprefixed_error("use of undeclared SSA value name", offset) for offset in waiting]
+        """An error for each name that is never defined, in order of first use."""
+        first_uses = sorted(self.offsets[name] for name in self.forward)
+        return [end.unprefixed_error("use of undeclared SSA value name", offset) for offset in first_uses]
 
 
 def replace_all_uses(old: Value, new: Value) -> None:
-    """Moves every use of `old` to `new`, newest first, as MLIR does."""
+    """Replaces every use of `old` with `new`, the last use first, as in MLIR."""
     while (use := old.first_use) is not None:
         use.unlink()
         use.link(new)

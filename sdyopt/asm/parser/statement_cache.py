@@ -1,9 +1,9 @@
-"""Spellings: one-line statements without their SSA names and trailing location, read once.
+"""Templates of one-line statements, keyed by their text without SSA names and trailing location.
 
-A program repeats itself: a training step of 36,000 operations has about a hundred spellings. The
-first statement of a spelling is parsed properly and leaves a recipe; the others are built from it
-with one regular expression and one look-up. A recipe is made only where the statement is all of
-its line and each name in the line is one result or one operand, so the short way is exact.
+A training step of 36,000 operations has about a hundred distinct statements. The first one is parsed in
+full and stored as a template; equal ones are built from it with one regular expression and one lookup.
+There is a template only for a statement that takes up its whole line and in which each SSA name is one
+result or one operand, so that both ways give the same operation.
 """
 
 from __future__ import annotations
@@ -12,24 +12,25 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sdyopt.asm.lexical import SSA_ID
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op, build
 from sdyopt.ir.value import LazyLocation, Value
 
-# What `split` of a line gives: literal, name, literal, name, …, literal.
-NAMES = re.compile(r"(%[\w$.-]+(?:#\d+)?)")
+# Splits a line into text, name, text, name, …, text.
+NAMES = re.compile(rf"({SSA_ID}(?:#[0-9]+)?)")
 
 
 @dataclass(slots=True)
 class StatementTemplate:
-    """What a spelling stands for.
+    """A statement without SSA names and location.
 
-    `groups` is the number of results that each name left of `=` stands for. `order` gives for each
-    operand the position of its name among those right of `=`; None if that is the written order.
-    `place` is how far behind the last name left of `=` the operation is said to stand. `complete`
-    adds the regions that the text implies. `is_simple` says that there is one result, nothing implied,
-    and operands are in the written order.
+    - `groups`: the number of results of each name before `=`.
+    - `order`: for each operand the index of its name in the text after `=`; None if they are in order.
+    - `location_offset`: the offset of the operation's location from the last name before `=`.
+    - `complete`: adds the regions that the text implies.
+    - `is_simple`: whether there is one result, no implied region, and the operands are in order.
     """
 
     signature: OpSignature
@@ -42,7 +43,7 @@ class StatementTemplate:
 
 
 def split_location(line: str) -> tuple[str, str]:
-    """A line without its trailing `loc(…)`, and that location's text, empty if there is none."""
+    """A line without its trailing `loc(…)`, and the text of that location, empty if there is none."""
     if line.endswith(")"):
         at = line.rfind(" loc(")
         if at >= 0:
@@ -59,10 +60,9 @@ def template_of(
     location_offset: int,
     complete: Callable[[Op], None] | None,
 ) -> StatementTemplate | None:
-    """The recipe that a parsed statement leaves, if its line allows one.
+    """The template of a parsed statement, None if its line allows none.
 
-    `line` is the statement without its location; `operand_offsets` are where the operands were read,
-    `place` is where the operation is said to stand.
+    `line` is the statement without its location, `location_offset` the offset of the operation's.
     """
     if (op.regions and complete is None) or op.successors or len(operand_offsets) != len(op.operand_uses):
         return None
@@ -72,19 +72,26 @@ def template_of(
         return None
     order = tuple(offsets.index(offset) for offset in operand_offsets)
     is_in_order = order == tuple(range(len(order)))
-    behind = location_offset - line_offset - (names[len(groups) - 1][1] if groups else 0)
+    relative_offset = location_offset - line_offset - (names[len(groups) - 1][1] if groups else 0)
     is_simple = groups == (1,) and is_in_order and complete is None
     return StatementTemplate(
-        op.signature, op.attributes, groups, None if is_in_order else order, behind, complete, is_simple
+        op.signature,
+        op.attributes,
+        groups,
+        None if is_in_order else order,
+        relative_offset,
+        complete,
+        is_simple,
     )
 
 
 def build_from_template(
     template: StatementTemplate, names: list[str], values: dict[str, Value], location: LazyLocation
 ) -> Op | None:
-    """The operation of a recipe for these names.
+    """The operation of a template with these names.
 
-    None if a name is unknown, has another type, or is taken: then the statement needs a proper look.
+    None if the statement must be parsed in full: an operand is unknown or of another type, or a result
+    is defined already.
     """
     signature, groups = template.signature, template.groups
     if len(groups) == 1:
@@ -102,7 +109,7 @@ def build_from_template(
         operands = [values[name] for name in names]
     except KeyError:
         return None
-    # Facts are compared by identity, so this compares lists of pointers.
+    # Types are interned, so this compares tuples of pointers.
     if tuple([operand.type for operand in operands]) != signature.operand_types:
         return None
     return build(signature, operands, template.attributes, location)
@@ -111,7 +118,7 @@ def build_from_template(
 def build_simple(
     template: StatementTemplate, names: list[str], values: dict[str, Value], location: LazyLocation
 ) -> Op | None:
-    """As `build_from_template`, for a usual recipe and a new name for its result, which is the first name."""
+    """As `build_from_template`, for a simple template whose result, the first name, is not yet defined."""
     signature = template.signature
     try:
         operands = [values[name] for name in names[1:]]

@@ -1,4 +1,4 @@
-"""Writing affine maps and integer sets."""
+"""Prints affine maps and integer sets."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def set_text(set: IntegerSetAttr) -> str:
 
 
 def expression_text(expression: AffineExpr, is_operand: bool = False) -> str:
-    """The expression; in brackets if it is the operand of something that binds more tightly than a sum."""
+    """The expression, in parentheses if it is a binary expression and `is_operand`."""
     if isinstance(expression, AffineDim):
         return f"d{expression.position}"
     if isinstance(expression, AffineSymbol):
@@ -58,7 +58,7 @@ def _product(expression: AffineBinary) -> str:
 
 
 def _sum(expression: AffineBinary) -> str:
-    """A sum; what is added with a negative factor is subtracted."""
+    """A sum, in which negative terms are subtracted."""
     lhs, rhs = expression_text(expression.lhs), expression.rhs
     if isinstance(rhs, AffineConstant) and rhs.value < 0:
         return f"{lhs} - {-rhs.value}"

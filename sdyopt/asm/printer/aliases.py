@@ -1,8 +1,8 @@
 """Aliases: `#map`, `#set`, `#distinct` and `#loc3` for affine maps, sets, distinct attributes, locations.
 
-Which get an alias, with what number, and whether it is defined above the program or below, follows
-MLIR: facts are met in the order of printing; what others contain comes first; what is only written
-in locations behind operations may be defined below.
+Which attributes get an alias, its number, and whether it is defined before or after the module follow
+MLIR: attributes are visited in the order of printing, nested ones get their alias first, and those
+used only in trailing locations are deferred to the end.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ _NAMES: dict[type, str] = {AffineMapAttr: "map", IntegerSetAttr: "set", Distinct
 
 
 @dataclass(slots=True)
-class _Met:
-    """What is known of a fact. One without a name gets no alias, but may hold some that do.
+class _Visited:
+    """A visited attribute. One without a name gets no alias, but nested ones may.
 
-    `depth` is how many facts stand in one another, from this one to the deepest with an alias.
+    `depth` is the number of nested attributes from this one to the innermost with an alias, 0 if there is
+    none.
     """
 
     name: str
@@ -41,7 +42,7 @@ class _Met:
 
 @dataclass
 class Aliases:
-    """The alias of each fact, and the facts defined above and below the program, in order."""
+    """Alias texts, and the attributes whose aliases are defined before and after the module, in order."""
 
     texts: dict[Interned, str] = field(default_factory=dict)
     above: list[Attribute | Location] = field(default_factory=list)
@@ -49,64 +50,67 @@ class Aliases:
 
 
 class AliasFinder:
-    """Is told what a program's text mentions, in order, and says which of it gets an alias."""
+    """Visits the attributes of a program in the order of printing and assigns aliases."""
 
     def __init__(self) -> None:
-        self._met: dict[Interned, _Met] = {}
+        self._visited: dict[Interned, _Visited] = {}
 
     def aliases(self) -> Aliases:
-        """The aliases of what has been met."""
+        """The aliases of the visited attributes."""
         aliases = Aliases()
         counts: dict[str, int] = {}
-        named = [(fact, met) for fact, met in self._met.items() if met.name]
-        # Sorting keeps the order of meeting among those of one depth and name.
-        for fact, met in sorted(named, key=lambda item: (item[1].depth, item[1].name)):
-            number = counts.get(met.name, 0)
-            counts[met.name] = number + 1
-            text = aliases.texts[fact] = f"#{met.name}{number or ''}"
-            if isinstance(fact, Location):
-                aliases.texts[LocationAttr(fact)] = text
-            assert isinstance(fact, Attribute | Location)
-            (aliases.below if met.is_deferrable else aliases.above).append(fact)
+        named = [(element, visited) for element, visited in self._visited.items() if visited.name]
+        # The sort is stable: attributes of the same depth and name are in the order of their visits.
+        for element, visited in sorted(named, key=lambda item: (item[1].depth, item[1].name)):
+            number = counts.get(visited.name, 0)
+            counts[visited.name] = number + 1
+            text = aliases.texts[element] = f"#{visited.name}{number or ''}"
+            if isinstance(element, Location):
+                aliases.texts[LocationAttr(element)] = text
+            assert isinstance(element, Attribute | Location)
+            (aliases.below if visited.is_deferrable else aliases.above).append(element)
         return aliases
 
-    def meet(self, fact: Interned, is_deferrable: bool = False) -> int:
-        """Meets a fact and all inside it. What may be deferred can be defined below the program."""
-        if isinstance(fact, LocationAttr):
-            fact = fact.location
-        met = self._met.get(fact)
-        if met is None:
-            name = _name_of_alias(fact)
-            met = self._met[fact] = _Met(name, is_deferrable)
-            met.inner = _sub_elements(fact)
-            deepest = max([self.meet(inner, is_deferrable) for inner in met.inner], default=0)
-            met.depth = deepest + 1 if deepest or name else 0
+    def visit(self, element: Interned, is_deferrable: bool = False) -> int:
+        """Visits an attribute and its sub-elements; returns its depth.
+
+        The alias of a deferrable one is defined after the module, unless it is visited elsewhere.
+        """
+        if isinstance(element, LocationAttr):
+            element = element.location
+        visited = self._visited.get(element)
+        if visited is None:
+            name = _name_of_alias(element)
+            visited = self._visited[element] = _Visited(name, is_deferrable)
+            visited.inner = _sub_elements(element)
+            deepest = max([self.visit(inner, is_deferrable) for inner in visited.inner], default=0)
+            visited.depth = deepest + 1 if deepest or name else 0
         elif not is_deferrable:
-            self._define_above(met)
-        return met.depth
+            self._define_above(visited)
+        return visited.depth
 
-    def _define_above(self, met: _Met) -> None:
-        if not met.is_deferrable:
+    def _define_above(self, visited: _Visited) -> None:
+        if not visited.is_deferrable:
             return
-        met.is_deferrable = False
-        for inner in met.inner:
-            self._define_above(self._met[inner.location if isinstance(inner, LocationAttr) else inner])
+        visited.is_deferrable = False
+        for inner in visited.inner:
+            self._define_above(self._visited[inner.location if isinstance(inner, LocationAttr) else inner])
 
 
-def _name_of_alias(fact: Interned) -> str:
-    """What the alias of a fact is called; empty if it gets none."""
-    if isinstance(fact, Location):
+def _name_of_alias(element: Interned) -> str:
+    """The alias name of an attribute, empty if it gets none."""
+    if isinstance(element, Location):
         return "loc"
-    is_bare = isinstance(fact, DistinctAttr) and fact.attribute is UNIT
-    return "" if is_bare else _NAMES.get(type(fact), "")
+    is_bare = isinstance(element, DistinctAttr) and element.attribute is UNIT
+    return "" if is_bare else _NAMES.get(type(element), "")
 
 
-def _sub_elements(fact: Interned) -> list[Interned]:
-    """The facts directly inside, in the order of writing."""
-    if isinstance(fact, Location):
-        return list(_inner_locations(fact))
-    assert isinstance(fact, Attribute)
-    return list(immediate_sub_elements(fact))
+def _sub_elements(element: Interned) -> list[Interned]:
+    """The direct sub-elements, in the order of printing."""
+    if isinstance(element, Location):
+        return list(_inner_locations(element))
+    assert isinstance(element, Attribute)
+    return list(immediate_sub_elements(element))
 
 
 def _inner_locations(location: Location) -> Iterator[Attribute | Location]:

@@ -1,7 +1,7 @@
-"""IR → text, as MLIR prints it.
+"""Prints operations as MLIR does.
 
-An operation without regions is one line, made from a template that is built once per form and
-discardable attributes. Everything else goes through `Printer`, which assemblies call back.
+The print template of an operation is built once per signature and discardable attributes. What the
+template does not contain is printed by the methods of `OpAsmPrinter`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sdyopt.asm.format.assembly_format import Assembly, visible_attributes
-from sdyopt.asm.format.print_template import Template
-from sdyopt.asm.parser.generic_op import PROPERTIES
+from sdyopt.asm.format.print_template import Part, Template
+from sdyopt.asm.generic_properties import PROPERTIES
 from sdyopt.asm.printer.aliases import Aliases, AliasFinder
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.asm.printer.ssa_names import SsaNames
 from sdyopt.asm.printer.value_users import argument_comments, users_comment
 from sdyopt.asm.strings import escape
@@ -29,7 +30,7 @@ from sdyopt.ir.value import Value
 
 @dataclass(frozen=True)
 class PrintOptions:
-    """What the printed text looks like; the fields are named after mlir-opt's flags."""
+    """Printing options, named after mlir-opt's flags."""
 
     generic: bool = False
     debuginfo: bool = False
@@ -45,27 +46,27 @@ class PrintOptions:
 
 
 def print_op(op: Op, options: PrintOptions = PrintOptions()) -> str:
-    """The text of an operation and all inside it, ending in a newline."""
-    aliases, ssa_names = Aliases(), _naming(op, options)
+    """The text of an operation and the definitions of its aliases, with a newline at the end."""
+    aliases, ssa_names = Aliases(), _ssa_names(op, options)
     if options.debuginfo and not options.local_scope:
-        aliases = _surveyed(op, options, ssa_names)
-    printer = Printer(op, options, aliases, ssa_names)
+        aliases = _find_aliases(op, options, ssa_names)
+    printer = AsmPrinter(op, options, aliases, ssa_names)
     printer.program(op)
     if not options.debuginfo and not options.local_scope and printer.attribute_printer.lacks_alias:
-        # Rare: only now is it known that there is anything to give an alias to.
-        printer = Printer(op, options, _surveyed(op, options, ssa_names), ssa_names)
+        # Rare: the first pass has found attributes that need an alias.
+        printer = AsmPrinter(op, options, _find_aliases(op, options, ssa_names), ssa_names)
         printer.program(op)
     return "".join(printer.out)
 
 
 def print_for_note(op: Op, generic: bool = True) -> str:
-    """The text of an operation as diagnostics show it, names as in the whole program.
+    """The text of an operation in a diagnostic, with the SSA names of the enclosing isolated operation.
 
-    Text of several lines begins on a line of its own.
+    Several lines start with a newline.
     """
     scope = next((a for a in (op, *op.ancestors()) if ISOLATED in a.traits), op)
     options = PrintOptions(generic=generic, local_scope=True, elide_elements_larger_than=16)
-    printer = Printer(scope, options, Aliases())
+    printer = AsmPrinter(scope, options, Aliases())
     for value in op.operands:
         printer.names.setdefault(value, "<<UNKNOWN SSA VALUE>>")
     printer.op(op, "")
@@ -74,15 +75,15 @@ def print_for_note(op: Op, generic: bool = True) -> str:
 
 
 class _Line:
-    """The template of an operation's line, ready to be filled in.
+    """The print template of an operation's first line.
 
-    `format` takes the names of result and operands, in order, by `%`; None where parts must be
-    walked.
+    `format` is a format string for `%` and the names of the result and the operands, in order; None if the
+    parts have to be printed one by one.
     """
 
     __slots__ = ("format", "parts")
 
-    def __init__(self, parts: list[str | int | Callable[[Op, Printer], None]], has_result: bool) -> None:
+    def __init__(self, parts: list[Part], has_result: bool) -> None:
         self.parts = parts
         self.format: str | None = None
         indices = [part for part in parts if isinstance(part, int)]
@@ -91,8 +92,8 @@ class _Line:
             self.format = ("%s = " if has_result else "") + text
 
 
-class Printer:
-    """Writes operations to `out`, a list of texts."""
+class AsmPrinter:
+    """Prints operations into `out`, a list of texts. Implements `OpAsmPrinter`."""
 
     def __init__(
         self, root: Op, options: PrintOptions, aliases: Aliases, ssa_names: SsaNames | None = None
@@ -105,33 +106,33 @@ class Printer:
             aliases=aliases.texts,
             is_pretty=options.pretty_debuginfo,
         )
-        self.ssa_names = ssa_names or _naming(root, options)
+        self.ssa_names = ssa_names or _ssa_names(root, options)
         self.names = self.ssa_names.names
         self.out: list[str] = []
         self._indent = ""
-        # Operations of one form may have different numbers of regions.
+        # By default dialect and number of regions, which is not part of the signature.
         self._lines: dict[tuple[str, int], dict[tuple[OpSignature, DictAttr], _Line]] = {}
         self._is_plain = not options.debuginfo and not options.value_users
 
     def program(self, op: Op) -> None:
-        """Writes an operation between the definitions of its aliases."""
+        """Prints an operation between the definitions of its aliases."""
         self._definitions(self._aliases.above)
         self.op(op, "builtin")
         self.out.append("\n")
         self._definitions(self._aliases.below)
 
-    def _definitions(self, facts: Sequence[Attribute | Location]) -> None:
-        """Writes a line `#alias = fact` for each."""
-        for fact in facts:
-            text = self.attribute_printer.body(fact)
-            if isinstance(fact, Location):
+    def _definitions(self, elements: Sequence[Attribute | Location]) -> None:
+        """Prints `#alias = attribute` lines."""
+        for element in elements:
+            text = self.attribute_printer.body(element)
+            if isinstance(element, Location):
                 text = self._location_text(text)
-            self.out.append(f"{self._aliases.texts[fact]} = {text}\n")
+            self.out.append(f"{self._aliases.texts[element]} = {text}\n")
 
     # --- Operations -------------------------------------------------------------------
 
     def op(self, op: Op, default_dialect: str) -> None:
-        """Writes an operation, without indentation and newline."""
+        """Prints an operation without indentation and newline."""
         out = self.out
         lines = self._lines.setdefault((default_dialect, len(op.regions)), {})
         key = (op.signature, op.attributes)
@@ -180,16 +181,16 @@ class Printer:
         return _Line(template.parts, has_result=len(op.results) == 1)
 
     def _results(self, op: Op) -> None:
-        """Writes `%0, %1:2 = `."""
+        """Prints `%0, %1:2 = `."""
         results = op.results
         if not results:
             return
         starts = self.ssa_names.groups.get(op, [0])
-        written = []
+        groups = []
         for start, end in zip(starts, [*starts[1:], len(results)], strict=True):
             name = self.names[results[start]]
-            written.append(name if end - start == 1 else f"{name[:-2]}:{end - start}")
-        self.out.append(", ".join(written) + " = ")
+            groups.append(name if end - start == 1 else f"{name[:-2]}:{end - start}")
+        self.out.append(", ".join(groups) + " = ")
 
     def _generic(self, op: Op) -> Template:
         """`"name"(%operands)[^successors] <{properties}> ({regions}) {attributes} : type`."""
@@ -221,25 +222,25 @@ class Printer:
         )
         return template
 
-    def successors(self, op: Op) -> str:
-        """`[^bb1, ^bb2]`."""
-        return f"[{', '.join(self.ssa_names.blocks[block] for block in op.successors)}]"
-
-    # --- What assemblies call -----------------------------------------------------------
+    # --- OpAsmPrinter ---------------------------------------------------------------------
 
     def write(self, text: str) -> None:
         self.out.append(text)
 
     def newline(self) -> None:
-        """Begins a line, indented as the operation is."""
         self.out.append("\n" + self._indent)
 
     def name(self, value: Value) -> str:
-        """`%name` of a value."""
         return self.names[value]
 
     def name_list(self, values: Sequence[Value]) -> str:
         return ", ".join([self.names[value] for value in values])
+
+    def label(self, block: Block) -> str:
+        return self.ssa_names.blocks[block]
+
+    def successors(self, op: Op) -> str:
+        return f"[{', '.join(map(self.label, op.successors))}]"
 
     def type(self, type: Type) -> str:
         return self.attribute_printer.type(type)
@@ -247,34 +248,34 @@ class Printer:
     def types(self, types: Sequence[Type]) -> str:
         return ", ".join([self.attribute_printer.type(type) for type in types])
 
+    def function_type(self, inputs: Sequence[Type], results: Sequence[Type]) -> str:
+        return self.attribute_printer.function_type(inputs, results)
+
     def attribute(self, attribute: Attribute) -> str:
         return self.attribute_printer.attribute(attribute)
 
     def attribute_dictionary(self, op: Op, *elided: str, with_keyword: bool = False) -> None:
-        """Writes ` {…}` with inherent and discardable attributes, unless nothing is left."""
         shown = visible_attributes(op.signature, op.attributes, frozenset(elided))
         self.dictionary(shown, with_keyword)
 
     def dictionary(self, attributes: DictAttr, with_keyword: bool = False) -> None:
-        """Writes ` {…}` unless it is empty."""
         if attributes.entries:
             keyword = " attributes " if with_keyword else " "
             self.out.append(keyword + self.attribute_printer.attribute(attributes))
 
     def argument(self, argument: Value, attributes: DictAttr | None = None) -> None:
-        """Writes `%arg0: type {attributes}`, with its location if locations are wanted."""
         self.out.append(f"{self.names[argument]}: {self.attribute_printer.type(argument.type)}")
         if attributes is not None:
             self.dictionary(attributes)
         if self.options.debuginfo:
-            # MLIR has no aliases here.
+            # As in MLIR, without an alias.
             self.out.append(" " + self._location_text(self.attribute_printer.body(argument.location)))
 
     def _location_text(self, body: str) -> str:
         return body if self.options.pretty_debuginfo else f"loc({body})"
 
     def location(self, location: Location) -> None:
-        """Writes ` loc(…)`."""
+        """Prints ` loc(…)`."""
         if self.options.pretty_debuginfo:
             self.out.append(" " + self.attribute_printer.body(location))
         else:
@@ -287,7 +288,6 @@ class Printer:
         print_terminator: bool = True,
         print_empty: bool = False,
     ) -> None:
-        """Writes `{ … }`. The first block has a label only if its arguments are wanted and there."""
         if self.options.skip_regions:
             self.out.append("{...}")
             return
@@ -307,7 +307,7 @@ class Printer:
 
     def _block(self, block: Block, default_dialect: str, print_terminator: bool) -> None:
         out, indent, write, names = self.out, self._indent, self.op, self.names
-        # Most operations have no regions and one result, and one like them was written before.
+        # Fast path: an operation with one result and no regions whose line is cached.
         lines = self._lines.setdefault((default_dialect, 0), {}) if self._is_plain else {}
         op = block.first
         while op is not None:
@@ -324,7 +324,7 @@ class Printer:
             op = op.next
 
     def _label(self, block: Block, indent: str) -> None:
-        """Writes `^bb1(%arg: type):  // pred: ^bb0`."""
+        """Prints `^bb1(%arg: type):  // pred: ^bb0`."""
         out = self.out
         out.append(indent + self.ssa_names.blocks[block])
         if block.arguments:
@@ -341,26 +341,26 @@ class Printer:
         out.append("\n")
 
 
-class _Survey(Printer):
-    """Prints for nobody, to learn what the text mentions and so needs an alias."""
+class _AliasVisitor(AsmPrinter):
+    """Visits what the printer would print, to find the attributes that get an alias."""
 
     def __init__(self, root: Op, options: PrintOptions, ssa_names: SsaNames) -> None:
         super().__init__(root, options, Aliases(), ssa_names)
         self._is_plain = False
         self.finder = AliasFinder()
-        self.attribute_printer = _SurveyPrinter(self.finder)
+        self.attribute_printer = _AliasVisitorAttributes(self.finder)
 
     def op(self, op: Op, default_dialect: str) -> None:
         if self.options.debuginfo:
-            self.finder.meet(op.location, is_deferrable=True)
+            self.finder.visit(op.location, is_deferrable=True)
         if self._is_generic(op):
-            self._meet_generic(op)
+            self._visit_generic(op)
         else:
             super().op(op, default_dialect)
         self.out.clear()
 
-    def _meet_generic(self, op: Op) -> None:
-        """Meets regions first, then types, then all attributes by name, as MLIR does."""
+    def _visit_generic(self, op: Op) -> None:
+        """Visits regions, then types, then all attributes by name, as MLIR does."""
         for region in op.regions:
             self.region(region, print_arguments=True)
         for type in (*op.operand_types, *op.result_types):
@@ -369,38 +369,38 @@ class _Survey(Printer):
             self.attribute_printer.attribute(attribute)
 
     def argument(self, argument: Value, attributes: DictAttr | None = None) -> None:
-        """Meets an argument's type and location; not its attributes, as MLIR does not."""
+        """Visits the type and location of an argument; as in MLIR, not its attributes."""
         self.attribute_printer.type(argument.type)
         if self.options.debuginfo:
-            self.finder.meet(argument.location)
+            self.finder.visit(argument.location)
 
     def location(self, location: Location) -> None:
-        """Was met before the operation was."""
+        """Does nothing: `op` visits locations before operations."""
 
 
-class _SurveyPrinter(AttributePrinter):
-    """Tells the finder of each attribute and type that is written. Nothing is written out for it."""
+class _AliasVisitorAttributes(AttributePrinter):
+    """Passes attributes and types to the finder, without text."""
 
     def __init__(self, finder: AliasFinder) -> None:
         super().__init__()
         self._finder = finder
 
     def type(self, type: Type) -> str:
-        self._finder.meet(type)
+        self._finder.visit(type)
         return ""
 
     def attribute(self, attribute: Attribute) -> str:
-        self._finder.meet(attribute)
+        self._finder.visit(attribute)
         return ""
 
 
-def _surveyed(root: Op, options: PrintOptions, ssa_names: SsaNames) -> Aliases:
-    survey = _Survey(root, options, ssa_names)
-    survey.op(root, "builtin")
-    return survey.finder.aliases()
+def _find_aliases(root: Op, options: PrintOptions, ssa_names: SsaNames) -> Aliases:
+    visitor = _AliasVisitor(root, options, ssa_names)
+    visitor.op(root, "builtin")
+    return visitor.finder.aliases()
 
 
-def _naming(root: Op, options: PrintOptions) -> SsaNames:
+def _ssa_names(root: Op, options: PrintOptions) -> SsaNames:
     return SsaNames(
         root,
         options.generic,
@@ -410,7 +410,7 @@ def _naming(root: Op, options: PrintOptions) -> SsaNames:
     )
 
 
-def _region_writer(index: int) -> Callable[[Op, Printer], None]:
+def _region_writer(index: int) -> Callable[[Op, OpAsmPrinter], None]:
     return lambda op, printer: printer.region(op.regions[index], print_arguments=True, print_empty=True)
 
 

@@ -1,7 +1,7 @@
-"""Types, attributes and locations → text, as MLIR prints them.
+"""Prints types, attributes and locations as MLIR does.
 
-Each fact that is asked for is written once per speller. What is nested in it is written from a list of
-what is still to do, so that deep nesting does not reach Python's stack.
+An `AttributePrinter` caches the text of each one. It prints nested ones from a worklist, so that deep
+nesting does not exhaust Python's stack.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from sdyopt.asm.lexical import is_bare_id
 from sdyopt.asm.printer.affine_printer import map_text, set_text
 from sdyopt.asm.printer.elements_printer import dense_array_text, dense_string_text, dense_text
 from sdyopt.asm.strings import escape
@@ -71,25 +72,24 @@ from sdyopt.ir.types import (
     VectorType,
 )
 
-# Lists with more elements than this are written in hexadecimal, if nobody says otherwise.
+# By default, lists with more elements than this are printed in hexadecimal.
 HEX_LARGER_THAN = 100
-# Facts that share parts can be exponentially longer as text. Past so many characters, or so many parts,
-# a fact is refused.
+# The maximum number of characters and of parts of a text: attributes that share sub-elements can be
+# exponentially larger as text.
 MAX_TEXT = 1 << 28
 MAX_PARTS = 1 << 22
 
-IDENTIFIER = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
 _PRETTY_SYMBOL = re.compile(r"[A-Za-z][\w.]*(?:<[\s\S]*>)?", re.ASCII)
 
-# What a fact is made of: text, and other facts.
+# The text of an attribute, with attributes, types and locations nested in it.
 Parts = list[str | Interned]
-Writer = Callable[["AttributePrinter", Any], Parts]
-W = TypeVar("W", bound=Writer)
-_writers: dict[type[Interned], Writer] = {}
+PrintFunction = Callable[["AttributePrinter", Any], Parts]
+F = TypeVar("F", bound=PrintFunction)
+_print_functions: dict[type[Interned], PrintFunction] = {}
 
 
 class AttributePrinter:
-    """Writes facts, each once. `aliases` are texts that stand for some of them."""
+    """Prints types, attributes and locations; those in `aliases` as the alias."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class AttributePrinter:
         self.elide_larger_than = elide_larger_than
         self.hex_larger_than = HEX_LARGER_THAN if hex_larger_than is None else hex_larger_than
         self.is_pretty = is_pretty
-        # Whether something has been written in full that should have an alias.
+        # Whether an attribute has been printed in full that should have an alias.
         self.lacks_alias = False
         self._texts: dict[Interned, str] = dict(aliases or {})
         self._distinct: dict[DistinctAttr, int] = {}
@@ -115,7 +115,7 @@ class AttributePrinter:
         return self._texts.get(attribute) or self._text(attribute)
 
     def element(self, attribute: Attribute) -> str:
-        """The text of an attribute in an array, where the types `i64` and `f64` go without saying."""
+        """The text of an attribute in an array, without the types `i64` and `f64`."""
         short = _short_text(attribute)
         return self.attribute(attribute) if short is None else short
 
@@ -124,30 +124,26 @@ class AttributePrinter:
         return self.type(FunctionType(tuple(inputs), tuple(results)))
 
     def location(self, location: Location) -> str:
-        """`loc(…)`, or what stands for it if locations are to be pretty."""
+        """`loc(…)`, or the pretty text of a location if `is_pretty`."""
         text = self._texts.get(location) or self._text(location)
         return text if self.is_pretty else f"loc({text})"
 
-    def write_as_alias(self, fact: Interned, alias: str) -> None:
-        """From now on, writes `alias` where the fact stands."""
-        self._texts[fact] = alias
-
-    def body(self, fact: Attribute | Location) -> str:
-        """The text of a fact itself, even if there is an alias for it."""
-        return self._joined(self._parts(fact))
+    def body(self, element: Attribute | Location) -> str:
+        """The text of an attribute or location itself, even if it has an alias."""
+        return self._joined(self._parts(element))
 
     def distinct_number(self, attribute: DistinctAttr) -> int:
-        """The number that an attribute is told from others by: they count from 0 as they are written."""
+        """The ID of a distinct attribute: they are numbered in the order of printing."""
         return self._distinct.setdefault(attribute, len(self._distinct))
 
-    def _text(self, fact: Interned) -> str:
-        text = self._texts[fact] = self._joined(self._parts(fact))
+    def _text(self, element: Interned) -> str:
+        text = self._texts[element] = self._joined(self._parts(element))
         return text
 
     def _joined(self, parts: Parts) -> str:
-        """The parts, and what they are made of, as one text."""
+        """The text of the parts."""
         texts, pending = self._texts, parts[::-1]
-        written: list[str] = []
+        output: list[str] = []
         size = 0
         while pending:
             part = pending.pop()
@@ -159,46 +155,46 @@ class AttributePrinter:
                     pending.extend(reversed(inner))
                     continue
                 text = texts[part] = inner[0]
-            written.append(text)
+            output.append(text)
             size += len(text)
-            if size > MAX_TEXT or len(written) > MAX_PARTS:
-                raise DiagnosticError.at(UnknownLoc(), "attribute is too long to be written out")
-        return "".join(written)
+            if size > MAX_TEXT or len(output) > MAX_PARTS:
+                raise DiagnosticError.at(UnknownLoc(), "attribute is too long to print")
+        return "".join(output)
 
-    def _parts(self, fact: Interned) -> Parts:
-        writer = _writers.get(type(fact))
-        if writer is not None:
-            return writer(self, fact)
-        assert isinstance(fact, Attribute)
-        body = PRINTERS[type(fact)](fact, self)
-        return [_dialect_symbol("!" if isinstance(fact, Type) else "#", fact.dialect, body)]
+    def _parts(self, element: Interned) -> Parts:
+        print = _print_functions.get(type(element))
+        if print is not None:
+            return print(self, element)
+        assert isinstance(element, Attribute)
+        body = PRINTERS[type(element)](element, self)
+        return [_dialect_symbol("!" if isinstance(element, Type) else "#", element.dialect, body)]
 
 
 def plain_type(type: Type) -> str:
-    """The text of a type, for messages."""
+    """The text of a type, for diagnostics."""
     return AttributePrinter().type(type)
 
 
 def plain_attribute(attribute: Attribute) -> str:
-    """The text of an attribute, for messages."""
+    """The text of an attribute, for diagnostics."""
     return AttributePrinter().attribute(attribute)
 
 
-def _writes(*classes: type[Interned]) -> Callable[[W], W]:
-    """Decorator of the function that writes facts of these classes."""
+def _prints(*classes: type[Interned]) -> Callable[[F], F]:
+    """Decorator: the function that prints these classes of attributes, types or locations."""
 
-    def register(writer: W) -> W:
+    def register(function: F) -> F:
         for cls in classes:
-            assert cls not in _writers
-            _writers[cls] = writer
-        return writer
+            assert cls not in _print_functions
+            _print_functions[cls] = function
+        return function
 
     return register
 
 
 def name_text(name: str) -> str:
-    """A name as a key or the like: itself if it is an identifier, else a string literal."""
-    return name if IDENTIFIER.fullmatch(name) else f'"{escape(name)}"'
+    """A name as a key: itself if it is a bare identifier, otherwise a string literal."""
+    return name if is_bare_id(name) else f'"{escape(name)}"'
 
 
 def _dialect_symbol(prefix: str, namespace: str, body: str) -> str:
@@ -207,48 +203,48 @@ def _dialect_symbol(prefix: str, namespace: str, body: str) -> str:
     return f"{prefix}{namespace}<{body}>"
 
 
-def _listed(facts: Sequence[Interned | str]) -> Parts:
-    """The facts, with commas between them."""
+def _listed(elements: Sequence[Interned | str]) -> Parts:
+    """The elements with commas between them."""
     parts: Parts = []
-    for fact in facts:
-        parts += (", ", fact)
+    for element in elements:
+        parts += (", ", element)
     return parts[1:]
 
 
 # --- Types ---------------------------------------------------------------------------------------
 
 
-@_writes(IntegerType)
+@_prints(IntegerType)
 def _integer_type(_attribute_printer: AttributePrinter, type: IntegerType) -> Parts:
     return [f"{type.signedness.value}i{type.width}"]
 
 
-@_writes(FloatType)
+@_prints(FloatType)
 def _float_type(_attribute_printer: AttributePrinter, type: FloatType) -> Parts:
     return [type.name]
 
 
-@_writes(IndexType)
+@_prints(IndexType)
 def _index_type(_attribute_printer: AttributePrinter, _type: IndexType) -> Parts:
     return ["index"]
 
 
-@_writes(NoneType)
+@_prints(NoneType)
 def _none_type(_attribute_printer: AttributePrinter, _type: NoneType) -> Parts:
     return ["none"]
 
 
-@_writes(ComplexType)
+@_prints(ComplexType)
 def _complex_type(_attribute_printer: AttributePrinter, type: ComplexType) -> Parts:
     return ["complex<", type.element, ">"]
 
 
-@_writes(TupleType)
+@_prints(TupleType)
 def _tuple_type(_attribute_printer: AttributePrinter, type: TupleType) -> Parts:
     return ["tuple<", *_listed(type.types), ">"]
 
 
-@_writes(FunctionType)
+@_prints(FunctionType)
 def _function_type(_attribute_printer: AttributePrinter, type: FunctionType) -> Parts:
     parts = ["(", *_listed(type.inputs), ") -> "]
     if len(type.results) == 1 and not isinstance(type.results[0], FunctionType):
@@ -256,36 +252,36 @@ def _function_type(_attribute_printer: AttributePrinter, type: FunctionType) -> 
     return [*parts, "(", *_listed(type.results), ")"]
 
 
-@_writes(RankedTensor)
+@_prints(RankedTensor)
 def _ranked_tensor(_attribute_printer: AttributePrinter, type: RankedTensor) -> Parts:
     encoding: Parts = [] if type.encoding is None else [", ", type.encoding]
     return [f"tensor<{_dimensions(type.shape)}", type.element, *encoding, ">"]
 
 
-@_writes(UnrankedTensor)
+@_prints(UnrankedTensor)
 def _unranked_tensor(_attribute_printer: AttributePrinter, type: UnrankedTensor) -> Parts:
     return ["tensor<*x", type.element, ">"]
 
 
-@_writes(VectorType)
+@_prints(VectorType)
 def _vector_type(_attribute_printer: AttributePrinter, type: VectorType) -> Parts:
     sizes = zip(type.shape, type.scalable, strict=True)
     dimensions = "".join(f"[{size}]x" if is_scalable else f"{size}x" for size, is_scalable in sizes)
     return [f"vector<{dimensions}", type.element, ">"]
 
 
-@_writes(MemRefType)
+@_prints(MemRefType)
 def _memref_type(_attribute_printer: AttributePrinter, type: MemRefType) -> Parts:
     layout: Parts = [] if type.layout is None else [", ", type.layout]
     return [f"memref<{_dimensions(type.shape)}", type.element, *layout, *_space(type.memory_space), ">"]
 
 
-@_writes(UnrankedMemRef)
+@_prints(UnrankedMemRef)
 def _unranked_memref(_attribute_printer: AttributePrinter, type: UnrankedMemRef) -> Parts:
     return ["memref<*x", type.element, *_space(type.memory_space), ">"]
 
 
-@_writes(OpaqueType)
+@_prints(OpaqueType)
 def _opaque_type(_attribute_printer: AttributePrinter, type: OpaqueType) -> Parts:
     return [_dialect_symbol("!", type.namespace, type.body)]
 
@@ -304,9 +300,9 @@ def _space(space: Attribute | None) -> Parts:
 
 
 def _short_text(attribute: Attribute) -> str | None:
-    """The text of an integer or float of 64 bits without its type; None where the type is needed.
+    """The text of an `i64` or `f64` attribute without its type; None if the type is needed.
 
-    It is for a float that is written by its bits, which would be read as an integer.
+    A float that is printed as hexadecimal bits needs it, because it would be parsed as an integer.
     """
     if isinstance(attribute, IntegerAttr) and attribute.type is I64:
         return str(attribute.value)
@@ -316,45 +312,45 @@ def _short_text(attribute: Attribute) -> str | None:
     return None
 
 
-@_writes(UnitAttr)
+@_prints(UnitAttr)
 def _unit(_attribute_printer: AttributePrinter, _attribute: UnitAttr) -> Parts:
     return ["unit"]
 
 
-@_writes(TypeAttr)
+@_prints(TypeAttr)
 def _type_attribute(_attribute_printer: AttributePrinter, attribute: TypeAttr) -> Parts:
     return [attribute.type]
 
 
-@_writes(IntegerAttr)
+@_prints(IntegerAttr)
 def _integer(_attribute_printer: AttributePrinter, attribute: IntegerAttr) -> Parts:
     if attribute.type is I1:
         return ["true" if attribute.value else "false"]
     return [f"{attribute.value} : ", attribute.type]
 
 
-@_writes(FloatAttr)
+@_prints(FloatAttr)
 def _float(_attribute_printer: AttributePrinter, attribute: FloatAttr) -> Parts:
     return [f"{float_text(attribute.bits, attribute.type.format)} : ", attribute.type]
 
 
-@_writes(StringAttr)
+@_prints(StringAttr)
 def _string(_attribute_printer: AttributePrinter, attribute: StringAttr) -> Parts:
     text = f'"{escape(attribute.value)}"'
     return [text] if attribute.type is None else [f"{text} : ", attribute.type]
 
 
-@_writes(SymbolRef)
+@_prints(SymbolRef)
 def _symbol(_attribute_printer: AttributePrinter, attribute: SymbolRef) -> Parts:
     return ["::".join("@" + name_text(name) for name in (attribute.root, *attribute.nested))]
 
 
-@_writes(ArrayAttr)
+@_prints(ArrayAttr)
 def _array(_attribute_printer: AttributePrinter, attribute: ArrayAttr) -> Parts:
     return ["[", *_listed([_short_text(element) or element for element in attribute]), "]"]
 
 
-@_writes(DictAttr)
+@_prints(DictAttr)
 def _dictionary(_attribute_printer: AttributePrinter, attribute: DictAttr) -> Parts:
     parts: Parts = []
     separator = "{"
@@ -367,26 +363,26 @@ def _dictionary(_attribute_printer: AttributePrinter, attribute: DictAttr) -> Pa
     return [*parts, "}"] if parts else ["{}"]
 
 
-@_writes(DistinctAttr)
+@_prints(DistinctAttr)
 def _distinct(attribute_printer: AttributePrinter, attribute: DistinctAttr) -> Parts:
     attribute_printer.lacks_alias = True
     inner: Parts = [] if attribute.attribute is UNIT else [attribute.attribute]
     return [f"distinct[{attribute_printer.distinct_number(attribute)}]<", *inner, ">"]
 
 
-@_writes(OpaqueAttr)
+@_prints(OpaqueAttr)
 def _opaque(_attribute_printer: AttributePrinter, attribute: OpaqueAttr) -> Parts:
     text = _dialect_symbol("#", attribute.namespace, attribute.body)
     return [text] if attribute.type is None else [f"{text} : ", attribute.type]
 
 
-@_writes(LocationAttr)
+@_prints(LocationAttr)
 def _location_attribute(attribute_printer: AttributePrinter, attribute: LocationAttr) -> Parts:
     attribute_printer.lacks_alias = True
     return ["loc(", attribute.location, ")"]
 
 
-@_writes(StridedLayout)
+@_prints(StridedLayout)
 def _strided(_attribute_printer: AttributePrinter, layout: StridedLayout) -> Parts:
     strides = ", ".join(map(_stride, layout.strides))
     offset = f", offset: {_stride(layout.offset)}" if layout.offset else ""
@@ -397,26 +393,26 @@ def _stride(stride: int) -> str:
     return "?" if stride == DYNAMIC else str(stride)
 
 
-@_writes(AffineMapAttr)
+@_prints(AffineMapAttr)
 def _affine_map(attribute_printer: AttributePrinter, attribute: AffineMapAttr) -> Parts:
     attribute_printer.lacks_alias = True
     return [map_text(attribute)]
 
 
-@_writes(IntegerSetAttr)
+@_prints(IntegerSetAttr)
 def _affine_set(attribute_printer: AttributePrinter, attribute: IntegerSetAttr) -> Parts:
     attribute_printer.lacks_alias = True
     return [set_text(attribute)]
 
 
-@_writes(DenseElements, DenseStringElements)
+@_prints(DenseElements, DenseStringElements)
 def _dense(attribute_printer: AttributePrinter, attribute: DenseElements | DenseStringElements) -> Parts:
     if not attribute.is_splat and _is_elided(attribute_printer, attribute.type.num_elements):
         return ["dense_resource<__elided__> : ", attribute.type]
     return [f"dense<{_elements(attribute_printer, attribute)}> : ", attribute.type]
 
 
-@_writes(SparseElements)
+@_prints(SparseElements)
 def _sparse(attribute_printer: AttributePrinter, attribute: SparseElements) -> Parts:
     if _is_elided(attribute_printer, attribute.type.num_elements):
         return ["dense_resource<__elided__> : ", attribute.type]
@@ -426,12 +422,12 @@ def _sparse(attribute_printer: AttributePrinter, attribute: SparseElements) -> P
     return [f"sparse<{indices}, {_elements(attribute_printer, attribute.values)}> : ", attribute.type]
 
 
-@_writes(DenseResource)
+@_prints(DenseResource)
 def _dense_resource(_attribute_printer: AttributePrinter, attribute: DenseResource) -> Parts:
     return [f"dense_resource<{name_text(attribute.key)}> : ", attribute.type]
 
 
-@_writes(DenseArray)
+@_prints(DenseArray)
 def _dense_array(_attribute_printer: AttributePrinter, attribute: DenseArray) -> Parts:
     numbers = f": {dense_array_text(attribute)}" if attribute.values else ""
     return ["array<", attribute.element, f"{numbers}>"]
@@ -452,30 +448,30 @@ def _is_elided(attribute_printer: AttributePrinter, num_elements: int) -> bool:
 # --- Locations -----------------------------------------------------------------------------------
 
 
-@_writes(UnknownLoc)
+@_prints(UnknownLoc)
 def _unknown(attribute_printer: AttributePrinter, _location: UnknownLoc) -> Parts:
     return ["[unknown]" if attribute_printer.is_pretty else "unknown"]
 
 
-@_writes(FileLoc)
+@_prints(FileLoc)
 def _file(attribute_printer: AttributePrinter, location: FileLoc) -> Parts:
     return [f"{_file_name(attribute_printer, location.file)}:{location.line}:{location.column}"]
 
 
-@_writes(FileRange)
+@_prints(FileRange)
 def _file_range(attribute_printer: AttributePrinter, location: FileRange) -> Parts:
     start = f"{_file_name(attribute_printer, location.file)}:{location.line}:{location.column}"
     line = "" if location.line == location.end_line else location.end_line
     return [f"{start} to {line}:{location.end_column}"]
 
 
-@_writes(NameLoc)
+@_prints(NameLoc)
 def _name(_attribute_printer: AttributePrinter, location: NameLoc) -> Parts:
     name = f'"{escape(location.name)}"'
     return [name] if isinstance(location.child, UnknownLoc) else [f"{name}(", location.child, ")"]
 
 
-@_writes(CallSite)
+@_prints(CallSite)
 def _call_site(attribute_printer: AttributePrinter, location: CallSite) -> Parts:
     if not attribute_printer.is_pretty:
         return ["callsite(", location.callee, " at ", location.caller, ")"]
@@ -483,13 +479,13 @@ def _call_site(attribute_printer: AttributePrinter, location: CallSite) -> Parts
     return [location.callee, " at " if is_short else "\n at ", location.caller]
 
 
-@_writes(FusedLoc)
+@_prints(FusedLoc)
 def _fused(attribute_printer: AttributePrinter, location: FusedLoc) -> Parts:
     metadata: Parts = [] if location.metadata is None else ["<", location.metadata, ">"]
     return ["" if attribute_printer.is_pretty else "fused", *metadata, "[", *_listed(location.locations), "]"]
 
 
-@_writes(OpaqueLoc)
+@_prints(OpaqueLoc)
 def _opaque_location(_attribute_printer: AttributePrinter, location: OpaqueLoc) -> Parts:
     return [location.fallback]
 

@@ -1,4 +1,4 @@
-"""Writing lists of numbers."""
+"""Prints lists of elements."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ARRAY_CODES = {1: "b", 2: "h", 4: "i", 8: "q"}
 
 
 def dense_text(attribute: DenseElements, hex_larger_than: int) -> str:
-    """What stands between `dense<` and `>`; hexadecimal if there are more elements than that, and not -1."""
+    """The text between `dense<` and `>`, hexadecimal above `hex_larger_than` elements (-1: never)."""
     if not attribute.data:
         return ""
     type = attribute.type
@@ -33,7 +33,7 @@ def dense_text(attribute: DenseElements, hex_larger_than: int) -> str:
 
 
 def dense_string_text(attribute: DenseStringElements) -> str:
-    """What stands between `dense<` and `>`."""
+    """The text between `dense<` and `>`."""
     if not attribute.values:
         return ""
     texts = [f'"{escape(value)}"' for value in attribute.values]
@@ -79,7 +79,7 @@ def _integers(data: bytes, size: int, is_signed: bool) -> list[int]:
 
 
 def _nested(texts: list[str], shape: Sequence[int]) -> str:
-    """The texts in as many brackets as there are dimensions."""
+    """The texts in nested brackets, one level per dimension."""
     for size in reversed(shape):
         texts = [f"[{', '.join(texts[start : start + size])}]" for start in range(0, len(texts), size)]
     return texts[0]

@@ -1,8 +1,8 @@
-"""SSA names: what a printed program calls its values and blocks.
+"""SSA names of values and labels of blocks in a printed program.
 
-Values of a region are named before those of the regions inside it, which all go on from the same
-counters, so sibling regions use the same names; but in generic form, all names are different. An
-operation may suggest names (`%cst`, `%iterArg`); a taken one gets `_0`, `_1`, … behind it.
+Values of a region are named before those of its nested regions. Sibling regions start from the same
+counters, so they use the same names, except in generic form, where all names are unique. An operation
+may suggest names (`%cst`, `%iterArg`), which get a suffix `_0`, `_1`, … if they are in use.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sdyopt.asm.lexical import SUFFIX_ID
 from sdyopt.diagnostics.location import NameLoc
 from sdyopt.ir.block import Block, Region
 from sdyopt.ir.operation import Op
 from sdyopt.ir.value import Value
 
-_PLAIN_NAME = re.compile(r"[A-Za-z_$.-][\w$.-]*|\d+")
+_SUFFIX_ID = re.compile(SUFFIX_ID)
 
 
 class _Names(dict[Value, str]):
-    """Names of values; one from outside of what is printed has none."""
+    """Names of values; those from outside of the printed operation have none."""
 
     def __missing__(self, value: Value) -> str:
         return "<<UNKNOWN SSA VALUE>>"
@@ -28,7 +29,7 @@ class _Names(dict[Value, str]):
 
 @dataclass
 class _Counters:
-    """The next number for a value, an entry argument, and a clash of names."""
+    """The next numbers of values, of entry block arguments, and of suffixes."""
 
     value: int = 0
     argument: int = 0
@@ -39,10 +40,10 @@ class _Counters:
 
 
 class SsaNames:
-    """Names of all values and blocks inside an operation.
+    """The names of all values and blocks inside an operation.
 
-    `names` has every value with its `%`; a later result of a group is `%3#1`. `groups` lists, for
-    operations whose results have several names, the index at which each group starts.
+    `names` has the names with `%`; those of several results in a group are `%3#0`, `%3#1`. `groups` has the
+    indices at which groups of results start, for operations with more than one group.
     """
 
     def __init__(
@@ -54,7 +55,7 @@ class SsaNames:
         with_ids: bool = False,
     ) -> None:
         self.names: dict[Value, str] = _Names()
-        # Names for operations without results, so that comments can refer to them.
+        # IDs of operations without results, for comments.
         self.ids: dict[Op, str] = {}
         self.blocks: dict[Block, str] = {}
         self.groups: dict[Op, list[int]] = {}
@@ -72,7 +73,7 @@ class SsaNames:
         self._regions([root])
 
     def _regions(self, ops: Sequence[Op]) -> None:
-        """Names what is inside the regions of these operations, each going on from the same counters."""
+        """Names the values in the regions of operations, each region starting from the same counters."""
         for op in reversed(ops):
             for region in reversed(op.regions):
                 outer = self._counters
@@ -85,7 +86,7 @@ class SsaNames:
                 self._counters = outer
 
     def _region(self, region: Region) -> list[Op]:
-        """Names arguments and results in a region; returns its operations that have regions."""
+        """Names the arguments and results of a region; returns its operations with regions."""
         op = region.parent
         if op is not None and not self._is_generic and op.name_arguments is not None:
             for argument, name in op.name_arguments(region):
@@ -147,7 +148,7 @@ class SsaNames:
                 self.names[op.results[start]] = f"{base}#0"
 
     def _location_name(self, value: Value, otherwise: str) -> str:
-        """The name that the value's location suggests, if locations are to name values."""
+        """The name from the value's location, if names are taken from locations."""
         if not self._from_locations:
             return otherwise
         return next((inner.name for inner in value.location.walk() if isinstance(inner, NameLoc)), otherwise)
@@ -160,18 +161,18 @@ class SsaNames:
         self.names[value] = "%" + self._unique(_sanitized(name))
 
     def _unique(self, name: str) -> str:
-        found = name
-        while found in self._used:
-            found = f"{name}_{self._counters.conflict}"
+        unique = name
+        while unique in self._used:
+            unique = f"{name}_{self._counters.conflict}"
             self._counters.conflict += 1
-        self._used.add(found)
-        self._added.append(found)
-        return found
+        self._used.add(unique)
+        self._added.append(unique)
+        return unique
 
 
 def _sanitized(name: str) -> str:
-    """A name made of characters that an SSA name may have."""
-    if _PLAIN_NAME.fullmatch(name):
+    """A name as a valid SSA name."""
+    if _SUFFIX_ID.fullmatch(name):
         return name if not name.isdigit() else f"_{name}"
     clean = "".join(c if (c.isalnum() and c.isascii()) or c in "$._-" else _hex(c) for c in name)
     return f"_{clean}" if clean[0].isdigit() else clean

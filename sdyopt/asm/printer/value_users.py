@@ -1,4 +1,4 @@
-"""Comments that say who uses a value, for `--mlir-print-value-users`."""
+"""Comments with the users of values, for `--mlir-print-value-users`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sdyopt.ir.value import Value
 
 
 def users_comment(op: Op, ssa_names: SsaNames) -> str:
-    """What stands behind an operation, blank included; empty if there is nothing to say."""
+    """The comment after an operation, with a blank before it; empty if there is none."""
     if not op.results:
         return f" // id: {ssa_names.ids[op]}" if op.operand_uses and op in ssa_names.ids else ""
     if not any(result.has_uses for result in op.results):
@@ -23,7 +23,7 @@ def users_comment(op: Op, ssa_names: SsaNames) -> str:
 
 
 def argument_comments(block: Block, ssa_names: SsaNames) -> list[str]:
-    """A line for each argument of a block."""
+    """A comment for each argument of a block."""
     return [
         f"// {ssa_names.names[argument]} is "
         + (f"used by {_users(argument, ssa_names)}" if argument.has_uses else "unused")
@@ -32,7 +32,7 @@ def argument_comments(block: Block, ssa_names: SsaNames) -> list[str]:
 
 
 def _users(value: Value, ssa_names: SsaNames) -> str:
-    """The users of a value, each once: by its results, or by its id if it has none."""
+    """The users of a value, each once: the names of its results, or its ID if it has none."""
     if not value.has_uses:
         return "unused"
     names = []

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sdyopt.asm.format.assembly_format import Custom, assembly
 from sdyopt.asm.parser.op_parser import OpAsmParser, segments
-from sdyopt.asm.printer.asm_printer import Printer
+from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.dialects.chlo.dialect import chlo
 from sdyopt.dialects.stablehlo.attribute_kinds import NON_NEGATIVE_I64
 from sdyopt.dialects.stablehlo.region_signatures import RegionOp, RegionSignatures, region_signature
@@ -63,7 +63,7 @@ def _parse(op_parser: OpAsmParser) -> None:
     op_parser.attributes[RESULT_SEGMENTS] = segments([outputs, len(inits)])
 
 
-def _print(op: ScanOp, printer: Printer) -> None:
+def _print(op: ScanOp, printer: OpAsmPrinter) -> None:
     printer.write(f"({printer.name_list(op.inputs)}) inits ({printer.name_list(op.inits)}) ")
     printer.write(f"dimension={op.dimension} ")
     # Unlike declarative formats, this one prints default values.
@@ -71,7 +71,7 @@ def _print(op: ScanOp, printer: Printer) -> None:
     printer.dictionary(dictionary([*entries, *op.attributes]), with_keyword=True)
     printer.write(" ")
     printer.region(op.body, print_arguments=True)
-    printer.write(" : " + printer.attribute_printer.function_type(op.operand_types, op.result_types))
+    printer.write(" : " + printer.function_type(op.operand_types, op.result_types))
 
 
 @chlo.op("scan", ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS, _INFERS_SHAPES, ISOLATED, RECURSIVE_EFFECTS)

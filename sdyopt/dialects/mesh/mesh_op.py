@@ -6,8 +6,8 @@ import re
 
 from sdyopt.asm.format.assembly_format import AttrDict, Custom, assembly
 from sdyopt.asm.format.print_template import Template
+from sdyopt.asm.lexical import TRIVIA
 from sdyopt.asm.parser.asm_parser import AsmParser
-from sdyopt.asm.parser.extent_scanner import SPACE
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.symbol_names import symbol_name_directive
 from sdyopt.dialects.mesh.axes import Axes
@@ -23,7 +23,7 @@ from sdyopt.ir.traits import SYMBOL
 from sdyopt.ir.types import DYNAMIC, I64
 
 _DIMENSION = re.compile(r"\d+|\?")
-_EMPTY_LIST = re.compile(rf"{SPACE}\[{SPACE}\]")
+_EMPTY_LIST = re.compile(rf"{TRIVIA}\[{TRIVIA}\]")
 _PARSING_FAILED = "Failed parsing dimension list."
 
 

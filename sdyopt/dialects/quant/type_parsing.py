@@ -7,7 +7,7 @@ from math import inf, ldexp
 from struct import pack, unpack
 from typing import NamedTuple
 
-from sdyopt.asm.parser.asm_parser import WORD, AsmParser
+from sdyopt.asm.parser.asm_parser import KEYWORD, AsmParser
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.quant.dialect import quant
 from sdyopt.dialects.quant.types import (
@@ -120,7 +120,7 @@ def _parse_calibrated(parser: AsmParser) -> Type:
 def _parse_storage(parser: AsmParser) -> _Storage:
     """Parses `i8`, `u8` or a small float type, and `<minimum:maximum>` after it."""
     offset = parser.skip_trivia()
-    match = WORD.match(parser.text, offset)
+    match = KEYWORD.match(parser.text, offset)
     word = match[1] if match is not None else ""
     if word.startswith("u") and not word.startswith("ui"):
         parser.word()

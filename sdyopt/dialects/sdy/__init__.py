@@ -1,7 +1,10 @@
-"""The dialect sdy: meshes, shardings, and operations that say how a program is to be partitioned."""
+"""The sdy dialect: meshes, shardings, and operations that constrain or describe partitioning."""
 
 from sdyopt.dialects.sdy import (
     attribute_checks,
+    canonicalize_collectives,
+    canonicalize_manual,
+    canonicalize_reshard,
     collectives,
     computation_ops,
     ops,
@@ -13,6 +16,9 @@ from sdyopt.dialects.sdy.dialect import sdy as DIALECT  # noqa: N812
 __all__ = [
     "DIALECT",
     "attribute_checks",
+    "canonicalize_collectives",
+    "canonicalize_manual",
+    "canonicalize_reshard",
     "collectives",
     "computation_ops",
     "ops",

@@ -1,4 +1,4 @@
-"""Pieces of assembly, and kinds of types and attributes, that sdy's operations share."""
+"""Format elements, type constraints and attribute kinds that sdy's operations share."""
 
 from __future__ import annotations
 
@@ -6,22 +6,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from sdyopt.asm.format.assembly_format import Attr, Custom, FormatElement, TypeOf
+from sdyopt.asm.format.attribute_format import format_of, parse_nested
 from sdyopt.asm.format.print_template import Template
-from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.parser.op_parser import OpAsmParser
-from sdyopt.asm.printer.asm_printer import Printer
-from sdyopt.dialects.sdy.attribute_parsing import nested
-from sdyopt.dialects.sdy.sharding import (
-    ShardingPerValue,
-    TensorSharding,
-    parse_sharding,
-    sharding_text,
-    shardings_text,
-)
+from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
+from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding, sharding_text
 from sdyopt.ir.attribute import Attribute, DictAttr
-from sdyopt.ir.constraints import AttrKind, TypeConstraint
+from sdyopt.ir.constraints import TypeConstraint, of_class
 from sdyopt.ir.op_fields import AttrField
 from sdyopt.ir.op_signature import OpSignature
+from sdyopt.ir.operation import Op
 from sdyopt.ir.types import RankedTensor, ShapedType, Type
 
 # --- Types --------------------------------------------------------------------------------------
@@ -37,7 +31,7 @@ ANY_STATIC_TENSOR = TypeConstraint[RankedTensor](
     lambda type: isinstance(type, RankedTensor) and type.has_static_shape,
 )
 
-# What the reference adds to "invalid kind of type specified", by the kind that is wanted.
+# What the reference adds to "invalid kind of type specified", by the expected kind of type.
 _EXPECTED: dict[TypeConstraint[Any], str] = {
     ANY_SHAPED: "",
     ANY_RANKED_TENSOR: ": expected builtin.tensor, but found '{}'",
@@ -45,7 +39,7 @@ _EXPECTED: dict[TypeConstraint[Any], str] = {
 
 
 class KnownType(TypeOf):
-    """The type of a field, refused while it is read if it is of the wrong kind."""
+    """The type of a field, for which a type of the wrong kind is a parse error."""
 
     def __init__(self, field: str, constraint: TypeConstraint[Type], same: Sequence[str] = ()) -> None:
         super().__init__(field, same)
@@ -56,39 +50,32 @@ class KnownType(TypeOf):
         super().parse(op_parser)
         (type,) = op_parser.types[self.field]
         if not self.constraint.accepts(type):
-            expected = _EXPECTED[self.constraint].format(op_parser.module_parser.print_type(type))
+            expected = _EXPECTED[self.constraint].format(op_parser.type_text(type))
             raise op_parser.error("invalid kind of type specified" + expected, start)
 
 
 # --- Attributes ---------------------------------------------------------------------------------
 
 
-def kind_of(cls: type[Attribute], summary: str) -> AttrKind[Any]:
-    """Attributes of one class, which stand for themselves; `summary` describes them in errors."""
-    return AttrKind(summary, lambda attribute: isinstance(attribute, cls), lambda attribute: attribute)
-
-
-SHARDING_ATTR: AttrKind[TensorSharding] = kind_of(TensorSharding, "Tensor sharding")
-SHARDINGS_ATTR: AttrKind[ShardingPerValue] = kind_of(
-    ShardingPerValue, "Tensor sharding per operand/result of an op"
-)
+SHARDING_ATTR = of_class(TensorSharding, "Tensor sharding")
+SHARDINGS_ATTR = of_class(ShardingPerValue, "Tensor sharding per operand/result of an op")
 
 ParseAttribute = Callable[[OpAsmParser], Attribute]
 PrintAttribute = Callable[[Any], str]
 
 
-def bare(cls: type[Attribute], parse: Callable[[AsmParser], Any]) -> ParseAttribute:
-    """Reads an attribute without `#sdy.` and mnemonic."""
-    return lambda op_parser: nested(op_parser, cls, parse)
-
-
-def bare_attr(field: str, parse: ParseAttribute, print: PrintAttribute) -> Attr:
-    """An attribute by itself."""
-    return Attr(field, parse, lambda attribute, attribute_printer: print(attribute))
+def bare_attr(field: str, attribute_class: type[Attribute]) -> Attr:
+    """An attribute of a class, printed without `#sdy.` and mnemonic."""
+    text = format_of(attribute_class).text
+    return Attr(
+        field,
+        lambda op_parser: parse_nested(op_parser, attribute_class),
+        lambda attribute, attribute_printer: text(attribute),
+    )
 
 
 class NamedAttr(FormatElement):
-    """`field=value`; an optional attribute may be missing."""
+    """`field=value`; left out if it is optional and not set."""
 
     def __init__(self, field: str, parse: ParseAttribute, print: PrintAttribute) -> None:
         self.field = field
@@ -111,39 +98,33 @@ class NamedAttr(FormatElement):
             out.word(f"{self.field}={self._print(value)}")
 
 
-def sharding_attr(field: str) -> Attr:
-    """`<@mesh, [{"x"}]>`."""
-    return bare_attr(field, bare(TensorSharding, parse_sharding), sharding_text)
-
-
-def named_sharding(field: str) -> NamedAttr:
-    """`field=<@mesh, [{"x"}]>`."""
-    return NamedAttr(field, bare(TensorSharding, parse_sharding), sharding_text)
+def named_attr(field: str, attribute_class: type[Attribute]) -> NamedAttr:
+    """`field=value`, the value being printed without `#sdy.` and mnemonic."""
+    text = format_of(attribute_class).text
+    return NamedAttr(field, lambda op_parser: parse_nested(op_parser, attribute_class), text)
 
 
 def named_shardings(field: str) -> NamedAttr:
     """`field=[<@mesh, [{"x"}]>, …]`."""
 
-    def one(op_parser: OpAsmParser) -> TensorSharding:
-        return nested(op_parser, TensorSharding, parse_sharding)
-
     def parse(op_parser: OpAsmParser) -> Attribute:
-        return ShardingPerValue(tuple(op_parser.comma_list(lambda: one(op_parser), "[", "]")))
+        shardings = op_parser.comma_list(lambda: parse_nested(op_parser, TensorSharding), "[", "]")
+        return ShardingPerValue(tuple(shardings))
 
-    return NamedAttr(field, parse, shardings_text)
+    return NamedAttr(field, parse, lambda shardings: f"[{', '.join(map(sharding_text, shardings))}]")
 
 
 # --- Regions ------------------------------------------------------------------------------------
 
 
 def body_with_arguments() -> Custom:
-    """`(%arg0: type, …) { … }`: the only block of the only region, without a label."""
+    """`(%arg0: type, …) { … }`: the single region, whose single block has no label."""
 
     def parse(op_parser: OpAsmParser) -> None:
         arguments = op_parser.comma_list(op_parser.argument, "(", ")", " in argument list")
         op_parser.region(arguments)
 
-    def print(op: Any, printer: Printer) -> None:
+    def print(op: Op, printer: OpAsmPrinter) -> None:
         region = op.regions[0]
         printer.write(" (")
         for index, argument in enumerate(region.blocks[0].arguments):

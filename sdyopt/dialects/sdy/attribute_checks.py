@@ -1,4 +1,4 @@
-"""Checks of the attributes by which sdy speaks about operations, arguments and results of any dialect."""
+"""Verifiers of sdy's discardable attributes on operations, function arguments and results of any dialect."""
 
 from __future__ import annotations
 
@@ -78,13 +78,13 @@ def _check_op_edges(op: Op, attribute: Attribute) -> None:
 
 
 def _values_of(op: Op, entry: AxisPropagation) -> list[Value]:
-    """The values that an entry speaks of, as far as they are there."""
-    found: list[Value] = []
+    """The values that an entry refers to, without those that do not exist."""
+    result: list[Value] = []
     for reference in (entry.source, *entry.targets):
         values = op.operands if reference.kind == OPERAND else op.results
         if 0 <= reference.index < len(values):
-            found.append(values[reference.index])
-    return found
+            result.append(values[reference.index])
+    return result
 
 
 def _check_reference(op: Op, reference: EdgeValueRef) -> None:
@@ -142,8 +142,8 @@ def _check_function_attribute(
 
 
 sdy.hints[SHARDING] = (
-    "a sharding needs its kind in front: `sdy.sharding = #sdy.sharding<@mesh, […]>` for an argument or a "
-    "result of a function, `sdy.sharding = #sdy.sharding_per_value<[<@mesh, […]>]>` for an operation"
+    "write `sdy.sharding = #sdy.sharding<@mesh, […]>` for an argument or result of a function, "
+    "`sdy.sharding = #sdy.sharding_per_value<[<@mesh, […]>]>` for an operation"
 )
 sdy.verify_op_attribute = _check_op_attribute
 sdy.nonlocal_attributes = frozenset({PROPAGATION_EDGES})

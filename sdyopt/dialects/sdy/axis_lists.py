@@ -1,29 +1,45 @@
-"""Lists of axes: what a collective works along, and what a manual computation is manual on."""
+"""Lists of axes: the parameters of collectives, and the manual axes of a computation."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sdyopt.asm.parser.asm_parser import AsmParser
-from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.dialects.sdy.attribute_parsing import (
-    attributes,
-    called,
+from sdyopt.asm.format.attribute_format import (
+    BracketedList,
+    attribute_format,
+    dialect_attribute,
     integer,
-    parameter,
+    list_of,
+    nested_list,
     quote,
-    unbracketed,
 )
-from sdyopt.dialects.sdy.axes import AxisRef, axis_refs_text, parse_axis_refs
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.ir.attribute import Attribute, StringAttr
 
 
+def _parse_manual_axis(parser: AsmParser) -> str:
+    start = parser.skip_trivia()
+    name = parser.accept_string()
+    if name is not None and not parser.looking_at(":"):
+        return name
+    parser.position = start
+    attribute = parser.attribute()
+    if not isinstance(attribute, StringAttr):
+        raise parser.error("invalid kind of attribute specified", start)
+    return attribute.value
+
+
+@dialect_attribute(sdy, "manual_axes", "Sdy_ManualAxes", "{}")
 class ManualAxes(Attribute):
-    """`{"x", "y"}`: the whole axes that a computation handles by itself."""
+    """`{"x", "y"}`: the full axes along which a computation is manual."""
 
     names: tuple[str, ...] = ()
     dialect = "sdy"
+    assembly = attribute_format(
+        BracketedList("{", list_of("names", "value", "StringAttr", _parse_manual_axis, quote), "}")
+    )
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
@@ -35,12 +51,13 @@ class ManualAxes(Attribute):
         return len(self.names)
 
 
-@called("AxisRefListAttr")
+@dialect_attribute(sdy, "axis_ref_list", "Sdy_AxisRefList", "{}")
 class AxisRefList(Attribute):
     """`{"x", "y":(1)2}`."""
 
     axes: tuple[AxisRef, ...] = ()
     dialect = "sdy"
+    assembly = attribute_format(BracketedList("{", nested_list("axes", AxisRef, "value"), "}"))
 
     def __iter__(self) -> Iterator[AxisRef]:
         return iter(self.axes)
@@ -49,15 +66,17 @@ class AxisRefList(Attribute):
         return len(self.axes)
 
 
+@dialect_attribute(sdy, "list_of_axis_ref_lists", "Sdy_ListOfAxisRefLists", "[]")
 class AxesPerDim(Attribute):
-    """`[{"x"}, {}, {"y"}]`: for each dimension of a tensor, the axes to work along."""
+    """`[{"x"}, {}, {"y"}]`: the axes of a collective for each dimension of the tensor."""
 
     dims: tuple[AxisRefList, ...] = ()
     dialect = "sdy"
+    assembly = attribute_format(BracketedList("[", nested_list("dims", AxisRefList, "value"), "]"))
 
     @property
     def is_empty(self) -> bool:
-        """Whether there are no axes in any dimension."""
+        """Whether no dimension has axes."""
         return not any(self.dims)
 
     @property
@@ -72,25 +91,36 @@ class AxesPerDim(Attribute):
         return len(self.dims)
 
 
-@called("AllToAllParamAttr")
+@dialect_attribute(sdy, "all_to_all_param", "Sdy_AllToAllParamAttr")
 class AllToAllParam(Attribute):
-    """`{"x"}: 0->1`: axes that move from sharding one dimension to sharding another."""
+    """`{"x"}: 0->1`: axes that an all-to-all moves from a source to a target dimension."""
 
     axes: tuple[AxisRef, ...]
     source: int
     target: int
     dialect = "sdy"
+    assembly = attribute_format(
+        "{",
+        nested_list("axes", AxisRef),
+        "}",
+        ": ",
+        integer("source", "src_dim"),
+        "->",
+        integer("target", "tgt_dim"),
+    )
 
 
+@dialect_attribute(sdy, "all_to_all_param_list", "Sdy_AllToAllParamList", "[]")
 class AllToAllParams(Attribute):
     """`[{"x"}: 0->1, {"y"}: 2->3]`."""
 
     moves: tuple[AllToAllParam, ...] = ()
     dialect = "sdy"
+    assembly = attribute_format(BracketedList("[", nested_list("moves", AllToAllParam, "value"), "]"))
 
     @property
     def touched_dims(self) -> list[int]:
-        """Source and target of every move, in order."""
+        """Source and target dimension of every move, in order."""
         return [dim for move in self.moves for dim in (move.source, move.target)]
 
     def __iter__(self) -> Iterator[AllToAllParam]:
@@ -100,123 +130,6 @@ class AllToAllParams(Attribute):
         return len(self.moves)
 
 
-# --- Reading ------------------------------------------------------------------------------------
-
-
-@unbracketed("manual_axes", "{}")
-def parse_manual_axes(parser: AsmParser) -> ManualAxes:
-    parser.expect("{")
-    if parser.accept("}"):
-        return ManualAxes()
-    kind = "::llvm::ArrayRef<StringAttr>"
-    read = lambda: parser.comma_list(lambda: _manual_axis(parser))  # noqa: E731
-    names = parameter(parser, "ManualAxes", "value", kind, read)
-    parser.expect("}")
-    return ManualAxes(tuple(names))
-
-
-def _manual_axis(parser: AsmParser) -> str:
-    start = parser.skip_trivia()
-    name = parser.accept_string()
-    if name is not None and not parser.looking_at(":"):
-        return name
-    parser.position = start
-    found = parser.attribute()
-    if not isinstance(found, StringAttr):
-        raise parser.error("invalid kind of attribute specified", start)
-    return found.value
-
-
-@unbracketed("axis_ref_list", "{}")
-def parse_axis_ref_list(parser: AsmParser) -> AxisRefList:
-    parser.expect("{")
-    if parser.accept("}"):
-        return AxisRefList()
-    axes = parse_axis_refs(parser, "AxisRefList", "value")
-    parser.expect("}")
-    return AxisRefList(axes)
-
-
-@unbracketed("list_of_axis_ref_lists", "[]")
-def parse_axes_per_dim(parser: AsmParser) -> AxesPerDim:
-    parser.expect("[")
-    if parser.accept("]"):
-        return AxesPerDim()
-    dims = attributes(parser, "ListOfAxisRefLists", "value", AxisRefList, parse_axis_ref_list)
-    parser.expect("]")
-    return AxesPerDim(dims)
-
-
-@unbracketed("all_to_all_param")
-def parse_all_to_all_param(parser: AsmParser) -> AllToAllParam:
-    owner = "AllToAllParamAttr"
-    parser.expect("{")
-    axes = parse_axis_refs(parser, owner, "axes")
-    parser.expect("}")
-    parser.expect(":")
-    source = integer(parser, owner, "src_dim")
-    parser.expect("->")
-    return AllToAllParam(axes, source, integer(parser, owner, "tgt_dim"))
-
-
-@unbracketed("all_to_all_param_list", "[]")
-def parse_all_to_all_params(parser: AsmParser) -> AllToAllParams:
-    parser.expect("[")
-    if parser.accept("]"):
-        return AllToAllParams()
-    moves = attributes(parser, "AllToAllParamList", "value", AllToAllParam, parse_all_to_all_param)
-    parser.expect("]")
-    return AllToAllParams(moves)
-
-
-# --- Writing ------------------------------------------------------------------------------------
-
-
-def manual_axes_text(axes: ManualAxes) -> str:
-    """`{"x", "y"}`."""
-    return f"{{{', '.join(map(quote, axes.names))}}}"
-
-
 def axis_ref_list_text(axes: AxisRefList) -> str:
     """`{"x", "y":(1)2}`."""
-    return f"{{{axis_refs_text(axes.axes)}}}"
-
-
-def axes_per_dim_text(axes: AxesPerDim) -> str:
-    """`[{"x"}, {}, {"y"}]`."""
-    return f"[{', '.join(map(axis_ref_list_text, axes.dims))}]"
-
-
-def all_to_all_param_text(move: AllToAllParam) -> str:
-    """`{"x"}: 0->1`."""
-    return f"{{{axis_refs_text(move.axes)}}}: {move.source}->{move.target}"
-
-
-def all_to_all_params_text(params: AllToAllParams) -> str:
-    """`[{"x"}: 0->1, {"y"}: 2->3]`."""
-    return f"[{', '.join(map(all_to_all_param_text, params.moves))}]"
-
-
-@sdy.printer(ManualAxes)
-def _print_manual_axes(axes: ManualAxes, attribute_printer: AttributePrinter) -> str:
-    return "manual_axes" + manual_axes_text(axes)
-
-
-@sdy.printer(AxisRefList)
-def _print_axis_ref_list(axes: AxisRefList, attribute_printer: AttributePrinter) -> str:
-    return "axis_ref_list" + axis_ref_list_text(axes)
-
-
-@sdy.printer(AxesPerDim)
-def _print_axes_per_dim(axes: AxesPerDim, attribute_printer: AttributePrinter) -> str:
-    return "list_of_axis_ref_lists" + axes_per_dim_text(axes)
-
-
-@sdy.printer(AllToAllParam)
-def _print_all_to_all_param(move: AllToAllParam, attribute_printer: AttributePrinter) -> str:
-    return "all_to_all_param" + all_to_all_param_text(move)
-
-
-@sdy.printer(AllToAllParams)
-def _print_all_to_all_params(params: AllToAllParams, attribute_printer: AttributePrinter) -> str:
-    return "all_to_all_param_list" + all_to_all_params_text(params)
+    return AxisRefList.assembly.text(axes)

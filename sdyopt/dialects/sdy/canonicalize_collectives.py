@@ -1,24 +1,36 @@
-"""Simplifications of collectives: those that do nothing, and those that undo or complete each other.
-
-Operations are known by name here, so that their classes can refer to these patterns.
-"""
+"""Canonicalization patterns of collectives: erase redundant ones, fold inverse pairs, fuse chains."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
-from sdyopt.diagnostics.location import fused
+from sdyopt.diagnostics.location import Location, fused
 from sdyopt.dialects.sdy.axes import sorted_and_merged, with_axes
 from sdyopt.dialects.sdy.axis_lists import AllToAllParams, AxesPerDim, AxisRefList
+from sdyopt.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.dialects.sdy.collectives import (
+    AllGatherOp,
+    AllReduceOp,
+    AllSliceOp,
+    AllToAllOp,
+    CollectivePermuteOp,
+    ReduceScatterOp,
+    ReplicatedToUnreducedOp,
+    ShardedToUnreducedOp,
+)
 from sdyopt.dialects.sdy.mesh_op import mesh_of
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.dialects.sdy.value_shardings import sharding_of, sharding_or_replicated
+from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import Pattern
 from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.value import Value
 
-# What passes enable these patterns by.
+C = TypeVar("C", bound=CollectiveOp)
+
+# The label by which passes enable these patterns.
 COLLECTIVE_LABEL = "sdy-collective"
 
 
@@ -26,13 +38,13 @@ def _pattern(rewrite: Callable[[Any, Rewriter], bool], name: str, benefit: int =
     return Pattern(rewrite, f"mlir::sdy::(anonymous namespace)::{name}", (COLLECTIVE_LABEL,), benefit)
 
 
-# --- Collectives that do nothing ------------------------------------------------------------------
+# --- Redundant collectives ------------------------------------------------------------------------
 
 
-def _if(is_redundant: Callable[[Any], bool]) -> Callable[[Any, Rewriter], bool]:
-    """The rewrite that puts the operand in place of a redundant collective."""
+def _replace_if(is_redundant: Callable[[C], bool]) -> Callable[[C, Rewriter], bool]:
+    """The rewrite that replaces a redundant collective with its operand."""
 
-    def rewrite(op: Any, rewriter: Rewriter) -> bool:
+    def rewrite(op: C, rewriter: Rewriter) -> bool:
         if not is_redundant(op):
             return False
         rewriter.replace(op, [op.tensor])
@@ -41,90 +53,86 @@ def _if(is_redundant: Callable[[Any], bool]) -> Callable[[Any, Rewriter], bool]:
     return rewrite
 
 
-def _is_equivalent(op: Any) -> bool:
+def _keeps_sharding(op: CollectiveOp) -> bool:
     sharding = sharding_of(op.tensor)
     return sharding is not None and sharding.is_equivalent(op.out_sharding)
 
 
-ALL_GATHER_OF_NOTHING = _pattern(_if(lambda op: op.gathering_axes.is_empty), "AllGatherNoopPattern")
-ALL_SLICE_OF_NOTHING = _pattern(_if(lambda op: op.slicing_axes.is_empty), "AllSliceNoopPattern")
-ALL_REDUCE_OF_NOTHING = _pattern(_if(lambda op: not op.reduction_axes), "AllReduceNoopPattern")
-REDUCE_SCATTER_OF_NOTHING = _pattern(
-    _if(lambda op: op.reduce_scatter_axes.is_empty), "ReduceScatterNoopPattern"
-)
-COLLECTIVE_PERMUTE_OF_NOTHING = _pattern(_if(_is_equivalent), "CollectivePermuteNoopPattern")
-UNUSED_ALL_TO_ALL = _pattern(_if(lambda op: not op.output.has_uses), "AllToAllNoUsePattern")
+def _is_empty_gather(op: AllGatherOp) -> bool:
+    return op.gathering_axes.is_empty
 
 
-# --- Collectives that undo another ----------------------------------------------------------------
+def _is_empty_slice(op: AllSliceOp) -> bool:
+    return op.slicing_axes.is_empty
 
 
-def _undoes(inner_name: str, inner_axes: str, outer_axes: str) -> Callable[[Any, Rewriter], bool]:
-    """The rewrite that drops two collectives along the same axes, one of which undoes the other."""
-
-    def rewrite(op: Any, rewriter: Rewriter) -> bool:
-        inner = _operand_of(op, inner_name)
-        if inner is None or getattr(inner, inner_axes) is not getattr(op, outer_axes):
-            return False
-        rewriter.replace(op, [inner.tensor])
-        return True
-
-    return rewrite
+def _is_empty_reduce(op: AllReduceOp) -> bool:
+    return not op.reduction_axes
 
 
-ALL_SLICE_OF_ALL_GATHER = _pattern(
-    _undoes("sdy.all_gather", "gathering_axes", "slicing_axes"), "AllSliceOfAllGatherPattern", benefit=2
-)
-ALL_REDUCE_OF_REPLICATED_TO_UNREDUCED = _pattern(
-    _undoes("sdy.replicated_to_unreduced", "axes", "reduction_axes"),
-    "AllReduceOfReplicatedToUnreducedPattern",
-    benefit=2,
-)
+def _is_empty_reduce_scatter(op: ReduceScatterOp) -> bool:
+    return op.reduce_scatter_axes.is_empty
 
 
-# --- Collectives that make up another -------------------------------------------------------------
+def _is_unused(op: AllToAllOp) -> bool:
+    return not op.output.has_uses
 
 
-def _fuse_all_to_alls(op: Any, rewriter: Rewriter) -> bool:
-    """Two all-to-alls over different dimensions are one."""
-    inner = _operand_of(op, op.name)
-    if inner is None or not inner.output.has_one_use:
+# --- Inverse pairs --------------------------------------------------------------------------------
+
+
+def _fold_slice_of_gather(op: AllSliceOp, rewriter: Rewriter) -> bool:
+    inner = op.tensor.defining_op
+    if not isinstance(inner, AllGatherOp) or inner.gathering_axes is not op.slicing_axes:
+        return False
+    rewriter.replace(op, [inner.tensor])
+    return True
+
+
+def _fold_reduce_of_unreduced(op: AllReduceOp, rewriter: Rewriter) -> bool:
+    inner = op.tensor.defining_op
+    if not isinstance(inner, ReplicatedToUnreducedOp) or inner.axes is not op.reduction_axes:
+        return False
+    rewriter.replace(op, [inner.tensor])
+    return True
+
+
+# --- Chains ---------------------------------------------------------------------------------------
+
+
+def _fuse_all_to_alls(op: AllToAllOp, rewriter: Rewriter) -> bool:
+    """Fuses two all-to-alls with distinct dimensions."""
+    inner = op.tensor.defining_op
+    if not isinstance(inner, AllToAllOp) or not inner.output.has_one_use:
         return False
     moves = (*inner.params, *op.params)
     dims = AllToAllParams(moves).touched_dims
     if len(set(dims)) != len(dims):
         return False
     params = AllToAllParams(tuple(sorted(moves, key=lambda move: move.source)))
-    attributes = {"params": params, "out_sharding": op.out_sharding}
+    attributes: dict[str, Attribute] = {"params": params, "out_sharding": op.out_sharding}
     location = fused([op.location, inner.location])
-    _replace(rewriter, op, type(op), inner.tensor, attributes, location)
+    rewriter.replace(op, _create(rewriter, op, AllToAllOp, inner.tensor, attributes, location))
     return True
 
 
-def _gather_instead(op: Any, rewriter: Rewriter) -> bool:
-    """Sharded to unreduced, then summed: that is gathered."""
-    inner = _operand_of(op, "sdy.sharded_to_unreduced")
-    if inner is None:
+def _gather_sharded(op: AllReduceOp, rewriter: Rewriter) -> bool:
+    """Replaces an all-reduce of sharded_to_unreduced with an all-gather."""
+    inner = op.tensor.defining_op
+    if not isinstance(inner, ShardedToUnreducedOp):
         return False
     mesh = mesh_of(inner.out_sharding, inner)
     if mesh is None or sorted_and_merged(inner.axes.axes, mesh) != op.reduction_axes.axes:
         return False
-    attributes = {"gathering_axes": inner.axes, "out_sharding": op.out_sharding}
-    _replace(rewriter, op, _class(op, "all_gather"), inner.tensor, attributes, op.location)
+    attributes: dict[str, Attribute] = {"gathering_axes": inner.axes, "out_sharding": op.out_sharding}
+    rewriter.replace(op, _create(rewriter, op, AllGatherOp, inner.tensor, attributes, op.location))
     return True
 
 
-ALL_TO_ALL_OF_ALL_TO_ALL = _pattern(_fuse_all_to_alls, "AllToAllFusionPattern", benefit=2)
-ALL_REDUCE_OF_SHARDED_TO_UNREDUCED = _pattern(_gather_instead, "AllReduceOfShardedToUnreducedPattern")
-
-
-# --- all_reduce and all_slice: reduce_scatter -----------------------------------------------------
-
-
-def _fuse_reduce_scatter(op: Any, rewriter: Rewriter) -> bool:
-    """all_reduce, then all_slice along the same axes first: reduce_scatter, then what is left to slice."""
-    reduce = _operand_of(op, "sdy.all_reduce")
-    if reduce is None or not _is_first_of_equal_slices(op, reduce):
+def _fuse_reduce_scatter(op: AllSliceOp, rewriter: Rewriter) -> bool:
+    """Fuses an all-reduce and an all-slice into a reduce-scatter, and an all-slice of any other axes."""
+    reduce = op.tensor.defining_op
+    if not isinstance(reduce, AllReduceOp) or not _is_first_of_equal_slices(op, reduce):
         return False
     split = _split_axes(reduce.reduction_axes, op.slicing_axes)
     mesh = mesh_of(reduce.out_sharding, reduce)
@@ -140,22 +148,21 @@ def _fuse_reduce_scatter(op: Any, rewriter: Rewriter) -> bool:
     sharding = TensorSharding(
         reduce.out_sharding.mesh_or_ref, tuple(dims), out.replicated_axes, out.unreduced_axes
     )
-    attributes = {"reduce_scatter_axes": scattered, "out_sharding": sharding}
-    scatter_class = _class(op, "reduce_scatter")
-    final = _create(rewriter, op, scatter_class, reduce.tensor, attributes, reduce.location)
+    attributes: dict[str, Attribute] = {"reduce_scatter_axes": scattered, "out_sharding": sharding}
+    final = _create(rewriter, op, ReduceScatterOp, reduce.tensor, attributes, reduce.location)
     if not residual.is_empty:
         attributes = {"slicing_axes": residual, "out_sharding": out}
-        final = _create(rewriter, op, type(op), final.results[0], attributes, op.location)
+        final = _create(rewriter, op, AllSliceOp, final.results[0], attributes, op.location)
     for user in list(reduce.output.users):
         rewriter.replace(user, final)
     rewriter.erase(reduce)
     return True
 
 
-def _is_first_of_equal_slices(op: Any, reduce: Any) -> bool:
-    """Whether only slices along the same axes use an all_reduce, this one before the others."""
+def _is_first_of_equal_slices(op: AllSliceOp, reduce: AllReduceOp) -> bool:
+    """Whether all users of an all-reduce are slices along the same axes, and `op` is the first of them."""
     for user in reduce.output.users:
-        if user.signature.name != op.name or user.slicing_axes is not op.slicing_axes:
+        if not isinstance(user, AllSliceOp) or user.slicing_axes is not op.slicing_axes:
             return False
         if user.parent is op.parent and user is not op and user.is_before(op):
             return False
@@ -163,49 +170,54 @@ def _is_first_of_equal_slices(op: Any, reduce: Any) -> bool:
 
 
 def _split_axes(reduction: AxisRefList, slicing: AxesPerDim) -> tuple[AxesPerDim, AxesPerDim] | None:
-    """In each dimension, the first axes that are reduced along, and the others.
+    """The longest prefix of reduced axes in each dimension, and the remaining axes.
 
-    None if not every reduced axis is found.
+    None if the prefixes do not have every reduced axis.
     """
-    left = set(reduction)
+    remaining = set(reduction)
     scattered, residual = [], []
     for axes in slicing:
         count = 0
-        while count < len(axes) and axes.axes[count] in left:
-            left.remove(axes.axes[count])
+        while count < len(axes) and axes.axes[count] in remaining:
+            remaining.remove(axes.axes[count])
             count += 1
         scattered.append(AxisRefList(axes.axes[:count]))
         residual.append(AxisRefList(axes.axes[count:]))
-    return None if left else (AxesPerDim(tuple(scattered)), AxesPerDim(tuple(residual)))
-
-
-REDUCE_SCATTER_FUSION = _pattern(_fuse_reduce_scatter, "ReduceScatterFusion")
-
-
-# --- Parts ----------------------------------------------------------------------------------------
-
-
-def _operand_of(op: Any, name: str) -> Any:
-    """The operation that gives the operand, if it has this name."""
-    inner = op.tensor.defining_op
-    return inner if inner is not None and inner.signature.name == name else None
-
-
-def _class(op: Op, mnemonic: str) -> type[Op]:
-    """The class of another operation of the same dialect."""
-    assert op.dialect is not None
-    found: type[Op] = op.dialect.ops[mnemonic]
-    return found
+    return None if remaining else (AxesPerDim(tuple(scattered)), AxesPerDim(tuple(residual)))
 
 
 def _create(
-    rewriter: Rewriter, before: Any, op_class: type[Op], tensor: Any, attributes: Any, location: Any
+    rewriter: Rewriter,
+    before: CollectiveOp,
+    op_class: type[CollectiveOp],
+    tensor: Value,
+    attributes: dict[str, Attribute],
+    location: Location,
 ) -> Op:
     types = before.signature.result_types
     return rewriter.create(op_class, [tensor], types, attributes, before=before, location=location)
 
 
-def _replace(
-    rewriter: Rewriter, op: Any, op_class: type[Op], tensor: Any, attributes: Any, location: Any
-) -> None:
-    rewriter.replace(op, _create(rewriter, op, op_class, tensor, attributes, location))
+# --- The patterns of each operation, in the order in which the reference registers them -----------
+
+AllGatherOp.canonicalizations = (_pattern(_replace_if(_is_empty_gather), "AllGatherNoopPattern"),)
+AllSliceOp.canonicalizations = (
+    _pattern(_fold_slice_of_gather, "AllSliceOfAllGatherPattern", benefit=2),
+    _pattern(_replace_if(_is_empty_slice), "AllSliceNoopPattern"),
+    _pattern(_fuse_reduce_scatter, "ReduceScatterFusion"),
+)
+AllToAllOp.canonicalizations = (
+    _pattern(_fuse_all_to_alls, "AllToAllFusionPattern", benefit=2),
+    _pattern(_replace_if(_is_unused), "AllToAllNoUsePattern"),
+)
+CollectivePermuteOp.canonicalizations = (
+    _pattern(_replace_if(_keeps_sharding), "CollectivePermuteNoopPattern"),
+)
+AllReduceOp.canonicalizations = (
+    _pattern(_replace_if(_is_empty_reduce), "AllReduceNoopPattern"),
+    _pattern(_fold_reduce_of_unreduced, "AllReduceOfReplicatedToUnreducedPattern", benefit=2),
+    _pattern(_gather_sharded, "AllReduceOfShardedToUnreducedPattern"),
+)
+ReduceScatterOp.canonicalizations = (
+    _pattern(_replace_if(_is_empty_reduce_scatter), "ReduceScatterNoopPattern"),
+)

@@ -1,17 +1,16 @@
-"""Simplifications of reshards: of two in a row the last one counts, and equal ones are made once.
+"""Canonicalization patterns of reshards: fold a reshard of a reshard, and reuse an equal earlier reshard.
 
-Reshapes and transposes between do not matter: the data keeps its order, or that is accounted for.
-The operations that do this are known by name, for they belong to another dialect.
+The latter looks through reshapes and transposes. These belong to the stablehlo dialect, which this one
+does not import, so they are recognized by name.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 from sdyopt.diagnostics.location import fused
 from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import mesh_of
+from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.ir.elements_attributes import DenseArray
 from sdyopt.ir.operation import Op
@@ -20,50 +19,40 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedShape, RankedTensor, Type
 from sdyopt.ir.value import Value
 
-# What passes enable merging of two reshards by.
+# The label by which passes enable folding a reshard of a reshard.
 RESHARD_LABEL = "sdy-reshard"
-_RESHARD, _RESHAPE, _TRANSPOSE = "sdy.reshard", "stablehlo.reshape", "stablehlo.transpose"
+_RESHAPE, _TRANSPOSE = "stablehlo.reshape", "stablehlo.transpose"
 _METADATA_ONLY = (_RESHAPE, _TRANSPOSE)
 
 
-# --- Two in a row ---------------------------------------------------------------------------------
+# --- Reshards of reshards ---------------------------------------------------------------------------------
 
 
-def _merge_reshards(op: Any, rewriter: Rewriter) -> bool:
+def _fold_reshards(op: ReshardOp, rewriter: Rewriter) -> bool:
     inner = op.input.defining_op
-    if inner is None or inner.signature.name != _RESHARD or not inner.output.has_one_use:
+    if not isinstance(inner, ReshardOp) or not inner.output.has_one_use:
         return False
-    if inner is op:
-        # In a graph region; there is nothing that it could be made of instead.
+    if inner is op:  # in a graph region
         return False
     location = fused([op.location, inner.location])
     attributes = {"sharding": op.sharding}
     types = op.signature.result_types
-    rewriter.replace(
-        op, rewriter.create(type(op), [inner.input], types, attributes, before=op, location=location)
-    )
+    folded = rewriter.create(ReshardOp, [inner.input], types, attributes, before=op, location=location)
+    rewriter.replace(op, folded)
     return True
 
 
-RESHARD_OF_RESHARD = Pattern(
-    _merge_reshards,
-    "mlir::sdy::(anonymous namespace)::ReshardOfReshardPattern",
-    (RESHARD_LABEL,),
-    benefit=2,
-)
+# --- Equal reshards -------------------------------------------------------------------------------
 
 
-# --- Equal ones -----------------------------------------------------------------------------------
-
-
-def _reuse_reshard(op: Any, rewriter: Rewriter) -> bool:
-    """Uses the result of an earlier reshard of the same data in the same way."""
+def _reuse_reshard(op: ReshardOp, rewriter: Rewriter) -> bool:
+    """Replaces a reshard with the result of an equal earlier one."""
     root = _root(op.input)
     target = _target_sharding(op.sharding, op.input, root)
-    found = _find_reshard(root, target, op)
-    if found is None:
+    match = _find_reshard(root, target, op)
+    if match is None:
         return False
-    earlier, reshape_class = found
+    earlier, reshape_class = match
     value: Value = earlier.results[0]
     if value.type is not root.type:
         assert reshape_class is not None
@@ -75,21 +64,21 @@ def _reuse_reshard(op: Any, rewriter: Rewriter) -> bool:
 
 
 def _root(value: Value) -> Value:
-    """The value from which reshapes and transposes made this one.
+    """The value that this one is reshaped or transposed from.
 
-    In a graph region they may be in a circle, of which the value found first will do.
+    In a graph region these operations may form a cycle; then it is any value of the cycle.
     """
-    passed: set[Value] = set()
+    visited: set[Value] = set()
     op = value.defining_op
-    while value not in passed and op is not None and op.signature.name in _METADATA_ONLY:
-        passed.add(value)
+    while value not in visited and op is not None and op.signature.name in _METADATA_ONLY:
+        visited.add(value)
         value = op.operand_at(0)
         op = value.defining_op
     return value
 
 
 def _target_sharding(sharding: TensorSharding, value: Value, root: Value) -> TensorSharding:
-    """What a sharding of `value` is one of, before it was transposed; a change of rank ends the search."""
+    """The sharding of `root` that transposes turn into one of `value`; it stops at a change of rank."""
     while value is not root:
         op = value.defining_op
         assert op is not None
@@ -104,10 +93,12 @@ def _target_sharding(sharding: TensorSharding, value: Value, root: Value) -> Ten
     return sharding
 
 
-def _find_reshard(root: Value, target: TensorSharding, op: Any) -> tuple[Op, type[Op] | None] | None:
-    """An earlier reshard in the block that does the same, found from the root through reshapes only.
+def _find_reshard(
+    root: Value, target: TensorSharding, op: ReshardOp
+) -> tuple[ReshardOp, type[Op] | None] | None:
+    """An equal earlier reshard in the block, of the root or of a reshape of it.
 
-    With it comes the class of the reshapes, if there were any.
+    The second value is the class of the reshapes, if there are any.
     """
     pending, visited = [root], set[Value]()
     reshape_class: type[Op] | None = None
@@ -119,7 +110,7 @@ def _find_reshard(root: Value, target: TensorSharding, op: Any) -> tuple[Op, typ
         for user in value.users:
             if user is op:
                 continue
-            if user.signature.name == _RESHARD:
+            if isinstance(user, ReshardOp):
                 if _is_same_reshard(user, target, op) and user.parent is op.parent and user.is_before(op):
                     return user, reshape_class
             elif user.signature.name == _RESHAPE:
@@ -128,39 +119,39 @@ def _find_reshard(root: Value, target: TensorSharding, op: Any) -> tuple[Op, typ
     return None
 
 
-def _is_same_reshard(other: Any, target: TensorSharding, op: Any) -> bool:
-    """Whether both leave each device with the same data, seen as a list in row-major order."""
-    type, wanted = other.signature.result_types[0], op.signature.result_types[0]
-    sharding: TensorSharding = other.sharding
-    if sharding is target and type is wanted:
+def _is_same_reshard(other: ReshardOp, target: TensorSharding, op: ReshardOp) -> bool:
+    """Whether both give each device the same data in row-major order."""
+    type, target_type = other.signature.result_types[0], op.signature.result_types[0]
+    sharding = other.sharding
+    if sharding is target and type is target_type:
         return True
     if sharding.mesh_or_ref is not target.mesh_or_ref:
         return False
     if sharding.replicated_axes != target.replicated_axes:
         return False
-    if not isinstance(type, RankedTensor) or not isinstance(wanted, RankedTensor):
+    if not isinstance(type, RankedTensor) or not isinstance(target_type, RankedTensor):
         return False
-    if type.encoding is not None or wanted.encoding is not None:
+    if type.encoding is not None or target_type.encoding is not None:
         return False
     mesh = mesh_of(sharding, op)
-    return mesh is not None and _strides(sharding, type, mesh) == _strides(target, wanted, mesh)
+    return mesh is not None and _strides(sharding, type, mesh) == _strides(target, target_type, mesh)
 
 
 def _strides(sharding: TensorSharding, type: RankedTensor, mesh: Mesh) -> list[tuple[AxisRef, int]]:
-    """How far apart, in the whole tensor, neighbours along each axis start; the closest first."""
+    """The distance in the global tensor between neighboring shards along each axis, the smallest first."""
     strides: list[tuple[AxisRef, int]] = []
-    below = 1
+    minor_size = 1
     for dim, size in zip(reversed(sharding.dims), reversed(type.shape), strict=False):
-        stride = below * -(-size // dim.sharded_size(mesh))
+        stride = minor_size * -(-size // dim.sharded_size(mesh))
         for axis in reversed(dim.axes):
             strides.append((axis, stride))
             stride *= axis.size(mesh)
-        below *= size
+        minor_size *= size
     return sorted(strides, key=lambda entry: entry[1])
 
 
 def _clone_path(root: Value, target: Value, value: Value, rewriter: Rewriter) -> Value:
-    """What `target` would be if `value` stood in place of the root it is made from."""
+    """Clones the reshapes and transposes from `root` to `target` onto `value`."""
     path = []
     while target is not root:
         op = target.defining_op
@@ -179,6 +170,12 @@ def _rank(type: Type) -> int:
     return type.rank if isinstance(type, RankedShape) else 0
 
 
-REUSE_RESHARD = Pattern(
-    _reuse_reshard, "mlir::sdy::(anonymous namespace)::ReshardCommonSubexpressionEliminationPattern"
+ReshardOp.canonicalizations = (
+    Pattern(
+        _fold_reshards,
+        "mlir::sdy::(anonymous namespace)::ReshardOfReshardPattern",
+        (RESHARD_LABEL,),
+        benefit=2,
+    ),
+    Pattern(_reuse_reshard, "mlir::sdy::(anonymous namespace)::ReshardCommonSubexpressionEliminationPattern"),
 )

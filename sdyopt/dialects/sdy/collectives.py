@@ -1,45 +1,31 @@
-"""sdy's collectives: communication between devices, seen as a change of sharding.
-
-Each has `out_sharding`, which must be what the operation makes of its operand's sharding.
-"""
+"""sdy's collectives: communication between devices, described by the shardings before and after it."""
 
 from __future__ import annotations
 
 from sdyopt.asm.format.assembly_format import Assembly, AttrDict, FormatElement, Operand, assembly
-from sdyopt.dialects.sdy import canonicalize_collectives as canonicalize
 from sdyopt.dialects.sdy import collective_checks as checks
 from sdyopt.dialects.sdy.assembly_directives import (
     ANY_SHAPED,
-    SHARDING_ATTR,
     KnownType,
-    bare,
     bare_attr,
-    kind_of,
-    named_sharding,
+    named_attr,
 )
 from sdyopt.dialects.sdy.axis_lists import (
     AllToAllParams,
     AxesPerDim,
     AxisRefList,
-    all_to_all_params_text,
-    axes_per_dim_text,
-    axis_ref_list_text,
-    parse_all_to_all_params,
-    parse_axes_per_dim,
-    parse_axis_ref_list,
 )
+from sdyopt.dialects.sdy.collective_base import CollectiveOp
 from sdyopt.dialects.sdy.dialect import sdy
-from sdyopt.dialects.sdy.interfaces import ShardingOwner
-from sdyopt.dialects.sdy.ops import operand_type
 from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.ir.constraints import AttrKind
-from sdyopt.ir.op_fields import attr, operand, result
+from sdyopt.ir.constraints import of_class
+from sdyopt.ir.op_fields import attr
 from sdyopt.ir.shape_traits import SAME_TYPE
 from sdyopt.ir.traits import INFERS_TYPES
 
-_AXES: AttrKind[AxisRefList] = kind_of(AxisRefList, "List of axis refs")
-_AXES_PER_DIM: AttrKind[AxesPerDim] = kind_of(AxesPerDim, "List of axis ref lists")
-_MOVES: AttrKind[AllToAllParams] = kind_of(AllToAllParams, "List of all-to-all parameters")
+_AXES = of_class(AxisRefList, "List of axis refs")
+_AXES_PER_DIM = of_class(AxesPerDim, "List of axis ref lists")
+_MOVES = of_class(AllToAllParams, "List of all-to-all parameters")
 
 
 def _assembly(*before: FormatElement) -> Assembly:
@@ -47,56 +33,22 @@ def _assembly(*before: FormatElement) -> Assembly:
     return assembly(
         *before,
         Operand("tensor"),
-        named_sharding("out_sharding"),
+        named_attr("out_sharding", TensorSharding),
         AttrDict(),
         ":",
         KnownType("output", ANY_SHAPED, same=["tensor"]),
     )
 
 
-def _axes(field: str) -> FormatElement:
-    return bare_attr(field, bare(AxisRefList, parse_axis_ref_list), axis_ref_list_text)
-
-
-def _axes_per_dim(field: str) -> FormatElement:
-    return bare_attr(field, bare(AxesPerDim, parse_axes_per_dim), axes_per_dim_text)
-
-
-class CollectiveOp(ShardingOwner):
-    """Base of all collectives."""
-
-    __slots__ = ()
-
-    tensor = operand(ANY_SHAPED)
-    out_sharding = attr(SHARDING_ATTR)
-    output = result(ANY_SHAPED)
-
-    # An operand without a sharding may count as fully replicated.
-    allows_missing_sharding = False
-    # The result may speak of another mesh than the operand.
-    allows_different_meshes = False
-    # The sharding of an operand may be kept far away, at the loop of which it is an argument.
-    has_nonlocal_verifier = True
-
-    infer_result_types = staticmethod(operand_type)
-
-    def verify_in_context(self) -> None:
-        checks.check_collective(self, self.allows_missing_sharding, self.allows_different_meshes)
-
-    def result_sharding(self, index: int) -> TensorSharding:
-        return self.out_sharding
-
-
 @sdy.op("all_gather", SAME_TYPE, INFERS_TYPES)
 class AllGatherOp(CollectiveOp):
-    """Puts the chunks along some axes together again: these axes no longer shard the tensor."""
+    """Gathers the chunks of a tensor along axes, which no longer shard it afterwards."""
 
     __slots__ = ()
 
     gathering_axes = attr(_AXES_PER_DIM)
 
-    assembly = _assembly(_axes_per_dim("gathering_axes"))
-    canonicalizations = (canonicalize.ALL_GATHER_OF_NOTHING,)
+    assembly = _assembly(bare_attr("gathering_axes", AxesPerDim))
 
     def verify_symbol_uses(self) -> None:
         checks.check_gather(self, self.gathering_axes, "gathering")
@@ -104,19 +56,14 @@ class AllGatherOp(CollectiveOp):
 
 @sdy.op("all_slice", SAME_TYPE, INFERS_TYPES)
 class AllSliceOp(CollectiveOp):
-    """Each device keeps its chunk along some axes: these axes now shard the tensor, too."""
+    """Slices a tensor along axes, which shard it afterwards. It needs no communication."""
 
     __slots__ = ()
 
     slicing_axes = attr(_AXES_PER_DIM)
 
     allows_missing_sharding = True
-    assembly = _assembly(_axes_per_dim("slicing_axes"))
-    canonicalizations = (
-        canonicalize.ALL_SLICE_OF_ALL_GATHER,
-        canonicalize.ALL_SLICE_OF_NOTHING,
-        canonicalize.REDUCE_SCATTER_FUSION,
-    )
+    assembly = _assembly(bare_attr("slicing_axes", AxesPerDim))
 
     def verify_symbol_uses(self) -> None:
         checks.check_slice(self, self.slicing_axes)
@@ -124,16 +71,13 @@ class AllSliceOp(CollectiveOp):
 
 @sdy.op("all_to_all", SAME_TYPE, INFERS_TYPES)
 class AllToAllOp(CollectiveOp):
-    """Moves axes from sharding one dimension to sharding another."""
+    """Moves axes from one dimension to another."""
 
     __slots__ = ()
 
     params = attr(_MOVES)
 
-    assembly = _assembly(
-        bare_attr("params", bare(AllToAllParams, parse_all_to_all_params), all_to_all_params_text)
-    )
-    canonicalizations = (canonicalize.ALL_TO_ALL_OF_ALL_TO_ALL, canonicalize.UNUSED_ALL_TO_ALL)
+    assembly = _assembly(bare_attr("params", AllToAllParams))
 
     def verify_symbol_uses(self) -> None:
         checks.check_all_to_all(self, self.params)
@@ -141,13 +85,12 @@ class AllToAllOp(CollectiveOp):
 
 @sdy.op("collective_permute", SAME_TYPE, INFERS_TYPES)
 class CollectivePermuteOp(CollectiveOp):
-    """Sends each chunk from one device to another: other axes of the same sizes shard the tensor."""
+    """Permutes the chunks of a tensor, so that other axes of the same sizes shard it."""
 
     __slots__ = ()
 
     allows_different_meshes = True
     assembly = _assembly()
-    canonicalizations = (canonicalize.COLLECTIVE_PERMUTE_OF_NOTHING,)
 
     def verify_symbol_uses(self) -> None:
         checks.check_permute(self)
@@ -155,19 +98,14 @@ class CollectivePermuteOp(CollectiveOp):
 
 @sdy.op("all_reduce", SAME_TYPE, INFERS_TYPES)
 class AllReduceOp(CollectiveOp):
-    """Sums what lies along some axes."""
+    """Reduces the chunks of a tensor along axes."""
 
     __slots__ = ()
 
     reduction_axes = attr(_AXES)
 
     allows_missing_sharding = True
-    assembly = _assembly(_axes("reduction_axes"))
-    canonicalizations = (
-        canonicalize.ALL_REDUCE_OF_NOTHING,
-        canonicalize.ALL_REDUCE_OF_REPLICATED_TO_UNREDUCED,
-        canonicalize.ALL_REDUCE_OF_SHARDED_TO_UNREDUCED,
-    )
+    assembly = _assembly(bare_attr("reduction_axes", AxisRefList))
 
     def verify_symbol_uses(self) -> None:
         checks.check_all_reduce(self, self.reduction_axes)
@@ -175,15 +113,14 @@ class AllReduceOp(CollectiveOp):
 
 @sdy.op("reduce_scatter", SAME_TYPE, INFERS_TYPES)
 class ReduceScatterOp(CollectiveOp):
-    """Sums what lies along some axes, and shards the sum along them."""
+    """Reduces the chunks of a tensor along axes, which shard the result."""
 
     __slots__ = ()
 
     reduce_scatter_axes = attr(_AXES_PER_DIM)
 
     allows_missing_sharding = True
-    assembly = _assembly(_axes_per_dim("reduce_scatter_axes"))
-    canonicalizations = (canonicalize.REDUCE_SCATTER_OF_NOTHING,)
+    assembly = _assembly(bare_attr("reduce_scatter_axes", AxesPerDim))
 
     def verify_symbol_uses(self) -> None:
         checks.check_slice(self, self.reduce_scatter_axes)
@@ -191,13 +128,13 @@ class ReduceScatterOp(CollectiveOp):
 
 @sdy.op("sharded_to_unreduced", SAME_TYPE, INFERS_TYPES)
 class ShardedToUnreducedOp(CollectiveOp):
-    """Fills each chunk up with zeros, so that what was sharded is now to be summed."""
+    """Pads each chunk with zeros to the global size, so that sharded axes become unreduced axes."""
 
     __slots__ = ()
 
     axes = attr(_AXES_PER_DIM)
 
-    assembly = _assembly(_axes_per_dim("axes"))
+    assembly = _assembly(bare_attr("axes", AxesPerDim))
 
     def verify_symbol_uses(self) -> None:
         checks.check_gather(self, self.axes, "shard-to-unreduce")
@@ -206,13 +143,13 @@ class ShardedToUnreducedOp(CollectiveOp):
 
 @sdy.op("replicated_to_unreduced", SAME_TYPE, INFERS_TYPES)
 class ReplicatedToUnreducedOp(CollectiveOp):
-    """Keeps one of several copies and makes the others zero, so that they are to be summed."""
+    """Keeps one replica and sets the others to zero, so that replicated axes become unreduced axes."""
 
     __slots__ = ()
 
     axes = attr(_AXES)
 
-    assembly = _assembly(_axes("axes"))
+    assembly = _assembly(bare_attr("axes", AxisRefList))
 
     def verify_symbol_uses(self) -> None:
         checks.check_replicated_to_unreduced(self, self.axes)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from sdyopt.asm.format.assembly_format import AttrDict, Custom, FunctionalType, Operand, assembly
 from sdyopt.asm.format.print_template import Template
@@ -11,13 +10,11 @@ from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.sdy.assembly_directives import (
     SHARDINGS_ATTR,
-    NamedAttr,
-    bare,
     body_with_arguments,
+    named_attr,
     named_shardings,
 )
-from sdyopt.dialects.sdy.axis_lists import ManualAxes, manual_axes_text, parse_manual_axes
-from sdyopt.dialects.sdy.canonicalize_manual import DROP_UNUSED_INPUTS, INLINE_REDUNDANT
+from sdyopt.dialects.sdy.axis_lists import ManualAxes
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.dialects.sdy.interfaces import AxisBinder, ShardingOwner
 from sdyopt.dialects.sdy.manual_axes import without_manual_axes
@@ -25,7 +22,7 @@ from sdyopt.dialects.sdy.manual_checks import check_manual_computation
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.sdy.sharding_checks import bound_axes, bound_axis_error, check_shardings
 from sdyopt.ir.attribute import DictAttr
-from sdyopt.ir.block import Block
+from sdyopt.ir.block import Block, Region
 from sdyopt.ir.constraints import ANY_TYPE, ONE_BLOCK, STRING_ATTR
 from sdyopt.ir.data_flow import INLINED
 from sdyopt.ir.op_fields import attr, operands, optional_attr, region, results
@@ -39,7 +36,7 @@ _ENDS_WITH_RETURN = ends_with("sdy.return")
 
 @sdy.op("manual_computation", RECURSIVE_EFFECTS, _ENDS_WITH_RETURN, ISOLATED)
 class ManualComputationOp(AxisBinder, ShardingOwner):
-    """A body written for each device along the manual axes, with collectives of its own.
+    """A body that is per-device along the manual axes, with explicit collectives.
 
     Inside, tensors have their local shapes with respect to the manual axes.
     """
@@ -58,21 +55,20 @@ class ManualComputationOp(AxisBinder, ShardingOwner):
         ")",
         named_shardings("in_shardings"),
         named_shardings("out_shardings"),
-        NamedAttr("manual_axes", bare(ManualAxes, parse_manual_axes), manual_axes_text),
+        named_attr("manual_axes", ManualAxes),
         body_with_arguments(),
         AttrDict(),
         ":",
         FunctionalType("tensors", "outputs"),
     )
     data_flow = INLINED
-    canonicalizations = (DROP_UNUSED_INPUTS, INLINE_REDUNDANT)
 
     @property
     def block(self) -> Block:
-        """The only block."""
+        """The single block of the body."""
         return self.body.blocks[0]
 
-    # Those inside may not use the axes that it has taken.
+    # Shardings inside the body must not use the manual axes.
     scopes_attributes = True
 
     def verify_in_context(self) -> None:
@@ -82,14 +78,14 @@ class ManualComputationOp(AxisBinder, ShardingOwner):
                 raise bound_axis_error(name, binders[name], self.op_error)
 
     def verify_symbol_uses(self) -> None:
-        check_manual_computation(self)
+        check_manual_computation(self, self.in_shardings, self.out_shardings, self.body)
 
     def result_sharding(self, index: int) -> TensorSharding | None:
         return self.out_shardings.at(index)
 
     def argument_sharding(self, index: int) -> TensorSharding | None:
-        outside = self.in_shardings.at(index)
-        return None if outside is None else without_manual_axes(outside, self.manual_axes)
+        sharding = self.in_shardings.at(index)
+        return None if sharding is None else without_manual_axes(sharding, self.manual_axes)
 
 
 def _parse_name(op_parser: OpAsmParser) -> None:
@@ -104,7 +100,7 @@ def _write_name(out: Template, signature: OpSignature, attributes: DictAttr) -> 
 
 @sdy.op("named_computation", RECURSIVE_EFFECTS, _ENDS_WITH_RETURN, ISOLATED, INFERS_TYPES)
 class NamedComputationOp(ShardingOwner):
-    """A body with a name, through which shardings go as if it were not there."""
+    """A named body, through which shardings propagate as if it were inlined."""
 
     __slots__ = ()
 
@@ -131,11 +127,11 @@ class NamedComputationOp(ShardingOwner):
 
     @property
     def block(self) -> Block:
-        """The only block."""
+        """The single block of the body."""
         return self.body.blocks[0]
 
     @staticmethod
-    def infer_result_types(signature: OpSignature, regions: Sequence[Any]) -> Sequence[Type]:
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
         return terminator_of(regions[0]).signature.operand_types
 
     def verify_symbol_uses(self) -> None:

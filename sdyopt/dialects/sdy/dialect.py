@@ -1,4 +1,4 @@
-"""The dialect sdy: its table, which the modules beside this one fill."""
+"""The sdy dialect, in which the other modules of this package register operations and attributes."""
 
 from sdyopt.ir.dialect import Dialect
 

@@ -1,21 +1,18 @@
-"""What sdy asks of operations: where the sharding of a value is kept, and which axes are taken."""
+"""Base classes of operations that store shardings or bind manual axes."""
 
 from __future__ import annotations
 
-from sdyopt.dialects.sdy.assembly_directives import kind_of
 from sdyopt.dialects.sdy.axis_lists import ManualAxes
 from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.ir.constraints import AttrKind
+from sdyopt.ir.constraints import of_class
 from sdyopt.ir.op_fields import attr
 from sdyopt.ir.operation import Op
 
-_MANUAL_AXES: AttrKind[ManualAxes] = kind_of(
-    ManualAxes, "A list of axes that a ManualComputationOp is manual on"
-)
+_MANUAL_AXES = of_class(ManualAxes, "A list of axes that a ManualComputationOp is manual on")
 
 
 class ShardingOwner(Op):
-    """An operation that keeps the shardings of its results (and arguments) in inherent attributes."""
+    """An operation that stores the shardings of its results and block arguments in inherent attributes."""
 
     __slots__ = ()
 
@@ -24,12 +21,12 @@ class ShardingOwner(Op):
         raise NotImplementedError
 
     def argument_sharding(self, index: int) -> TensorSharding | None:
-        """The sharding of an argument of the body, as it is seen inside."""
+        """The sharding of a block argument, without the manual axes."""
         raise NotImplementedError
 
 
 class AxisBinder(Op):
-    """An operation whose body handles some axes by itself, so that nobody inside may shard along them."""
+    """An operation whose body is manual along some axes, along which nothing inside may be sharded."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Taking manual axes out of shardings: what is left is how the body sees them. And putting them back."""
+"""Shardings inside a manual computation, which have no manual axes, and outside of it, which do."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
 
 
 def without_manual_axes(sharding: TensorSharding, manual: ManualAxes) -> TensorSharding:
-    """The sharding along free axes only. In each dimension the manual axes come first."""
+    """The sharding inside the body. In each dimension of `sharding` the manual axes come first."""
     if not manual:
         return sharding
 
@@ -28,20 +28,20 @@ def without_manual_axes(sharding: TensorSharding, manual: ManualAxes) -> TensorS
 
 
 def with_manual_axes(free: TensorSharding, outside: TensorSharding, manual: ManualAxes) -> TensorSharding:
-    """A sharding along free axes as it is outside, where the manual axes of another one come first."""
+    """The sharding outside the body: the manual axes of `outside`, then the free axes of `free`."""
     dims = tuple(
         DimensionSharding(
-            held.axes[: _manual_count(held.axes, manual)] + dim.axes, dim.is_closed, dim.priority
+            outer.axes[: _manual_count(outer.axes, manual)] + dim.axes, dim.is_closed, dim.priority
         )
-        for dim, held in zip(free.dims, outside.dims, strict=True)
+        for dim, outer in zip(free.dims, outside.dims, strict=True)
     )
     return TensorSharding(free.mesh_or_ref, dims, outside.replicated_axes, outside.unreduced_axes)
 
 
 def _manual_count(axes: tuple[AxisRef, ...], manual: ManualAxes) -> int:
-    """How many manual axes there are before the free ones.
+    """The number of manual axes before the free ones.
 
-    Searched for by halves as in the reference, so that lists in which they are not in this order, which are
-    wrong but may come up inside a pass, give the same.
+    A binary search as in the reference, so that the result is the same for axes in another order, which
+    are invalid but may occur during a pass.
     """
     return bisect_left(axes, True, key=lambda axis: axis.name not in manual)

@@ -1,33 +1,34 @@
-"""What has to hold for a manual computation: shardings, and local shapes that follow from them."""
+"""The verifier of manual computations: shardings, and the local shapes that they determine."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
 from math import prod
-from typing import Any
 
 from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.sdy.axes import AxisRef, axis_ref_text
-from sdyopt.dialects.sdy.axis_lists import ManualAxes
+from sdyopt.dialects.sdy.interfaces import AxisBinder
 from sdyopt.dialects.sdy.mesh_op import common_mesh, mesh_of
 from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding
 from sdyopt.dialects.sdy.sharding_checks import check_shardings
-from sdyopt.ir.operation import Op
+from sdyopt.ir.block import Region
 from sdyopt.ir.region_traits import terminator_of
 from sdyopt.ir.types import DYNAMIC, RankedShape, ShapedType, Type, tensor
 
 
-def check_manual_computation(op: Any) -> None:
-    """Checks what a `sdy.manual_computation` says about its operands, its results and its axes."""
-    arguments = [argument.type for argument in op.block.arguments]
-    _Values(op, "operand", op.in_shardings).check(op.signature.operand_types, arguments)
-    returned = terminator_of(op.body).signature.operand_types
-    _Values(op, "result", op.out_shardings).check(op.signature.result_types, returned)
-    shardings = [*op.in_shardings, *op.out_shardings]
+def check_manual_computation(
+    op: AxisBinder, in_shardings: ShardingPerValue, out_shardings: ShardingPerValue, body: Region
+) -> None:
+    """Checks the operands, results and manual axes of a `sdy.manual_computation`."""
+    arguments = [argument.type for argument in body.blocks[0].arguments]
+    _Values(op, "operand", in_shardings).check(op.signature.operand_types, arguments)
+    returned = terminator_of(body).signature.operand_types
+    _Values(op, "result", out_shardings).check(op.signature.result_types, returned)
+    shardings = [*in_shardings, *out_shardings]
     if not shardings:
         return
-    # Now every mesh is known.
+    # The shardings have been checked, so every mesh is known.
     mesh = common_mesh(shardings, op)
     if mesh is None:
         if op.manual_axes:
@@ -39,16 +40,16 @@ def check_manual_computation(op: Any) -> None:
 
 
 class _Values:
-    """The operands, or the results, of a manual computation."""
+    """The operands or the results of a manual computation."""
 
-    def __init__(self, op: Any, word: str, shardings: ShardingPerValue) -> None:
-        self._op: Op = op
-        self._manual: ManualAxes = op.manual_axes
+    def __init__(self, op: AxisBinder, word: str, shardings: ShardingPerValue) -> None:
+        self._op = op
+        self._manual = op.manual_axes
         self._word = word
         self._shardings = shardings
 
     def check(self, outside: Sequence[Type], inside: Sequence[Type]) -> None:
-        """Compares the types outside and inside the body by the shardings."""
+        """Checks that the types inside the body are the local types of those outside."""
         op, word = self._op, self._word
         if not outside and not inside and not len(self._shardings):
             return
@@ -64,9 +65,9 @@ class _Values:
     def _check_value(self, index: int, outside: Type, inside: Type, sharding: TensorSharding) -> None:
         op, word = self._op, self._word
         for number, dim in enumerate(sharding.dims):
-            late = self._manual_after_free(dim.axes)
-            if late is not None:
-                free, manual = map(axis_ref_text, late)
+            wrong_order = self._manual_after_free(dim.axes)
+            if wrong_order is not None:
+                free, manual = map(axis_ref_text, wrong_order)
                 raise op.op_error(
                     f"{word} sharding at index {index} must have all manual axes come before free axes in "
                     f"its dimension sharding at index {number}. Saw manual axis {manual} after free axis "
@@ -83,10 +84,10 @@ class _Values:
             )
 
     def _manual_after_free(self, axes: Sequence[AxisRef]) -> tuple[AxisRef, AxisRef] | None:
-        """A manual axis that follows a free one, and what stands before it: (free, manual)."""
-        for before, axis in pairwise(axes):
-            if axis.name in self._manual and before.name not in self._manual:
-                return before, axis
+        """The first free axis that a manual one follows, and that manual axis."""
+        for axis, following in pairwise(axes):
+            if axis.name not in self._manual and following.name in self._manual:
+                return axis, following
         return None
 
     def _local_shape(self, type: RankedShape, sharding: TensorSharding) -> tuple[int, ...]:
@@ -94,13 +95,14 @@ class _Values:
         assert mesh is not None
         shape = []
         for size, dim in zip(type.shape, sharding.dims, strict=False):
-            parts = prod(axis.size(mesh) for axis in dim.axes if axis.name in self._manual)
+            manual_size = prod(axis.size(mesh) for axis in dim.axes if axis.name in self._manual)
             if size == DYNAMIC:
                 shape.append(size)
                 continue
-            if size % parts:
+            if size % manual_size:
                 raise self._op.op_error(
-                    f"{self._word} dimension size {size} is not divisible by the manual axes size {parts}"
+                    f"{self._word} dimension size {size} is not divisible by the manual axes size "
+                    f"{manual_size}"
                 )
-            shape.append(size // parts)
+            shape.append(size // manual_size)
         return tuple(shape)

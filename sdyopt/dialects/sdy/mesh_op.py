@@ -1,23 +1,26 @@
-"""sdy.mesh: a mesh with a name, and how shardings find it."""
+"""sdy.mesh, and lookup of the meshes that shardings refer to."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from sdyopt.asm.format.assembly_format import AttrDict, assembly
 from sdyopt.asm.symbol_names import symbol_name_directive
 from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.sdy.assembly_directives import bare, bare_attr, kind_of
+from sdyopt.dialects.sdy.assembly_directives import bare_attr
 from sdyopt.dialects.sdy.dialect import sdy
-from sdyopt.dialects.sdy.mesh import Mesh, mesh_text, parse_mesh
+from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding
-from sdyopt.ir.constraints import STRING_ATTR, AttrKind
+from sdyopt.ir.constraints import STRING_ATTR, of_class
 from sdyopt.ir.op_fields import attr
 from sdyopt.ir.operation import Op
 from sdyopt.ir.region_traits import has_parent
 from sdyopt.ir.traits import SYMBOL
 
-_MESH: AttrKind[Mesh] = kind_of(Mesh, "Mesh of axes and a list of devices")
+# Finds the mesh that a sharding refers to; None if there is none of that name.
+MeshLookup = Callable[[MeshOrRef], Mesh | None]
+
+_MESH = of_class(Mesh, "Mesh of axes and a list of devices")
 
 
 @sdy.op("mesh", has_parent("builtin.module"), SYMBOL)
@@ -29,45 +32,48 @@ class MeshOp(Op):
     sym_name = attr(STRING_ATTR)
     mesh = attr(_MESH)
 
-    assembly = assembly(
-        symbol_name_directive(), "=", bare_attr("mesh", bare(Mesh, parse_mesh), mesh_text), AttrDict()
-    )
+    assembly = assembly(symbol_name_directive(), "=", bare_attr("mesh", Mesh), AttrDict())
 
 
 def enclosing_module(op: Op) -> ModuleOp | None:
-    """The innermost module around an operation; a module that nothing is around stands for itself."""
-    here = op if op.parent is None else op.parent_op
-    while here is not None and not isinstance(here, ModuleOp):
-        here = here.parent_op
-    return here
+    """The innermost module that encloses an operation; a top-level module encloses itself."""
+    ancestor = op if op.parent is None else op.parent_op
+    while ancestor is not None and not isinstance(ancestor, ModuleOp):
+        ancestor = ancestor.parent_op
+    return ancestor
 
 
 def mesh_of(sharding: TensorSharding, op: Op) -> Mesh | None:
-    """The mesh that a sharding at an operation speaks of; None if there is none of that name."""
+    """The mesh of a sharding at an operation; None if there is none of that name."""
     return find_mesh(sharding.mesh_or_ref, op)
 
 
 def find_mesh(mesh_or_ref: MeshOrRef, op: Op) -> Mesh | None:
-    """A mesh, or the one of this name in the module around an operation."""
+    """The mesh itself, or the one that a reference at an operation names; None if there is none."""
     if isinstance(mesh_or_ref, Mesh):
         return mesh_or_ref
     module = enclosing_module(op)
-    found = None if module is None else module.symbol(mesh_or_ref.root)
-    return found.mesh if isinstance(found, MeshOp) else None
+    symbol = None if module is None else module.symbol(mesh_or_ref.root)
+    return symbol.mesh if isinstance(symbol, MeshOp) else None
 
 
-def common_mesh(shardings: Iterable[TensorSharding], op: Op) -> Mesh | None:
-    """The mesh that all shardings speak of, empty meshes not counted; None if they disagree."""
-    common = common_mesh_or_ref(shardings, op)
+def common_mesh(shardings: Iterable[TensorSharding | None], op: Op) -> Mesh | None:
+    """The mesh that all shardings refer to; None if they refer to different ones or there are none.
+
+    An empty mesh is compatible with any other. Missing shardings are ignored.
+    """
+    common = common_mesh_or_ref(shardings, lambda mesh_or_ref: find_mesh(mesh_or_ref, op))
     return None if common is None else find_mesh(common, op)
 
 
-def common_mesh_or_ref(shardings: Iterable[TensorSharding], op: Op) -> MeshOrRef | None:
-    """The way in which the first of some shardings speaks of the mesh that all speak of, if they do."""
+def common_mesh_or_ref(shardings: Iterable[TensorSharding | None], mesh_of: MeshLookup) -> MeshOrRef | None:
+    """As `common_mesh`, but the mesh or symbol as the first sharding with that mesh has it."""
     common: MeshOrRef | None = None
     mesh: Mesh | None = None
     for sharding in shardings:
-        other = mesh_of(sharding, op)
+        if sharding is None:
+            continue
+        other = mesh_of(sharding.mesh_or_ref)
         if other is None:
             return None
         if mesh is None or mesh.is_empty:

@@ -1,10 +1,9 @@
-"""sdy's operations that say something about one value."""
+"""sdy's operations on a single value: constraints, reshards, barriers, data-flow edges, constants."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import IntEnum
-from typing import Any
 
 from sdyopt.asm.format.assembly_format import AttrDict, Operand, Optional, TypeOf, assembly
 from sdyopt.asm.format.constant import constant_assembly
@@ -18,15 +17,15 @@ from sdyopt.dialects.sdy.assembly_directives import (
     SHARDING_ATTR,
     KnownType,
     NamedAttr,
-    named_sharding,
-    sharding_attr,
+    bare_attr,
+    named_attr,
 )
-from sdyopt.dialects.sdy.canonicalize_reshard import RESHARD_OF_RESHARD, REUSE_RESHARD
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.dialects.sdy.interfaces import ShardingOwner
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.sdy.sharding_checks import check_sharding
 from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import ANY_TYPE, ELEMENTS_ATTR, I64_ATTR, AttrKind
 from sdyopt.ir.numeric_attributes import IntegerAttr
 from sdyopt.ir.op_fields import attr, operand, operands, optional_attr, result
@@ -38,15 +37,15 @@ from sdyopt.ir.types import I32, I64, RankedShape, Type
 from sdyopt.ir.value import BlockArgument
 
 
-def operand_type(signature: OpSignature, regions: Sequence[Any]) -> Sequence[Type]:
-    """The result types of an operation whose result is like its operand."""
+def operand_type(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
+    """The result types of an operation whose result has the type of its operand."""
     return signature.operand_types
 
 
 # --- Shardings ------------------------------------------------------------------------------------
 
 
-class _ShardingSetter(ShardingOwner):
+class _ShardingOp(ShardingOwner):
     """An operation whose result is its input with a sharding."""
 
     __slots__ = ()
@@ -56,7 +55,11 @@ class _ShardingSetter(ShardingOwner):
     output = result(ANY_TYPE)
 
     assembly = assembly(
-        Operand("input"), sharding_attr("sharding"), AttrDict(), ":", TypeOf("output", same=["input"])
+        Operand("input"),
+        bare_attr("sharding", TensorSharding),
+        AttrDict(),
+        ":",
+        TypeOf("output", same=["input"]),
     )
     infer_result_types = staticmethod(operand_type)
 
@@ -68,24 +71,30 @@ class _ShardingSetter(ShardingOwner):
 
 
 @sdy.op("sharding_constraint", SAME_TYPE, INFERS_TYPES)
-class ShardingConstraintOp(_ShardingSetter):
-    """How a value, or what is made of it further on, should be sharded. Written by users."""
+class ShardingConstraintOp(_ShardingOp):
+    """Constrains the sharding of a value at this point of the program, as requested by the user."""
 
     __slots__ = ()
 
 
 @sdy.op("reshard", PURE, SAME_TYPE, INFERS_TYPES)
-class ReshardOp(_ShardingSetter):
-    """The same value with another sharding: the partitioner has to move data here."""
+class ReshardOp(_ShardingOp):
+    """The same value with another sharding, which requires communication."""
 
     __slots__ = ()
 
-    canonicalizations = (RESHARD_OF_RESHARD, REUSE_RESHARD)
+
+def _parse_group_id(op_parser: OpAsmParser) -> Attribute:
+    start = op_parser.skip_trivia()
+    group_id = op_parser.attribute(I64)
+    if not isinstance(group_id, IntegerAttr):
+        raise op_parser.error("invalid kind of attribute specified", start)
+    return group_id
 
 
 @sdy.op("sharding_group", INFERS_TYPES)
 class ShardingGroupOp(Op):
-    """Puts a value into a group, all of which are sharded alike."""
+    """Adds a value to a sharding group, whose values have equivalent shardings."""
 
     __slots__ = ()
 
@@ -94,30 +103,22 @@ class ShardingGroupOp(Op):
 
     assembly = assembly(
         Operand("input"),
-        NamedAttr("group_id", lambda op_parser: _integer(op_parser), lambda attribute: str(attribute.value)),
+        NamedAttr("group_id", _parse_group_id, lambda attribute: str(attribute.value)),
         AttrDict(),
         ":",
         KnownType("input", ANY_RANKED_TENSOR),
     )
 
     @staticmethod
-    def infer_result_types(signature: OpSignature, regions: Sequence[Any]) -> Sequence[Type]:
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
         return ()
-
-
-def _integer(op_parser: OpAsmParser) -> Attribute:
-    start = op_parser.skip_trivia()
-    found = op_parser.attribute(I64)
-    if not isinstance(found, IntegerAttr):
-        raise op_parser.error("invalid kind of attribute specified", start)
-    return found
 
 
 # --- Propagation ----------------------------------------------------------------------------------
 
 
 class PropagationDirection(IntEnum):
-    """Which way shardings may go."""
+    """The directions in which shardings may propagate."""
 
     NONE = 0
     FORWARD = 1
@@ -151,7 +152,7 @@ def _parse_direction(op_parser: OpAsmParser) -> Attribute:
 
 @sdy.op("propagation_barrier", PURE, SAME_TYPE, INFERS_TYPES)
 class PropagationBarrierOp(Op):
-    """The same value, through which shardings go one way only, or not at all."""
+    """The same value, through which shardings propagate in one direction only, or not at all."""
 
     __slots__ = ()
 
@@ -174,7 +175,7 @@ class PropagationBarrierOp(Op):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        if signature.allowed_direction is PropagationDirection.BOTH:
+        if signature[PropagationBarrierOp.allowed_direction] is PropagationDirection.BOTH:
             raise signature.op_error(
                 "cannot specify `BOTH` as the direction. Not blocking propagation direction makes the op "
                 "redundant."
@@ -183,7 +184,7 @@ class PropagationBarrierOp(Op):
 
 @sdy.op("data_flow_edge", SAME_TYPE)
 class DataFlowEdgeOp(ShardingOwner):
-    """Stands behind the owner of a data-flow edge, and holds the sharding of the whole edge."""
+    """Takes the owner of a data-flow edge, and stores the sharding of all values of the edge."""
 
     __slots__ = ()
 
@@ -193,7 +194,7 @@ class DataFlowEdgeOp(ShardingOwner):
 
     assembly = assembly(
         Operand("input"),
-        named_sharding("sharding"),
+        named_attr("sharding", TensorSharding),
         AttrDict(),
         ":",
         KnownType("output", ANY_SHAPED, same=["input"]),
@@ -218,7 +219,7 @@ class DataFlowEdgeOp(ShardingOwner):
 
 @sdy.op("func_data_flow_edge", SAME_TYPE)
 class FuncDataFlowEdgeOp(Op):
-    """Stands behind an argument of a function, or a result of a call, over which shardings go."""
+    """Takes a function argument or a call result, so that shardings propagate between caller and callee."""
 
     __slots__ = ()
 
@@ -233,8 +234,8 @@ class FuncDataFlowEdgeOp(Op):
         if not value.has_one_use:
             raise self.op_error("expected operand of sdy.func_data_flow_edge to have a single user")
         if isinstance(value, BlockArgument):
-            holder = value.owner.parent_op
-            if holder is None or FUNCTION not in holder.traits:
+            parent = value.owner.parent_op
+            if parent is None or FUNCTION not in parent.traits:
                 raise self.op_error(
                     "expected operand of sdy.func_data_flow_edge to be a block argument of a func op."
                 )
@@ -248,12 +249,12 @@ def _check_static(op: Op) -> None:
         raise op.op_error(f"expected {op.name} to have a static-shaped result. type: '{plain_type(type)}'")
 
 
-# --- The rest -------------------------------------------------------------------------------------
+# --- Other operations -------------------------------------------------------------------------------------
 
 
 @sdy.op("constant", PURE, INFERS_TYPES)
 class ConstantOp(Op):
-    """A constant that nobody folds or merges, so that every use can have its own, sharded its own way."""
+    """A constant that is not folded or merged, so that each use can have its own with its own sharding."""
 
     __slots__ = ()
 
@@ -263,13 +264,13 @@ class ConstantOp(Op):
     assembly = constant_assembly()
 
     @staticmethod
-    def infer_result_types(signature: OpSignature, regions: Sequence[Any]) -> Sequence[Type]:
-        return (signature.value.type,)
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
+        return (signature[ConstantOp.value].type,)
 
 
 @sdy.op("return", PURE, TERMINATOR)
 class ReturnOp(Op):
-    """Ends the body of an operation of sdy, and gives its results."""
+    """Terminates the body of an sdy operation and returns its results."""
 
     __slots__ = ()
 

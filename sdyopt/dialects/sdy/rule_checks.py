@@ -1,4 +1,4 @@
-"""What has to hold for the sharding rule of an operation."""
+"""The verifier of sharding rules."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from sdyopt.ir.types import RankedShape, Type
 
 
 def check_rule(op: Op, rule: OpShardingRule) -> None:
-    """Checks a rule that stands at an operation."""
-    right = op.signature.cached(_right_rules)
-    if rule in right:
+    """Checks the sharding rule attribute of an operation."""
+    valid_rules = op.signature.cached(_valid_rules)
+    if rule in valid_rules:
         return
     problem = rule_problem(rule, op.signature.operand_types, op.signature.result_types)
     if problem is not None:
         raise op.op_error(problem)
-    right.add(rule)
+    valid_rules.add(rule)
 
 
-def _right_rules(signature: OpSignature) -> set[OpShardingRule]:
-    """Where the rules are kept that have been found right for operations of this form."""
+def _valid_rules(signature: OpSignature) -> set[OpShardingRule]:
+    """The rules that have been checked for a signature; initially none."""
     return set()
 
 
 def rule_problem(rule: OpShardingRule, operands: Sequence[Type], results: Sequence[Type]) -> str | None:
-    """Why a rule is not one for an operation with these types (None if it is)."""
+    """The error of a rule for these operand and result types, None if it is valid."""
     return (
         _mappings_problem(rule, rule.operands, operands, "operand")
         or _mappings_problem(rule, rule.results, results, "result")
@@ -63,15 +63,15 @@ def _mapping_problem(rule: OpShardingRule, mapping: TensorMapping, type: Type) -
         return f"expected a ranked tensor with a static shape. type: '{plain_type(type)}'"
     if mapping.rank != type.rank:
         return f"mapping rank must match: {mapping.rank} != {type.rank}"
-    seen: set[int] = set()
+    used: set[int] = set()
     for dim in mapping.dims:
-        problem = _dim_problem(rule, dim, seen)
+        problem = _dim_problem(rule, dim, used)
         if problem is not None:
             return problem
     return None
 
 
-def _dim_problem(rule: OpShardingRule, dim: DimMapping, seen: set[int]) -> str | None:
+def _dim_problem(rule: OpShardingRule, dim: DimMapping, used: set[int]) -> str | None:
     if not dim.factors:
         return "dim mapping must have at least one factor"
     count = len(rule.factor_sizes)
@@ -81,11 +81,11 @@ def _dim_problem(rule: OpShardingRule, dim: DimMapping, seen: set[int]) -> str |
                 f"expecting factor indices to be within 0<=...<num_factors; received: {factor}, "
                 f"num_factors: {count}"
             )
-        if factor in seen:
+        if factor in used:
             return "cannot reuse factors for the same tensor value"
         if rule.factor_sizes[factor] == 1 and len(dim.factors) > 1:
             return "dim mapping can't have a factor of size 1 if there are multiple factors"
-        seen.add(factor)
+        used.add(factor)
     return None
 
 

@@ -1,9 +1,10 @@
-"""Shardings: how a tensor is laid out over the devices of a mesh.
+"""Shardings: how the dimensions of a tensor are sharded along the axes of a mesh.
 
     <@mesh, [{"x"}, {"y", ?}p1], replicated={"z"}, unreduced={"w"}>
 
-Dimension 0 is split along axis x and stays so (it is closed); dimension 1 is split along y, may be
-split further (it is open), and has priority 1. Copies lie along z; along w lie parts of a sum.
+Dimension 0 is sharded along axis "x" and closed. Dimension 1 is sharded along "y", open, so that
+propagation may shard it further, and has priority 1. The tensor is explicitly replicated along "z" and
+unreduced along "w": along that axis the devices have partial results that are not reduced yet.
 """
 
 from __future__ import annotations
@@ -12,134 +13,30 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from math import prod
 
+from sdyopt.asm.format.attribute_format import (
+    BracketedList,
+    Custom,
+    attribute_format,
+    dialect_attribute,
+    nested_list,
+    parse_nested,
+    with_error_at_next_token,
+)
 from sdyopt.asm.parser.asm_parser import AsmParser
-from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.asm.symbol_names import symbol_text
 from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.dialects.sdy.attribute_parsing import also, attributes, called, nested, unbracketed
-from sdyopt.dialects.sdy.axes import AxisRef, axis_refs_text, parse_axis_ref
+from sdyopt.dialects.sdy.axes import AxisRef, axis_refs_text
 from sdyopt.dialects.sdy.dialect import sdy
-from sdyopt.dialects.sdy.mesh import Mesh, mesh_text, parse_mesh
+from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.ir.attribute import Attribute, SymbolRef
 
 MeshOrRef = Mesh | SymbolRef
 
-
-@called("DimensionShardingAttr")
-class DimensionSharding(Attribute):
-    """`{"x", ?}p1`: the axes that split one dimension, major to minor.
-
-    A closed dimension cannot be split further. A lower priority goes first; none is the lowest number.
-    """
-
-    axes: tuple[AxisRef, ...] = ()
-    is_closed: bool = True
-    priority: int | None = None
-    dialect = "sdy"
-
-    def sharded_size(self, mesh: Mesh) -> int:
-        """Into how many parts the dimension is split."""
-        return prod(axis.size(mesh) for axis in self.axes)
-
-    def closed(self) -> DimensionSharding:
-        """This, not to be split further."""
-        return DimensionSharding(self.axes, True, self.priority)
-
-    def opened(self) -> DimensionSharding:
-        """This, free to be split further."""
-        return DimensionSharding(self.axes, False, self.priority)
+# --- Dimension shardings --------------------------------------------------------------------------
 
 
-@called("TensorShardingAttr")
-class TensorSharding(Attribute):
-    """How one tensor is sharded: by dimension, and along which axes it is copied or not yet summed.
-
-    The mesh is the name of a `sdy.mesh`, or stands here itself.
-    """
-
-    mesh_or_ref: MeshOrRef
-    dims: tuple[DimensionSharding, ...] = ()
-    replicated_axes: tuple[AxisRef, ...] = ()
-    unreduced_axes: tuple[AxisRef, ...] = ()
-    dialect = "sdy"
-
-    @property
-    def rank(self) -> int:
-        return len(self.dims)
-
-    @property
-    def mesh_name(self) -> str | None:
-        """The name of the mesh, None if the mesh stands here itself."""
-        return self.mesh_or_ref.root if isinstance(self.mesh_or_ref, SymbolRef) else None
-
-    @property
-    def axis_refs(self) -> Iterator[AxisRef]:
-        """All axes mentioned: of the dimensions, then replicated, then unreduced ones."""
-        return chain(
-            (axis for dim in self.dims for axis in dim.axes), self.replicated_axes, self.unreduced_axes
-        )
-
-    @property
-    def is_fully_replicated(self) -> bool:
-        """Whether no dimension is split."""
-        return not any(dim.axes for dim in self.dims)
-
-    @property
-    def is_fully_closed(self) -> bool:
-        """Whether no dimension may be split further."""
-        return all(dim.is_closed for dim in self.dims)
-
-    def is_equivalent(self, other: TensorSharding | None) -> bool:
-        """Whether both split every dimension the same way; no sharding splits nothing."""
-        if self.is_fully_replicated:
-            return other is None or other.is_fully_replicated
-        return (
-            other is not None
-            and self.mesh_or_ref is other.mesh_or_ref
-            and [dim.axes for dim in self.dims] == [dim.axes for dim in other.dims]
-        )
-
-    def with_mesh(self, mesh_or_ref: MeshOrRef) -> TensorSharding:
-        """The same over another mesh, or another way to speak of it."""
-        return TensorSharding(mesh_or_ref, self.dims, self.replicated_axes, self.unreduced_axes)
-
-    def with_dims(self, dims: Iterable[DimensionSharding]) -> TensorSharding:
-        """The same with other dimensions."""
-        return TensorSharding(self.mesh_or_ref, tuple(dims), self.replicated_axes, self.unreduced_axes)
-
-    def closed(self) -> TensorSharding:
-        """This with all dimensions closed. What is explicitly replicated need no longer be said."""
-        dims = tuple(dim.closed() for dim in self.dims)
-        return TensorSharding(self.mesh_or_ref, dims, (), self.unreduced_axes)
-
-
-class ShardingPerValue(Attribute):
-    """`<[<@mesh, […]>, …]>`: one sharding for each result of an operation."""
-
-    shardings: tuple[TensorSharding, ...] = ()
-    dialect = "sdy"
-
-    def at(self, index: int) -> TensorSharding | None:
-        """The sharding of a result; None if the list is too short, which is an error elsewhere."""
-        return self.shardings[index] if index < len(self.shardings) else None
-
-    def __iter__(self) -> Iterator[TensorSharding]:
-        return iter(self.shardings)
-
-    def __len__(self) -> int:
-        return len(self.shardings)
-
-
-def fully_replicated(rank: int, mesh_or_ref: MeshOrRef, is_closed: bool) -> TensorSharding:
-    """The sharding that splits no dimension."""
-    return TensorSharding(mesh_or_ref, (DimensionSharding((), is_closed),) * rank)
-
-
-# --- Reading ------------------------------------------------------------------------------------
-
-
-@unbracketed("dimension_sharding", "{}")
-def parse_dimension(parser: AsmParser) -> DimensionSharding:
+def _parse_dimension(parser: AsmParser) -> tuple[tuple[AxisRef, ...], bool, int | None]:
+    """Parses `{"x", ?}p1`."""
     parser.expect("{")
     axes: list[AxisRef] = []
     is_closed = True
@@ -150,8 +47,8 @@ def parse_dimension(parser: AsmParser) -> DimensionSharding:
             is_closed = False
             parser.expect("}")
             break
-        axes.append(parse_axis_ref(parser))
-    return DimensionSharding(tuple(axes), is_closed, _parse_priority(parser))
+        axes.append(AxisRef.assembly.parse(parser))
+    return tuple(axes), is_closed, _parse_priority(parser)
 
 
 def _parse_priority(parser: AsmParser) -> int | None:
@@ -168,86 +65,7 @@ def _parse_priority(parser: AsmParser) -> int | None:
     return int(number)
 
 
-@sdy.attribute("sharding")
-def parse_sharding(parser: AsmParser) -> TensorSharding:
-    parser.expect("<")
-    mesh_or_ref = _parse_mesh_or_ref(parser)
-    parser.expect(",")
-    parser.expect("[")
-    dims: tuple[DimensionSharding, ...] = ()
-    if not parser.accept("]"):
-        dims = attributes(parser, "TensorSharding", "dim_shardings", DimensionSharding, parse_dimension)
-        parser.expect("]")
-    replicated, unreduced = _parse_other_axes(parser)
-    parser.expect(">")
-    return TensorSharding(mesh_or_ref, dims, replicated, unreduced)
-
-
-def _parse_mesh_or_ref(parser: AsmParser) -> MeshOrRef:
-    try:
-        if parser.accept("mesh"):
-            message = "failed to parse MeshAttr"
-            return nested(parser, Mesh, parse_mesh)
-        message = "expecting MeshAttr or FlatSymbolRefAttr, got: <<NULL ATTRIBUTE>>"
-        return _parse_mesh_name(parser)
-    except DiagnosticError as error:
-        raise also(parser, error, message) from None
-
-
-def _parse_mesh_name(parser: AsmParser) -> SymbolRef:
-    start = parser.skip_trivia()
-    found = parser.attribute()
-    if not isinstance(found, SymbolRef) or found.nested:
-        raise parser.error("invalid kind of attribute specified", start)
-    return found
-
-
-def _parse_other_axes(parser: AsmParser) -> tuple[tuple[AxisRef, ...], tuple[AxisRef, ...]]:
-    """Reads the replicated and the unreduced axes, each at most once and in any order."""
-    found: dict[str, tuple[AxisRef, ...]] = {"replicated": (), "unreduced": ()}
-    while parser.accept(","):
-        keyword = next((word for word in found if not found[word] and parser.accept(word)), None)
-        if keyword is None:
-            raise parser.error(
-                "failed to parse Sdy_TensorSharding, expected valid named axis list after comma"
-            )
-        try:
-            found[keyword] = _parse_equals_axes(parser)
-        except DiagnosticError as error:
-            message = f"failed to parse Sdy_TensorSharding parameter '{keyword}_axes'"
-            raise also(parser, error, message) from None
-    return found["replicated"], found["unreduced"]
-
-
-def _parse_equals_axes(parser: AsmParser) -> tuple[AxisRef, ...]:
-    parser.expect("=")
-    parser.expect("{")
-    try:
-        axes = parser.comma_list(lambda: nested(parser, AxisRef, parse_axis_ref))
-    except DiagnosticError as error:
-        message = "failed to parse axis list which is expected to be an `ArrayRef<AxisRefAttr>`"
-        raise also(parser, error, message) from None
-    parser.expect("}")
-    return tuple(axes)
-
-
-@sdy.attribute("sharding_per_value")
-def parse_sharding_per_value(parser: AsmParser) -> ShardingPerValue:
-    parser.expect("<")
-    parser.expect("[")
-    shardings: tuple[TensorSharding, ...] = ()
-    if not parser.accept("]"):
-        shardings = attributes(parser, "TensorShardingPerValue", "shardings", TensorSharding, parse_sharding)
-        parser.expect("]")
-    parser.expect(">")
-    return ShardingPerValue(shardings)
-
-
-# --- Writing ------------------------------------------------------------------------------------
-
-
-def dimension_text(dim: DimensionSharding) -> str:
-    """`{"x", ?}p1`."""
+def _dimension_text(dim: DimensionSharding) -> str:
     parts = [axis_refs_text(dim.axes)] if dim.axes else []
     if not dim.is_closed:
         parts.append("?")
@@ -255,34 +73,191 @@ def dimension_text(dim: DimensionSharding) -> str:
     return f"{{{', '.join(parts)}}}{priority}"
 
 
+@dialect_attribute(sdy, "dimension_sharding", "Sdy_DimensionSharding", "{}")
+class DimensionSharding(Attribute):
+    """`{"x", ?}p1`: the axes that shard a dimension, major to minor.
+
+    Propagation does not shard a closed dimension further. It propagates lower priorities first; no
+    priority is priority 0.
+    """
+
+    axes: tuple[AxisRef, ...] = ()
+    is_closed: bool = True
+    priority: int | None = None
+    dialect = "sdy"
+    assembly = attribute_format(Custom(_parse_dimension, _dimension_text))
+
+    def sharded_size(self, mesh: Mesh) -> int:
+        """The product of the sizes of the axes."""
+        return prod(axis.size(mesh) for axis in self.axes)
+
+    def closed(self) -> DimensionSharding:
+        """This dimension sharding, closed."""
+        return DimensionSharding(self.axes, True, self.priority)
+
+    def opened(self) -> DimensionSharding:
+        """This dimension sharding, open."""
+        return DimensionSharding(self.axes, False, self.priority)
+
+
+# --- Tensor shardings -----------------------------------------------------------------------------
+
+
+def _parse_mesh_or_ref(parser: AsmParser) -> tuple[MeshOrRef]:
+    try:
+        if parser.accept("mesh"):
+            message = "failed to parse MeshAttr"
+            return (parse_nested(parser, Mesh),)
+        message = "expecting MeshAttr or FlatSymbolRefAttr, got: <<NULL ATTRIBUTE>>"
+        return (_parse_mesh_name(parser),)
+    except DiagnosticError as error:
+        raise with_error_at_next_token(parser, error, message) from None
+
+
+def _parse_mesh_name(parser: AsmParser) -> SymbolRef:
+    start = parser.skip_trivia()
+    reference = parser.attribute()
+    if not isinstance(reference, SymbolRef) or reference.nested:
+        raise parser.error("invalid kind of attribute specified", start)
+    return reference
+
+
+def _parse_other_axes(parser: AsmParser) -> tuple[tuple[AxisRef, ...], tuple[AxisRef, ...]]:
+    """Parses `, replicated={"x"}` and `, unreduced={"y"}`, each at most once and in any order."""
+    lists: dict[str, tuple[AxisRef, ...]] = {"replicated": (), "unreduced": ()}
+    while parser.accept(","):
+        keyword = next((word for word in lists if not lists[word] and parser.accept(word)), None)
+        if keyword is None:
+            raise parser.error(
+                "failed to parse Sdy_TensorSharding, expected valid named axis list after comma"
+            )
+        try:
+            lists[keyword] = _parse_equals_axes(parser)
+        except DiagnosticError as error:
+            message = f"failed to parse Sdy_TensorSharding parameter '{keyword}_axes'"
+            raise with_error_at_next_token(parser, error, message) from None
+    return lists["replicated"], lists["unreduced"]
+
+
+def _parse_equals_axes(parser: AsmParser) -> tuple[AxisRef, ...]:
+    parser.expect("=")
+    parser.expect("{")
+    try:
+        axes = parser.comma_list(lambda: parse_nested(parser, AxisRef))
+    except DiagnosticError as error:
+        message = "failed to parse axis list which is expected to be an `ArrayRef<AxisRefAttr>`"
+        raise with_error_at_next_token(parser, error, message) from None
+    parser.expect("}")
+    return tuple(axes)
+
+
+def _mesh_or_ref_text(sharding: TensorSharding) -> str:
+    mesh_or_ref = sharding.mesh_or_ref
+    if isinstance(mesh_or_ref, SymbolRef):
+        return symbol_text(mesh_or_ref.root)
+    return "mesh" + Mesh.assembly.text(mesh_or_ref)
+
+
+def _other_axes_text(sharding: TensorSharding) -> str:
+    lists = (("replicated", sharding.replicated_axes), ("unreduced", sharding.unreduced_axes))
+    return "".join([f", {word}={{{axis_refs_text(axes)}}}" for word, axes in lists if axes])
+
+
+@dialect_attribute(sdy, "sharding", "Sdy_TensorSharding")
+class TensorSharding(Attribute):
+    """The sharding of a tensor: its dimensions, explicitly replicated and unreduced axes.
+
+    The mesh is a reference to a `sdy.mesh`, or inlined.
+    """
+
+    mesh_or_ref: MeshOrRef
+    dims: tuple[DimensionSharding, ...] = ()
+    replicated_axes: tuple[AxisRef, ...] = ()
+    unreduced_axes: tuple[AxisRef, ...] = ()
+    dialect = "sdy"
+    assembly = attribute_format(
+        "<",
+        Custom(_parse_mesh_or_ref, _mesh_or_ref_text),
+        ", ",
+        BracketedList("[", nested_list("dims", DimensionSharding, "dim_shardings"), "]"),
+        Custom(_parse_other_axes, _other_axes_text),
+        ">",
+    )
+
+    @property
+    def rank(self) -> int:
+        return len(self.dims)
+
+    @property
+    def mesh_name(self) -> str | None:
+        """The name of the mesh, None if it is inlined."""
+        return self.mesh_or_ref.root if isinstance(self.mesh_or_ref, SymbolRef) else None
+
+    @property
+    def axis_refs(self) -> Iterator[AxisRef]:
+        """The axes of the dimensions, then the replicated, then the unreduced ones."""
+        return chain(
+            (axis for dim in self.dims for axis in dim.axes), self.replicated_axes, self.unreduced_axes
+        )
+
+    @property
+    def is_fully_replicated(self) -> bool:
+        """Whether no dimension is sharded."""
+        return not any(dim.axes for dim in self.dims)
+
+    @property
+    def is_fully_closed(self) -> bool:
+        """Whether all dimensions are closed."""
+        return all(dim.is_closed for dim in self.dims)
+
+    def is_equivalent(self, other: TensorSharding | None) -> bool:
+        """Whether both shard each dimension along the same axes; no sharding is a fully replicated one."""
+        if self.is_fully_replicated:
+            return other is None or other.is_fully_replicated
+        return (
+            other is not None
+            and self.mesh_or_ref is other.mesh_or_ref
+            and [dim.axes for dim in self.dims] == [dim.axes for dim in other.dims]
+        )
+
+    def with_mesh(self, mesh_or_ref: MeshOrRef) -> TensorSharding:
+        """This sharding with another mesh or mesh reference."""
+        return TensorSharding(mesh_or_ref, self.dims, self.replicated_axes, self.unreduced_axes)
+
+    def with_dims(self, dims: Iterable[DimensionSharding]) -> TensorSharding:
+        """This sharding with other dimension shardings."""
+        return TensorSharding(self.mesh_or_ref, tuple(dims), self.replicated_axes, self.unreduced_axes)
+
+    def closed(self) -> TensorSharding:
+        """This sharding with all dimensions closed, and therefore without replicated axes."""
+        dims = tuple(dim.closed() for dim in self.dims)
+        return TensorSharding(self.mesh_or_ref, dims, (), self.unreduced_axes)
+
+
+@dialect_attribute(sdy, "sharding_per_value", "Sdy_TensorShardingPerValue")
+class ShardingPerValue(Attribute):
+    """`<[<@mesh, […]>, …]>`: a sharding for each result of an operation."""
+
+    shardings: tuple[TensorSharding, ...] = ()
+    dialect = "sdy"
+    assembly = attribute_format("<", BracketedList("[", nested_list("shardings", TensorSharding), "]"), ">")
+
+    def at(self, index: int) -> TensorSharding | None:
+        """The sharding of a result; None if the list is too short, which the verifier rejects."""
+        return self.shardings[index] if index < len(self.shardings) else None
+
+    def __iter__(self) -> Iterator[TensorSharding]:
+        return iter(self.shardings)
+
+    def __len__(self) -> int:
+        return len(self.shardings)
+
+
+def fully_replicated(rank: int, mesh_or_ref: MeshOrRef, is_closed: bool) -> TensorSharding:
+    """The sharding that shards no dimension."""
+    return TensorSharding(mesh_or_ref, (DimensionSharding((), is_closed),) * rank)
+
+
 def sharding_text(sharding: TensorSharding) -> str:
     """`<@mesh, [{"x"}, {}], replicated={"y"}, unreduced={"z"}>`."""
-    found = sharding.mesh_or_ref
-    mesh = symbol_text(found.root) if isinstance(found, SymbolRef) else "mesh" + mesh_text(found)
-    dims = ", ".join(map(dimension_text, sharding.dims))
-    others = "".join(
-        f", {word}={{{axis_refs_text(axes)}}}"
-        for word, axes in (("replicated", sharding.replicated_axes), ("unreduced", sharding.unreduced_axes))
-        if axes
-    )
-    return f"<{mesh}, [{dims}]{others}>"
-
-
-def shardings_text(shardings: ShardingPerValue) -> str:
-    """`[<@mesh, […]>, <@mesh, […]>]`."""
-    return f"[{', '.join(map(sharding_text, shardings))}]"
-
-
-@sdy.printer(DimensionSharding)
-def _print_dimension(dim: DimensionSharding, attribute_printer: AttributePrinter) -> str:
-    return "dimension_sharding" + dimension_text(dim)
-
-
-@sdy.printer(TensorSharding)
-def _print_sharding(sharding: TensorSharding, attribute_printer: AttributePrinter) -> str:
-    return "sharding" + sharding_text(sharding)
-
-
-@sdy.printer(ShardingPerValue)
-def _print_shardings(shardings: ShardingPerValue, attribute_printer: AttributePrinter) -> str:
-    return f"sharding_per_value<{shardings_text(shardings)}>"
+    return TensorSharding.assembly.text(sharding)

@@ -1,7 +1,7 @@
-"""What has to hold for a sharding of a tensor.
+"""The verifier of tensor shardings.
 
-Whether a sharding fits a type and a mesh is asked again and again, so the answer is remembered.
-Which axes enclosing operations have taken depends on the place, and is looked at each time.
+Whether a sharding is valid for a type and a mesh is cached. Which manual axes enclosing operations
+bind depends on the operation, and is checked each time.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from sdyopt.dialects.sdy.sharding import DimensionSharding, ShardingPerValue, Te
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import DYNAMIC, RankedShape, ShapedType, TupleType, Type
 
-# Makes an error of a message, saying first what it is about.
+# Makes an error of a message, with a prefix that names the value.
 ErrorMaker = Callable[[str], DiagnosticError]
 
 _ONLY_RANK_0 = "can only have a sharding with rank 0 and no replicated or unreduced axes."
 
 
-# --- At a place -----------------------------------------------------------------------------------
+# --- In context -----------------------------------------------------------------------------------
 
 
 def check_sharding(op: Op, sharding: TensorSharding, type: Type | None, error: ErrorMaker) -> Mesh:
-    """Checks a sharding that stands at an operation, for a value of this type; gives its mesh."""
+    """Checks the sharding of a value of this type at an operation; returns its mesh."""
     mesh = mesh_of(sharding, op)
     if mesh is None:
         assert sharding.mesh_name is not None
@@ -47,7 +47,7 @@ def check_sharding(op: Op, sharding: TensorSharding, type: Type | None, error: E
 
 
 def check_shardings(op: Op, shardings: ShardingPerValue, types: Sequence[Type], error: ErrorMaker) -> None:
-    """Checks a list of shardings, one for each value."""
+    """Checks a list with a sharding for each value."""
     if not types and len(shardings) == 1:
         (only,) = shardings
         mesh = mesh_of(only, op)
@@ -63,13 +63,13 @@ def check_shardings(op: Op, shardings: ShardingPerValue, types: Sequence[Type], 
 
 
 def _error_of_value(error: ErrorMaker, count: int, index: int) -> ErrorMaker:
-    """Errors that say which of several values they are about."""
+    """Prefixes errors with the index of the value, if there are several."""
     which = "- " if count == 1 else f"{index} - "
     return lambda message: error(which + message)
 
 
 def bound_axes(op: Op) -> dict[str, Op]:
-    """The axes that operations around this one have taken, and which has; the outermost counts."""
+    """The manual axes of enclosing operations, each with the outermost operation that binds it."""
     binders: dict[str, Op] = {}
     outer = op.parent_op
     while outer is not None:
@@ -80,20 +80,20 @@ def bound_axes(op: Op) -> dict[str, Op]:
 
 
 def bound_axis_error(axis: str, binder: Op, error: ErrorMaker) -> DiagnosticError:
-    """The error about an axis that has been taken."""
+    """The error of an axis that an enclosing operation binds."""
     return error(
         f'operates on axis "{axis}" which is already bound by a parent sdy.manual_computation op'
     ).note("parent bounding this axis as manual", binder.location)
 
 
-# --- Anywhere -------------------------------------------------------------------------------------
+# --- Without context -------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=4096)
 def sharding_problem(
     sharding: TensorSharding, type: Type | None, mesh: Mesh, must_divide: bool = False
 ) -> str | None:
-    """Why a sharding over a mesh is not one for values of a type (None if it is)."""
+    """The error of a sharding with a mesh for values of a type, None if it is valid."""
     has_axes_or_rank = bool(sharding.dims or sharding.replicated_axes or sharding.unreduced_axes)
     if mesh.is_maximal or (type is None and sharding.is_fully_replicated):
         return f"a maximal sharding {_ONLY_RANK_0}" if has_axes_or_rank else None
@@ -117,9 +117,9 @@ def sharding_problem(
 
 
 def _axes_problem(sharding: TensorSharding, type: RankedShape, mesh: Mesh, must_divide: bool) -> str | None:
-    seen = SeenAxes(mesh)
+    axis_uses = AxisUses(mesh)
     for index, (dim, size) in enumerate(zip(sharding.dims, type.shape, strict=True)):
-        problem = _dimension_problem(index, dim, seen)
+        problem = _dimension_problem(index, dim, axis_uses)
         if problem is not None:
             return problem
         if must_divide and size != DYNAMIC and size % dim.sharded_size(mesh):
@@ -127,37 +127,37 @@ def _axes_problem(sharding: TensorSharding, type: RankedShape, mesh: Mesh, must_
                 f"dim {index} with size {size} is not divisible by its sharded size {dim.sharded_size(mesh)}"
             )
     return (
-        seen.sorted_list_problem(sharding.replicated_axes, "replicated")
-        or seen.sorted_list_problem(sharding.unreduced_axes, "unreduced")
-        or seen.sub_axes_problem()
+        axis_uses.sorted_list_problem(sharding.replicated_axes, "replicated")
+        or axis_uses.sorted_list_problem(sharding.unreduced_axes, "unreduced")
+        or axis_uses.sub_axes_problem()
     )
 
 
-def _dimension_problem(index: int, dim: DimensionSharding, seen: SeenAxes) -> str | None:
+def _dimension_problem(index: int, dim: DimensionSharding, axis_uses: AxisUses) -> str | None:
     if dim.priority is not None:
         if dim.priority < 0:
             return f"dim {index} has a negative priority"
         if dim.is_closed and not dim.axes:
             return f"dim {index} is empty and closed but has a priority"
-    return seen.list_problem(dim.axes)
+    return axis_uses.list_problem(dim.axes)
 
 
-class SeenAxes:
-    """The references in several lists, which must not say the same axis twice."""
+class AxisUses:
+    """The axis references of several lists, which must not overlap."""
 
     def __init__(self, mesh: Mesh) -> None:
         self._mesh = mesh
-        self._seen: set[AxisRef] = set()
+        self._axes: set[AxisRef] = set()
 
     def list_problem(self, axes: Iterable[AxisRef]) -> str | None:
-        """What is wrong with one more list, None if nothing is: a strange axis, or one that was there."""
+        """Adds a list; the error is an unknown or duplicate axis, or sub-axes that can be merged."""
         previous: AxisRef | None = None
         for axis in axes:
             if not self._mesh.has_axis(axis.name):
                 return f'unknown axis name: "{axis.name}"'
-            if axis in self._seen:
+            if axis in self._axes:
                 return f"duplicate axis ref: {axis_ref_text(axis)}"
-            self._seen.add(axis)
+            self._axes.add(axis)
             if previous is not None and previous.can_merge(axis):
                 return (
                     "two consecutive sub-axes can be merged: "
@@ -167,19 +167,19 @@ class SeenAxes:
         return None
 
     def sorted_list_problem(self, axes: Sequence[AxisRef], word: str) -> str | None:
-        """What is wrong with one more list, which must be in the order of the mesh."""
+        """Adds a list that must be in mesh order; returns its error, if any."""
         if not is_sorted(axes, self._mesh):
             return f"{word} axes are not ordered w.r.t. mesh"
         return self.list_problem(axes)
 
     def sub_axes_problem(self) -> str | None:
-        """What is wrong with the sub-axes in all lists: bad sizes, or overlaps."""
-        by_order = partial(mesh_order, mesh=self._mesh)
-        sub_axes = sorted((axis for axis in self._seen if axis.sub_axis is not None), key=by_order)
+        """The error of the sub-axes in all lists: invalid sizes or overlaps."""
+        order = partial(mesh_order, mesh=self._mesh)
+        sub_axes = sorted((axis for axis in self._axes if axis.sub_axis is not None), key=order)
         previous: AxisRef | None = None
         for axis in sub_axes:
             is_first = previous is None or previous.name != axis.name
-            if is_first and AxisRef(axis.name) in self._seen:
+            if is_first and AxisRef(axis.name) in self._axes:
                 return f'both sub-axis and full-axis are used for axis name: "{axis.name}"'
             problem = _sub_axis_problem(axis, self._mesh.axis_size(axis.name))
             if problem is not None:
@@ -191,18 +191,18 @@ class SeenAxes:
 
 
 def _sub_axis_problem(axis: AxisRef, full_size: int) -> str | None:
-    part = axis.sub_axis
-    assert part is not None
+    sub_axis = axis.sub_axis
+    assert sub_axis is not None
     text = axis_ref_text(axis)
-    if part.pre_size < 1:
+    if sub_axis.pre_size < 1:
         return f"sub-axis pre-size must be at least 1: {text}"
-    if part.size <= 1:
+    if sub_axis.size <= 1:
         return f"sub-axis sizes must be greater than 1: {text}"
-    if full_size % part.next_pre_size:
+    if full_size % sub_axis.next_pre_size:
         return (
-            f"sub-axis next pre-size {part.next_pre_size} doesn't divide the size of the full axis "
+            f"sub-axis next pre-size {sub_axis.next_pre_size} doesn't divide the size of the full axis "
             f"{full_size}: {text}"
         )
-    if part.size == full_size:
+    if sub_axis.size == full_size:
         return f"sub-axis size is equal to the full axis size: {text}"
     return None

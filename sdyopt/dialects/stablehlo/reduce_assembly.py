@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.parser.op_parser import Argument, OpAsmParser, OperandName
-from sdyopt.asm.printer.asm_printer import Printer
+from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.dialects.stablehlo.diagnostic_text import listing
 from sdyopt.dialects.stablehlo.traits import HLO_COMMUTATIVE
 from sdyopt.ir.attribute import EMPTY_DICT
@@ -67,7 +67,7 @@ def _parse_inner_op(op_parser: OpAsmParser) -> type[Op]:
     if name is None:
         raise AsmParser.error(op_parser, "expected bare identifier or keyword")
     dialect = op_parser.name.partition(".")[0]
-    op_class = op_parser.module_parser.dialects.op_class(name)
+    op_class = op_parser.dialects.op_class(name)
     if op_class is None or not name.startswith(dialect + ".") or not _is_commutative(op_class):
         raise op_parser.error(
             "expected the inner-op to be a commutative binary-op from the "
@@ -110,8 +110,7 @@ def _parse_argument(op_parser: OpAsmParser) -> Argument:
     name, offset = op_parser.operand()
     op_parser.expect(":")
     type = op_parser.type()
-    location = op_parser.module_parser.trailing_location(op_parser)
-    return Argument(name, offset, type, None, location or (op_parser.source, offset))
+    return Argument(name, offset, type, None, op_parser.location_or_offset(offset))
 
 
 class _CompactReducer:
@@ -138,7 +137,7 @@ class _CompactReducer:
 # --- Printing ----------------------------------------------------------------------------------
 
 
-def print_reduce(op: Op, printer: Printer) -> None:
+def print_reduce(op: Op, printer: OpAsmPrinter) -> None:
     """Prints what follows the operation name."""
     names = [printer.name(value) for value in op.operands]
     half = len(names) // 2
@@ -151,12 +150,12 @@ def print_reduce(op: Op, printer: Printer) -> None:
     assert isinstance(dimensions, DenseArray)
     printer.write(f" across dimensions = [{listing(dimensions.values)}]")
     printer.attribute_dictionary(op, "dimensions")
-    printer.write(f" : {printer.attribute_printer.function_type(op.operand_types, op.result_types)}")
+    printer.write(f" : {printer.function_type(op.operand_types, op.result_types)}")
     if inner is None:
         _print_reducer(op, half, printer)
 
 
-def _print_reducer(op: Op, half: int, printer: Printer) -> None:
+def _print_reducer(op: Op, half: int, printer: OpAsmPrinter) -> None:
     body = op.regions[0]
     arguments = body.blocks[0].arguments
     printer.newline()

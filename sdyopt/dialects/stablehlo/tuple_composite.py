@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from sdyopt.asm.format.assembly_format import AttrDict, Custom, FunctionalType, Operand, assembly
 from sdyopt.asm.parser.op_parser import OpAsmParser
-from sdyopt.asm.printer.asm_printer import Printer
+from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.stablehlo import types
 from sdyopt.dialects.stablehlo.assembly_directives import (
@@ -96,7 +96,7 @@ def _parse_regions(op_parser: OpAsmParser) -> None:
     op_parser.expect(")")
 
 
-def _print_regions(op: CompositeOp, printer: Printer) -> None:
+def _print_regions(op: CompositeOp, printer: OpAsmPrinter) -> None:
     if not op.regions:
         return
     separator = " ("

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sdyopt.asm.parser.op_parser import Argument, OpAsmParser, OperandName
-from sdyopt.asm.printer.asm_printer import Printer
+from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.ir.operation import Op
 
 
@@ -40,7 +40,7 @@ def parse_while(op_parser: OpAsmParser) -> None:
     op_parser.region(arguments)
 
 
-def print_while(op: Op, printer: Printer) -> None:
+def print_while(op: Op, printer: OpAsmPrinter) -> None:
     """Prints what follows the operation name."""
     cond, body = op.regions
     pairs = zip(body.blocks[0].arguments, op.operands, strict=False)

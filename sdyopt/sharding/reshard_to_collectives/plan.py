@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from sdyopt.dialects.sdy.collective_base import CollectiveOp
 from sdyopt.dialects.sdy.collectives import (
     AllGatherOp,
     AllSliceOp,
     AllToAllOp,
-    CollectiveOp,
     CollectivePermuteOp,
 )
 from sdyopt.dialects.sdy.mesh import Mesh

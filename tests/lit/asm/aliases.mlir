@@ -1,8 +1,8 @@
 // RUN: sdy-opt %s --allow-unregistered-dialect | filecheck %s
 // RUN: sdy-opt %s --allow-unregistered-dialect --mlir-print-local-scope | filecheck %s --check-prefix=LOCAL
 
-// Maps, sets, distinct attributes and locations get aliases of their own: what others contain first,
-// and then by name.
+// Affine maps, sets, distinct attributes and locations get aliases: nested ones first,
+// then in the order of their names.
 // CHECK-DAG: #distinct = distinct[0]<"one of a kind">
 // CHECK-DAG: #loc = loc("inside")
 // CHECK-DAG: #map = affine_map<(d0) -> (d0 + 1)>
@@ -12,7 +12,7 @@
 // CHECK-DAG: #loc1 = loc("outside"(#loc))
 // CHECK: module {
 
-// An alias stands for an attribute or a type. It may be used in another one, and is not kept.
+// An alias in the input names an attribute or a type. Other aliases may use it. It is not printed.
 #number = 7 : i32
 #list = [#number, #number]
 !element = f32
@@ -34,7 +34,7 @@
 // LOCAL-NEXT: "t.distinct"() {a = distinct[0]<"one of a kind">, b = distinct[1]<affine_map<(d0) -> (d0 * 2)>>} : () -> ()
 "t.distinct"() {a = distinct[0]<"one of a kind">, b = distinct[1]<affine_map<(d0) -> (d0 * 2)>>} : () -> ()
 
-// A map in a type is a map.
+// An affine map in a memref type.
 // CHECK-NEXT: "t.type"() : () -> memref<4xf32, #map>
 // LOCAL-NEXT: "t.type"() : () -> memref<4xf32, affine_map<(d0) -> (d0 + 1)>>
 %1 = "t.type"() : () -> memref<4xf32, affine_map<(d0) -> (d0 + 1)>>

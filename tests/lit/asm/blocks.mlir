@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s --allow-unregistered-dialect | filecheck %s
 
-// Blocks are numbered, and say from where they are reached. The first has no label.
+// Blocks are numbered and have comments with their predecessors. The entry block has no label.
 // CHECK-LABEL: func.func @labels
 func.func @labels(%condition: i1) {
   // CHECK-NEXT: "t.branch"(%arg0)[^bb1, ^bb2] : (i1) -> ()
@@ -15,7 +15,7 @@ func.func @labels(%condition: i1) {
   return
 }
 
-// Arguments of a block are values like others. Nobody comes here.
+// Block arguments; a block without predecessors.
 // CHECK-LABEL: func.func @arguments
 func.func @arguments() {
   // CHECK-NEXT: return
@@ -27,7 +27,7 @@ func.func @arguments() {
   return
 }
 
-// A block that reaches itself, twice from one branch, is named once.
+// A block that is its own predecessor, twice through one branch, is listed once.
 // CHECK-LABEL: func.func @loop
 func.func @loop() {
   "t.branch"()[^loop] : () -> ()
@@ -36,7 +36,7 @@ func.func @loop() {
   "t.branch"()[^loop, ^loop] : () -> ()
 }
 
-// In generic form the arguments of the first block stand at its label.
+// In generic form the entry block has a label with its arguments.
 // CHECK-LABEL: func.func @generic_region
 func.func @generic_region() {
   // CHECK-NEXT: "t.region"() ({
@@ -57,7 +57,7 @@ func.func @generic_region() {
   return
 }
 
-// A label means something in its region only.
+// Labels are local to their region.
 // CHECK-LABEL: func.func @regions
 func.func @regions() {
   "t.branch"()[^next] : () -> ()
@@ -74,7 +74,7 @@ func.func @regions() {
   return
 }
 
-// An empty block is written where it could be taken for no block.
+// An empty block is printed if the region could be taken for one without blocks.
 // CHECK-LABEL: func.func @empty_block
 func.func @empty_block() {
   // CHECK-NEXT: "t.region"() ({

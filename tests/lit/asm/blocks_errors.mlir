@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s --allow-unregistered-dialect -split-input-file -verify-diagnostics
 
-// A label that nobody defines.
+// Undefined block.
 func.func @f() {
   // expected-error @below {{reference to an undefined block}}
   "t.br"()[^a] : () -> ()
@@ -8,7 +8,7 @@ func.func @f() {
 
 // -----
 
-// All of them are told.
+// An error for each undefined block.
 func.func @f() {
   // expected-error @below {{reference to an undefined block}}
   "t.br"()[^a, ^b] : () -> ()
@@ -16,7 +16,7 @@ func.func @f() {
 
 // -----
 
-// A label defined twice.
+// Redefinition of a block.
 func.func @f() {
 ^a:
   "t.br"()[^a] : () -> ()
@@ -27,7 +27,7 @@ func.func @f() {
 
 // -----
 
-// A label without a colon.
+// Missing colon after a label.
 func.func @f() {
 // expected-error @below {{expected ':' after block name}}
 ^a
@@ -36,7 +36,7 @@ func.func @f() {
 
 // -----
 
-// A label where arguments have names already.
+// A label of an entry block with named arguments.
 func.func @f(%x: i32) {
 // expected-error @below {{invalid block name in region with named arguments}}
 ^a:
@@ -45,7 +45,7 @@ func.func @f(%x: i32) {
 
 // -----
 
-// A block of a region inside.
+// A block of a nested region as a successor.
 func.func @f() {
   // expected-error @below {{reference to an undefined block}}
   "t.br"()[^a] : () -> ()
@@ -59,7 +59,7 @@ func.func @f() {
 
 // -----
 
-// An argument without a type.
+// Missing type of an argument.
 func.func @f() {
 // expected-error @below {{expected ':' and type for SSA operand}}
 ^a(%x):
@@ -68,7 +68,7 @@ func.func @f() {
 
 // -----
 
-// A branch to the entry.
+// A branch to the entry block.
 // expected-error @below {{entry block of region may not have predecessors}}
 func.func @f() {
 ^a:
@@ -77,7 +77,7 @@ func.func @f() {
 
 // -----
 
-// A branch in the middle.
+// A terminator before the end of a block.
 func.func @f() {
   // expected-error @below {{operation with block successors must terminate its parent block}}
   "t.br"()[^a] : () -> ()
@@ -97,7 +97,7 @@ func.func @f() {
 
 // -----
 
-// A block that does not end.
+// A block without a terminator.
 func.func @f() {
   // expected-error @below {{block with no terminator, has "func.call"() <{callee = @f}> : () -> ()}}
   func.call @f() : () -> ()
@@ -105,7 +105,7 @@ func.func @f() {
 
 // -----
 
-// An end in the middle.
+// A return before the end of a block.
 func.func @f() {
   // expected-error @below {{'func.return' op must be the last operation in the parent block}}
   return
@@ -114,7 +114,7 @@ func.func @f() {
 
 // -----
 
-// A region that does not end.
+// A region that is not closed.
 func.func @f() {
   // expected-error @below {{expected operation name in quotes}}
   return

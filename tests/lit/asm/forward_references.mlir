@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s --allow-unregistered-dialect | filecheck %s
 
-// Where order does not count, a value may be used before it is defined.
+// In a graph region a value may be used before its definition.
 // CHECK: "t.use"(%[[GROUP:.*]]#1, %[[ONE:.*]]) : (f32, i32) -> ()
 // CHECK-NEXT: %[[ONE]] = "t.one"() : () -> i32
 // CHECK-NEXT: %[[GROUP]]:2 = "t.group"() : () -> (i32, f32)
@@ -8,7 +8,7 @@
 %one = "t.one"() : () -> i32
 %group:2 = "t.group"() : () -> (i32, f32)
 
-// Blocks need not stand in the order in which they are reached.
+// Blocks need not be in dominance order.
 // CHECK-LABEL: func.func @blocks
 func.func @blocks() -> i32 {
   "t.branch"()[^second] : () -> ()
@@ -21,7 +21,7 @@ func.func @blocks() -> i32 {
   "t.branch"()[^first] : () -> ()
 }
 
-// What a region uses may be defined behind the operation that holds it.
+// A region may use values that are defined after its operation.
 // CHECK: "t.graph"() ({
 // CHECK-NEXT: "t.use"(%[[LATE:.*]]) : (i32) -> ()
 "t.graph"() ({

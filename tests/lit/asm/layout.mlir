@@ -1,8 +1,8 @@
 // RUN: sdy-opt %s --allow-unregistered-dialect | filecheck %s
 
-// White space and comments say nothing.
+// White space and comments are ignored.
 
-// A statement over lines is one line.
+// A statement on several lines is printed on one.
 // CHECK: "t.op"() {a = 1 : i32} : () -> ()
 "t.op" // a name
   (  ) {
@@ -12,15 +12,15 @@
 ->
 ( )
 
-// A tab is a blank.
+// Tabs.
 // CHECK: "t.op"() : () -> ()
 "t.op"	( ) :	( ) -> ( )
 
-// A location may stand on the next line.
+// A location on the next line.
 // CHECK: "t.op"() : () -> ()
 "t.op"() : () -> ()
   loc("below")
 
-// What looks like a comment in a string is none.
+// A string that contains `//`.
 // CHECK: "t.op"() {a = "// text"} : () -> ()
 "t.op"() {a = "// text"} : () -> ()

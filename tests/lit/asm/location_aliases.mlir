@@ -1,10 +1,10 @@
 // RUN: sdy-opt %s --allow-unregistered-dialect --mlir-print-debuginfo | filecheck %s
 // RUN: sdy-opt %s --allow-unregistered-dialect --mlir-print-debuginfo | sdy-opt --allow-unregistered-dialect --mlir-print-debuginfo | filecheck %s
 
-// An alias may be defined before it is used, or, where it is all of a location, after.
+// An alias may be defined before its use, or after it if it is a whole location.
 #early = loc("file.py":1:2)
 
-// What arguments need is defined above the program.
+// Aliases that arguments use are defined before the module.
 // CHECK: #[[ARGUMENT:loc.*]] = loc("argument")
 // CHECK: module {
 module {
@@ -23,8 +23,8 @@ module {
 
 #late = loc("late")
 
-// What is only written behind operations is defined below, in the order of the operations; places
-// that others are made of come first.
+// Aliases that only trailing locations use are defined after it, in the order of the operations,
+// nested ones first.
 // CHECK: #[[MODULE:loc.*]] = loc("module")
 // CHECK-NEXT: #[[FUNCTION:loc.*]] = loc("function")
 // CHECK-NEXT: #[[LATE]] = loc("late")

@@ -1,8 +1,8 @@
 // RUN: sdy-opt %s --allow-unregistered-dialect --mlir-print-op-generic | filecheck %s
 // RUN: sdy-opt %s --allow-unregistered-dialect --mlir-print-op-generic | sdy-opt --allow-unregistered-dialect --mlir-print-op-generic | filecheck %s
 
-// Every operation in the form that all have: inherent attributes as properties, others behind regions,
-// and each value with a number of its own.
+// The generic form: inherent attributes as properties, discardable ones after regions,
+// and unique names of values.
 // CHECK:      "builtin.module"() <{sym_name = "m"}> ({
 // CHECK-NEXT:   "func.func"() <{arg_attrs = [{a.b}, {}], function_type = (i32, i32) -> i32, sym_name = "f"}> ({
 // CHECK-NEXT:   ^bb0(%arg0: i32, %arg1: i32):

@@ -3,12 +3,12 @@
 // RUN: sdy-opt %s --allow-unregistered-dialect --mlir-elide-resource-strings-if-larger=20 | filecheck %s --check-prefix=ELIDED
 // RUN: sdy-opt %s --allow-unregistered-dialect --verify-roundtrip | filecheck %s
 
-// Elements may be kept behind the program, under a key.
+// Elements in a resource section, by key.
 // CHECK: "t.resource"() {a = dense_resource<small> : tensor<1xi32>, b = dense_resource<"not a word"> : tensor<4xi32>} : () -> ()
 // ELIDED: "t.resource"() {a = dense_resource<small> : tensor<1xi32>, b = dense_resource<"not a word"> : tensor<4xi32>} : () -> ()
 "t.resource"() {a = dense_resource<small> : tensor<1xi32>, b = dense_resource<"not a word"> : tensor<4xi32>} : () -> ()
 
-// A key without a blob, and a blob without a use, are allowed. Only blobs that are used are written.
+// A key without a blob and an unused blob are allowed. Only used blobs are printed.
 // CHECK: "t.resource"() {a = dense_resource<nowhere> : tensor<1xi32>} : () -> ()
 "t.resource"() {a = dense_resource<nowhere> : tensor<1xi32>} : () -> ()
 
@@ -21,7 +21,7 @@
 // CHECK-NEXT:   }
 // CHECK-NEXT: #-}
 
-// Blobs that are too long to look at are left out.
+// Blobs above the limit are elided.
 // ELIDED:      {-#
 // ELIDED-NEXT:   dialect_resources: {
 // ELIDED-NEXT:     builtin: {

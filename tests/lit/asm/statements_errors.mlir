@@ -1,18 +1,18 @@
 // RUN: sdy-opt %s --allow-unregistered-dialect -split-input-file -verify-diagnostics
 
-// What stands there is no operation.
+// Not an operation.
 // expected-error @below {{expected operation name in quotes}}
 42
 
 // -----
 
-// A word that is no operation.
+// A keyword that is no operation.
 // expected-error @below {{custom op 'nothing' is unknown (tried 'builtin.nothing' as well)}}
 nothing
 
 // -----
 
-// A dialect that nobody knows.
+// Unknown dialect.
 func.func @f() {
   // expected-error @below {{Dialect `nobody' not found for custom op 'nobody.op' }}
   // expected-note @below {{Available dialects: }}
@@ -22,7 +22,7 @@ func.func @f() {
 
 // -----
 
-// An operation that its dialect does not have.
+// Unknown operation of a dialect.
 func.func @f() {
   // expected-error @below {{custom op 'func.op' is unknown}}
   func.op
@@ -31,13 +31,13 @@ func.func @f() {
 
 // -----
 
-// An operation that a dialect does not have, in generic form.
+// Unknown operation of a dialect in generic form.
 // expected-error @below {{unregistered operation 'func.op' found in dialect ('func') that does not allow unknown operations}}
 "func.op"() : () -> ()
 
 // -----
 
-// A name without results.
+// A name for an operation without results.
 // expected-error @below {{cannot name an operation with no results}}
 %0 = "t.op"() : () -> ()
 
@@ -49,43 +49,43 @@ func.func @f() {
 
 // -----
 
-// A number of results that is none.
+// A result count of zero.
 // expected-error @below {{expected named operation to have at least 1 result}}
 %0:0 = "t.op"() : () -> i32
 
 // -----
 
-// A number that is no number.
+// A result count that is not a number.
 // expected-error @below {{expected integer number of results}}
 %0:x = "t.op"() : () -> i32
 
 // -----
 
-// A comma without a name.
+// Missing name after a comma.
 // expected-error @below {{expected valid ssa identifier}}
 %0, = "t.op"() : () -> i32
 
 // -----
 
-// An operation without a name.
+// Empty operation name.
 // expected-error @below {{empty operation name is invalid}}
 "" () : () -> ()
 
 // -----
 
-// Operands without brackets.
+// Missing operand list.
 // expected-error @below {{expected '(' to start operand list}}
 "t.op" : () -> ()
 
 // -----
 
-// Operands without an end.
+// An operand list that is not closed.
 // expected-error @below {{expected ')' to end operand list}}
 "t.op"(%a : (i32) -> ()
 
 // -----
 
-// A type that is no function.
+// A type that is not a function type.
 // expected-error @below {{expected function type}}
 "t.op"() : i32
 
@@ -98,19 +98,19 @@ func.func @f() {
 
 // -----
 
-// Properties without an end.
+// Properties that are not closed.
 // expected-error @below {{expected '>' to close properties}}
 "t.op"() <{a} : () -> ()
 
 // -----
 
-// A list of successors without any.
+// Empty list of successors.
 // expected-error @below {{expected list element}}
 "t.op"()[] : () -> ()
 
 // -----
 
-// Successors of an operation that ends nothing.
+// Successors of an operation that is not a terminator.
 func.func @f() {
   // expected-error @below {{successors in non-terminator}}
   "func.call"()[^next] {callee = @f} : () -> ()
@@ -120,32 +120,32 @@ func.func @f() {
 
 // -----
 
-// A location without an end.
+// A location that is not closed.
 // expected-error @below {{expected ')' in location}}
 "t.op"() : () -> () loc("a"
 
 // -----
 
-// A location that is no attribute.
+// A location that is not an attribute.
 // expected-error @below {{expected location instance}}
 "t.op"() : () -> () loc(1)
 
 // -----
 
-// A location that is another attribute.
+// A location alias that is another attribute.
 #a = 1
 // expected-error @below {{expected location, but found '1 : i64'}}
 "t.op"() : () -> () loc(#a)
 
 // -----
 
-// A location that nobody defines.
+// Undefined location alias.
 // expected-error @below {{operation location alias was never defined}}
 "t.op"() : () -> () loc(#a)
 
 // -----
 
-// A location that turns out to be something else.
+// A location alias that is defined later as another attribute.
 // expected-error @below {{expected location, but found '"text"'}}
 "t.op"() : () -> () loc(#a)
 #a = "text"

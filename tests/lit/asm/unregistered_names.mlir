@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s --allow-unregistered-dialect | filecheck %s
 
-// Names of values are given anew, whatever they were.
+// The printer renames values.
 
 // Digits.
 // CHECK: %0 = "t.op"() : () -> i32
@@ -14,6 +14,6 @@
 // CHECK: %2 = "t.op"() : () -> i32
 %-_$.9 = "t.op"() : () -> i32
 
-// All of them are found again.
+// Uses of all of them.
 // CHECK: "t.use"(%0, %1, %2) : (i32, i32, i32) -> ()
 "t.use"(%7, %name, %-_$.9) : (i32, i32, i32) -> ()

@@ -4,12 +4,12 @@
 // RUN: sdy-opt %s --allow-unregistered-dialect --mlir-use-nameloc-as-prefix | filecheck %s --check-prefix=NAMED
 // RUN: sdy-opt %s --allow-unregistered-dialect --mlir-print-skip-regions | filecheck %s --check-prefix=SKIPPED
 
-// A whole program without what is inside it.
+// A module without its region.
 // SKIPPED: module {...}
 
-// Values are numbered where they stand. Regions side by side use the same numbers.
-// Every number may be made to stand for one value only, users may be told, and names that
-// locations keep may be used.
+// Values are numbered in order. Sibling regions use the same numbers.
+// Options make names unique, print users, and take names
+// from locations.
 // CHECK-LABEL: func.func @names(%arg0: i32, %arg1: i32)
 // UNIQUE-LABEL: func.func @names(%arg0: i32, %arg1: i32)
 // USERS-LABEL: func.func @names(%arg0: i32, %arg1: i32)

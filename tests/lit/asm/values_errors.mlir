@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s --allow-unregistered-dialect -split-input-file -verify-diagnostics
 
-// A value that nobody defines.
+// Undefined value.
 func.func @f() -> i32 {
   // expected-error @below {{use of undeclared SSA value name}}
   return %a : i32
@@ -8,7 +8,7 @@ func.func @f() -> i32 {
 
 // -----
 
-// All of them are named.
+// An error for each undefined value.
 func.func @f() -> i32 {
   // expected-error @below {{use of undeclared SSA value name}}
   "t.op"(%a) : (i32) -> ()
@@ -18,7 +18,7 @@ func.func @f() -> i32 {
 
 // -----
 
-// A value defined twice.
+// Redefinition of a value.
 // expected-note @below {{previously defined here}}
 %a = "t.op"() : () -> i32
 // expected-error @below {{redefinition of SSA value '%a'}}
@@ -26,7 +26,7 @@ func.func @f() -> i32 {
 
 // -----
 
-// A value used as another type.
+// Use with another type.
 // expected-note @below {{prior use here}}
 %a = "t.op"() : () -> i32
 // expected-error @below {{use of value '%a' expects different type than prior uses: 'f32' vs 'i32'}}
@@ -34,7 +34,7 @@ func.func @f() -> i32 {
 
 // -----
 
-// A value that turns out to have another type.
+// Definition with another type than in uses before it.
 // expected-note @below {{previously used here with type 'f32'}}
 "t.op"(%a) : (f32) -> ()
 // expected-error @below {{definition of SSA value '%a#0' has type 'i32'}}
@@ -42,20 +42,20 @@ func.func @f() -> i32 {
 
 // -----
 
-// A result that there is not.
+// Result number out of range.
 %a:2 = "t.op"() : () -> (i32, i32)
 // expected-error @below {{reference to invalid result number}}
 "t.op"(%a#2) : (i32) -> ()
 
 // -----
 
-// A number of a result that is none.
+// Invalid result number.
 // expected-error @below {{invalid SSA value result number}}
 "t.op"(%a#b) : (i32) -> ()
 
 // -----
 
-// An argument with the number of a result.
+// An argument with a result number.
 // expected-error @below {{result number not allowed in argument list}}
 func.func @f(%a#0: i32) {
   return
@@ -63,7 +63,7 @@ func.func @f(%a#0: i32) {
 
 // -----
 
-// An argument given twice.
+// Redefinition of an argument.
 // expected-error @below {{region entry argument '%a' is already in use}}
 // expected-note @below {{previously referenced here}}
 func.func @f(%a: i32, %a: i32) {
@@ -72,7 +72,7 @@ func.func @f(%a: i32, %a: i32) {
 
 // -----
 
-// A name of the region around.
+// An argument with the name of a value outside of the region.
 // expected-note @below {{previously defined here}}
 func.func @f(%a: i32) {
   "t.op"() ({
@@ -84,7 +84,7 @@ func.func @f(%a: i32) {
 
 // -----
 
-// A value from outside a function.
+// Use of a value outside of an isolated region.
 %a = "t.op"() : () -> i32
 // expected-note @below {{required by region isolation constraints}}
 func.func @f() -> i32 {
@@ -94,7 +94,7 @@ func.func @f() -> i32 {
 
 // -----
 
-// A value used before it is defined, where order counts.
+// Use before the definition in an SSACFG region.
 func.func @f() -> i32 {
   // expected-error @below {{operand #0 does not dominate this use}}
   "t.op"(%a) : (i32) -> ()
@@ -105,7 +105,7 @@ func.func @f() -> i32 {
 
 // -----
 
-// A value defined on one way here only.
+// A definition that does not dominate its use.
 func.func @f() {
   "t.br"()[^a, ^b] : () -> ()
 ^a:
@@ -120,7 +120,7 @@ func.func @f() {
 
 // -----
 
-// An argument of another block.
+// An argument of a block that does not dominate its use.
 // expected-note @below {{operand defined as a block argument (block #1 in the same region)}}
 func.func @f() {
   "t.br"()[^a, ^b] : () -> ()
@@ -134,7 +134,7 @@ func.func @f() {
 
 // -----
 
-// A value of a region inside.
+// A value of a nested region.
 func.func @f() {
   // expected-error @below {{operand #0 does not dominate this use}}
   "t.op"(%x) : (i32) -> ()

@@ -1,7 +1,7 @@
 // RUN: sdy-opt %s -split-input-file -verify-diagnostics
 
-// Isolated operations are verified when all else in the operation around them has been. Among themselves an
-// error in one does not hide those in the next.
+// Isolated operations are verified after everything else in the enclosing operation. An
+// error in one of them does not hide errors in the next.
 sdy.mesh @mesh = <["x"=2]>
 func.func @isolated_next_to_each_other(%a: tensor<8xf32>) {
   sdy.named_computation<"first">(%a) (%b: tensor<8xf32>) {
@@ -19,8 +19,8 @@ func.func @isolated_next_to_each_other(%a: tensor<8xf32>) {
 
 // -----
 
-// Those inside the case are verified with the case, and the first one, which stands directly in the function,
-// would be after it: an error in the case comes first, and is the last.
+// Isolated operations in the case are verified with the case. The first one, directly in the function,
+// would be verified after it, so the error in the case is the first and the last.
 sdy.mesh @mesh = <["x"=2]>
 func.func @isolated_further_inside(%a: tensor<8xf32>, %number: tensor<i32>) {
   sdy.named_computation<"first">(%a) (%b: tensor<8xf32>) {
@@ -40,7 +40,7 @@ func.func @isolated_further_inside(%a: tensor<8xf32>, %number: tensor<i32>) {
 
 // -----
 
-// Uses are checked right in the function, then in what it holds, from the last operation to the first.
+// Dominance is checked in the function's own region, then in nested ones, from the last operation to the first.
 func.func @use_before_definition(%a: tensor<i32>) {
   "stablehlo.case"(%a) ({
     %0 = stablehlo.negate %late : tensor<i32>
@@ -58,7 +58,7 @@ func.func @use_before_definition(%a: tensor<i32>) {
 
 // -----
 
-// What is wrong with a block is said before what is wrong with the operations in it.
+// Errors of a block come before those of its operations.
 sdy.mesh @mesh = <["x"=2]>
 func.func @branch_inside(%a: tensor<8xf32>) {
   %0 = stablehlo.negate %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : tensor<8xf32>

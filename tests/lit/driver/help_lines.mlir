@@ -6,7 +6,7 @@
 // CHECK:      help_lines.mlir:{{[0-9]+:53}}: error: expected attribute value
 // CHECK-NEXT: func.func
 // CHECK-NEXT: ^
-// CHECK-NEXT: help: a sharding needs its kind in front: `sdy.sharding = #sdy.sharding<@mesh, […]>`
+// CHECK-NEXT: help: write `sdy.sharding = #sdy.sharding<@mesh, […]>`
 // expected-error @+1 {{expected attribute value}}
 func.func @sharding(%x: tensor<4xf32> {sdy.sharding=<@mesh, [{}]>}) {
   return

@@ -1,4 +1,4 @@
-"""Where pieces end."""
+"""Extents of types, attributes and locations."""
 
 import pytest
 
@@ -18,7 +18,7 @@ from sdyopt.asm.parser.extent_scanner import attribute_extent, location_extent, 
     ],
 )
 @pytest.mark.parametrize("rest", ["", " , i32", ">", " {a}"])
-def test_a_type_ends_where_it_ends(text: str, rest: str) -> None:
+def test_type_extent(text: str, rest: str) -> None:
     assert type_extent(text + rest, 0) == len(text)
 
 
@@ -44,26 +44,26 @@ def test_a_type_ends_where_it_ends(text: str, rest: str) -> None:
     ],
 )
 @pytest.mark.parametrize("rest", ["", ", 1", "}", " ]"])
-def test_an_attribute_ends_where_it_ends(text: str, rest: str) -> None:
+def test_attribute_extent(text: str, rest: str) -> None:
     assert attribute_extent(text + rest, 0) == len(text)
 
 
-def test_a_type_may_be_left_out() -> None:
+def test_attribute_extent_without_type() -> None:
     assert attribute_extent("1 : i64", 0, takes_type=False) == 1
     assert attribute_extent("#alias : i64", 0) == len("#alias")
     assert attribute_extent("@symbol : i64", 0) == len("@symbol")
 
 
-def test_a_location_ends_at_its_bracket() -> None:
+def test_location_extent() -> None:
     assert location_extent('loc(fused["a", ")"]) loc', 0) == len('loc(fused["a", ")"])')
 
 
-def test_nothing_starts_at_what_is_no_type() -> None:
+def test_extent_of_invalid_text_is_empty() -> None:
     assert type_extent("foo", 0) == 0
     assert type_extent("12", 0) == 0
     assert attribute_extent("foo", 0) == 0
 
 
-def test_brackets_that_do_not_match_reach_to_the_end() -> None:
+def test_extent_of_unbalanced_brackets_is_the_rest() -> None:
     assert attribute_extent("[1, 2) more", 0) == len("[1, 2) more")
     assert type_extent("tensor<4xf32 and so on", 0) == len("tensor<4xf32 and so on")

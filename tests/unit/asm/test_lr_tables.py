@@ -1,4 +1,4 @@
-"""Parse tables are kept, but only where nobody else can put others in their place."""
+"""LALR tables are cached, but only in a directory that no other user can write to."""
 
 from pathlib import Path
 
@@ -16,30 +16,30 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "sdyopt"
 
 
-def test_tables_are_the_same_every_time(home: Path) -> None:
+def test_tables_are_deterministic(home: Path) -> None:
     assert build_tables() == build_tables()
 
 
-def test_what_is_kept_is_what_was_built(home: Path) -> None:
+def test_cached_tables_are_the_built_ones(home: Path) -> None:
     built = lr_tables.load_tables()
     (file,) = home.iterdir()
-    assert file.name == f"pieces-{built.key}.json"
+    assert file.name == f"attribute-tables-{built.key}.json"
     assert home.stat().st_mode & 0o077 == 0
     assert lr_tables.load_tables() == built
 
 
-def test_kept_tables_are_not_built_again(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cached_tables_are_not_rebuilt(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     built = lr_tables.load_tables()
 
     def fail(key: str = "") -> Tables:
-        raise AssertionError(f"built {key} again")
+        raise AssertionError(f"rebuilt {key}")
 
     monkeypatch.setattr(lr_tables, "build_tables", fail)
     assert lr_tables.load_tables() == built
 
 
 @pytest.mark.parametrize("content", ["", "nonsense", "[]", '{"key": "other"}', "\\x80"])
-def test_a_spoiled_file_is_replaced(home: Path, content: str) -> None:
+def test_invalid_file_is_replaced(home: Path, content: str) -> None:
     built = lr_tables.load_tables()
     (file,) = home.iterdir()
     file.write_text(content)
@@ -47,22 +47,22 @@ def test_a_spoiled_file_is_replaced(home: Path, content: str) -> None:
     assert file.read_text() != content
 
 
-def test_a_folder_that_others_can_write_to_is_not_used(home: Path) -> None:
+def test_directory_that_others_can_write_to_is_not_used(home: Path) -> None:
     home.mkdir()
     home.chmod(0o777)
     lr_tables.load_tables()
     assert not list(home.iterdir())
 
 
-def test_a_link_is_not_followed(home: Path, tmp_path: Path) -> None:
+def test_symlink_is_not_followed(home: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir(mode=0o700)
     home.symlink_to(tmp_path / "elsewhere")
     lr_tables.load_tables()
     assert not list((tmp_path / "elsewhere").iterdir())
 
 
-def test_no_home_is_no_problem(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_cache_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "/proc/none")
     monkeypatch.setattr(lr_tables, "SHIPPED", tmp_path / "none.json")
     assert load_tables.__wrapped__() == build_tables()
-    write_tables(build_tables(), tmp_path / "no folder" / "file")
+    write_tables(build_tables(), tmp_path / "no directory" / "file")

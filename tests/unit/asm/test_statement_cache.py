@@ -1,4 +1,4 @@
-"""Statements read by the recipe of their spelling are the statements that proper reading makes of them."""
+"""The statement cache does not change the result of parsing."""
 
 import re
 from itertools import pairwise
@@ -22,10 +22,10 @@ EVERYTHING = PrintOptions(generic=True, debuginfo=True)
 
 
 def outcome(text: str, uses_statement_cache: bool) -> str:
-    """All that is in a program, or all that is wrong with it."""
+    """The printed program, or all its diagnostics."""
     dialects = DialectTable(find_dialect)
-    said: list[Diagnostic] = []
-    with handling(said.append):
+    diagnostics: list[Diagnostic] = []
+    with handling(diagnostics.append):
         try:
             options = ParseOptions(
                 allow_unregistered_dialects=True, uses_statement_cache=uses_statement_cache
@@ -33,33 +33,33 @@ def outcome(text: str, uses_statement_cache: bool) -> str:
             op, _ = ModuleParser(Source("in", text), dialects, options).module()
             return print_op(op, EVERYTHING)
         except DiagnosticError as error:
-            said.append(error.diagnostic)
-    return "\n".join(map(described, said))
+            diagnostics.append(error.diagnostic)
+    return "\n".join(map(description, diagnostics))
 
 
-def described(diagnostic: Diagnostic) -> str:
+def description(diagnostic: Diagnostic) -> str:
     parts = [diagnostic, *diagnostic.notes]
-    followers = map(described, diagnostic.followers)
+    followers = map(description, diagnostic.followers)
     return "\n".join([*(f"{p.location}: {p.message}" for p in parts), *followers])
 
 
-def assert_alike(text: str) -> None:
+def assert_equal_results(text: str) -> None:
     assert outcome(text, uses_statement_cache=True) == outcome(text, uses_statement_cache=False)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_files_are_read_alike(path: Path) -> None:
+def test_files(path: Path) -> None:
     for chunk in path.read_text(encoding="utf-8").split("// -----"):
-        assert_alike(chunk)
+        assert_equal_results(chunk)
 
 
-def test_a_long_program_is_read_alike() -> None:
-    assert_alike(training_step(1))
+def test_long_program() -> None:
+    assert_equal_results(training_step(1))
 
 
-# --- Layouts made up ----------------------------------------------------------------------------
+# --- Random layouts ----------------------------------------------------------------------------
 
-# Statements, tokens apart, with R and S for the names of results, and A and B for others.
+# Statements with blanks between tokens; R and S are names of results, A and B other names.
 OPERATIONS = [
     '%R = "t.add" ( %A , %B ) : ( i32 , i32 ) -> i32',
     '%R = "t.add" ( %A , %B ) { k = 1 : i32 , "l" } : ( i32 , i32 ) -> i32',
@@ -95,13 +95,13 @@ LOCATIONS = [
     "loc ( #never )",
 ]
 ODD_GAPS = ["\n", "  ", "\t", " // comment\n", "\r\n", "\n\n", "  // loc(unknown)\n"]
-# Between these and their neighbours no blank is needed, nor usual.
+# The printer puts no blank before these.
 TIGHT = ["(", ")", ",", "[", "]", "<", ">", ":1", ":2"]
 
 
 @st.composite
 def statements(draw: st.DrawFn) -> str:
-    """A statement, nearly always as the printer lays it out."""
+    """A statement, mostly with the printer's layout."""
     text = draw(st.sampled_from(OPERATIONS))
     if draw(st.integers(0, 3)) == 0:
         text += " " + draw(st.sampled_from(LOCATIONS))
@@ -118,24 +118,24 @@ def statements(draw: st.DrawFn) -> str:
 
 @st.composite
 def bodies(draw: st.DrawFn) -> str:
-    """Statements of a function with `%a`, `%b` and `%x.y`, each mostly on a line of its own."""
+    """The body of a function with `%a`, `%b` and `%x.y`, mostly one statement per line."""
     text = ""
-    known = ["a", "b"]
-    for index, op_parser in enumerate(draw(st.lists(statements(), max_size=12))):
-        # Now and then a name that is taken, or of another type, or defined later.
-        operands = st.sampled_from(known[-4:] * 4 + ["x.y", f"r{index + 2}"])
+    names = ["a", "b"]
+    for index, statement in enumerate(draw(st.lists(statements(), max_size=12))):
+        # Rarely a name that is defined already or later, or has another type.
+        operands = st.sampled_from(names[-4:] * 4 + ["x.y", f"r{index + 2}"])
         result = draw(st.sampled_from([f"r{index}"] * 20 + ["a"]))
         for letter, name in (("R", result), ("S", f"s{index}"), ("A", draw(operands)), ("B", draw(operands))):
-            op_parser = re.sub(rf"([%^]){letter}\b", rf"\g<1>{name}", op_parser)
-        if "%" + result in op_parser:
-            known.append(result)
-        text += op_parser + draw(st.sampled_from(["\n"] * 12 + [" ", "\n  ", " // end\n", "\r\n"]))
+            statement = re.sub(rf"([%^]){letter}\b", rf"\g<1>{name}", statement)
+        if "%" + result in statement:
+            names.append(result)
+        text += statement + draw(st.sampled_from(["\n"] * 12 + [" ", "\n  ", " // end\n", "\r\n"]))
     return text
 
 
 @st.composite
 def programs(draw: st.DrawFn) -> str:
-    """Two functions of one body, so that the spellings of the second are known."""
+    """Two functions with the same body, so that those of the second are in the cache."""
     body, arguments = draw(bodies()), "%a: i32, %b: i32, %x.y: f32"
     return (
         '#early = loc("early")\n'
@@ -149,5 +149,5 @@ def programs(draw: st.DrawFn) -> str:
 
 @given(programs())
 @settings(max_examples=300)
-def test_layouts_are_read_alike(program: str) -> None:
-    assert_alike(program)
+def test_random_layouts(program: str) -> None:
+    assert_equal_results(program)

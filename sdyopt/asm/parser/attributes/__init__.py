@@ -1,22 +1,22 @@
-"""Types, attributes and locations: text → fact, each text read once.
+"""Parses types, attributes and locations, each distinct text once.
 
-The commonest spellings are recognised at once (quick.py). All others are parsed by tables that Lark
-makes of grammar.lark. Both ways give the same facts.
+Regular expressions recognize the most common ones (`fast_path`). An LALR parser, whose tables Lark builds
+from grammar.lark, parses all others. Both give the same result.
 """
 
 from __future__ import annotations
 
 from typing import Any, cast
 
-# Importing these registers what they read.
+# Importing these registers their semantic actions.
 from sdyopt.asm.parser.attributes import affine as _affine
 from sdyopt.asm.parser.attributes import builtin_attributes as _attributes
 from sdyopt.asm.parser.attributes import builtin_types as _types
 from sdyopt.asm.parser.attributes import dense_array as _arrays
 from sdyopt.asm.parser.attributes import dense_elements as _elements
-from sdyopt.asm.parser.attributes import dialect_symbols as _dialects
 from sdyopt.asm.parser.attributes import locations as _locations
 from sdyopt.asm.parser.attributes import sparse_elements as _sparse
+from sdyopt.asm.parser.attributes.dialect_symbols import parse_dialect_attribute
 from sdyopt.asm.parser.attributes.dictionary import dictionary_at
 from sdyopt.asm.parser.attributes.fast_path import fast_attribute, fast_location, fast_type
 from sdyopt.asm.parser.attributes.lr_parser import run
@@ -27,15 +27,15 @@ from sdyopt.diagnostics.source import Source
 from sdyopt.ir.attribute import Attribute, DictAttr, LocationAttr
 from sdyopt.ir.types import Type
 
-__all__ = ["Pieces"]
+__all__ = ["AttributeParser"]
 
-_READERS = (_affine, _arrays, _attributes, _dialects, _elements, _locations, _sparse, _types)
+_ACTIONS = (_affine, _arrays, _attributes, _elements, _locations, _sparse, _types)
 
 
 class AttributeParser:
-    """The pieces of one source, remembered by their text.
+    """Parses the types, attributes and locations of one source, cached by their text.
 
-    `offset` is where the text stands in the source.
+    In all methods, `offset` is the position of the text in the source. They raise DiagnosticError.
     """
 
     def __init__(self, source: Source, environment: Environment, uses_fast_path: bool = True) -> None:
@@ -49,50 +49,55 @@ class AttributeParser:
         self._locations: dict[str, Location] = {}
 
     def type(self, text: str, offset: int) -> Type:
-        """The type that a text is."""
-        found = self._types.get(text)
-        if found is None:
-            found = fast_type(text) if self._uses_fast_path else None
-            if found is None:
-                found = cast(Type, self._read("type", text, offset))
-            self._types[text] = found
-        return found
+        """Parses a type."""
+        type = self._types.get(text)
+        if type is None:
+            type = fast_type(text) if self._uses_fast_path else None
+            if type is None:
+                type = cast(Type, self._parse("type", text, offset))
+            self._types[text] = type
+        return type
 
     def attribute(self, text: str, offset: int, expected_type: Type | None = None) -> Attribute:
-        """The attribute that a text is; if the text around it says of which type, it says so no more."""
+        """Parses an attribute; with an `expected_type`, the text has no type of its own."""
         if expected_type is not None:
             return self._attribute_of_type(text, offset, expected_type)
-        found = self._attributes.get(text)
-        if found is None:
-            found = fast_attribute(text) if self._uses_fast_path else None
-            if found is None and text.startswith("loc("):
-                location = self._fast_location(text)
-                found = None if location is None else LocationAttr(location)
-            if found is None:
-                found = cast(Attribute, self._read("attribute", text, offset))
-            self._attributes[text] = found
-        return found
+        attribute = self._attributes.get(text)
+        if attribute is None:
+            attribute = self._fast_attribute(text, offset) if self._uses_fast_path else None
+            if attribute is None:
+                attribute = cast(Attribute, self._parse("attribute", text, offset))
+            self._attributes[text] = attribute
+        return attribute
 
     def dictionary(self, text: str, offset: int) -> DictAttr:
-        """The dictionary that a text is."""
-        found = self._dictionaries.get(text)
-        if found is None:
-            found = self._dictionaries[text] = cast(DictAttr, self._read("dictionary", text, offset))
-        return found
+        """Parses a dictionary."""
+        attributes = self._dictionaries.get(text)
+        if attributes is None:
+            attributes = self._dictionaries[text] = cast(DictAttr, self._parse("dictionary", text, offset))
+        return attributes
 
     def dictionary_at(self, offset: int) -> tuple[DictAttr, int] | None:
-        """The dictionary that opens at an offset, and its end; None if that takes the grammar."""
+        """Parses the dictionary that opens at an offset and returns its end; None if it needs the grammar."""
         return dictionary_at(self.attribute, self._source.text, offset) if self._uses_fast_path else None
 
     def location(self, text: str, offset: int) -> Location:
-        """The location that a text is, `loc(…)` included."""
-        found = self._locations.get(text)
-        if found is None:
-            found = self._fast_location(text)
-            if found is None:
-                found = cast(Location, self._read("located", text, offset))
-            self._locations[text] = found
-        return found
+        """Parses `loc(…)`."""
+        location = self._locations.get(text)
+        if location is None:
+            location = self._fast_location(text)
+            if location is None:
+                location = cast(Location, self._parse("located", text, offset))
+            self._locations[text] = location
+        return location
+
+    def _fast_attribute(self, text: str, offset: int) -> Attribute | None:
+        if text.startswith("#"):
+            return parse_dialect_attribute(self._context, text, offset)
+        if text.startswith("loc("):
+            location = self._fast_location(text)
+            return None if location is None else LocationAttr(location)
+        return fast_attribute(text)
 
     def _fast_location(self, text: str) -> Location | None:
         if not self._uses_fast_path:
@@ -100,15 +105,15 @@ class AttributeParser:
         return fast_location(text, self._context.environment.find_attribute_alias)
 
     def _attribute_of_type(self, text: str, offset: int, type: Type) -> Attribute:
-        found = self._typed_attributes.get((text, type))
-        if found is None:
+        attribute = self._typed_attributes.get((text, type))
+        if attribute is None:
             outer, self._context.expected_type = self._context.expected_type, type
             try:
-                found = cast(Attribute, self._read("attribute_of_type", text, offset))
+                attribute = cast(Attribute, self._parse("attribute_of_type", text, offset))
             finally:
                 self._context.expected_type = outer
-            self._typed_attributes[text, type] = found
-        return found
+            self._typed_attributes[text, type] = attribute
+        return attribute
 
-    def _read(self, start: str, text: str, offset: int) -> Any:
+    def _parse(self, start: str, text: str, offset: int) -> Any:
         return run(load_tables(), start, self._source.text, offset, offset + len(text), self._context)

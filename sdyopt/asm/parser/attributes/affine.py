@@ -1,10 +1,8 @@
-"""Reading affine maps and integer sets."""
+"""Semantic actions of affine maps and integer sets."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, action
+from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, Parts, action
 from sdyopt.ir.affine import (
     AffineBinary,
     AffineConstant,
@@ -23,77 +21,77 @@ from sdyopt.ir.affine import (
     subtract,
 )
 
-# Operators nested deeper than this are refused: whoever walks an expression may recurse.
+# The maximum depth of an expression, which allows functions on expressions to be recursive.
 _MAX_DEPTH = 200
 _LARGEST_CONSTANT = (1 << 63) - 1
 
 
 @action("affine_map")
 @action("affine_set")
-def _affine(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> AffineMapAttr | IntegerSetAttr:
-    found: AffineMapAttr | IntegerSetAttr = parts[2]
-    return found
+def _affine(_context: ActionContext, parts: Parts, _offsets: list[int]) -> AffineMapAttr | IntegerSetAttr:
+    attribute: AffineMapAttr | IntegerSetAttr = parts[2]
+    return attribute
 
 
 @action("only_map")
-def _only_map(context: ActionContext, parts: list[Any], offsets: list[int]) -> AffineMapAttr:
+def _only_map(context: ActionContext, parts: Parts, offsets: list[int]) -> AffineMapAttr:
     if not isinstance(parts[0], AffineMapAttr):
         raise context.error("expected AffineMap, but got IntegerSet", offsets[0])
     return parts[0]
 
 
 @action("only_set")
-def _only_set(context: ActionContext, parts: list[Any], offsets: list[int]) -> IntegerSetAttr:
+def _only_set(context: ActionContext, parts: Parts, offsets: list[int]) -> IntegerSetAttr:
     if not isinstance(parts[0], IntegerSetAttr):
         raise context.error("expected IntegerSet, but got AffineMap", offsets[0])
     return parts[0]
 
 
 @action("affine_space")
-def _affine_space(context: ActionContext, parts: list[Any], _offsets: list[int]) -> tuple[int, int]:
+def _affine_space(context: ActionContext, parts: Parts, _offsets: list[int]) -> tuple[int, int]:
     dimensions, symbols = parts[0], parts[1] if len(parts) == 2 else []
     names: dict[str, AffineExpr] = {}
-    meanings: list[AffineExpr] = [AffineDim(position) for position in range(len(dimensions))]
-    meanings += [AffineSymbol(position) for position in range(len(symbols))]
-    for (name, offset), meaning in zip([*dimensions, *symbols], meanings, strict=True):
+    expressions: list[AffineExpr] = [AffineDim(position) for position in range(len(dimensions))]
+    expressions += [AffineSymbol(position) for position in range(len(symbols))]
+    for (name, offset), expression in zip([*dimensions, *symbols], expressions, strict=True):
         if name in names:
             raise context.error(f"redefinition of identifier '{name}'", offset)
-        names[name] = meaning
+        names[name] = expression
     context.affine_names = names
     return len(dimensions), len(symbols)
 
 
 @action("map")
-def _map(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> AffineMapAttr:
+def _map(_context: ActionContext, parts: Parts, _offsets: list[int]) -> AffineMapAttr:
     num_dims, num_symbols = parts[0]
     return AffineMapAttr(num_dims, num_symbols, tuple(parts[3]) if len(parts) == 5 else ())
 
 
 @action("set")
-def _set(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> IntegerSetAttr:
-    # A set without constraints is written as one that always holds.
+def _set(_context: ActionContext, parts: Parts, _offsets: list[int]) -> IntegerSetAttr:
+    # A set without constraints has one that always holds.
     constraints = tuple(parts[3]) if len(parts) == 5 else ((AffineConstant(0), True),)
     num_dims, num_symbols = parts[0]
     return IntegerSetAttr(num_dims, num_symbols, constraints)
 
 
 @action("at_least")
-def _at_least(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> tuple[AffineExpr, bool]:
+def _at_least(_context: ActionContext, parts: Parts, _offsets: list[int]) -> tuple[AffineExpr, bool]:
     return subtract(parts[0], parts[3]), False
 
 
 @action("at_most")
-def _at_most(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> tuple[AffineExpr, bool]:
+def _at_most(_context: ActionContext, parts: Parts, _offsets: list[int]) -> tuple[AffineExpr, bool]:
     return subtract(parts[3], parts[0]), False
 
 
 @action("equal")
-def _equal(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> tuple[AffineExpr, bool]:
+def _equal(_context: ActionContext, parts: Parts, _offsets: list[int]) -> tuple[AffineExpr, bool]:
     return subtract(parts[0], parts[3]), True
 
 
 @action("affine_constant")
-def _constant(context: ActionContext, parts: list[Any], offsets: list[int]) -> AffineExpr:
+def _constant(context: ActionContext, parts: Parts, offsets: list[int]) -> AffineExpr:
     digits = parts[0]
     value = int(digits[:40], 16 if digits[1:2] == "x" else 10)
     if value > _LARGEST_CONSTANT:
@@ -102,7 +100,7 @@ def _constant(context: ActionContext, parts: list[Any], offsets: list[int]) -> A
 
 
 @action("affine_name")
-def _name(context: ActionContext, parts: list[Any], offsets: list[int]) -> AffineExpr:
+def _name(context: ActionContext, parts: Parts, offsets: list[int]) -> AffineExpr:
     expression = context.affine_names.get(parts[0])
     if expression is None:
         raise context.wrong_token_error("use of undeclared identifier", offsets[0])
@@ -110,22 +108,22 @@ def _name(context: ActionContext, parts: list[Any], offsets: list[int]) -> Affin
 
 
 @action("negate")
-def _negate(context: ActionContext, parts: list[Any], _offsets: list[int]) -> AffineExpr:
+def _negate(context: ActionContext, parts: Parts, _offsets: list[int]) -> AffineExpr:
     return _bounded(context, negate(parts[1]))
 
 
 @action("add")
-def _add(context: ActionContext, parts: list[Any], _offsets: list[int]) -> AffineExpr:
+def _add(context: ActionContext, parts: Parts, _offsets: list[int]) -> AffineExpr:
     return _bounded(context, add(parts[0], parts[2]))
 
 
 @action("subtract")
-def _subtract(context: ActionContext, parts: list[Any], _offsets: list[int]) -> AffineExpr:
+def _subtract(context: ActionContext, parts: Parts, _offsets: list[int]) -> AffineExpr:
     return _bounded(context, subtract(parts[0], parts[2]))
 
 
 @action("multiply")
-def _multiply(context: ActionContext, parts: list[Any], offsets: list[int]) -> AffineExpr:
+def _multiply(context: ActionContext, parts: Parts, offsets: list[int]) -> AffineExpr:
     if not parts[0].is_symbolic and not parts[2].is_symbolic:
         message = "at least one of the multiply operands has to be either a constant or symbolic"
         raise context.error(f"non-affine expression: {message}", offsets[1])
@@ -138,12 +136,12 @@ _DIVISIONS = {"floordiv": floor_divide, "ceildiv": ceil_divide, "mod": modulo}
 @action("floor_divide")
 @action("ceil_divide")
 @action("modulo")
-def _divide(context: ActionContext, parts: list[Any], offsets: list[int]) -> AffineExpr:
+def _divide(context: ActionContext, parts: Parts, offsets: list[int]) -> AffineExpr:
     lhs, operator, rhs = parts
     if not rhs.is_symbolic:
         message = f"right operand of {operator} has to be either a constant or symbolic"
         raise context.error(f"non-affine expression: {message}", offsets[1])
-    # Division of a symbol by itself, which only the construction of a map simplifies.
+    # The division of a symbol by itself, which MLIR simplifies only when it builds a map.
     if isinstance(lhs, AffineSymbol) and lhs is rhs:
         return AffineConstant(int(operator != AffineOperator.MODULO.value))
     return _bounded(context, _DIVISIONS[operator](lhs, rhs))

@@ -1,12 +1,12 @@
-"""Reading attributes other than lists of numbers."""
+"""Semantic actions of builtin attributes other than lists of elements."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from sdyopt.asm.parser.attributes.numbers import float_bits, integer_value
-from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, action
+from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, Parts, action
 from sdyopt.asm.strings import unescape
 from sdyopt.ir.attribute import (
     UNIT,
@@ -29,26 +29,26 @@ _LARGEST_INT64 = (1 << 63) - 1
 
 
 class Literal(Protocol):
-    """What may be followed by its type, and becomes an attribute once that is known to come or not."""
+    """A literal that a type may follow. It becomes an attribute with that type or without one."""
 
     def attribute_of(self, context: ActionContext, type: Type | None) -> Attribute: ...
 
 
 @action("untyped")
-def _untyped(context: ActionContext, parts: list[Any], _offsets: list[int]) -> Attribute:
+def _untyped(context: ActionContext, parts: Parts, _offsets: list[int]) -> Attribute:
     literal: Literal = parts[0]
     return literal.attribute_of(context, None)
 
 
 @action("typed")
-def _typed(context: ActionContext, parts: list[Any], offsets: list[int]) -> Attribute:
+def _typed(context: ActionContext, parts: Parts, offsets: list[int]) -> Attribute:
     literal: Literal = parts[0]
     context.colon = offsets[1]
     return literal.attribute_of(context, parts[2])
 
 
 @action("of_type")
-def _of_type(context: ActionContext, parts: list[Any], _offsets: list[int]) -> Attribute:
+def _of_type(context: ActionContext, parts: Parts, _offsets: list[int]) -> Attribute:
     literal: Literal = parts[0]
     return literal.attribute_of(context, context.expected_type)
 
@@ -58,7 +58,7 @@ def _of_type(context: ActionContext, parts: list[Any], _offsets: list[int]) -> A
 
 @dataclass(frozen=True, slots=True)
 class NumberLiteral:
-    """The digits of a number, where they stand, and whether a minus stands before them."""
+    """The digits of a number, their offset, and whether there is a minus before them."""
 
     digits: str
     offset: int
@@ -84,19 +84,19 @@ class NumberLiteral:
 
 @action("integer")
 @action("float")
-def _number(_context: ActionContext, parts: list[Any], offsets: list[int]) -> NumberLiteral:
+def _number(_context: ActionContext, parts: Parts, offsets: list[int]) -> NumberLiteral:
     return NumberLiteral(parts[0], offsets[0], False)
 
 
 @action("negative_integer")
 @action("negative_float")
-def _negative_number(_context: ActionContext, parts: list[Any], offsets: list[int]) -> NumberLiteral:
+def _negative_number(_context: ActionContext, parts: Parts, offsets: list[int]) -> NumberLiteral:
     return NumberLiteral(parts[1], offsets[1], True)
 
 
 @dataclass(frozen=True, slots=True)
 class StringLiteral:
-    """What a string literal stands for."""
+    """The value of a string literal."""
 
     value: str
 
@@ -105,22 +105,22 @@ class StringLiteral:
 
 
 @action("string")
-def _string(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> StringLiteral:
+def _string(_context: ActionContext, parts: Parts, _offsets: list[int]) -> StringLiteral:
     return StringLiteral(unescape(parts[0][1:-1]))
 
 
 @action("true")
-def _true(_context: ActionContext, _parts: list[Any], _offsets: list[int]) -> IntegerAttr:
+def _true(_context: ActionContext, _parts: Parts, _offsets: list[int]) -> IntegerAttr:
     return TRUE
 
 
 @action("false")
-def _false(_context: ActionContext, _parts: list[Any], _offsets: list[int]) -> IntegerAttr:
+def _false(_context: ActionContext, _parts: Parts, _offsets: list[int]) -> IntegerAttr:
     return FALSE
 
 
 @action("unit")
-def _unit(_context: ActionContext, _parts: list[Any], _offsets: list[int]) -> UnitAttr:
+def _unit(_context: ActionContext, _parts: Parts, _offsets: list[int]) -> UnitAttr:
     return UNIT
 
 
@@ -128,7 +128,7 @@ def _unit(_context: ActionContext, _parts: list[Any], _offsets: list[int]) -> Un
 
 
 @action("symbol")
-def _symbol(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> SymbolRef:
+def _symbol(_context: ActionContext, parts: Parts, _offsets: list[int]) -> SymbolRef:
     root, *nested = map(_symbol_name, parts[0])
     return SymbolRef(root, tuple(nested))
 
@@ -138,22 +138,22 @@ def _symbol_name(text: str) -> str:
 
 
 @action("type_attribute")
-def _type_attribute(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> TypeAttr:
+def _type_attribute(_context: ActionContext, parts: Parts, _offsets: list[int]) -> TypeAttr:
     return TypeAttr(parts[0])
 
 
 @action("array")
-def _array(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> ArrayAttr:
+def _array(_context: ActionContext, parts: Parts, _offsets: list[int]) -> ArrayAttr:
     return ArrayAttr(tuple(parts[1]) if len(parts) == 3 else ())
 
 
 @action("key")
-def _key(_context: ActionContext, parts: list[Any], offsets: list[int]) -> tuple[str, int]:
+def _key(_context: ActionContext, parts: Parts, offsets: list[int]) -> tuple[str, int]:
     return parts[0], offsets[0]
 
 
 @action("quoted_key")
-def _quoted_key(context: ActionContext, parts: list[Any], offsets: list[int]) -> tuple[str, int]:
+def _quoted_key(context: ActionContext, parts: Parts, offsets: list[int]) -> tuple[str, int]:
     name = unescape(parts[0][1:-1])
     if not name:
         raise context.error("expected valid attribute name", offsets[0])
@@ -161,19 +161,19 @@ def _quoted_key(context: ActionContext, parts: list[Any], offsets: list[int]) ->
 
 
 @action("unit_entry")
-def _unit_entry(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> tuple[str, int, Attribute]:
+def _unit_entry(_context: ActionContext, parts: Parts, _offsets: list[int]) -> tuple[str, int, Attribute]:
     name, offset = parts[0]
     return name, offset, UNIT
 
 
 @action("entry")
-def _entry(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> tuple[str, int, Attribute]:
+def _entry(_context: ActionContext, parts: Parts, _offsets: list[int]) -> tuple[str, int, Attribute]:
     name, offset = parts[0]
     return name, offset, parts[2]
 
 
 @action("dictionary")
-def _dictionary(context: ActionContext, parts: list[Any], _offsets: list[int]) -> DictAttr:
+def _dictionary(context: ActionContext, parts: Parts, _offsets: list[int]) -> DictAttr:
     entries: dict[str, Attribute] = {}
     for name, offset, value in parts[1] if len(parts) == 3 else ():
         if name in entries:
@@ -182,7 +182,7 @@ def _dictionary(context: ActionContext, parts: list[Any], _offsets: list[int]) -
     return dictionary(entries)
 
 
-# --- The rest ------------------------------------------------------------------------------------
+# --- Other attributes ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,62 +200,62 @@ class ResourceLiteral:
 
 
 @action("dense_resource")
-def _dense_resource(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> ResourceLiteral:
+def _dense_resource(_context: ActionContext, parts: Parts, _offsets: list[int]) -> ResourceLiteral:
     return ResourceLiteral(parts[2])
 
 
 @action("quoted_word")
-def _quoted_word(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> str:
+def _quoted_word(_context: ActionContext, parts: Parts, _offsets: list[int]) -> str:
     return unescape(parts[0][1:-1])
 
 
 @action("distinct")
-def _distinct(context: ActionContext, parts: list[Any], offsets: list[int]) -> DistinctAttr:
+def _distinct(context: ActionContext, parts: Parts, offsets: list[int]) -> DistinctAttr:
     digits = parts[2]
     id = int(digits, 0) if len(digits) < 30 and digits[1:2] == "x" else int(digits[:30])
     if id >> 64:
         raise context.error("expected an unsigned 64-bit integer", offsets[3])
     attribute = parts[5] if len(parts) == 7 else UNIT
-    known = context.distinct.setdefault(id, DistinctAttr(id, attribute))
-    if known.attribute is not attribute:
-        text = context.attribute_printer.attribute(known.attribute)
+    distinct = context.distinct.setdefault(id, DistinctAttr(id, attribute))
+    if distinct.attribute is not attribute:
+        text = context.attribute_printer.attribute(distinct.attribute)
         raise context.error(f"referenced attribute does not match previous definition: {text}", offsets[0])
-    return known
+    return distinct
 
 
 @action("location_attribute")
-def _location_attribute(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> LocationAttr:
+def _location_attribute(_context: ActionContext, parts: Parts, _offsets: list[int]) -> LocationAttr:
     return LocationAttr(parts[2])
 
 
 @action("strided")
-def _strided(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> StridedLayout:
+def _strided(_context: ActionContext, parts: Parts, _offsets: list[int]) -> StridedLayout:
     return StridedLayout(tuple(parts[3]) if len(parts) == 6 else (), parts[-1])
 
 
 @action("no_offset")
-def _no_offset(_context: ActionContext, _parts: list[Any], _offsets: list[int]) -> int:
+def _no_offset(_context: ActionContext, _parts: Parts, _offsets: list[int]) -> int:
     return 0
 
 
 @action("offset")
-def _offset(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> int:
+def _offset(_context: ActionContext, parts: Parts, _offsets: list[int]) -> int:
     offset: int = parts[3]
     return offset
 
 
 @action("dynamic_stride")
-def _dynamic_stride(_context: ActionContext, _parts: list[Any], _offsets: list[int]) -> int:
+def _dynamic_stride(_context: ActionContext, _parts: Parts, _offsets: list[int]) -> int:
     return DYNAMIC
 
 
 @action("stride")
-def _stride(context: ActionContext, parts: list[Any], offsets: list[int]) -> int:
+def _stride(context: ActionContext, parts: Parts, offsets: list[int]) -> int:
     return _int64(context, parts[0], offsets[0])
 
 
 @action("negative_stride")
-def _negative_stride(context: ActionContext, parts: list[Any], offsets: list[int]) -> int:
+def _negative_stride(context: ActionContext, parts: Parts, offsets: list[int]) -> int:
     return -_int64(context, parts[1], offsets[0])
 
 

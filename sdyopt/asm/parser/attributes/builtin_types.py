@@ -1,12 +1,11 @@
-"""Reading the builtin types."""
+"""Semantic actions of builtin types."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
 
-from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, action
-from sdyopt.asm.parser.extent_scanner import SPACE
+from sdyopt.asm.lexical import TRIVIA
+from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, Parts, action
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.ir.affine import AffineMapAttr
 from sdyopt.ir.attribute import Attribute, DictAttr, StringAttr
@@ -34,17 +33,17 @@ from sdyopt.ir.types import (
 
 _LARGEST_DIMENSION = (1 << 63) - 1
 _DIMENSION = re.compile(r"\?|\d+")
-_ENDS_IN_DIMENSION = re.compile(rf"[?\d\]]{SPACE}$")
+_ENDS_IN_DIMENSION = re.compile(rf"[?\d\]]{TRIVIA}$")
 _VECTOR_DIMENSION = re.compile(r"(\[?)[^\d\[]*?(\d+)")
 
 
 @action("integer_type")
-def _integer_type(context: ActionContext, parts: list[Any], offsets: list[int]) -> IntegerType:
+def _integer_type(context: ActionContext, parts: Parts, offsets: list[int]) -> IntegerType:
     return integer_type(parts[0]) or _raise_width(context, parts[0], offsets[0])
 
 
 def integer_type(word: str) -> IntegerType | None:
-    """The type that `i32`, `si8` or `ui4` is; None if it is too wide for MLIR."""
+    """The type `i32`, `si8` or `ui4`; None if it is too wide for MLIR."""
     signedness, _, digits = word.partition("i")
     if len(digits) > 8 or int(digits) > MAX_INTEGER_WIDTH:
         return None
@@ -59,39 +58,39 @@ def _raise_width(context: ActionContext, word: str, offset: int) -> IntegerType:
 
 
 @action("float_type")
-def _float_type(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> FloatType:
+def _float_type(_context: ActionContext, parts: Parts, _offsets: list[int]) -> FloatType:
     return FloatType(parts[0])
 
 
 @action("index_type")
-def _index_type(_context: ActionContext, _parts: list[Any], _offsets: list[int]) -> IndexType:
+def _index_type(_context: ActionContext, _parts: Parts, _offsets: list[int]) -> IndexType:
     return INDEX
 
 
 @action("none_type")
-def _none_type(_context: ActionContext, _parts: list[Any], _offsets: list[int]) -> NoneType:
+def _none_type(_context: ActionContext, _parts: Parts, _offsets: list[int]) -> NoneType:
     return NONE
 
 
 @action("complex")
-def _complex(context: ActionContext, parts: list[Any], offsets: list[int]) -> ComplexType:
+def _complex(context: ActionContext, parts: Parts, offsets: list[int]) -> ComplexType:
     if not isinstance(parts[2], IntegerType | FloatType):
         raise context.error("invalid element type for complex", offsets[2])
     return ComplexType(parts[2])
 
 
 @action("tuple")
-def _tuple(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> TupleType:
+def _tuple(_context: ActionContext, parts: Parts, _offsets: list[int]) -> TupleType:
     return TupleType(tuple(parts[2]) if len(parts) == 4 else ())
 
 
 @action("function")
-def _function(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> FunctionType:
+def _function(_context: ActionContext, parts: Parts, _offsets: list[int]) -> FunctionType:
     return FunctionType(tuple(parts[0]), tuple(parts[2]))
 
 
 @action("tensor")
-def _tensor(context: ActionContext, parts: list[Any], offsets: list[int]) -> RankedTensor | UnrankedTensor:
+def _tensor(context: ActionContext, parts: Parts, offsets: list[int]) -> RankedTensor | UnrankedTensor:
     shape: tuple[int, ...] | None = parts[2]
     element, encoding = parts[3], parts[5] if len(parts) == 7 else None
     if isinstance(element, _NO_TENSOR_ELEMENTS):
@@ -114,8 +113,8 @@ def _check_encoding(context: ActionContext, encoding: Attribute, type: RankedTen
 
 
 @action("shape")
-def _shape(context: ActionContext, parts: list[Any], offsets: list[int]) -> tuple[int, ...] | None:
-    """The sizes in `4x?x`; None for `*x`."""
+def _shape(context: ActionContext, parts: Parts, offsets: list[int]) -> tuple[int, ...] | None:
+    """The shape `4x?x`; None for the unranked `*x`."""
     if "*" in parts[0]:
         if "x" not in parts[0]:
             raise context.wrong_token_error("expected 'x' in dimension list", offsets[0] + len(parts[0]))
@@ -125,10 +124,8 @@ def _shape(context: ActionContext, parts: list[Any], offsets: list[int]) -> tupl
 
 
 @action("vector_shape")
-def _vector_shape(
-    context: ActionContext, parts: list[Any], offsets: list[int]
-) -> tuple[tuple[int, bool], ...]:
-    """The sizes in `4x[8]x`, and whether each is in brackets."""
+def _vector_shape(context: ActionContext, parts: Parts, offsets: list[int]) -> tuple[tuple[int, bool], ...]:
+    """The sizes in `4x[8]x`, and whether each is scalable."""
     for bracket in re.finditer(r"\[[^\]]*", parts[0]):
         if not bracket[0][1:].strip():
             raise context.error("invalid dimension", offsets[0] + bracket.end())
@@ -142,11 +139,11 @@ def _vector_shape(
 
 
 @action("vector")
-def _vector(context: ActionContext, parts: list[Any], offsets: list[int]) -> VectorType:
+def _vector(context: ActionContext, parts: Parts, offsets: list[int]) -> VectorType:
     shape = tuple(size for size, _ in parts[2])
     if 0 in shape:
-        found = ", ".join(map(str, shape))
-        message = f"vector types must have positive constant sizes but got {found}"
+        sizes = ", ".join(map(str, shape))
+        message = f"vector types must have positive constant sizes but got {sizes}"
         raise context.error(message, offsets[0])
     if not isinstance(parts[3], IntegerType | FloatType | IndexType):
         message = "failed to verify 'elementType': VectorElementTypeInterface instance"
@@ -155,7 +152,7 @@ def _vector(context: ActionContext, parts: list[Any], offsets: list[int]) -> Vec
 
 
 @action("memref")
-def _memref(context: ActionContext, parts: list[Any], offsets: list[int]) -> MemRefType | UnrankedMemRef:
+def _memref(context: ActionContext, parts: Parts, offsets: list[int]) -> MemRefType | UnrankedMemRef:
     shape: tuple[int, ...] | None = parts[2]
     element = parts[3]
     if isinstance(element, _NO_MEMREF_ELEMENTS):
@@ -175,7 +172,7 @@ def _memref(context: ActionContext, parts: list[Any], offsets: list[int]) -> Mem
 
 
 @action("layout")
-def _layout(context: ActionContext, parts: list[Any], _offsets: list[int]) -> tuple[Attribute, int]:
+def _layout(context: ActionContext, parts: Parts, _offsets: list[int]) -> tuple[Attribute, int]:
     return parts[0], context.following
 
 
@@ -215,7 +212,7 @@ def _dimension(context: ActionContext, text: str, offset: int) -> int:
     if text == "?":
         return DYNAMIC
     if len(text) > 30 or int(text) > _LARGEST_DIMENSION:
-        # Sizes that large do not repeat, so the first that looks like this one is this one.
+        # The first occurrence of the digits: a size that large does not repeat.
         raise _invalid_dimension(context, text, offset)
     return int(text)
 

@@ -1,13 +1,12 @@
-"""Reading `array<type: …>`."""
+"""Semantic actions of dense arrays, `array<type: …>`."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from sdyopt.asm.parser.attributes.element_literals import Scanner
 from sdyopt.asm.parser.attributes.numbers import float_bits, integer_value
-from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, action
+from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, Parts, action
 from sdyopt.ir.elements_attributes import DenseArray
 from sdyopt.ir.numeric_attributes import wrapped
 from sdyopt.ir.types import I1, FloatType, IntegerType
@@ -16,7 +15,7 @@ _DECIMALS = re.compile(r" *-?\d{1,18} *(?:, *-?\d{1,18} *)*+", re.ASCII)
 
 
 @action("array_type")
-def _array_type(context: ActionContext, parts: list[Any], offsets: list[int]) -> IntegerType | FloatType:
+def _array_type(context: ActionContext, parts: Parts, offsets: list[int]) -> IntegerType | FloatType:
     element = parts[0]
     if not isinstance(element, IntegerType | FloatType):
         raise context.error_with_type("expected integer or float type, got: ", element, offsets[0])
@@ -27,7 +26,7 @@ def _array_type(context: ActionContext, parts: list[Any], offsets: list[int]) ->
 
 
 @action("array_values")
-def _array_elements(context: ActionContext, parts: list[Any], offsets: list[int]) -> tuple[int, ...]:
+def _array_elements(context: ActionContext, parts: Parts, offsets: list[int]) -> tuple[int, ...]:
     text, type = parts[0], context.array_type
     if isinstance(type, IntegerType) and type.is_signless and type is not I1 and _DECIMALS.fullmatch(text):
         values = tuple(map(int, text.split(",")))
@@ -38,7 +37,7 @@ def _array_elements(context: ActionContext, parts: list[Any], offsets: list[int]
 
 
 @action("dense_array")
-def _dense_array(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> DenseArray:
+def _dense_array(_context: ActionContext, parts: Parts, _offsets: list[int]) -> DenseArray:
     return DenseArray(parts[2], parts[4] if len(parts) == 6 else ())
 
 

@@ -1,16 +1,16 @@
-"""Reading `dense<…>`."""
+"""Semantic actions of `dense<…>`."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
+from sdyopt.asm.lexical import FLOAT
 from sdyopt.asm.parser.attributes.element_literals import (
     ElementList,
     NumberList,
     bulk_numbers,
-    read_elements,
+    parse_elements,
 )
 from sdyopt.asm.parser.attributes.numbers import (
     float_bits,
@@ -18,7 +18,7 @@ from sdyopt.asm.parser.attributes.numbers import (
     pack_floats,
     pack_integers,
 )
-from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, action
+from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, Parts, action
 from sdyopt.asm.strings import unescape
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.ir.attribute import ArrayAttr, Attribute
@@ -41,13 +41,13 @@ from sdyopt.ir.types import (
     Type,
 )
 
-_FLOATS = re.compile(r"(?:-?\d+\.\d*(?:[eE][-+]?\d+)?,)*", re.ASCII)
+_FLOATS = re.compile(f"(?:-?{FLOAT},)*")
 _DECIMALS = re.compile(r"(?:-?\d{1,18},)*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class DenseLiteral:
-    """`dense<elements>`; the elements in bulk, if they are a plain list of numbers."""
+    """`dense<elements>`; `bulk` has the elements if they are a well-formed list of numbers."""
 
     text: str
     bulk: NumberList | None
@@ -58,56 +58,56 @@ class DenseLiteral:
         if type is None:
             raise context.wrong_token_error("expected ':'", context.following)
         shaped = static_shape(context, type, self.offset)
-        found = bulk_elements(self.text, self.bulk, shaped)
-        if found is not None:
-            return found
+        attribute = bulk_elements(self.text, self.bulk, shaped)
+        if attribute is not None:
+            return attribute
         elements = ElementList((), [], [], [])
         if self.text.strip():
-            elements = read_elements(context, self.text, self.text_offset)
+            elements = parse_elements(context, self.text, self.text_offset)
         return elements_of(context, elements, shaped, self.offset)
 
 
 @action("elements")
-def _elements(context: ActionContext, parts: list[Any], offsets: list[int]) -> tuple[str, NumberList | None]:
-    """Sees to it that the text is a list of elements, whatever their type."""
+def _elements(context: ActionContext, parts: Parts, offsets: list[int]) -> tuple[str, NumberList | None]:
+    """Checks that the text is a list of elements, of any type."""
     text = parts[0]
     if not text.strip() and not context.source.text.startswith(">", context.following):
         raise context.error_ahead("expected element literal of primitive type")
     bulk = bulk_numbers(text)
     if bulk is None and text.strip():
-        read_elements(context, text, offsets[0])
+        parse_elements(context, text, offsets[0])
     return text, bulk
 
 
 @action("dense")
-def _dense(_context: ActionContext, parts: list[Any], offsets: list[int]) -> DenseLiteral:
+def _dense(_context: ActionContext, parts: Parts, offsets: list[int]) -> DenseLiteral:
     text, bulk = parts[2]
     return DenseLiteral(text, bulk, offsets[0], offsets[2])
 
 
-def elements_of(context: ActionContext, found: ElementList, type: DenseShape, offset: int) -> Attribute:
-    """The elements that were read token by token, as elements of a type."""
+def elements_of(context: ActionContext, elements: ElementList, type: DenseShape, offset: int) -> Attribute:
+    """The attribute of parsed elements and a type."""
     element = type.element
     is_number = isinstance(element, IntegerType | IndexType | FloatType | ComplexType)
-    if found.shape is None and found.texts[0].startswith('"') and is_number:
-        return _of_hexadecimal(context, found.texts[0], found.offsets[0], type, offset)
-    if found.shape and found.shape != type.shape:
-        raise _shape_mismatch(context, found.shape, type, offset)
-    if not found.texts and type.num_elements:
+    if elements.shape is None and elements.texts[0].startswith('"') and is_number:
+        return _of_hexadecimal(context, elements.texts[0], elements.offsets[0], type, offset)
+    if elements.shape and elements.shape != type.shape:
+        raise _shape_mismatch(context, elements.shape, type, offset)
+    if not elements.texts and type.num_elements:
         shown = context.attribute_printer.type(type)
         raise context.error(f"parsed zero elements, but type ('{shown}') expected at least 1", offset)
     if isinstance(element, ComplexType):
-        _check_complex_count(context, found, type, offset)
+        _check_complex_count(context, elements, type, offset)
         element = element.element
     if isinstance(element, IntegerType | IndexType):
-        return dense(type, pack_integers(_integers(context, found, element), element))
+        return dense(type, pack_integers(_integers(context, elements, element), element))
     if isinstance(element, FloatType):
-        return dense(type, _float_bytes(context, found, element))
-    return _strings(context, found, type, offset)
+        return dense(type, _float_bytes(context, elements, element))
+    return _strings(context, elements, type, offset)
 
 
 def bulk_elements(text: str, bulk: NumberList | None, type: DenseShape) -> DenseElements | None:
-    """The elements of a text that is laid out just as the type says; None for all others."""
+    """The attribute of a list with exactly the shape of the type; None for any other list."""
     element = type.element
     is_complex = isinstance(element, ComplexType)
     if isinstance(element, ComplexType):
@@ -138,7 +138,7 @@ def _bulk_hexadecimal(text: str, type: DenseShape) -> DenseElements | None:
 
 
 def _decoded(literal: str) -> bytes | None:
-    """The bytes that a string literal `"0x…"` gives in hexadecimal; None if it does not."""
+    """The bytes of a hexadecimal string literal `"0x…"`; None for any other one."""
     digits = literal[3:-1]
     if not literal.startswith('"0x') or (digits and not digits.isalnum()):
         return None
@@ -162,7 +162,7 @@ def _of_hexadecimal(
 
 
 def _fits(data: bytes, type: DenseShape) -> bool:
-    """Whether these bytes are those of all elements, or of one for all."""
+    """Whether the bytes are those of all elements, or of a splat."""
     size = element_size(type.element)
     return len(data) == size * type.num_elements or len(data) == size
 
@@ -170,26 +170,28 @@ def _fits(data: bytes, type: DenseShape) -> bool:
 def _shape_mismatch(
     context: ActionContext, shape: tuple[int, ...], type: DenseShape, offset: int
 ) -> DiagnosticError:
-    found, wanted = (", ".join(map(str, sizes)) for sizes in (shape, type.shape))
-    message = f"inferred shape of elements literal ([{found}]) does not match type ([{wanted}])"
+    inferred, expected = (", ".join(map(str, sizes)) for sizes in (shape, type.shape))
+    message = f"inferred shape of elements literal ([{inferred}]) does not match type ([{expected}])"
     return context.error(message, offset)
 
 
-def _check_complex_count(context: ActionContext, found: ElementList, type: DenseShape, offset: int) -> None:
-    count = len(found.texts)
-    if not found.shape and type.num_elements and count != 2:
-        shown, wanted = context.attribute_printer.type(type.element), 2
-    elif found.shape and count != 2 * type.num_elements:
-        shown, wanted = context.attribute_printer.type(type), 2 * type.num_elements
+def _check_complex_count(
+    context: ActionContext, elements: ElementList, type: DenseShape, offset: int
+) -> None:
+    count = len(elements.texts)
+    if not elements.shape and type.num_elements and count != 2:
+        shown, expected = context.attribute_printer.type(type.element), 2
+    elif elements.shape and count != 2 * type.num_elements:
+        shown, expected = context.attribute_printer.type(type), 2 * type.num_elements
     else:
         return
-    message = f"parsed {count} elements, but type ('{shown}') expected {wanted} elements"
+    message = f"parsed {count} elements, but type ('{shown}') expected {expected} elements"
     raise context.error(message, offset)
 
 
-def _integers(context: ActionContext, found: ElementList, type: IntegerType | IndexType) -> list[int]:
+def _integers(context: ActionContext, elements: ElementList, type: IntegerType | IndexType) -> list[int]:
     values = []
-    for text, offset, is_negative in zip(found.texts, found.offsets, found.negative, strict=True):
+    for text, offset, is_negative in zip(elements.texts, elements.offsets, elements.negative, strict=True):
         if is_negative and isinstance(type, IntegerType) and type.is_unsigned:
             message = "expected unsigned integer elements, but parsed negative value"
             raise context.error(message, offset)
@@ -207,11 +209,11 @@ def _integers(context: ActionContext, found: ElementList, type: IntegerType | In
     return values
 
 
-def _float_bytes(context: ActionContext, found: ElementList, type: FloatType) -> bytes:
+def _float_bytes(context: ActionContext, elements: ElementList, type: FloatType) -> bytes:
     size = element_size(type)
     mask = (1 << 8 * size) - 1
     packed = []
-    for text, offset, is_negative in zip(found.texts, found.offsets, found.negative, strict=True):
+    for text, offset, is_negative in zip(elements.texts, elements.offsets, elements.negative, strict=True):
         if not text[0].isdigit():
             raise context.error("expected floating point literal", offset)
         bits = float_bits(context, text, is_negative, type, offset)
@@ -220,17 +222,17 @@ def _float_bytes(context: ActionContext, found: ElementList, type: FloatType) ->
 
 
 def _strings(
-    context: ActionContext, found: ElementList, type: DenseShape, offset: int
+    context: ActionContext, elements: ElementList, type: DenseShape, offset: int
 ) -> DenseStringElements:
-    for text in found.texts:
+    for text in elements.texts:
         if not text.startswith('"'):
             raise context.error(f"expected string token, got {text}", offset)
-    values = tuple(unescape(text[1:-1]) for text in found.texts)
+    values = tuple(unescape(text[1:-1]) for text in elements.texts)
     return DenseStringElements(type, values[:1] if len(set(values)) == 1 else values)
 
 
 def static_shape(context: ActionContext, type: Type, offset: int) -> DenseShape:
-    """The type of a list of elements; an error if it can have none."""
+    """The type of a list of elements; raises an error if it is not a static shape."""
     if not isinstance(type, ShapedType):
         raise context.error("elements literal must be a shaped type", offset)
     if not isinstance(type, RankedShape) or not type.has_static_shape:
@@ -242,7 +244,7 @@ def static_shape(context: ActionContext, type: Type, offset: int) -> DenseShape:
 
 
 @action("dense_type")
-def _dense_type(context: ActionContext, parts: list[Any], offsets: list[int]) -> RankedShape:
+def _dense_type(context: ActionContext, parts: Parts, offsets: list[int]) -> RankedShape:
     type = parts[0]
     if not isinstance(type, ShapedType):
         raise context.error("expected a shaped type for dense elements", offsets[0])
@@ -255,7 +257,7 @@ def _dense_type(context: ActionContext, parts: list[Any], offsets: list[int]) ->
 
 
 @action("dense_by_type")
-def _dense_by_type(context: ActionContext, parts: list[Any], offsets: list[int]) -> Attribute:
+def _dense_by_type(context: ActionContext, parts: Parts, offsets: list[int]) -> Attribute:
     type, attribute = parts[2], parts[4]
     element = type.element
     is_list = isinstance(attribute, ArrayAttr) and not (isinstance(element, ComplexType) and not type.shape)

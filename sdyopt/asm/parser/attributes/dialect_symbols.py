@@ -1,22 +1,29 @@
-"""Reading the attributes and types of dialects, and aliases.
+"""Dialect attributes and types, and aliases.
 
-Only the outside is read here: `#namespace.mnemonic<…>`, or `#namespace<mnemonic…>`. A registered
-dialect reads the rest itself; that of an unknown one is kept as text.
+In `#namespace.mnemonic<…>` and `#namespace<mnemonic…>`, a registered dialect parses the body after the
+mnemonic. The body of an unregistered dialect is stored as text.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from sdyopt.asm.parser.asm_parser import WORD, AsmParser
-from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, action
+from sdyopt.asm.lexical import BARE_ID
+from sdyopt.asm.parser.asm_parser import KEYWORD, AsmParser
+from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, Parts, action
+from sdyopt.asm.parser.extent_scanner import body_extent
+from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.ir.attribute import Attribute, OpaqueAttr, Type
 from sdyopt.ir.dialect import Dialect
 from sdyopt.ir.types import NONE, OpaqueType
 
 T = TypeVar("T")
+
+# `#dialect.mnemonic` before `<`.
+_PRETTY_ATTRIBUTE = re.compile(rf"#([A-Za-z$_][A-Za-z0-9_$-]*)\.({BARE_ID})(?=<)")
 
 _UNREGISTERED = (
     " created with unregistered dialect. If this is intended, please call "
@@ -25,9 +32,30 @@ _UNREGISTERED = (
 )
 
 
+def parse_dialect_attribute(context: ActionContext, text: str, offset: int) -> Attribute | None:
+    """Parses `#dialect.mnemonic<…>` with the dialect's parser; None if it needs the grammar.
+
+    Raises what the dialect's parser raises.
+    """
+    match = _PRETTY_ATTRIBUTE.match(text)
+    # In the body `//` is no comment to the grammar, but it is to the dialect.
+    if match is None or text[-1] != ">" or "//" in text:
+        return None
+    dialect = context.environment.dialects.find(match[1])
+    parse = None if dialect is None else dialect.attribute_parsers.get(match[2])
+    if parse is None:
+        return None
+    try:
+        return parse(AsmParser(context.source, context.attribute_parser, offset + match.end()))
+    except DiagnosticError:
+        if body_extent(text, match.end()) != len(text):
+            return None  # The brackets do not match, which is the error to report.
+        raise
+
+
 @dataclass(frozen=True, slots=True)
 class DialectSymbol:
-    """`#namespace.body` or `#namespace<body>`, and where its body stands; an alias has no body."""
+    """`#namespace.body` or `#namespace<body>`, and the offset of the body; an alias has no body."""
 
     namespace: str
     body: str | None
@@ -35,12 +63,12 @@ class DialectSymbol:
     body_offset: int
 
     def attribute_of(self, context: ActionContext, type: Type | None) -> Attribute:
-        """The attribute that this is, which may have a type."""
+        """The attribute of this symbol, which has a type if it is opaque."""
         dialect = context.environment.dialects.find(self.namespace)
         if self.body is None:
             return context.environment.attribute_alias(self.namespace, self.offset)
         if dialect is not None:
-            return self._read(context, dialect, dialect.attribute_parsers, "attribute")
+            return self._parse(context, dialect, dialect.attribute_parsers, "attribute")
         if not context.environment.allow_unregistered:
             text = (
                 f'#"{self.namespace}"<"{self.body}"> : \'{context.attribute_printer.type(type or NONE)}\''
@@ -50,18 +78,18 @@ class DialectSymbol:
         return OpaqueAttr(self.namespace, self.body, type)
 
     def as_type(self, context: ActionContext) -> Type:
-        """The type that this is."""
+        """The type of this symbol."""
         dialect = context.environment.dialects.find(self.namespace)
         if self.body is None:
             return context.environment.type_alias(self.namespace, self.offset)
         if dialect is not None:
-            return self._read(context, dialect, dialect.type_parsers, "type")
+            return self._parse(context, dialect, dialect.type_parsers, "type")
         if not context.environment.allow_unregistered:
             text = f'`!"{self.namespace}"<"{self.body}">` type'
             raise context.error(text + _UNREGISTERED, self.body_offset)
         return OpaqueType(self.namespace, self.body)
 
-    def _read(
+    def _parse(
         self, context: ActionContext, dialect: Dialect, parsers: dict[str, Callable[..., T]], kind: str
     ) -> T:
         if not parsers:
@@ -69,7 +97,7 @@ class DialectSymbol:
             raise context.error(message, self.body_offset)
         parser = AsmParser(context.source, context.attribute_parser, self.body_offset)
         start = parser.skip_trivia()
-        mnemonic = WORD.match(parser.text, start)
+        mnemonic = KEYWORD.match(parser.text, start)
         if mnemonic is None:
             raise parser.wrong_token_error("expected valid keyword")
         parse = parsers.get(mnemonic[1])
@@ -82,8 +110,8 @@ class DialectSymbol:
 
 @action("bare_dialect_attribute")
 @action("dialect_attribute")
-def dialect_symbol(_context: ActionContext, parts: list[Any], offsets: list[int]) -> DialectSymbol:
-    """What `#name` or `!name` and the `<…>` that touches it mean: the first dot ends the namespace."""
+def dialect_symbol(_context: ActionContext, parts: Parts, offsets: list[int]) -> DialectSymbol:
+    """The symbol of `#name` or `!name` and the `<…>` after it: the namespace ends at the first dot."""
     namespace, dot, rest = parts[0][1:].partition(".")
     if not dot and len(parts) == 1:
         return DialectSymbol(namespace, None, offsets[0] + len(parts[0]), 0)
@@ -95,5 +123,5 @@ def dialect_symbol(_context: ActionContext, parts: list[Any], offsets: list[int]
 
 @action("bare_dialect_type")
 @action("dialect_type")
-def _dialect_type(context: ActionContext, parts: list[Any], offsets: list[int]) -> Type:
+def _dialect_type(context: ActionContext, parts: Parts, offsets: list[int]) -> Type:
     return dialect_symbol(context, parts, offsets).as_type(context)

@@ -1,7 +1,7 @@
-"""Dictionaries read entry by entry, each value by itself.
+"""Parses dictionaries entry by entry, so that equal values are parsed once.
 
-A signature has thousands of dictionaries and few different values: the dictionaries differ by a
-number or a name. What is unusual is left to the grammar, which also knows what to say about it.
+The signature of a function may have thousands of dictionaries with few distinct values. Anything
+unusual is left to the grammar, which also has the error messages.
 """
 
 from __future__ import annotations
@@ -9,20 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from sdyopt.asm.lexical import BARE_ID, BLANKS
 from sdyopt.asm.parser.extent_scanner import attribute_extent
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.ir.attribute import UNIT, Attribute, DictAttr, dictionary
 
-_KEY = re.compile(r"[ \t\r\n]*([A-Za-z_][\w$.]*)[ \t\r\n]*(?:(=)[ \t\r\n]*)?", re.ASCII)
-_NEXT = re.compile(r"[ \t\r\n]*([,}])")
+_KEY = re.compile(f"{BLANKS}({BARE_ID}){BLANKS}(?:(=){BLANKS})?")
+_NEXT = re.compile(f"{BLANKS}([,}}])")
 
 
 def dictionary_at(
-    read: Callable[[str, int], Attribute], text: str, start: int
+    parse: Callable[[str, int], Attribute], text: str, start: int
 ) -> tuple[DictAttr, int] | None:
-    """The dictionary whose brace opens at `start`, and its end; None if the grammar has to read it.
+    """The dictionary whose brace opens at `start`, and its end; None if it needs the grammar.
 
-    `read` gives the attribute that a text at an offset is.
+    `parse` parses the text of an attribute at an offset.
     """
     entries: dict[str, Attribute] = {}
     position = start + 1
@@ -32,7 +33,7 @@ def dictionary_at(
         if key[2]:
             end = attribute_extent(text, position)
             try:
-                value = read(text[position:end], position)
+                value = parse(text[position:end], position)
             except DiagnosticError:
                 return None
             position = end

@@ -1,7 +1,7 @@
-"""Lists of numbers, as they stand between the brackets of `dense<…>` and `array<…>`.
+"""Lists of elements in `dense<…>`, `sparse<…>` and `array<…>`.
 
-A list that has the very shape its type asks for is decoded in bulk. Any other is read token by token,
-which finds out what is wrong with it, and where.
+A well-formed list of numbers is decoded in bulk. Any other list is parsed token by token, which finds
+the errors and their locations.
 """
 
 from __future__ import annotations
@@ -9,26 +9,21 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from sdyopt.asm.lexical import BLANKS, NUMBER, STRING_EXTENT, TRIVIA
 from sdyopt.asm.parser.attributes.lr_parser import MAX_DEPTH
 from sdyopt.asm.parser.attributes.semantic_actions import ActionContext
-from sdyopt.asm.parser.extent_scanner import SPACE, STRING_TEXT
 
 _COMMENT = re.compile(r"//[^\r\n]*")
-_NUMBER = re.compile(r"(-?)[ \t\r\n]*(0x[0-9a-fA-F]+|\d+(?:\.\d*(?:[eE][-+]?\d+)?)?|true|false)")
+_NUMBER = re.compile(f"-?{BLANKS}(?:{NUMBER}|true|false)")
 _BLANKS = str.maketrans("", "", " \t\r\n")
-_TOKEN = re.compile(
-    SPACE
-    + r"(?:(0x[0-9a-fA-F]+|\d+(?:\.\d*(?:[eE][-+]?\d+)?)?|(?:true|false)\b"
-    + rf"|{STRING_TEXT})|([][(),-])|(\S))?",
-    re.ASCII,
-)
+_TOKEN = re.compile(rf"{TRIVIA}(?:({NUMBER}|(?:true|false)\b|{STRING_EXTENT})|([][(),-])|(\S))?", re.ASCII)
 
 
 @dataclass(slots=True)
 class ElementList:
-    """What was read: its shape, None for a single element, and the elements in order.
+    """Parsed elements in order, and the shape of their list, None for a single element.
 
-    `texts` are the elements as they are written, without the minus of those in `negative`.
+    `texts` are without the minus; `negative` tells which elements have one.
     """
 
     shape: tuple[int, ...] | None = None
@@ -39,7 +34,7 @@ class ElementList:
 
 @dataclass(frozen=True, slots=True)
 class NumberList:
-    """Numbers, each with its minus, in a list of a shape, or a single one without."""
+    """Numbers, with their minus, and the shape of their list, None for a single number."""
 
     shape: tuple[int, ...] | None
     numbers: list[str]
@@ -47,7 +42,7 @@ class NumberList:
 
 
 def bulk_numbers(text: str) -> NumberList | None:
-    """The numbers of a text that is nothing but a well-formed list of them; None if it is anything else."""
+    """The numbers of a well-formed list; None if the text is anything else."""
     if '"' in text:
         return None
     if "//" in text:
@@ -64,13 +59,13 @@ def bulk_numbers(text: str) -> NumberList | None:
 
 
 def _shape(skeleton: str, element: str) -> tuple[int, ...] | None:
-    """The shape of a nested list, in which all lists of one depth are equal; None if they are not."""
+    """The shape of a nested list; None if lists of the same depth differ in size."""
     depth = len(skeleton) - len(skeleton.lstrip("["))
     if not depth:
         return None
     shape: list[int] = []
     for level in range(depth):
-        # The first list of this level ends where so many close for the first time.
+        # The first list of this level ends at the first run of `level + 1` closing brackets.
         end = skeleton.find("]" * (level + 1), depth) + level
         size = (end - (depth - level) + 1) // (len(element) + 1)
         if size < 1:
@@ -80,33 +75,33 @@ def _shape(skeleton: str, element: str) -> tuple[int, ...] | None:
     return tuple(shape) if element == skeleton else None
 
 
-def read_elements(context: ActionContext, text: str, offset: int) -> ElementList:
-    """Reads a list of elements, or a single one, that must take up the whole text."""
+def parse_elements(context: ActionContext, text: str, offset: int) -> ElementList:
+    """Parses a list of elements, or a single one, that is the whole text; raises DiagnosticError."""
     scanner = Scanner(context, text, offset)
-    found = scanner.elements()
+    elements = scanner.elements()
     scanner.expect_end("expected '>'")
-    return found
+    return elements
 
 
 class Scanner:
-    """Reads elements token by token."""
+    """Parses elements token by token."""
 
     def __init__(self, context: ActionContext, text: str, offset: int) -> None:
         self._context = context
         self._text = text
         self._offset = offset
         self._position = 0
-        self._found = ElementList()
+        self._elements = ElementList()
         self._advance()
 
     def elements(self) -> ElementList:
-        """The list, or the single element, that comes next."""
-        found = self._found = ElementList()
+        """Parses a list or a single element."""
+        elements = self._elements = ElementList()
         if self._token == "[":
-            found.shape = self._list(1)
+            elements.shape = self._list(1)
         else:
             self._element(1)
-        return found
+        return elements
 
     def accept(self, token: str) -> bool:
         if self._token != token:
@@ -152,22 +147,22 @@ class Scanner:
             raise self.error("nesting is too deep")
         self._advance()
         size = 0
-        inner: tuple[int, ...] = ()
+        inner_shape: tuple[int, ...] = ()
         if self.accept("]"):
             return (0,)
         while True:
-            found: tuple[int, ...] = ()
+            shape: tuple[int, ...] = ()
             if self._token == "[":
-                found = self._list(depth + 1)
+                shape = self._list(depth + 1)
             else:
                 self._element(depth + 1)
-            if size and found != inner:
+            if size and shape != inner_shape:
                 raise self.error("tensor literal is invalid; ranks are not consistent between elements")
-            size, inner = size + 1, found
+            size, inner_shape = size + 1, shape
             if not self.accept(","):
                 break
         self.expect("]", "expected ']'")
-        return (size, *inner)
+        return (size, *inner_shape)
 
     def _element(self, depth: int) -> None:
         if self._token == "(":
@@ -184,7 +179,7 @@ class Scanner:
             raise self.error("expected integer or floating point literal")
         if not self._is_literal:
             raise self.error("expected element literal of primitive type")
-        self._found.texts.append(self._token)
-        self._found.offsets.append(self._start)
-        self._found.negative.append(is_negative)
+        self._elements.texts.append(self._token)
+        self._elements.offsets.append(self._start)
+        self._elements.negative.append(is_negative)
         self._advance()

@@ -1,14 +1,13 @@
-"""What is said where the text of a piece cannot go on, in MLIR's words.
+"""The messages of syntax errors, in MLIR's words.
 
-A parser state knows which ways of writing something are under way and how far each has got. The
-table below has words for (name of the way, how many parts of it have been read); where it has none,
-the part that should come next says it.
+An LR state is a set of rules with the number of symbols already parsed. A message is looked up by
+(name of a rule, number of symbols), otherwise by the symbol that is expected next.
 """
 
 from __future__ import annotations
 
 _EMPTY_LIST = "expected list element"
-# What an error says if the part that should come next is none of the table below.
+# The messages by expected symbol, for states that are not in the table below.
 NEXT_PART = {
     "type": "expected non-function type",
     "types": "expected non-function type",
@@ -46,7 +45,7 @@ NEXT_PART = {
     "ELEMENTS": "expected element literal of primitive type",
 }
 
-WORDINGS = {
+MESSAGES = {
     ("tensor", 1): "expected '<' in tensor type",
     ("tensor", 4): "expected '>' in tensor type",
     ("tensor", 5): "expected '>' in tensor type",
@@ -115,7 +114,7 @@ WORDINGS = {
     ("bracketed", 2): "expected ')'",
     ("dimension_names", 2): "expected ')' in dimensional identifier list",
     ("symbol_names", 2): "expected ']' in symbol list",
-    # Of a constraint, all that is known when it breaks off is that one side has been read.
+    # For any of the three kinds of constraints.
     ("at_least", 1): "expected '== affine-expr' or '>= affine-expr' at end of affine constraint",
     ("at_least", 2): "expected '== affine-expr' or '>= affine-expr' at end of affine constraint",
     ("at_most", 2): "expected '== affine-expr' or '>= affine-expr' at end of affine constraint",
@@ -129,8 +128,8 @@ WORDINGS = {
     ("negate", 1): "missing operand of negation",
 }
 
-# What is said instead if the token that is wrong is this one.
-_WRONG_TOKENS = {
+# The messages in place of others for certain tokens.
+_MESSAGES_AT_TOKENS = {
     ("expected affine expression", "+"): "missing left operand of binary operator",
     ("expected affine expression", "*"): "missing left operand of binary operator",
     ("expected affine expression", "VALUE"): "unexpected ssa identifier",
@@ -138,14 +137,14 @@ _WRONG_TOKENS = {
 }
 
 
-def worded(message: str, kind: str) -> str:
-    """What is said where a token of a kind is wrong."""
+def message_at_token(message: str, kind: str) -> str:
+    """The message if the unexpected token is of a kind."""
     if message == _EMPTY_LIST and kind != ">":
         return "expected attribute value"
-    return _WRONG_TOKENS.get((message, kind), message)
+    return _MESSAGES_AT_TOKENS.get((message, kind), message)
 
 
-# Words about the wrong token itself. All others stand behind what was read before it.
+# The messages located at the unexpected token. The others are at the end of the token before it.
 AT_TOKEN = frozenset(
     {
         "expected a 64-bit signed integer or '?'",

@@ -1,7 +1,7 @@
-"""The commonest types and attributes, recognised by their looks.
+"""Parses the most common types, attributes and locations with regular expressions.
 
-Whatever is built here must be what the grammar builds of the same text; what is not obviously well
-formed is left to the grammar, which also knows what to say about it.
+The result must be that of the grammar. Text that is not obviously well formed is left to the grammar,
+which also has the error messages.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from sdyopt.asm.lexical import BARE_ID, UNESCAPED
 from sdyopt.asm.parser.attributes.builtin_types import integer_type
 from sdyopt.asm.parser.attributes.dense_elements import bulk_elements
 from sdyopt.asm.parser.attributes.element_literals import bulk_numbers
@@ -32,23 +33,27 @@ from sdyopt.ir.types import (
 )
 
 _ELEMENT = r"(?:complex<)?[a-z][A-Za-z0-9]{0,12}>?"
-_TENSOR = re.compile(rf"tensor<((?:(?:\d{{1,18}}|\?)x)*)({_ELEMENT})>", re.ASCII)
+_TENSOR = re.compile(rf"tensor<((?:(?:[0-9]{{1,18}}|\?)x)*)({_ELEMENT})>")
 _INTEGER_TYPE = re.compile(r"[su]?i\d{1,5}", re.ASCII)
 _INTEGER = re.compile(r"(-?\d{1,18})(?: : (i8|i16|i32|i64))?", re.ASCII)
 _FLOAT = re.compile(r"(-?\d{1,30}\.\d{0,30}(?:e[-+]?\d{1,5})?)(?: : (f32|f64|bf16|f16))?", re.ASCII)
-_STRING = re.compile(r'"([^"\\\n\v\f]*)"')
-_SYMBOL = re.compile(r"@([A-Za-z_][\w$.]*)", re.ASCII)
+_STRING = re.compile(f'"({UNESCAPED})"')
+_SYMBOL = re.compile(f"@({BARE_ID})")
 _DENSE = re.compile(r'dense<((?:[^"<>/]++|"0x[0-9a-fA-F]*+")*+)> : (tensor<[^<>]*(?:<[a-z0-9]*>)?>)')
 _ARRAY = re.compile(r"array<(i32|i64): (-?\d{1,9}(?:, -?\d{1,9})*)>", re.ASCII)
 
-_NAMED_LOCATION = re.compile(r'loc\("([^"\\\n\v\f]*)"(?:\(#([\w$-]+)\)|:(\d{1,9}):(\d{1,9}))?\)', re.ASCII)
-_CALL_SITE = re.compile(r"loc\(callsite\(#([\w$-]+) at #([\w$-]+)\)\)", re.ASCII)
+# A name with a dot belongs to a dialect.
+_PLAIN_ALIAS = r"[\w$-]+"
+_NAMED_LOCATION = re.compile(
+    rf'loc\("({UNESCAPED})"(?:\(#({_PLAIN_ALIAS})\)|:(\d{{1,9}}):(\d{{1,9}}))?\)', re.ASCII
+)
+_CALL_SITE = re.compile(rf"loc\(callsite\(#({_PLAIN_ALIAS}) at #({_PLAIN_ALIAS})\)\)", re.ASCII)
 
 _WORDS: dict[str, Attribute] = {"true": TRUE, "false": FALSE, "unit": UNIT}
 
 
 def fast_type(text: str) -> Type | None:
-    """The type that a text is, if it is a common one."""
+    """The type of a text; None if it needs the grammar."""
     match = _TENSOR.fullmatch(text)
     if match is None:
         return _scalar_type(text)
@@ -60,7 +65,7 @@ def fast_type(text: str) -> Type | None:
 
 
 def fast_attribute(text: str) -> Attribute | None:
-    """The attribute that a text is, if it is a common one."""
+    """The attribute of a text; None if it needs the grammar."""
     first = text[:1]
     if first == '"':
         string = _STRING.fullmatch(text)
@@ -82,12 +87,12 @@ def fast_attribute(text: str) -> Attribute | None:
 
 
 def fast_location(text: str, alias: Callable[[str], Attribute | None]) -> Location | None:
-    """The location that `loc(…)` is, if it is a common one. `alias` gives what a `#name` stands for."""
+    """The location of `loc(…)`; None if it needs the grammar. `alias` looks up `#name`."""
     named = _NAMED_LOCATION.fullmatch(text)
     if named is not None:
         name, child, line, column = named.groups()
         if line is not None:
-            # A file without a name gets one from the grammar.
+            # The grammar names a file without a name.
             return FileLoc(name, int(line), int(column)) if name else None
         inner: Location | None = UnknownLoc() if child is None else _alias_location(child, alias)
         return None if inner is None else NameLoc(name, inner)
@@ -99,8 +104,8 @@ def fast_location(text: str, alias: Callable[[str], Attribute | None]) -> Locati
 
 
 def _alias_location(name: str, alias: Callable[[str], Attribute | None]) -> Location | None:
-    found = alias(name)
-    return found.location if isinstance(found, LocationAttr) else None
+    attribute = alias(name)
+    return attribute.location if isinstance(attribute, LocationAttr) else None
 
 
 def _scalar_type(text: str) -> Type | None:
@@ -109,9 +114,10 @@ def _scalar_type(text: str) -> Type | None:
     if _INTEGER_TYPE.fullmatch(text):
         return integer_type(text)
     if text.startswith("complex<"):
-        part = _scalar_type(text[8:-1])
-        is_whole = text.endswith(">") and isinstance(part, FloatType | IntegerType)
-        return ComplexType(part) if is_whole and part is not None else None
+        element = _scalar_type(text[8:-1])
+        if text.endswith(">") and isinstance(element, FloatType | IntegerType):
+            return ComplexType(element)
+        return None
     return {"index": INDEX, "none": NONE}.get(text)
 
 

@@ -1,11 +1,9 @@
-"""Reading locations."""
+"""Semantic actions of locations."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from sdyopt.asm.parser.attributes.dialect_symbols import dialect_symbol
-from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, action
+from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, Parts, action
 from sdyopt.asm.strings import unescape
 from sdyopt.diagnostics.location import (
     CallSite,
@@ -22,36 +20,36 @@ _UNKNOWN = UnknownLoc()
 
 
 @action("located")
-def _located(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> Location:
+def _located(_context: ActionContext, parts: Parts, _offsets: list[int]) -> Location:
     location: Location = parts[2]
     return location
 
 
 @action("unknown")
-def _unknown(_context: ActionContext, _parts: list[Any], _offsets: list[int]) -> Location:
+def _unknown(_context: ActionContext, _parts: Parts, _offsets: list[int]) -> Location:
     return _UNKNOWN
 
 
 @action("name_location")
-def _name_location(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> Location:
+def _name_location(_context: ActionContext, parts: Parts, _offsets: list[int]) -> Location:
     return NameLoc(_text(parts[0]), parts[2] if len(parts) == 4 else _UNKNOWN)
 
 
 @action("file_location")
-def _file_location(context: ActionContext, parts: list[Any], offsets: list[int]) -> Location:
+def _file_location(context: ActionContext, parts: Parts, offsets: list[int]) -> Location:
     line = _line(context, parts[2], offsets[2])
     column = _column(context, parts[4], offsets[4]) if len(parts) == 5 else 0
     return FileLoc(_file(parts[0]), line, column)
 
 
 @action("file_line_range")
-def _file_line_range(context: ActionContext, parts: list[Any], offsets: list[int]) -> Location:
+def _file_line_range(context: ActionContext, parts: Parts, offsets: list[int]) -> Location:
     line, column = _line(context, parts[2], offsets[2]), _column(context, parts[4], offsets[4])
     return _file_range(_file(parts[0]), line, column, line, _column(context, parts[7], offsets[7]))
 
 
 @action("file_range")
-def _whole_file_range(context: ActionContext, parts: list[Any], offsets: list[int]) -> Location:
+def _whole_file_range(context: ActionContext, parts: Parts, offsets: list[int]) -> Location:
     line, column = _line(context, parts[2], offsets[2]), _column(context, parts[4], offsets[4])
     end = _line(context, parts[6], offsets[6]), _column(context, parts[8], offsets[8])
     return _file_range(_file(parts[0]), line, column, *end)
@@ -64,28 +62,28 @@ def _file_range(file: str, line: int, column: int, end_line: int, end_column: in
 
 
 @action("callsite")
-def _callsite(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> Location:
+def _callsite(_context: ActionContext, parts: Parts, _offsets: list[int]) -> Location:
     return CallSite(parts[2], parts[4])
 
 
 @action("fused")
-def _fused(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> Location:
+def _fused(_context: ActionContext, parts: Parts, _offsets: list[int]) -> Location:
     return fused(parts[2] if len(parts) == 4 else ())
 
 
 @action("fused_with_metadata")
-def _fused_with_metadata(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> Location:
+def _fused_with_metadata(_context: ActionContext, parts: Parts, _offsets: list[int]) -> Location:
     return fused(parts[5] if len(parts) == 7 else (), parts[2])
 
 
 @action("location_alias")
 @action("dialect_location")
-def _location_alias(context: ActionContext, parts: list[Any], offsets: list[int]) -> Location:
-    found = dialect_symbol(context, parts, offsets).attribute_of(context, None)
-    if not isinstance(found, LocationAttr):
-        text = context.attribute_printer.attribute(found)
+def _location_alias(context: ActionContext, parts: Parts, offsets: list[int]) -> Location:
+    attribute = dialect_symbol(context, parts, offsets).attribute_of(context, None)
+    if not isinstance(attribute, LocationAttr):
+        text = context.attribute_printer.attribute(attribute)
         raise context.error_ahead(f"expected location attribute, but got{text}")
-    return found.location
+    return attribute.location
 
 
 def _text(literal: str) -> str:
@@ -93,7 +91,7 @@ def _text(literal: str) -> str:
 
 
 def _file(literal: str) -> str:
-    # A place in no file is one in what is read from the standard input.
+    # An empty name is that of the standard input.
     return _text(literal) or "-"
 
 

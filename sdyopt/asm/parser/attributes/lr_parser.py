@@ -1,23 +1,23 @@
-"""Runs the parse tables over a stretch of text.
+"""The LR parser, which runs the tables over a text.
 
-The stacks are lists, so no nesting of the input reaches Python's own stack.
+Its stacks are lists, so that deep nesting does not exhaust Python's stack.
 """
 
 from __future__ import annotations
 
 from typing import Any, Protocol
 
-from sdyopt.asm.parser.attributes.error_messages import AT_TOKEN, worded
+from sdyopt.asm.parser.attributes.error_messages import AT_TOKEN, message_at_token
 from sdyopt.asm.parser.attributes.lr_tables import Tables
 from sdyopt.asm.parser.lexer import END, ON_DEMAND, LexError, Token, demanded_token, next_token
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 
-# Brackets in brackets deeper than this are refused: recursion over what is built stays shallow.
+# The maximum nesting of brackets, which allows functions on the result to be recursive.
 MAX_DEPTH = 256
 
 
 class Builder(Protocol):
-    """Makes facts of parts, and errors of messages."""
+    """Runs semantic actions and makes errors."""
 
     following: int
 
@@ -28,10 +28,10 @@ class Builder(Protocol):
 
 
 def run(tables: Tables, start: str, text: str, position: int, end: int, builder: Builder) -> Any:
-    """What the text from `position` to `end` is, read as a `start`.
+    """Parses the text from `position` to `end` as the start symbol `start`; raises DiagnosticError.
 
-    Tokens are their text as parts. While an action runs, `builder.following` is where the next token
-    stands.
+    The value of a token is its text. While an action runs, `builder.following` is the offset of the next
+    token.
     """
     keywords = frozenset(tables.keywords)
     states, parts, offsets = [tables.starts[start]], [], []
@@ -58,11 +58,11 @@ def run(tables: Tables, start: str, text: str, position: int, end: int, builder:
             if rule < 0:
                 if len(states) == 2 and tables.gotos[states[0]].get(start) == state:
                     return parts[0]
-                if token.kind == END:  # the fault may be that no token can be made of what follows
+                if token.kind == END:  # the text may end before an invalid token
                     next_token(text, token.start, len(text), keywords)
-                message = worded(tables.messages[state], token.kind)
-                blame = builder.error if message in AT_TOKEN else builder.wrong_token_error
-                raise blame(message, token.start)
+                message = message_at_token(tables.messages[state], token.kind)
+                error_at = builder.error if message in AT_TOKEN else builder.wrong_token_error
+                raise error_at(message, token.start)
             origin, length, action = tables.rules[rule]
             built, offset = parts[-length:], offsets[-length:]
             del states[-length:], parts[-length:], offsets[-length:]

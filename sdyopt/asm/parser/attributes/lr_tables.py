@@ -1,8 +1,8 @@
-"""Parse tables: what Lark makes of the grammar, kept for the next run.
+"""LALR tables, which Lark builds from the grammar.
 
-Lark is only imported to build the tables, which takes a tenth of a second; running them (driver.py)
-takes no part of it. They come with the wheel. In a checkout they are kept in a folder of the user's
-own: as JSON, which can do no harm when read, and under a name that says which grammar they are for.
+Building them takes a tenth of a second; only this imports Lark. A wheel contains the tables. In a checkout
+they are cached in a directory of the user, as JSON, which is safe to load, and under a name that
+contains a checksum of the grammar.
 """
 
 from __future__ import annotations
@@ -17,37 +17,37 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sdyopt.asm.parser.attributes.error_messages import NEXT_PART, WORDINGS
+from sdyopt.asm.parser.attributes.error_messages import MESSAGES, NEXT_PART
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
 SHIPPED = Path(__file__).with_name("tables.json")
 STARTS = ("type", "attribute", "attribute_of_type", "dictionary", "located")
-# Part of the tables' name, so it has to change when their form does.
-_FORM = 1
+# Change it with the format of the tables.
+_FORMAT_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """A pushdown automaton. States and rules are numbers; tokens and what they build are names.
+    """An LR automaton. States and rules are numbers; tokens, symbols and actions are names.
 
-    In no state of this grammar is there more than one rule to reduce, so it is reduced without a look at
-    the next token. That is what a parser by recursive descent would do, and makes the messages those of
-    MLIR's: an optional part is passed over before the one after it is missed.
+    No state of this grammar reduces more than one rule, so it reduces without a lookahead, as a recursive
+    descent parser does. This gives MLIR's error messages: a missing optional part is not an error,
+    the missing part after it is.
     """
 
     key: str
     starts: dict[str, int]
     shifts: list[dict[str, int]]  # state -> token -> next state
-    reductions: list[int]  # state -> the rule to reduce if the token cannot be shifted, or -1
-    gotos: list[dict[str, int]]  # state -> what was built -> next state
-    rules: list[tuple[str, int, str]]  # what is built, of how many parts, by which action
-    messages: list[str]  # state -> what to say if it cannot go on
+    reductions: list[int]  # state -> the rule to reduce if it cannot shift the token, or -1
+    gotos: list[dict[str, int]]  # state -> symbol -> next state
+    rules: list[tuple[str, int, str]]  # symbol, number of parts, action
+    messages: list[str]  # state -> message of a syntax error
     keywords: list[str]
 
 
 @cache
 def load_tables() -> Tables:
-    """The tables of the grammar, from the nearest place that has them."""
+    """The tables of the grammar: from the wheel, from the user's cache, or newly built."""
     key = _key()
     for path in (SHIPPED, _user_file(key)):
         tables = None if path is None else _read(path, key)
@@ -60,12 +60,12 @@ def load_tables() -> Tables:
 
 
 def build_tables(key: str = "") -> Tables:
-    """Has Lark build the tables."""
-    from lark import Lark  # noqa: PLC0415  users wait for the start, and most runs do without
+    """Builds the tables with Lark."""
+    from lark import Lark  # noqa: PLC0415  slow to import, and rarely used
     from lark.lexer import Lexer  # noqa: PLC0415
 
     class NoLexer(Lexer):
-        """Stands where Lark wants a lexer. Ours works with the driver."""
+        """Lark requires a lexer to build tables, though `lr_parser` has its own."""
 
         def __init__(self, _configuration: Any) -> None:
             pass
@@ -86,7 +86,7 @@ def build_tables(key: str = "") -> Tables:
 
 
 def write_tables(tables: Tables, path: Path) -> None:
-    """Keeps the tables in a file, all or nothing. Where that cannot be, nothing is kept."""
+    """Writes the tables to a file atomically; does nothing if that fails."""
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     with suppress(OSError):
         draft.write_text(json.dumps(asdict(tables), separators=(",", ":")), encoding="utf-8")
@@ -94,7 +94,7 @@ def write_tables(tables: Tables, path: Path) -> None:
 
 
 def _exported(table: Any, literals: dict[str, str], key: str) -> Tables:
-    """Lark's table with numbers for its states and rules, and punctuation by what it looks like."""
+    """Lark's table with numbers for states and rules, and the text of literals for their names."""
     numbers = {state: number for number, state in enumerate(sorted(table.states, key=_state_order))}
     rules: dict[Any, int] = {}
     shifts: list[dict[str, int]] = []
@@ -111,7 +111,7 @@ def _exported(table: Any, literals: dict[str, str], key: str) -> Tables:
                 goto[name] = numbers[target]
             else:
                 shift[literals.get(name, name)] = numbers[target]
-        assert len(reducible) <= 1, f"the next token would have to decide: {sorted(state, key=repr)}"
+        assert len(reducible) <= 1, f"reduce/reduce conflict: {sorted(state, key=repr)}"
         shifts.append(shift)
         reductions.append(min(reducible, default=-1))
         gotos.append(goto)
@@ -132,15 +132,15 @@ def _state_order(state: Any) -> list[str]:
 
 
 def _message(state: Any, literals: dict[str, str]) -> str:
-    """What to say when the text cannot go on in a state, given as the rules under way in it."""
+    """The message of a syntax error in a state, which is a set of Lark's rule pointers."""
     pointers = [pointer for pointer in state if not pointer.is_satisfied]
-    under_way = [pointer for pointer in pointers if pointer.index] or pointers
-    under_way.sort(key=lambda pointer: (repr(pointer.rule), pointer.index))
-    for pointer in under_way:
+    started = [pointer for pointer in pointers if pointer.index] or pointers
+    started.sort(key=lambda pointer: (repr(pointer.rule), pointer.index))
+    for pointer in started:
         for name in (pointer.rule.origin.name, pointer.rule.alias):
-            if (name, pointer.index) in WORDINGS:
-                return WORDINGS[name, pointer.index]
-    following = [pointer.next.name for pointer in [*under_way, *sorted(pointers, key=repr)]]
+            if (name, pointer.index) in MESSAGES:
+                return MESSAGES[name, pointer.index]
+    following = [pointer.next.name for pointer in [*started, *sorted(pointers, key=repr)]]
     for name in following:
         if name in NEXT_PART:
             return NEXT_PART[name]
@@ -151,9 +151,10 @@ def _message(state: Any, literals: dict[str, str]) -> str:
 
 
 def _key() -> str:
-    """What the tables are for. Lark's version has no part in it, as it has none in running them."""
-    parts = (_FORM, sorted(WORDINGS.items()), sorted(NEXT_PART.items()), STARTS)
-    content = GRAMMAR.read_text(encoding="utf-8") + repr(parts)
+    """Identifies the grammar and messages. Lark's version is not part of it: the tables do not need Lark."""
+    content = GRAMMAR.read_text(encoding="utf-8") + repr(
+        (_FORMAT_VERSION, sorted(MESSAGES.items()), sorted(NEXT_PART.items()), STARTS)
+    )
     return f"{len(content)}-{zlib.crc32(content.encode()):08x}"
 
 
@@ -169,7 +170,7 @@ def _read(path: Path, key: str) -> Tables | None:
 
 
 def _user_file(key: str) -> Path | None:
-    """The user's file for these tables, if there is a folder that only the user can write to."""
+    """The cache file of these tables, None if there is no directory that only the user can write to."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111
     if not os.path.isabs(home):  # noqa: PTH117
         # There is no home, or a path that XDG tells programs to ignore.
@@ -182,4 +183,4 @@ def _user_file(key: str) -> Path | None:
         return None
     is_own = hasattr(os, "getuid") and state.st_uid == os.getuid()
     is_private = stat.S_ISDIR(state.st_mode) and not state.st_mode & 0o022
-    return folder / f"pieces-{key}.json" if is_own and is_private else None
+    return folder / f"attribute-tables-{key}.json" if is_own and is_private else None

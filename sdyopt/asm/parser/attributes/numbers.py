@@ -1,4 +1,4 @@
-"""Reading numbers: integers of every width, floats of every format."""
+"""Values and bytes of integer and float literals."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from sdyopt.ir.floats import encode_double
 from sdyopt.ir.numeric_attributes import integer_width, is_negative_possible, wrapped
 from sdyopt.ir.types import FloatType, IndexType, IntegerType
 
-# Numbers longer than this are out of any range: Python takes long to convert them, or refuses to.
+# Longer literals are out of range of any type, and Python may refuse to convert them.
 _MAX_DIGITS = 4000
 _ARRAY_CODES = {8: "b", 16: "h", 32: "i", 64: "q"}
 _FLOAT_CODES = {"f32": "f", "f64": "d"}
 
 
 def integer_value(digits: str, is_negative: bool, type: IntegerType | IndexType) -> int | None:
-    """The value of an integer literal in this type; None if the type has no room for it."""
+    """The value of an integer literal of this type; None if it is out of range."""
     is_hexadecimal = digits[1:2] == "x"
     if len(digits) > _MAX_DIGITS:
         digits = "0x" + digits[2:].lstrip("0") if is_hexadecimal else digits.lstrip("0")
@@ -29,7 +29,7 @@ def integer_value(digits: str, is_negative: bool, type: IntegerType | IndexType)
     width = integer_width(type)
     if is_negative:
         value = -value
-        # An `i0` has no sign, and `-0` has no sign bit that MLIR would find.
+        # As in MLIR, `-0` and negative `i0` are out of range.
         is_in_range = width > 0 and -(1 << (width - 1)) <= value < 0
     elif isinstance(type, IndexType) or type.signedness.value == "s":
         is_in_range = value < 1 << max(width - 1, 0)
@@ -39,7 +39,7 @@ def integer_value(digits: str, is_negative: bool, type: IntegerType | IndexType)
 
 
 def float_bits(context: ActionContext, digits: str, is_negative: bool, type: FloatType, offset: int) -> int:
-    """The bits that a literal stands for: a decimal number with a dot, or the bits in hexadecimal."""
+    """The bits of a float literal: a decimal number with a dot, or the bits in hexadecimal."""
     if "." in digits:
         return encode_double(float("-" + digits if is_negative else digits), type.format)
     if digits[1:2] != "x":
@@ -53,7 +53,7 @@ def float_bits(context: ActionContext, digits: str, is_negative: bool, type: Flo
 
 
 def pack_integers(values: Sequence[int], type: IntegerType | IndexType) -> bytes:
-    """The bytes of integers that are in the range of their type."""
+    """The bytes of integers that are in range of their type."""
     width = integer_width(type)
     code = _ARRAY_CODES.get(width)
     if code is not None:
@@ -65,19 +65,19 @@ def pack_integers(values: Sequence[int], type: IntegerType | IndexType) -> bytes
 
 
 def pack_floats(texts: Sequence[str], type: FloatType) -> bytes:
-    """The bytes of floats given as decimal texts with a dot."""
+    """The bytes of floats from decimal literals with a dot."""
     code = _FLOAT_CODES.get(type.name)
     if code is not None:
         return _little_endian(array(code, map(float, texts)))
     size = (type.width + 7) // 8
     format = type.format
-    known: dict[str, bytes] = {}
+    cache: dict[str, bytes] = {}
     packed = []
     for text in texts:
-        bits = known.get(text)
+        bits = cache.get(text)
         if bits is None:
             encoded = encode_double(float(text), format) & ((1 << 8 * size) - 1)
-            bits = known[text] = encoded.to_bytes(size, "little")
+            bits = cache[text] = encoded.to_bytes(size, "little")
         packed.append(bits)
     return b"".join(packed)
 

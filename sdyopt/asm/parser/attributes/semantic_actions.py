@@ -1,10 +1,10 @@
-"""Builds facts of the parts that the driver reads; the functions that do it register here.
+"""Semantic actions of the grammar, and the context that they run in.
 
     @action("complex")
-    def complex_type(reader, parts, places): ...
+    def _complex(context, parts, offsets): ...
 
-builds what the grammar calls `-> complex`. It is given the parts, tokens as their text, and where each
-of them stands.
+builds the result of a rule `-> complex` from its parts, tokens being their text, and the offsets of the
+parts.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
+from sdyopt.asm.lexical import BARE_ID, BLANKS
 from sdyopt.asm.parser.asm_parser import AttributeParser, end_of_previous
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.diagnostics.diagnostic import DiagnosticError
@@ -22,18 +23,20 @@ from sdyopt.ir.attribute import Attribute, DistinctAttr
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.types import NONE, Type
 
-Action = Callable[["ActionContext", list[Any], list[int]], Any]
+# The values of the symbols of a rule: the text of a token, or the result of an action.
+Parts = list[Any]
+Action = Callable[["ActionContext", Parts, list[int]], Any]
 A = TypeVar("A", bound=Action)
 
 _actions: dict[str, Action] = {}
 
-# An attribute's name, when its value is next.
-_NAMED_VALUE = re.compile(r"([A-Za-z_]\w*\.[\w.]+)\s*=\s*\Z")
+# The name of a dialect attribute before its value.
+_NAMED_VALUE = re.compile(rf"({BARE_ID}){BLANKS}={BLANKS}\Z")
 _LONGEST_NAME = 100
 
 
 def action(name: str) -> Callable[[A], A]:
-    """Decorator of the function that builds what the grammar calls `-> name`."""
+    """Decorator: the action of the grammar rules `-> name`."""
     assert name not in _actions, f"two actions for {name}"
 
     def register(function: A) -> A:
@@ -44,7 +47,7 @@ def action(name: str) -> Callable[[A], A]:
 
 
 class Environment(Protocol):
-    """What the pieces of a source may refer to."""
+    """What attributes may refer to: dialects and aliases."""
 
     dialects: DialectTable
     allow_unregistered: bool
@@ -55,7 +58,7 @@ class Environment(Protocol):
 
 
 class ActionContext:
-    """What building needs to know beside the parts."""
+    """State and error functions that are shared by the actions of one source."""
 
     def __init__(self, source: Source, environment: Environment, attribute_parser: AttributeParser) -> None:
         self.source = source
@@ -63,45 +66,45 @@ class ActionContext:
         self.attribute_parser = attribute_parser
         self.attribute_printer = AttributePrinter()
         self.distinct: dict[int, DistinctAttr] = {}
-        # Where the token behind the parts stands.
+        # The offset of the token after the parts.
         self.following = 0
-        # Where the colon before the type of a literal stands.
+        # The offset of the colon before the type of a literal.
         self.colon = 0
-        # The type of the `array<type: …>` being read.
+        # The type of the current `array<type: …>`.
         self.array_type: Type = NONE
-        # The type of the whole attribute, if the text around it says so.
+        # The type of the whole attribute, if its text has none.
         self.expected_type: Type | None = None
-        # The names that the affine map or set being read gives to its dimensions and symbols.
+        # The names of dimensions and symbols in the current affine map or set.
         self.affine_names: dict[str, AffineExpr] = {}
 
-    def build(self, action: str, parts: list[Any], offsets: list[int]) -> Any:
+    def build(self, action: str, parts: Parts, offsets: list[int]) -> Any:
         return _actions[action](self, parts, offsets)
 
     def error(self, message: str, offset: int) -> DiagnosticError:
-        """An error about what stands at an offset; at the end of the text, about its last character."""
+        """An error at an offset; at the end of the text, at its last character."""
         last = max(0, len(self.source.text) - 1)
         return DiagnosticError.at(self.source.location(min(offset, last)), message)
 
     def token_error(self, message: str, offset: int) -> DiagnosticError:
-        """An error about what stands at an offset being no token."""
+        """An error about an invalid token."""
         return DiagnosticError.at(self.source.location(offset), message)
 
     def error_ahead(self, message: str) -> DiagnosticError:
-        """An error that MLIR reports at the token it has not read yet."""
+        """An error at the next token."""
         return self.error(message, self.following)
 
     def error_with_type(self, message: str, type: Type, offset: int) -> DiagnosticError:
-        """An error whose message ends in a type."""
+        """An error with a type at the end of its message."""
         return self.error(f"{message}'{self.attribute_printer.type(type)}'", offset)
 
     def wrong_token_error(self, message: str, offset: int) -> DiagnosticError:
-        """An error about the token at an offset being another than expected."""
+        """An error about an unexpected token, at the end of the token before it."""
         last = max(0, len(self.source.text) - 1)
         error = self.error(message, end_of_previous(self.source.text, min(offset, last)))
         return error.help(hint) if (hint := self._hint(offset)) else error
 
     def _hint(self, offset: int) -> str:
-        """What a dialect has to say about one of its attributes being misspelt at an offset."""
+        """The dialect's help for a value of its attribute that starts with `<`; empty if there is none."""
         text = self.source.text
         name = _NAMED_VALUE.search(text, max(0, offset - _LONGEST_NAME), offset)
         if name is None or not text.startswith("<", offset):
@@ -114,34 +117,34 @@ class ActionContext:
 
 
 @action("empty_list")
-def _empty_list(_context: ActionContext, _parts: list[Any], _offsets: list[int]) -> list[Any]:
+def _empty_list(_context: ActionContext, _parts: Parts, _offsets: list[int]) -> Parts:
     return []
 
 
 @action("first")
-def _first(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> list[Any]:
+def _first(_context: ActionContext, parts: Parts, _offsets: list[int]) -> Parts:
     return [parts[0]]
 
 
 @action("more")
-def _more(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> list[Any]:
-    elements: list[Any] = parts[0]
+def _more(_context: ActionContext, parts: Parts, _offsets: list[int]) -> Parts:
+    elements: Parts = parts[0]
     elements.append(parts[-1])
     return elements
 
 
 @action("bracketed")
-def _bracketed(_context: ActionContext, parts: list[Any], _offsets: list[int]) -> Any:
+def _bracketed(_context: ActionContext, parts: Parts, _offsets: list[int]) -> Any:
     return parts[1]
 
 
-@action("first_place")
-def _first_with_offset(_context: ActionContext, parts: list[Any], offsets: list[int]) -> list[Any]:
+@action("first_with_offset")
+def _first_with_offset(_context: ActionContext, parts: Parts, offsets: list[int]) -> Parts:
     return [(parts[0], offsets[0])]
 
 
-@action("more_places")
-def _more_with_offset(_context: ActionContext, parts: list[Any], offsets: list[int]) -> list[Any]:
-    elements: list[Any] = parts[0]
+@action("more_with_offset")
+def _more_with_offset(_context: ActionContext, parts: Parts, offsets: list[int]) -> Parts:
+    elements: Parts = parts[0]
     elements.append((parts[2], offsets[2]))
     return elements

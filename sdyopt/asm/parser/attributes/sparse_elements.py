@@ -1,13 +1,12 @@
-"""Reading `sparse<indices, values>`."""
+"""Semantic actions of `sparse<indices, values>`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from sdyopt.asm.parser.attributes.dense_elements import elements_of, static_shape
 from sdyopt.asm.parser.attributes.element_literals import ElementList, Scanner
-from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, action
+from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, Parts, action
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.elements_attributes import (
     DenseElements,
@@ -74,7 +73,7 @@ class SparseLiteral:
 
 @action("sparse_elements")
 def _sparse_elements(
-    context: ActionContext, parts: list[Any], offsets: list[int]
+    context: ActionContext, parts: Parts, offsets: list[int]
 ) -> tuple[ElementList, ElementList]:
     if not parts[0].strip():
         return ElementList((0,)), ElementList((0,))
@@ -87,6 +86,6 @@ def _sparse_elements(
 
 
 @action("sparse")
-def _sparse(_context: ActionContext, parts: list[Any], offsets: list[int]) -> SparseLiteral:
+def _sparse(_context: ActionContext, parts: Parts, offsets: list[int]) -> SparseLiteral:
     indices, values = parts[2]
     return SparseLiteral(indices, values, offsets[0], offsets[2])

@@ -1,7 +1,7 @@
 // RUN: not sdy-opt %s -split-input-file 2>&1 | filecheck %s
 
-// The documentation puts the text of some attributes between `<` and `>`. That is an error, and help
-// says what is right.
+// The documentation has the text of some attributes between `<` and `>`. That is an error, and a help line
+// has the right syntax.
 
 // CHECK: error: expected '{'
 // CHECK: help: an attribute of this kind is written `#sdy<manual_axes{"x", "y"}>`
@@ -22,9 +22,9 @@ module attributes {test.mapping = #sdy.tensor_mapping<[i, j]>} {}
 
 // -----
 
-// The kind of a sharding may be left out inside another attribute and in sdy's own operations only.
+// The mnemonic may be left out only inside another attribute and in sdy's own operations.
 // CHECK: error: expected attribute value
-// CHECK: help: a sharding needs its kind in front: `sdy.sharding = #sdy.sharding<@mesh, […]>`
+// CHECK: help: write `sdy.sharding = #sdy.sharding<@mesh, […]>`
 func.func private @argument(%arg: tensor<8xf32> {sdy.sharding = <@mesh, [{"x"}]>})
 
 // -----

@@ -1,8 +1,8 @@
 // RUN: sdy-opt %s | filecheck %s
 // RUN: sdy-opt %s | sdy-opt - | filecheck %s
 
-// Attributes that stand alone: those whose text starts with `<` have their name before it, the others
-// inside. Blanks do not matter.
+// Attributes by themselves: those in angle brackets have the mnemonic before these, the others
+// inside. Blanks are ignored.
 // CHECK: module attributes {
 // CHECK-SAME: test.all_to_all = #sdy<all_to_all_param_list[{"x"}: 0->1, {"y":(1)2}: 2->3]>
 // CHECK-SAME: test.all_to_all_move = #sdy<all_to_all_param{"x"}: 0->1>

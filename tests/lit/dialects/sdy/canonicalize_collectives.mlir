@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=4, "y"=2, "z"=2]>
 
-// Collectives along no axes do nothing.
+// Collectives without axes are erased.
 // CHECK-LABEL: func.func @along_nothing
 // CHECK-SAME:    (%[[ARG:.*]]: tensor<8x8xf32>
 func.func @along_nothing(%arg: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
@@ -15,7 +15,7 @@ func.func @along_nothing(%arg: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@me
   return %4 : tensor<8x8xf32>
 }
 
-// What is gathered and then sliced the same way is as before.
+// A slice of a gather along the same axes is folded.
 // CHECK-LABEL: func.func @gather_then_slice
 // CHECK-SAME:    (%[[ARG:.*]]: tensor<8x8xf32>
 func.func @gather_then_slice(%arg: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}) -> tensor<8x8xf32> {
@@ -25,7 +25,7 @@ func.func @gather_then_slice(%arg: tensor<8x8xf32> {sdy.sharding = #sdy.sharding
   return %1 : tensor<8x8xf32>
 }
 
-// Another slice is kept.
+// A slice along other axes is not.
 // CHECK-LABEL: func.func @gather_then_slice_otherwise
 func.func @gather_then_slice_otherwise(%arg: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}) -> tensor<8x8xf32> {
   // CHECK-NEXT: %[[GATHERED:.*]] = sdy.all_gather
@@ -36,7 +36,7 @@ func.func @gather_then_slice_otherwise(%arg: tensor<8x8xf32> {sdy.sharding = #sd
   return %1 : tensor<8x8xf32>
 }
 
-// Copies made unreduced and summed again are copies.
+// An all-reduce of replicated_to_unreduced is folded.
 // CHECK-LABEL: func.func @replicated_to_unreduced_then_reduce
 // CHECK-SAME:    (%[[ARG:.*]]: tensor<8xf32>
 func.func @replicated_to_unreduced_then_reduce(%arg: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
@@ -46,7 +46,7 @@ func.func @replicated_to_unreduced_then_reduce(%arg: tensor<8xf32> {sdy.sharding
   return %1 : tensor<8xf32>
 }
 
-// Chunks made unreduced and summed are gathered.
+// An all-reduce of sharded_to_unreduced becomes an all-gather.
 // CHECK-LABEL: func.func @sharded_to_unreduced_then_reduce
 func.func @sharded_to_unreduced_then_reduce(%arg: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {"z"}]>}) -> tensor<8x8xf32> {
   // CHECK: %[[GATHERED:.*]] = sdy.all_gather [{"x":(2)2, "y"}, {"z"}] %arg0 out_sharding=<@mesh, [{"x":(1)2}, {}]> : tensor<8x8xf32>
@@ -56,7 +56,7 @@ func.func @sharded_to_unreduced_then_reduce(%arg: tensor<8x8xf32> {sdy.sharding 
   return %1 : tensor<8x8xf32>
 }
 
-// Two all-to-alls over different dimensions are one, its moves sorted.
+// All-to-alls with distinct dimensions are fused, and the parameters sorted.
 // CHECK-LABEL: func.func @all_to_alls
 func.func @all_to_alls(%arg: tensor<8x8x8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {"y"}, {}]>}) -> tensor<8x8x8x8xf32> {
   // CHECK-NEXT: %[[MOVED:.*]] = sdy.all_to_all [{"x"}: 0->1, {"y"}: 2->3] %arg0 out_sharding=<@mesh, [{}, {"x"}, {}, {"y"}]> : tensor<8x8x8x8xf32>
@@ -66,7 +66,7 @@ func.func @all_to_alls(%arg: tensor<8x8x8x8xf32> {sdy.sharding = #sdy.sharding<@
   return %1 : tensor<8x8x8x8xf32>
 }
 
-// Not so over the same dimensions, or if the first one is used otherwise. One that nobody uses goes.
+// They are not for a common dimension, or if the first one has other uses. An unused one is erased.
 // CHECK-LABEL: func.func @all_to_alls_in_the_way
 func.func @all_to_alls_in_the_way(%arg: tensor<8x8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}]>}) -> tensor<8x8x8xf32> {
   // CHECK-NEXT: %[[FIRST:.*]] = sdy.all_to_all [{"x"}: 0->1] %arg0
@@ -78,7 +78,7 @@ func.func @all_to_alls_in_the_way(%arg: tensor<8x8x8xf32> {sdy.sharding = #sdy.s
   return %1 : tensor<8x8x8xf32>
 }
 
-// What is summed and then sliced along the same axes is a reduce_scatter.
+// An all-slice of an all-reduce along the same axes becomes a reduce-scatter.
 // CHECK-LABEL: func.func @reduce_then_slice
 func.func @reduce_then_slice(%arg: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}], unreduced={"y", "z"}>}) -> tensor<8x8xf32> {
   // CHECK-NEXT: %[[SUM:.*]] = sdy.reduce_scatter [{"y"}, {"z"}] %arg0 out_sharding=<@mesh, [{"x", "y"}, {"z"}]> : tensor<8x8xf32>
@@ -88,7 +88,7 @@ func.func @reduce_then_slice(%arg: tensor<8x8xf32> {sdy.sharding = #sdy.sharding
   return %1 : tensor<8x8xf32>
 }
 
-// What else is sliced is sliced afterwards; equal slices become one.
+// Other axes are sliced after it; equal slices are merged.
 // CHECK-LABEL: func.func @reduce_then_slice_more
 func.func @reduce_then_slice_more(%arg: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"y"}>}) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
   // CHECK-NEXT: %[[SUM:.*]] = sdy.reduce_scatter [{"y"}, {}] %arg0 out_sharding=<@mesh, [{"y"}, {}]> : tensor<8x8xf32>
@@ -100,7 +100,7 @@ func.func @reduce_then_slice_more(%arg: tensor<8x8xf32> {sdy.sharding = #sdy.sha
   return %1, %2 : tensor<8x8xf32>, tensor<8x8xf32>
 }
 
-// Not so if an axis is summed along and not sliced first.
+// Not if a reduced axis is not a prefix of the sliced axes of a dimension.
 // CHECK-LABEL: func.func @reduce_then_slice_in_the_way
 func.func @reduce_then_slice_in_the_way(%arg: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"y"}>}) -> tensor<8x8xf32> {
   // CHECK-NEXT: sdy.all_reduce

@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2, "one"=1, "single"=1]>
 
-// Operands whose arguments nobody uses go, with their shardings.
+// Operands with unused arguments are erased with their shardings.
 // CHECK-LABEL: func.func @unused_inputs
 func.func @unused_inputs(%a: tensor<8xf32>, %b: tensor<8x8xf32>, %c: tensor<4xf32>) -> tensor<8xf32> {
   // CHECK: sdy.manual_computation(%arg0, %arg2) in_shardings=[<@mesh, [{"x"}]>, <@mesh, [{}]>]
@@ -15,7 +15,7 @@ func.func @unused_inputs(%a: tensor<8xf32>, %b: tensor<8x8xf32>, %c: tensor<4xf3
   return %0 : tensor<8xf32>
 }
 
-// A body over axes of size 1 takes the place of the operation.
+// A body whose manual axes have size 1 is inlined.
 // CHECK-LABEL: func.func @axes_of_size_1
 // CHECK-SAME:    (%[[A:.*]]: tensor<8xf32>, %[[B:.*]]: tensor<8xf32>)
 func.func @axes_of_size_1(%a: tensor<8xf32>, %b: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
@@ -28,7 +28,7 @@ func.func @axes_of_size_1(%a: tensor<8xf32>, %b: tensor<8xf32>) -> (tensor<8xf32
   return %0#0, %0#1 : tensor<8xf32>, tensor<8xf32>
 }
 
-// So does one without manual axes, and one inside another.
+// So is one without manual axes, and a nested one.
 // CHECK-LABEL: func.func @no_axes
 func.func @no_axes(%a: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK-NEXT: stablehlo.negate %arg0
@@ -45,7 +45,7 @@ func.func @no_axes(%a: tensor<8xf32>) -> tensor<8xf32> {
   return %0 : tensor<8xf32>
 }
 
-// One that takes and gives nothing and does nothing goes; one that does something is kept as its body.
+// One without values and with an empty body is erased; otherwise the body is inlined.
 // CHECK-LABEL: func.func @nothing
 func.func @nothing() {
   // CHECK-NEXT: stablehlo.custom_call @effect()
@@ -60,8 +60,8 @@ func.func @nothing() {
   return
 }
 
-// What was put in place of one is simplified further in the next round only. There the constant of the case
-// comes behind something that still has a user, and so goes to the top, before the others.
+// The driver visits an inlined body in its next iteration only. There the constant of the case
+// follows an operation with a use, and is therefore moved to the top, before the others.
 // CHECK-LABEL: func.func @looked_at_in_the_next_round
 func.func @looked_at_in_the_next_round(%a: tensor<8xf32>) -> (tensor<f32>, tensor<f32>) {
   // CHECK-NEXT: %[[TWO:.*]] = stablehlo.constant dense<2.000000e+00>

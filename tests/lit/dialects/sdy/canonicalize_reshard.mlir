@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// Of two reshards the second one counts.
+// A reshard of a reshard is folded.
 // CHECK-LABEL: func.func @twice
 func.func @twice(%arg: tensor<8x8xf32>) -> tensor<8x8xf32> {
   // CHECK-NEXT: %[[MOVED:.*]] = sdy.reshard %arg0 <@mesh, [{}, {"x"}]> : tensor<8x8xf32>
@@ -12,7 +12,7 @@ func.func @twice(%arg: tensor<8x8xf32>) -> tensor<8x8xf32> {
   return %1 : tensor<8x8xf32>
 }
 
-// Unless the first one is used otherwise.
+// Not if the first one has other uses.
 // CHECK-LABEL: func.func @first_is_used
 func.func @first_is_used(%arg: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
   // CHECK-NEXT: %[[FIRST:.*]] = sdy.reshard %arg0
@@ -22,7 +22,7 @@ func.func @first_is_used(%arg: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8x
   return %0, %1 : tensor<8x8xf32>, tensor<8x8xf32>
 }
 
-// The same reshard of the same value is made once.
+// An equal reshard of the same value is reused.
 // CHECK-LABEL: func.func @the_same
 func.func @the_same(%arg: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
   // CHECK-NEXT: %[[MOVED:.*]] = sdy.reshard %arg0 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
@@ -32,7 +32,7 @@ func.func @the_same(%arg: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>)
   return %0, %1 : tensor<8x8xf32>, tensor<8x8xf32>
 }
 
-// Also if it comes after a reshape that keeps the devices' data together: then the result is reshaped.
+// So is one after a reshape that does not change the devices' data: its result is reshaped.
 // CHECK-LABEL: func.func @reshaped
 func.func @reshaped(%arg: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<64xf32>) {
   // CHECK-NEXT: %[[MOVED:.*]] = sdy.reshard %arg0 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
@@ -44,7 +44,7 @@ func.func @reshaped(%arg: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<64xf32>) 
   return %0, %2 : tensor<8x8xf32>, tensor<64xf32>
 }
 
-// The earlier one may be behind the reshape, too: its result is reshaped back.
+// The earlier one may follow the reshape: its result is reshaped back.
 // CHECK-LABEL: func.func @reshaped_before
 func.func @reshaped_before(%arg: tensor<8x8xf32>) -> (tensor<64xf32>, tensor<8x8xf32>) {
   // CHECK-NEXT: %[[FLAT:.*]] = stablehlo.reshape %arg0 : (tensor<8x8xf32>) -> tensor<64xf32>
@@ -57,7 +57,7 @@ func.func @reshaped_before(%arg: tensor<8x8xf32>) -> (tensor<64xf32>, tensor<8x8
   return %1, %2 : tensor<64xf32>, tensor<8x8xf32>
 }
 
-// After a transpose the dimensions are looked up where they came from; the tensor must be square.
+// A transpose permutes the dimension shardings; the tensor must be square.
 // CHECK-LABEL: func.func @transposed
 func.func @transposed(%arg: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
   // CHECK-NEXT: %[[MOVED:.*]] = sdy.reshard %arg0 <@mesh, [{"x"}, {"y"}]> : tensor<8x8xf32>
@@ -69,7 +69,7 @@ func.func @transposed(%arg: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32
   return %0, %2 : tensor<8x8xf32>, tensor<8x8xf32>
 }
 
-// A reshape that would leave the devices with other data is in the way.
+// Not through a reshape that changes the devices' data.
 // CHECK-LABEL: func.func @split_otherwise
 func.func @split_otherwise(%arg: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<64xf32>) {
   // CHECK: sdy.reshard {{.*}} <@mesh, [{}, {"x"}]>
@@ -80,7 +80,7 @@ func.func @split_otherwise(%arg: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<64
   return %0, %2 : tensor<8x8xf32>, tensor<64xf32>
 }
 
-// A later reshard, or one in another block, cannot be used.
+// A later reshard, or one in another block, is not reused.
 // CHECK-LABEL: func.func @elsewhere
 func.func @elsewhere(%arg: tensor<8xf32>, %index: tensor<i32>) -> (tensor<8xf32>, tensor<8xf32>) {
   // CHECK: stablehlo.case

@@ -1,11 +1,11 @@
 // RUN: sdy-opt %s -allow-unregistered-dialect -canonicalize | filecheck %s
 
-// In the regions of operations that nobody knows, an operation may use its own result, which has to come
-// to an end.
+// In regions of unregistered operations, an operation may use its own result, and the patterns
+// must terminate.
 
 sdy.mesh @mesh = <["x"=2]>
 
-// A reshard of itself cannot be made of anything else; of two in a circle one is left.
+// A reshard of itself is not folded; of two in a cycle one remains.
 // CHECK-LABEL: func.func @reshard_of_itself
 // CHECK: %[[OWN:.*]] = sdy.reshard %[[OWN]] <@mesh, [{"x"}]>
 // CHECK-NEXT: "test.use"(%[[OWN]])
@@ -19,7 +19,7 @@ func.func @reshard_of_itself() {
   return
 }
 
-// A reshard of a reshape of itself, and one of reshapes in a circle.
+// A reshard of a reshape of itself, and one of a cycle of reshapes.
 // CHECK-LABEL: func.func @reshape_of_itself
 // CHECK: "test.use"
 func.func @reshape_of_itself() {

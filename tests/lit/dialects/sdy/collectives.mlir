@@ -4,7 +4,7 @@
 sdy.mesh @mesh = <["x"=4, "y"=2, "z"=2]>
 sdy.mesh @reversed = <["x"=4, "y"=2, "z"=2], device_ids=[15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]>
 
-// all_gather takes axes, or the minor part of one, from the end of each dimension.
+// all_gather removes a suffix of axes, or a minor-most sub-axis, from each dimension.
 // CHECK-LABEL: func.func @all_gather
 func.func @all_gather(%arg: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {"z"}]>}) {
   // CHECK: %[[PART:.*]] = sdy.all_gather [{"x":(2)2, "y"}, {}] %arg0 out_sharding=<@mesh, [{"x":(1)2}, {"z"}]> : tensor<16x8xf32>
@@ -14,7 +14,7 @@ func.func @all_gather(%arg: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh
   return
 }
 
-// all_slice adds axes at the end, where parts of one axis make up the whole. No sharding is none at all.
+// all_slice appends axes and merges sub-axes. An operand without a sharding is fully replicated.
 // CHECK-LABEL: func.func @all_slice
 func.func @all_slice(%arg: tensor<16x8xf32>) {
   // CHECK: %[[PART:.*]] = sdy.all_slice [{"x":(1)2}, {}] %arg0 out_sharding=<@mesh, [{"x":(1)2}, {}]> : tensor<16x8xf32>
@@ -24,7 +24,7 @@ func.func @all_slice(%arg: tensor<16x8xf32>) {
   return
 }
 
-// all_to_all moves axes from one dimension to another, in several pairs of dimensions at once.
+// all_to_all moves axes between dimensions, for several pairs of dimensions at once.
 // CHECK-LABEL: func.func @all_to_all
 func.func @all_to_all(%arg: tensor<8x8x8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}, {"z"}, {}]>}) {
   // CHECK: sdy.all_to_all [{"y"}: 0->1, {"z"}: 2->3] %arg0 out_sharding=<@mesh, [{"x"}, {"y"}, {}, {"z"}]> : tensor<8x8x8x8xf32>
@@ -32,7 +32,7 @@ func.func @all_to_all(%arg: tensor<8x8x8x8xf32> {sdy.sharding = #sdy.sharding<@m
   return
 }
 
-// collective_permute exchanges axes of the same size, and the order of the devices.
+// collective_permute replaces axes with others of the same size, and changes device orders.
 // CHECK-LABEL: func.func @collective_permute
 func.func @collective_permute(%arg: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) {
   // CHECK: %[[MOVED:.*]] = sdy.collective_permute %arg0 out_sharding=<@mesh, [{"z", "x":(1)2}, {"x":(2)2}]> : tensor<16x8xf32>
@@ -42,7 +42,7 @@ func.func @collective_permute(%arg: tensor<16x8xf32> {sdy.sharding = #sdy.shardi
   return
 }
 
-// all_reduce sums along axes that the tensor may be unreduced along.
+// all_reduce reduces along axes, along which the operand may be unreduced.
 // CHECK-LABEL: func.func @all_reduce
 func.func @all_reduce(%arg: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {?}], unreduced={"y"}>}, %other: tensor<16x8xf32>) {
   // CHECK: sdy.all_reduce {"y", "z"} %arg0 out_sharding=<@mesh, [{"x"}, {}]> : tensor<16x8xf32>
@@ -52,7 +52,7 @@ func.func @all_reduce(%arg: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh
   return
 }
 
-// reduce_scatter sums, and shards the sum along the same axes.
+// reduce_scatter reduces along axes and shards the result along them.
 // CHECK-LABEL: func.func @reduce_scatter
 func.func @reduce_scatter(%arg: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}], unreduced={"y"}>}) {
   // CHECK: sdy.reduce_scatter [{"y"}, {}] %arg0 out_sharding=<@mesh, [{"x", "y"}, {}]> : tensor<16x8xf32>
@@ -60,7 +60,7 @@ func.func @reduce_scatter(%arg: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@
   return
 }
 
-// Two ways to become unreduced: from sharded, from replicated. Axes are in the order of the mesh.
+// Sharded or replicated axes become unreduced. Unreduced axes are in mesh order.
 // CHECK-LABEL: func.func @unreduced
 func.func @unreduced(%arg: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {"x":(2)2}], replicated={"x":(1)2}>}) {
   // CHECK: %[[SHARDED:.*]] = sdy.sharded_to_unreduced [{"y"}, {"x":(2)2}] %arg0 out_sharding=<@mesh, [{}, {}], unreduced={"x":(2)2, "y"}> : tensor<16x8xf32>
@@ -70,7 +70,7 @@ func.func @unreduced(%arg: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh,
   return
 }
 
-// In a loop, an argument has the sharding of the loop's result.
+// In a loop, a block argument has the sharding of the loop's result.
 // CHECK-LABEL: func.func @loop
 func.func @loop(%arg: tensor<8xf32>, %flag: tensor<i1>) {
   %0:2 = stablehlo.while(%iter = %arg, %go = %flag) : tensor<8xf32>, tensor<i1> attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>, <@mesh, []>]>}

@@ -1,9 +1,9 @@
 // RUN: sdy-opt %s | filecheck %s
 
-// The examples of the reference's page on its dialect, made complete. Where the page and the reference
-// disagree, the reference counts: see also mesh.mlir (devices in order are dropped, meshes of different
-// sizes are fine), sharding_rule.mlir (any operation may have a custom rule) and
-// attribute_spellings_errors.mlir.
+// The examples of the reference's dialect documentation, completed. Where it differs from the
+// implementation, the latter counts: see also mesh.mlir (iota device ids are dropped, meshes of different
+// sizes are valid), sharding_rule.mlir (any operation may have a custom rule) and
+// attribute_syntax_errors.mlir.
 
 // CHECK: sdy.mesh @placeholder = <[]>
 sdy.mesh @placeholder = <[]>
@@ -32,7 +32,7 @@ func.func @all_slice(%0: tensor<8x8x8xf32>) -> tensor<8x8x8xf32> {
   return %2 : tensor<8x8x8xf32>
 }
 
-// The page's type, 8x8x4x4x32, has no type of elements.
+// The documentation's type, 8x8x4x4x32, has no element type.
 // CHECK-LABEL: func.func @all_to_all
 func.func @all_to_all(%0: tensor<8x8x4x4xf32>) -> tensor<8x8x4x4xf32> {
   %1 = stablehlo.tanh %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"a", "b"}, {"c"}, {}, {}]>]>} : tensor<8x8x4x4xf32>

@@ -20,7 +20,7 @@ func.func @local_shapes(%arg: tensor<8x16xf32>) -> tensor<8x16xf32> {
   return %0 : tensor<8x16xf32>
 }
 
-// Blanks around `=` do not matter, nor does what is said about arguments.
+// Blanks around `=`, and argument attributes, are ignored.
 // CHECK-LABEL: func.func @layout
 func.func @layout(%arg: tensor<8xf32>) {
   // CHECK: sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{}]>] out_shardings=[] manual_axes={"y"} (%arg1: tensor<8xf32>) {
@@ -30,7 +30,7 @@ func.func @layout(%arg: tensor<8xf32>) {
   return
 }
 
-// Without operands and results there need not be any axes.
+// Without operands and results, manual axes are optional.
 // CHECK-LABEL: func.func @nothing
 func.func @nothing() {
   // CHECK:      sdy.manual_computation() in_shardings=[] out_shardings=[] manual_axes={} () {
@@ -42,7 +42,7 @@ func.func @nothing() {
   return
 }
 
-// One within the other binds other axes. An empty mesh goes with any.
+// A nested one binds other axes. An empty mesh is compatible with any.
 // CHECK-LABEL: func.func @nested
 func.func @nested(%arg: tensor<8x16xf32>) -> tensor<8x16xf32> {
   // CHECK: manual_axes={"x"} (%arg1: tensor<4x16xf32>) {

@@ -109,7 +109,7 @@ func.func @unknown_axis(%arg: tensor<8xf32>) {
 
 sdy.mesh @mesh = <["x"=2]>
 
-// Nobody inside shards along a manual axis.
+// Sharding along a manual axis inside the body.
 func.func @bound_axis(%arg: tensor<8xf32>) {
   // expected-note @+1 {{parent bounding this axis as manual}}
   sdy.manual_computation(%arg) in_shardings=[<@mesh, [{}]>] out_shardings=[] manual_axes={"x"} (%in: tensor<8xf32>) {
@@ -124,7 +124,7 @@ func.func @bound_axis(%arg: tensor<8xf32>) {
 
 sdy.mesh @mesh = <["x"=2]>
 
-// Nor is it made manual again.
+// A manual axis that is bound again.
 func.func @bound_twice(%arg: tensor<8xf32>) {
   // expected-note @+1 {{parent bounding this axis as manual}}
   sdy.manual_computation(%arg) in_shardings=[<@mesh, [{}]>] out_shardings=[] manual_axes={"x"} (%in: tensor<8xf32>) {

@@ -50,7 +50,7 @@ sdy.mesh @mesh = <["x"=4]>
 
 // -----
 
-// A mesh stands in a module, not in a function.
+// A mesh must be in a module, not in a function.
 func.func @f() {
   // expected-error @+1 {{'sdy.mesh' op expects parent op 'builtin.module'}}
   sdy.mesh @mesh = <["x"=2]>

@@ -18,7 +18,7 @@ func.func @shardings(%arg: tensor<8xf32>, %other: tensor<4xf32>) -> tensor<8xf32
   return %0#1 : tensor<8xf32>
 }
 
-// There may be shardings on one side only, or none, or no values at all.
+// Shardings of one side only, none, and no values at all.
 // CHECK-LABEL: func.func @optional_parts
 func.func @optional_parts(%arg: tensor<8xf32>) {
   // CHECK: sdy.named_computation<"in">(%arg0) in_shardings=[<@mesh, [{"x"}]>] (%arg1: tensor<8xf32>) {

@@ -3,7 +3,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// How users and the partitioner say how a value is sharded.
+// Sharding constraints and reshards.
 // CHECK-LABEL: func.func @shardings
 // CHECK-SAME:    (%[[ARG:.*]]: tensor<8x8xf32>)
 func.func @shardings(%arg: tensor<8x8xf32>) -> tensor<8x8xf32> {
@@ -17,7 +17,7 @@ func.func @shardings(%arg: tensor<8x8xf32>) -> tensor<8x8xf32> {
   return %1 : tensor<8x8xf32>
 }
 
-// Shardings may go one way, or not at all.
+// Barriers allow propagation in one direction, or none.
 // CHECK-LABEL: func.func @barriers
 func.func @barriers(%arg: tensor<8xf32>) {
   // CHECK: sdy.propagation_barrier %arg0 allowed_direction=NONE : tensor<8xf32>
@@ -29,7 +29,7 @@ func.func @barriers(%arg: tensor<8xf32>) {
   return
 }
 
-// A constant that is never merged with another.
+// A constant that is not merged with others.
 // CHECK-LABEL: func.func @constants
 func.func @constants() -> (tensor<2xf32>, tensor<2xf32>) {
   // CHECK: %[[FIRST:.*]] = sdy.constant dense<[0.000000e+00, 1.000000e+00]> : tensor<2xf32>
@@ -40,7 +40,7 @@ func.func @constants() -> (tensor<2xf32>, tensor<2xf32>) {
   return %0, %1 : tensor<2xf32>, tensor<2xf32>
 }
 
-// An edge stands behind its owner, with or without a sharding.
+// A data-flow edge takes its owner, with or without a sharding.
 // CHECK-LABEL: func.func @edges
 // CHECK-SAME:    (%[[ARG:.*]]: tensor<8xf32>, %{{.*}}: tensor<8xf32>)
 func.func @edges(%arg: tensor<8xf32>, %other: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {

@@ -65,7 +65,7 @@ func.func @edge_is_not_alone(%arg: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
-// An operation of sdy that no data flows through owns no edge.
+// An sdy operation that is no data-flow operation owns no edge.
 func.func @edge_without_owner(%arg: tensor<8xf32>) {
   // expected-note @+1 {{sdy op defining the input of the sdy.data_flow_edge}}
   %0 = sdy.propagation_barrier %arg allowed_direction=NONE : tensor<8xf32>
@@ -96,7 +96,7 @@ func.func @edge_of_another_argument(%arg: tensor<8xf32>) {
 
 // -----
 
-// All that refers to symbols is checked in the end, the last function first.
+// Symbol uses are verified last, from the last function to the first.
 func.func @checked_later(%arg: tensor<8xf32>) {
   %0 = sdy.reshard %arg <@missing, [{}]> : tensor<8xf32>
   return

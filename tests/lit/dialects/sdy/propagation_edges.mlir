@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// Which sharding came from which, in which step of propagation.
+// The propagation steps of an operation.
 // CHECK-LABEL: func.func @steps
 func.func @steps(%arg: tensor<8x8xf32>) -> tensor<8x8xf32> {
   // CHECK: sdy.propagation_edges = #sdy.propagation_edges<[
@@ -14,7 +14,7 @@ func.func @steps(%arg: tensor<8x8xf32>) -> tensor<8x8xf32> {
   return %0 : tensor<8x8xf32>
 }
 
-// Of operations with a body, the results and the arguments have a list each.
+// An operation with a body has a list for its results and one for its arguments.
 // CHECK-LABEL: func.func @lists
 func.func @lists(%arg: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK: sdy.block_arg_propagation_edges = [], sdy.result_propagation_edges = [#sdy.propagation_edges<[{step-0 = [{"x" = operand-0 -> [result-0]}]}]>]

@@ -3,7 +3,7 @@
 sdy.mesh @mesh = <["x"=2, "y"=4, "z"=4]>
 sdy.mesh @maximal = <[], device_ids=[0]>
 
-// Arguments and results of a function have one sharding each.
+// Shardings of function arguments and results.
 // CHECK-LABEL: func.func @function
 // CHECK-SAME:      %arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}
 // CHECK-SAME:      -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>})
@@ -12,7 +12,7 @@ func.func @function(%arg: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [
   return %arg : tensor<8x8xf32>
 }
 
-// An operation has one for each result; priorities, open dimensions and parts of axes are kept.
+// A sharding for each result of an operation; priorities, open dimensions and sub-axes.
 // CHECK-LABEL: func.func @operation
 func.func @operation(%arg: tensor<8x8xf32>) -> tensor<8x8xf32> {
   // CHECK: sdy.sharding_per_value<[<@mesh, [{"x", ?}p0, {"y":(1)2, "z", ?}p12]>]>
@@ -20,7 +20,7 @@ func.func @operation(%arg: tensor<8x8xf32>) -> tensor<8x8xf32> {
   return %0 : tensor<8x8xf32>
 }
 
-// Replicated and unreduced axes are in the order of the mesh, and written in this order.
+// Replicated and unreduced axes in mesh order.
 // CHECK-LABEL: func.func @other_axes
 func.func @other_axes(%arg: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK: <@mesh, [{?}], replicated={"x", "z"}>
@@ -30,7 +30,7 @@ func.func @other_axes(%arg: tensor<8xf32>) -> tensor<8xf32> {
   return %0 : tensor<8xf32>
 }
 
-// The mesh may stand in the sharding itself.
+// An inlined mesh.
 // CHECK-LABEL: func.func @inline_mesh
 func.func @inline_mesh(%arg: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK: sdy.sharding_constraint %arg0 <mesh<["x"=2, "y"=4]>, [{"y"}]> : tensor<8xf32>
@@ -40,7 +40,7 @@ func.func @inline_mesh(%arg: tensor<8xf32>) -> tensor<8xf32> {
   return %0 : tensor<8xf32>
 }
 
-// What is on one device, or has no dimensions, has no dimensions in its sharding.
+// A maximal sharding, and that of a non-shaped type, have no dimensions.
 // CHECK-LABEL: func.func @rank_0
 func.func @rank_0(%arg: tensor<8xf32>, %scalar: tensor<f32>, %token: !stablehlo.token) {
   // CHECK: <@maximal, []> : tensor<8xf32>
@@ -52,7 +52,7 @@ func.func @rank_0(%arg: tensor<8xf32>, %scalar: tensor<f32>, %token: !stablehlo.
   return
 }
 
-// A dimension need not be divisible by the number of its parts, and may be of unknown size.
+// A dimension may be dynamic, and need not be divisible by its sharded size.
 // CHECK-LABEL: func.func @uneven
 func.func @uneven(%arg: tensor<7x?xf32>) {
   // CHECK: <@mesh, [{"y"}, {"x"}]> : tensor<7x?xf32>
@@ -60,7 +60,7 @@ func.func @uneven(%arg: tensor<7x?xf32>) {
   return
 }
 
-// An operation without results may have the sharding of where it runs.
+// An operation without results may have a maximal sharding.
 // CHECK-LABEL: func.func @no_results
 func.func @no_results(%arg: tensor<8xf32>) {
   // CHECK: sdy.sharding_per_value<[<@maximal, []>]>

@@ -30,7 +30,7 @@ func.func @number_of_shardings(%arg: tensor<8xf32>) {
 
 sdy.mesh @mesh = <["x"=2]>
 
-// One of several results is named by its number.
+// The index of a result, if there are several.
 func.func @which_result(%arg: tensor<8xf32>) {
   // expected-error @+1 {{'test.op' op result 1 - sharding doesn't match tensor rank: 2 != 1}}
   %0:2 = "test.op"(%arg) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>, <@mesh, [{}, {}]>]>} : (tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
@@ -141,7 +141,7 @@ func.func @order_of_the_mesh(%arg: tensor<8xf32>) {
 
 sdy.mesh @mesh = <["x"=8, "y"=2]>
 
-// A part of an axis comes before what follows it in the axis.
+// Sub-axes of one axis must be in order.
 func.func @order_within_an_axis(%arg: tensor<8xf32>) {
   // expected-error @+1 {{unreduced axes are not ordered w.r.t. mesh}}
   %0 = sdy.sharding_constraint %arg <@mesh, [{}], unreduced={"x":(4)2, "x":(1)2}> : tensor<8xf32>

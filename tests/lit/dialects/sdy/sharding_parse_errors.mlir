@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -split-input-file -verify-diagnostics
 
-// What is wrong inside is told first, then what could not be read because of it.
+// The error in a parameter is followed by an error for each enclosing parameter.
 
 // expected-error @+3 {{expected string}}
 // expected-error @+2 {{failed to parse Sdy_AxisRef parameter 'name' which is to be a `::llvm::StringRef`}}
@@ -78,7 +78,7 @@ func.func private @twice(tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]
 
 // -----
 
-// Inside an operation of sdy, errors about its attribute name the operation.
+// In an sdy operation, errors in its attributes start with the operation's name.
 func.func @f(%arg: tensor<8xf32>) {
   // expected-error @+3 {{custom op 'sdy.reshard' expected string}}
   // expected-error @+2 {{custom op 'sdy.reshard' failed to parse Sdy_AxisRef parameter 'name' which is to be a `::llvm::StringRef`}}

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -allow-unregistered-dialect | filecheck %s
 
-// A factor for each pair of dimensions that are split alike, in order of first use.
+// A factor for each set of corresponding dimensions, in order of first use.
 // CHECK-LABEL: func.func @elementwise
 func.func @elementwise(%arg: tensor<8x16xf32>) -> tensor<8x16xf32> {
   // CHECK: {sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i, j]) {i=8, j=16}>}
@@ -8,7 +8,7 @@ func.func @elementwise(%arg: tensor<8x16xf32>) -> tensor<8x16xf32> {
   return %0 : tensor<8x16xf32>
 }
 
-// A dimension of several factors, and factors that are special.
+// A dimension of several factors, and special factors.
 // CHECK-LABEL: func.func @special_factors
 func.func @special_factors(%arg: tensor<8x16x4x2xf32>) -> tensor<16x4x2xf32> {
   // CHECK: #sdy.op_sharding_rule<([ij, k, l, m])->([k, l, m]) {i=2, j=4, k=16, l=4, m=2}
@@ -17,7 +17,7 @@ func.func @special_factors(%arg: tensor<8x16x4x2xf32>) -> tensor<16x4x2xf32> {
   return %0 : tensor<16x4x2xf32>
 }
 
-// Factors after z are numbered; scalars have no dimensions; a rule of any operation may be custom.
+// Factors after z are numbered; scalars have no dimensions; any operation may have a custom rule.
 // CHECK-LABEL: func.func @many_factors
 func.func @many_factors(%arg: tensor<2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2xf32>, %scalar: tensor<f32>) {
   // CHECK: <([i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, z_1, z_2], [])->([]) {i=2, {{.*}}, z=2, z_1=2, z_2=2}, custom>

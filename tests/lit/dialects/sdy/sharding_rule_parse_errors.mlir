@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -split-input-file -verify-diagnostics
 
-// A dimension without factors cannot be written, so `*` is refused.
+// A dimension without factors has no syntax, so `*` is rejected.
 // expected-error @+2 {{expected ']'}}
 // expected-error @+1 {{failed to parse Sdy_OpShardingRule parameter 'operand_mappings' which is to be a `::llvm::ArrayRef<TensorMappingAttr>`}}
 module attributes {test.rule = #sdy.op_sharding_rule<([*])->([i]) {i=2}>} {}
@@ -28,7 +28,7 @@ module attributes {test.rule = #sdy.op_sharding_rule<([z_0])->([i]) {i=2}>} {}
 
 // -----
 
-// A number that is too large is told, and taken for 0: here z.
+// A number that is too large is an error, and replaced with 0: here z.
 // expected-error @+2 {{expecting symbol index <=2^63-1. Received: '9223372036854775808'}}
 // expected-error @+1 {{Expecting factor index symbol 'i', received: 'z'}}
 module attributes {test.rule = #sdy.op_sharding_rule<([i])->([i]) {z_9223372036854775808=2}>} {}
@@ -50,7 +50,7 @@ module attributes {test.rule = #sdy.op_sharding_rule<([i])->([i]) {i=4294967296}
 
 // -----
 
-// Special factors come in a fixed order.
+// Special factors have a fixed order.
 // expected-error @+1 {{expected '>'}}
 module attributes {test.rule = #sdy.op_sharding_rule<([i])->([]) {i=2} permutation={i} reduction={i}>} {}
 

@@ -1,4 +1,4 @@
-"""Axis references: the algebra on intervals, compared with what each reference selects of an axis."""
+"""Axis references: interval operations, compared with sets of the prime factors of an axis."""
 
 from itertools import product
 
@@ -21,23 +21,23 @@ def axis(name: str, pre_size: int | None = None, size: int = 0) -> AxisRef:
     return AxisRef(name) if pre_size is None else AxisRef(name, SubAxis(pre_size, size))
 
 
-# Whole and sub-axes of "a", which is 2x2x2x2, and which of the four digits each is made of.
-DIGITS = {
+# The full axis "a" of size 2x2x2x2 and its sub-axes -> the indices of their factors of size 2.
+FACTORS = {
     axis("a", 2**start, 2 ** (end - start)): set(range(start, end))
     for start, end in product(range(4), range(1, 5))
     if start < end and (start, end) != (0, 4)
 } | {axis("a"): set(range(4))}
-PAIRS = list(product(DIGITS, DIGITS))
+PAIRS = list(product(FACTORS, FACTORS))
 
 
-def test_parts_of_the_same_axis_are_one_object() -> None:
+def test_axis_refs_are_interned() -> None:
     assert axis("a", 2, 4) is axis("a", 2, 4)
     assert axis("a") is not axis("b")
 
 
 @pytest.mark.parametrize(("one", "other"), PAIRS)
-def test_questions_about_two_references(one: AxisRef, other: AxisRef) -> None:
-    mine, theirs = DIGITS[one], DIGITS[other]
+def test_containment_and_overlap(one: AxisRef, other: AxisRef) -> None:
+    mine, theirs = FACTORS[one], FACTORS[other]
     assert one.contains(other) == (theirs <= mine)
     assert one.overlaps(other) == bool(mine & theirs)
     assert one.is_suffix_of(other, MESH) == (mine <= theirs and max(mine) == max(theirs))
@@ -46,26 +46,26 @@ def test_questions_about_two_references(one: AxisRef, other: AxisRef) -> None:
 
 @pytest.mark.parametrize(("one", "other"), PAIRS)
 def test_prefix_without_overlap(one: AxisRef, other: AxisRef) -> None:
-    mine, theirs = DIGITS[one], DIGITS[other]
-    prefix = {digit for digit in mine if digit < min(theirs)} if mine & theirs else mine
-    found = one.prefix_without(other)
-    assert (set() if found is None else DIGITS[found]) == prefix
+    mine, theirs = FACTORS[one], FACTORS[other]
+    prefix = {factor for factor in mine if factor < min(theirs)} if mine & theirs else mine
+    result = one.prefix_without(other)
+    assert (set() if result is None else FACTORS[result]) == prefix
 
 
 @pytest.mark.parametrize(("one", "other"), PAIRS)
 def test_merging(one: AxisRef, other: AxisRef) -> None:
     if one.can_merge(other):
-        assert DIGITS[one.merge(other, MESH)] == DIGITS[one] | DIGITS[other]
+        assert FACTORS[one.merge(other, MESH)] == FACTORS[one] | FACTORS[other]
     else:
-        assert axis("a") in (one, other) or max(DIGITS[one]) + 1 != min(DIGITS[other])
+        assert axis("a") in (one, other) or max(FACTORS[one]) + 1 != min(FACTORS[other])
 
 
-def test_axes_of_different_names_have_nothing_in_common() -> None:
-    whole, part = axis("a"), axis("b", 1, 2)
-    assert not whole.contains(part)
-    assert not whole.overlaps(part)
-    assert whole.can_coexist(part)
-    assert whole.prefix_without(part) is whole
+def test_different_axes_do_not_overlap() -> None:
+    full, sub_axis = axis("a"), axis("b", 1, 2)
+    assert not full.contains(sub_axis)
+    assert not full.overlaps(sub_axis)
+    assert full.can_coexist(sub_axis)
+    assert full.prefix_without(sub_axis) is full
     assert not axis("a", 1, 2).can_merge(axis("b", 2, 2))
 
 
@@ -73,23 +73,23 @@ def test_axes_of_different_names_have_nothing_in_common() -> None:
     ("one", "other"),
     [((1, 2), (1, 3)), ((1, 2), (3, 2)), ((1, 3), (2, 3)), ((2, 3), (3, 2))],
 )
-def test_parts_that_do_not_divide_each_other_cannot_coexist(
+def test_sub_axes_that_do_not_divide_each_other_cannot_coexist(
     one: tuple[int, int], other: tuple[int, int]
 ) -> None:
     assert not axis("a", *one).can_coexist(axis("a", *other))
     assert axis("a", *one).prefix_without(axis("a", *other)) is None
 
 
-def test_order_is_that_of_the_mesh_and_then_of_the_axis() -> None:
+def test_mesh_order() -> None:
     assert is_sorted([axis("a", 1, 2), axis("a"), axis("a", 2, 2), axis("b")], MESH)
     assert not is_sorted([axis("b"), axis("a")], MESH)
     assert not is_sorted([axis("a", 4, 2), axis("a", 2, 2)], MESH)
-    # Axes that the mesh does not have are in any order.
+    # Axes that are not in the mesh compare equal.
     assert is_sorted([axis("a"), axis("w"), axis("v", 1, 2)], MESH)
     assert not is_sorted([axis("w", 2, 2), axis("w", 1, 2)], MESH)
 
 
-def test_neighbours_in_a_list_are_merged() -> None:
+def test_consecutive_sub_axes_are_merged() -> None:
     parts = [axis("a", 4, 4), axis("b", 2, 2), axis("a", 1, 2)]
     assert sorted_and_merged(parts, MESH) == (axis("a", 1, 2), axis("a", 4, 4), axis("b", 2, 2))
     parts.append(axis("a", 2, 2))
@@ -108,11 +108,11 @@ def test_sizes() -> None:
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 def test_difference(first: AxisRef, second: AxisRef) -> None:
     left = difference([first], [second], MESH)
-    assert set().union(*[DIGITS[rest] for rest in left]) == DIGITS[first] - DIGITS[second]
+    assert set().union(*[FACTORS[rest] for rest in left]) == FACTORS[first] - FACTORS[second]
     suffix = first.suffix_without(second, MESH)
     assert suffix is None or suffix == first or suffix == left[-1]
 
 
-def test_nothing_is_left_of_what_does_not_fit() -> None:
+def test_difference_of_sub_axes_that_cannot_coexist() -> None:
     six = mesh([MeshAxis("c", 6)])
     assert difference([axis("c", 1, 3)], [axis("c", 1, 2)], six) == ()

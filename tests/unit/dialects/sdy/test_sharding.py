@@ -1,11 +1,11 @@
-"""Meshes, shardings and rules as facts, and what fits which type."""
+"""Meshes, shardings and sharding rules."""
 
 import pytest
 
 from sdyopt.dialects.sdy.axes import AxisRef, SubAxis
 from sdyopt.dialects.sdy.axis_lists import ManualAxes
 from sdyopt.dialects.sdy.manual_axes import without_manual_axes
-from sdyopt.dialects.sdy.mesh import Mesh, MeshAxis, maximal_mesh, mesh, mesh_problem
+from sdyopt.dialects.sdy.mesh import Mesh, MeshAxis, mesh, mesh_problem
 from sdyopt.dialects.sdy.rule import factor_symbol
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding, fully_replicated, sharding_text
 from sdyopt.dialects.sdy.sharding_checks import sharding_problem
@@ -28,20 +28,20 @@ def dim(*axes: AxisRef, is_closed: bool = True, priority: int | None = None) -> 
 # --- Meshes ---------------------------------------------------------------------------------------
 
 
-def test_devices_in_order_are_left_out() -> None:
+def test_iota_device_ids_are_left_out() -> None:
     axes = [MeshAxis("x", 2), MeshAxis("y", 2)]
     assert mesh(axes, [0, 1, 2, 3]) is mesh(axes)
     assert mesh(axes, [0, 1, 3, 2]).device_ids == (0, 1, 3, 2)
-    assert mesh([], [0]) is maximal_mesh(0)
-    # Too few devices are an error, and stay one.
+    assert mesh([], [0]).is_maximal
+    # Too few device ids are kept, and are an error.
     assert mesh_problem(mesh(axes, [0, 1])) is not None
 
 
 def test_special_meshes() -> None:
     assert Mesh().is_empty
     assert not Mesh().is_maximal
-    assert maximal_mesh(3).is_maximal
-    assert not maximal_mesh(3).is_empty
+    assert Mesh((), (3,)).is_maximal
+    assert not Mesh((), (3,)).is_empty
     assert not mesh([MeshAxis("x", 1)]).is_maximal
     assert MESH.total_size == 16
     assert MESH.axis_position("z") == 2
@@ -51,14 +51,14 @@ def test_special_meshes() -> None:
 # --- Shardings ------------------------------------------------------------------------------------
 
 
-def test_shardings_are_equivalent_if_they_split_alike() -> None:
+def test_equivalent_shardings() -> None:
     one = sharding(dim(X), dim())
     assert one.is_equivalent(sharding(dim(X, is_closed=False), dim(priority=1), replicated_axes=(Y,)))
     assert not one.is_equivalent(sharding(dim(), dim(X)))
     assert not one.is_equivalent(one.with_mesh(MESH))
     assert not one.is_equivalent(None)
     assert sharding(dim()).is_equivalent(None)
-    # What is split nowhere is so over any mesh.
+    # Fully replicated shardings are equivalent on any mesh.
     assert sharding(dim()).is_equivalent(fully_replicated(1, MESH, is_closed=False))
 
 
@@ -70,19 +70,19 @@ def test_closing_keeps_priorities_and_unreduced_axes() -> None:
 
 
 def test_text() -> None:
-    part = AxisRef("y", SubAxis(2, 2))
-    one = TensorSharding(MESH, (dim(X, part, is_closed=False, priority=0), dim()), (Z,), ())
+    sub_axis = AxisRef("y", SubAxis(2, 2))
+    one = TensorSharding(MESH, (dim(X, sub_axis, is_closed=False, priority=0), dim()), (Z,), ())
     assert sharding_text(one) == '<mesh<["x"=2, "y"=4, "z"=2]>, [{"x", "y":(2)2, ?}p0, {}], replicated={"z"}>'
 
 
-def test_manual_axes_come_off_the_front() -> None:
+def test_manual_axes_are_removed_from_the_front() -> None:
     outside = sharding(dim(X, Y, is_closed=False), dim(Z, priority=1), replicated_axes=(), unreduced_axes=())
     assert without_manual_axes(outside, ManualAxes(("x",))) is sharding(
         dim(Y, is_closed=False), dim(Z, priority=1)
     )
     assert without_manual_axes(outside, ManualAxes()) is outside
-    copies = sharding(dim(X), replicated_axes=(Y, Z))
-    assert without_manual_axes(copies, ManualAxes(("x", "y"))) is sharding(dim(), replicated_axes=(Z,))
+    replicated = sharding(dim(X), replicated_axes=(Y, Z))
+    assert without_manual_axes(replicated, ManualAxes(("x", "y"))) is sharding(dim(), replicated_axes=(Z,))
 
 
 @pytest.mark.parametrize(
@@ -99,12 +99,12 @@ def test_manual_axes_come_off_the_front() -> None:
         (sharding(dim(priority=-1)), tensor((8,), F32), "dim 0 has a negative priority"),
     ],
 )
-def test_what_fits_a_type(one: TensorSharding, type: Type, problem: str | None) -> None:
-    found = sharding_problem(one, type, MESH)
-    assert (found is None) if problem is None else (found is not None and found.startswith(problem))
+def test_sharding_for_a_type(one: TensorSharding, type: Type, problem: str | None) -> None:
+    actual = sharding_problem(one, type, MESH)
+    assert (actual is None) if problem is None else (actual is not None and actual.startswith(problem))
 
 
-def test_divisibility_is_asked_for() -> None:
+def test_divisibility_is_optional() -> None:
     assert sharding_problem(sharding(dim(Y)), tensor((6,), F32), MESH) is None
     assert (
         sharding_problem(sharding(dim(Y)), tensor((6,), F32), MESH, must_divide=True)
@@ -117,5 +117,5 @@ def test_divisibility_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize(("factor", "symbol"), [(0, "i"), (17, "z"), (18, "z_1"), (117, "z_100")])
-def test_factors_have_symbols(factor: int, symbol: str) -> None:
+def test_factor_symbols(factor: int, symbol: str) -> None:
     assert factor_symbol(factor) == symbol

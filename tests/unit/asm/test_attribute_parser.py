@@ -1,4 +1,4 @@
-"""Texts of types, attributes and locations: what they mean, and what is wrong with them."""
+"""Parsing of types, attributes and locations, and their syntax errors."""
 
 import pytest
 
@@ -8,9 +8,15 @@ from sdyopt.ir.attribute import StringAttr
 from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.numeric_attributes import FloatAttr, integer
 from sdyopt.ir.types import F32, I8, I32, tensor
-from tests.unit.asm.reading import complaint, pieces, read_attribute, read_location, read_type
+from tests.unit.asm.parse_text import (
+    attribute_parser,
+    located_message,
+    parse_attribute,
+    parse_location,
+    parse_type,
+)
 
-# Text -> how it is written back, if otherwise.
+# Text -> printed text, None if it is the same.
 TYPES = {
     "i32": None,
     "si4": None,
@@ -60,7 +66,7 @@ ATTRIBUTES = {
     "{b = 1, a = unit, i32, tensor = {}}": "{a, b = 1 : i64, i32, tensor = {}}",
     '{"a-b" = 1 : i32, "é"}': '{"a-b" = 1 : i32, "\\C3\\A9"}',
     "#word": '"w"',
-    "#place": 'loc("p")',
+    "#loc": 'loc("p")',
     "#a.b<c> : i32": None,
     "#a<b <1> >": None,
     "i32": None,
@@ -100,7 +106,7 @@ ATTRIBUTES = {
     "affine_map<(mod) -> (-(mod + 1) floordiv 2)>": "affine_map<(d0) -> ((-(d0 + 1)) floordiv 2)>",
     "affine_set<(d0)[s0] : (d0 == s0, d0 <= 5)>": "affine_set<(d0)[s0] : (d0 - s0 == 0, -d0 + 5 >= 0)>",
     "affine_set<() : ()>": "affine_set<() : (0 == 0)>",
-    'loc(callsite("a" at #place))': 'loc(callsite("a" at "p"))',
+    'loc(callsite("a" at #loc))': 'loc(callsite("a" at "p"))',
 }
 LOCATIONS = {
     "loc(unknown)": None,
@@ -113,42 +119,42 @@ LOCATIONS = {
     'loc(fused["a", fused["b", "a"]])': 'loc(fused["a", "b"])',
     'loc(fused["a"])': 'loc("a")',
     'loc(fused<{k = 1}>["a", "b"])': 'loc(fused<{k = 1 : i64}>["a", "b"])',
-    "loc(#place)": 'loc("p")',
+    "loc(#loc)": 'loc("p")',
 }
 
 
-@pytest.mark.parametrize("uses_fast_path", [True, False], ids=["quick", "grammar"])
-@pytest.mark.parametrize(("text", "written"), TYPES.items())
-def test_types(text: str, written: str | None, uses_fast_path: bool) -> None:
-    assert AttributePrinter().type(read_type(text, uses_fast_path)) == (written or text)
+@pytest.mark.parametrize("uses_fast_path", [True, False], ids=["fast path", "grammar"])
+@pytest.mark.parametrize(("text", "printed"), TYPES.items())
+def test_types(text: str, printed: str | None, uses_fast_path: bool) -> None:
+    assert AttributePrinter().type(parse_type(text, uses_fast_path)) == (printed or text)
 
 
-@pytest.mark.parametrize("uses_fast_path", [True, False], ids=["quick", "grammar"])
-@pytest.mark.parametrize(("text", "written"), ATTRIBUTES.items())
-def test_attributes(text: str, written: str | None, uses_fast_path: bool) -> None:
-    assert AttributePrinter().attribute(read_attribute(text, uses_fast_path)) == (written or text)
+@pytest.mark.parametrize("uses_fast_path", [True, False], ids=["fast path", "grammar"])
+@pytest.mark.parametrize(("text", "printed"), ATTRIBUTES.items())
+def test_attributes(text: str, printed: str | None, uses_fast_path: bool) -> None:
+    assert AttributePrinter().attribute(parse_attribute(text, uses_fast_path)) == (printed or text)
 
 
-@pytest.mark.parametrize(("text", "written"), LOCATIONS.items())
-def test_locations(text: str, written: str | None) -> None:
-    assert AttributePrinter().location(read_location(text)) == (written or text)
+@pytest.mark.parametrize(("text", "printed"), LOCATIONS.items())
+def test_locations(text: str, printed: str | None) -> None:
+    assert AttributePrinter().location(parse_location(text)) == (printed or text)
 
 
 @pytest.mark.parametrize("text", [*ATTRIBUTES, *TYPES])
-def test_the_quick_way_and_the_grammar_agree(text: str) -> None:
+def test_fast_path_gives_the_result_of_the_grammar(text: str) -> None:
     if "distinct" not in text:
-        assert read_attribute(text) is read_attribute(text, uses_fast_path=False)
+        assert parse_attribute(text) is parse_attribute(text, uses_fast_path=False)
 
 
-def test_a_type_that_is_known_is_not_written() -> None:
-    assert read_attribute("3", type=I8) is integer(3, I8)
-    assert read_attribute("1.5", type=F32) is FloatAttr(0x3FC00000, F32)
-    assert read_attribute("dense<3>", type=tensor((2,), I8)) is DenseElements(tensor((2,), I8), b"\x03")
-    assert read_attribute('"a"', type=I32) is StringAttr("a", I32)
-    assert read_attribute("unit", type=I32) is read_attribute("unit")
+def test_attributes_of_an_expected_type() -> None:
+    assert parse_attribute("3", type=I8) is integer(3, I8)
+    assert parse_attribute("1.5", type=F32) is FloatAttr(0x3FC00000, F32)
+    assert parse_attribute("dense<3>", type=tensor((2,), I8)) is DenseElements(tensor((2,), I8), b"\x03")
+    assert parse_attribute('"a"', type=I32) is StringAttr("a", I32)
+    assert parse_attribute("unit", type=I32) is parse_attribute("unit")
 
 
-WRONG_TYPES = {
+INVALID_TYPES = {
     "foo": "1:1: expected non-function type",
     "tensor 4": "1:7: expected '<' in tensor type",
     "tensor<4xf32": "1:12: expected '>' in tensor type",
@@ -170,7 +176,7 @@ WRONG_TYPES = {
     "!a": "1:3: undefined symbol alias id 'a'",
     "tuple<" * 10_000: "1:1542: nesting is too deep",
 }
-WRONG_ATTRIBUTES = {
+INVALID_ATTRIBUTES = {
     "-true": "1:2: expected constant integer or floating point value",
     "256 : i8": "1:1: integer constant out of range for attribute",
     "-1 : ui8": "1:2: negative integer literal not valid for unsigned integer type",
@@ -221,32 +227,32 @@ WRONG_ATTRIBUTES = {
 }
 
 
-@pytest.mark.parametrize(("text", "message"), WRONG_TYPES.items(), ids=range(len(WRONG_TYPES)))
-def test_wrong_types(text: str, message: str) -> None:
+@pytest.mark.parametrize(("text", "message"), INVALID_TYPES.items(), ids=range(len(INVALID_TYPES)))
+def test_invalid_types(text: str, message: str) -> None:
     with pytest.raises(DiagnosticError) as caught:
-        read_type(text)
-    assert complaint(caught.value) == message
+        parse_type(text)
+    assert located_message(caught.value) == message
 
 
-@pytest.mark.parametrize(("text", "message"), WRONG_ATTRIBUTES.items(), ids=range(len(WRONG_ATTRIBUTES)))
-def test_wrong_attributes(text: str, message: str) -> None:
+@pytest.mark.parametrize(("text", "message"), INVALID_ATTRIBUTES.items(), ids=range(len(INVALID_ATTRIBUTES)))
+def test_invalid_attributes(text: str, message: str) -> None:
     with pytest.raises(DiagnosticError) as caught:
-        read_attribute(text)
-    assert complaint(caught.value) == message
+        parse_attribute(text)
+    assert located_message(caught.value) == message
 
 
-def test_a_missing_dot_is_pointed_out() -> None:
+def test_note_about_a_missing_dot() -> None:
     with pytest.raises(DiagnosticError) as caught:
-        read_attribute("1 : f32")
+        parse_attribute("1 : f32")
     assert [note.message for note in caught.value.diagnostic.notes] == [
         "add a trailing dot to make the literal a float"
     ]
 
 
-def test_a_dialect_that_nobody_knows_has_to_be_allowed() -> None:
+def test_unregistered_dialects_are_rejected_by_default() -> None:
     with pytest.raises(
         DiagnosticError, match=r"#\"a\"<\"b<1>\"> : 'none' attribute created with unregistered"
     ):
-        pieces("#a.b<1>", allow_unregistered=False).attribute("#a.b<1>", 0)
+        attribute_parser("#a.b<1>", allow_unregistered=False).attribute("#a.b<1>", 0)
     with pytest.raises(DiagnosticError, match=r"`!\"a\"<\"b\">` type created with unregistered dialect"):
-        pieces("!a.b", allow_unregistered=False).type("!a.b", 0)
+        attribute_parser("!a.b", allow_unregistered=False).type("!a.b", 0)

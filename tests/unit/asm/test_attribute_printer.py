@@ -1,4 +1,4 @@
-"""What can be chosen about how facts are written."""
+"""Printing options of attributes, and round trips."""
 
 import pytest
 from hypothesis import given
@@ -37,7 +37,7 @@ from sdyopt.ir.types import (
     Type,
     tensor,
 )
-from tests.unit.asm.reading import read_attribute, read_location, read_type
+from tests.unit.asm.parse_text import parse_attribute, parse_location, parse_type
 
 LONG = dense(tensor((101,), I8), bytes(range(101)))
 
@@ -50,24 +50,24 @@ def test_long_lists_are_hexadecimal() -> None:
     assert AttributePrinter(hex_larger_than=2).attribute(shorter).startswith('dense<"0x00010203')
 
 
-def test_long_lists_are_elided_if_wished_but_not_those_of_equal_elements() -> None:
+def test_long_lists_are_elided_but_splats_are_not() -> None:
     attribute_printer = AttributePrinter(elide_larger_than=10)
     assert attribute_printer.attribute(LONG) == "dense_resource<__elided__> : tensor<101xi8>"
     assert attribute_printer.attribute(dense(LONG.type, b"\x01")) == "dense<1> : tensor<101xi8>"
 
 
-def test_an_alias_stands_for_its_fact() -> None:
+def test_aliases() -> None:
     attribute_printer = AttributePrinter(aliases={string("long"): "#short", F32: "!f"})
     assert attribute_printer.attribute(ArrayAttr((string("long"), TypeAttr(F32)))) == "[#short, !f]"
     assert attribute_printer.body(string("long")) == '"long"'
 
 
-def test_pretty_locations_have_no_brackets_and_quotes() -> None:
+def test_pretty_locations() -> None:
     site = CallSite(NameLoc("f", FileLoc("a.py", 1, 2)), FileLoc("b.py", 3, 4))
     assert AttributePrinter(is_pretty=True).location(site) == '"f"(a.py:1:2) at b.py:3:4'
 
 
-def test_depth_is_no_problem() -> None:
+def test_deep_nesting() -> None:
     attribute: Attribute = UNIT
     location: Location = NameLoc("end")
     for _ in range(20_000):
@@ -76,15 +76,15 @@ def test_depth_is_no_problem() -> None:
     assert AttributePrinter().location(location).endswith('at "end"' + ")" * 20_001)
 
 
-def test_text_that_doubles_and_doubles_is_refused() -> None:
+def test_exponentially_long_text_is_rejected() -> None:
     attribute: Attribute = UNIT
     for _ in range(100):
         attribute = ArrayAttr((attribute, attribute))
-    with pytest.raises(DiagnosticError, match="too long to be written out"):
+    with pytest.raises(DiagnosticError, match="too long to print"):
         AttributePrinter().attribute(attribute)
 
 
-# --- What is written is read back as the same fact -----------------------------------------------
+# --- Round trips ---------------------------------------------------------------------------------
 
 SCALARS = [I1, I8, I32, I64, UI8, INDEX, F32, F64, BF16]
 shapes = st.lists(st.sampled_from([0, 1, 2, 7, DYNAMIC]), max_size=3).map(tuple)
@@ -125,13 +125,13 @@ attributes: st.SearchStrategy[Attribute] = st.recursive(
 
 
 @given(attributes, st.booleans())
-def test_an_attribute_is_read_back(attribute: Attribute, uses_fast_path: bool) -> None:
-    assert read_attribute(AttributePrinter().attribute(attribute), uses_fast_path) is attribute
+def test_attribute_roundtrip(attribute: Attribute, uses_fast_path: bool) -> None:
+    assert parse_attribute(AttributePrinter().attribute(attribute), uses_fast_path) is attribute
 
 
 @given(types, st.booleans())
-def test_a_type_is_read_back(type: Type, uses_fast_path: bool) -> None:
-    assert read_type(AttributePrinter().type(type), uses_fast_path) is type
+def test_type_roundtrip(type: Type, uses_fast_path: bool) -> None:
+    assert parse_type(AttributePrinter().type(type), uses_fast_path) is type
 
 
 @given(
@@ -140,5 +140,5 @@ def test_a_type_is_read_back(type: Type, uses_fast_path: bool) -> None:
         lambda inner: st.builds(CallSite, inner, inner) | st.builds(NameLoc, names, inner),
     )
 )
-def test_a_location_is_read_back(location: Location) -> None:
-    assert read_location(AttributePrinter().location(location)) is location
+def test_location_roundtrip(location: Location) -> None:
+    assert parse_location(AttributePrinter().location(location)) is location

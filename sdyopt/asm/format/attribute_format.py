@@ -1,0 +1,375 @@
+"""Declarative formats of dialect attributes: the elements both parse and print them.
+
+    @dialect_attribute(sdy, "mesh_axis", "Sdy_MeshAxis")
+    class MeshAxis(Attribute):
+        name: str
+        size: int
+        assembly = attribute_format(string("name"), "=", integer("size"))
+
+The elements appear in the order of the text, their parameters in the order of the class's fields. By
+itself an attribute is `#dialect.mnemonic<…>` if its format has angle brackets, `#dialect<mnemonic…>`
+otherwise. Inside another attribute or an operation the dialect and mnemonic are left out, though
+the parser accepts them, as well as an alias.
+
+A parse error in a parameter is followed by one more for each enclosing parameter, in the words that
+MLIR generates from TableGen definitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import Any, Generic, Protocol, TypeVar
+
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.parser.extent_scanner import body_extent
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.asm.strings import escape
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.dialect import Dialect
+
+_CACHED_TEXTS = 4096
+
+T = TypeVar("T")
+A = TypeVar("A", bound=Attribute)
+C = TypeVar("C", bound=type[Attribute])
+
+# The values of the parameters parsed so far.
+Values = list[Any]
+# Gives the error of an attribute of the class, None if it is valid.
+Check = Callable[[Any], str | None]
+
+
+class AttributeElement(Protocol):
+    """A part of an attribute's format."""
+
+    def bind(self, definition: str) -> None:
+        """Sets the TableGen definition that parse errors name."""
+
+    def parse(self, parser: AsmParser, values: Values) -> None:
+        """Parses this part and appends the values of its parameters."""
+
+    def text(self, attribute: Attribute) -> str: ...
+
+
+class AttributeFormat:
+    """The format of one class of attributes, without dialect and mnemonic.
+
+    `build` makes the attribute from the parameters, the class itself by default. `check` gives the
+    error for an invalid attribute, which the parser reports where the attribute starts.
+    """
+
+    def __init__(
+        self,
+        elements: Sequence[AttributeElement],
+        build: Callable[..., Attribute] | None,
+        check: Check | None,
+    ) -> None:
+        self._elements = tuple(elements)
+        self._build = build
+        self._check = check
+        # Nested attributes such as axis references repeat.
+        self.text = lru_cache(_CACHED_TEXTS)(self._text)
+
+    @property
+    def is_in_angle_brackets(self) -> bool:
+        first = self._elements[0]
+        return isinstance(first, Literal) and first.token == "<"
+
+    def bind(self, attribute_class: type[Attribute], definition: str) -> None:
+        """Connects the format with the class that declares it."""
+        self._build = self._build or attribute_class
+        for element in self._elements:
+            element.bind(definition)
+
+    def parse(self, parser: AsmParser) -> Any:
+        """Parses an attribute of the class; raises DiagnosticError."""
+        assert self._build is not None
+        start = parser.skip_trivia() if self._check is not None else 0
+        values: Values = []
+        for element in self._elements:
+            element.parse(parser, values)
+        attribute = self._build(*values)
+        problem = self._check(attribute) if self._check is not None else None
+        if problem is not None:
+            raise parser.error(problem, start)
+        return attribute
+
+    def _text(self, attribute: Attribute) -> str:
+        return "".join([element.text(attribute) for element in self._elements])
+
+
+def attribute_format(
+    *elements: AttributeElement | str,
+    build: Callable[..., Attribute] | None = None,
+    check: Check | None = None,
+) -> AttributeFormat:
+    """The format with these elements; a string is punctuation or a keyword, printed with its blanks."""
+    return AttributeFormat(_elements(elements), build, check)
+
+
+# --- Registration ---------------------------------------------------------------------------------
+
+
+def dialect_attribute(
+    dialect: Dialect, mnemonic: str, definition: str, brackets: str = ""
+) -> Callable[[C], C]:
+    """Class decorator: the attribute `mnemonic` of a dialect, defined as `definition` in TableGen.
+
+    `brackets` are those around the whole text, if the format has other brackets than `<>`.
+    """
+
+    def register(attribute_class: C) -> C:
+        format = attribute_class.assembly  # type: ignore[attr-defined]  # declared by every such class
+        format.bind(attribute_class, definition)
+        _formats[attribute_class] = format
+        cpp_name = definition.partition("_")[2].removesuffix("Attr") + "Attr"
+        _cpp_names[attribute_class] = cpp_name
+
+        @dialect.attribute(mnemonic)
+        def parse(parser: AsmParser) -> Any:
+            start = parser.position
+            try:
+                return format.parse(parser)
+            except DiagnosticError as error:
+                if parser.text.startswith("<", start) and not format.is_in_angle_brackets:
+                    body = _body(parser.text, start, brackets)
+                    error.help(
+                        "an attribute of this kind is written "
+                        f"`#{dialect.name}<{_with_mnemonic(mnemonic, body)}>`"
+                    )
+                raise
+
+        @dialect.printer(attribute_class)
+        def print(attribute: Attribute, attribute_printer: AttributePrinter) -> str:
+            return _with_mnemonic(mnemonic, format.text(attribute))
+
+        return attribute_class
+
+    return register
+
+
+def format_of(attribute_class: type[Attribute]) -> AttributeFormat:
+    """The format of a class that has been registered."""
+    return _formats[attribute_class]
+
+
+_formats: dict[type[Attribute], AttributeFormat] = {}
+# What parse errors call the classes of attributes.
+_cpp_names: dict[type[Attribute], str] = {}
+# Longer texts are not repeated in help.
+_SHOWN = 60
+
+
+def _with_mnemonic(mnemonic: str, text: str) -> str:
+    """A mnemonic and what follows it, with a blank where the two would be one word."""
+    return f"{mnemonic} {text}" if text[:1].isalpha() else mnemonic + text
+
+
+def _body(text: str, start: int, brackets: str) -> str:
+    """The text between `<` and `>`, in the brackets that belong around it."""
+    body = text[start + 1 : body_extent(text, start) - 1]
+    if not body or "\n" in body or len(body) > _SHOWN:
+        body = "…"
+    return body if body.startswith(brackets[:1]) else brackets[:1] + body + brackets[1:]
+
+
+# --- Elements -------------------------------------------------------------------------------------
+
+
+class Literal:
+    """Punctuation or a keyword, printed with the blanks around it."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.token = text.strip()
+
+    def bind(self, definition: str) -> None:
+        pass
+
+    def parse(self, parser: AsmParser, values: Values) -> None:
+        parser.expect(self.token)
+
+    def text(self, attribute: Attribute) -> str:
+        return self._text
+
+
+class Parameter(Generic[T]):
+    """The value of a field. `name` and `cpp_type` are those of the TableGen definition."""
+
+    def __init__(
+        self,
+        field: str,
+        name: str,
+        cpp_type: str,
+        parse: Callable[[AsmParser], T],
+        text: Callable[[T], str],
+    ) -> None:
+        self.field = field
+        self._name = name
+        self._cpp_type = cpp_type
+        self._parse = parse
+        self._text = text
+        self._failure = ""
+
+    def bind(self, definition: str) -> None:
+        self._failure = (
+            f"failed to parse {definition} parameter '{self._name}' which is to be a `{self._cpp_type}`"
+        )
+
+    def parse(self, parser: AsmParser, values: Values) -> None:
+        try:
+            values.append(self._parse(parser))
+        except DiagnosticError as error:
+            raise with_error_at_next_token(parser, error, self._failure) from None
+
+    def text(self, attribute: Attribute) -> str:
+        return self._text(getattr(attribute, self.field))
+
+
+class BracketedList:
+    """A list parameter in brackets, possibly empty."""
+
+    def __init__(self, open: str, items: Parameter[Any], close: str) -> None:
+        self._open = open
+        self._items = items
+        self._close = close
+
+    def bind(self, definition: str) -> None:
+        self._items.bind(definition)
+
+    def parse(self, parser: AsmParser, values: Values) -> None:
+        parser.expect(self._open)
+        if parser.accept(self._close):
+            values.append(())
+            return
+        self._items.parse(parser, values)
+        parser.expect(self._close)
+
+    def text(self, attribute: Attribute) -> str:
+        return self._open + self._items.text(attribute) + self._close
+
+
+class OptionalGroup:
+    """Elements around one parameter, which has a default: the text has all of them or none.
+
+    The first element is a literal, by which the parser recognizes the group.
+    """
+
+    def __init__(self, *elements: AttributeElement | str, default: Any) -> None:
+        first, *self._rest = _elements(elements)
+        assert isinstance(first, Literal)
+        self._first = first
+        (self._parameter,) = (element for element in self._rest if isinstance(element, Parameter))
+        self._default = default
+
+    def bind(self, definition: str) -> None:
+        for element in self._rest:
+            element.bind(definition)
+
+    def parse(self, parser: AsmParser, values: Values) -> None:
+        if not parser.accept(self._first.token):
+            values.append(self._default)
+            return
+        for element in self._rest:
+            element.parse(parser, values)
+
+    def text(self, attribute: Attribute) -> str:
+        if getattr(attribute, self._parameter.field) == self._default:
+            return ""
+        return "".join([element.text(attribute) for element in (self._first, *self._rest)])
+
+
+class Custom:
+    """Parameters with functions of their own.
+
+    `parse` gives the values of the parameters in order; `text` takes the attribute.
+    """
+
+    def __init__(self, parse: Callable[[AsmParser], Iterable[Any]], text: Callable[[Any], str]) -> None:
+        self._parse = parse
+        self._text = text
+
+    def bind(self, definition: str) -> None:
+        pass
+
+    def parse(self, parser: AsmParser, values: Values) -> None:
+        values += self._parse(parser)
+
+    def text(self, attribute: Attribute) -> str:
+        return self._text(attribute)
+
+
+def integer(field: str, name: str = "") -> Parameter[int]:
+    """A 64-bit integer."""
+    return Parameter(field, name or field, "int64_t", AsmParser.integer, str)
+
+
+def string(field: str, name: str = "") -> Parameter[str]:
+    """A string literal."""
+    return Parameter(field, name or field, "::llvm::StringRef", AsmParser.string, quote)
+
+
+def nested(field: str, attribute_class: type[A], name: str = "", namespace: str = "") -> Parameter[A]:
+    """An attribute of a class; `namespace` qualifies its name in errors."""
+    format = _formats[attribute_class]
+    cpp_type = namespace + _cpp_names[attribute_class]
+    parse = lambda parser: parse_nested(parser, attribute_class)  # noqa: E731
+    return Parameter(field, name or field, cpp_type, parse, format.text)
+
+
+def nested_list(field: str, attribute_class: type[A], name: str = "") -> Parameter[tuple[A, ...]]:
+    """Attributes of a class with commas between them, at least one."""
+    text = _formats[attribute_class].text
+    return list_of(
+        field,
+        name or field,
+        _cpp_names[attribute_class],
+        lambda parser: parse_nested(parser, attribute_class),
+        # An attribute without text is printed in full.
+        lambda item: text(item) or _full_text(item),
+    )
+
+
+def list_of(
+    field: str, name: str, cpp_type: str, parse: Callable[[AsmParser], T], text: Callable[[T], str]
+) -> Parameter[tuple[T, ...]]:
+    """Values with commas between them, at least one."""
+    return Parameter(
+        field,
+        name,
+        f"::llvm::ArrayRef<{cpp_type}>",
+        lambda parser: tuple(parser.comma_list(lambda: parse(parser))),
+        lambda items: ", ".join(map(text, items)),
+    )
+
+
+def parse_nested(parser: AsmParser, attribute_class: type[A]) -> A:
+    """Parses an attribute of a class without dialect and mnemonic, with them, or as an alias."""
+    start = parser.skip_trivia()
+    if not parser.text.startswith("#", start):
+        nested: A = _formats[attribute_class].parse(parser)
+        return nested
+    attribute = parser.attribute()
+    if not isinstance(attribute, attribute_class):
+        raise parser.error("invalid kind of attribute specified", start)
+    return attribute
+
+
+def with_error_at_next_token(parser: AsmParser, error: DiagnosticError, message: str) -> DiagnosticError:
+    """An error followed by another one at the next token."""
+    return error.then(parser.error(message))
+
+
+def quote(name: str) -> str:
+    """A string as a literal."""
+    return f'"{escape(name)}"'
+
+
+def _full_text(attribute: Attribute) -> str:
+    return AttributePrinter().attribute(attribute)
+
+
+def _elements(elements: Sequence[AttributeElement | str]) -> list[AttributeElement]:
+    return [Literal(element) if isinstance(element, str) else element for element in elements]

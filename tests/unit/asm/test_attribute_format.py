@@ -1,0 +1,94 @@
+"""Attribute formats: one declaration parses, prints and reports errors."""
+
+import pytest
+
+from sdyopt.asm.format.attribute_format import (
+    BracketedList,
+    OptionalGroup,
+    attribute_format,
+    dialect_attribute,
+    integer,
+    nested_list,
+    string,
+)
+from sdyopt.asm.parser.asm_parser import AsmParser
+from sdyopt.asm.parser.attributes import AttributeParser
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.diagnostics.source import Source
+from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.dialect import Dialect, DialectTable
+from tests.unit.asm.parse_text import Aliases, located_message
+
+toy = Dialect("toy")
+
+
+@dialect_attribute(toy, "point", "Toy_Point")
+class Point(Attribute):
+    name: str
+    x: int = 0
+    dialect = "toy"
+    assembly = attribute_format(
+        string("name"),
+        OptionalGroup("@", integer("x"), default=0),
+        check=lambda point: None if point.name else "a point needs a name",
+    )
+
+
+@dialect_attribute(toy, "path", "Toy_Path")
+class Path(Attribute):
+    points: tuple[Point, ...] = ()
+    dialect = "toy"
+    assembly = attribute_format("<", BracketedList("[", nested_list("points", Point), "]"), ">")
+
+
+class ToyAliases(Aliases):
+    dialects = DialectTable(lambda name: toy if name == "toy" else None)
+
+
+def parse(text: str) -> Attribute:
+    source = Source("test", text)
+    return AsmParser(source, AttributeParser(source, ToyAliases(source, False))).attribute()
+
+
+@pytest.mark.parametrize(
+    ("attribute", "text"),
+    [
+        (Point("a"), '#toy<point"a">'),
+        (Point("a", 3), '#toy<point"a"@3>'),
+        (Path(), "#toy.path<[]>"),
+        (Path((Point("a", 3), Point("b"))), '#toy.path<["a"@3, "b"]>'),
+    ],
+)
+def test_roundtrip(attribute: Attribute, text: str) -> None:
+    assert AttributePrinter().attribute(attribute) == text
+    assert parse(text) is attribute
+
+
+def test_nested_attributes_may_have_their_mnemonic() -> None:
+    assert parse('#toy.path<[#toy<point"a">, "b"]>') is Path((Point("a"), Point("b")))
+    with pytest.raises(DiagnosticError, match="invalid kind of attribute specified"):
+        parse("#toy.path<[#toy.path<[]>]>")
+
+
+def test_each_enclosing_parameter_adds_an_error() -> None:
+    with pytest.raises(DiagnosticError) as caught:
+        parse('#toy.path<["a"@x]>')
+    assert located_message(caught.value) == "1:16: expected integer value"
+    assert [follower.message for follower in caught.value.diagnostic.followers] == [
+        "failed to parse Toy_Point parameter 'x' which is to be a `int64_t`",
+        "failed to parse Toy_Path parameter 'points' which is to be a `::llvm::ArrayRef<PointAttr>`",
+    ]
+
+
+def test_invalid_attributes_are_rejected_where_they_start() -> None:
+    with pytest.raises(DiagnosticError) as caught:
+        parse('#toy.path<["a", ""]>')
+    assert located_message(caught.value) == "1:17: a point needs a name"
+
+
+def test_help_shows_the_brackets_of_the_dialect() -> None:
+    with pytest.raises(DiagnosticError) as caught:
+        parse('#toy.point<"a"@3>')
+    expected = 'an attribute of this kind is written `#toy<point"a"@3>`'
+    assert caught.value.diagnostic.help == expected
