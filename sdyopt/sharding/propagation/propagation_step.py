@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import Enum
-from functools import cache, partial
+from functools import cache
 from typing import NamedTuple
 
 from sdyopt.dialects.sdy.mesh import Mesh
@@ -26,12 +26,18 @@ Changes = tuple[tuple[int, TensorSharding], ...]
 
 
 class Strategy(Enum):
-    """What is done about axes that are in each other's way."""
+    """How a step resolves conflicts."""
 
-    BASIC = partial(propagate_basic)
-    AGGRESSIVE = partial(propagate_aggressive)
+    BASIC = "basic"
+    AGGRESSIVE = "aggressive"
 
     __hash__ = object.__hash__
+
+
+_PROPAGATE: dict[Strategy, Callable[[FactorPropagation], None]] = {
+    Strategy.BASIC: propagate_basic,
+    Strategy.AGGRESSIVE: propagate_aggressive,
+}
 
 
 class StepKind(NamedTuple):
@@ -86,7 +92,7 @@ class Steps:
         tensors = project(rule, shardings, mesh)
         before = [tensor.copy() for tensor in tensors]
         count = len(rule.operands)
-        kind.strategy.value(
+        _PROPAGATE[kind.strategy](
             FactorPropagation(
                 rule.factor_sizes,
                 self._directions(kind.policy, rule),
