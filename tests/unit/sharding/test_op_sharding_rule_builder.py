@@ -108,7 +108,7 @@ def test_pointwise_gives_every_tensor_the_same_factors(
 def test_what_differs_in_size_is_special(sizes: list[tuple[int, int]]) -> None:
     before, after = tuple(a for a, _ in sizes), tuple(b for _, b in sizes)
     rule = OpShardingRuleBuilder([tensor(before, F32)], [tensor(after, F32)])
-    rule.add_pointwise_with_type_for_mismatch(before, after, FactorType.PERMUTATION, is_blocked=True)
+    rule.add_pointwise_with_type_for_mismatch(before, after, FactorType.PERMUTATION, is_mismatch_blocked=True)
     built = rule.build()
     differing = tuple(dim for dim, (a, b) in enumerate(sizes) if a != b)
     assert (built.permutation, built.blocked_propagation) == (differing, differing)
