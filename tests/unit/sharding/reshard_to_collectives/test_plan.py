@@ -9,7 +9,7 @@ from sdyopt.dialects.sdy.axes import AxisRef, SubAxis
 from sdyopt.dialects.sdy.mesh import Mesh, MeshAxis
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.ir.attribute import SymbolRef
-from sdyopt.sharding.reshard_to_collectives.axis_within_capacity import fit
+from sdyopt.sharding.reshard_to_collectives.axis_within_capacity import split_by_capacity
 from sdyopt.sharding.reshard_to_collectives.plan import Plan, plan_collectives
 from sdyopt.sharding.reshard_to_collectives.state import ReshardState
 from sdyopt.sharding.reshard_to_collectives.sub_axis_alignment import align
@@ -65,7 +65,7 @@ def test_a_dimension_takes_what_it_has_capacity_for(
     axis: AxisRef, capacity: int, taken: AxisRef | None, rest: AxisRef | None, left: int
 ) -> None:
     state = ReshardState((), sharding(), sharding(), MESH)
-    assert fit(state, axis, capacity) == (taken, rest, left)
+    assert split_by_capacity(state, axis, capacity) == (taken, rest, left)
 
 
 def test_nothing_to_do() -> None:
