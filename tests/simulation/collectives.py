@@ -9,10 +9,22 @@ import numpy as np
 
 from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.axis_lists import AxesPerDim
+from sdyopt.dialects.sdy.collectives import (
+    AllGatherOp,
+    AllReduceOp,
+    AllSliceOp,
+    AllToAllOp,
+    CollectiveOp,
+    CollectivePermuteOp,
+    ReduceScatterOp,
+    ReplicatedToUnreducedOp,
+    ShardedToUnreducedOp,
+)
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import find_mesh
 from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
 from sdyopt.dialects.sdy.value_shardings import sharding_of
+from sdyopt.ir.operation import Op
 from tests.simulation.devices import Devices, Numbers
 from tests.simulation.shards import Array, Tensor, padded, shard_size, summed, take
 
@@ -22,7 +34,7 @@ Axes = Sequence[AxisRef]
 class Exchange:
     """A running collective: `shards` has the array of each device, which every step replaces."""
 
-    def __init__(self, op: Any, tensor: Tensor) -> None:
+    def __init__(self, op: CollectiveOp, tensor: Tensor) -> None:
         self.op = op
         self.out: TensorSharding = op.out_sharding
         self.before = sharding_of(op.tensor) or fully_replicated(
@@ -136,7 +148,7 @@ class Exchange:
         self.shards[groups] = arrays[:, None]
 
 
-def _mesh(sharding: TensorSharding, op: Any) -> Mesh:
+def _mesh(sharding: TensorSharding, op: Op) -> Mesh:
     mesh = find_mesh(sharding.mesh_or_ref, op)
     assert mesh is not None
     return mesh
@@ -152,43 +164,43 @@ def _by_shard(sharding: TensorSharding, devices: Devices) -> list[tuple[tuple[in
 # --- The collectives ------------------------------------------------------------------------------
 
 
-def _all_gather(exchange: Exchange) -> None:
-    for dim, axes in _dims(exchange.op.gathering_axes):
+def _all_gather(exchange: Exchange, op: AllGatherOp) -> None:
+    for dim, axes in _dims(op.gathering_axes):
         exchange.gather(dim, axes)
 
 
-def _all_slice(exchange: Exchange) -> None:
-    for dim, axes in _dims(exchange.op.slicing_axes):
+def _all_slice(exchange: Exchange, op: AllSliceOp) -> None:
+    for dim, axes in _dims(op.slicing_axes):
         exchange.slice(dim, axes)
 
 
-def _all_to_all(exchange: Exchange) -> None:
-    for move in exchange.op.params:
+def _all_to_all(exchange: Exchange, op: AllToAllOp) -> None:
+    for move in op.params:
         exchange.swap(move.source, move.target, move.axes)
 
 
-def _collective_permute(exchange: Exchange) -> None:
+def _collective_permute(exchange: Exchange, op: CollectivePermuteOp) -> None:
     exchange.permute()
 
 
-def _all_reduce(exchange: Exchange) -> None:
-    exchange.reduce(exchange.op.reduction_axes.axes)
+def _all_reduce(exchange: Exchange, op: AllReduceOp) -> None:
+    exchange.reduce(op.reduction_axes.axes)
 
 
-def _reduce_scatter(exchange: Exchange) -> None:
+def _reduce_scatter(exchange: Exchange, op: ReduceScatterOp) -> None:
     # A device only needs the sum of its own shard, which is the same.
-    for dim, axes in _dims(exchange.op.reduce_scatter_axes):
+    for dim, axes in _dims(op.reduce_scatter_axes):
         exchange.reduce(axes)
         exchange.slice(dim, axes)
 
 
-def _sharded_to_unreduced(exchange: Exchange) -> None:
-    for dim, axes in _dims(exchange.op.axes):
+def _sharded_to_unreduced(exchange: Exchange, op: ShardedToUnreducedOp) -> None:
+    for dim, axes in _dims(op.axes):
         exchange.pad_with_zeros(dim, axes)
 
 
-def _replicated_to_unreduced(exchange: Exchange) -> None:
-    exchange.zero_copies(exchange.op.axes.axes)
+def _replicated_to_unreduced(exchange: Exchange, op: ReplicatedToUnreducedOp) -> None:
+    exchange.zero_copies(op.axes.axes)
 
 
 def _dims(axes_per_dim: AxesPerDim) -> Iterator[tuple[int, Axes]]:
@@ -196,7 +208,8 @@ def _dims(axes_per_dim: AxesPerDim) -> Iterator[tuple[int, Axes]]:
     return ((dim, axes.axes) for dim, axes in enumerate(axes_per_dim) if axes)
 
 
-COLLECTIVES: Mapping[str, Callable[[Exchange], None]] = {
+# Each function takes operations of its own class only.
+COLLECTIVES: Mapping[str, Callable[[Exchange, Any], None]] = {
     "sdy.all_gather": _all_gather,
     "sdy.all_slice": _all_slice,
     "sdy.all_to_all": _all_to_all,
@@ -208,8 +221,9 @@ COLLECTIVES: Mapping[str, Callable[[Exchange], None]] = {
 }
 
 
-def run_collective(op: Any, tensor: Tensor) -> Tensor:
+def run_collective(op: Op, tensor: Tensor) -> Tensor:
     """The shards after a collective."""
+    assert isinstance(op, CollectiveOp)
     exchange = Exchange(op, tensor)
-    COLLECTIVES[op.signature.name](exchange)
+    COLLECTIVES[op.signature.name](exchange, op)
     return Tensor(tensor.shape, exchange.shards, exchange.moves)
