@@ -11,7 +11,7 @@ becomes
 
 The sharding rule of an operation maps the dimensions of its operands and results to factors. Shardings
 propagate along each factor, from operands to results and back, to a fixed point. An axis propagates only if
-no tensor has a conflict: the dimension is open, and nothing else in the tensor uses the axis.
+it conflicts in no tensor: the dimensions are open, and nothing else in the tensors uses the axis.
 
 Shardings also propagate along data-flow edges into and out of loops and calls, through a propagation barrier
 in its allowed direction, into and out of manual computations without the manual axes, between the values of a

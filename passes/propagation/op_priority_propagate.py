@@ -5,9 +5,8 @@
 
 Runs `sdy-aggressive-propagate` in five rounds, each on more operations than the one before:
 
-1. pass-through operations (elementwise operations, reshapes, transposes, data-flow edges) whose operands have
-no
-   other uses; dynamic slices forward only
+1. pass-through operations (elementwise operations, reshapes, transposes, data-flow edges) whose operands
+   have no other uses; dynamic slices forward only
 2. pass-through operations whose operands have other uses
 3. pass-through factors of all operations; broadcasts backward only
 4. all factors of all operations; broadcasts backward only

@@ -59,8 +59,7 @@ def _round(
 
 ALL_OPS = _round(DirectionPolicy.BOTH, DirectionPolicy.BOTH, DirectionPolicy.BOTH)
 
-# Pass-through operations first, then pass-through factors of all operations, then all factors, broadcasts
-# last.
+# Pass-through operations, then pass-through factors of all operations, then all factors; broadcasts last.
 OP_PRIORITY_ROUNDS = (
     _round(
         *(DirectionPolicy.FORWARD, None, None),
