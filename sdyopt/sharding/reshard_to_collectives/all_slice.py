@@ -17,8 +17,7 @@ def slice_dimensions(state: ReshardState) -> list[list[AxisRef]] | None:
     away again. The missing axes that are not in use are sliced, in this order,
 
     1. together with an axis that moves to their dimension: if `"x"` moves from dimension 0 to dimension 1,
-    whose
-       target is `"x", "y"`, then `"y"` is sliced in dimension 0, and one all-to-all moves both;
+       whose target is `"x", "y"`, then `"y"` is sliced in dimension 0, and one all-to-all moves both;
     2. in the dimension that lacks them;
     3. in the first dimension that has capacity.
     """

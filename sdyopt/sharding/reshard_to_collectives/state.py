@@ -34,13 +34,11 @@ class ReshardState:
 
     - The axes of all `surplus` and `missing` lists are aligned: any two that can coexist are identical or
       disjoint, and compared by identity. Whatever splits a surplus axis aligns `missing` again.
-    - `in_use` has all surplus axes, which an all-slice must not use. As in the reference, axes may remain in
-    it
-      after an all-gather.
+    - `in_use` has all surplus axes, which an all-slice must not use. As in the reference, axes may remain
+      in it after an all-gather.
     - `destinations` maps each missing axis to its dimension and its position in `missing`. All-to-alls remove
-    the
-      first missing axes and leave it as it is: positions of one dimension are valid relative to each other,
-      and axes that are no longer missing keep their entries.
+      the first missing axes and leave it as it is: positions of one dimension are valid relative to each
+      other, and axes that are no longer missing keep their entries.
     """
 
     __slots__ = (
