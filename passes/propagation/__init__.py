@@ -1,1 +1,1 @@
-"""Passes that spread shardings: from those a user wrote to every value that they touch."""
+"""Passes that propagate user shardings through a module."""

@@ -1,13 +1,13 @@
-"""sdy-aggressive-propagate: spread shardings, and decide where they are in each other's way.
+"""sdy-aggressive-propagate: propagate shardings and resolve conflicts.
 
     %0 = stablehlo.add %a, %b : tensor<8x8xf32>    %a is sharded [{"x"}, {?}], %b [{?}, {"x"}]
 becomes
     %0 = stablehlo.add %a, %b {sdy.sharding =
         #sdy.sharding_per_value<[<@mesh, [{"x", ?}, {?}]>]>} : tensor<8x8xf32>
 
-`sdy-basic-propagate` would leave the result as it is, because axis x can go to only one of its dimensions,
-and there is no telling to which. This pass takes the one that is split in the larger tensor, or is split
-along more devices, or in an earlier operand.
+`sdy-basic-propagate` leaves the result as it is, because two dimensions conflict over axis x. This pass
+prefers the dimension that is sharded in the larger tensor, then, in elementwise operations, the one with the
+larger sharded size, then the one that is sharded in the earlier operand.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _STRATEGIES = {
 @register("sdy-aggressive-propagate")
 class AggressivePropagation(BasicPropagation):
     propagation_strategy: Literal["basic", "aggressive", "basic-then-aggressive"] = option(
-        default="aggressive", help="what is done about axes that are in each other's way"
+        default="aggressive", help="how conflicts between axes are resolved"
     )
 
     def propagate_round(self, propagation: Propagation, round: Round) -> None:

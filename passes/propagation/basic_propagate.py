@@ -1,4 +1,4 @@
-"""sdy-basic-propagate: spread shardings over the program, where nothing speaks against it.
+"""sdy-basic-propagate: propagate shardings that do not conflict.
 
     func.func @main(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> … {
       %0 = stablehlo.negate %a : tensor<8x4xf32>
@@ -9,13 +9,13 @@ becomes
           #sdy.sharding_per_value<[<@mesh, [{"x", ?}, {?}]>]>} : tensor<8x4xf32>
       return %0 : tensor<8x4xf32>
 
-The sharding rule of an operation says which dimensions of its operands and results belong together. An
-axis that splits one of them goes to the others, from operands to results and back, if all of them can
-take it: the dimension is open, and the axis is not used otherwise. This is done until nothing changes.
+The sharding rule of an operation maps the dimensions of its operands and results to factors. Shardings
+propagate along each factor, from operands to results and back, to a fixed point. An axis propagates only if
+it conflicts in no tensor: the dimensions are open, and nothing else in the tensors uses the axis.
 
-Shardings go along data-flow edges into loops and calls and out again; over a barrier only in the allowed
-direction; into a manual computation without the manual axes; and to all values of a sharding group. The
-results of the main function get what the values have that it returns.
+Shardings also propagate along data-flow edges into and out of loops and calls, through a propagation barrier
+in its allowed direction, into and out of manual computations without the manual axes, between the values of a
+sharding group, and between the results of the main function and the values that it returns.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from sdyopt.registry import register
 from sdyopt.sharding.propagation.propagation_step import Strategy
 
 from .engine.debug_info import DebugInfoRecorder
-from .engine.op_priorities import EVERYTHING, Round
+from .engine.op_priorities import ALL_OPS, Round
 from .engine.propagation_driver import PropagationDriver
 from .engine.sharding_groups import ShardingGroups
 
@@ -42,27 +42,28 @@ from .engine.sharding_groups import ShardingGroups
 @register("sdy-basic-propagate")
 class BasicPropagation(Pass):
     keep_sharding_rules: bool = option(
-        default=False, help="keep the sharding rules, those found by this pass included"
+        default=False, help="keep the sharding rules on operations, including those that this pass derives"
     )
     module_dump_directory: str = option(
-        default="", help="where to write the program in between, if it is rewritten in several steps"
+        default="", help="a directory to which passes of several steps write the module after each step"
     )
     conservative_propagation: bool = option(
-        default=False, help="neither split axes nor shard what they do not divide"
+        default=False, help="propagate no sub-axes, and no axes that do not divide a dimension"
     )
     debug_sharding_origins: bool = option(
-        default=False, help="say of every axis of a sharding which constraint, input or output it comes from"
+        default=False, help="write the origin of each axis of a sharding: a constraint, input or output"
     )
     debug_propagation_edge_sharding: bool = option(
-        default=False, help="say at every operation which axes went from which operand or result to which"
+        default=False, help="write the axes that propagated between operands and results of each operation"
     )
 
     def run(self, module: ModuleOp) -> bool:
         _check_types(module)
         rewriter = Rewriter()
         has_origins, has_edges = self.debug_sharding_origins, self.debug_propagation_edge_sharding
-        is_recorded = has_origins or has_edges
-        recorder = DebugInfoRecorder(module, has_origins, has_edges, rewriter) if is_recorded else None
+        recorder = None
+        if has_origins or has_edges:
+            recorder = DebugInfoRecorder(module, has_origins, has_edges, rewriter)
         propagation = Propagation(module, rewriter, self.conservative_propagation, recorder)
         self.propagate(propagation)
         propagation.write(with_rules=self.keep_sharding_rules)
@@ -73,16 +74,16 @@ class BasicPropagation(Pass):
         return propagation.changed
 
     def propagate(self, propagation: Propagation) -> None:
-        """Propagates all there is."""
-        self.propagate_round(propagation, EVERYTHING)
+        """Runs all rounds of this pass."""
+        self.propagate_round(propagation, ALL_OPS)
 
     def propagate_round(self, propagation: Propagation, round: Round) -> None:
-        """Propagates what a round allows."""
+        """Runs one round."""
         propagation.driver.run(round, Strategy.BASIC)
 
 
 class Propagation:
-    """One run of a pass: what it works on."""
+    """The module, sharding groups and driver of one run of a propagation pass."""
 
     def __init__(
         self,
@@ -100,7 +101,7 @@ class Propagation:
 
     @cached_property
     def driver(self) -> PropagationDriver:
-        """Reads the shardings when first asked for."""
+        """Created at the first use, because it reads the shardings of the module."""
         return PropagationDriver(self.module, self._groups, self._is_conservative, self._recorder)
 
     @property
@@ -108,7 +109,7 @@ class Propagation:
         return self.rewriter.changed or self.driver.changed
 
     def write(self, with_rules: bool) -> None:
-        """Gives the operations their shardings, and perhaps the rules by which these propagated."""
+        """Writes the shardings to the operations, and optionally the rules by which they propagated."""
         self.driver.write(self.rewriter)
         if with_rules:
             self.driver.write_rules(self.rewriter)
@@ -134,7 +135,7 @@ def _type_problem(signature: OpSignature) -> str | None:
 
 
 def _remove_rules(module: ModuleOp, rewriter: Rewriter) -> None:
-    """Removes the rules that were not written by users."""
+    """Removes all rules but custom ones."""
     for op in module.walk():
         rule = op.attributes.get(SHARDING_RULE)
         if isinstance(rule, OpShardingRule) and not rule.is_custom:

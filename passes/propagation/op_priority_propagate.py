@@ -1,18 +1,18 @@
-"""sdy-op-priority-propagate: spread shardings, over some kinds of operations before others.
+"""sdy-op-priority-propagate: propagate shardings in order of op priority.
 
-    %0 = stablehlo.negate %a : tensor<8x8xf32>                  is looked at before
+    %0 = stablehlo.negate %a : tensor<8x8xf32>                  propagates before
     %1 = stablehlo.dot_general %0, %b, … : tensor<8x8xf32>
 
-In every round more operations take part in `sdy-aggressive-propagate`:
+Runs `sdy-aggressive-propagate` in five rounds, each on more operations than the one before:
 
-1. what passes its operands through (elementwise operations, reshapes, transposes, data-flow edges), if
-   nothing else uses them; slices of dynamic position forward only
-2. the same if others use them, too
-3. all operations along the factors that pass through; broadcasts backward only
-4. all operations along all factors; broadcasts backward only
-5. broadcasts forward as well
+1. pass-through operations (elementwise operations, reshapes, transposes, data-flow edges) whose operands
+   have no other uses; dynamic slices forward only
+2. pass-through operations whose operands have other uses
+3. pass-through factors of all operations; broadcasts backward only
+4. all factors of all operations; broadcasts backward only
+5. broadcasts in both directions
 
-So where two shardings could come to a value, the one that needs less communication comes first.
+If two shardings conflict, the one that needs less communication is thus propagated first.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from sdyopt.registry import register
 
 from .aggressive_propagate import AggressivePropagation
 from .basic_propagate import Propagation
-from .engine.op_priorities import EVERYTHING, SCHEDULE
+from .engine.op_priorities import ALL_OPS, OP_PRIORITY_ROUNDS
 
 
 @register("sdy-op-priority-propagate")
 class OpPriorityPropagation(AggressivePropagation):
     run_op_priority_propagation: bool = option(
-        default=True, help="look at some kinds of operations before others"
+        default=True, help="propagate in rounds by op priority; if false, in one round"
     )
 
     def propagate(self, propagation: Propagation) -> None:
-        for round in SCHEDULE if self.run_op_priority_propagation else [EVERYTHING]:
+        for round in OP_PRIORITY_ROUNDS if self.run_op_priority_propagation else [ALL_OPS]:
             self.propagate_round(propagation, round)

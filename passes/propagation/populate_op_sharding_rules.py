@@ -1,12 +1,12 @@
-"""sdy-populate-op-sharding-rules: write on every operation how its dimensions belong together.
+"""sdy-populate-op-sharding-rules: add its sharding rule to every operation.
 
     %0 = stablehlo.add %a, %b : tensor<8xf32>
 becomes
     %0 = stablehlo.add %a, %b {sdy.sharding_rule =
         #sdy.op_sharding_rule<([i], [i])->([i]) {i=8}>} : tensor<8xf32>
 
-Propagation works the same rules out as it goes; this pass shows them, for tests and for whoever is
-asking why an axis did not move. A rule that is there already is kept.
+Propagation derives the same rules; this pass makes them visible, for tests and to find out why an axis does
+not propagate. Existing rules are kept.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ class PopulateOpShardingRules(Pass):
     anchor = FUNCTION
 
     conservative_propagation: bool = option(
-        default=False, help="give rules by which no dimension is split into parts of different sizes"
+        default=False, help="derive rules by which all shards of a dimension have the same size"
     )
 
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
-        # A program has few different dictionaries and rules.
+        # A program has few distinct attribute dictionaries and rules.
         with_rule = cache(_with_rule)
-        # Inner operations first, which decides of what people are warned.
+        # Nested operations first: only the first unknown operation gets a warning.
         for op in function.walk_post_order():
             rule = sharding_rule_of(op, conservative=self.conservative_propagation)
             if rule is not None:

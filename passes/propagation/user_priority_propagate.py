@@ -1,12 +1,12 @@
-"""sdy-user-priority-propagate: spread shardings, those first to which users gave a higher priority.
+"""sdy-user-priority-propagate: propagate shardings in order of user priority.
 
     %a is sharded [{"x"}p1, {}], %b is sharded [{}, {"x"}]
 
-Dimension shardings have priorities `p0` (the highest, and what is meant if nothing is said), `p1`, `p2`
-and so on. For each of them in turn `sdy-op-priority-propagate` runs, with all that has a lower priority
-not sharded yet. So in a sum of %a and %b axis x goes to the second dimension, though %a stands first.
+Dimension shardings have priorities `p0` (the highest, and the default), `p1`, `p2` and so on. For each
+priority in ascending order, `sdy-op-priority-propagate` runs without the dimension shardings of lower
+priority. In a sum of %a and %b, axis x thus shards the second dimension, although %a is the first operand.
 
-With `module-dump-directory` the program is written there after each priority but the last, as
+With `module-dump-directory`, the module is written to that directory after each priority but the last, as
 `00.propagation_after_user_priority_0.mlir` and so on.
 """
 
@@ -22,24 +22,24 @@ from .op_priority_propagate import OpPriorityPropagation
 
 @register("sdy-user-priority-propagate")
 class UserPriorityPropagation(OpPriorityPropagation):
-    # With which number the names of written programs start; pipelines count.
+    # The number that file names of dumped modules start with; pipelines count up.
     dump_index: int = 0
 
     def propagate(self, propagation: Propagation) -> None:
         priorities = UserPriorities(propagation.module, propagation.rewriter)
         super().propagate(propagation)
-        done = 0
+        last_priority = 0
         for priority in priorities:
-            self._save(propagation, done)
+            self._dump(propagation, last_priority)
             priorities.restore(priority, propagation.driver)
             super().propagate(propagation)
-            done = priority
+            last_priority = priority
 
-    def _save(self, propagation: Propagation, done: int) -> None:
+    def _dump(self, propagation: Propagation, priority: int) -> None:
         if self.module_dump_directory:
             propagation.write(with_rules=True)
-            file_name = f"propagation_after_user_priority_{done}"
-            saving = SaveModuleOp(
+            file_name = f"propagation_after_user_priority_{priority}"
+            save_module = SaveModuleOp(
                 directory=self.module_dump_directory, file_name=file_name, index=self.dump_index
             )
-            saving.run(propagation.module)
+            save_module.run(propagation.module)

@@ -1,1 +1,1 @@
-"""How tensors are split over meshes: sharding rules of operations."""
+"""Sharding algebra: axis lists, sharding rules, propagation, explicit reshards and collectives."""

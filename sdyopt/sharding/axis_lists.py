@@ -1,7 +1,7 @@
-"""Lists of axes as propagation compares them: prefixes, and what is left beside other axes.
+"""Lists of axes: sharded sizes, prefixes and overlaps.
 
-A list says how something is split, major to minor, so that `"x", "y":(1)2` is the beginning of
-`"x", "y", "z"`: the last axis of a beginning may be the major part of the axis in its place.
+A list is ordered major to minor. `"x", "y":(1)2` is a prefix of `"x", "y", "z"`: the last axis of a prefix
+may be a major-most sub-axis of the axis at the same position.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ Axes = tuple[AxisRef, ...]
 
 
 def sharded_size(axes: Iterable[AxisRef], mesh: Mesh) -> int:
-    """Into how many parts axes split something."""
+    """The product of the sizes of some axes: how many shards they make."""
     return prod([axis.size(mesh) for axis in axes])
 
 
 def is_axis_prefix(axis: AxisRef, other: AxisRef) -> bool:
-    """Whether `other` starts with `axis`, or is the same."""
+    """Whether `axis` is `other` or a major-most sub-axis of it."""
     return other.contains(axis) and axis.pre_size == other.pre_size
 
 
 def is_prefix(first: Sequence[AxisRef], second: Sequence[AxisRef]) -> bool:
-    """Whether `second` is `first` and perhaps more."""
+    """Whether `first` is a prefix of `second`, or equal to it."""
     if not first:
         return True
     last = len(first) - 1
@@ -34,37 +34,37 @@ def is_prefix(first: Sequence[AxisRef], second: Sequence[AxisRef]) -> bool:
 
 
 def is_strict_prefix(first: Axes, second: Axes) -> bool:
-    """Whether `second` is `first` and more."""
+    """Whether `first` is a prefix of `second`, and not equal to it."""
     return first != second and is_prefix(first, second)
 
 
 def common_prefix(first: Sequence[AxisRef], second: Sequence[AxisRef]) -> Axes:
-    """The longest list with which both start."""
-    found = []
+    """The longest list that is a prefix of both."""
+    common = []
     for axis, other in zip(first, second, strict=False):
         if axis is not other:
             if is_axis_prefix(axis, other):
-                found.append(axis)
+                common.append(axis)
             elif is_axis_prefix(other, axis):
-                found.append(other)
+                common.append(other)
             break
-        found.append(axis)
-    return tuple(found)
+        common.append(axis)
+    return tuple(common)
 
 
 def prefix_without(axis: AxisRef, others: Iterable[AxisRef]) -> AxisRef | None:
-    """The longest major part of an axis that overlaps none of others; None if there is none."""
-    found: AxisRef | None = axis
+    """The largest prefix of an axis that overlaps none of the others; None if there is none."""
+    prefix: AxisRef | None = axis
     for other in others:
-        if found is None:
+        if prefix is None:
             return None
-        if found.name == other.name:
-            found = found.prefix_without(other)
-    return found
+        if prefix.name == other.name:
+            prefix = prefix.prefix_without(other)
+    return prefix
 
 
 def prefix_without_overlap(axes: Axes, others: Sequence[AxisRef]) -> Axes:
-    """The longest beginning of a list that overlaps none of others."""
+    """The longest prefix of a list that overlaps none of the others."""
     names = {axis.name for axis in others}
     for position, axis in enumerate(axes):
         if axis.name not in names:
@@ -76,16 +76,16 @@ def prefix_without_overlap(axes: Axes, others: Sequence[AxisRef]) -> Axes:
 
 
 def overlap(axes: Iterable[AxisRef], others: Sequence[AxisRef]) -> bool:
-    """Whether an axis of one list overlaps one of another."""
+    """Whether an axis of one list overlaps an axis of the other."""
     return any(axis.overlaps(other) for axis in axes for other in others)
 
 
 def major_sub_axis(axis: AxisRef, size: int) -> AxisRef:
-    """The part of an axis that has this size and starts where it starts; smaller than the axis."""
+    """The major-most sub-axis of this size, which must be smaller than the axis."""
     return AxisRef(axis.name, SubAxis(axis.pre_size, size))
 
 
-def cut(axis: AxisRef, major_size: int, size: int) -> tuple[AxisRef, AxisRef]:
-    """The two parts of an axis of some size, of which the major one has `major_size`."""
+def split_axis(axis: AxisRef, major_size: int, size: int) -> tuple[AxisRef, AxisRef]:
+    """Splits an axis of this size into a major sub-axis of `major_size` and the minor rest."""
     minor = SubAxis(axis.pre_size * major_size, size // major_size)
     return major_sub_axis(axis, major_size), AxisRef(axis.name, minor)

@@ -1,10 +1,10 @@
-"""Building the sharding rule of an operation, factor by factor.
+"""Builds the sharding rule of an operation, factor by factor.
 
-    rule.factor(8, [0, None], [0])
-    rule.factor(16, [None, 1], [1])
-    rule.factor(32, [1, 0], [None], Kind.REDUCTION)
+    rule.add_factor(8, [0, None], [0])
+    rule.add_factor(16, [None, 1], [1])
+    rule.add_factor(32, [1, 0], [None], FactorType.REDUCTION)
 
-is a matrix product, `([i, k], [k, j])->([i, j]) {i=8, j=16, k=32} reduction={k}`.
+builds the rule of a matrix product, `([i, k], [k, j])->([i, j]) {i=8, j=16, k=32} reduction={k}`.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from sdyopt.ir.types import RankedShape, Type
 
 
 class FactorType(Enum):
-    """What it takes to compute with a factor that is split over devices."""
+    """What it takes to compute with a factor that is sharded."""
 
-    # Nothing.
+    # No communication.
     PASS_THROUGH = auto()
-    # The devices' results have to be put together.
+    # An all-reduce of the results.
     REDUCTION = auto()
-    # All devices need all of it first.
+    # An all-gather of the operands first.
     NEED_REPLICATION = auto()
-    # Elements move from device to device.
+    # Communication between devices, such as a collective-permute.
     PERMUTATION = auto()
 
 
-# The dimension of each operand or result that a factor is of.
+# For each operand or result, the dimension that a factor belongs to, or None.
 Dims = Sequence[int | None]
 _Tensor = list[list[int]]
 
 
 class OpShardingRuleBuilder:
-    """The factors found so far, and which of them each dimension is made of, major to minor.
+    """The factors of a rule under construction, and the factors of each dimension, major to minor.
 
-    `is_conservative` asks for a rule by which no dimension is split into parts of different sizes.
+    With `is_conservative` a rule function adds only factors along which all shards have the same size.
     """
 
     def __init__(
@@ -45,14 +45,14 @@ class OpShardingRuleBuilder:
     ) -> None:
         self.is_conservative = is_conservative
         self._sizes: list[int] = []
-        self._operands = [_without_factors(type) for type in operand_types]
-        self._results = [_without_factors(type) for type in result_types]
-        self._special: dict[FactorType, list[int]] = {factor_type: [] for factor_type in FactorType}
+        self._operands = [_dims_without_factors(type) for type in operand_types]
+        self._results = [_dims_without_factors(type) for type in result_types]
+        self._factors_by_type: dict[FactorType, list[int]] = {type: [] for type in FactorType}
         self._blocked: list[int] = []
 
     # --- Adding factors ---------------------------------------------------------------------------
 
-    def factor(
+    def add_factor(
         self,
         size: int,
         operand_dims: Dims,
@@ -60,9 +60,9 @@ class OpShardingRuleBuilder:
         factor_type: FactorType = FactorType.PASS_THROUGH,
         is_blocked: bool = False,
     ) -> None:
-        """Adds a factor to one dimension, or none, of each operand and each result.
+        """Adds a factor to at most one dimension of each operand and result.
 
-        A dimension that has factors already does not need one of size 1. Shardings do not propagate
+        A factor of size 1 is only added to dimensions that have no factors yet. Shardings do not propagate
         along a blocked factor.
         """
         factor = self._new_factor(size, factor_type, is_blocked)
@@ -71,42 +71,48 @@ class OpShardingRuleBuilder:
             if dim is not None and (size != 1 or not tensor[dim]):
                 tensor[dim].append(factor)
 
-    def common_factor(
+    def add_common_factor(
         self, dim: int, size: int, factor_type: FactorType = FactorType.PASS_THROUGH, is_blocked: bool = False
     ) -> None:
-        """Adds a factor to the same dimension of all tensors that have it."""
-        self._distribute(
-            [*self._operands, *self._results], dim, self._new_factor(size, factor_type, is_blocked)
-        )
+        """Adds a factor to this dimension of every operand and result that has it."""
+        self._append([*self._operands, *self._results], dim, self._new_factor(size, factor_type, is_blocked))
 
-    def operands_factor(self, dim: int, size: int, factor_type: FactorType = FactorType.PASS_THROUGH) -> None:
-        """Adds a factor to the same dimension of all operands that have it."""
-        self._distribute(self._operands, dim, self._new_factor(size, factor_type))
+    def add_operand_factor(
+        self, dim: int, size: int, factor_type: FactorType = FactorType.PASS_THROUGH
+    ) -> None:
+        """Adds a factor to this dimension of every operand that has it."""
+        self._append(self._operands, dim, self._new_factor(size, factor_type))
 
-    def results_factor(self, dim: int, size: int, factor_type: FactorType = FactorType.PASS_THROUGH) -> None:
-        """Adds a factor to the same dimension of all results that have it."""
-        self._distribute(self._results, dim, self._new_factor(size, factor_type))
+    def add_result_factor(
+        self, dim: int, size: int, factor_type: FactorType = FactorType.PASS_THROUGH
+    ) -> None:
+        """Adds a factor to this dimension of every result that has it."""
+        self._append(self._results, dim, self._new_factor(size, factor_type))
 
-    def pointwise(self, shape: Sequence[int]) -> None:
+    def add_pointwise(self, shape: Sequence[int]) -> None:
         """Adds a common factor for each dimension of `shape`."""
         for dim, size in enumerate(shape):
-            self.common_factor(dim, size)
+            self.add_common_factor(dim, size)
 
-    def pointwise_if_same(
-        self, before: Sequence[int], after: Sequence[int], otherwise: FactorType, is_blocked: bool = False
+    def add_pointwise_with_type_for_mismatch(
+        self,
+        operand_shape: Sequence[int],
+        result_shape: Sequence[int],
+        mismatch_type: FactorType,
+        is_mismatch_blocked: bool = False,
     ) -> None:
-        """Adds a common factor for each dimension, `otherwise` where its size before and after differ."""
-        for dim, (size, result_size) in enumerate(zip(before, after, strict=True)):
+        """Adds a common factor for each dimension, of `mismatch_type` where the two sizes differ."""
+        for dim, (size, result_size) in enumerate(zip(operand_shape, result_shape, strict=True)):
             if size == result_size:
-                self.common_factor(dim, size)
+                self.add_common_factor(dim, size)
             else:
-                self.common_factor(dim, size, otherwise, is_blocked)
+                self.add_common_factor(dim, size, mismatch_type, is_mismatch_blocked)
 
-    def number_dimensions(self, type: Type) -> None:
-        """Makes dimension number n of everything factor number n, with the sizes that `type` has.
+    def set_pointwise(self, type: Type) -> None:
+        """Maps dimension n of every operand and result to factor n, with the sizes of `type`.
 
-        Where there are more dimensions, they have factors that do not exist, which the verifier of
-        rules reports: who says that these tensors are alike must not pass ones that are not.
+        Must be the only call that adds factors. Dimensions beyond the rank of `type` get factor indices
+        that do not exist, which the verifier of the rule reports.
         """
         assert not self._sizes and isinstance(type, RankedShape)
         self._sizes.extend(type.shape)
@@ -117,42 +123,42 @@ class OpShardingRuleBuilder:
     # --- The rule ---------------------------------------------------------------------------------
 
     def build(self) -> OpShardingRule:
-        """The rule. A dimension without factors has one of size 1 to itself."""
+        """The rule. A dimension without factors gets a factor of size 1 of its own."""
         sizes = list(self._sizes)
         mappings = [
-            TensorMapping(tuple([DimMapping(_factors_or_new_one(dim, sizes)) for dim in tensor]))
+            TensorMapping(tuple([DimMapping(_factors_or_new_factor(dim, sizes)) for dim in tensor]))
             for tensor in (*self._operands, *self._results)
         ]
         return OpShardingRule(
             tuple(sizes),
             tuple(mappings[: len(self._operands)]),
             tuple(mappings[len(self._operands) :]),
-            tuple(self._special[FactorType.REDUCTION]),
-            tuple(self._special[FactorType.NEED_REPLICATION]),
-            tuple(self._special[FactorType.PERMUTATION]),
+            tuple(self._factors_by_type[FactorType.REDUCTION]),
+            tuple(self._factors_by_type[FactorType.NEED_REPLICATION]),
+            tuple(self._factors_by_type[FactorType.PERMUTATION]),
             tuple(self._blocked),
         )
 
     def _new_factor(self, size: int, factor_type: FactorType, is_blocked: bool = False) -> int:
         factor = len(self._sizes)
         self._sizes.append(size)
-        self._special[factor_type].append(factor)
+        self._factors_by_type[factor_type].append(factor)
         if is_blocked:
             self._blocked.append(factor)
         return factor
 
-    def _distribute(self, tensors: Sequence[_Tensor], dim: int, factor: int) -> None:
+    def _append(self, tensors: Sequence[_Tensor], dim: int, factor: int) -> None:
         for tensor in tensors:
             if dim < len(tensor):
                 tensor[dim].append(factor)
 
 
-def _without_factors(type: Type) -> _Tensor:
-    """A tensor of which nothing is known yet; what is no tensor, such as a token, has no dimensions."""
+def _dims_without_factors(type: Type) -> _Tensor:
+    """An empty list per dimension; no dimensions if the type is not a tensor, such as a token."""
     return [[] for _ in range(type.rank)] if isinstance(type, RankedShape) else []
 
 
-def _factors_or_new_one(factors: Sequence[int], sizes: list[int]) -> tuple[int, ...]:
+def _factors_or_new_factor(factors: Sequence[int], sizes: list[int]) -> tuple[int, ...]:
     if not factors:
         sizes.append(1)
         return (len(sizes) - 1,)

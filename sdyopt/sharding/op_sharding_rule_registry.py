@@ -1,12 +1,13 @@
-"""Which rule an operation has: the one written on it, or the one that follows from what it is.
+"""The sharding rule of an operation: its `sdy.sharding_rule` attribute, or one derived from its signature.
 
     @sharding_rule(TransposeOp)
-    def transpose(form: Form, rule: OpShardingRuleBuilder) -> None:
-        for result_dim, dim in enumerate(form.permutation):
-            rule.factor(form.operand.shape[dim], [dim], [result_dim])
+    def transpose(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
+        shape = signature[TransposeOp.operand].shape
+        for result_dim, dim in enumerate(signature[TransposeOp.permutation]):
+            rule.add_factor(shape[dim], [dim], [result_dim])
 
-A rule follows from the form, so it is worked out once per form. Where it depends on what is around
-the operation, `seeing` says on what: the function is given `seeing(op)` as well, and there is one
+A derived rule is cached per signature. A rule that also depends on the operands, uses or regions of the
+operation declares a `context`: the function gets `context(op)` as a third argument, and the cache has one
 rule for each value of it.
 """
 
@@ -27,91 +28,92 @@ from sdyopt.sharding.op_sharding_rule_builder import OpShardingRuleBuilder
 
 
 class NoRule(NamedTuple):
-    """Why a form has no rule: it needs none, or (`sort`, `name`) is something that nobody has heard of."""
+    """A signature has no rule: it needs none, or (`kind`, `name`) is unknown and deserves a warning."""
 
-    sort: str = ""
+    kind: str = ""
     name: str = ""
 
 
-# (form, rule) or (form, rule, what is seen) -> nothing if the rule is built, else why not
+# (signature, rule) or (signature, rule, context) -> None if the rule is built, else why there is none
 RuleFunction = Callable[..., NoRule | None]
-Seeing = Callable[[Any], Hashable]
+# The operations of a rule have one class, so the parameter of a context is as narrow as its rule.
+Context = Callable[[Any], Hashable]
 F = TypeVar("F", bound=RuleFunction)
 
 
 class _Entry(NamedTuple):
     function: RuleFunction
-    seeing: Seeing | None = None
+    context: Context | None = None
 
 
 _entries: dict[type[Op], _Entry] = {}
 
 
-def sharding_rule(*op_classes: type[Op], seeing: Seeing | None = None) -> Callable[[F], F]:
-    """Decorator of the function that adds the factors of operations of these classes."""
+def sharding_rule(*op_classes: type[Op], context: Context | None = None) -> Callable[[F], F]:
+    """Registers the function that adds the factors of operations of these classes."""
 
     def register(function: F) -> F:
         for op_class in op_classes:
             assert op_class not in _entries, f"{op_class.name} has two sharding rules"
-            _entries[op_class] = _Entry(function, seeing)
+            _entries[op_class] = _Entry(function, context)
         return function
 
     return register
 
 
 def sharding_rule_of(op: Op, conservative: bool = False) -> OpShardingRule | None:
-    """The rule of an operation; None if it has none, with a warning if that is a surprise.
+    """The rule of an operation; None if it has none, with a warning if the operation is unknown.
 
-    By a conservative rule no dimension is split into parts of different sizes.
+    Along the factors of a conservative rule all shards have the same size.
     """
-    written = op.attributes.get(SHARDING_RULE)
-    if written is not None:
-        return cast(OpShardingRule, written)
+    custom = op.attributes.get(SHARDING_RULE)
+    if custom is not None:
+        return cast(OpShardingRule, custom)
     _load_rules()
     entry = _entries.get(type(op), _UNKNOWN)
-    seen = () if entry.seeing is None else (entry.seeing(op),)
-    key = (sharding_rule_of, conservative, *seen)
-    memo = op.signature.memo
+    context = () if entry.context is None else (entry.context(op),)
+    key = (sharding_rule_of, conservative, *context)
+    cached = op.signature.memo
     rule: OpShardingRule | NoRule
     try:
-        rule = memo[key]
+        rule = cached[key]
     except KeyError:
-        rule = memo[key] = _derive(op.signature, entry.function, conservative, seen)
+        rule = cached[key] = _derive(op.signature, entry.function, conservative, context)
     if isinstance(rule, OpShardingRule):
         return rule
-    if rule.sort and is_first(f"{rule.sort} without a sharding rule"):
+    if rule.kind and is_first(f"{rule.kind} without a sharding rule"):
         _warn(op, rule)
     return None
 
 
 def is_rule_context_free(op: Op) -> bool:
-    """Whether the rule follows from the operation's form and attributes, whatever is around it."""
+    """Whether the rule depends on the signature and attributes of the operation only."""
     _load_rules()
-    return _entries.get(type(op), _UNKNOWN).seeing is None or SHARDING_RULE in op.attributes
+    return _entries.get(type(op), _UNKNOWN).context is None or SHARDING_RULE in op.attributes
 
 
 def _derive(
-    signature: OpSignature, function: RuleFunction, conservative: bool, seen: tuple[Hashable, ...]
+    signature: OpSignature, function: RuleFunction, conservative: bool, context: tuple[Hashable, ...]
 ) -> OpShardingRule | NoRule:
     rule = OpShardingRuleBuilder(signature.operand_types, signature.result_types, conservative)
-    return function(signature, rule, *seen) or rule.build()
+    return function(signature, rule, *context) or rule.build()
 
 
 def _unknown(signature: OpSignature, rule: OpShardingRuleBuilder) -> NoRule:
     op_class = signature.op_class
-    is_no_surprise = op_class.is_terminator or op_class.data_flow is not None
-    return NoRule() if is_no_surprise else NoRule("op", f"'{signature.name}'")
+    needs_no_rule = op_class.is_terminator or op_class.data_flow is not None
+    return NoRule() if needs_no_rule else NoRule("op", f"'{signature.name}'")
 
 
 _UNKNOWN = _Entry(_unknown)
 
 
-def _warn(op: Op, why: NoRule) -> None:
-    message = f"{why.sort} {why.name} is unknown to SDY sharding rule registry"
+def _warn(op: Op, unknown: NoRule) -> None:
+    message = f"{unknown.kind} {unknown.name} is unknown to SDY sharding rule registry"
     emit(Diagnostic(Severity.WARNING, op.location, message, operation=op, in_own_syntax=True))
 
 
 @cache
 def _load_rules() -> None:
-    """Fills in the table. Nobody waits for that who does not ask for a rule."""
+    """Imports the rules when one is first needed, not at start-up."""
     import_module("sdyopt.sharding.rules")

@@ -1,13 +1,13 @@
-"""Shardings of tensors seen as shardings of factors, and back.
+"""Projects shardings of tensors to shardings of factors, and back.
 
-By a rule with `[ij]` on one side and `[i, j]` on the other, a dimension of size 8 that is split along
-"x"=4 is factor i of size 2 split along `"x":(1)2` and factor j of size 4 split along `"x":(2)2`. In
-terms of factors all operands and results can be compared; then factors are put together again.
+By the rule `([ij])->([i, j])`, a dimension of size 8 that is sharded along "x"=4 has factor i of size 2
+sharded along `"x":(1)2` and factor j of size 4 sharded along `"x":(2)2`. Factor shardings of all operands and
+results can be compared, whatever their dimensions are.
 
-A factor takes axes until it is fully split. The last factor of a dimension takes all that are left,
-though they may not divide it: that is padding. If a factor before it is not fully split, and the next
-axis has no divisor in common with what is left, then the axes from there on belong to no factor: they
-overflow. They are kept, so that they are still there on the way back.
+A factor takes axes until it is fully sharded. The minor-most factor of a dimension takes all remaining axes,
+even if they do not divide it (the dimension is padded). If another factor is not fully sharded, and the next
+axis has no divisor in common with the rest of its size, this axis and all after it are its overflow axes:
+they shard no factor, and are only kept for the way back.
 """
 
 from __future__ import annotations
@@ -20,20 +20,24 @@ from sdyopt.dialects.sdy.axes import AxisRef, with_axis
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
 from sdyopt.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
-from sdyopt.sharding.axis_lists import Axes, cut, sharded_size
+from sdyopt.sharding.axis_lists import Axes, sharded_size, split_axis
 
 
 class FactorSharding(NamedTuple):
-    """How one factor of one tensor is split, and whether it may be split further."""
+    """The sharding of one factor in one tensor.
+
+    `is_minor_most`: the factor is the last one of its dimension. `overflow_axes`: axes of the dimension that
+    are beyond the size of this factor and shard no factor.
+    """
 
     axes: Axes = ()
     is_closed: bool = False
-    is_last: bool = True
-    overflow: Axes = ()
+    is_minor_most: bool = True
+    overflow_axes: Axes = ()
 
 
 class TensorProjection:
-    """How each factor of a tensor is split. Changes while a step is worked out."""
+    """The sharding of each factor of a tensor. A propagation strategy updates it in place."""
 
     __slots__ = ("factors", "replicated_axes", "unreduced_axes")
 
@@ -44,16 +48,18 @@ class TensorProjection:
         self.replicated_axes = replicated_axes
         self.unreduced_axes = unreduced_axes
 
-    def split(self, factor: int, axes: Axes) -> None:
-        """Gives a factor other axes."""
+    def set_axes(self, factor: int, axes: Axes) -> None:
+        """Replaces the axes of a factor."""
         self.factors[factor] = self.factors[factor]._replace(axes=axes)
 
-    def parts(self, mesh: Mesh) -> int:
-        """Into how many parts the tensor is split, axes that overflow counted."""
-        return prod([sharded_size(split.axes + split.overflow, mesh) for split in self.factors.values()])
+    def sharded_size(self, mesh: Mesh) -> int:
+        """The number of shards of the tensor, overflow axes included."""
+        return prod(
+            [sharded_size(factor.axes + factor.overflow_axes, mesh) for factor in self.factors.values()]
+        )
 
     def copy(self) -> TensorProjection:
-        """The same, to be kept as it is."""
+        """A copy that later updates of this projection do not affect."""
         return TensorProjection(dict(self.factors), self.replicated_axes, self.unreduced_axes)
 
 
@@ -63,7 +69,7 @@ def project(
     mesh: Mesh,
     closed_if_missing: bool = False,
 ) -> list[TensorProjection]:
-    """The projections of an operation's operands and results, of which some may have no sharding."""
+    """The projections of operands and results. A missing sharding is fully open, or closed if asked for."""
     return [
         project_tensor(mapping, sharding, rule.factor_sizes, mesh, closed_if_missing)
         for mapping, sharding in zip(rule.tensors, shardings, strict=True)
@@ -77,15 +83,15 @@ def project_tensor(
     mesh: Mesh,
     closed_if_missing: bool = False,
 ) -> TensorProjection:
-    """How a sharding of a tensor splits its factors."""
-    found: dict[int, FactorSharding] = {}
+    """The factor shardings of a tensor with this sharding. `sizes` are the sizes of all factors."""
+    factors: dict[int, FactorSharding] = {}
     if sharding is None:
         for dim in mapping.dims:
-            _project_dimension(dim, DimensionSharding((), closed_if_missing), sizes, mesh, found)
-        return TensorProjection(found)
+            _project_dimension(dim, DimensionSharding((), closed_if_missing), sizes, mesh, factors)
+        return TensorProjection(factors)
     for dim, dim_sharding in zip(mapping.dims, sharding.dims, strict=True):
-        _project_dimension(dim, dim_sharding, sizes, mesh, found)
-    return TensorProjection(found, sharding.replicated_axes, sharding.unreduced_axes)
+        _project_dimension(dim, dim_sharding, sizes, mesh, factors)
+    return TensorProjection(factors, sharding.replicated_axes, sharding.unreduced_axes)
 
 
 def unproject(
@@ -95,12 +101,12 @@ def unproject(
     mesh_or_ref: MeshOrRef,
     mesh: Mesh,
 ) -> TensorSharding:
-    """The sharding of a tensor whose factors are split like this.
+    """The sharding of a tensor with these factor shardings.
 
-    A factor that stands behind one that is not fully split cannot be split by a sharding, whose parts
-    are contiguous. What a projection says of such a factor is left out.
+    Shards are contiguous, so a dimension sharding ends at the first factor that is not fully sharded: the
+    axes of the factors after it are dropped.
     """
-    dims = tuple([_join(dim, projection, sizes, mesh) for dim in mapping.dims])
+    dims = tuple([_unproject_dimension(dim, projection, sizes, mesh) for dim in mapping.dims])
     return TensorSharding(mesh_or_ref, dims, projection.replicated_axes, projection.unreduced_axes)
 
 
@@ -112,27 +118,28 @@ def _project_dimension(
     sharding: DimensionSharding,
     sizes: Sequence[int],
     mesh: Mesh,
-    found: dict[int, FactorSharding],
+    factors: dict[int, FactorSharding],
 ) -> None:
     *majors, last = dim.factors
-    rest = _Rest(sharding.axes, mesh)
+    remaining = _RemainingAxes(sharding.axes, mesh)
     for factor in majors:
-        axes = rest.take(sizes[factor])
-        overflow = rest.take_all() if rest and sharded_size(axes, mesh) != sizes[factor] else ()
-        found[factor] = FactorSharding(axes, sharding.is_closed, False, overflow)
+        axes = remaining.take(sizes[factor])
+        overflow = remaining.take_all() if remaining and sharded_size(axes, mesh) != sizes[factor] else ()
+        factors[factor] = FactorSharding(axes, sharding.is_closed, False, overflow)
         if overflow:
-            # Nothing can be split behind axes that overflow. Of the factors there the first says so by
-            # being closed; the reference says nothing about the others.
-            following = dim.factors[dim.factors.index(factor) + 1]
-            found[following] = FactorSharding((), True, following == last)
+            # No factor after overflow axes can be sharded. As in the reference, the first of them is
+            # closed, and the others have no factor sharding.
+            next_factor = dim.factors[dim.factors.index(factor) + 1]
+            factors[next_factor] = FactorSharding((), True, next_factor == last)
             return
-    found[last] = FactorSharding(rest.take_all(), sharding.is_closed)
+    factors[last] = FactorSharding(remaining.take_all(), sharding.is_closed)
 
 
-class _Rest:
-    """The axes of a dimension that no factor has taken yet, major to minor. An axis may be taken in parts."""
+class _RemainingAxes:
+    """The axes of a dimension that no factor has taken yet. Factors may take sub-axes of an axis."""
 
     def __init__(self, axes: Axes, mesh: Mesh) -> None:
+        # The major-most axis comes last.
         self._axes = list(reversed(axes))
         self._mesh = mesh
 
@@ -140,29 +147,29 @@ class _Rest:
         return bool(self._axes)
 
     def take(self, size: int) -> Axes:
-        """Takes axes for a factor of some size, as long as they divide what is left of it."""
+        """Takes the major-most axes, as long as they divide the unsharded size of a factor."""
         taken: list[AxisRef] = []
         while self._axes:
             axis = self._axes[-1]
             axis_size = axis.size(self._mesh)
-            part = gcd(size, axis_size)
-            if part == 1 and axis_size != 1:
+            divisor = gcd(size, axis_size)
+            if divisor == 1 and axis_size != 1:
                 break
             self._axes.pop()
-            if part < axis_size:
-                axis, minor = cut(axis, part, axis_size)
+            if divisor < axis_size:
+                axis, minor = split_axis(axis, divisor, axis_size)
                 self._axes.append(minor)
             taken.append(axis)
-            size //= part
+            size //= divisor
         return tuple(taken)
 
     def take_all(self) -> Axes:
-        """Takes all that is left."""
+        """Takes all remaining axes."""
         taken, self._axes = tuple(reversed(self._axes)), []
         return taken
 
 
-def _join(
+def _unproject_dimension(
     dim: DimMapping, projection: TensorProjection, sizes: Sequence[int], mesh: Mesh
 ) -> DimensionSharding:
     axes: Axes = ()
@@ -170,18 +177,18 @@ def _join(
     for factor in dim.factors:
         sharding = projection.factors.get(factor)
         if sharding is None:
-            # One of several behind axes that overflow, which nothing is said about.
+            # The second or a later factor after overflow axes.
             break
         is_closed = is_closed or sharding.is_closed
-        axes = _joined(axes, sharding.axes, mesh)
-        if sharding.overflow:
-            axes = _joined(axes, sharding.overflow, mesh)
+        axes = _concatenate(axes, sharding.axes, mesh)
+        if sharding.overflow_axes:
+            axes = _concatenate(axes, sharding.overflow_axes, mesh)
             break
         if sharded_size(sharding.axes, mesh) < sizes[factor]:
             break
     return DimensionSharding(axes, is_closed)
 
 
-def _joined(axes: Axes, more: Axes, mesh: Mesh) -> Axes:
-    """One list and another; where they meet, two parts of an axis become one."""
+def _concatenate(axes: Axes, more: Axes, mesh: Mesh) -> Axes:
+    """Both lists in one; two sub-axes where they meet are merged if possible."""
     return with_axis(axes, more[0], mesh) + more[1:] if more else axes

@@ -1,6 +1,6 @@
-"""Random reshards: what becomes of a tensor on its way from one sharding to another, here and in C++.
+"""Random reshards, lowered to collectives here and by the C++ passes.
 
-`random_reshard(seed)` in `cases.py` makes one: a shape, its sharding before and after, and the meshes.
-`module_text` writes many as one module, a function for each. `compare.py` compares what
-`sdy-reshard-to-collectives` makes of them.
+`random_reshard(seed)` in `cases.py` generates one: a shape, its sharding before and after, and the meshes.
+`module_text` writes many as one module with a function for each. `compare.py` compares the output of
+`sdy-reshard-to-collectives`.
 """

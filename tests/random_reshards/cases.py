@@ -1,4 +1,4 @@
-"""One reshard of a seed, and the text of many."""
+"""Generates a random reshard from a seed, and writes many as one module."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from tests.random_modules.meshes import Mesh, Sharding
 from tests.random_reshards.meshes import pair_of_meshes
 from tests.random_reshards.shardings import pair_of_shardings
 
-# Rows, columns and so on: many that divide well, some that do not.
+# Dimension sizes. Most have many divisors, some do not.
 SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 30, 48, 64, 96, 144)
 RANKS = (1, 1, 2, 2, 2, 2, 3, 3, 3, 4, 4, 5)
 
 
 @dataclass(frozen=True)
 class Reshard:
-    """A tensor of a shape whose sharding changes from `source`, or none, to `target`."""
+    """A tensor that is resharded from `source`, or from no sharding, to `target`."""
 
     seed: int
     shape: tuple[int, ...]
     source: Sharding | None
     target: Sharding
-    # How many barriers to propagation stand between.
+    # The number of propagation barriers between operand and reshard.
     barriers: int
 
     @property
@@ -37,9 +37,9 @@ class Reshard:
 
     @property
     def meshes(self) -> list[Mesh]:
-        """The meshes that the shardings speak of."""
-        found = [self.target.mesh] if self.source is None else [self.source.mesh, self.target.mesh]
-        return list(dict.fromkeys(found))
+        """The meshes of the shardings."""
+        meshes = [self.target.mesh] if self.source is None else [self.source.mesh, self.target.mesh]
+        return list(dict.fromkeys(meshes))
 
     @property
     def function(self) -> str:
@@ -56,7 +56,7 @@ class Reshard:
 
 
 def random_reshard(seed: int) -> Reshard:
-    """A valid reshard, always the same one for a seed."""
+    """A valid reshard; the same one for the same seed."""
     random = Random(seed)
     source_mesh, target_mesh = pair_of_meshes(random, f"mesh_{seed}")
     rank = 0 if random.random() < 0.02 else random.choice(RANKS)
@@ -68,7 +68,7 @@ def random_reshard(seed: int) -> Reshard:
 
 
 def module_text(reshards: Iterable[Reshard]) -> str:
-    """A module with a function for each reshard, behind the meshes of all."""
+    """A module with all meshes, and a function for each reshard."""
     reshards = list(reshards)
     meshes = dict.fromkeys(mesh for reshard in reshards for mesh in reshard.meshes)
     definitions = [mesh.definition for mesh in meshes if mesh.definition]

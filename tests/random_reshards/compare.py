@@ -1,9 +1,9 @@
-"""Compares what becomes of random reshards here and in the reference, function by function.
+"""Compares how sdy-opt and the reference lower random reshards, function by function.
 
     python -m tests.random_reshards.compare --seeds 0:20000 --reference-python PYTHON [PIPELINE …]
 
-PYTHON is one that has jaxlib. Reshards go in modules of many; one that ends with an error or a crash is cut
-in halves, until what is to blame stands alone. Without pipelines, `sdy-reshard-to-collectives` is compared.
+PYTHON is a Python with jaxlib. Many reshards share a module; a module with an error or a crash is bisected
+until the reshard that causes it is alone. Without pipelines, `sdy-reshard-to-collectives` is compared.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from tests.random_modules.compare import Comparison, Ending, Reference, referenc
 from tests.random_reshards.cases import Reshard, module_text, random_reshard
 
 PIPELINE = "func.func(sdy-reshard-to-collectives)"
-# So many functions make a module: few enough to find their meshes quickly.
+# The number of functions in a module: few enough to find their meshes quickly.
 CHUNK = 100
 
 
 def compare_all(
     reshards: Sequence[Reshard], pipeline: str, reference: Reference, chunk: int = CHUNK
 ) -> Iterator[Comparison]:
-    """How each reshard ends here and there."""
+    """Compares the result of each reshard with that of the reference."""
     for start in range(0, len(reshards), chunk):
         yield from _compare(reshards[start : start + chunk], pipeline, reference)
 
@@ -35,7 +35,7 @@ def _compare(reshards: Sequence[Reshard], pipeline: str, reference: Reference) -
     reference.submit(text, [whole])
     ours, [theirs] = run_here(text, whole), reference.results()
     if len(reshards) == 1:
-        yield Comparison(reshards[0].seed, pipeline, _blamed(ours), theirs and _blamed(theirs))
+        yield Comparison(reshards[0].seed, pipeline, _without_axis(ours), theirs and _without_axis(theirs))
         return
     if not ours.output or theirs is None or ours.messages != theirs.messages:
         middle = len(reshards) // 2
@@ -48,8 +48,8 @@ def _compare(reshards: Sequence[Reshard], pipeline: str, reference: Reference) -
         yield Comparison(reshard.seed, pipeline, Ending(here, ()), Ending(there, ()))
 
 
-def _blamed(ending: Ending) -> Ending:
-    """An ending without the axis that an error names: of several that are wrong, C++ names any one."""
+def _without_axis(ending: Ending) -> Ending:
+    """An ending whose errors name no axis: of several invalid axes, C++ reports an arbitrary one."""
     messages = [
         re.sub(r" op (overlapping sub-axes|both sub-axis).*", " op axes overlap", m) for m in ending.messages
     ]
@@ -65,10 +65,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("pipelines", nargs="*", default=[PIPELINE], help="what goes into builtin.module(…)")
-    parser.add_argument("--seeds", default="0:1000", metavar="FROM:TO", help="which reshards")
+    parser.add_argument(
+        "pipelines", nargs="*", default=[PIPELINE], help="the pipeline inside builtin.module(…)"
+    )
+    parser.add_argument("--seeds", default="0:1000", metavar="FROM:TO", help="the range of seeds")
     parser.add_argument("--reference-python", default=sys.executable, metavar="PYTHON")
-    parser.add_argument("--most", type=int, default=5, help="how many differences to show")
+    parser.add_argument("--most", type=int, default=5, help="the maximum number of differences to show")
     options = parser.parse_args()
     start, end = map(int, options.seeds.split(":"))
     reshards = [random_reshard(seed) for seed in range(start, end)]

@@ -1,4 +1,4 @@
-"""The meshes before and after a reshard: the same one, another order of devices, or different ones."""
+"""The meshes before and after a reshard: the same, in another device order, or different ones."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tests.random_modules.meshes import Mesh, mesh_text
 AXIS_NAMES = ("x", "y", "z", "w", "a", "b")
 AXIS_SIZES = (1, 2, 2, 2, 3, 4, 4, 6, 8, 8, 12, 16)
 MOST_AXES = 4
-# So few devices can be written down in an order of their own.
+# Larger meshes have no device ids of their own.
 MOST_SHUFFLED = 128
 
 
 def pair_of_meshes(random: Random, name: str) -> tuple[Mesh, Mesh]:
-    """The meshes of both sides, in most cases one and the same."""
+    """The meshes of source and target, in most cases the same one."""
     axes = _random_axes(random)
     first = _mesh(name, axes, _devices(random, axes) if random.random() < 0.15 else ())
     drawn = random.random()
@@ -40,7 +40,7 @@ def _mesh(name: str, axes: tuple[tuple[str, int], ...], devices: Sequence[int]) 
 
 
 def is_maximal(mesh: Mesh) -> bool:
-    """Whether the mesh is one device, where a sharding has no dimensions."""
+    """Whether the mesh is maximal: one device, and shardings without dimensions."""
     return not mesh.axes and "device_ids" in mesh.definition
 
 
@@ -50,7 +50,7 @@ def _random_axes(random: Random) -> tuple[tuple[str, int], ...]:
 
 
 def _devices(random: Random, axes: Sequence[tuple[str, int]]) -> list[int]:
-    """The devices in an order of their own; the usual one, which is written as nothing, if there are many."""
+    """Device ids in random order; none, which is the default order, if there are many."""
     count = prod(size for _, size in axes)
     if count > MOST_SHUFFLED:
         return []

@@ -1,4 +1,4 @@
-"""The shardings before and after a reshard: drawn on their own, or one a shuffle of the other."""
+"""The shardings before and after a reshard: independent, or one derived from the other."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.random_reshards.meshes import is_maximal
 
 
 def pair_of_shardings(random: Random, source: Mesh, target: Mesh, rank: int) -> tuple[Sharding, Sharding]:
-    """Shardings of one tensor over two meshes."""
+    """Shardings of one tensor with two meshes."""
     is_related = source.axes == target.axes and random.random() < 0.6
     pieces = _split_axes(random, source)
     has_unreduced = random.random() < 0.1
@@ -62,7 +62,7 @@ def _with_sorted_lists(sharding: Sharding) -> Sharding:
 
 
 def _shuffled(random: Random, sharding: Sharding, mesh: Mesh) -> Sharding:
-    """A sharding with a few pieces moved, swapped or dropped."""
+    """A sharding with a few axes moved, swapped or dropped."""
     dims = [list(dim) for dim in sharding.dims]
     for _ in range(random.randint(0, 3)):
         filled = [dim for dim in dims if dim]

@@ -1,26 +1,25 @@
-"""Programs of collectives on simulated devices, where every device holds a numpy array of its own.
+"""Simulates programs of collectives on devices, each of which has a numpy array.
 
-This says in other words than the compiler's what shardings and collectives mean, and shows that a reshard
-that became collectives still gives every device exactly what its sharding says:
+The simulation defines shardings and collectives independently of the compiler, and checks that a reshard
+lowered to collectives leaves every device with exactly the shard that its sharding defines:
 
     python -m tests.simulation --seeds 0:20000
 
-- `devices.py`: where a device stands along the axes of a mesh, and which devices exchange data.
-- `shards.py`: what a sharding gives each device, and whether that is what the devices hold.
-- `collectives.py`: what a collective does, by what the devices of a group send each other. Nobody looks at
-  the tensor as a whole.
-- `programs.py`: reading functions and running them.
-- `reshards.py`: one program before and after the pass, compared.
+- `devices.py`: the coordinates of devices along mesh axes, and the groups of devices that exchange data.
+- `shards.py`: the shard of each device, and the comparison of expected and actual shards.
+- `collectives.py`: the collectives, as exchanges between the devices of a group, without the global tensor.
+- `programs.py`: parses functions and runs them.
+- `reshards.py`: compares one program before and after the pass.
 
-**Sizes that do not divide.** A dimension of size d that is sharded k ways is cut into k shards of ceil(d/k);
-behind the end of the tensor there is padding, and shards at the end may be nothing else. What is in the
-padding must not matter, so it is NaN here: if any of it got into a result, the comparison would see it.
+**Sizes that do not divide.** A dimension of size d with k shards has shards of size ceil(d/k). Those at the
+end have padding, or are nothing but padding. Padding must not affect results, so it is NaN here, which any
+computation with it makes visible.
 
-Such borders do not nest. A dimension of size 5 has its borders at 2 and 4 when it is sharded four ways,
-and at 3 when it is sharded two ways. Who gathers two of four shards gets four places, and the next two have
-to come from the neighbours behind. So a collective is two steps here where sizes do not divide: the exchange
-in its groups, and before or after it a move of the borders, between the devices that share the dimension
-and nothing else. `Tensor.moves` counts these; where everything divides there is none.
+Such shard boundaries do not nest. A dimension of size 5 has its boundaries at 2 and 4 with four shards, and
+at 3 with two. Gathering two of four shards gives four elements, of which the last must come from the
+neighbor. So if sizes do not divide, a collective has two steps here: the exchange in its groups, and before
+or after it a move of the boundaries between the devices that share the dimension. `Tensor.moves` counts
+these; if all sizes divide, there are none.
 
-**Unreduced axes.** Along them lie the parts of a sum. What the devices hold then means the sum of it.
+**Unreduced axes.** The arrays of devices along them are partial sums; the value is their sum.
 """

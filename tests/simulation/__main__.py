@@ -1,4 +1,4 @@
-"""Simulates what random reshards become.
+"""Simulates random reshards, lowered to collectives.
 
 python -m tests.simulation --seeds 0:20000
 """
@@ -17,9 +17,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--kind", choices=KINDS, default="reshards", help="which kind of reshards")
-    parser.add_argument("--seeds", default="0:2000", metavar="FROM:TO", help="which of them")
-    parser.add_argument("--most", type=int, default=5, help="how many problems to show")
+    parser.add_argument("--kind", choices=KINDS, default="reshards", help="the kind of reshards")
+    parser.add_argument("--seeds", default="0:2000", metavar="FROM:TO", help="the range of seeds")
+    parser.add_argument("--most", type=int, default=5, help="the maximum number of problems to show")
     options = parser.parse_args()
     kind = KINDS[options.kind]
     start, end = map(int, options.seeds.split(":"))
@@ -42,7 +42,7 @@ def main() -> int:
         for words, count in counts.most_common():
             print(f"{count:6} {words}")
         print()
-    print(f"{moves:6} moves of borders, because sizes do not divide")
+    print(f"{moves:6} moves of shard boundaries, because sizes do not divide")
     return 1 if verdicts[WRONG] else 0
 
 

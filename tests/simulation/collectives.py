@@ -1,4 +1,4 @@
-"""What sdy's collectives do: what the devices of a group send each other, and what they make of it."""
+"""Simulates sdy's collectives as exchanges between the devices of a group."""
 
 from __future__ import annotations
 
@@ -8,10 +8,23 @@ from typing import Any
 import numpy as np
 
 from sdyopt.dialects.sdy.axes import AxisRef
+from sdyopt.dialects.sdy.axis_lists import AxesPerDim
+from sdyopt.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.dialects.sdy.collectives import (
+    AllGatherOp,
+    AllReduceOp,
+    AllSliceOp,
+    AllToAllOp,
+    CollectivePermuteOp,
+    ReduceScatterOp,
+    ReplicatedToUnreducedOp,
+    ShardedToUnreducedOp,
+)
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import find_mesh
 from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
 from sdyopt.dialects.sdy.value_shardings import sharding_of
+from sdyopt.ir.operation import Op
 from tests.simulation.devices import Devices, Numbers
 from tests.simulation.shards import Array, Tensor, padded, shard_size, summed, take
 
@@ -19,9 +32,9 @@ Axes = Sequence[AxisRef]
 
 
 class Exchange:
-    """A collective while it runs: what the devices hold, which changes step by step."""
+    """A running collective: `shards` has the array of each device, which every step replaces."""
 
-    def __init__(self, op: Any, tensor: Tensor) -> None:
+    def __init__(self, op: CollectiveOp, tensor: Tensor) -> None:
         self.op = op
         self.out: TensorSharding = op.out_sharding
         self.before = sharding_of(op.tensor) or fully_replicated(
@@ -29,45 +42,45 @@ class Exchange:
         )
         self.devices = Devices(_mesh(self.out, op))
         self.shape = tensor.shape
-        self.held = tensor.held
+        self.shards = tensor.shards
         self.moves = tensor.moves
 
     def gather(self, dim: int, axes: Axes) -> None:
-        """The shards along axes are put together, on every device of the group."""
+        """Concatenates the shards along axes, on every device of the group."""
         groups = self.devices.groups(axes)
-        received = self.held[groups]
+        received = self.shards[groups]
         chunks = [received[:, index] for index in range(groups.shape[1])]
-        self._give(groups, np.concatenate(chunks, dim + 1))
-        self.move_borders(dim, self.out.dims[dim].axes)
+        self._set_groups(groups, np.concatenate(chunks, dim + 1))
+        self.move_boundaries(dim, self.out.dims[dim].axes)
 
     def slice(self, dim: int, axes: Axes) -> None:
-        """Each device keeps its own part."""
+        """Each device keeps its own slice."""
         size = self._aligned(dim, axes)
-        self.held = take(self.held, dim, self.devices.positions(axes) * size, size)
+        self.shards = take(self.shards, dim, self.devices.positions(axes) * size, size)
 
     def swap(self, source: int, target: int, axes: Axes) -> None:
-        """Each device sends a part of what it has to each device of the group, and keeps one."""
+        """Each device sends a slice of its array to each device of the group, and keeps one."""
         self._aligned(target, axes)
         groups = self.devices.groups(axes)
         count = groups.shape[1]
-        # By receiver, then group and sender.
-        parts = np.split(self.held[groups], count, target + 2)
+        # Indexed by receiver, then group and sender.
+        parts = np.split(self.shards[groups], count, target + 2)
         received = [
             np.concatenate([part[:, sender] for sender in range(count)], source + 1) for part in parts
         ]
-        self.held = np.empty((self.devices.count, *received[0].shape[1:]))
+        self.shards = np.empty((self.devices.count, *received[0].shape[1:]))
         for receiver, array in enumerate(received):
-            self.held[groups[:, receiver]] = array
-        self.move_borders(source, self.out.dims[source].axes)
+            self.shards[groups[:, receiver]] = array
+        self.move_boundaries(source, self.out.dims[source].axes)
 
     def reduce(self, axes: Axes) -> None:
-        """What the devices of a group have is added."""
-        self.held = summed(self.held, self.devices.groups(axes))
+        """Sums the arrays of the devices in a group."""
+        self.shards = summed(self.shards, self.devices.groups(axes))
 
-    def spread(self, dim: int, axes: Axes) -> None:
-        """Each device puts zeros where the other shards along axes would be."""
-        size, count = self.held.shape[dim + 1], self.devices.size(axes)
-        shape = list(self.held.shape)
+    def pad_with_zeros(self, dim: int, axes: Axes) -> None:
+        """Each device adds zeros in place of the other shards along axes."""
+        size, count = self.shards.shape[dim + 1], self.devices.size(axes)
+        shape = list(self.shards.shape)
         shape[dim + 1] = size * count
         positions = self.devices.positions(axes)
         result = np.zeros(shape)
@@ -77,122 +90,126 @@ class Exchange:
                 *[slice(None)] * dim,
                 slice(position * size, (position + 1) * size),
             )
-            result[part] = self.held[positions == position]
-        self.held = result
-        self.move_borders(dim, self.out.dims[dim].axes)
+            result[part] = self.shards[positions == position]
+        self.shards = result
+        self.move_boundaries(dim, self.out.dims[dim].axes)
 
-    def keep_one(self, axes: Axes) -> None:
-        """Of several copies the first one stays, and the others become zero."""
+    def zero_copies(self, axes: Axes) -> None:
+        """Keeps the first of several copies, and sets the others to zero."""
         is_copy = self.devices.positions(axes) > 0
-        self.held = self.held.copy()
-        self.held[is_copy] = 0.0
+        self.shards = self.shards.copy()
+        self.shards[is_copy] = 0.0
 
     def permute(self) -> None:
-        """Each device sends what it has to one device that is to have that."""
-        receivers = _by_content(self.out, self.devices)
-        senders = _by_content(self.before, Devices(_mesh(self.before, self.op)))
-        assert [key for key, _ in senders] == [key for key, _ in receivers], "nobody is to have some chunk"
-        result = np.empty_like(self.held)
+        """Each device sends its array to one device with that shard in the result."""
+        receivers = _by_shard(self.out, self.devices)
+        senders = _by_shard(self.before, Devices(_mesh(self.before, self.op)))
+        assert [key for key, _ in senders] == [key for key, _ in receivers], (
+            "no device has some shard in the result"
+        )
+        result = np.empty_like(self.shards)
         for (_, sender), (_, receiver) in zip(senders, receivers, strict=True):
-            result[receiver] = self.held[sender]
-        self.held = result
+            result[receiver] = self.shards[sender]
+        self.shards = result
 
     # --- Sizes that do not divide -----------------------------------------------------------------
 
-    def move_borders(self, dim: int, axes: Axes, size: int | None = None) -> None:
-        """Moves the borders between the shards of a dimension along axes, to where they belong if not said.
+    def move_boundaries(self, dim: int, axes: Axes, size: int | None = None) -> None:
+        """Moves the boundaries between the shards of a dimension along axes, so that all have this size.
 
-        Devices exchange data with those that share the dimension with them, and differ in nothing else.
+        By default it is the size by the sharding. Only devices that differ in the shard of this dimension
+        alone exchange data.
         """
         size = size or shard_size(self.shape[dim], self.devices.size(axes))
-        if self.held.shape[dim + 1] == size:
+        if self.shards.shape[dim + 1] == size:
             return
         self.moves += 1
         groups = self.devices.groups(axes)
-        joined = np.concatenate([self.held[groups[:, i]] for i in range(groups.shape[1])], dim + 1)
-        self._give(groups, self._without_padding(joined, dim))
-        self.held = take(self.held, dim, self.devices.positions(axes) * size, size)
+        joined = np.concatenate([self.shards[groups[:, i]] for i in range(groups.shape[1])], dim + 1)
+        self._set_groups(groups, self._without_padding(joined, dim))
+        self.shards = take(self.shards, dim, self.devices.positions(axes) * size, size)
 
     def _aligned(self, dim: int, axes: Axes) -> int:
-        """Moves borders to where a dimension can be cut along more axes, and says how large the parts are."""
+        """Moves boundaries so that shards can be sliced along more axes; returns the size of the slices."""
         before = self.before.dims[dim].axes
         count = self.devices.size(axes)
         size = shard_size(self.shape[dim], self.devices.size(before) * count)
-        self.move_borders(dim, before, size * count)
+        self.move_boundaries(dim, before, size * count)
         return size
 
     def _without_padding(self, array: Array, dim: int) -> Array:
-        """An array that reaches from the start of a dimension, with nothing known behind the end of that."""
-        known = array[(slice(None), *[slice(None)] * dim, slice(self.shape[dim]))]
-        return padded(known, {dim + 1: array.shape[dim + 1]})
+        """An array that starts at the start of a dimension, with padding after the end of the tensor."""
+        elements = array[(slice(None), *[slice(None)] * dim, slice(self.shape[dim]))]
+        return padded(elements, {dim + 1: array.shape[dim + 1]})
 
-    def _give(self, groups: Numbers, arrays: Array) -> None:
-        """All devices of a group get the same."""
-        self.held = np.empty((self.devices.count, *arrays.shape[1:]))
-        self.held[groups] = arrays[:, None]
+    def _set_groups(self, groups: Numbers, arrays: Array) -> None:
+        """Sets the same array on all devices of a group."""
+        self.shards = np.empty((self.devices.count, *arrays.shape[1:]))
+        self.shards[groups] = arrays[:, None]
 
 
-def _mesh(sharding: TensorSharding, op: Any) -> Mesh:
+def _mesh(sharding: TensorSharding, op: Op) -> Mesh:
     mesh = find_mesh(sharding.mesh_or_ref, op)
     assert mesh is not None
     return mesh
 
 
-def _by_content(sharding: TensorSharding, devices: Devices) -> list[tuple[tuple[int, ...], int]]:
-    """The devices with what each holds: which shard in every dimension, and which part of the sum."""
+def _by_shard(sharding: TensorSharding, devices: Devices) -> list[tuple[tuple[int, ...], int]]:
+    """The devices, sorted by the index of their shard in every dimension and of their partial sum."""
     axes = [*(dim.axes for dim in sharding.dims), sharding.unreduced_axes]
     keys = np.stack([devices.positions(each) for each in axes], axis=1).tolist()
     return sorted((tuple(key), device) for device, key in enumerate(keys))
 
 
-# --- One by one -----------------------------------------------------------------------------------
+# --- The collectives ------------------------------------------------------------------------------
 
 
-def _all_gather(exchange: Exchange) -> None:
-    for dim, axes in _dims(exchange.op.gathering_axes):
+def _all_gather(exchange: Exchange, op: AllGatherOp) -> None:
+    for dim, axes in _dims(op.gathering_axes):
         exchange.gather(dim, axes)
 
 
-def _all_slice(exchange: Exchange) -> None:
-    for dim, axes in _dims(exchange.op.slicing_axes):
+def _all_slice(exchange: Exchange, op: AllSliceOp) -> None:
+    for dim, axes in _dims(op.slicing_axes):
         exchange.slice(dim, axes)
 
 
-def _all_to_all(exchange: Exchange) -> None:
-    for move in exchange.op.params:
+def _all_to_all(exchange: Exchange, op: AllToAllOp) -> None:
+    for move in op.params:
         exchange.swap(move.source, move.target, move.axes)
 
 
-def _collective_permute(exchange: Exchange) -> None:
+def _collective_permute(exchange: Exchange, op: CollectivePermuteOp) -> None:
     exchange.permute()
 
 
-def _all_reduce(exchange: Exchange) -> None:
-    exchange.reduce(exchange.op.reduction_axes.axes)
+def _all_reduce(exchange: Exchange, op: AllReduceOp) -> None:
+    exchange.reduce(op.reduction_axes.axes)
 
 
-def _reduce_scatter(exchange: Exchange) -> None:
-    # Nobody adds up more than his own part in the end; but which parts are added, and whose, is the same.
-    for dim, axes in _dims(exchange.op.reduce_scatter_axes):
+def _reduce_scatter(exchange: Exchange, op: ReduceScatterOp) -> None:
+    # A device only needs the sum of its own shard, which is the same.
+    for dim, axes in _dims(op.reduce_scatter_axes):
         exchange.reduce(axes)
         exchange.slice(dim, axes)
 
 
-def _sharded_to_unreduced(exchange: Exchange) -> None:
-    for dim, axes in _dims(exchange.op.axes):
-        exchange.spread(dim, axes)
+def _sharded_to_unreduced(exchange: Exchange, op: ShardedToUnreducedOp) -> None:
+    for dim, axes in _dims(op.axes):
+        exchange.pad_with_zeros(dim, axes)
 
 
-def _replicated_to_unreduced(exchange: Exchange) -> None:
-    exchange.keep_one(exchange.op.axes.axes)
+def _replicated_to_unreduced(exchange: Exchange, op: ReplicatedToUnreducedOp) -> None:
+    exchange.zero_copies(op.axes.axes)
 
 
-def _dims(axes_per_dim: Any) -> Iterator[tuple[int, Axes]]:
-    """The dimensions that have axes to work along."""
+def _dims(axes_per_dim: AxesPerDim) -> Iterator[tuple[int, Axes]]:
+    """The dimensions that have axes, and these axes."""
     return ((dim, axes.axes) for dim, axes in enumerate(axes_per_dim) if axes)
 
 
-MEANING: Mapping[str, Callable[[Exchange], None]] = {
+# Each function takes operations of its own class only.
+COLLECTIVES: Mapping[str, Callable[[Exchange, Any], None]] = {
     "sdy.all_gather": _all_gather,
     "sdy.all_slice": _all_slice,
     "sdy.all_to_all": _all_to_all,
@@ -204,8 +221,9 @@ MEANING: Mapping[str, Callable[[Exchange], None]] = {
 }
 
 
-def run_collective(op: Any, tensor: Tensor) -> Tensor:
-    """What the devices hold after a collective."""
+def run_collective(op: Op, tensor: Tensor) -> Tensor:
+    """The shards after a collective."""
+    assert isinstance(op, CollectiveOp)
     exchange = Exchange(op, tensor)
-    MEANING[op.signature.name](exchange)
-    return Tensor(tensor.shape, exchange.held, exchange.moves)
+    COLLECTIVES[op.signature.name](exchange, op)
+    return Tensor(tensor.shape, exchange.shards, exchange.moves)

@@ -1,8 +1,8 @@
-"""The devices of a mesh: where each stands along some axes, and in which groups axes put them.
+"""The devices of a mesh: their coordinates along axes, and their groups.
 
-In the row-major order of a mesh the place of a device is a number, whose digits are its coordinates. A
-sub-axis is a digit too, if the digits are chosen fine enough: with axes "x"=2 and "y"=8, place 13 has x=1
-and y=5; "y":(1)2 is the digit of step 4 and size 2, which is 1, and "y":(2)4 that of step 1 and size 4.
+The position of a device in the row-major order of a mesh is a number whose digits are its coordinates. A
+sub-axis is a digit as well, of a finer division: with axes "x"=2 and "y"=8, position 13 has x=1 and y=5;
+"y":(1)2 is the digit of stride 4 and size 2, which is 1, and "y":(2)4 the digit of stride 1 and size 4.
 """
 
 from __future__ import annotations
@@ -22,47 +22,47 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class _Digit:
-    step: int
+    stride: int
     size: int
 
 
 class Devices:
-    """The devices of a mesh. What is said of all of them is an array by the number of the device."""
+    """The devices of a mesh. Arrays are indexed by device id."""
 
     def __init__(self, mesh: Mesh) -> None:
         self.mesh = mesh
         self.count = mesh.total_size
-        # The device at each place, and the place of each device.
+        # The device at each position, and the position of each device.
         self._ids = np.array(mesh.device_ids or range(self.count), dtype=np.int64)
-        self._places = np.argsort(self._ids)
+        self._positions = np.argsort(self._ids)
 
     def size(self, axes: Iterable[AxisRef]) -> int:
-        """How many devices lie along axes."""
+        """The product of the sizes of axes."""
         return prod(self._digit(axis).size for axis in axes)
 
     def positions(self, axes: Iterable[AxisRef]) -> Numbers:
-        """Where each device stands along axes, the first of them the major one."""
-        found = np.zeros(self.count, dtype=np.int64)
+        """The coordinate of each device along axes, the first of which is the major one."""
+        coordinates = np.zeros(self.count, dtype=np.int64)
         for digit in map(self._digit, axes):
-            found = found * digit.size + self._places // digit.step % digit.size
-        return found
+            coordinates = coordinates * digit.size + self._positions // digit.stride % digit.size
+        return coordinates
 
     def groups(self, axes: Iterable[AxisRef]) -> Numbers:
-        """A row for each group of devices that differ along axes only, ordered by where they stand there."""
-        places, offsets = np.arange(self.count), np.zeros(1, dtype=np.int64)
+        """A row for each group of devices that differ along axes only, ordered by their coordinate there."""
+        positions, offsets = np.arange(self.count), np.zeros(1, dtype=np.int64)
         for digit in map(self._digit, axes):
-            places = places[places // digit.step % digit.size == 0]
-            steps = np.arange(digit.size) * digit.step
+            positions = positions[positions // digit.stride % digit.size == 0]
+            steps = np.arange(digit.size) * digit.stride
             offsets = (offsets[:, None] + steps[None, :]).ravel()
-        found: Numbers = self._ids[places[:, None] + offsets[None, :]]
-        return found
+        groups: Numbers = self._ids[positions[:, None] + offsets[None, :]]
+        return groups
 
     def _digit(self, axis: AxisRef) -> _Digit:
-        index = [known.name for known in self.mesh.axes].index(axis.name)
-        behind = prod(known.size for known in self.mesh.axes[index + 1 :])
-        full = self.mesh.axes[index].size
+        index = [mesh_axis.name for mesh_axis in self.mesh.axes].index(axis.name)
+        minor_size = prod(mesh_axis.size for mesh_axis in self.mesh.axes[index + 1 :])
+        axis_size = self.mesh.axes[index].size
         if axis.sub_axis is None:
-            return _Digit(behind, full)
+            return _Digit(minor_size, axis_size)
         before, size = axis.sub_axis.pre_size, axis.sub_axis.size
-        assert full % (before * size) == 0
-        return _Digit(behind * (full // (before * size)), size)
+        assert axis_size % (before * size) == 0
+        return _Digit(minor_size * (axis_size // (before * size)), size)

@@ -1,4 +1,4 @@
-"""Whether the collectives that a random reshard became leave every device with its shard."""
+"""Checks that the collectives of a random reshard leave every device with its shard."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from tests.simulation.kinds import Kind
 from tests.simulation.programs import function_of, read_unverified
 from tests.simulation.reshards import Simulation, simulate
 
-# So many elements on all devices together, if each had the whole tensor, are simulated.
+# The maximum number of elements of all devices together, if each had the global tensor.
 MOST_ELEMENTS = 20_000
 
 RIGHT, WRONG = "right", "wrong"
-# Nothing that the pass could do would be right, or the pass says itself that it has not done it.
+# There is no right result, or the pass reports that it has not reached the target.
 TOO_LARGE = "too large to simulate"
 OTHER_DEVICES = "the meshes have other devices"
-UNREDUCED_CHANGES = "what is a sum before is none after, or another; which is not for this pass to do"
-SUB_AXES_CLASH = "an axis is split in two ways that do not fit together"
+UNREDUCED_CHANGES = "the unreduced axes change, which this pass does not support"
+SUB_AXES_CLASH = "sub-axes of an axis cannot coexist"
 REJECTED = "rejected with an error"
 KEPT = "the reshard is kept"
-GIVEN_UP = "the last collective leads to another sharding"
+GIVEN_UP = "the last collective has another sharding"
 
 
 def convert(reshard: Reshard, kind: Kind) -> str:
-    """What becomes of a reshard, as a module; nothing if it is rejected."""
+    """The module of a reshard after the pipeline; empty if it is rejected."""
     return run_here(kind.text(reshard), kind.pipeline).output
 
 
 def judge(reshard: Reshard, kind: Kind) -> tuple[str, Simulation]:
-    """The verdict on what becomes of a reshard, and what came out of simulating it."""
+    """Simulates a reshard after the pipeline. Returns the verdict and the simulation."""
     empty = Simulation()
     reason = _not_judged(reshard, kind)
     if reason is not None:
@@ -46,10 +46,10 @@ def judge(reshard: Reshard, kind: Kind) -> tuple[str, Simulation]:
     before, after = (function_of(read_unverified(text)) for text in (kind.text(reshard), converted))
     if any(op.signature.name == "sdy.reshard" for op in after.entry.ops):
         return KEPT, empty
-    found = simulate(before, after)
-    if not found.problems:
-        return RIGHT, found
-    return (GIVEN_UP if _ends_elsewhere(before, after) else WRONG), found
+    simulation = simulate(before, after)
+    if not simulation.problems:
+        return RIGHT, simulation
+    return (WRONG if _declares_target(before, after) else GIVEN_UP), simulation
 
 
 def _not_judged(reshard: Reshard, kind: Kind) -> str | None:
@@ -94,7 +94,7 @@ def _is_chain(bounds: set[int]) -> bool:
     return all(right % left == 0 for left, right in pairwise(sorted(bounds)))
 
 
-def _ends_elsewhere(before: FuncOp, after: FuncOp) -> bool:
-    """Whether what is returned says itself that it is not what it should be."""
+def _declares_target(before: FuncOp, after: FuncOp) -> bool:
+    """Whether the returned value has the target sharding, rightly or wrongly; true without a target."""
     target, returned = (sharding_of(function.entry.last.operand_at(0)) for function in (before, after))  # type: ignore[union-attr]
-    return target is not None and not target.is_equivalent(returned)
+    return target is None or target.is_equivalent(returned)

@@ -1,4 +1,4 @@
-"""What is simulated: random reshards by themselves, and those that make sums or add them up."""
+"""The kinds of simulated programs: reshards alone, and reshards that also change unreduced axes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.random_modules.meshes import AxisRef, Mesh, Sharding, mesh_text, rand
 from tests.random_reshards.cases import Reshard, module_text, random_reshard
 
 _ALONE = "sdy-reshard-to-collectives"
-# As the export pipeline has it.
+# As in the export pipeline.
 _WITH_SUMS = (
     "sdy-insert-explicit-reshards{enable-full-version=true},"
     "canonicalize{enable-patterns=sdy-reshard region-simplify=aggressive top-down=false},"
@@ -22,12 +22,12 @@ _AXES = (("x", 2), ("y", 2), ("z", 4), ("w", 8), ("three", 3))
 
 @dataclass(frozen=True)
 class Kind:
-    """Reshards of a seed, as programs, and the pipeline that makes collectives of them."""
+    """Generates reshards from seeds and writes them as programs; has the pipeline that lowers them."""
 
     make: Callable[[int], Reshard]
     text: Callable[[Reshard], str]
     pipeline: str
-    # Whether the pipeline takes care of unreduced axes that come and go.
+    # Whether the pipeline supports changes of unreduced axes.
     changes_sums: bool
 
 
@@ -36,13 +36,13 @@ def _text(reshard: Reshard) -> str:
 
 
 def _text_with_declared_result(reshard: Reshard) -> str:
-    """The same, where the function says that its result is sharded like what is returned."""
+    """The same, with the sharding of the returned value on the result of the function."""
     result = f"({reshard.type} {{sdy.sharding = #sdy.sharding{reshard.target}}})"
     return _text(reshard).replace(f") -> {reshard.type} {{", f") -> {result} {{")
 
 
 def _random_sum(seed: int) -> Reshard:
-    """A reshard that adds up parts of a sum, or makes some; not both, which nobody can do in one."""
+    """A reshard that adds or removes unreduced axes; not both, which one reshard cannot do."""
     random = Random(f"sums {seed}")
     axes = tuple(random.sample(_AXES, random.randint(1, 3)))
     mesh = Mesh(axes, "@mesh", f"sdy.mesh @mesh = {mesh_text(axes, ())}")

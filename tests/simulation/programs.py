@@ -1,4 +1,4 @@
-"""Reading programs in tests, and running a function on simulated devices one operation after the other."""
+"""Parses programs in tests, and runs functions operation by operation on simulated devices."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from sdyopt.ir.verify import Verifier
 from sdyopt.registry import find_dialect
 
 DIALECTS = DialectTable(find_dialect)
-# What the devices hold of a value.
-Held = TypeVar("Held")
+# The simulated value of a tensor.
+Simulated = TypeVar("Simulated")
 
 
 def read(text: str) -> ModuleOp:
-    """The program of a text, verified."""
+    """Parses and verifies a module."""
     module = read_unverified(text)
     assert verify(module)
     return module
 
 
 def read_unverified(text: str) -> ModuleOp:
-    """The program of a text, which may say things that do not go together."""
+    """Parses a module that may be invalid."""
     module, _ = parse_module(Source("test.mlir", text), DIALECTS)
     assert isinstance(module, ModuleOp)
     return module
@@ -44,13 +44,15 @@ def functions_of(module: ModuleOp) -> list[FuncOp]:
 
 
 def function_of(module: ModuleOp) -> FuncOp:
-    """The first function."""
+    """The first function of a module."""
     return functions_of(module)[0]
 
 
-def run(function: FuncOp, arguments: Sequence[Held], execute: Callable[[Op, Held], Held]) -> list[Held]:
-    """What a function returns whose operations have one operand that counts, and one result."""
-    values: dict[Value, Held] = dict(zip(function.entry.arguments, arguments, strict=True))
+def run(
+    function: FuncOp, arguments: Sequence[Simulated], execute: Callable[[Op, Simulated], Simulated]
+) -> list[Simulated]:
+    """Runs a function whose operations have one relevant operand and one result; returns its results."""
+    values: dict[Value, Simulated] = dict(zip(function.entry.arguments, arguments, strict=True))
     for op in function.entry.ops:
         if op.is_terminator:
             return [values[value] for value in op.operands]

@@ -1,10 +1,9 @@
-"""Programs of reshards, before and after these have become collectives, on simulated devices."""
+"""Compares programs of reshards with the collectives that they are lowered to, on simulated devices."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
 
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.mesh import Mesh
@@ -14,41 +13,43 @@ from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import RankedTensor
 from sdyopt.ir.value import Value
-from tests.simulation.collectives import MEANING, run_collective
+from tests.simulation.collectives import COLLECTIVES, run_collective
 from tests.simulation.devices import Devices
 from tests.simulation.programs import run
-from tests.simulation.shards import Tensor, parts_of_sum, shards, wrong_devices
+from tests.simulation.shards import Tensor, partial_sums, shards, wrong_devices
 
-# What leaves the tensor as it is, on every device.
+# Operations that return their operand.
 PASS_THROUGH = ("sdy.propagation_barrier",)
 
 
 @dataclass
 class Simulation:
-    """What came out of running a function."""
+    """The outcome of running a function."""
 
-    # Which result is wrong, and on which devices.
+    # The wrong results, and the devices on which they are wrong.
     problems: list[str] = field(default_factory=list)
-    # How often each collective was run.
+    # The number of runs of each collective.
     counts: Counter[str] = field(default_factory=Counter)
-    # How often borders between shards had to move, because sizes do not divide.
+    # The number of moves of shard boundaries, because sizes do not divide.
     moves: int = 0
 
 
 def simulate(before: FuncOp, after: FuncOp) -> Simulation:
-    """Gives the devices what the shardings of the arguments say, runs what became of a function of reshards,
-    and compares what the devices return with what the function's own shardings say."""
+    """Runs a lowered function on the shards of its arguments, and checks its results.
+
+    `before` is the function with reshards, whose shardings define the arguments and the expected results.
+    """
     result = Simulation()
 
     def execute(op: Op, tensor: Tensor) -> Tensor:
         if op.signature.name in PASS_THROUGH:
             return tensor
-        assert op.signature.name in MEANING, f"cannot simulate {op.signature.name}"
+        assert op.signature.name in COLLECTIVES, f"cannot simulate {op.signature.name}"
         result.counts[op.signature.name] += 1
         return run_collective(op, tensor)
 
     sources: dict[Value, _Source] = {value: _Source(value, before) for value in before.entry.arguments}
-    returned = run(after, [source.dealt() for source in sources.values()], execute)
+    returned = run(after, [source.sharded() for source in sources.values()], execute)
     assert before.entry.last is not None
     targets = before.entry.last.operands
     for number, (tensor, target) in enumerate(zip(returned, targets, strict=True)):
@@ -62,22 +63,21 @@ def simulate(before: FuncOp, after: FuncOp) -> Simulation:
 
 
 class _Source:
-    """An argument: the tensor as a whole, and as it is dealt to the devices."""
+    """An argument: the global tensor and its shards."""
 
     def __init__(self, value: Value, function: FuncOp) -> None:
         assert isinstance(value.type, RankedTensor)
         self._sharding, mesh = _sharding_and_mesh(value, function)
         self._devices = Devices(mesh)
-        self._parts = parts_of_sum(value.type.shape, self._sharding, self._devices)
-        self.whole = self._parts.sum(axis=0)
+        self._partial_sums = partial_sums(value.type.shape, self._sharding, self._devices)
+        self.whole = self._partial_sums.sum(axis=0)
 
-    def dealt(self) -> Tensor:
-        held = shards(self._parts, self._sharding, self._devices)
-        return Tensor(self.whole.shape, held)
+    def sharded(self) -> Tensor:
+        return Tensor(self.whole.shape, shards(self._partial_sums, self._sharding, self._devices))
 
 
 def _sharding_and_mesh(value: Value, function: FuncOp) -> tuple[TensorSharding, Mesh]:
-    """The sharding of a value; without one, copies on the devices of a mesh that the function speaks of."""
+    """The sharding of a value and its mesh; by default, fully replicated on the mesh of another value."""
     sharding = sharding_of(value)
     if sharding is None:
         assert isinstance(value.type, RankedTensor)
@@ -90,8 +90,8 @@ def _sharding_and_mesh(value: Value, function: FuncOp) -> tuple[TensorSharding, 
 
 
 def _origin(value: Value) -> Value:
-    """The argument that a value of a function of reshards is, however sharded."""
-    op: Any = value.defining_op
+    """The argument that a value is a reshard of."""
+    op = value.defining_op
     while op is not None:
         value = op.operand_at(0)
         op = value.defining_op

@@ -1,4 +1,4 @@
-"""What each collective does on simulated devices, as worked out by hand."""
+"""Simulates each collective, with results worked out by hand."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sdyopt.ir.types import RankedTensor
-from tests.simulation.collectives import MEANING, run_collective
+from tests.simulation.collectives import COLLECTIVES, run_collective
 from tests.simulation.programs import function_of, read
 from tests.simulation.shards import Tensor
 
@@ -17,18 +17,18 @@ MESHES = """
 """
 _ = np.nan
 
-# The sharding before, the operation, the type, what the devices hold in order, and what they hold then.
+# Sharding of the operand, operation, type, shards of the operand by device, shards of the result by device.
 CASES = [
     ('@line, [{"x"}]', 'all_gather [{"x"}] out_sharding=<@line, [{}]>', "tensor<8xf32>",
      [[0, 1], [2, 3], [4, 5], [6, 7]], [[0, 1, 2, 3, 4, 5, 6, 7]] * 4),
     # The minor half of the axis: devices 0 and 1, devices 2 and 3.
     ('@line, [{"x"}]', 'all_gather [{"x":(2)2}] out_sharding=<@line, [{"x":(1)2}]>', "tensor<8xf32>",
      [[0, 1], [2, 3], [4, 5], [6, 7]], [[0, 1, 2, 3]] * 2 + [[4, 5, 6, 7]] * 2),
-    # Axis y is major: what x tells apart lies side by side.
+    # Axis y is major, so the shards along x are adjacent.
     ('@grid, [{"y", "x"}]', 'all_gather [{"y", "x"}] out_sharding=<@grid, [{}]>', "tensor<6xf32>",
      [[0], [2], [4], [1], [3], [5]], [[0, 1, 2, 3, 4, 5]] * 6),
-    # Five places in four shards, with borders at 2 and 4. In two shards, the border is at 3: the third
-    # place comes from the neighbours.
+    # Size 5 in four shards, with boundaries at 2 and 4. With two shards, the boundary is at 3: the third
+    # element comes from the neighbors.
     ('@line, [{"x"}]', 'all_gather [{"x":(2)2}] out_sharding=<@line, [{"x":(1)2}]>', "tensor<5xf32>",
      [[0, 1], [2, 3], [4, _], [_, _]], [[0, 1, 2]] * 2 + [[3, 4, _]] * 2),
     ('@line, [{}]', 'all_slice [{"x"}] out_sharding=<@line, [{"x"}]>', "tensor<8xf32>",
@@ -39,7 +39,7 @@ CASES = [
      [[[10, 11, 12, 13]], [[20, 21, 22, 23]], [[30, 31, 32, 33]], [[40, 41, 42, 43]]],
      [[[10], [20], [30], [40]], [[11], [21], [31], [41]],
       [[12], [22], [32], [42]], [[13], [23], [33], [43]]]),
-    # Two shards become two others: devices 1 and 2 swap.
+    # Devices 1 and 2 swap their shards.
     ('@line, [{"x":(1)2}]', 'collective_permute out_sharding=<@line, [{"x":(2)2}]>', "tensor<4xf32>",
      [[0, 1], [0, 1], [2, 3], [2, 3]], [[0, 1], [2, 3], [0, 1], [2, 3]]),
     # The last device is the first of the other mesh.
@@ -58,22 +58,22 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("before", "text", "type", "held", "expected"), CASES, ids=[c[1] for c in CASES])
-def test_value(before: str, text: str, type: str, held: list[object], expected: list[object]) -> None:
-    words, _, sharding = text.partition(" out_sharding")
+@pytest.mark.parametrize(("before", "text", "type", "shards", "expected"), CASES, ids=[c[1] for c in CASES])
+def test_shards(before: str, text: str, type: str, shards: list[object], expected: list[object]) -> None:
+    operation_text, _, sharding = text.partition(" out_sharding")
     module = read(f"""
         {MESHES}
         func.func @f(%a: {type} {{sdy.sharding = #sdy.sharding<{before}>}}) -> {type} {{
-          %0 = sdy.{words} %a out_sharding{sharding} : {type}
+          %0 = sdy.{operation_text} %a out_sharding{sharding} : {type}
           return %0 : {type}
         }}""")
     function = function_of(module)
     operation = next(function.entry.ops)
     value_type = operation.results[0].type
     assert isinstance(value_type, RankedTensor)
-    made = run_collective(operation, Tensor(value_type.shape, np.array(held, dtype=float)))
-    np.testing.assert_array_equal(made.held, np.array(expected, dtype=float))
+    result = run_collective(operation, Tensor(value_type.shape, np.array(shards, dtype=float)))
+    np.testing.assert_array_equal(result.shards, np.array(expected, dtype=float))
 
 
-def test_every_collective_has_a_value_here() -> None:
-    assert {f"sdy.{case[1].split()[0]}" for case in CASES} == set(MEANING)
+def test_every_collective_is_tested() -> None:
+    assert {f"sdy.{case[1].split()[0]}" for case in CASES} == set(COLLECTIVES)

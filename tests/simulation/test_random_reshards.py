@@ -1,4 +1,4 @@
-"""What random reshards become, on simulated devices."""
+"""Simulates random reshards, lowered to collectives."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def test_every_device_gets_its_shard(start: int) -> None:
         reshard = kind.make(seed)
         verdict, simulation = judge(reshard, kind)
         assert verdict != WRONG, (seed, simulation.problems)
-        # Only these may come to no good end.
+        # Only these may miss the target.
         assert verdict not in (GIVEN_UP, REJECTED) or _is_difficult(reshard), seed
         assert verdict != KEPT or len(reshard.meshes) == 2, seed
         verdicts.append(verdict)
@@ -24,7 +24,7 @@ def test_every_device_gets_its_shard(start: int) -> None:
 
 
 @pytest.mark.parametrize("start", range(0, SUMS, CHUNK))
-def test_sums_are_added_up_and_made(start: int) -> None:
+def test_unreduced_axes_are_added_and_removed(start: int) -> None:
     kind, verdicts = KINDS["sums"], []
     for seed in range(start, start + CHUNK):
         reshard = kind.make(seed)
@@ -36,6 +36,5 @@ def test_sums_are_added_up_and_made(start: int) -> None:
 
 
 def _is_difficult(reshard: Reshard) -> bool:
-    """Whether two rounds of collectives need not be enough: if there is another mesh, or a size of an axis
-    that is no power of two."""
+    """Whether two rounds may miss the target: with two meshes, or axis sizes that are no power of 2."""
     return len(reshard.meshes) == 2 or any(size & (size - 1) for _, size in reshard.target.mesh.axes)

@@ -1,4 +1,4 @@
-"""The simulation tells right sequences of collectives from wrong ones."""
+"""The simulation detects wrong sequences of collectives."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ MESHES = """
 
 
 @dataclass(frozen=True)
-class OpShardings:
-    """A reshard of a tensor, and a sequence of collectives that may do the same."""
+class ReshardCase:
+    """A reshard of a tensor, and a sequence of collectives that may be equivalent to it."""
 
     type: str
     source: str
@@ -39,18 +39,18 @@ class OpShardings:
 
 
 def _operation(number: int, step: str) -> str:
-    words, _, sharding = step.partition(" -> ")
-    return f"sdy.{words} %{number} out_sharding=<{sharding}>"
+    operation, _, sharding = step.partition(" -> ")
+    return f"sdy.{operation} %{number} out_sharding=<{sharding}>"
 
 
-# The first sequence is right, the others are not.
+# The first sequence is right, the others are wrong.
 CASES: dict[str, tuple[str, str, str, list[tuple[str, ...]]]] = {
     "order of axes in a gather": (
         "tensor<12xf32>", '@grid, [{"y", "x"}]', "@grid, [{}]",
         [
             ('all_gather [{"y", "x"}] -> @grid, [{}]',),
             ('all_gather [{"x", "y"}] -> @grid, [{}]',),
-            # Half of the axes.
+            # Only one of the axes.
             ('all_gather [{"x"}] -> @grid, [{"y"}]',),
         ],
     ),
@@ -59,7 +59,7 @@ CASES: dict[str, tuple[str, str, str, list[tuple[str, ...]]]] = {
         [
             ('all_slice [{"x"}, {"y"}] -> @square, [{"x"}, {"y"}]',),
             ('all_slice [{"y"}, {"x"}] -> @square, [{"y"}, {"x"}]',),
-            # What it says it does is not what it does.
+            # The result sharding does not match the slicing axes.
             ('all_slice [{"y"}, {"x"}] -> @square, [{"x"}, {"y"}]',),
         ],
     ),
@@ -80,9 +80,9 @@ CASES: dict[str, tuple[str, str, str, list[tuple[str, ...]]]] = {
             ),
             # Without the permute.
             ('all_to_all [{"x"}: 0->1] -> @square, [{"y"}, {"x"}]',),
-            # The axes the wrong way round.
+            # Axes in the wrong order.
             ('all_to_all [{"y"}: 0->1] -> @square, [{"x"}, {"y"}]',),
-            # One after the other instead.
+            # In the wrong order.
             (
                 'all_to_all [{"x"}: 0->1] -> @square, [{"y"}, {"x"}]',
                 'collective_permute -> @square, [{"y"}, {"x"}]',
@@ -106,7 +106,7 @@ CASES: dict[str, tuple[str, str, str, list[tuple[str, ...]]]] = {
             (),
         ],
     ),
-    # Shards of 2 become shards of 3, then shards of 1 along the other dimension.
+    # Shards of size 2 become shards of size 3, then of size 1 along the other dimension.
     "sizes that do not divide": (
         "tensor<5x3xf32>", '@square, [{"x", "y"}, {}]', '@square, [{"x"}, {"y"}]',
         [
@@ -115,7 +115,7 @@ CASES: dict[str, tuple[str, str, str, list[tuple[str, ...]]]] = {
             ('all_slice [{}, {"y"}] -> @square, [{"x", "y"}, {"y"}]',),
         ],
     ),
-    "parts of a sum": (
+    "partial sums": (
         "tensor<4xf32>", '@square, [{}], unreduced={"x", "y"}', '@square, [{"x"}], unreduced={"y"}',
         [
             ('reduce_scatter [{"x"}] -> @square, [{"x"}], unreduced={"y"}',),
@@ -131,7 +131,7 @@ CASES: dict[str, tuple[str, str, str, list[tuple[str, ...]]]] = {
             ),
         ],
     ),
-    "making parts of a sum": (
+    "making partial sums": (
         "tensor<4xf32>", '@square, [{"x"}]', '@square, [{}], unreduced={"x", "y"}',
         [
             (
@@ -146,21 +146,21 @@ CASES: dict[str, tuple[str, str, str, list[tuple[str, ...]]]] = {
         ],
     ),
 }  # fmt: skip
-# Besides the first one.
-ALSO_RIGHT = {("parts of a sum", 1)}
+# Right as well.
+ALSO_RIGHT = {("partial sums", 1)}
 ALL = [(name, number) for name, case in CASES.items() for number in range(len(case[3]))]
 
 
 @pytest.mark.parametrize(("name", "number"), ALL)
-def test_what_is_wrong_is_noticed(name: str, number: int) -> None:
+def test_wrong_sequences_are_detected(name: str, number: int) -> None:
     type, source, target, sequences = CASES[name]
-    problems = OpShardings(type, source, target, sequences[number]).simulated().problems
+    problems = ReshardCase(type, source, target, sequences[number]).simulated().problems
     assert bool(problems) == (number > 0 and (name, number) not in ALSO_RIGHT)
 
 
 @pytest.mark.parametrize(("size", "moves"), [(8, 0), (4, 0), (5, 1), (9, 1), (3, 0)])
-def test_borders_move_only_where_sizes_do_not_divide(size: int, moves: int) -> None:
-    """Three places in four shards are one place each, and two each are what two shards have, too."""
+def test_boundaries_move_only_if_sizes_do_not_divide(size: int, moves: int) -> None:
+    """Size 3 in four shards is one element each; two of these shards are one shard of two."""
     step = 'all_gather [{"y"}] -> @square, [{"x"}]'
-    case = OpShardings(f"tensor<{size}xf32>", '@square, [{"x", "y"}]', '@square, [{"x"}]', (step,))
+    case = ReshardCase(f"tensor<{size}xf32>", '@square, [{"x", "y"}]', '@square, [{"x"}]', (step,))
     assert case.simulated() == Simulation([], {"sdy.all_gather": 1}, moves)  # type: ignore[arg-type]

@@ -1,1 +1,1 @@
-"""The propagation of shardings over a module, which the propagation passes share."""
+"""The propagation engine that the propagation passes share: driver, sites, worklist and sharding map."""

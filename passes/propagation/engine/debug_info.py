@@ -1,4 +1,4 @@
-"""Records how propagation came to its shardings: what went where in which step, and where it came from."""
+"""Records the origins of axes, and the edges along which each step propagated them."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from sdyopt.dialects.sdy.rule import OpShardingRule, TensorMapping
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.sharding.axis_lists import Axes, is_prefix
-from sdyopt.sharding.propagation.propagation_step import Step
+from sdyopt.sharding.propagation.propagation_step import StepResult
 from sdyopt.sharding.sharding_projection import TensorProjection
 
 from ...common.support.sharding_origins import Origins, last_step
 from .propagation_sites import PropagationSite
 
 
-class Move(NamedTuple):
-    """An axis went from one tensor of an operation to another one, by number: operands, then results."""
+class PropagatedAxis(NamedTuple):
+    """An axis and the tensors between which it propagated, by index among operands and results."""
 
     axis: AxisRef
     source: int
@@ -44,78 +44,78 @@ class _Edge(NamedTuple):
 
 
 class DebugInfoRecorder:
-    """Origins of axes, or the edges that they went along, or both."""
+    """Records the origins of axes, or propagation edges, or both."""
 
     def __init__(self, module: ModuleOp, has_origins: bool, has_edges: bool, rewriter: Rewriter) -> None:
         self._rewriter = rewriter
         self._origins = Origins(module, rewriter) if has_origins else None
         self._has_edges = has_edges
-        # For each operation the edges, with the step in which each was first used.
+        # For each operation its edges, with the first step that used each.
         self._edges: dict[Op, dict[_Edge, int]] = {}
         self._step = last_step(module) + 1
 
-    def record(self, site: PropagationSite, step: Step) -> None:
-        """Takes note of a step that changes something."""
-        for move in moves(site.rule, step):
+    def record(self, site: PropagationSite, step: StepResult) -> None:
+        """Records a step that has updates."""
+        for propagated in propagated_axes(site.rule, step):
             if self._has_edges:
-                edge = _Edge(
-                    move.axis, _reference(site.rule, move.source), _reference(site.rule, move.target)
-                )
+                source = _edge_value(site.rule, propagated.source)
+                edge = _Edge(propagated.axis, source, _edge_value(site.rule, propagated.target))
                 self._edges.setdefault(site.op, {}).setdefault(edge, self._step)
             if self._origins is not None:
-                self._origins.inherit(site.values[move.source], site.values[move.target], move.axis)
+                source_value, target_value = site.values[propagated.source], site.values[propagated.target]
+                self._origins.inherit(source_value, target_value, propagated.axis)
         self._step += 1
 
     def save(self) -> None:
-        """Writes everything into attributes."""
+        """Writes the attributes."""
         if self._origins is not None:
             self._origins.save()
         for op, edges in self._edges.items():
             if isinstance(op, FuncOp):
-                # Of all results, as in the reference: each is the only result of its steps.
+                # As in the reference, the edges of all results: each is the only result of its steps.
                 self._rewriter.set_result_attribute(op, 0, PROPAGATION_EDGES, _attribute(edges))
             elif op.parent is not None:
                 self._rewriter.set_attribute(op, PROPAGATION_EDGES, _attribute(edges))
 
 
-def _reference(rule: OpShardingRule, number: int) -> EdgeValueRef:
+def _edge_value(rule: OpShardingRule, index: int) -> EdgeValueRef:
     count = len(rule.operands)
-    return EdgeValueRef(OPERAND, number) if number < count else EdgeValueRef(RESULT, number - count)
+    return EdgeValueRef(OPERAND, index) if index < count else EdgeValueRef(RESULT, index - count)
 
 
 def _attribute(edges: dict[_Edge, int]) -> PropagationEdges:
     steps: dict[int, dict[tuple[AxisRef, EdgeValueRef], list[EdgeValueRef]]] = {}
-    for edge, number in edges.items():
-        steps.setdefault(number, {}).setdefault((edge.axis, edge.source), []).append(edge.target)
+    for edge, step in edges.items():
+        steps.setdefault(step, {}).setdefault((edge.axis, edge.source), []).append(edge.target)
     return PropagationEdges(
-        tuple([PropagationStep(number, _entries(steps[number])) for number in sorted(steps)])
+        tuple([PropagationStep(step, _axis_propagations(steps[step])) for step in sorted(steps)])
     )
 
 
-def _entries(
+def _axis_propagations(
     targets: dict[tuple[AxisRef, EdgeValueRef], list[EdgeValueRef]],
 ) -> tuple[AxisPropagation, ...]:
-    entries = [
-        AxisPropagation(axis, source, tuple(sorted(found, key=_value_order)))
-        for (axis, source), found in targets.items()
+    propagations = [
+        AxisPropagation(axis, source, tuple(sorted(values, key=_value_order)))
+        for (axis, source), values in targets.items()
     ]
-    entries.sort(key=lambda entry: (entry.axis.name, entry.axis.pre_size, entry.axis.reach))
-    return tuple(entries)
+    propagations.sort(key=lambda propagation: propagation.axis.sort_key)
+    return tuple(propagations)
 
 
 def _value_order(value: EdgeValueRef) -> tuple[str, int]:
     return value.kind, value.index
 
 
-# --- What moved in a step -------------------------------------------------------------------------
+# --- The axes that a step propagates --------------------------------------------------------------
 
 
-def moves(rule: OpShardingRule, step: Step) -> Iterator[Move]:
-    """Each axis that a tensor got in a step, with the first tensor that had it there before."""
+def propagated_axes(rule: OpShardingRule, step: StepResult) -> Iterator[PropagatedAxis]:
+    """Each axis that a step adds to a tensor, with the first tensor that had it in the same factor before."""
     for target, mapping in enumerate(rule.tensors):
         sources = _new_axes(mapping, step.before[target], step.after[target], step.before, step.mesh)
         for axis, source in sources.items():
-            yield Move(axis, source, target)
+            yield PropagatedAxis(axis, source, target)
 
 
 def _new_axes(
@@ -125,35 +125,36 @@ def _new_axes(
     before: Sequence[TensorProjection],
     mesh: Mesh,
 ) -> dict[AxisRef, int]:
-    found: dict[AxisRef, int] = {}
+    sources: dict[AxisRef, int] = {}
     for dim in mapping.dims:
         previous: AxisRef | None = None
         for factor in dim.factors:
-            held, got = old.factors.get(factor), new.factors.get(factor)
-            if held is None or got is None or held.axes == got.axes:
+            old_sharding, new_sharding = old.factors.get(factor), new.factors.get(factor)
+            if old_sharding is None or new_sharding is None or old_sharding.axes == new_sharding.axes:
                 continue
-            last = got.axes[-1]
+            axes = new_sharding.axes
+            last = axes[-1]
             if previous is not None and previous.can_merge(last):
-                # Parts of an axis that two factors got are one axis of the dimension.
-                found.pop(previous, None)
+                # Adjacent sub-axes of two factors are one axis of the dimension.
+                sources.pop(previous, None)
                 last = previous.merge(last, mesh)
-            previous = got.axes[-1]
-            source = _source(factor, got.axes, before)
+            previous = axes[-1]
+            source = _source_tensor(factor, axes, before)
             if source is not None:
-                for axis in _additions(held.axes, (*got.axes[:-1], last)):
-                    found.setdefault(axis, source)
-    return found
+                for axis in _added_axes(old_sharding.axes, (*axes[:-1], last)):
+                    sources.setdefault(axis, source)
+    return sources
 
 
-def _additions(old: Axes, new: Axes) -> Axes:
-    """What a list has that another one does not; of the last axis it may have had a part."""
+def _added_axes(old: Axes, new: Axes) -> Axes:
+    """The axes of a list that its prefix lacks; the prefix may end with a sub-axis of the first of them."""
     count = len(old)
     return new[count - 1 :] if old and old[-1] is not new[count - 1] else new[count:]
 
 
-def _source(factor: int, axes: Axes, before: Sequence[TensorProjection]) -> int | None:
-    for number, tensor in enumerate(before):
-        held = tensor.factors.get(factor)
-        if held is not None and is_prefix(axes, held.axes):
-            return number
+def _source_tensor(factor: int, axes: Axes, before: Sequence[TensorProjection]) -> int | None:
+    for index, tensor in enumerate(before):
+        sharding = tensor.factors.get(factor)
+        if sharding is not None and is_prefix(axes, sharding.axes):
+            return index
     return None

@@ -1,9 +1,9 @@
-"""Who is to be told when the sharding of a value changes, and in which order.
+"""The operations that depend on the sharding of a value, in the order in which they are pushed.
 
-The order is that of the reference, because the result of propagation depends on it: of the values that
-are the same data as the one that changed, first those inside the operation that owns the edge; then the
-operation that makes the value; then the users, newest use first. Through the end of a region it goes to
-the operation around it; through calls into functions, and from functions to where they are called.
+The order is that of the reference, because the result of propagation depends on it. First come the users of
+the other targets of a data-flow edge, then the operation that defines the value, then its users, most recent
+use first. A use by a terminator leads to the parent operation; calls lead to the arguments of their callee,
+and the results of a function to those of its calls.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from sdyopt.ir.value import BlockArgument, OpOperand, OpResult, Value
 from ...common.support.call_graph import callee_of
 
 
-class Uses:
-    """Knows the uses of the functions of a module."""
+class DependentOps:
+    """The dependent operations of the values in a module, and the users of its functions."""
 
     def __init__(self, module: ModuleOp) -> None:
         self._module = module
 
-    def ops_dependent_on(self, value: OpResult | BlockArgument) -> Iterator[Op]:
-        """The operations to look at again when the sharding of a value has changed."""
+    def of_value(self, value: OpResult | BlockArgument) -> Iterator[Op]:
+        """The operations to visit again when the sharding of a value has changed."""
         op = owning_op(value)
         if isinstance(op, DataFlowEdgeOp):
             owner = op.input
@@ -43,82 +43,83 @@ class Uses:
         yield op
         yield from self._users(value, set())
 
-    def users_of(self, function: FuncOp) -> list[Op]:
-        """The operations that speak of a function."""
+    def of_function(self, function: FuncOp) -> list[Op]:
+        """The operations with a symbol reference to a function."""
         return self._function_users.get(function, [])
 
-    def _users(self, value: Value, seen: set[Value]) -> Iterator[Op]:
-        if value in seen:
-            # Functions that call each other in a circle.
+    def _users(self, value: Value, visited: set[Value]) -> Iterator[Op]:
+        if value in visited:
+            # Functions that call each other recursively.
             return
-        seen.add(value)
+        visited.add(value)
         for use in value.uses:
             user = use.owner
-            edge = edge_from(use)
+            edge = _edge_of_use(use)
             if edge is not None:
                 yield edge
             elif TERMINATOR in user.traits:
-                yield from self._beyond_terminator(use, seen)
+                yield from self._users_of_returned(use, visited)
             elif isinstance(user, CallOp):
                 callee = callee_of(user)
                 if callee is not None and not callee.is_declaration:
-                    yield from self._users(callee.entry.arguments[use.index], seen)
+                    yield from self._users(callee.entry.arguments[use.index], visited)
             else:
                 yield user
 
-    def _beyond_terminator(self, use: OpOperand, seen: set[Value]) -> Iterator[Op]:
-        end = use.owner
-        around = end.parent_op
-        assert around is not None
-        function = end.parent_of(FuncOp)
-        users = self.users_of(function) if isinstance(function, FuncOp) else []
-        if not isinstance(end, ReturnOp) or not users:
-            yield around
+    def _users_of_returned(self, use: OpOperand, visited: set[Value]) -> Iterator[Op]:
+        """The operations that depend on an operand of a terminator."""
+        terminator = use.owner
+        parent = terminator.parent_op
+        assert parent is not None
+        function = terminator.parent_of(FuncOp)
+        users = self.of_function(function) if isinstance(function, FuncOp) else []
+        if not isinstance(terminator, ReturnOp) or not users:
+            yield parent
             return
         for user in users:
             if isinstance(user, CallOp):
-                yield from self._users(user.results[use.index], seen)
+                yield from self._users(user.results[use.index], visited)
 
     @cached_property
     def _function_users(self) -> dict[FuncOp, list[Op]]:
         functions = {op.sym_name: op for op in self._module.block.ops if isinstance(op, FuncOp)}
-        found: dict[FuncOp, dict[Op, None]] = {}
+        users: dict[FuncOp, dict[Op, None]] = {}
         names_in: dict[DictAttr, list[str]] = {}
-        for op in _in_order(self._module):
+        for op in _in_symbol_use_order(self._module):
             attributes = op.attributes
             names = names_in.get(attributes)
             if names is None:
                 names = names_in[attributes] = [symbol.root for symbol in symbol_references(attributes)]
             for name in (*op.signature.cached(_names_in_signature), *names):
                 if name in functions:
-                    found.setdefault(functions[name], {})[op] = None
-        return {function: list(users) for function, users in found.items()}
+                    users.setdefault(functions[name], {})[op] = None
+        return {function: list(ops) for function, ops in users.items()}
 
 
-def edge_from(use: OpOperand) -> DataFlowEdgeOp | None:
+def _edge_of_use(use: OpOperand) -> DataFlowEdgeOp | None:
     """The operation for the data-flow edge that a use is a source of, if there is one.
 
-    As in the reference, what goes into the body of an operation with edges for its arguments is not
-    found to be on the edge.
+    As in the reference, there is none for an operand of an operation whose edges are those of its block
+    arguments.
     """
-    op = use.owner
-    is_end = TERMINATOR in op.traits
-    holder = op.parent_op if is_end else op
-    if holder is None or holder.data_flow is None:
+    user = use.owner
+    is_terminator = TERMINATOR in user.traits
+    edge_owner = user.parent_op if is_terminator else user
+    if edge_owner is None or edge_owner.data_flow is None:
         return None
-    if holder.data_flow is INLINED and not is_end:
+    if edge_owner.data_flow is INLINED and not is_terminator:
         return None
-    return edge_of_owner(holder.results[use.index]) if use.index < len(holder.results) else None
+    return edge_of_owner(edge_owner.results[use.index]) if use.index < len(edge_owner.results) else None
 
 
 def _names_in_signature(signature: OpSignature) -> list[str]:
     return [symbol.root for symbol in symbol_references(signature.attributes)]
 
 
-def _in_order(module: ModuleOp) -> Iterator[Op]:
-    """All operations below a module in the order in which MLIR collects uses of symbols.
+def _in_symbol_use_order(module: ModuleOp) -> Iterator[Op]:
+    """All operations of a module in the order in which MLIR collects symbol uses.
 
-    Those directly in a function come before those in regions, and the last region comes first.
+    The operations of a function body come before those of nested regions, and the last region comes first.
     """
     for top in module.block.ops:
         yield top

@@ -1,58 +1,76 @@
-"""Which operations take part in a round of propagation, and which way shardings go over them.
+"""Which operations propagate in a round, and in which directions.
 
-The first rounds of the schedule let shardings go only where little can go wrong; what they spread
-stands in the way of what later rounds would spread.
+The first rounds propagate along operations that need no communication. Their shardings take precedence over
+those of later rounds.
 """
 
 from __future__ import annotations
 
-from enum import IntEnum
+from enum import Enum, auto
 from typing import NamedTuple
 
-from sdyopt.sharding.propagation.propagation_direction import Policy
+from sdyopt.sharding.propagation.propagation_direction import DirectionPolicy
 
 
-class Flow(IntEnum):
-    """How data goes through an operation."""
+class OpCategory(Enum):
+    """What decides on the round and the direction in which an operation propagates."""
 
-    PASS_THROUGH = 0
-    SLICE = 1
-    BROADCAST = 2
-    OTHER = 3
-    BARRIER_FORWARD = 4
-    BARRIER_BACKWARD = 5
-    BARRIER_NONE = 6
+    PASS_THROUGH = auto()
+    DYNAMIC_SLICE = auto()
+    BROADCAST = auto()
+    OTHER = auto()
+    # Barriers, by their allowed direction.
+    BARRIER_FORWARD = auto()
+    BARRIER_BACKWARD = auto()
+    BARRIER_NONE = auto()
+
+    # Members are compared by identity; the default hash of enumerations is slow.
+    __hash__ = object.__hash__
 
 
 class Round(NamedTuple):
-    """A policy for each flow; operations with none are left alone.
+    """A direction policy for each category of operations; those with None do not propagate.
 
-    With `only_single_uses` what passes through and slices is left alone if an operand has other uses:
-    they might want it sharded in other ways.
+    Operations of the `single_use_categories` propagate only if each operand has no other use, which could
+    need another sharding.
     """
 
-    policies: tuple[Policy | None, ...]
-    only_single_uses: bool = False
+    policies: dict[OpCategory, DirectionPolicy | None]
+    single_use_categories: frozenset[OpCategory] = frozenset()
 
 
 def _round(
-    pass_through: Policy,
-    slices: Policy,
-    broadcast: Policy | None,
-    other: Policy | None,
-    only_single_uses: bool = False,
+    dynamic_slice: DirectionPolicy,
+    broadcast: DirectionPolicy | None,
+    other: DirectionPolicy | None,
+    single_use_categories: frozenset[OpCategory] = frozenset(),
 ) -> Round:
-    barriers = (Policy.FORWARD, Policy.BACKWARD, None)
-    return Round((pass_through, slices, broadcast, other, *barriers), only_single_uses)
+    policies = {
+        OpCategory.PASS_THROUGH: DirectionPolicy.BOTH,
+        OpCategory.DYNAMIC_SLICE: dynamic_slice,
+        OpCategory.BROADCAST: broadcast,
+        OpCategory.OTHER: other,
+        OpCategory.BARRIER_FORWARD: DirectionPolicy.FORWARD,
+        OpCategory.BARRIER_BACKWARD: DirectionPolicy.BACKWARD,
+        OpCategory.BARRIER_NONE: None,
+    }
+    return Round(policies, single_use_categories)
 
 
-EVERYTHING = _round(Policy.BOTH, Policy.BOTH, Policy.BOTH, Policy.BOTH)
+ALL_OPS = _round(DirectionPolicy.BOTH, DirectionPolicy.BOTH, DirectionPolicy.BOTH)
 
-# What passes through first, then all factors that do, then all factors, broadcasts last.
-SCHEDULE = (
-    _round(Policy.BOTH, Policy.FORWARD, None, None, only_single_uses=True),
-    _round(Policy.BOTH, Policy.FORWARD, None, None),
-    _round(Policy.BOTH, Policy.PASSING_BOTH_ELSE_FORWARD, Policy.PASSING_BACKWARD, Policy.PASSING_BOTH),
-    _round(Policy.BOTH, Policy.BOTH, Policy.BACKWARD, Policy.BOTH),
-    EVERYTHING,
+# Pass-through operations, then pass-through factors of all operations, then all factors; broadcasts last.
+OP_PRIORITY_ROUNDS = (
+    _round(
+        *(DirectionPolicy.FORWARD, None, None),
+        single_use_categories=frozenset({OpCategory.PASS_THROUGH, OpCategory.DYNAMIC_SLICE}),
+    ),
+    _round(DirectionPolicy.FORWARD, None, None),
+    _round(
+        DirectionPolicy.PASS_THROUGH_BOTH_ELSE_FORWARD,
+        DirectionPolicy.PASS_THROUGH_BACKWARD,
+        DirectionPolicy.PASS_THROUGH_BOTH,
+    ),
+    _round(DirectionPolicy.BOTH, DirectionPolicy.BACKWARD, DirectionPolicy.BOTH),
+    ALL_OPS,
 )

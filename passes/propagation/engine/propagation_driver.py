@@ -1,43 +1,53 @@
-"""The propagation of shardings over a module, in rounds.
+"""Propagates the shardings of a module, in rounds.
 
-A round looks at every operation in order, and again at those that the reference's greedy driver would
-look at again, in its order: what is told of a change goes on top of a stack, unless it waits there
-already, or has not had its first turn in this round. Looking at an operation can only change something
-if a sharding has changed that it reads, or its policy; so nearly all turns are skipped.
-
-The driver also removes operations that are dead when it meets them.
+A round visits the operations as the reference's greedy pattern driver does, until no sharding changes. Dead
+operations are erased when they are visited.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
+from enum import Enum, auto
+from functools import cache
+from typing import Literal
 
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
+from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import find_mesh
-from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding
 from sdyopt.ir.effects import is_trivially_dead
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import has_two_other_users
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedShape
 from sdyopt.ir.value import Value
-from sdyopt.sharding.propagation.propagation_direction import Policy
-from sdyopt.sharding.propagation.propagation_step import Changes, StepKind, Steps, Strategy
+from sdyopt.sharding.propagation.propagation_direction import DirectionPolicy
+from sdyopt.sharding.propagation.propagation_step import PropagationStep, StepKind, Strategy, Updates
 
 from ...common.support.main_function import main_function
 from .debug_info import DebugInfoRecorder
-from .dependent_ops import Uses
-from .op_priorities import Flow, Round
-from .propagation_sites import SITE_FLAGS, PropagationSite, PropagationSites
+from .dependent_ops import DependentOps
+from .op_priorities import OpCategory, Round
+from .propagation_sites import SITE_KINDS, PropagationSite, PropagationSites, SiteKind
 from .sharding_groups import ShardingGroups
-from .sharding_map import NO_SHARDING, FunctionResult, ShardingMap
+from .sharding_map import UNSHARDABLE, FunctionResult, ShardingMap
+from .worklist import Worklist
+
+
+class _Unvisited(Enum):
+    UNVISITED = auto()
+
+
+_UNVISITED: Literal[_Unvisited.UNVISITED] = _Unvisited.UNVISITED
 
 
 class PropagationDriver:
-    """Everything that is known of a module while its shardings propagate."""
+    """The propagation state of a module: shardings, sites and the worklist.
+
+    Operations are identified by their index in program order.
+    """
 
     def __init__(
         self,
@@ -46,244 +56,233 @@ class PropagationDriver:
         is_conservative: bool,
         recorder: DebugInfoRecorder | None = None,
     ) -> None:
-        self.store = ShardingMap()
+        self.sharding_map = ShardingMap()
         self.changed = False
         self._module = module
         self._groups = groups
-        self._uses = Uses(module)
-        self._sites = PropagationSites(module, self.store, self._uses, is_conservative)
-        self._steps = Steps(lambda mesh_or_ref: find_mesh(mesh_or_ref, module))
         self._recorder = recorder
+        self._dependent_ops = DependentOps(module)
+        self._site_factory = PropagationSites(module, self.sharding_map, self._dependent_ops, is_conservative)
+        self._mesh_of = cache(self._find_mesh)
+        self._step_of = cache(self._new_step)
         self._ops = [op for op in module.walk() if op is not module]
-        self._index = {op: index for index, op in enumerate(self._ops)}
-        # The site of each operation, once it has been met; None if it has none.
-        self._site_at: list[PropagationSite | None] = [None] * len(self._ops)
-        self._is_met = bytearray(len(self._ops))
-        self._result_sites = self._sites_of_results()
-        # Whether something that an operation reads has changed since it was last looked at.
-        self._dirty = bytearray(b"\1") * len(self._ops)
-        # The last operation that had its turn in this round, and those that wait for another one.
-        self._turn = -1
-        self._stack: list[int] = []
-        self._is_waiting = bytearray(len(self._ops))
-        # For each number in the store, whom to tell of a change.
-        self._touched: dict[int, list[tuple[int, ...]]] = {}
-        self._last: tuple[Round, Strategy] | None = None
+        self._op_indices = {op: index for index, op in enumerate(self._ops)}
+        # The site of each operation; None if nothing propagates along it.
+        self._sites: list[PropagationSite | Literal[_Unvisited.UNVISITED] | None]
+        self._sites = [_UNVISITED] * len(self._ops)
+        self._result_sites = self._function_result_sites()
+        self._worklist = Worklist(len(self._ops))
+        # For each slot, the operations to push when its sharding changes, each followed by its parents.
+        self._dependents: dict[int, list[tuple[int, ...]]] = {}
+        self._last_run: tuple[Round, Strategy] | None = None
+
+    def _find_mesh(self, mesh_or_ref: MeshOrRef) -> Mesh | None:
+        return find_mesh(mesh_or_ref, self._module)
+
+    def _new_step(self, kind: StepKind) -> PropagationStep:
+        return PropagationStep(kind, self._mesh_of)
 
     # --- Rounds -----------------------------------------------------------------------------------
 
     def run(self, round: Round, strategy: Strategy) -> None:
-        """Propagates in one way until nothing changes, as far as the reference does."""
-        kinds = [
-            None if policy is None else StepKind(policy, strategy, *flags)
-            for policy, flags in product(round.policies, SITE_FLAGS)
-        ]
-        self._revisit_changed_sites(round, strategy)
-        self._propagate_results(strategy)
-        self._turn = -1
-        dirty, is_met, site_at = self._dirty, self._is_met, self._site_at
-        while (index := self._next()) >= 0:
-            site = site_at[index] if is_met[index] else self._visit(index)
-            dirty[index] = 0
+        """Propagates to a fixed point, as far as the reference's driver reaches it."""
+        steps = {kind: self._step_for(kind, round, strategy) for kind in SITE_KINDS}
+        single_use_categories = round.single_use_categories
+        self._mark_sites_with_new_policy_dirty(round, strategy)
+        self._propagate_function_results(strategy)
+        worklist, sites = self._worklist, self._sites
+        worklist.start_round()
+        while (index := worklist.pop()) >= 0:
+            visited = sites[index]
+            site = self._visit(index) if visited is _UNVISITED else visited
             while site is not None:
-                kind = kinds[site.sort]
-                if kind is None or (round.only_single_uses and site.flow <= Flow.SLICE and _shares(site.op)):
-                    # There may be something to do in another round.
-                    dirty[index] = 1
-                    changes: Changes = ()
-                else:
-                    changes = self._changes(site, kind)
-                for position, sharding in changes:
+                step = steps[site.kind]
+                if step is None or (
+                    site.kind.category in single_use_categories and _has_operand_with_other_uses(site.op)
+                ):
+                    # A later round may propagate along this operation.
+                    worklist.mark_dirty(index)
+                    site = site.fallback
+                    continue
+                updates = self._updates(site, step)
+                if not updates:
+                    site = site.fallback
+                    continue
+                for position, sharding in updates:
                     self._update(site, position, sharding, index)
-                if changes and site.otherwise is not None:
-                    self._dirty[index] = 1
-                    self._push([index])
-                site = None if changes else site.otherwise
-        self._propagate_results(strategy)
+                if site.fallback is not None:
+                    worklist.mark_dirty(index)
+                    worklist.push([index])
+                break
+        self._propagate_function_results(strategy)
 
-    def _next(self) -> int:
-        """The operation to look at next; negative if there is none left in this round."""
-        stack, dirty = self._stack, self._dirty
-        while stack:
-            index = stack.pop()
-            self._is_waiting[index] = 0
-            if dirty[index]:
-                return index
-        index = dirty.find(1, self._turn + 1)
-        self._turn = index if index >= 0 else len(dirty)
-        return index
+    def _step_for(self, kind: SiteKind, round: Round, strategy: Strategy) -> PropagationStep | None:
+        policy = round.policies[kind.category]
+        if policy is None:
+            return None
+        return self._step_of(StepKind(policy, strategy, kind.is_elementwise, kind.is_conservative))
 
-    def _revisit_changed_sites(self, round: Round, strategy: Strategy) -> None:
-        """What was looked at in another way has to be looked at again."""
-        last, self._last = self._last, (round, strategy)
+    def _mark_sites_with_new_policy_dirty(self, round: Round, strategy: Strategy) -> None:
+        last, self._last_run = self._last_run, (round, strategy)
         if last is None:
             return
-        old_round, old_strategy = last
-        differs = [
-            strategy is not old_strategy or new is not old
-            for new, old in zip(round.policies, old_round.policies, strict=True)
-        ]
-        for index, site in enumerate(self._site_at):
-            if site is not None and differs[site.flow]:
-                self._dirty[index] = 1
+        last_round, last_strategy = last
+        has_new_policy: dict[OpCategory, bool] = {
+            category: strategy is not last_strategy or policy is not last_round.policies[category]
+            for category, policy in round.policies.items()
+        }
+        for index, site in enumerate(self._sites):
+            if isinstance(site, PropagationSite) and has_new_policy[site.kind.category]:
+                self._worklist.mark_dirty(index)
 
-    def _changes(self, site: PropagationSite, kind: StepKind) -> Changes:
-        shardings = self.store.shardings
-        if site.to_view is not None or self._recorder is not None:
-            return self._changes_in_full(site, kind)
-        known = self._steps.known(kind)
-        key = site.rule, site.read(shardings)
-        found = known.get(key)
-        if found is None:
-            seen = [shardings[number] for number in site.numbers]
-            found = known[key] = self._steps.changes(kind, site.rule, seen)
-        return found
-
-    def _changes_in_full(self, site: PropagationSite, kind: StepKind) -> Changes:
-        seen = [self.store.shardings[number] for number in site.numbers]
-        if site.to_view is not None and seen[-1] is not None:
-            seen[-1] = site.to_view(seen[-1])
-        step = self._steps.take(kind, site.rule, seen)
-        if step is None or not step.changes:
+    def _updates(self, site: PropagationSite, step: PropagationStep) -> Updates:
+        shardings = site.read(self.sharding_map.shardings)
+        conversion, recorder = site.conversion, self._recorder
+        if conversion is not None and shardings[-1] is not None:
+            shardings = (*shardings[:-1], conversion.to_source_side(shardings[-1]))
+        if recorder is None:
+            return step.updates(site.rule, shardings)
+        result = step.run(site.rule, shardings)
+        if result is None or not result.updates:
             return ()
-        if self._recorder is not None:
-            self._recorder.record(site, step)
-        return step.changes
+        recorder.record(site, result)
+        return result.updates
 
     # --- Results of the main function -------------------------------------------------------------
 
-    def _sites_of_results(self) -> list[PropagationSite]:
+    def _function_result_sites(self) -> list[PropagationSite]:
         function = main_function(self._module)
         if function.is_declaration:
             return []
-        end = function.entry.last
-        assert end is not None
-        # A first block that ends with something else than a return may give more than there are results.
-        returned = end.operands[: len(function.result_attributes)]
-        sites = [self._sites.result(function, index, value) for index, value in enumerate(returned)]
+        terminator = function.entry.last
+        assert terminator is not None
+        # A terminator other than a return may have more operands than the function has results.
+        returned = terminator.operands[: len(function.result_attributes)]
+        sites = [
+            self._site_factory.function_result(function, index, value) for index, value in enumerate(returned)
+        ]
         return [site for site in sites if site is not None]
 
-    def _propagate_results(self, strategy: Strategy) -> None:
-        """Lets shardings go between what the main function returns and its signature. Nobody is told."""
-        kind = StepKind(Policy.BOTH, strategy)
+    def _propagate_function_results(self, strategy: Strategy) -> None:
+        """Propagates between the returned values and the results of the main function, and pushes nothing."""
+        step = self._step_of(StepKind(DirectionPolicy.BOTH, strategy))
         for site in self._result_sites:
-            for position, sharding in self._changes(site, kind):
+            for position, sharding in self._updates(site, step):
                 if position == 1:
-                    self.store.set(site.numbers[1], sharding)
+                    self.sharding_map.set(site.slots[1], sharding)
                 else:
                     self._update(site, position, sharding, None)
 
-    # --- Changes ----------------------------------------------------------------------------------
+    # --- Updates ----------------------------------------------------------------------------------
 
-    def set(self, number: int, sharding: TensorSharding) -> None:
-        """Gives a value a sharding from outside. Who reads it will see that in the next round."""
-        for changed in self.store.set(number, sharding):
-            for reader in self.store.readers[changed]:
-                self._dirty[reader] = 1
+    def set_sharding(self, slot: int, sharding: TensorSharding) -> None:
+        """Sets a sharding and marks the operations that read it dirty."""
+        for changed in self.sharding_map.set(slot, sharding):
+            for reader in self.sharding_map.readers[changed]:
+                self._worklist.mark_dirty(reader)
 
-    def _update(self, site: PropagationSite, position: int, sharding: TensorSharding, by: int | None) -> None:
-        """Changes the sharding of a value and its group for the operation `by`, and tells others of it."""
-        number = site.numbers[position]
-        if number == NO_SHARDING:
+    def _update(
+        self, site: PropagationSite, position: int, sharding: TensorSharding, visited: int | None
+    ) -> None:
+        """Sets the sharding of a value and of its sharding group.
+
+        Pushes the operations that depend on them, except the visited one; none if no operation is visited.
+        """
+        slot = site.slots[position]
+        if slot == UNSHARDABLE:
             return
-        is_seen = site.from_view is not None and position == len(site.numbers) - 1
-        self.set(number, site.from_view(sharding) if is_seen and site.from_view else sharding)
-        if by is not None:
-            self._push_dependent_ops(number, by)
-        holder = self.store.holders[number]
-        assert holder is not None and not isinstance(holder, FunctionResult)
-        for member in self._groups.members(holder):
-            if member is holder:
+        if site.conversion is not None and position == len(site.slots) - 1:
+            self.set_sharding(slot, site.conversion.from_source_side(sharding))
+        else:
+            self.set_sharding(slot, sharding)
+        if visited is not None:
+            self._push_dependents(slot, visited)
+        value = self.sharding_map.values[slot]
+        assert value is not None and not isinstance(value, FunctionResult)
+        for member in self._groups.members(value):
+            if member is value:
                 continue
-            other = self.store.number(member)
-            self.set(other, sharding)
-            if by is not None and other != NO_SHARDING:
-                self._push_dependent_ops(other, by)
+            other = self.sharding_map.slot(member)
+            self.set_sharding(other, sharding)
+            if visited is not None and other != UNSHARDABLE:
+                self._push_dependents(other, visited)
 
-    def _push_dependent_ops(self, number: int, by: int) -> None:
-        touched = self._touched.get(number)
-        if touched is None:
-            holder = self.store.holders[number]
-            assert holder is not None and not isinstance(holder, FunctionResult)
-            touched = self._touched[number] = [
-                self._with_parents(op) for op in self._uses.ops_dependent_on(holder)
+    def _push_dependents(self, slot: int, visited: int) -> None:
+        dependents = self._dependents.get(slot)
+        if dependents is None:
+            value = self.sharding_map.values[slot]
+            assert value is not None and not isinstance(value, FunctionResult)
+            dependents = self._dependents[slot] = [
+                self._with_parents(op) for op in self._dependent_ops.of_value(value)
             ]
-        for indices in touched:
-            if indices and indices[0] != by:
-                self._push(indices)
-
-    def _push(self, indices: Sequence[int]) -> None:
-        turn, waiting = self._turn, self._is_waiting
-        for index in indices:
-            if index <= turn and not waiting[index]:
-                waiting[index] = 1
-                self._stack.append(index)
+        for indices in dependents:
+            if indices and indices[0] != visited:
+                self._worklist.push(indices)
 
     def _with_parents(self, op: Op) -> tuple[int, ...]:
-        """The number of an operation, and of those around it over which shardings could propagate."""
-        found = []
-        here: Op | None = op
-        while here is not None and here is not self._module:
-            if here is op or not (isinstance(here, FuncOp) or here.data_flow is not None):
-                found.append(self._index[here])
-            here = here.parent_op
-        return tuple(found)
+        """The index of an operation, and of its parents, except functions and ops with data-flow edges."""
+        indices = []
+        current: Op | None = op
+        while current is not None and current is not self._module:
+            if current is op or not (isinstance(current, FuncOp) or current.data_flow is not None):
+                indices.append(self._op_indices[current])
+            current = current.parent_op
+        return tuple(indices)
 
-    # --- First looks ------------------------------------------------------------------------------
+    # --- First visits, and erased operations ------------------------------------------------------
 
     def _visit(self, index: int) -> PropagationSite | None:
-        """Looks at an operation for the first time, and removes it if it is dead."""
+        """Creates the site of an operation, or erases the operation if it is dead."""
         op = self._ops[index]
         if is_trivially_dead(op):
             Rewriter(self).erase(op)
             self.changed = True
             return None
-        self._is_met[index] = 1
-        site = self._site_at[index] = self._sites.site(op)
+        site = self._sites[index] = self._site_factory.site(op)
         if site is not None:
-            more = () if site.otherwise is None else site.otherwise.numbers
-            for number in dict.fromkeys((*site.numbers, *more)):
-                self.store.readers[number].append(index)
+            fallback_slots = () if site.fallback is None else site.fallback.slots
+            for slot in dict.fromkeys((*site.slots, *fallback_slots)):
+                self.sharding_map.readers[slot].append(index)
         return site
 
     def erased(self, op: Op) -> None:
-        """Forgets an operation, and looks again at those that made its operands: they may be dead now."""
-        index = self._index[op]
-        self._is_met[index], self._site_at[index] = 1, None
+        """Visits the operations that define its operands again: they may be dead now."""
+        self._sites[self._op_indices[op]] = None
         for use in op.operand_uses:
             definition = use.value.defining_op
             if definition is not None and not has_two_other_users(use.value, op):
                 self._revisit(definition)
 
     def _revisit(self, op: Op) -> None:
-        index = self._index[op]
-        self._push(self._with_parents(op))
-        self._is_met[index], self._dirty[index] = 0, 1
+        index = self._op_indices[op]
+        self._worklist.push(self._with_parents(op))
+        self._worklist.mark_dirty(index)
+        self._sites[index] = _UNVISITED
 
     def inserted(self, op: Op) -> None:
         """Nothing is inserted."""
 
     def modified(self, op: Op) -> None:
-        """What is modified is told to others as it happens."""
+        """Only erased operations are reported; updates push their dependents themselves."""
 
     def replaced(self, op: Op, values: Sequence[Value]) -> None:
         """Nothing is replaced."""
 
-    # --- The end ----------------------------------------------------------------------------------
+    # --- Writing ----------------------------------------------------------------------------------
 
     def write(self, rewriter: Rewriter) -> None:
-        """Gives the operations their shardings."""
-        self.store.write(rewriter)
+        """Writes the shardings to the operations."""
+        self.sharding_map.write(rewriter)
 
     def write_rules(self, rewriter: Rewriter) -> None:
-        """Gives the operations the rules by which shardings went over them."""
-        for op, rule in self._sites.rules:
+        """Writes the rules by which shardings propagated to the operations."""
+        for op, rule in self._site_factory.rules:
             if op.parent is not None:
                 rewriter.set_attribute(op, SHARDING_RULE, rule)
 
 
-def _shares(op: Op) -> bool:
-    """Whether some operand, scalars apart, has other uses."""
+def _has_operand_with_other_uses(op: Op) -> bool:
+    """Whether some operand that is not a scalar has other uses."""
     return any(
         not value.has_one_use and not (isinstance(value.type, RankedShape) and value.type.rank == 0)
         for value in op.operands

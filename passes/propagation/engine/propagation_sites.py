@@ -1,11 +1,13 @@
-"""Sites: the operations over which shardings propagate, and what there is to know about each."""
+"""Propagation sites: the operations along which shardings propagate, with their rules and sharding slots."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import CallOp, FuncOp, ReturnOp
@@ -24,96 +26,118 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import RankedShape
 from sdyopt.ir.value import BlockArgument, OpResult, Value
+from sdyopt.sharding.elementwise import is_elementwise
 from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
-from sdyopt.sharding.propagation.propagation_step import identity_rule
+from sdyopt.sharding.propagation.propagation_step import Shardings, identity_rule
 
 from ...common.support.call_graph import callee_of
-from ...common.support.constants import is_elementwise
-from .dependent_ops import Uses
-from .op_priorities import Flow
+from .dependent_ops import DependentOps
+from .op_priorities import OpCategory
 from .sharding_map import FunctionResult, ShardingMap
 
-# A sharding as the step sees it, from the one that is kept, and the other way.
-View = Callable[[TensorSharding], TensorSharding]
-
-
-_BARRIERS = (Flow.BARRIER_NONE, Flow.BARRIER_FORWARD, Flow.BARRIER_BACKWARD)
-# Whether an operation is elementwise, and whether a step over it is conservative.
-SITE_FLAGS = ((False, False), (False, True), (True, False), (True, True))
+_BARRIERS = (OpCategory.BARRIER_NONE, OpCategory.BARRIER_FORWARD, OpCategory.BARRIER_BACKWARD)
 _OFFLOAD_TARGETS = ("MoveToDevice", "MoveToHost")
 
 
-class PropagationSite:
-    """An operation with a rule, and where its shardings are kept.
+@dataclass(frozen=True, eq=False, slots=True)
+class SiteKind:
+    """What decides, together with the round, on the kind of step that a site takes. Compared by identity."""
 
-    `numbers` are those of operands, then of results, in the store. `read` takes their shardings out of
-    the store's list, as a key that is the same for the same shardings. `otherwise` is how shardings go over
-    the operation if nothing changes here.
+    category: OpCategory
+    is_elementwise: bool
+    is_conservative: bool
+
+
+_SITE_KINDS = {key: SiteKind(*key) for key in product(OpCategory, (False, True), (False, True))}
+SITE_KINDS = tuple(_SITE_KINDS.values())
+
+
+class EdgeConversion(NamedTuple):
+    """Converts the sharding of an edge into or out of a manual computation.
+
+    The sources of such an edge and its result are on different sides of the region, with the manual axes on
+    the outside only. A step runs on the side of the sources.
     """
 
-    __slots__ = (
-        "flow",
-        "from_view",
-        "numbers",
-        "op",
-        "otherwise",
-        "read",
-        "rule",
-        "sort",
-        "to_view",
-        "values",
-    )
+    to_source_side: Callable[[TensorSharding], TensorSharding]
+    from_source_side: Callable[[TensorSharding], TensorSharding]
+
+
+class PropagationSite:
+    """An operation with a rule, and the slots of its operands' and results' shardings.
+
+    `read` takes these shardings out of `ShardingMap.shardings`. `conversion` belongs to the last slot.
+    `fallback`, for data-flow edges and barriers with a custom rule, propagates by that rule if nothing
+    changes here.
+    """
+
+    __slots__ = ("conversion", "fallback", "kind", "op", "read", "rule", "slots", "values")
 
     def __init__(
         self,
         op: Op,
         rule: OpShardingRule,
-        flow: Flow,
+        category: OpCategory,
         values: Sequence[Value],
-        numbers: Sequence[int],
+        slots: Sequence[int],
         is_elementwise: bool = False,
         is_conservative: bool = False,
     ) -> None:
         self.op = op
         self.rule = rule
-        self.flow = flow
+        self.kind = _SITE_KINDS[category, is_elementwise, is_conservative]
         self.values = values
-        self.numbers = numbers
-        # Which kind of step is taken here in a round: the flow and the flags in one number.
-        self.sort = flow * len(SITE_FLAGS) + SITE_FLAGS.index((is_elementwise, is_conservative))
-        self.read: Callable[[Sequence[Any]], Any] = itemgetter(*numbers)
-        # Only of edges in and out of manual computations, for their only result.
-        self.to_view: View | None = None
-        self.from_view: View | None = None
-        # Only of data-flow edges and barriers with a rule that somebody wrote on them.
-        self.otherwise: PropagationSite | None = None
+        self.slots = slots
+        self.read = _reader(slots)
+        self.conversion: EdgeConversion | None = None
+        self.fallback: PropagationSite | None = None
+
+
+def _reader(slots: Sequence[int]) -> Callable[[Sequence[TensorSharding | None]], Shardings]:
+    if len(slots) > 1:
+        return itemgetter(*slots)
+    (slot,) = slots
+    return lambda shardings: (shardings[slot],)
 
 
 class PropagationSites:
-    """Makes the sites of a module."""
+    """Creates the sites of a module.
 
-    def __init__(self, module: ModuleOp, store: ShardingMap, uses: Uses, is_conservative: bool) -> None:
+    `rules` are the operations visited so far that have a rule, with their rules.
+    """
+
+    def __init__(
+        self, module: ModuleOp, sharding_map: ShardingMap, dependent_ops: DependentOps, is_conservative: bool
+    ) -> None:
+        self.rules: list[tuple[Op, OpShardingRule]] = []
         self._module = module
-        self._store = store
-        self._uses = uses
+        self._sharding_map = sharding_map
+        self._dependent_ops = dependent_ops
         self._is_conservative = is_conservative
         self._identity_rule = cache(identity_rule)
-        # The rules that operations got, in the order in which they were asked.
-        self.rules: list[tuple[Op, OpShardingRule]] = []
 
     def site(self, op: Op) -> PropagationSite | None:
-        """The site of an operation; None if nothing propagates over it."""
-        make = _MAKERS.get(type(op))
-        if make is None:
-            return self._of_rule(op)
-        site = make(self, op)
-        written = self._of_rule(op) if SHARDING_RULE in op.attributes else None
+        """The site of an operation; None if nothing propagates along it."""
+        create = _CREATE_SITE.get(type(op))
+        if create is None:
+            return self._rule_site(op)
+        site = create(self, op)
+        fallback = self._rule_site(op) if SHARDING_RULE in op.attributes else None
         if site is None:
-            return written
-        site.otherwise = written
+            return fallback
+        site.fallback = fallback
         return site
 
-    def _of_rule(self, op: Op) -> PropagationSite | None:
+    def function_result(self, function: FuncOp, index: int, value: Value) -> PropagationSite | None:
+        """The site between a returned value and the result in the function signature."""
+        if not isinstance(value.type, RankedShape) or not value.type.has_static_shape:
+            return None
+        result = FunctionResult(function, index)
+        slots = [self._sharding_map.slot(value), self._sharding_map.result_slot(result)]
+        rule = self._identity_rule(value.type.shape, 1)
+        return PropagationSite(function, rule, OpCategory.OTHER, [value, value], slots)
+
+    def _rule_site(self, op: Op) -> PropagationSite | None:
         rule = sharding_rule_of(op, self._is_conservative)
         if rule is None:
             return None
@@ -121,96 +145,90 @@ class PropagationSites:
         values = [*op.operands, *op.results]
         if not values:
             return None
-        flow, elementwise = op.signature.cached(_traits_of)
-        numbers = [self._store.number(value) for value in values]
-        return PropagationSite(op, rule, flow, values, numbers, elementwise, self._is_conservative)
+        category, elementwise = op.signature.cached(_categorize)
+        slots = [self._sharding_map.slot(value) for value in values]
+        return PropagationSite(op, rule, category, values, slots, elementwise, self._is_conservative)
+
+    def _identity_site(
+        self, op: Op, category: OpCategory, sources: list[Value], result: Value, is_elementwise: bool = False
+    ) -> PropagationSite | None:
+        if not isinstance(result.type, RankedShape) or not result.type.has_static_shape:
+            return None
+        values = [*sources, result]
+        rule = self._identity_rule(result.type.shape, len(sources))
+        slots = [self._sharding_map.slot(value) for value in values]
+        return PropagationSite(op, rule, category, values, slots, is_elementwise)
 
     def _barrier(self, op: PropagationBarrierOp) -> PropagationSite | None:
-        flow = _BARRIERS[op.allowed_direction]
-        return self._identity(op, flow, [op.input], op.result, is_elementwise=True)
+        category = _BARRIERS[op.allowed_direction]
+        return self._identity_site(op, category, [op.input], op.result, is_elementwise=True)
 
-    def _edge(self, op: DataFlowEdgeOp) -> PropagationSite | None:
+    def _data_flow_edge(self, op: DataFlowEdgeOp) -> PropagationSite | None:
         owner = op.input
         assert isinstance(owner, OpResult | BlockArgument)
-        holder = owning_op(owner)
-        sources = [use.value for use in holder.data_flow.sources(holder, owner)]
-        site = self._identity(op, Flow.PASS_THROUGH, sources, op.result)
-        if site is not None and isinstance(holder, ManualComputationOp):
-            _see_manual_axes(site, holder, owner)
+        edge_owner = owning_op(owner)
+        sources = [use.value for use in edge_owner.data_flow.sources(edge_owner, owner)]
+        site = self._identity_site(op, OpCategory.PASS_THROUGH, sources, op.result)
+        if site is not None and isinstance(edge_owner, ManualComputationOp):
+            site.conversion = _edge_conversion(edge_owner, owner)
         return site
 
-    def _function_edge(self, op: FuncDataFlowEdgeOp) -> PropagationSite | None:
-        sources = self._calls_sources(op)
-        return None if sources is None else self._identity(op, Flow.PASS_THROUGH, sources, op.result)
+    def _func_data_flow_edge(self, op: FuncDataFlowEdgeOp) -> PropagationSite | None:
+        sources = self._func_edge_sources(op)
+        if sources is None:
+            return None
+        return self._identity_site(op, OpCategory.PASS_THROUGH, sources, op.result)
 
-    def _calls_sources(self, op: FuncDataFlowEdgeOp) -> list[Value] | None:
-        """What is passed at all calls, or what the called function returns; None if there is nothing."""
+    def _func_edge_sources(self, op: FuncDataFlowEdgeOp) -> list[Value] | None:
+        """The operands of all calls, or the value that the callee returns; None without calls or a body."""
         value = op.input
         if isinstance(value, BlockArgument):
             function = op.parent_of(FuncOp)
-            users = self._uses.users_of(function) if isinstance(function, FuncOp) else []
+            users = self._dependent_ops.of_function(function) if isinstance(function, FuncOp) else []
             return [user.operand_at(value.index) for user in users if isinstance(user, CallOp)] or None
         assert isinstance(value, OpResult)
         call = value.op
         callee = callee_of(call) if isinstance(call, CallOp) else None
         if callee is None or callee.is_declaration:
             return None
-        end = callee.entry.last
-        return [end.operand_at(value.index)] if isinstance(end, ReturnOp) else []
-
-    def result(self, function: FuncOp, index: int, value: Value) -> PropagationSite | None:
-        """The site between what a function returns and what its signature says of that."""
-        if not isinstance(value.type, RankedShape) or not value.type.has_static_shape:
-            return None
-        numbers = [self._store.number(value), self._store.result_number(FunctionResult(function, index))]
-        rule = self._identity_rule(value.type.shape, 1)
-        return PropagationSite(function, rule, Flow.OTHER, [value, value], numbers)
-
-    def _identity(
-        self, op: Op, flow: Flow, sources: list[Value], result: Value, is_elementwise: bool = False
-    ) -> PropagationSite | None:
-        if not isinstance(result.type, RankedShape) or not result.type.has_static_shape:
-            return None
-        values = [*sources, result]
-        rule = self._identity_rule(result.type.shape, len(sources))
-        return PropagationSite(
-            op, rule, flow, values, [self._store.number(value) for value in values], is_elementwise
-        )
+        terminator = callee.entry.last
+        return [terminator.operand_at(value.index)] if isinstance(terminator, ReturnOp) else []
 
 
-_MAKERS: dict[type[Op], Callable[[PropagationSites, Any], PropagationSite | None]] = {
+# Each function takes operations of its own class only.
+_CREATE_SITE: dict[type[Op], Callable[[PropagationSites, Any], PropagationSite | None]] = {
     PropagationBarrierOp: PropagationSites._barrier,
-    DataFlowEdgeOp: PropagationSites._edge,
-    FuncDataFlowEdgeOp: PropagationSites._function_edge,
+    DataFlowEdgeOp: PropagationSites._data_flow_edge,
+    FuncDataFlowEdgeOp: PropagationSites._func_data_flow_edge,
 }
 
-_FLOWS: dict[type[Op], Flow] = {
-    DataFlowEdgeOp: Flow.PASS_THROUGH,
-    FuncDataFlowEdgeOp: Flow.PASS_THROUGH,
-    ReshapeOp: Flow.PASS_THROUGH,
-    TransposeOp: Flow.PASS_THROUGH,
-    DynamicSliceOp: Flow.SLICE,
-    DynamicUpdateSliceOp: Flow.SLICE,
-    BroadcastInDimOp: Flow.BROADCAST,
+_CATEGORIES: dict[type[Op], OpCategory] = {
+    DataFlowEdgeOp: OpCategory.PASS_THROUGH,
+    FuncDataFlowEdgeOp: OpCategory.PASS_THROUGH,
+    ReshapeOp: OpCategory.PASS_THROUGH,
+    TransposeOp: OpCategory.PASS_THROUGH,
+    DynamicSliceOp: OpCategory.DYNAMIC_SLICE,
+    DynamicUpdateSliceOp: OpCategory.DYNAMIC_SLICE,
+    BroadcastInDimOp: OpCategory.BROADCAST,
 }
 
 
-def _traits_of(signature: OpSignature) -> tuple[Flow, bool]:
+def _categorize(signature: OpSignature) -> tuple[OpCategory, bool]:
+    """The category of an operation, and whether it is elementwise."""
     if is_elementwise(signature):
-        return Flow.PASS_THROUGH, True
-    if issubclass(signature.op_class, CustomCallOp) and signature.call_target_name in _OFFLOAD_TARGETS:
-        return Flow.PASS_THROUGH, False
-    return _FLOWS.get(signature.op_class, Flow.OTHER), False
+        return OpCategory.PASS_THROUGH, True
+    if issubclass(signature.op_class, CustomCallOp):
+        is_offload = signature[CustomCallOp.call_target_name] in _OFFLOAD_TARGETS
+        return OpCategory.PASS_THROUGH if is_offload else OpCategory.OTHER, False
+    return _CATEGORIES.get(signature.op_class, OpCategory.OTHER), False
 
 
-def _see_manual_axes(site: PropagationSite, op: ManualComputationOp, owner: OpResult | BlockArgument) -> None:
-    """Lets an edge be seen as it is where its source is: with manual axes outside, without them inside."""
+def _edge_conversion(op: ManualComputationOp, owner: OpResult | BlockArgument) -> EdgeConversion:
+    """The conversion for the edge of an argument or result of a manual computation."""
     manual = op.manual_axes
+    remove = cache(lambda sharding: without_manual_axes(sharding, manual))
     if isinstance(owner, BlockArgument):
-        outside = op.in_shardings.shardings[owner.index]
-        site.to_view = cache(lambda inner: with_manual_axes(inner, outside, manual))
-        site.from_view = cache(lambda outer: without_manual_axes(outer, manual))
-    else:
-        outside = op.out_shardings.shardings[owner.index]
-        site.to_view = cache(lambda outer: without_manual_axes(outer, manual))
-        site.from_view = cache(lambda inner: with_manual_axes(inner, outside, manual))
+        in_sharding = op.in_shardings.shardings[owner.index]
+        return EdgeConversion(cache(lambda local: with_manual_axes(local, in_sharding, manual)), remove)
+    out_sharding = op.out_shardings.shardings[owner.index]
+    return EdgeConversion(remove, cache(lambda local: with_manual_axes(local, out_sharding, manual)))

@@ -1,4 +1,4 @@
-"""Sharding groups: values that are sharded alike, whatever happens to one of them."""
+"""Sharding groups: values that must have the same sharding."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Members = list[OpResult | BlockArgument]
 
 
 class ShardingGroups:
-    """The groups of a module, by number."""
+    """The sharding groups of a module, by group id."""
 
     def __init__(self, module: ModuleOp) -> None:
         self._members: dict[int, Members] = {}
@@ -34,24 +34,25 @@ class ShardingGroups:
         return [] if group is None else self._members[group]
 
     def synchronize(self, rewriter: Rewriter) -> None:
-        """Gives all members of a group the sharding that some of them have.
+        """Sets the sharding of each group on all its members.
 
-        If they have different ones, none wins: an open constraint goes behind every member, and takes
-        its place in the group.
+        If the members have different shardings, an open constraint is inserted after each of them and becomes
+        the member of the group instead.
         """
         for group in sorted(self._members):
             members = self._members[group]
-            found = [sharding for value in members if (sharding := sharding_of(value)) is not None]
-            told = found if len(members) == 1 else [s for s in found if not _is_open(s)]
-            if not told:
+            shardings = [sharding for value in members if (sharding := sharding_of(value)) is not None]
+            if len(members) > 1:
+                shardings = [sharding for sharding in shardings if not _is_fully_open(sharding)]
+            if not shardings:
                 continue
-            if any(sharding is not told[0] for sharding in told):
+            if any(sharding is not shardings[0] for sharding in shardings):
                 self._warn(group)
-                self._members[group] = [self._constrain(value, told[0], rewriter) for value in members]
+                self._members[group] = [self._constrain(value, shardings[0], rewriter) for value in members]
                 self._group_of.update(dict.fromkeys(self._members[group], group))
                 continue
             for value in members:
-                set_sharding(value, told[0], rewriter)
+                set_sharding(value, shardings[0], rewriter)
 
     def _warn(self, group: int) -> None:
         owning_op(self._members[group][0]).warn(
@@ -62,12 +63,11 @@ class ShardingGroups:
         )
 
     def _constrain(
-        self, value: OpResult | BlockArgument, like: TensorSharding, rewriter: Rewriter
+        self, value: OpResult | BlockArgument, sharding: TensorSharding, rewriter: Rewriter
     ) -> OpResult:
-        # A value may be in its group several times, and then gets as many constraints.
+        # A value may be several times in its group, and then gets a constraint for each.
         self._group_of.pop(value, None)
-        sharding = fully_replicated(like.rank, like.mesh_or_ref, is_closed=False)
-        attributes = {"sharding": sharding}
+        attributes = {"sharding": fully_replicated(sharding.rank, sharding.mesh_or_ref, is_closed=False)}
         types = [value.type]
         if isinstance(value, BlockArgument):
             constraint = rewriter.create(
@@ -86,6 +86,6 @@ class ShardingGroups:
         return constraint.result
 
 
-def _is_open(sharding: TensorSharding) -> bool:
-    """Whether a sharding says nothing at all."""
+def _is_fully_open(sharding: TensorSharding) -> bool:
+    """Whether all dimensions are open and have no axes."""
     return all(not dim.axes and not dim.is_closed for dim in sharding.dims)

@@ -1,7 +1,7 @@
-"""The shardings of a program by number, while they change; operations get them when all is done.
+"""The shardings of a program during propagation; operations get them when propagation is done.
 
-Every value that can keep a sharding has a number, and so has every result of a function that is asked
-for. Values that stand for the same data have one number: those of one data-flow edge.
+Every value that has a sharding of its own has a slot, and so has every result of a function signature that is
+asked for. The values of one data-flow edge share a slot.
 """
 
 from __future__ import annotations
@@ -23,122 +23,123 @@ from sdyopt.ir.value import BlockArgument, OpResult, Value
 
 from ...common.support.set_sharding import set_sharding
 
-# The number of all values that have no place to keep a sharding.
-NO_SHARDING = 0
+# The slot of all values that cannot have a sharding.
+UNSHARDABLE = 0
 
 
 class FunctionResult(NamedTuple):
-    """A result of a function, as its signature has it."""
+    """A result of a function signature."""
 
     function: FuncOp
-    number: int
+    result_index: int
 
 
-Holder = OpResult | BlockArgument | FunctionResult
+Shardable = OpResult | BlockArgument | FunctionResult
 
 
 class ShardingMap:
-    """`shardings[number]` is the sharding of `holders[number]`."""
+    """`shardings[slot]` is the sharding of `values[slot]`.
+
+    `readers[slot]` are the operations that read the sharding, by index in program order.
+    """
 
     def __init__(self) -> None:
         self.shardings: list[TensorSharding | None] = [None]
-        self.holders: list[Holder | None] = [None]
-        # For each number, the steps that read the sharding, by the number of their operation.
+        self.values: list[Shardable | None] = [None]
         self.readers: list[list[int]] = [[]]
-        self._numbers: dict[Value, int] = {}
-        self._result_numbers: dict[FunctionResult, int] = {}
-        self._changed: dict[int, None] = {}
+        self._slots: dict[Value, int] = {}
+        self._result_slots: dict[FunctionResult, int] = {}
+        self._changed_slots: dict[int, None] = {}
 
-    def number(self, value: Value) -> int:
-        """The number of a value."""
-        found = self._numbers.get(value)
-        if found is None:
-            held = value if _keeps_its_own(value) else shardable_value(value)
-            if held is None:
-                found = NO_SHARDING
-            elif held is value:
-                found = self._add(held, sharding_of(held))
+    def slot(self, value: Value) -> int:
+        """The slot of a value; a new one if needed."""
+        slot = self._slots.get(value)
+        if slot is None:
+            shardable = value if _has_own_sharding(value) else shardable_value(value)
+            if shardable is None:
+                slot = UNSHARDABLE
+            elif shardable is value:
+                slot = self._add(shardable, sharding_of(shardable))
             else:
-                found = self.number(held)
-            self._numbers[value] = found
-        return found
+                slot = self.slot(shardable)
+            self._slots[value] = slot
+        return slot
 
-    def result_number(self, result: FunctionResult) -> int:
-        """The number of a result of a function."""
-        found = self._result_numbers.get(result)
-        if found is None:
-            sharding = result.function.result_attributes[result.number].get(SHARDING)
+    def result_slot(self, result: FunctionResult) -> int:
+        """The slot of a result of a function signature; a new one if needed."""
+        slot = self._result_slots.get(result)
+        if slot is None:
+            sharding = result.function.result_attributes[result.result_index].get(SHARDING)
             assert sharding is None or isinstance(sharding, TensorSharding)
-            found = self._result_numbers[result] = self._add(result, sharding)
-        return found
+            slot = self._result_slots[result] = self._add(result, sharding)
+        return slot
 
-    def _add(self, holder: Holder, sharding: TensorSharding | None) -> int:
+    def _add(self, value: Shardable, sharding: TensorSharding | None) -> int:
         self.shardings.append(sharding)
-        self.holders.append(holder)
+        self.values.append(value)
         self.readers.append([])
-        return len(self.holders) - 1
+        return len(self.values) - 1
 
-    def set(self, number: int, sharding: TensorSharding) -> list[int]:
-        """Gives a value a sharding. Returns the numbers of all values that got one.
+    def set(self, slot: int, sharding: TensorSharding) -> list[int]:
+        """Sets a sharding. Returns all slots that changed.
 
-        These are more than one if a value is the first of several results to get a sharding, because
-        then the others get open ones.
+        If the value is the first of several results to get a sharding, the others get a fully open one.
         """
-        if number == NO_SHARDING:
+        if slot == UNSHARDABLE:
             return []
-        old = self.shardings[number]
-        self.shardings[number] = sharding
-        self._changed[number] = None
-        return [number] if old is not None else [number, *self._open_siblings(number, sharding)]
+        old = self.shardings[slot]
+        self.shardings[slot] = sharding
+        self._changed_slots[slot] = None
+        return [slot] if old is not None else [slot, *self._set_siblings_open(slot, sharding)]
 
-    def _open_siblings(self, number: int, like: TensorSharding) -> list[int]:
-        opened = []
-        for sibling in _siblings(self.holders[number]):
-            other = self.number(sibling)
-            if self.holders[other] is sibling and self.shardings[other] is None:
-                self.shardings[other] = fully_replicated(rank_of(sibling.type), like.mesh_or_ref, False)
-                self._changed[other] = None
-                opened.append(other)
-        return opened
+    def _set_siblings_open(self, slot: int, sharding: TensorSharding) -> list[int]:
+        changed = []
+        for sibling in _siblings(self.values[slot]):
+            other = self.slot(sibling)
+            if self.values[other] is sibling and self.shardings[other] is None:
+                self.shardings[other] = fully_replicated(rank_of(sibling.type), sharding.mesh_or_ref, False)
+                self._changed_slots[other] = None
+                changed.append(other)
+        return changed
 
     # --- Writing ----------------------------------------------------------------------------------
 
     def write(self, rewriter: Rewriter) -> None:
-        """Gives the operations what has changed since this was last done."""
+        """Writes all changes since the last call to the attributes of operations."""
         dictionaries: dict[tuple[DictAttr, TensorSharding], DictAttr] = {}
-        for number in self._changed:
-            holder, sharding = self.holders[number], self.shardings[number]
+        for slot in self._changed_slots:
+            value, sharding = self.values[slot], self.shardings[slot]
             assert sharding is not None
-            if isinstance(holder, FunctionResult):
-                rewriter.set_result_attribute(holder.function, holder.number, SHARDING, sharding)
-            elif isinstance(holder, OpResult) and _is_alone(holder.op):
-                # Nearly all values; of their dictionaries there are few.
-                key = holder.op.attributes, sharding
+            if isinstance(value, FunctionResult):
+                rewriter.set_result_attribute(value.function, value.result_index, SHARDING, sharding)
+            elif isinstance(value, OpResult) and _has_single_sharding(value.op):
+                # Nearly all values; they have few distinct dictionaries.
+                key = value.op.attributes, sharding
                 new = dictionaries.get(key)
                 if new is None:
                     new = key[0].with_entry(SHARDING, ShardingPerValue((sharding,)))
                     dictionaries[key] = new
-                rewriter.set_attributes(holder.op, new)
-            elif holder is not None:
-                set_sharding(holder, sharding, rewriter)
-        self._changed.clear()
+                rewriter.set_attributes(value.op, new)
+            elif value is not None:
+                set_sharding(value, sharding, rewriter)
+        self._changed_slots.clear()
 
 
-def _keeps_its_own(value: Value) -> TypeGuard[OpResult]:
+def _has_own_sharding(value: Value) -> TypeGuard[OpResult]:
     """Whether this is a result of an operation without data-flow edges, as nearly all values are."""
     return isinstance(value, OpResult) and value.op.data_flow is None
 
 
-def _is_alone(op: Op) -> bool:
+def _has_single_sharding(op: Op) -> bool:
     return len(op.results) == 1 and not isinstance(op, ShardingOwner)
 
 
-def _siblings(holder: Holder | None) -> Sequence[OpResult | BlockArgument]:
-    """The values whose shardings are kept in one attribute with that of a value."""
-    if isinstance(holder, OpResult):
-        return holder.op.results
-    if isinstance(holder, BlockArgument):
-        op = owning_op(holder)
+def _siblings(value: Shardable | None) -> Sequence[OpResult | BlockArgument]:
+    """The values whose shardings are in the same attribute as that of a value."""
+    if isinstance(value, OpResult):
+        return value.op.results
+    if isinstance(value, BlockArgument):
+        op = owning_op(value)
         if isinstance(op, NamedComputationOp) and FUNCTION not in op.traits:
-            return holder.owner.arguments
+            return value.owner.arguments
     return ()

@@ -1,26 +1,33 @@
-"""A contest for axes: which factor gets which, when operands and results disagree.
+"""Assigns axes to factors when operands and results conflict.
 
-Every list of axes that splits a factor somewhere, and every beginning of it, is a candidate. Round by
-round the best one wins and its factor is split so; what the others want of the same axes is cut off.
-Best is what splits most elements, counted over all tensors that are split so or further. Among equals
-a factor that passes through is better than a reduction, that than a permutation, and that than one that
-has to be replicated; then the longer split counts.
+The axes of every factor in every tensor, and all their prefixes, are candidates. Greedily, the best candidate
+is assigned to its factor, and the remaining candidates are truncated where they overlap its axes. The best
+candidate is the one that shards the most elements, summed over all tensors of which the factor has these axes
+or more. Ties are resolved by factor type (pass-through, then reduction, permutation and need-replication),
+then by how much the sharded size of the factor grows.
 
-A factor cannot be split while another before it in some dimension is not split fully, because then its
-parts would not be contiguous.
+A factor is blocked while another factor before it in some dimension is not fully sharded, because its shards
+would not be contiguous.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import IntEnum
 
-from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.sharding.axis_lists import Axes, is_strict_prefix, prefix_without_overlap, sharded_size
 from sdyopt.sharding.sharding_projection import TensorProjection
 
-_PASS_THROUGH, _REDUCTION, _PERMUTATION, _NEED_REPLICATION = 3, 2, 1, 0
+
+class _Precedence(IntEnum):
+    """Factor types; the highest is preferred."""
+
+    NEED_REPLICATION = 0
+    PERMUTATION = 1
+    REDUCTION = 2
+    PASS_THROUGH = 3
 
 
 def assign_axes_to_factors(
@@ -28,111 +35,121 @@ def assign_axes_to_factors(
 ) -> list[Axes]:
     """The axes of each factor. `sizes` are the numbers of elements of the tensors."""
     assigned: list[Axes] = [()] * len(rule.factor_sizes)
-    blocked = _BlockedFactors(rule)
+    blocked_factors = _BlockedFactors(rule)
     candidates = _candidates(rule, tensors, sizes, mesh)
     while candidates:
-        best = max((c for c in candidates if blocked.is_free(c.factor)), key=_preference, default=None)
+        unblocked = (each for each in candidates if not blocked_factors.is_blocked(each.factor))
+        best = max(unblocked, key=_preference, default=None)
         if best is None:
             break
         assigned[best.factor] = best.axes
         if sharded_size(best.axes, mesh) == rule.factor_sizes[best.factor]:
-            blocked.mark_full(best.factor)
-        winner = best.axes, best.factor
-        candidates = [c for c in candidates if c.remains_useful(*winner, assigned[c.factor], mesh)]
+            blocked_factors.mark_fully_sharded(best.factor)
+        chosen = best.factor, best.axes
+        candidates = [
+            candidate
+            for candidate in candidates
+            if candidate.update(*chosen, assigned[candidate.factor], mesh)
+        ]
     return assigned
 
 
-class _AxisAssignment:
-    """A factor and axes for it; `weight` elements are split so, and `gain` is how much further it goes."""
+class _Candidate:
+    """A factor and axes for it.
 
-    __slots__ = ("axes", "factor", "gain", "precedence", "weight")
+    `weight` is the number of elements that they shard, `growth` how many times the sharded size of the factor
+    grows if they are assigned.
+    """
 
-    def __init__(self, factor: int, axes: Axes, precedence: int, gain: int) -> None:
+    __slots__ = ("axes", "factor", "growth", "precedence", "weight")
+
+    def __init__(self, factor: int, axes: Axes, precedence: _Precedence, sharded_size: int) -> None:
         self.factor = factor
         self.axes = axes
         self.precedence = precedence
-        self.gain = gain
+        self.growth = sharded_size
         self.weight = 0
 
-    def remains_useful(self, axes: Axes, factor: int, held: Axes, mesh: Mesh) -> bool:
-        """Whether this still asks for more than its factor holds, now that a factor has won some axes."""
+    def update(self, factor: int, axes: Axes, assigned: Axes, mesh: Mesh) -> bool:
+        """Updates this candidate after `axes` have been assigned to a factor.
+
+        `assigned` are the axes of this candidate's own factor. Returns whether it still has more axes than
+        these.
+        """
         if self.factor == factor:
             if not is_strict_prefix(axes, self.axes):
                 return False
-            self.gain = sharded_size(self.axes, mesh) // sharded_size(axes, mesh)
+            self.growth = sharded_size(self.axes, mesh) // sharded_size(axes, mesh)
             return True
-        left = prefix_without_overlap(self.axes, axes)
-        if left == self.axes:
-            # What the factor holds already counts again; the reference does so, and it decides ties.
-            self.gain = sharded_size(self.axes, mesh)
+        remaining = prefix_without_overlap(self.axes, axes)
+        if remaining == self.axes:
+            # As in the reference, the assigned axes count again, which decides ties.
+            self.growth = sharded_size(self.axes, mesh)
             return True
-        if left == held:
+        if remaining == assigned:
             return False
-        self.axes = left
-        self.gain = sharded_size(left, mesh) // sharded_size(held, mesh)
+        self.axes = remaining
+        self.growth = sharded_size(remaining, mesh) // sharded_size(assigned, mesh)
         return True
 
 
-def _preference(candidate: _AxisAssignment) -> tuple[object, ...]:
-    """What decides; at last the number of the factor, and the axes by name, so that there is no tie."""
+def _preference(candidate: _Candidate) -> tuple[object, ...]:
+    """The sort key of candidates. Factor and axes make it unique."""
     axes = candidate.axes
     return (
         candidate.weight,
         candidate.precedence,
-        candidate.gain,
+        candidate.growth,
         candidate.factor,
         len(axes),
-        [_by_name(axis) for axis in axes],
+        [axis.sort_key for axis in axes],
     )
-
-
-def _by_name(axis: AxisRef) -> tuple[str, int, int]:
-    return axis.name, axis.pre_size, axis.reach
 
 
 def _candidates(
     rule: OpShardingRule, tensors: Sequence[TensorProjection], sizes: Sequence[int], mesh: Mesh
-) -> list[_AxisAssignment]:
-    found: dict[tuple[int, Axes], _AxisAssignment] = {}
+) -> list[_Candidate]:
+    by_axes: dict[tuple[int, Axes], _Candidate] = {}
     for tensor in tensors:
         for factor, sharding in tensor.factors.items():
             for count in range(len(sharding.axes), 0, -1):
                 axes = sharding.axes[:count]
-                if (factor, axes) not in found:
-                    precedence = _precedence(rule, factor)
-                    found[factor, axes] = _AxisAssignment(factor, axes, precedence, sharded_size(axes, mesh))
-    candidates = list(found.values())
+                if (factor, axes) not in by_axes:
+                    size = sharded_size(axes, mesh)
+                    by_axes[factor, axes] = _Candidate(factor, axes, _precedence(rule, factor), size)
+    candidates = list(by_axes.values())
     for tensor, size in zip(tensors, sizes, strict=True):
         for candidate in candidates:
-            split = tensor.factors.get(candidate.factor)
-            if split is None:
+            factor_sharding = tensor.factors.get(candidate.factor)
+            if factor_sharding is None:
                 continue
-            if split.axes == candidate.axes or is_strict_prefix(candidate.axes, split.axes):
+            axes = factor_sharding.axes
+            if axes == candidate.axes or is_strict_prefix(candidate.axes, axes):
                 candidate.weight += size
     return candidates
 
 
-def _precedence(rule: OpShardingRule, factor: int) -> int:
+def _precedence(rule: OpShardingRule, factor: int) -> _Precedence:
     if factor in rule.reduction:
-        return _REDUCTION
+        return _Precedence.REDUCTION
     if factor in rule.need_replication:
-        return _NEED_REPLICATION
-    return _PERMUTATION if factor in rule.permutation else _PASS_THROUGH
+        return _Precedence.NEED_REPLICATION
+    return _Precedence.PERMUTATION if factor in rule.permutation else _Precedence.PASS_THROUGH
 
 
 class _BlockedFactors:
-    """For each factor, those before it that are not split fully."""
+    """For each factor, the factors before it in some dimension that are not fully sharded."""
 
     def __init__(self, rule: OpShardingRule) -> None:
-        self._before: dict[int, set[int]] = {}
+        self._blocked_by: dict[int, set[int]] = {}
         for mapping in rule.tensors:
             for dim in mapping.dims:
                 for before, factor in zip(dim.factors, dim.factors[1:], strict=False):
-                    self._before.setdefault(factor, set()).add(before)
+                    self._blocked_by.setdefault(factor, set()).add(before)
 
-    def is_free(self, factor: int) -> bool:
-        return not self._before.get(factor)
+    def is_blocked(self, factor: int) -> bool:
+        return bool(self._blocked_by.get(factor))
 
-    def mark_full(self, factor: int) -> None:
-        for before in self._before.values():
-            before.discard(factor)
+    def mark_fully_sharded(self, factor: int) -> None:
+        for blocking in self._blocked_by.values():
+            blocking.discard(factor)

@@ -1,8 +1,9 @@
-"""Agreement: one way to split each factor of an operation, for all of its operands and results.
+"""Finds common axes: one axis list per factor, for all operands and results of an operation.
 
-What they agree on already is kept. If an operation has just two tensors, one of them follows the other;
-if it has more, there is a contest. Then axes of factors that have to be replicated are free, and go to
-factors that all tensors have, so that the operation still runs on parts.
+Compatible shardings stay as they are. If an operation has just two tensors that are not scalars, one of them
+keeps its sharding; otherwise axes are assigned to factors greedily. Then the axes of factors that need
+replication are redistributed to factors that all tensors have, so that the operation is still sharded along
+them.
 """
 
 from __future__ import annotations
@@ -21,46 +22,46 @@ def find_common_axes(
     rule: OpShardingRule, tensors: Sequence[TensorProjection], sizes: Sequence[int], mesh: Mesh
 ) -> list[Axes]:
     """The axes of each factor. `sizes` are the numbers of elements of the tensors."""
-    agreed = already_common_axes(rule, tensors)
-    if agreed is not None:
-        return agreed
-    shaped = [number for number, mapping in enumerate(rule.tensors) if mapping.dims]
-    if len(shaped) == 2 and not rule.need_replication and not _has_multi_factor_dimension(rule):
-        return _axes_of_two_tensors(rule, tensors, sizes, mesh, *shaped)
+    common = already_common_axes(rule, tensors)
+    if common is not None:
+        return common
+    non_scalars = [index for index, mapping in enumerate(rule.tensors) if mapping.dims]
+    if len(non_scalars) == 2 and not rule.need_replication and not _has_multi_factor_dimension(rule):
+        return _axes_of_two_tensors(rule, tensors, sizes, mesh, *non_scalars)
     axes = assign_axes_to_factors(rule, tensors, sizes, mesh)
     redistribute_replicated_axes(rule, axes, mesh)
     return axes
 
 
 def already_common_axes(rule: OpShardingRule, tensors: Sequence[TensorProjection]) -> list[Axes] | None:
-    """The axes of each factor if nothing has to change, None if something has to.
+    """The axes of each factor if the shardings are compatible, None if they are not.
 
-    Nothing has to if all tensors split each factor alike, none a factor that has to be replicated, and no
-    axis splits two factors.
+    They are compatible if all tensors have the same axes for each factor, factors that need replication have
+    none, and no two factors overlap.
     """
-    agreed: list[Axes] = []
-    seen: Axes = ()
+    common: list[Axes] = []
+    used: Axes = ()
     for factor in range(len(rule.factor_sizes)):
         axes = common_factor_axes(tensors, factor)
-        if axes is None or overlap(axes, seen) or (axes and factor in rule.need_replication):
+        if axes is None or overlap(axes, used) or (axes and factor in rule.need_replication):
             return None
-        agreed.append(axes)
-        seen += axes
-    return agreed
+        common.append(axes)
+        used += axes
+    return common
 
 
 def common_factor_axes(tensors: Sequence[TensorProjection], factor: int) -> Axes | None:
-    """How all tensors that have a factor split it; None if they disagree."""
-    found: Axes | None = None
+    """The axes of a factor in all tensors that have it; None if they differ."""
+    common: Axes | None = None
     for tensor in tensors:
-        split = tensor.factors.get(factor)
-        if split is None:
+        sharding = tensor.factors.get(factor)
+        if sharding is None:
             continue
-        if found is None:
-            found = split.axes
-        elif found != split.axes:
+        if common is None:
+            common = sharding.axes
+        elif common != sharding.axes:
             return None
-    return found or ()
+    return common or ()
 
 
 # --- Two tensors ----------------------------------------------------------------------------------
@@ -74,23 +75,25 @@ def _axes_of_two_tensors(
     first: int,
     second: int,
 ) -> list[Axes]:
-    """One tensor stays as it is. Of the other, what only it has stays as far as there are axes for it."""
+    """Keeps the axes of one tensor; a factor that only the other has keeps its axes up to an overlap."""
 
-    def worth(number: int) -> tuple[bool, int, int]:
-        tensor = tensors[number]
-        permuted = any(split.axes for factor, split in tensor.factors.items() if factor in rule.permutation)
-        return not permuted, sizes[number], tensor.parts(mesh)
+    def preference(index: int) -> tuple[bool, int, int]:
+        tensor = tensors[index]
+        has_permutation = any(
+            sharding.axes for factor, sharding in tensor.factors.items() if factor in rule.permutation
+        )
+        return not has_permutation, sizes[index], tensor.sharded_size(mesh)
 
-    staying, other = (first, second) if worth(first) >= worth(second) else (second, first)
+    kept, other = (first, second) if preference(first) >= preference(second) else (second, first)
     axes: list[Axes] = [()] * len(rule.factor_sizes)
-    taken: Axes = ()
-    kept = tensors[staying].factors
-    for factor, split in kept.items():
-        axes[factor] = split.axes
-        taken += split.axes
-    for factor, split in tensors[other].factors.items():
-        if factor not in kept:
-            axes[factor] = prefix_without_overlap(split.axes, taken)
+    used: Axes = ()
+    kept_factors = tensors[kept].factors
+    for factor, sharding in kept_factors.items():
+        axes[factor] = sharding.axes
+        used += sharding.axes
+    for factor, sharding in tensors[other].factors.items():
+        if factor not in kept_factors:
+            axes[factor] = prefix_without_overlap(sharding.axes, used)
     return axes
 
 
@@ -98,42 +101,44 @@ def _has_multi_factor_dimension(rule: OpShardingRule) -> bool:
     return any(len(dim.factors) > 1 for mapping in rule.tensors for dim in mapping.dims)
 
 
-# --- Axes that cannot stay ------------------------------------------------------------------------
+# --- Factors that need replication ----------------------------------------------------------------
 
 
 def redistribute_replicated_axes(rule: OpShardingRule, axes: list[Axes], mesh: Mesh) -> None:
-    """Takes the axes of factors that have to be replicated away, and gives them to others.
+    """Moves the axes of factors that need replication to batching factors, where these have capacity.
 
-    Only axes on which all tensors agreed can be given away, and only factors that all have can take them.
+    Both factors must be in all tensors that are not scalars; otherwise the axes are dropped.
     """
-    takers = [factor for factor in range(len(axes)) if _is_batching(rule, factor)]
+    batching_factors = [factor for factor in range(len(axes)) if _is_batching(rule, factor)]
     for factor in rule.need_replication:
-        free, axes[factor] = axes[factor], ()
-        if free and _is_everywhere(rule, factor):
-            _distribute(free, takers, rule, axes, mesh)
+        replicated_axes, axes[factor] = axes[factor], ()
+        if replicated_axes and _is_in_all_tensors(rule, factor):
+            _distribute(replicated_axes, batching_factors, rule, axes, mesh)
 
 
 def _distribute(
-    free: Axes, takers: Sequence[int], rule: OpShardingRule, axes: list[Axes], mesh: Mesh
+    new_axes: Axes, factors: Sequence[int], rule: OpShardingRule, axes: list[Axes], mesh: Mesh
 ) -> None:
-    """Gives axes away in order, to each taker as many as divide it."""
-    left = list(reversed(free))
-    for factor in takers:
-        size, split = rule.factor_sizes[factor], sharded_size(axes[factor], mesh)
-        if size == 0 or size % split:
+    """Appends axes in order, to each factor as many as divide its unsharded size."""
+    # The next axis comes last.
+    remaining = list(reversed(new_axes))
+    for factor in factors:
+        size, factor_sharded_size = rule.factor_sizes[factor], sharded_size(axes[factor], mesh)
+        if size == 0 or size % factor_sharded_size:
             continue
-        room = size // split
-        while left and room % left[-1].size(mesh) == 0:
-            axis = left.pop()
-            room //= axis.size(mesh)
+        capacity = size // factor_sharded_size
+        while remaining and capacity % remaining[-1].size(mesh) == 0:
+            axis = remaining.pop()
+            capacity //= axis.size(mesh)
             axes[factor] = with_axis(axes[factor], axis, mesh)
 
 
 def _is_batching(rule: OpShardingRule, factor: int) -> bool:
+    """Whether this is a pass-through factor of all tensors."""
     special = factor in rule.reduction or factor in rule.need_replication or factor in rule.permutation
-    return not special and _is_everywhere(rule, factor)
+    return not special and _is_in_all_tensors(rule, factor)
 
 
-def _is_everywhere(rule: OpShardingRule, factor: int) -> bool:
-    """Whether every operand and result has a factor; those without dimensions do not count."""
+def _is_in_all_tensors(rule: OpShardingRule, factor: int) -> bool:
+    """Whether every operand and result has a factor, scalars apart."""
     return all(mapping.has_factor(factor) for mapping in rule.tensors if mapping.dims)

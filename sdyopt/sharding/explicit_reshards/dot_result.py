@@ -1,11 +1,13 @@
-"""Matrix products whose result is worth changing: one that costs less when its result is split otherwise.
+"""Dots that cost less if their result is resharded.
 
-    "x" splits the contracting dimension of both operands, "y" a free dimension of the right one, and the
-    result is split along "x" where the right operand is split along "y".
+    lhs [{}, {"x"}]    rhs [{"x"}, {"y"}]    result [{}, {"x"}]
 
-Such a result would be a reduce-scatter over "x" of a result that is not split along "y". To split it along
-"y" as the operand is, sum it over "x", and move "x" in place of "y" afterwards, computes less, and moves the
-result only.
+"x" shards the contracting dimension, "y" a non-contracting dimension of the right operand, and the result is
+sharded along "x" where this operand is sharded along "y".
+
+Without a reshard of the result, "y" would be gathered and the result reduce-scattered along "x". With the
+result sharded along "y" as the operand is, an all-reduce along "x" follows a dot with fewer operations per
+device, and only the result is resharded.
 """
 
 from __future__ import annotations
@@ -20,41 +22,41 @@ from sdyopt.sharding.sharding_projection import TensorProjection
 def better_dot_result_axes(
     rule: OpShardingRule, tensors: Sequence[TensorProjection], sizes: Sequence[int]
 ) -> tuple[int, Axes] | None:
-    """The factor that the result should split otherwise, and its axes; None to leave it.
+    """The factor whose axes in the result should be replaced, and the new axes; None if there is none.
 
-    The operands must agree, and the result disagree with them on one factor only, which the operand does
-    split, and the result along all axes of the reduction. The result must not be larger than the operand.
+    The operands must be compatible, and conflict with the result in one factor only. An operand is sharded
+    along this factor and not smaller than the result, which has just the axes of the reduction there.
     """
-    left, right, result = tensors
-    reduction: Axes = ()
-    free: Axes = ()
+    lhs, rhs, result = tensors
+    reduction_axes: Axes = ()
+    non_contracting_axes: Axes = ()
     conflict: tuple[int, Axes] | None = None
     for factor in range(len(rule.factor_sizes)):
-        on_left, on_right = left.factors.get(factor), right.factors.get(factor)
-        if on_left is not None and on_right is not None:
-            axes, size = on_left.axes, max(sizes[0], sizes[1])
-            if axes != on_right.axes:
+        in_lhs, in_rhs = lhs.factors.get(factor), rhs.factors.get(factor)
+        if in_lhs is not None and in_rhs is not None:
+            axes, size = in_lhs.axes, max(sizes[0], sizes[1])
+            if axes != in_rhs.axes:
                 return None
             if factor in rule.reduction:
-                reduction += axes
+                reduction_axes += axes
                 continue
         else:
-            split, size = (on_left, sizes[0]) if on_left is not None else (on_right, sizes[1])
-            if split is None:
+            in_operand, size = (in_lhs, sizes[0]) if in_lhs is not None else (in_rhs, sizes[1])
+            if in_operand is None:
                 return None
-            axes = split.axes
-            if overlap(axes, free):
+            axes = in_operand.axes
+            if overlap(axes, non_contracting_axes):
                 return None
-            free += axes
-        on_result = result.factors.get(factor)
-        if on_result is None:
+            non_contracting_axes += axes
+        in_result = result.factors.get(factor)
+        if in_result is None:
             return None
-        if on_result.axes == axes:
+        if in_result.axes == axes:
             continue
         if not axes or conflict is not None or sizes[2] > size:
             return None
         conflict = factor, axes
     if conflict is None:
         return None
-    held = result.factors[conflict[0]].axes
-    return conflict if held and held == reduction else None
+    result_axes = result.factors[conflict[0]].axes
+    return conflict if result_axes and result_axes == reduction_axes else None

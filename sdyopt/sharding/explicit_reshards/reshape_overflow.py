@@ -1,10 +1,10 @@
-"""Reshapes whose axes overflow: a dimension is split in a way that its first factors cannot take.
+"""Finds common axes of a reshape with overflow axes.
 
-By `([ij])->([i, j])` with i=3 and j=4, a split of the dimension of size 12 along "x"=4 gives nothing to
-factor i, though "x" comes first: the parts would not be contiguous. So "x" overflows. It could still split
-factor j if the tensor were laid out anew, and that is what is agreed on here: the axes of the side that is
-split further are given out again, to operand and result separately, each axis to the first factor that has
-room for it. What both sides can have in common is the agreement.
+By `([ij])->([i, j])` with i=3 and j=4, a dimension of size 12 that is sharded along "x"=4 does not shard
+factor i: the shards of i would not be contiguous. So "x" is an overflow axis. It could still shard factor j
+after a reshard of the tensor. To find that, the axes of the tensor with more shards are redistributed over
+the factors of operand and result separately, each axis to the first factor with capacity for it; the common
+prefixes of both are the common axes.
 """
 
 from __future__ import annotations
@@ -15,74 +15,75 @@ from sdyopt.dialects.sdy.axes import with_axes, with_axis
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.rule import OpShardingRule, TensorMapping
 from sdyopt.dialects.sdy.sharding import MeshOrRef
-from sdyopt.sharding.axis_lists import Axes, common_prefix, cut
+from sdyopt.sharding.axis_lists import Axes, common_prefix, split_axis
 from sdyopt.sharding.sharding_projection import TensorProjection, project_tensor, unproject
 
 
 def has_overflow(tensor: TensorProjection) -> bool:
-    """Whether axes of a tensor belong to no factor."""
-    return any(split.overflow for split in tensor.factors.values())
+    """Whether a tensor has overflow axes."""
+    return any(sharding.overflow_axes for sharding in tensor.factors.values())
 
 
 def find_common_reshape_axes(
     rule: OpShardingRule, tensors: list[TensorProjection], mesh_or_ref: MeshOrRef, mesh: Mesh
 ) -> list[Axes]:
-    """The axes of each factor of a reshape. Changes the projections of its operand and its result."""
+    """The axes of each factor of a reshape. Updates the projections of its operand and its result."""
     operand, result = tensors
-    better = operand if operand.parts(mesh) >= result.parts(mesh) else result
-    given: Axes = ()
+    source = operand if operand.sharded_size(mesh) >= result.sharded_size(mesh) else result
+    axes: Axes = ()
     for factor in range(len(rule.factor_sizes)):
-        split = better.factors.get(factor)
-        if split is not None:
-            given += split.axes + split.overflow
-    possible = []
+        sharding = source.factors.get(factor)
+        if sharding is not None:
+            axes += sharding.axes + sharding.overflow_axes
+    redistributed = []
     for tensor, mapping in zip(tensors, rule.tensors, strict=True):
-        _distribute_axes(given, tensor, mapping, rule.factor_sizes, mesh)
-        # What a sharding can say of this, which is less if a factor before others is not split fully.
-        sharding = unproject(tensor, mapping, rule.factor_sizes, mesh_or_ref, mesh)
-        possible.append(project_tensor(mapping, sharding, rule.factor_sizes, mesh))
-    agreed = [_common(possible, factor) for factor in range(len(rule.factor_sizes))]
+        _redistribute(axes, tensor, mapping, rule.factor_sizes, mesh)
+        # A sharding drops the axes of factors after one that is not fully sharded.
+        tensor_sharding = unproject(tensor, mapping, rule.factor_sizes, mesh_or_ref, mesh)
+        redistributed.append(project_tensor(mapping, tensor_sharding, rule.factor_sizes, mesh))
+    common = [_common_axes(redistributed, factor) for factor in range(len(rule.factor_sizes))]
     for tensor in tensors:
-        for factor, split in tensor.factors.items():
-            tensor.factors[factor] = split._replace(axes=agreed[factor], overflow=())
-    return agreed
+        for factor, sharding in tensor.factors.items():
+            tensor.factors[factor] = sharding._replace(axes=common[factor], overflow_axes=())
+    return common
 
 
-def _common(tensors: list[TensorProjection], factor: int) -> Axes:
-    splits = [tensor.factors[factor].axes for tensor in tensors if factor in tensor.factors]
-    common: Axes = splits[0] if splits else ()
-    for axes in splits[1:]:
+def _common_axes(tensors: list[TensorProjection], factor: int) -> Axes:
+    axis_lists = [tensor.factors[factor].axes for tensor in tensors if factor in tensor.factors]
+    common: Axes = axis_lists[0] if axis_lists else ()
+    for axes in axis_lists[1:]:
         common = common_prefix(common, axes)
     return common
 
 
-def _distribute_axes(
-    given: Axes, tensor: TensorProjection, mapping: TensorMapping, sizes: tuple[int, ...], mesh: Mesh
+def _redistribute(
+    axes: Axes, tensor: TensorProjection, mapping: TensorMapping, sizes: tuple[int, ...], mesh: Mesh
 ) -> None:
-    """Splits a tensor along other axes, taken in order; what no factor takes overflows at the last."""
-    takers = [factor for dim in mapping.dims for factor in dim.factors if factor in tensor.factors]
-    room = [sizes[factor] for factor in takers]
-    taken: list[Axes] = [()] * len(takers)
-    left = list(reversed(given))
-    while left:
-        count = len(left), left[-1]
-        for position in range(len(takers)):
-            axis = left[-1]
+    """Replaces all axes of a tensor; those for which no factor has capacity overflow in the last factor."""
+    factors = [factor for dim in mapping.dims for factor in dim.factors if factor in tensor.factors]
+    capacities = [sizes[factor] for factor in factors]
+    assigned: list[Axes] = [()] * len(factors)
+    # The next axis comes last.
+    remaining = list(reversed(axes))
+    while remaining:
+        before = len(remaining), remaining[-1]
+        for position in range(len(factors)):
+            axis = remaining[-1]
             size = axis.size(mesh)
-            part = gcd(room[position], size)
-            if room[position] <= 1 or (part == 1 and size != 1):
+            divisor = gcd(capacities[position], size)
+            if capacities[position] <= 1 or (divisor == 1 and size != 1):
                 continue
-            room[position] //= part
-            if part == size:
-                left.pop()
-                taken[position] = with_axis(taken[position], axis, mesh)
+            capacities[position] //= divisor
+            if divisor == size:
+                remaining.pop()
+                assigned[position] = with_axis(assigned[position], axis, mesh)
                 break
-            major, left[-1] = cut(axis, part, size)
-            taken[position] = with_axis(taken[position], major, mesh)
-        if left and (len(left), left[-1]) == count:
+            major, remaining[-1] = split_axis(axis, divisor, size)
+            assigned[position] = with_axis(assigned[position], major, mesh)
+        if remaining and (len(remaining), remaining[-1]) == before:
             break
-    for factor, axes in zip(takers, taken, strict=True):
-        tensor.factors[factor] = tensor.factors[factor]._replace(axes=axes, overflow=())
-    if left and takers:
-        last = tensor.factors[takers[-1]]
-        tensor.factors[takers[-1]] = last._replace(overflow=with_axes((), reversed(left), mesh))
+    for factor, factor_axes in zip(factors, assigned, strict=True):
+        tensor.factors[factor] = tensor.factors[factor]._replace(axes=factor_axes, overflow_axes=())
+    if remaining and factors:
+        last = tensor.factors[factors[-1]]
+        tensor.factors[factors[-1]] = last._replace(overflow_axes=with_axes((), reversed(remaining), mesh))

@@ -1,9 +1,13 @@
-"""The aggressive strategy: where axes are in each other's way, one wins, in each tensor for itself.
+"""The aggressive strategy: propagates every factor, and resolves conflicts tensor by tensor.
 
-First the tensors agree on axes for each factor, whatever is in the way. Then each tensor takes what it
-can, factor by factor. The factors that come first win: those whose axes come from the largest tensor;
-in elementwise operations, of these the ones that are split the most ways; then those whose axes come
-from an earlier tensor. Results take before operands.
+First the compatible major axes of each factor are found, regardless of conflicts. Then each tensor takes as
+many of them as it can, factor by factor in this order of preference:
+
+1. the factor whose axes come from the larger tensor,
+2. in elementwise operations, the factor with the larger sharded size,
+3. the factor whose axes come from the earlier operand or result.
+
+Results take axes before operands.
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ from __future__ import annotations
 from math import prod
 
 from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.sharding.axis_lists import Axes, is_prefix, is_strict_prefix
+from sdyopt.sharding.axis_lists import Axes, is_prefix, is_strict_prefix, sharded_size
 from sdyopt.sharding.propagation.basic_factor_propagation import (
     compatible_major_axes,
     prefix_allowed_in_factor,
@@ -23,7 +27,7 @@ from sdyopt.sharding.sharding_projection import TensorProjection
 
 
 def propagate_aggressive(step: FactorPropagation) -> None:
-    """Splits factors further where their tensor allows it."""
+    """Extends the axes of each factor in every tensor that has no conflict of its own."""
     axes = [
         compatible_major_axes(step, factor, direction) for factor, direction in enumerate(step.directions)
     ]
@@ -32,31 +36,34 @@ def propagate_aggressive(step: FactorPropagation) -> None:
     order = _by_preference(step, axes)
     for tensor in step.results:
         for factor in order:
-            _take(tensor, factor, _possible(step, tensor, factor, axes[factor]))
+            _extend(tensor, factor, _allowed_prefix(step, tensor, factor, axes[factor]))
     for tensor in step.operands:
         for factor in order:
-            prefix = _possible(step, tensor, factor, axes[factor])
+            prefix = _allowed_prefix(step, tensor, factor, axes[factor])
             if prefix and step.is_elementwise:
-                prefix = _shared_with_results(step, factor, prefix)
-            _take(tensor, factor, prefix)
+                prefix = _prefix_in_results(step, factor, prefix)
+            _extend(tensor, factor, prefix)
 
 
-def _take(tensor: TensorProjection, factor: int, axes: Axes) -> None:
+def _extend(tensor: TensorProjection, factor: int, axes: Axes) -> None:
     if axes and is_strict_prefix(tensor.factors[factor].axes, axes):
-        tensor.split(factor, axes)
+        tensor.set_axes(factor, axes)
 
 
-def _possible(step: FactorPropagation, tensor: TensorProjection, factor: int, axes: Axes) -> Axes:
-    """The axes that a factor of a tensor can take, as things are now; none if it has as many already."""
+def _allowed_prefix(step: FactorPropagation, tensor: TensorProjection, factor: int, axes: Axes) -> Axes:
+    """The prefix of axes that does not conflict with the current factor shardings of a tensor.
+
+    Empty if it is not longer than what the factor has.
+    """
     current = tensor.factors.get(factor)
     if current is None or not axes:
         return ()
     size, mesh = step.sizes[factor], step.mesh
 
-    def within(axis: AxisRef, sharded_size: int) -> AxisRef | None:
+    def allowed_in_factor(axis: AxisRef, sharded_size: int) -> AxisRef | None:
         return prefix_allowed_in_factor(axis, tensor, current, size, sharded_size, mesh)
 
-    axes = truncate(axes, within, mesh, step.is_conservative)
+    axes = truncate(axes, allowed_in_factor, mesh, step.is_conservative)
     if not is_strict_prefix(current.axes, axes):
         return ()
     return truncate(
@@ -64,8 +71,8 @@ def _possible(step: FactorPropagation, tensor: TensorProjection, factor: int, ax
     )
 
 
-def _shared_with_results(step: FactorPropagation, factor: int, axes: Axes) -> Axes:
-    """Axes do not go sideways from operand to operand where a result could not take them."""
+def _prefix_in_results(step: FactorPropagation, factor: int, axes: Axes) -> Axes:
+    """The prefix of axes that every result has: others do not propagate from operand to operand."""
     for result in step.results:
         current = result.factors.get(factor)
         if current is not None and is_strict_prefix(current.axes, axes):
@@ -74,23 +81,23 @@ def _shared_with_results(step: FactorPropagation, factor: int, axes: Axes) -> Ax
 
 
 def _by_preference(step: FactorPropagation, axes: list[Axes]) -> list[int]:
-    """The factors, those that win first."""
-    sources = _sources(step, axes)
+    """The factors in the order in which they take axes."""
+    sources = _source_tensors(step, axes)
 
     def key(factor: int) -> tuple[int, int, int, int]:
         size, tensor = sources[factor]
-        sharded_size = prod(axis.size(step.mesh) for axis in axes[factor]) if step.is_elementwise else 0
-        return -size, -sharded_size, tensor, factor
+        factor_sharded_size = sharded_size(axes[factor], step.mesh) if step.is_elementwise else 0
+        return -size, -factor_sharded_size, tensor, factor
 
     return sorted(range(len(axes)), key=key)
 
 
-def _sources(step: FactorPropagation, axes: list[Axes]) -> list[tuple[int, int]]:
-    """For each factor, the size and number of the largest tensor that has all its axes; -1 if none."""
-    found = [(-1, -1)] * len(axes)
-    for number, tensor in enumerate(step.tensors):
+def _source_tensors(step: FactorPropagation, axes: list[Axes]) -> list[tuple[int, int]]:
+    """For each factor, the size and index of the largest tensor that has all its axes; -1 if none."""
+    sources = [(-1, -1)] * len(axes)
+    for index, tensor in enumerate(step.tensors):
         size = prod(step.sizes[factor] for factor in tensor.factors)
         for factor, current in tensor.factors.items():
-            if axes[factor] and size > found[factor][0] and is_prefix(axes[factor], current.axes):
-                found[factor] = (size, number)
-    return found
+            if axes[factor] and size > sources[factor][0] and is_prefix(axes[factor], current.axes):
+                sources[factor] = (size, index)
+    return sources

@@ -1,8 +1,9 @@
-"""The basic strategy: an axis goes where nothing speaks against it, in any operand or result.
+"""The basic strategy: propagates axes that conflict with no operand or result.
 
-For each factor by itself: the operands and results that have it agree on a list of axes, up to the
-first on which they differ. The list is cut where an axis meets something in its way in one of the
-tensors: another factor that uses the axis, or a factor that is closed. What is left goes to all.
+Each factor is propagated by itself. Its compatible major axes are the longest list on which all operands and
+results that have the factor agree. The list is truncated at the first axis that conflicts in one of the
+tensors: another factor uses it, the tensor is replicated or unreduced along it, the factor is closed, or its
+size does not divide. The truncated list is propagated to all tensors.
 """
 
 from __future__ import annotations
@@ -24,17 +25,17 @@ from sdyopt.sharding.propagation.factor_propagation import FactorPropagation
 from sdyopt.sharding.propagation.propagation_direction import BACKWARD, BOTH, NONE
 from sdyopt.sharding.sharding_projection import FactorSharding, TensorProjection
 
-# (axis, how many ways the axes before it split) -> as much of the axis as is possible
+# (axis, sharded size of the axes before it) -> the largest prefix of the axis without a conflict
 Limit = Callable[[AxisRef, int], AxisRef | None]
 
 
 def propagate_basic(step: FactorPropagation) -> None:
-    """Splits factors further where all tensors allow it."""
+    """Extends the axes of each factor in all tensors, as far as no tensor has a conflict."""
     for factor, size in enumerate(step.sizes):
         axes = compatible_major_axes(step, factor, step.directions[factor])
 
         def limit(axis: AxisRef, sharded_size: int, factor: int = factor, size: int = size) -> AxisRef | None:
-            return _prefix_allowed_everywhere(axis, step.tensors, factor, size, sharded_size, step.mesh)
+            return _prefix_allowed_in_all_tensors(axis, step.tensors, factor, size, sharded_size, step.mesh)
 
         axes = truncate(axes, limit, step.mesh, step.is_conservative)
         if not axes:
@@ -42,24 +43,25 @@ def propagate_basic(step: FactorPropagation) -> None:
         for tensor in step.tensors:
             current = tensor.factors.get(factor)
             if current is not None and is_strict_prefix(current.axes, axes):
-                tensor.split(factor, axes)
+                tensor.set_axes(factor, axes)
 
 
-# --- What the tensors agree on --------------------------------------------------------------------
+# --- Compatible axes ------------------------------------------------------------------------------
 
 
 def compatible_major_axes(step: FactorPropagation, factor: int, direction: PropagationDirection) -> Axes:
-    """The axes along which a factor is split in some tensor, up to where tensors disagree.
+    """The longest list of axes that is compatible with the axes of a factor in all tensors.
 
-    In one direction only the tensors at the start add axes; those at the end can still disagree.
+    With direction FORWARD or BACKWARD only the source tensors add axes to the list; the axes of the target
+    tensors can still be incompatible and truncate it.
     """
     if direction is NONE:
         return ()
-    first, second = step.operands, step.results
+    sources, targets = step.operands, step.results
     if direction is BACKWARD:
-        first, second = second, first
-    axes, can_grow = _compatible_axes_of((), first, factor, True)
-    return _compatible_axes_of(axes, second, factor, can_grow and direction is BOTH)[0]
+        sources, targets = targets, sources
+    axes, can_grow = _compatible_axes_of((), sources, factor, True)
+    return _compatible_axes_of(axes, targets, factor, can_grow and direction is BOTH)[0]
 
 
 def _compatible_axes_of(
@@ -73,39 +75,40 @@ def _compatible_axes_of(
 
 
 def _compatible_axes_of_two(old: Axes, new: Axes, can_grow: bool) -> tuple[Axes, bool]:
-    """What two lists agree on, and whether the result may still grow.
+    """The compatible axes of two lists, and whether a further list may add axes to them.
 
-    Where one is the beginning of the other, that is the longer list, if the old one may grow.
+    If one list is a prefix of the other, the result is the longer one, or the old one if that cannot grow.
+    Otherwise it is the common prefix, and cannot grow any more.
     """
     if old is new:
         return old, can_grow
-    found: list[AxisRef] = []
-    for position, (mine, other) in enumerate(zip(old, new, strict=False)):
-        if mine is other:
-            found.append(mine)
-        elif is_axis_prefix(other, mine):
+    axes: list[AxisRef] = []
+    for position, (old_axis, new_axis) in enumerate(zip(old, new, strict=False)):
+        if old_axis is new_axis:
+            axes.append(old_axis)
+        elif is_axis_prefix(new_axis, old_axis):
             if position + 1 < len(new):
-                return (*found, other), False
-            found.append(mine)
-        elif is_axis_prefix(mine, other):
+                return (*axes, new_axis), False
+            axes.append(old_axis)
+        elif is_axis_prefix(old_axis, new_axis):
             if not can_grow or position + 1 < len(old):
-                return (*found, mine), False
-            found.append(other)
+                return (*axes, old_axis), False
+            axes.append(new_axis)
         else:
-            return tuple(found), False
-    found += old[len(new) :]
+            return tuple(axes), False
+    axes += old[len(new) :]
     if can_grow:
-        found += new[len(old) :]
-    return tuple(found), can_grow
+        axes += new[len(old) :]
+    return tuple(axes), can_grow
 
 
-# --- What is in the way ---------------------------------------------------------------------------
+# --- Conflicts ------------------------------------------------------------------------------------
 
 
 def truncate(axes: Axes, limit: Limit, mesh: Mesh, is_conservative: bool) -> Axes:
-    """A list up to the first axis that is not possible as a whole, with as much of that as is possible.
+    """The list up to the first axis with a conflict, of which the largest prefix without one is kept.
 
-    A conservative list has no parts of axes.
+    Conservative propagation ends before the first sub-axis.
     """
     sharded_size = 1
     for position, axis in enumerate(axes):
@@ -118,7 +121,7 @@ def truncate(axes: Axes, limit: Limit, mesh: Mesh, is_conservative: bool) -> Axe
     return axes
 
 
-def _prefix_allowed_everywhere(
+def _prefix_allowed_in_all_tensors(
     axis: AxisRef, tensors: Sequence[TensorProjection], factor: int, size: int, sharded_size: int, mesh: Mesh
 ) -> AxisRef | None:
     for tensor in tensors:
@@ -133,11 +136,11 @@ def _prefix_allowed_everywhere(
 
 
 def prefix_unused_by_other_factors(axis: AxisRef, tensor: TensorProjection, factor: int) -> AxisRef | None:
-    """The part of an axis along which no other factor of a tensor is split."""
+    """The largest prefix of an axis that shards no other factor of the tensor; None if there is none."""
     prefix: AxisRef | None = axis
     for other, current in tensor.factors.items():
         if other != factor:
-            prefix = prefix_without(prefix, current.overflow) if prefix is not None else None
+            prefix = prefix_without(prefix, current.overflow_axes) if prefix is not None else None
             prefix = prefix_without(prefix, current.axes) if prefix is not None else None
     return prefix
 
@@ -145,35 +148,36 @@ def prefix_unused_by_other_factors(axis: AxisRef, tensor: TensorProjection, fact
 def prefix_allowed_in_factor(
     axis: AxisRef, tensor: TensorProjection, current: FactorSharding, size: int, sharded_size: int, mesh: Mesh
 ) -> AxisRef | None:
-    """The part of an axis along which a factor of a tensor is split or may be split.
+    """The largest prefix of an axis along which a factor of a tensor is sharded or may be sharded.
 
-    `ways` is how many ways the axes before it split the factor, which has some `size`.
+    `size` is the size of the factor, `sharded_size` that of the axes before this one. None if there is no
+    prefix.
     """
     prefix = prefix_without(axis, tensor.replicated_axes)
     if prefix is not None:
         prefix = prefix_without(prefix, tensor.unreduced_axes)
     if prefix is None:
         return None
-    if any(has.contains(prefix) for has in current.axes):
+    if any(other.contains(prefix) for other in current.axes):
         return prefix
-    if not current.is_closed and not current.overflow:
-        if current.is_last:
+    if not current.is_closed and not current.overflow_axes:
+        if current.is_minor_most:
             return prefix
-        fitting = _dividing_sub_axis(prefix, size, sharded_size, mesh)
-        if fitting is not None:
-            return fitting
-    # It cannot be split further, but may stay as it is.
+        dividing = _dividing_prefix(prefix, size, sharded_size, mesh)
+        if dividing is not None:
+            return dividing
+    # The factor cannot be sharded further, but keeps its last axis.
     if current.axes and is_axis_prefix(current.axes[-1], prefix):
         return current.axes[-1]
     return None
 
 
-def _dividing_sub_axis(axis: AxisRef, size: int, sharded_size: int, mesh: Mesh) -> AxisRef | None:
-    """The part of an axis that divides what is left of a factor."""
+def _dividing_prefix(axis: AxisRef, size: int, sharded_size: int, mesh: Mesh) -> AxisRef | None:
+    """The largest prefix of an axis whose size divides the unsharded size of a factor."""
     if size % sharded_size:
         return None
     axis_size = axis.size(mesh)
-    part = gcd(size // sharded_size, axis_size)
-    if part == axis_size:
+    divisor = gcd(size // sharded_size, axis_size)
+    if divisor == axis_size:
         return axis
-    return major_sub_axis(axis, part) if part != 1 else None
+    return major_sub_axis(axis, divisor) if divisor != 1 else None

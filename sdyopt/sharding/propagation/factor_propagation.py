@@ -1,4 +1,4 @@
-"""What a strategy works on: the factors of one operation, in all its operands and results."""
+"""The input of a propagation strategy: the factors of one operation, projected from its shardings."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from sdyopt.sharding.sharding_projection import TensorProjection
 
 @dataclass(slots=True)
 class FactorPropagation:
-    """Sizes and directions of the factors, and how each operand and result is split along them.
+    """Sizes and directions of the factors, and the projections of operands and results.
 
-    A strategy changes the projections. An operation is elementwise if every element of the results
-    depends on one element of each operand. A conservative step does not split axes.
+    A strategy updates the projections. With `is_conservative` it propagates no sub-axes.
     """
 
     sizes: tuple[int, ...]

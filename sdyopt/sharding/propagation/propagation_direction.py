@@ -1,4 +1,4 @@
-"""Which way shardings may go through an operation: forward to results, backward to operands."""
+"""The direction in which each factor propagates: forward to results, backward to operands, both or none."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ from sdyopt.dialects.sdy.ops import PropagationDirection
 from sdyopt.dialects.sdy.rule import OpShardingRule
 
 NONE, FORWARD, BACKWARD, BOTH = PropagationDirection
-_PASSING_BOTH = (BOTH, NONE)
-_PASSING_BACKWARD = (BACKWARD, NONE)
-_PASSING_BOTH_ELSE_FORWARD = (BOTH, FORWARD)
+_PASS_THROUGH_BOTH = (BOTH, NONE)
+_PASS_THROUGH_BACKWARD = (BACKWARD, NONE)
+_PASS_THROUGH_BOTH_ELSE_FORWARD = (BOTH, FORWARD)
 
 
-class Policy(Enum):
-    """A direction for the factors that pass through an operation, and one for all others."""
+class DirectionPolicy(Enum):
+    """A direction for the pass-through factors of an operation, and one for all other factors."""
 
     FORWARD = (FORWARD, FORWARD)
     BACKWARD = (BACKWARD, BACKWARD)
     BOTH = (BOTH, BOTH)
-    # From here on the names of directions mean the policies above.
-    PASSING_BOTH = _PASSING_BOTH
-    PASSING_BACKWARD = _PASSING_BACKWARD
-    PASSING_BOTH_ELSE_FORWARD = _PASSING_BOTH_ELSE_FORWARD
+    # From here on FORWARD, BACKWARD and BOTH are the members above, so their values have names of their own.
+    PASS_THROUGH_BOTH = _PASS_THROUGH_BOTH
+    PASS_THROUGH_BACKWARD = _PASS_THROUGH_BACKWARD
+    PASS_THROUGH_BOTH_ELSE_FORWARD = _PASS_THROUGH_BOTH_ELSE_FORWARD
 
-    # Members are compared by identity; the hash that enumerations have is slow.
+    # Members are compared by identity; the default hash of enumerations is slow.
     __hash__ = object.__hash__
 
 
-def directions(policy: Policy, rule: OpShardingRule) -> tuple[PropagationDirection, ...]:
-    """The direction of each factor of a rule."""
-    passing, others = policy.value
+def factor_directions(policy: DirectionPolicy, rule: OpShardingRule) -> tuple[PropagationDirection, ...]:
+    """The direction of each factor of a rule. Factors that block propagation have none."""
+    pass_through, others = policy.value
     special = {*rule.reduction, *rule.need_replication, *rule.permutation}
     return tuple(
         [
-            NONE if factor in rule.blocked_propagation else others if factor in special else passing
+            NONE if factor in rule.blocked_propagation else others if factor in special else pass_through
             for factor in range(len(rule.factor_sizes))
         ]
     )

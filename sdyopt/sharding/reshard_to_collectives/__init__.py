@@ -1,5 +1,6 @@
-"""How a tensor gets from one sharding to another: the collectives to run, one after the other.
+"""Plans the collectives that reshard a tensor from one sharding to another.
 
-`plan.py` makes the plan, a function of the shape, both shardings and the mesh alone. `progress.py` holds what
-is left to do; a module for each kind of collective says when one helps, and brings the progress forward.
+`plan.py` creates the plan, which depends on the shape, both shardings and the mesh only. `state.py` has the
+surplus and missing axes per dimension; a module for each collective decides when it helps and updates the
+state.
 """

@@ -1,4 +1,4 @@
-"""All-gathers: chunks are put together again, so that fewer axes shard a dimension."""
+"""All-gather: removes axes from a dimension."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.sharding.reshard_to_collectives.state import ReshardState
 
 
-def gather_state(state: ReshardState) -> list[list[AxisRef]] | None:
-    """Gathers each dimension whose last axis no dimension lacks; None if there is none.
+def gather(state: ReshardState) -> list[list[AxisRef]] | None:
+    """Gathers each dimension whose last surplus axis is missing nowhere; None if there is no such dimension.
 
-    Then all extra axes of the dimension are gathered, also those that another dimension lacks. This matters
-    only where sizes do not divide each other: elsewhere such axes have been moved before.
+    All surplus axes of the dimension are gathered, even those that another dimension lacks. These only remain
+    if sizes do not divide each other; otherwise all-to-alls have moved them before.
     """
-    found = [_gather(state, dim) for dim in range(state.rank)]
-    return found if any(found) else None
+    gathered = [_gather_dimension(state, dim) for dim in range(state.rank)]
+    return gathered if any(gathered) else None
 
 
-def _gather(state: ReshardState, dim: int) -> list[AxisRef]:
+def _gather_dimension(state: ReshardState, dim: int) -> list[AxisRef]:
     surplus = state.surplus[dim]
     if not surplus or surplus[-1] in state.destinations:
         return []
-    # The others count as held, though they no longer are: a second all-slice leaves them alone.
+    # As in the reference, the other axes stay in use, so that a second all-slice does not take them.
     state.in_use.discard(surplus[-1])
     state.drop_current(dim, surplus)
     gathered: list[AxisRef] = []
     for axis in surplus:
-        state.add(gathered, axis)
+        state.append_axis(gathered, axis)
     surplus.clear()
     return gathered

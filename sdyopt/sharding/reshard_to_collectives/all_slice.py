@@ -1,4 +1,4 @@
-"""All-slices: without communication, axes that nothing uses yet shard a dimension."""
+"""All-slice: shards dimensions along axes that are not in use, without communication."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from collections.abc import Sequence
 from math import gcd
 
 from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.sharding.reshard_to_collectives.axis_within_capacity import distribute, fit
+from sdyopt.sharding.reshard_to_collectives.axis_within_capacity import assign_to_surplus, split_by_capacity
 from sdyopt.sharding.reshard_to_collectives.state import ReshardState
 
 
-def slice_state(state: ReshardState) -> list[list[AxisRef]] | None:
-    """Slices each dimension as much as the target is split more than now; None if nothing is to be sliced.
+def slice_dimensions(state: ReshardState) -> list[list[AxisRef]] | None:
+    """Slices each dimension up to the sharded size of the target; None if nothing can be sliced.
 
-    That is its capacity: if it were split further, something would have to be moved away again. The missing
-    axes that are free go, in this order,
+    This ratio of sharded sizes is the capacity of the dimension: beyond it, an axis would have to be moved
+    away again. The missing axes that are not in use are sliced, in this order,
 
-    1. where they can travel with others: if `"x"` is to move from dimension 0 to dimension 1, and there
-       stands before `"y"`, then `"y"` is sliced behind it in dimension 0, and one all-to-all moves both;
-    2. to the dimension that lacks them;
-    3. to the first dimension that has capacity left.
+    1. together with an axis that moves to their dimension: if `"x"` moves from dimension 0 to dimension 1,
+       whose target is `"x", "y"`, then `"y"` is sliced in dimension 0, and one all-to-all moves both;
+    2. in the dimension that lacks them;
+    3. in the first dimension that has capacity.
     """
-    return _Slicing(state).run()
+    return _AllSlice(state).run()
 
 
-class _Slicing:
-    """One all-slice in the making."""
+class _AllSlice:
+    """One all-slice: the axes of each dimension so far, and the remaining capacities."""
 
     def __init__(self, state: ReshardState) -> None:
         self._state = state
@@ -38,26 +38,28 @@ class _Slicing:
     def run(self) -> list[list[AxisRef]] | None:
         state = self._state
         for dim in range(state.rank):
-            for axis in self._travellers(dim):
+            for axis in self._axes_that_move_together(dim):
                 state.surplus[dim].append(axis)
                 state.in_use.add(axis)
                 self._slice(dim, axis)
-        left = [axis for dim in range(state.rank) for axis in self._slice_in_place(dim)]
-        distribute(state, self._capacities, lambda dim: left, major_most=False, took=self._slice)
+        unassigned = [axis for dim in range(state.rank) for axis in self._slice_in_place(dim)]
+        assign_to_surplus(
+            state, self._capacities, lambda dim: unassigned, major_most=False, on_assigned=self._slice
+        )
         state.index_destinations()
         return self._axes if any(self._axes) else None
 
     def _slice(self, dim: int, axis: AxisRef) -> None:
-        self._state.add(self._axes[dim], axis)
-        self._state.add(self._state.current[dim], axis)
+        self._state.append_axis(self._axes[dim], axis)
+        self._state.append_axis(self._state.current[dim], axis)
 
-    # --- 1. Axes that travel with others ------------------------------------------------------
+    # --- 1. Axes that move with others --------------------------------------------------------
 
-    def _travellers(self, source: int) -> Sequence[AxisRef]:
-        """The axes to slice in a dimension for the sake of another one, to which its last axis is to go.
+    def _axes_that_move_together(self, source: int) -> Sequence[AxisRef]:
+        """The axes to slice in a dimension whose last surplus axis moves to the dimension that lacks them.
 
-        Neither may have anything for a permute to do, and the size of this dimension must divide evenly. The
-        capacity of the other dimension is lent to this one.
+        Neither dimension may need a permute, and the shards of this one must stay equal in size. The axes use
+        the capacity of the other dimension.
         """
         state = self._state
         surplus = state.surplus[source]
@@ -70,61 +72,59 @@ class _Slicing:
         if surplus[-1] not in missing:
             return ()
         start = missing.index(surplus[-1]) + 1
-        free = _leading_free(missing[start:], state)
-        if not free:
+        axes = _prefix_not_in_use(missing[start:], state)
+        if not axes:
             return ()
-        together = _common_end(surplus, missing[:start])
-        if any(state.destination(axis) == target for axis in surplus[: len(surplus) - together]):
+        moved_count = _common_suffix_length(surplus, missing[:start])
+        if any(state.destination(axis) == target for axis in surplus[: len(surplus) - moved_count]):
             return ()
-        added = state.sharded_size(free)
-        if state.shape[source] % (state.sharded_size(state.current[source]) * added):
+        size = state.sharded_size(axes)
+        if state.shape[source] % (state.sharded_size(state.current[source]) * size):
             return ()
-        moved = state.sharded_size(surplus[len(surplus) - together :])
-        self._capacities[target] //= moved * added
-        return free
+        moved_size = state.sharded_size(surplus[len(surplus) - moved_count :])
+        self._capacities[target] //= moved_size * size
+        return axes
 
     # --- 2. Axes in their own dimension -------------------------------------------------------
 
     def _slice_in_place(self, dim: int) -> list[AxisRef]:
-        """Slices a dimension along its missing axes as far as possible; those free that are left over."""
+        """Slices a dimension along its missing axes; returns those not in use that exceed its capacity."""
         state = self._state
         surplus, missing = state.surplus[dim], state.missing[dim]
-        left: list[AxisRef] = []
-        kept: list[AxisRef] = []
+        unassigned: list[AxisRef] = []
+        still_missing: list[AxisRef] = []
         for axis in missing:
             if axis in state.in_use:
-                kept.append(axis)
+                still_missing.append(axis)
                 continue
-            taken, rest, self._capacities[dim] = fit(state, axis, self._capacities[dim])
-            if taken is not None:
-                self._slice(dim, taken)
-                if surplus or kept:
-                    state.in_use.add(taken)
-                    surplus.append(taken)
-                    kept.append(taken)
+            fitting, rest, self._capacities[dim] = split_by_capacity(state, axis, self._capacities[dim])
+            if fitting is not None:
+                self._slice(dim, fitting)
+                if surplus or still_missing:
+                    state.in_use.add(fitting)
+                    surplus.append(fitting)
+                    still_missing.append(fitting)
             if rest is not None:
-                kept.append(rest)
-                left.append(rest)
-        missing[:] = kept
-        return left
+                still_missing.append(rest)
+                unassigned.append(rest)
+        missing[:] = still_missing
+        return unassigned
 
 
-def _capacity(surplus: int, missing: int) -> int:
-    """How much more the target is split, in whole parts of what the tensor has now."""
-    return missing // gcd(surplus, missing)
+def _capacity(surplus_size: int, missing_size: int) -> int:
+    """The capacity of a dimension, given the sharded sizes of its surplus and missing axes."""
+    return missing_size // gcd(surplus_size, missing_size)
 
 
-def _leading_free(axes: Sequence[AxisRef], state: ReshardState) -> list[AxisRef]:
-    """The axes at the beginning that shard nothing yet."""
+def _prefix_not_in_use(axes: Sequence[AxisRef], state: ReshardState) -> list[AxisRef]:
     count = next((index for index, axis in enumerate(axes) if axis in state.in_use), len(axes))
     return list(axes[:count])
 
 
-def _common_end(first: Sequence[AxisRef], second: Sequence[AxisRef]) -> int:
-    """How many axes at the end of two lists are the same."""
+def _common_suffix_length(first: Sequence[AxisRef], second: Sequence[AxisRef]) -> int:
     count = 0
-    for one, other in zip(reversed(first), reversed(second), strict=False):
-        if one is not other:
+    for axis, other in zip(reversed(first), reversed(second), strict=False):
+        if axis is not other:
             break
         count += 1
     return count

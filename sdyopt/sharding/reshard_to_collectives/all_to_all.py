@@ -1,4 +1,4 @@
-"""All-to-alls: axes stop sharding one dimension and shard another one instead."""
+"""All-to-all: moves axes from one dimension to another."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from sdyopt.dialects.sdy.axis_lists import AllToAllParam, AllToAllParams
 from sdyopt.sharding.reshard_to_collectives.state import ReshardState
 
 
-def moves(state: ReshardState, in_order: bool) -> Iterator[AllToAllParams]:
-    """Makes the moves that bring axes to dimensions that lack them, one at a time.
+def move_axes(state: ReshardState, in_order: bool) -> Iterator[AllToAllParams]:
+    """Moves surplus axes to the dimensions that lack them, one all-to-all at a time.
 
-    In order are those whose axes are just what the dimension lacks next. They are made before others: so
-    moves from several dimensions to one come in the order that leaves nothing to permute.
+    With `in_order`, only axes that are the next missing ones of their dimension are moved. This runs first,
+    so that axes from several dimensions arrive in the order of the target and need no permute.
     """
     for source in range(state.rank):
-        while (move := _move(state, source, in_order)) is not None:
-            yield AllToAllParams((move,))
+        while (param := _move_from(state, source, in_order)) is not None:
+            yield AllToAllParams((param,))
 
 
-def _move(state: ReshardState, source: int, in_order: bool) -> AllToAllParam | None:
-    """Moves as many axes from the end of a dimension as go to the same other one."""
+def _move_from(state: ReshardState, source: int, in_order: bool) -> AllToAllParam | None:
+    """Moves the last surplus axes of a dimension, as many as have the same destination."""
     surplus = state.surplus[source]
     target, count = _common_destination(state, source)
     if target is None:
@@ -32,28 +32,28 @@ def _move(state: ReshardState, source: int, in_order: bool) -> AllToAllParam | N
     state.drop_current(source, axes)
     del surplus[len(surplus) - count :]
     moved: list[AxisRef] = []
-    arrived = 0
+    final_count = 0
     for axis in axes:
-        state.add(moved, axis)
-        state.add(state.current[target], axis)
-        if not state.surplus[target] and arrived < len(missing) and missing[arrived] is axis:
+        state.append_axis(moved, axis)
+        state.append_axis(state.current[target], axis)
+        if not state.surplus[target] and final_count < len(missing) and missing[final_count] is axis:
             state.in_use.discard(axis)
-            arrived += 1
+            final_count += 1
         else:
             state.in_use.add(axis)
             state.surplus[target].append(axis)
-    del missing[:arrived]
+    del missing[:final_count]
     return AllToAllParam(tuple(moved), source, target)
 
 
 def _common_destination(state: ReshardState, source: int) -> tuple[int | None, int]:
-    """The other dimension to which axes at the end of a dimension go, and how many of them."""
+    """The other dimension that lacks the last surplus axes of a dimension, and the number of these axes."""
     target: int | None = None
     count = 0
     for axis in reversed(state.surplus[source]):
-        goal = state.destination(axis)
-        if goal is None or goal == source or (target is not None and goal != target):
+        destination = state.destination(axis)
+        if destination is None or destination == source or (target is not None and destination != target):
             break
-        target = goal
+        target = destination
         count += 1
     return target, count

@@ -1,8 +1,9 @@
-"""How many more parts a dimension may be split into, and which axes are given to it for that.
+"""Assigns axes to dimensions within their capacity.
 
-A dimension of capacity 4 takes `"x"`=2 and has 2 left. Of `"y"`=4 it then takes the major half,
-`"y":(1)2`, and nothing is left; the other half may find its place in another dimension. An axis
-of size 3 it does not take, because sizes have to divide.
+The capacity of a dimension is the factor by which its sharded size may still grow. A dimension of capacity 4
+takes `"x"`=2 and has capacity 2 left. Of `"y"`=4 it then takes the major half, `"y":(1)2`, and has no
+capacity left; the minor half remains for another dimension. It does not take an axis of size 3, because sizes
+must divide.
 """
 
 from __future__ import annotations
@@ -12,62 +13,62 @@ from typing import NamedTuple
 
 from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.sharding.reshard_to_collectives.state import ReshardState
-from sdyopt.sharding.reshard_to_collectives.sub_axis_alignment import align, part
+from sdyopt.sharding.reshard_to_collectives.sub_axis_alignment import align, sub_axis
 
 
-class Fit(NamedTuple):
-    """What a dimension takes of an axis, what it does not, and the capacity that is left."""
+class AxisSplit(NamedTuple):
+    """The sub-axis that fits into a capacity, the rest of the axis, and the remaining capacity."""
 
-    taken: AxisRef | None
+    fitting: AxisRef | None
     rest: AxisRef | None
     capacity: int
 
 
-def fit(state: ReshardState, axis: AxisRef, capacity: int) -> Fit:
-    """As much of an axis as a dimension has capacity for: all, its major part, or nothing."""
+def split_by_capacity(state: ReshardState, axis: AxisRef, capacity: int) -> AxisSplit:
+    """Splits an axis into what fits into a capacity (all, a major sub-axis, or nothing) and the rest."""
     size = state.size(axis)
     if capacity <= 1 or (capacity % size and size % capacity):
-        return Fit(None, axis, capacity)
+        return AxisSplit(None, axis, capacity)
     if capacity >= size:
-        return Fit(axis, None, capacity // size)
+        return AxisSplit(axis, None, capacity // size)
     start = axis.pre_size
     middle = start * capacity
-    return Fit(part(axis.name, start, middle), part(axis.name, middle, start * size), 1)
+    return AxisSplit(sub_axis(axis.name, start, middle), sub_axis(axis.name, middle, start * size), 1)
 
 
-def distribute(
+def assign_to_surplus(
     state: ReshardState,
     capacities: list[int],
     available: Callable[[int], list[AxisRef]],
     major_most: bool,
-    took: Callable[[int, AxisRef], None] = lambda dim, axis: None,
+    on_assigned: Callable[[int, AxisRef], None] = lambda dim, axis: None,
 ) -> None:
-    """Gives each dimension, as far as it has capacity, axes of those that are available for it.
+    """Assigns available axes to the surplus of each dimension, within its capacity.
 
-    They become extra ones, before those there or behind them. `available(dim)` may be one list for all; what
-    is taken is gone from it. Told of every axis is `took`.
+    They become the major-most or minor-most surplus axes. `available(dim)` may return one list for all
+    dimensions; assigned axes are removed from it. `on_assigned` is called for each of them.
     """
-    cut: list[AxisRef] = []
+    split_axes: list[AxisRef] = []
     for dim, surplus in enumerate(state.surplus):
         if capacities[dim] <= 1:
             continue
         position = 0 if major_most else len(surplus)
         axes = available(dim)
-        kept: list[AxisRef] = []
+        unassigned: list[AxisRef] = []
         for index, axis in enumerate(axes):
             if capacities[dim] <= 1:
-                kept.extend(axes[index:])
+                unassigned.extend(axes[index:])
                 break
-            taken, rest, capacities[dim] = fit(state, axis, capacities[dim])
-            if taken is None:
-                kept.append(axis)
+            fitting, rest, capacities[dim] = split_by_capacity(state, axis, capacities[dim])
+            if fitting is None:
+                unassigned.append(axis)
                 continue
-            surplus.insert(position, taken)
+            surplus.insert(position, fitting)
             position += 1
-            state.in_use.add(taken)
-            took(dim, taken)
+            state.in_use.add(fitting)
+            on_assigned(dim, fitting)
             if rest is not None:
-                cut.append(taken)
-                kept.insert(0, rest)
-        axes[:] = kept
-    align(state.missing, cut, state.mesh)
+                split_axes.append(fitting)
+                unassigned.insert(0, rest)
+        axes[:] = unassigned
+    align(state.missing, split_axes, state.mesh)

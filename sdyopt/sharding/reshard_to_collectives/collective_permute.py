@@ -1,100 +1,99 @@
-"""Collective permutes: every device sends its chunk to another one, so that other axes shard the tensor."""
+"""Collective-permute: replaces and reorders the axes of dimensions, and keeps their sharded sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.sharding.reshard_to_collectives.axis_within_capacity import distribute, fit
+from sdyopt.sharding.reshard_to_collectives.axis_within_capacity import assign_to_surplus, split_by_capacity
 from sdyopt.sharding.reshard_to_collectives.state import ReshardState
 
-# --- Whether ----------------------------------------------------------------------------------------
+# --- When a permute helps ---------------------------------------------------------------------------
 
 
-def helps(state: ReshardState) -> bool:
-    """Whether a permute brings the tensor nearer to its target."""
-    return any(_helps_in(state, dim) for dim in range(state.rank)) or _can_replace(state)
+def is_permute_useful(state: ReshardState) -> bool:
+    """Whether a permute replaces surplus axes, or makes another collective possible."""
+    return any(_is_useful_in(state, dim) for dim in range(state.rank)) or _can_replace_axis(state)
 
 
-def _helps_in(state: ReshardState, dim: int) -> bool:
-    """Whether a dimension has axes in place of which missing ones can stand, or in the wrong order."""
+def _is_useful_in(state: ReshardState, dim: int) -> bool:
+    """Whether missing axes can replace surplus axes of a dimension, or these are in the wrong order."""
     surplus, missing = state.surplus[dim], state.missing[dim]
     if surplus and missing and state.divide(surplus[0], missing[0]):
         return True
-    seen: set[int] = set()
+    destinations: set[int] = set()
     last: int | None = None
     last_position = 0
     for axis in surplus:
         found = state.destinations.get(axis)
         if found is None:
             if last is not None and not missing:
-                # To be gathered, but behind one that is to move away, and only the end can move.
+                # An axis to gather follows one to move, but an all-to-all moves the last axes only.
                 return True
             last = None
             continue
-        goal, position = found
-        follows = goal == last and position == last_position + 1
-        if (goal == dim or goal in seen) and not follows:
-            # Those that go to one dimension stand apart, or in an order that is not the one there.
+        destination, position = found
+        is_next = destination == last and position == last_position + 1
+        if (destination == dim or destination in destinations) and not is_next:
+            # Axes with the same destination are not adjacent, or not in the order of the target.
             return True
-        seen.add(goal)
-        last, last_position = goal, position
+        destinations.add(destination)
+        last, last_position = destination, position
     return False
 
 
-def _can_replace(state: ReshardState) -> bool:
-    """Whether an axis that is to be gathered can be replaced by a free one that is missing."""
-    free = [axis for axes in state.missing for axis in axes if axis not in state.in_use]
-    surplus = list(_replaceable(state))
-    return bool(free and surplus) and state.divide(free[-1], surplus[-1])
+def _can_replace_axis(state: ReshardState) -> bool:
+    """Whether a missing axis that is not in use can replace an axis to gather."""
+    unused = [axis for axes in state.missing for axis in axes if axis not in state.in_use]
+    to_gather = list(_axes_to_gather(state))
+    return bool(unused and to_gather) and state.divide(unused[-1], to_gather[-1])
 
 
-def _replaceable(state: ReshardState) -> Iterator[AxisRef]:
+def _axes_to_gather(state: ReshardState) -> Iterator[AxisRef]:
     return (axis for axes in state.surplus for axis in axes if axis not in state.destinations)
 
 
-# --- How --------------------------------------------------------------------------------------------
+# --- The permute ------------------------------------------------------------------------------------
 
 
 def permute(state: ReshardState) -> None:
-    """Shards every dimension into as many parts as before, by the axes that serve the target best.
+    """Replaces the surplus axes of each dimension by axes of the same sharded size.
 
-    In this order: missing axes go where they belong; those left over anywhere, at the end, where an
-    all-to-all can take them away; what was there and is to be gathered, at the front, in its old dimension
-    if possible and then anywhere.
+    In this order: missing axes of the dimension; then remaining missing axes of any dimension, as the last
+    axes, where an all-to-all can move them; then the old axes that are to be gathered, as the first axes, in
+    their old dimension if possible, and then in any.
     """
-    # What is to be split anew.
-    old, state.surplus = state.surplus, [[] for _ in state.surplus]
+    old_surplus, state.surplus = state.surplus, [[] for _ in state.surplus]
     state.in_use = set()
-    capacities = [state.sharded_size(axes) for axes in old]
-    homeless: list[AxisRef] = []
-    replaced: list[list[AxisRef]] = []
-    for dim, axes in enumerate(old):
-        before = capacities[dim]
+    capacities = [state.sharded_size(axes) for axes in old_surplus]
+    still_missing: list[AxisRef] = []
+    to_gather: list[list[AxisRef]] = []
+    for dim, axes in enumerate(old_surplus):
+        size = capacities[dim]
         state.drop_current(dim, axes)
-        capacities[dim] = _put_in_place(state, dim, before)
-        homeless += state.missing[dim]
-        surplus = [axis for axis in axes if axis not in state.destinations]
-        replaced.append(_last_first(state, surplus, before // capacities[dim]))
-    distribute(state, capacities, lambda dim: homeless, major_most=False)
-    distribute(state, capacities, replaced.__getitem__, major_most=True)
-    anywhere = [axis for axes in replaced for axis in axes]
-    distribute(state, capacities, lambda dim: anywhere, major_most=True)
+        capacities[dim] = _assign_missing_axes(state, dim, size)
+        still_missing += state.missing[dim]
+        gathered_axes = [axis for axis in axes if axis not in state.destinations]
+        to_gather.append(_replaced_last(state, gathered_axes, size // capacities[dim]))
+    assign_to_surplus(state, capacities, lambda dim: still_missing, major_most=False)
+    assign_to_surplus(state, capacities, to_gather.__getitem__, major_most=True)
+    unassigned = [axis for axes in to_gather for axis in axes]
+    assign_to_surplus(state, capacities, lambda dim: unassigned, major_most=True)
     state.index_destinations()
     for current, surplus in zip(state.current, state.surplus, strict=True):
         for axis in surplus:
-            state.add(current, axis)
+            state.append_axis(current, axis)
 
 
-def _put_in_place(state: ReshardState, dim: int, capacity: int) -> int:
-    """Shards a dimension along its first missing axes; the capacity that is left."""
+def _assign_missing_axes(state: ReshardState, dim: int, capacity: int) -> int:
+    """Shards a dimension along its first missing axes; returns the remaining capacity."""
     missing = state.missing[dim]
     count = 0
     while capacity > 1 and count < len(missing):
-        taken, rest, capacity = fit(state, missing[count], capacity)
-        if taken is None:
+        fitting, rest, capacity = split_by_capacity(state, missing[count], capacity)
+        if fitting is None:
             break
-        state.add(state.current[dim], taken)
+        state.append_axis(state.current[dim], fitting)
         if rest is None:
             count += 1
         else:
@@ -103,18 +102,18 @@ def _put_in_place(state: ReshardState, dim: int, capacity: int) -> int:
     return capacity
 
 
-def _last_first(state: ReshardState, axes: list[AxisRef], used: int) -> list[AxisRef]:
-    """Axes with those at the end that missing axes have replaced: the first ones, up to a size of `used`.
+def _replaced_last(state: ReshardState, axes: list[AxisRef], replaced_size: int) -> list[AxisRef]:
+    """The axes, with the first ones, up to a sharded size that missing axes have replaced, moved to the end.
 
-    What keeps its place comes first, and so will be put back there.
+    The others are assigned first, so that they stay in their dimension.
     """
     replaced: list[AxisRef] = []
     count = 0
-    while used > 1 and count < len(axes):
-        taken, rest, used = fit(state, axes[count], used)
-        if taken is None:
+    while replaced_size > 1 and count < len(axes):
+        fitting, rest, replaced_size = split_by_capacity(state, axes[count], replaced_size)
+        if fitting is None:
             break
-        replaced.append(taken)
+        replaced.append(fitting)
         if rest is None:
             count += 1
         else:

@@ -1,4 +1,4 @@
-"""The collectives that bring a tensor from one sharding to another.
+"""The plan of collectives that reshard a tensor.
 
     [{"x"}, {"y", "z"}]  →  [{"x", "w"}, {"z"}]
 
@@ -6,7 +6,8 @@
     collective_permute                      [{"x", "w"}, {"z", "y"}]
     all_gather          [{}, {"y"}]         [{"x", "w"}, {"z"}]
 
-First comes what makes tensors smaller, then what keeps their size, last what makes them larger.
+Collectives that make the local tensor smaller come first, then those that keep its size, then those that make
+it larger.
 """
 
 from __future__ import annotations
@@ -24,19 +25,19 @@ from sdyopt.dialects.sdy.collectives import (
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.ir.attribute import Attribute
-from sdyopt.sharding.reshard_to_collectives import collective_permute
-from sdyopt.sharding.reshard_to_collectives.all_gather import gather_state
-from sdyopt.sharding.reshard_to_collectives.all_slice import slice_state
-from sdyopt.sharding.reshard_to_collectives.all_to_all import moves
+from sdyopt.sharding.reshard_to_collectives.all_gather import gather
+from sdyopt.sharding.reshard_to_collectives.all_slice import slice_dimensions
+from sdyopt.sharding.reshard_to_collectives.all_to_all import move_axes
+from sdyopt.sharding.reshard_to_collectives.collective_permute import is_permute_useful, permute
 from sdyopt.sharding.reshard_to_collectives.state import ReshardState, axes_per_dim
 
-# Where every size divides every larger one, a single round gets to the target. Where not, two rounds nearly
-# always do. A third one would finish the others, but the C++ passes stop here.
-_MOST_ROUNDS = 2
+# One round reaches the target if every axis size divides every larger one; otherwise two rounds nearly always
+# do. A third one would reach the others, but the reference stops here.
+_MAX_ROUNDS = 2
 
 
 class Step(NamedTuple):
-    """A collective: its class, and what it works along; `sharding` is that of its result."""
+    """A collective: its class, its own attribute, if any, and the sharding of its result."""
 
     op_class: type[CollectiveOp]
     parameter: tuple[tuple[str, Attribute], ...]
@@ -56,36 +57,36 @@ def plan_collectives(
 ) -> Plan:
     """The steps from one sharding to another of the same rank.
 
-    `mesh` is the mesh of the source; that of the target has the same axes. The target's unreduced
-    axes are taken for those of the source.
+    `mesh` is the mesh of the source; the target mesh must have the same axes. The source is assumed to have
+    the unreduced axes of the target.
     """
     return tuple(_steps(ReshardState(shape, source, target, mesh)))
 
 
 def _steps(state: ReshardState) -> Iterator[Step]:
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         if state.is_done:
             return
         yield from _round(state)
 
 
 def _round(state: ReshardState) -> Iterator[Step]:
-    sliced = slice_state(state)
+    sliced = slice_dimensions(state)
     if sliced is not None:
         yield Step(AllSliceOp, (("slicing_axes", axes_per_dim(sliced)),), state.sharding)
     yield from _permute(state)
     for in_order in (True, False):
-        for params in moves(state, in_order):
+        for params in move_axes(state, in_order):
             yield Step(AllToAllOp, (("params", params),), state.sharding)
-    gathered = gather_state(state)
+    gathered = gather(state)
     if gathered is not None:
         yield Step(AllGatherOp, (("gathering_axes", axes_per_dim(gathered)),), state.sharding)
 
 
 def _permute(state: ReshardState) -> Iterator[Step]:
-    """A permute if it helps, and in any case if the mesh of the target has its devices in another order."""
-    if collective_permute.helps(state):
-        collective_permute.permute(state)
+    """A permute, if it is useful or if the target mesh has another device order."""
+    if is_permute_useful(state):
+        permute(state)
     elif state.mesh_or_ref is state.target.mesh_or_ref:
         return
     state.mesh_or_ref = state.target.mesh_or_ref

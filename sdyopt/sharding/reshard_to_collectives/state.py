@@ -1,12 +1,12 @@
-"""What a tensor's sharding has too much and what it lacks, while it is brought to the target.
+"""The state of a tensor between two shardings: its current, surplus and missing axes per dimension.
 
-For a tensor that goes from [{"x"}, {"y", "z"}] to [{"x", "w"}, {"z"}]:
+For a reshard from [{"x"}, {"y", "z"}] to [{"x", "w"}, {"z"}] it starts with
 
-    current   [["x"], ["y", "z"]]   how it is sharded now
-    extra     [[],    ["y", "z"]]   of this, what stands behind the beginning that both share
-    missing   [["w"], ["z"]]        what the target has behind this beginning
+    current   [["x"], ["y", "z"]]   the current sharding
+    surplus   [[],    ["y", "z"]]   its axes after the common prefix with the target
+    missing   [["w"], ["z"]]        the axes of the target after the common prefix
 
-The target is reached when nothing is extra and nothing missing. Every collective changes all three.
+Every collective updates all three, until there are no surplus and no missing axes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,24 @@ from sdyopt.sharding.reshard_to_collectives.sub_axis_alignment import align
 
 
 class ReshardState:
-    """How far a tensor is on its way. Changes with every collective."""
+    """The axes of each dimension, which every collective updates.
+
+    Invariants between collectives, for each dimension:
+
+    - `current` is a prefix of the target, then `surplus`; the target is that prefix, then `missing`. Adjacent
+      sub-axes are merged in `current`, but not in the other two.
+    - `surplus` and `missing` do not start with the same axis.
+
+    For the whole tensor:
+
+    - The axes of all `surplus` and `missing` lists are aligned: any two that can coexist are identical or
+      disjoint, and compared by identity. Whatever splits a surplus axis aligns `missing` again.
+    - `in_use` has all surplus axes, which an all-slice must not use. As in the reference, axes may remain
+      in it after an all-gather.
+    - `destinations` maps each missing axis to its dimension and its position in `missing`. All-to-alls remove
+      the first missing axes and leave it as it is: positions of one dimension are valid relative to each
+      other, and axes that are no longer missing keep their entries.
+    """
 
     __slots__ = (
         "current",
@@ -46,15 +63,13 @@ class ReshardState:
         self.current = [list(dim.axes) for dim in source.dims]
         self.surplus = [list(dim.axes) for dim in source.dims]
         self.missing = [list(dim.axes) for dim in target.dims]
-        before = [axis for axes in self.surplus for axis in axes]
-        after = [axis for axes in self.missing for axis in axes]
-        align(self.surplus, after, mesh)
-        align(self.missing, before, mesh)
+        source_axes = [axis for axes in self.surplus for axis in axes]
+        target_axes = [axis for axes in self.missing for axis in axes]
+        align(self.surplus, target_axes, mesh)
+        align(self.missing, source_axes, mesh)
         for surplus, missing in zip(self.surplus, self.missing, strict=True):
             _drop_common_prefix(surplus, missing)
-        # The axes in `extra`, as far as slices have to know.
         self.in_use = {axis for axes in self.surplus for axis in axes}
-        # Where in `missing` an axis stands: dimension and position.
         self.destinations: dict[AxisRef, tuple[int, int]] = {}
         self.index_destinations()
 
@@ -69,13 +84,13 @@ class ReshardState:
 
     @property
     def sharding(self) -> TensorSharding:
-        """How the tensor is sharded now."""
-        # All fields are given, because facts are found faster then.
+        """The current sharding."""
+        # Interned objects are found faster if all fields are given.
         dims = tuple([DimensionSharding(tuple(axes), True, None) for axes in self.current])
         return TensorSharding(self.mesh_or_ref, dims, (), self.target.unreduced_axes)
 
     def index_destinations(self) -> None:
-        """Finds out anew where the missing axes stand, because some have been cut."""
+        """Updates `destinations`, after missing axes have been split."""
         self.destinations = {}
         for dim, axes in enumerate(self.missing):
             for position, axis in enumerate(axes):
@@ -89,11 +104,11 @@ class ReshardState:
     # --- Axes -----------------------------------------------------------------------------
 
     def size(self, axis: AxisRef) -> int:
-        """Into how many parts an axis splits."""
+        """The size of an axis."""
         return axis.size(self.mesh)
 
     def sharded_size(self, axes: Iterable[AxisRef]) -> int:
-        """Into how many parts axes split together."""
+        """The product of the sizes of some axes."""
         return prod(map(self.size, axes))
 
     def divide(self, first: AxisRef, second: AxisRef) -> bool:
@@ -101,15 +116,15 @@ class ReshardState:
         sizes = self.size(first), self.size(second)
         return max(sizes) % min(sizes) == 0
 
-    def add(self, axes: list[AxisRef], axis: AxisRef) -> None:
-        """Puts an axis behind others, as one with the last if they belong together."""
+    def append_axis(self, axes: list[AxisRef], axis: AxisRef) -> None:
+        """Appends an axis to a list, merged with the last one if possible."""
         if axes and axes[-1].can_merge(axis):
             axes[-1] = axes[-1].merge(axis, self.mesh)
         else:
             axes.append(axis)
 
     def drop_current(self, dim: int, axes: Sequence[AxisRef]) -> None:
-        """Takes axes, which may be parts of those there, from the end of what shards a dimension."""
+        """Removes axes from the end of `current` in a dimension. They may be sub-axes of those there."""
         current = self.current[dim]
         for axis in reversed(axes):
             if not current:
@@ -120,7 +135,7 @@ class ReshardState:
 
 
 def axes_per_dim(dims: Iterable[Iterable[AxisRef]]) -> AxesPerDim:
-    """Axes of dimensions as a collective names them."""
+    """The attribute of a collective for axes per dimension."""
     return AxesPerDim(tuple([AxisRefList(tuple(axes)) for axes in dims]))
 
 

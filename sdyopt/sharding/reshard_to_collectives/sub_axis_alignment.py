@@ -1,7 +1,7 @@
-"""Cutting axes into sub-axes, so that two lists of them speak of the same parts.
+"""Aligns two lists of axes, so that their sub-axes are either equal or disjoint.
 
-`"a":(1)8` on one side and `"a":(4)4` on the other are both made of `"a":(1)4`, `"a":(4)2` and `"a":(8)2`.
-Cut that far, any two parts are either equal or apart, and can be looked up in a dict.
+`"a":(1)8` in one list and `"a":(4)4` in the other are both made of `"a":(1)4`, `"a":(4)2` and `"a":(8)2`.
+Aligned sub-axes can be compared by identity, and looked up in a dict.
 """
 
 from __future__ import annotations
@@ -14,46 +14,42 @@ from sdyopt.dialects.sdy.mesh import Mesh
 
 
 def align(dims: Sequence[list[AxisRef]], others: Iterable[AxisRef], mesh: Mesh) -> None:
-    """Cuts the axes of each dimension where one of `others` begins or ends in the middle of them."""
-    ordered = sorted(others, key=_order)
+    """Splits the axes of each dimension where one of `others` starts or ends inside them."""
+    ordered = sorted(others, key=lambda axis: axis.sort_key)
     if not ordered:
         return
-    keys = [_order(axis) for axis in ordered]
+    keys = [axis.sort_key for axis in ordered]
     for axes in dims:
-        axes[:] = [part for axis in axes for part in _cut(axis, ordered, keys, mesh)]
+        axes[:] = [part for axis in axes for part in _split(axis, ordered, keys, mesh)]
 
 
-def part(axis: str, start: int, end: int) -> AxisRef:
-    """What lies between two places of an axis, and is not all of it."""
-    return AxisRef(axis, SubAxis(start, end // start))
+def sub_axis(name: str, pre_size: int, next_pre_size: int) -> AxisRef:
+    """The sub-axis from one pre-size up to another."""
+    return AxisRef(name, SubAxis(pre_size, next_pre_size // pre_size))
 
 
-def _order(axis: AxisRef) -> tuple[str, int, int]:
-    return axis.name, axis.pre_size, axis.reach
-
-
-def _cut(
+def _split(
     axis: AxisRef, others: Sequence[AxisRef], keys: Sequence[tuple[str, int, int]], mesh: Mesh
 ) -> list[AxisRef]:
-    """The parts of an axis that lie in one of `others`, which are in order, or in none."""
-    index = bisect_left(keys, _order(axis))
+    """The sub-axes of an axis that are in one of the sorted `others`, or in none of them."""
+    index = bisect_left(keys, axis.sort_key)
     if index > 0 and axis.overlaps(others[index - 1]):
         index -= 1
     parts: list[AxisRef] = []
-    while index < len(others) and _cuts(others[index], axis):
+    while index < len(others) and _splits(others[index], axis):
         other = others[index]
         start, end = axis.pre_size, axis.next_pre_size(mesh)
         other_start, other_end = other.pre_size, other.next_pre_size(mesh)
         if start < other_start:
-            parts.append(part(axis.name, start, other_start))
-        parts.append(part(axis.name, max(start, other_start), min(end, other_end)))
+            parts.append(sub_axis(axis.name, start, other_start))
+        parts.append(sub_axis(axis.name, max(start, other_start), min(end, other_end)))
         if end <= other_end:
             return parts
-        axis = part(axis.name, other_end, end)
+        axis = sub_axis(axis.name, other_end, end)
         index += 1
     return [*parts, axis]
 
 
-def _cuts(other: AxisRef, axis: AxisRef) -> bool:
-    """Whether a part of an axis lies in another one, but not all of it."""
+def _splits(other: AxisRef, axis: AxisRef) -> bool:
+    """Whether another axis contains a part of an axis, but not all of it."""
     return other.overlaps(axis) and not other.contains(axis) and other.can_coexist(axis)

@@ -1,4 +1,4 @@
-"""The sharding rules. Every module beside this one adds those of its operations when it is imported."""
+"""The sharding rules. Every module in this folder registers the rules of its operations when imported."""
 
 import os
 from importlib import import_module

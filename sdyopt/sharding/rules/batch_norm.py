@@ -1,4 +1,4 @@
-"""The sharding rule of normalising batches by known figures."""
+"""The sharding rule of batch_norm_inference."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
 
 @sharding_rule(BatchNormInferenceOp)
 def batch_norm_inference(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
-    """([i, j], [j], [j], [j], [j])->([i, j]): there is one of each figure per feature"""
-    for dim, size in enumerate(signature.operand.shape):
-        figure_dims = [0 if dim == signature.feature_index else None] * 4
-        rule.factor(size, [dim, *figure_dims], [dim])
+    """([i, j], [j], [j], [j], [j])->([i, j]): the vectors have one element per feature"""
+    feature_dim = signature[BatchNormInferenceOp.feature_index]
+    for dim, size in enumerate(signature[BatchNormInferenceOp.operand].shape):
+        vector_dims = [0 if dim == feature_dim else None] * 4
+        rule.add_factor(size, [dim, *vector_dims], [dim])

@@ -1,4 +1,4 @@
-"""Sharding rules of the collectives of stablehlo, which work on what a device has of a tensor."""
+"""Sharding rules of the collectives of stablehlo, which operate on per-process tensors."""
 
 from __future__ import annotations
 
@@ -21,35 +21,40 @@ from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
 @sharding_rule(AllReduceOp, CollectiveBroadcastOp, CollectivePermuteOp, CrossReplicaSumOp)
 def same_shape(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([i, j])->([i, j])"""
-    rule.number_dimensions(signature.result_types[0])
+    rule.set_pointwise(signature.result_types[0])
 
 
 @sharding_rule(AllGatherOp)
 def all_gather(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([j, i])->([k, i]) need_replication={j, k}"""
-    _change_dimensions(rule, signature.inputs[0].shape, signature.out[0].shape, signature.all_gather_dim)
+    shape, result_shape = signature[AllGatherOp.inputs][0].shape, signature[AllGatherOp.out][0].shape
+    _add_factors(rule, shape, result_shape, signature[AllGatherOp.all_gather_dim])
 
 
 @sharding_rule(ReduceScatterOp)
 def reduce_scatter(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([j, i])->([k, i]) need_replication={j, k}"""
-    _change_dimensions(rule, signature.value.shape, signature.out.shape, signature.scatter_dimension)
+    shape, result_shape = signature[ReduceScatterOp.value].shape, signature[ReduceScatterOp.out].shape
+    _add_factors(rule, shape, result_shape, signature[ReduceScatterOp.scatter_dimension])
 
 
 @sharding_rule(AllToAllOp)
 def all_to_all(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
-    """([i, l, j])->([i, m, k]) need_replication={j, k, l, m}: k is split, m is joined"""
-    changed = dict.fromkeys((signature.split_dimension, signature.concat_dimension))
-    _change_dimensions(rule, signature.inputs[0].shape, signature.out[0].shape, *changed)
+    """([i, l, j])->([i, m, k]) need_replication={j, k, l, m}: j is split into k, l concatenated to m"""
+    resized_dims = dict.fromkeys(
+        (signature[AllToAllOp.split_dimension], signature[AllToAllOp.concat_dimension])
+    )
+    shape, result_shape = signature[AllToAllOp.inputs][0].shape, signature[AllToAllOp.out][0].shape
+    _add_factors(rule, shape, result_shape, *resized_dims)
 
 
-def _change_dimensions(
-    rule: OpShardingRuleBuilder, shape: Sequence[int], result_shape: Sequence[int], *changed: int
+def _add_factors(
+    rule: OpShardingRuleBuilder, shape: Sequence[int], result_shape: Sequence[int], *resized_dims: int
 ) -> None:
-    """Devices differ in what they have along the changed dimensions."""
+    """Adds pass-through factors, and factors that need replication for the dimensions that change size."""
     for dim, size in enumerate(shape):
-        if dim not in changed:
-            rule.common_factor(dim, size)
-    for dim in changed:
-        rule.operands_factor(dim, shape[dim], FactorType.NEED_REPLICATION)
-        rule.results_factor(dim, result_shape[dim], FactorType.NEED_REPLICATION)
+        if dim not in resized_dims:
+            rule.add_common_factor(dim, size)
+    for dim in resized_dims:
+        rule.add_operand_factor(dim, shape[dim], FactorType.NEED_REPLICATION)
+        rule.add_result_factor(dim, result_shape[dim], FactorType.NEED_REPLICATION)

@@ -1,7 +1,8 @@
-"""Sharding rules of the operations that multiply and sum: dot, dot_general."""
+"""Sharding rules of dot and dot_general."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import count
 
 from sdyopt.dialects.stablehlo.contraction import DotGeneralOp, DotOp
@@ -14,25 +15,28 @@ from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
 @sharding_rule(DotGeneralOp)
 def dot_general(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([i, j, l], [i, l, k])->([i, j, k]) reduction={l}"""
-    _product(signature, rule, signature.dot_dimension_numbers)
+    lhs, rhs = signature[DotGeneralOp.lhs], signature[DotGeneralOp.rhs]
+    _add_factors(rule, lhs.shape, rhs.shape, signature[DotGeneralOp.dot_dimension_numbers])
 
 
 @sharding_rule(DotOp)
 def dot(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
-    """([i, k], [k, j])->([i, j]) reduction={k}, where i and j may be missing"""
-    _product(signature, rule, DotDimensions((), (), (signature.lhs.rank - 1,), (0,)))
+    """([i, k], [k, j])->([i, j]) reduction={k}, where vectors have no i or j"""
+    lhs, rhs = signature[DotOp.lhs], signature[DotOp.rhs]
+    _add_factors(rule, lhs.shape, rhs.shape, DotDimensions((), (), (lhs.rank - 1,), (0,)))
 
 
-def _product(signature: OpSignature, rule: OpShardingRuleBuilder, dims: DotDimensions) -> None:
-    lhs, rhs = signature.lhs.shape, signature.rhs.shape
+def _add_factors(
+    rule: OpShardingRuleBuilder, lhs_shape: Sequence[int], rhs_shape: Sequence[int], dims: DotDimensions
+) -> None:
     result_dims = count()
-    for left, right in dims.batching:
-        rule.factor(lhs[left], [left, right], [next(result_dims)])
-    for left, size in enumerate(lhs):
-        if left not in dims.lhs_batching and left not in dims.lhs_contracting:
-            rule.factor(size, [left, None], [next(result_dims)])
-    for right, size in enumerate(rhs):
-        if right not in dims.rhs_batching and right not in dims.rhs_contracting:
-            rule.factor(size, [None, right], [next(result_dims)])
-    for left, right in dims.contracting:
-        rule.factor(lhs[left], [left, right], [None], FactorType.REDUCTION)
+    for lhs_dim, rhs_dim in dims.batching:
+        rule.add_factor(lhs_shape[lhs_dim], [lhs_dim, rhs_dim], [next(result_dims)])
+    for lhs_dim, size in enumerate(lhs_shape):
+        if lhs_dim not in dims.lhs_batching and lhs_dim not in dims.lhs_contracting:
+            rule.add_factor(size, [lhs_dim, None], [next(result_dims)])
+    for rhs_dim, size in enumerate(rhs_shape):
+        if rhs_dim not in dims.rhs_batching and rhs_dim not in dims.rhs_contracting:
+            rule.add_factor(size, [None, rhs_dim], [next(result_dims)])
+    for lhs_dim, rhs_dim in dims.contracting:
+        rule.add_factor(lhs_shape[lhs_dim], [lhs_dim, rhs_dim], [None], FactorType.REDUCTION)

@@ -1,4 +1,4 @@
-"""Sharding rules of custom calls, by what they call."""
+"""Sharding rules of custom calls, by call target."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import NamedTuple
 from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.dialects.stablehlo.random import RngBitGeneratorOp
 from sdyopt.ir.op_signature import OpSignature
-from sdyopt.ir.types import RankedTensor
+from sdyopt.ir.types import RankedTensor, Type
 from sdyopt.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder
 from sdyopt.sharding.op_sharding_rule_registry import NoRule, sharding_rule
 
-# Called for what they do on the host; nobody knows what comes back.
+# Callbacks and kernels whose results have no known relation to their operands.
 _OPAQUE = {
     "sdy_testonly",
     "tpu_custom_call",
@@ -23,8 +23,8 @@ _OPAQUE = {
     "xla_python_gpu_callback",
 }
 
-# Take and give tensors that are sharded alike, though some move elements.
-_ALIKE = {
+# Operands and results are sharded alike, although some of these calls move elements.
+_POINTWISE = {
     "Cholesky",
     "CompactWyHelper",
     "InspectSharding",
@@ -48,80 +48,86 @@ _ALIKE = {
 
 Shapes = Sequence[tuple[int, ...]]
 # (shapes of operands, shapes of results, rule)
-_Function = Callable[[Shapes, Shapes, OpShardingRuleBuilder], None]
+_TargetRule = Callable[[Shapes, Shapes, OpShardingRuleBuilder], None]
 
 
 class _Target(NamedTuple):
-    """How to make the rule of a call, and what there must be for that."""
+    """The rule of a call target, and the operands and results that it applies to.
 
-    function: _Function
-    operands: range
-    results: range
+    `rank` is the least rank of the first operand.
+    """
+
+    add_factors: _TargetRule
+    operand_counts: range
+    result_counts: range
     rank: int
 
 
 _targets: dict[str, _Target] = {}
 
 
-def _target(*names: str, takes: range, gives: range, rank: int = 0) -> Callable[[_Function], _Function]:
-    """Decorator of the function that makes the rule of calls of `names`, whose first operand has a rank."""
+def _target(
+    *names: str, operands: range, results: range, rank: int = 0
+) -> Callable[[_TargetRule], _TargetRule]:
+    """Registers the function that adds the factors of calls to these targets."""
 
-    def register(function: _Function) -> _Function:
-        _targets.update(dict.fromkeys(names, _Target(function, takes, gives, rank)))
+    def register(function: _TargetRule) -> _TargetRule:
+        _targets.update(dict.fromkeys(names, _Target(function, operands, results, rank)))
         return function
 
     return register
 
 
-def _makes_random_state(op: CustomCallOp) -> bool:
-    """Whether an integer is put together that random numbers are made from."""
+def _feeds_rng_bit_generator(op: CustomCallOp) -> bool:
+    """Whether the call combines the halves of an integer that is the state of a random generator."""
     if op.call_target_name != "X64Combine":
         return False
     return any(isinstance(user, RngBitGeneratorOp) for result in op.results for user in result.users)
 
 
-@sharding_rule(CustomCallOp, seeing=_makes_random_state)
-def custom_call(
-    signature: OpSignature, rule: OpShardingRuleBuilder, makes_random_state: bool
-) -> NoRule | None:
-    """What is called decides; only a few are known."""
-    name: str = signature.call_target_name
+@sharding_rule(CustomCallOp, context=_feeds_rng_bit_generator)
+def custom_call(signature: OpSignature, rule: OpShardingRuleBuilder, is_random_state: bool) -> NoRule | None:
+    """The rule of the call target; None and a warning for unknown targets."""
+    name = signature[CustomCallOp.call_target_name]
     if name in _OPAQUE:
         return NoRule()
-    if name in _ALIKE:
-        return _alike(signature, rule, makes_random_state)
+    if name in _POINTWISE:
+        return _add_pointwise_factors(signature, rule, is_random_state)
     if name not in _targets:
         return NoRule("custom call", f"@{name}")
-    misfit = NoRule("custom call", f"@{name} with such operands and results")
+    mismatch = NoRule("custom call", f"@{name} with such operands and results")
     target = _targets[name]
     operands, results = _shapes(signature.operand_types), _shapes(signature.result_types)
-    if len(operands) not in target.operands or len(results) not in target.results:
-        return misfit
+    if len(operands) not in target.operand_counts or len(results) not in target.result_counts:
+        return mismatch
     if len(operands[0]) < target.rank:
-        return misfit
+        return mismatch
     try:
-        target.function(operands, results, rule)
-    except IndexError:  # a tensor does not have all the dimensions that it would need
-        return misfit
+        target.add_factors(operands, results, rule)
+    except IndexError:  # a tensor has fewer dimensions than the rule needs
+        return mismatch
     return None
 
 
-def _shapes(types: Sequence[object]) -> Shapes:
+def _shapes(types: Sequence[Type]) -> Shapes:
     return [type.shape if isinstance(type, RankedTensor) else () for type in types]
 
 
-def _alike(signature: OpSignature, rule: OpShardingRuleBuilder, makes_random_state: bool) -> NoRule | None:
-    """([i, j])->([i, j]), or of a random state ([i], [i])->([i]) need_replication={i} blocked_propagation={i}
+def _add_pointwise_factors(
+    signature: OpSignature, rule: OpShardingRuleBuilder, is_random_state: bool
+) -> NoRule | None:
+    """([i, j])->([i, j])
 
-    All devices need all of a random state.
+    Every device needs the whole state of a random generator, whose rule is
+    ([i], [i])->([i]) need_replication={i} blocked_propagation={i}.
     """
     first = next(iter(signature.result_types), None)
     if not isinstance(first, RankedTensor):
         return NoRule()
-    if makes_random_state and first.shape:
-        rule.common_factor(0, first.shape[0], FactorType.NEED_REPLICATION, is_blocked=True)
+    if is_random_state and first.shape:
+        rule.add_common_factor(0, first.shape[0], FactorType.NEED_REPLICATION, is_blocked=True)
     else:
-        rule.number_dimensions(first)
+        rule.set_pointwise(first)
     return None
 
 
@@ -129,58 +135,58 @@ _ONE, _TWO = range(1, 2), range(2, 3)
 _ANY = range(1, sys.maxsize)
 
 
-@_target("Eigh", takes=_ONE, gives=range(1, 3), rank=2)
+@_target("Eigh", operands=_ONE, results=range(1, 3), rank=2)
 def _eigh(operands: Shapes, results: Shapes, rule: OpShardingRuleBuilder) -> None:
-    """([i, j, k])->([i, j, k], [i, k]): eigenvectors, and eigenvalues if they are wanted"""
+    """([i, j, k])->([i, j, k], [i, k]): eigenvectors and, optionally, eigenvalues"""
     (shape,) = operands
     rows, columns = len(shape) - 2, len(shape) - 1
-    rule.pointwise(shape[:-2])
-    rule.factor(shape[rows], [rows], [rows, None][: len(results)])
-    rule.factor(shape[columns], [columns], [columns, rows][: len(results)])
+    rule.add_pointwise(shape[:-2])
+    rule.add_factor(shape[rows], [rows], [rows, None][: len(results)])
+    rule.add_factor(shape[columns], [columns], [columns, rows][: len(results)])
 
 
-@_target("Qr", "QrDecompositionBlock", takes=_ONE, gives=_TWO, rank=2)
+@_target("Qr", "QrDecompositionBlock", operands=_ONE, results=_TWO, rank=2)
 def _qr(operands: Shapes, results: Shapes, rule: OpShardingRuleBuilder) -> None:
     """([i, j, k])->([i, j, k], [i, l]) need_replication={j, k, l}"""
     (shape,) = operands
     rows, columns = len(shape) - 2, len(shape) - 1
-    rule.pointwise(shape[:-2])
+    rule.add_pointwise(shape[:-2])
     for dim in (rows, columns):
-        rule.factor(shape[dim], [dim], [dim, None], FactorType.NEED_REPLICATION)
-    rule.factor(results[1][rows], [None], [None, rows], FactorType.NEED_REPLICATION)
+        rule.add_factor(shape[dim], [dim], [dim, None], FactorType.NEED_REPLICATION)
+    rule.add_factor(results[1][rows], [None], [None, rows], FactorType.NEED_REPLICATION)
 
 
-@_target("ProductOfElementaryHouseholderReflectors", takes=_TWO, gives=_ONE, rank=2)
+@_target("ProductOfElementaryHouseholderReflectors", operands=_TWO, results=_ONE, rank=2)
 def _householder_product(operands: Shapes, results: Shapes, rule: OpShardingRuleBuilder) -> None:
     """([i, j, k], [i, l])->([i, j, k]) need_replication={j, k, l}"""
     shape, scales = operands
     rows, columns = len(shape) - 2, len(shape) - 1
-    rule.pointwise(shape[:-2])
+    rule.add_pointwise(shape[:-2])
     for dim in (rows, columns):
-        rule.factor(shape[dim], [dim, None], [dim], FactorType.NEED_REPLICATION)
-    rule.factor(scales[rows], [None, rows], [None], FactorType.NEED_REPLICATION)
+        rule.add_factor(shape[dim], [dim, None], [dim], FactorType.NEED_REPLICATION)
+    rule.add_factor(scales[rows], [None, rows], [None], FactorType.NEED_REPLICATION)
 
 
-@_target("mhlo.topk", takes=_ANY, gives=_ANY)
+@_target("mhlo.topk", operands=_ANY, results=_ANY)
 def _top_k(operands: Shapes, results: Shapes, rule: OpShardingRuleBuilder) -> None:
     """([i, j])->([i, j], [i, j]) need_replication={j} blocked_propagation={j}"""
     shape = operands[0]
     for dim, size in enumerate(shape):
         if size == results[0][dim]:
-            rule.common_factor(dim, size)
+            rule.add_common_factor(dim, size)
         else:
-            rule.common_factor(dim, size, FactorType.NEED_REPLICATION, is_blocked=True)
+            rule.add_common_factor(dim, size, FactorType.NEED_REPLICATION, is_blocked=True)
 
 
-@_target("ApproxTopK", "PartialReduce", takes=range(2, 5), gives=range(1, 3))
+@_target("ApproxTopK", "PartialReduce", operands=range(2, 5), results=range(1, 3))
 def _approximate_top_k(operands: Shapes, results: Shapes, rule: OpShardingRuleBuilder) -> None:
     """([i, j], [i, j], [], [])->([i, k], [i, k]) need_replication={k} blocked_propagation={k}"""
     for dim, size in enumerate(operands[0]):
         result_size = results[0][dim]
         if size == result_size:
-            rule.common_factor(dim, size)
+            rule.add_common_factor(dim, size)
             continue
         absent = [None] * (len(operands) - 2)
-        rule.factor(size, [dim, dim, *absent], [None] * len(results))
+        rule.add_factor(size, [dim, dim, *absent], [None] * len(results))
         no_operand, result_dims = [None] * len(operands), [dim] * len(results)
-        rule.factor(result_size, no_operand, result_dims, FactorType.NEED_REPLICATION, is_blocked=True)
+        rule.add_factor(result_size, no_operand, result_dims, FactorType.NEED_REPLICATION, is_blocked=True)

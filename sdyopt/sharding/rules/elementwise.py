@@ -1,4 +1,4 @@
-"""Sharding rules of the operations that work on each element by itself."""
+"""Sharding rules of elementwise operations."""
 
 from __future__ import annotations
 
@@ -71,10 +71,16 @@ _BINARY = (
 @sharding_rule(*_UNARY, *_BINARY)
 def elementwise(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([i, j], [i, j])->([i, j])"""
-    rule.number_dimensions(signature.result_types[0])
+    rule.set_pointwise(signature.result_types[0])
 
 
-@sharding_rule(SelectOp, ClampOp)
-def with_scalars(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
-    """([], [i, j], [i, j])->([i, j]): a predicate or limit may be one for all elements."""
-    rule.pointwise(signature.out.shape)
+@sharding_rule(SelectOp)
+def select(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
+    """([], [i, j], [i, j])->([i, j]), or pointwise if the predicate is not a scalar"""
+    rule.add_pointwise(signature[SelectOp.out].shape)
+
+
+@sharding_rule(ClampOp)
+def clamp(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
+    """([], [i, j], [])->([i, j]), or pointwise if the limits are not scalars"""
+    rule.add_pointwise(signature[ClampOp.out].shape)

@@ -1,8 +1,8 @@
-"""Sharding rules of gather and scatter, which are each other's reverse.
+"""Sharding rules of gather and scatter, each the inverse of the other.
 
-Slices lie in an operand at places that a tensor of indices gives. Gather takes them from there,
-scatter puts updates there. In both, every dimension of the slices comes from the operand (a window) or
-from the indices (a batch), or from both (a batch that the operand has as well).
+Both address slices of an operand by a tensor of indices: gather reads them, scatter writes updates to them.
+In both, every dimension of the slices corresponds to a dimension of the operand (a window dimension), of the
+indices (a batch dimension) or of both (a batching dimension of operand and indices).
 """
 
 from __future__ import annotations
@@ -27,68 +27,76 @@ from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
 def gather(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([k, j], [i, l])->([i, j]) reduction={k} need_replication={l}
 
-    i is the batch, j a window. A device that holds some of k gathers what it can from there, and zeros
-    otherwise, so that the sum over devices is what all would gather.
+    i is a batch dimension, j a window dimension. Sharded along k, each device gathers the rows of its own
+    shard and zeros for all others; the result is the sum over the devices.
     """
-    dims: GatherDimensions = signature.dimension_numbers
-    operand, indices = signature.operand.shape, signature.start_indices.shape
-    for slice_dim, size, dim, indices_dim in _origins(signature.result.shape, len(operand), dims):
+    dims = signature[GatherOp.dimension_numbers]
+    operand, indices = signature[GatherOp.operand].shape, signature[GatherOp.start_indices].shape
+    for slice_dim, size, dim, indices_dim in _slice_dims(
+        signature[GatherOp.result].shape, len(operand), dims
+    ):
         if dim is None or indices_dim is not None or operand[dim] == size:
-            rule.factor(size, [dim, indices_dim], [slice_dim])
+            rule.add_factor(size, [dim, indices_dim], [slice_dim])
         elif size == 1:
-            rule.factor(operand[dim], [dim, None], [None], FactorType.REDUCTION)
-            rule.factor(size, [None, None], [slice_dim], FactorType.NEED_REPLICATION)
+            rule.add_factor(operand[dim], [dim, None], [None], FactorType.REDUCTION)
+            rule.add_factor(size, [None, None], [slice_dim], FactorType.NEED_REPLICATION)
         else:
-            rule.factor(operand[dim], [dim, None], [slice_dim], FactorType.NEED_REPLICATION, is_blocked=True)
+            rule.add_factor(
+                operand[dim], [dim, None], [slice_dim], FactorType.NEED_REPLICATION, is_blocked=True
+            )
     for dim in dims.collapsed_slice_dims:
         factor_type = FactorType.NEED_REPLICATION if operand[dim] == 1 else FactorType.REDUCTION
-        rule.factor(operand[dim], [dim, None], [None], factor_type)
+        rule.add_factor(operand[dim], [dim, None], [None], factor_type)
     if (vector := dims.index_vector_dim) < len(indices):
-        rule.factor(indices[vector], [None, vector], [None], FactorType.NEED_REPLICATION)
+        rule.add_factor(indices[vector], [None, vector], [None], FactorType.NEED_REPLICATION)
 
 
-def _adds_up(op: ScatterOp) -> bool:
-    """Whether all updates are put together in one way, by which their order does not matter."""
+def _has_commutative_reducer(op: ScatterOp) -> bool:
+    """Whether all updates are combined by one and the same commutative operation."""
     block = op.update_computation.entry
-    last = None if block is None else block.last
-    if block is None or not isinstance(last, ReturnOp):
+    terminator = None if block is None else block.last
+    if block is None or not isinstance(terminator, ReturnOp):
         return False
-    reducers = {_reducer(block.arguments, index, value) for index, value in enumerate(last.operands)}
+    reducers = {_reducer(block.arguments, index, value) for index, value in enumerate(terminator.operands)}
     return len(reducers) == 1 and None not in reducers
 
 
-@sharding_rule(ScatterOp, seeing=_adds_up)
-def scatter(signature: OpSignature, rule: OpShardingRuleBuilder, adds_up: bool) -> None:
+@sharding_rule(ScatterOp, context=_has_commutative_reducer)
+def scatter(signature: OpSignature, rule: OpShardingRuleBuilder, is_commutative: bool) -> None:
     """([k, j], [i, l], [i, j])->([k, j]) reduction={i} need_replication={l}
 
-    A device that holds some of the updates scatters those into zeros, if all can be put together later.
+    Sharded along i, each device scatters its own updates into zeros, and the results are reduced over the
+    devices. This needs a commutative reducer; otherwise i needs replication.
     """
-    dims = _reversed(signature.scatter_dimension_numbers)
-    count = len(signature.inputs)
-    operand, indices = signature.inputs[0].shape, signature.scatter_indices.shape
+    dims = _gather_dimensions(signature[ScatterOp.scatter_dimension_numbers])
+    count = len(signature[ScatterOp.inputs])
+    operand = signature[ScatterOp.inputs][0].shape
+    indices, updates = signature[ScatterOp.scatter_indices].shape, signature[ScatterOp.updates][0].shape
 
-    def factor(
+    def add_factor(
         size: int, dim: int | None, indices_dim: int | None, update_dim: int | None, factor_type: FactorType
     ) -> None:
-        rule.factor(size, [dim] * count + [indices_dim] + [update_dim] * count, [dim] * count, factor_type)
+        rule.add_factor(
+            size, [dim] * count + [indices_dim] + [update_dim] * count, [dim] * count, factor_type
+        )
 
-    for update_dim, size, dim, indices_dim in _origins(signature.updates[0].shape, len(operand), dims):
+    for update_dim, size, dim, indices_dim in _slice_dims(updates, len(operand), dims):
         if dim is None:
-            factor_type = FactorType.REDUCTION if adds_up else FactorType.NEED_REPLICATION
-            factor(size, None, indices_dim, update_dim, factor_type)
+            factor_type = FactorType.REDUCTION if is_commutative else FactorType.NEED_REPLICATION
+            add_factor(size, None, indices_dim, update_dim, factor_type)
         elif indices_dim is not None or operand[dim] == size:
-            factor(size, dim, indices_dim, update_dim, FactorType.PASS_THROUGH)
+            add_factor(size, dim, indices_dim, update_dim, FactorType.PASS_THROUGH)
         else:
-            factor(operand[dim], dim, None, None, FactorType.NEED_REPLICATION)
-            factor(size, None, None, update_dim, FactorType.NEED_REPLICATION)
+            add_factor(operand[dim], dim, None, None, FactorType.NEED_REPLICATION)
+            add_factor(size, None, None, update_dim, FactorType.NEED_REPLICATION)
     for dim in dims.collapsed_slice_dims:
-        factor(operand[dim], dim, None, None, FactorType.PASS_THROUGH)
+        add_factor(operand[dim], dim, None, None, FactorType.PASS_THROUGH)
     if (vector := dims.index_vector_dim) < len(indices):
-        factor(indices[vector], None, vector, None, FactorType.NEED_REPLICATION)
+        add_factor(indices[vector], None, vector, None, FactorType.NEED_REPLICATION)
 
 
-class _Origin(NamedTuple):
-    """A dimension of the slices, and which of operand and indices it is."""
+class _SliceDim(NamedTuple):
+    """A dimension of the slices, and the corresponding dimensions of operand and indices."""
 
     slice_dim: int
     size: int
@@ -96,21 +104,23 @@ class _Origin(NamedTuple):
     indices_dim: int | None
 
 
-def _origins(slices: Sequence[int], operand_rank: int, dims: GatherDimensions) -> Iterator[_Origin]:
-    gone = {*dims.collapsed_slice_dims, *dims.operand_batching_dims}
-    windows = iter([dim for dim in range(operand_rank) if dim not in gone])
-    batches = iter([dim for dim in range(len(slices) + 1) if dim != dims.index_vector_dim])
-    paired = dict(zip(dims.start_indices_batching_dims, dims.operand_batching_dims, strict=True))
-    for slice_dim, size in enumerate(slices):
+def _slice_dims(slice_shape: Sequence[int], operand_rank: int, dims: GatherDimensions) -> Iterator[_SliceDim]:
+    non_window_dims = {*dims.collapsed_slice_dims, *dims.operand_batching_dims}
+    window_dims = iter([dim for dim in range(operand_rank) if dim not in non_window_dims])
+    batch_dims = iter([dim for dim in range(len(slice_shape) + 1) if dim != dims.index_vector_dim])
+    operand_batching_dims = dict(
+        zip(dims.start_indices_batching_dims, dims.operand_batching_dims, strict=True)
+    )
+    for slice_dim, size in enumerate(slice_shape):
         if slice_dim in dims.offset_dims:
-            yield _Origin(slice_dim, size, next(windows), None)
+            yield _SliceDim(slice_dim, size, next(window_dims), None)
         else:
-            indices_dim = next(batches)
-            yield _Origin(slice_dim, size, paired.get(indices_dim), indices_dim)
+            indices_dim = next(batch_dims)
+            yield _SliceDim(slice_dim, size, operand_batching_dims.get(indices_dim), indices_dim)
 
 
-def _reversed(dims: ScatterDimensions) -> GatherDimensions:
-    """The dimensions of the gather that would take out again what is put in."""
+def _gather_dimensions(dims: ScatterDimensions) -> GatherDimensions:
+    """The dimension numbers of the gather that reads the slices which a scatter writes."""
     return GatherDimensions(
         dims.update_window_dims,
         dims.inserted_window_dims,
@@ -125,10 +135,10 @@ _REDUCERS = (AddOp, MulOp, MaxOp, MinOp)
 
 
 def _reducer(arguments: Sequence[Value], index: int, value: Value) -> type[Op] | None:
-    """The operation that makes returned value number `index`, if it only puts its two elements together."""
+    """The commutative operation that combines the two elements of result `index`, if the value is one."""
     op = value.defining_op
     is_logical = isinstance(op, AndOp | OrOp) and element_of(value.type) is I1
     if op is None or not (is_logical or isinstance(op, _REDUCERS)):
         return None
-    pair = {arguments[index], arguments[index + len(arguments) // 2]}
-    return type(op) if set(op.operands) == pair else None
+    elements = {arguments[index], arguments[index + len(arguments) // 2]}
+    return type(op) if set(op.operands) == elements else None

@@ -1,4 +1,4 @@
-"""The sharding rule of random numbers."""
+"""The sharding rule of rng_bit_generator."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
 
 @sharding_rule(RngBitGeneratorOp)
 def rng_bit_generator(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
-    """([i])->([i], [j]) need_replication={i} blocked_propagation={i}: all devices have the state"""
-    for dim, size in enumerate(signature.initial_state.shape):
-        rule.factor(size, [dim], [dim, None], FactorType.NEED_REPLICATION, is_blocked=True)
-    for dim, size in enumerate(signature.output.shape):
-        rule.factor(size, [None], [None, dim])
+    """([i])->([i], [j]) need_replication={i} blocked_propagation={i}: every device needs the whole state"""
+    for dim, size in enumerate(signature[RngBitGeneratorOp.initial_state].shape):
+        rule.add_factor(size, [dim], [dim, None], FactorType.NEED_REPLICATION, is_blocked=True)
+    for dim, size in enumerate(signature[RngBitGeneratorOp.output].shape):
+        rule.add_factor(size, [None], [None, dim])

@@ -1,10 +1,14 @@
-"""Sharding rules of the operations that put elements together, or in order."""
+"""Sharding rules of reduce, reduce_window, select_and_scatter and sort."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from sdyopt.dialects.stablehlo.reduction import ReduceOp, ReduceWindowOp, SortOp
 from sdyopt.dialects.stablehlo.scatter import SelectAndScatterOp
 from sdyopt.dialects.stablehlo.window import pairs_of
+from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder
 from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
@@ -13,59 +17,75 @@ from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
 @sharding_rule(ReduceOp)
 def reduce(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([i, j], [])->([i]) reduction={j}"""
-    count = len(signature.inputs)
+    inputs, reduced_dims = signature[ReduceOp.inputs], signature[ReduceOp.dimensions]
+    count = len(inputs)
     result_dim = 0
-    for dim, size in enumerate(signature.inputs[0].shape):
+    for dim, size in enumerate(inputs[0].shape):
         operand_dims = [dim] * count + [None] * count
-        if dim in signature.dimensions:
-            rule.factor(size, operand_dims, [None] * count, FactorType.REDUCTION)
+        if dim in reduced_dims:
+            rule.add_factor(size, operand_dims, [None] * count, FactorType.REDUCTION)
         else:
-            rule.factor(size, operand_dims, [result_dim] * count)
+            rule.add_factor(size, operand_dims, [result_dim] * count)
             result_dim += 1
 
 
 @sharding_rule(ReduceWindowOp)
 def reduce_window(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
-    """([i, j], [])->([i, j]) permutation={j}: j is as many windows as there are, at most partly apart"""
-    for dim, size in enumerate(signature.out[0].shape):
-        if _is_window_of_one(signature, dim):
-            rule.common_factor(dim, size)
+    """([i, j], [])->([i, j]) permutation={j}: j is the number of windows, which may overlap"""
+    window = _Window(
+        signature[ReduceWindowOp.window_dimensions],
+        signature[ReduceWindowOp.window_strides],
+        signature[ReduceWindowOp.padding],
+    )
+    for dim, size in enumerate(signature[ReduceWindowOp.out][0].shape):
+        if window.is_single_element(dim):
+            rule.add_common_factor(dim, size)
         else:
-            rule.common_factor(dim, size, FactorType.PERMUTATION, is_blocked=rule.is_conservative)
+            rule.add_common_factor(dim, size, FactorType.PERMUTATION, is_blocked=rule.is_conservative)
 
 
 @sharding_rule(SelectAndScatterOp)
 def select_and_scatter(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
-    """([i, k], [i, j], [])->([i, k]) need_replication={j} permutation={k}: j are windows, of the source"""
-    for dim, size in enumerate(signature.out.shape):
-        if _is_window_of_one(signature, dim):
-            rule.common_factor(dim, size)
+    """([i, k], [i, j], [])->([i, k]) need_replication={j} permutation={k}: one j per window"""
+    window = _Window(
+        signature[SelectAndScatterOp.window_dimensions],
+        signature[SelectAndScatterOp.window_strides],
+        signature[SelectAndScatterOp.padding],
+    )
+    source = signature[SelectAndScatterOp.source].shape
+    for dim, size in enumerate(signature[SelectAndScatterOp.out].shape):
+        if window.is_single_element(dim):
+            rule.add_common_factor(dim, size)
             continue
         is_blocked = rule.is_conservative
-        source_size = signature.source.shape[dim]
-        rule.factor(source_size, [None, dim, None], [None], FactorType.NEED_REPLICATION, is_blocked)
-        rule.factor(size, [dim, None, None], [dim], FactorType.PERMUTATION, is_blocked)
+        rule.add_factor(source[dim], [None, dim, None], [None], FactorType.NEED_REPLICATION, is_blocked)
+        rule.add_factor(size, [dim, None, None], [dim], FactorType.PERMUTATION, is_blocked)
 
 
 @sharding_rule(SortOp)
 def sort(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([i, j], [i, j])->([i, j], [i, j]) need_replication={j}
 
-    Propagation is blocked along the dimension that is sorted if that is the only one of any size.
+    Propagation is blocked along the sort dimension if all other dimensions have size 1.
     """
-    shape = signature.inputs[0].shape
-    is_blocked = all(dim == signature.dimension or size == 1 for dim, size in enumerate(shape))
+    shape, sort_dim = signature[SortOp.inputs][0].shape, signature[SortOp.dimension]
+    is_blocked = all(dim == sort_dim or size == 1 for dim, size in enumerate(shape))
     for dim, size in enumerate(shape):
-        if dim == signature.dimension:
-            rule.common_factor(dim, size, FactorType.NEED_REPLICATION, is_blocked)
+        if dim == sort_dim:
+            rule.add_common_factor(dim, size, FactorType.NEED_REPLICATION, is_blocked)
         else:
-            rule.common_factor(dim, size)
+            rule.add_common_factor(dim, size)
 
 
-def _is_window_of_one(signature: OpSignature, dim: int) -> bool:
-    """Whether the window is a single element along a dimension, and moves on by one."""
-    if signature.padding is not None and any(pairs_of(signature.padding)[dim]):
-        return False
-    return all(
-        not sizes or sizes[dim] == 1 for sizes in (signature.window_dimensions, signature.window_strides)
-    )
+class _Window(NamedTuple):
+    """A sliding window: sizes and strides per dimension (None: 1), and padding (None: 0)."""
+
+    sizes: Sequence[int] | None
+    strides: Sequence[int] | None
+    padding: DenseElements | None
+
+    def is_single_element(self, dim: int) -> bool:
+        """Whether each window along a dimension is one element of the operand, in order."""
+        if self.padding is not None and any(pairs_of(self.padding)[dim]):
+            return False
+        return all(not values or values[dim] == 1 for values in (self.sizes, self.strides))

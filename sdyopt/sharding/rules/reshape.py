@@ -1,8 +1,9 @@
-"""The sharding rule of reshape: dimensions that are split up, joined, or both.
+"""The sharding rule of reshape, which splits dimensions, merges them, or both.
 
-Both shapes are the same elements in the same order, so from the major end on they agree as long as
-the products of their factors do. A factor that both sides have there is common, and carries shardings
-over. Where they have none, each gets factors of its own until the products agree again.
+Both shapes are read from the major-most dimension on, and divided into factors. While the products of the
+factors read so far are equal, a common divisor of the next dimensions is a factor of both, along which
+shardings propagate. Otherwise the shape with the smaller product gets a factor of its own until the products
+are equal again.
 """
 
 from __future__ import annotations
@@ -18,72 +19,73 @@ from sdyopt.sharding.op_sharding_rule_registry import NoRule, sharding_rule
 
 @sharding_rule(ReshapeOp)
 def reshape(signature: OpSignature, rule: OpShardingRuleBuilder) -> NoRule | None:
-    """([ij])->([i, j]), or with dimensions that do not fit together, ([i, k])->([j, l])"""
-    operand, result = signature.operand, signature.out
+    """([ij])->([i, j]), or without a common divisor, ([i, k])->([j, l])"""
+    operand, result = signature[ReshapeOp.operand], signature[ReshapeOp.out]
     if not operand.has_static_shape or not result.has_static_shape:
         return NoRule()
     if not operand.num_elements == result.num_elements > 0:
         return NoRule()
-    old, new = _Side(operand.shape), _Side(result.shape)
-    while not (old.is_done and new.is_done):
-        if old.is_at_one:
-            rule.factor(1, [old.pass_by()], [None])
-        elif new.is_at_one:
-            rule.factor(1, [None], [new.pass_by()])
-        elif old.product != new.product:
-            behind, ahead = (old, new) if old.product < new.product else (new, old)
-            size = behind.factor_towards(ahead)
-            dim = behind.take(size)
-            rule.factor(size, *(([dim], [None]) if behind is old else ([None], [dim])))
-        elif (size := gcd(old.left, new.left)) > 1:
-            rule.factor(size, [old.take(size)], [new.take(size)])
+    source, target = _ShapeReader(operand.shape), _ShapeReader(result.shape)
+    while not (source.is_done and target.is_done):
+        if source.has_unit_dim:
+            rule.add_factor(1, [source.advance()], [None])
+        elif target.has_unit_dim:
+            rule.add_factor(1, [None], [target.advance()])
+        elif source.product != target.product:
+            smaller, larger = (source, target) if source.product < target.product else (target, source)
+            size = smaller.factor_towards(larger)
+            dim = smaller.take_factor(size)
+            rule.add_factor(size, *(([dim], [None]) if smaller is source else ([None], [dim])))
+        elif (size := gcd(source.remaining, target.remaining)) > 1:
+            rule.add_factor(size, [source.take_factor(size)], [target.take_factor(size)])
         else:
-            size, new_size = old.left, new.left
-            rule.factor(size, [old.take(size)], [None])
-            rule.factor(new_size, [None], [new.take(new_size)])
+            size, target_size = source.remaining, target.remaining
+            rule.add_factor(size, [source.take_factor(size)], [None])
+            rule.add_factor(target_size, [None], [target.take_factor(target_size)])
     return None
 
 
-class _Side:
-    """One of the shapes, and how far it has been taken apart.
+class _ShapeReader:
+    """A shape of which a prefix has been divided into factors.
 
-    `product` is that of all factors so far, `left` what is left of the dimension that is next.
+    `product` is the product of these factors, `remaining` the size of the current dimension over its factors.
     """
 
     def __init__(self, shape: Sequence[int]) -> None:
         self._shape = shape
         self._dim = 0
         self.product = 1
-        self.left = shape[0] if shape else 1
+        self.remaining = shape[0] if shape else 1
 
     @property
     def is_done(self) -> bool:
         return self._dim == len(self._shape)
 
     @property
-    def is_at_one(self) -> bool:
-        """Whether the next dimension is of size 1, and so has no part in it."""
+    def has_unit_dim(self) -> bool:
+        """Whether the current dimension has size 1, so that it takes no part in the reshape."""
         return not self.is_done and self._shape[self._dim] == 1
 
-    def pass_by(self) -> int:
-        """Goes on to the next dimension. Returns the one that is done."""
+    def advance(self) -> int:
+        """Moves to the next dimension; returns the current one."""
         self._dim += 1
-        self.left = 1 if self.is_done else self._shape[self._dim]
+        self.remaining = 1 if self.is_done else self._shape[self._dim]
         return self._dim - 1
 
-    def take(self, size: int) -> int:
-        """Takes a factor from the next dimension. Returns that dimension."""
+    def take_factor(self, size: int) -> int:
+        """Takes a factor off the current dimension; returns this dimension."""
         self.product *= size
-        self.left //= size
-        return self.pass_by() if self.left == 1 else self._dim
+        self.remaining //= size
+        return self.advance() if self.remaining == 1 else self._dim
 
-    def factor_towards(self, other: _Side) -> int:
-        """The factor to take next, given that the other side is ahead.
+    def factor_towards(self, other: _ShapeReader) -> int:
+        """The factor to take next if the other shape has the larger product.
 
-        Best is one with which both products agree; else all that the other side can not use.
+        It is the factor that makes both products equal, if it divides this dimension; otherwise the part of
+        this dimension that has no divisor in common with the other.
         """
-        missing, rest = divmod(other.product, self.product)
-        if rest == 0 and self.left % missing == 0:
-            return missing
-        common = gcd(self.left, other.left)
-        return self.left // common if self.left > common else self.left
+        quotient, rest = divmod(other.product, self.product)
+        if rest == 0 and self.remaining % quotient == 0:
+            return quotient
+        common = gcd(self.remaining, other.remaining)
+        return self.remaining // common if self.remaining > common else self.remaining

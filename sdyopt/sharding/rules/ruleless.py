@@ -1,7 +1,7 @@
-"""The operations that rightly have no sharding rule.
+"""The operations that need no sharding rule.
 
-They stand for the program's structure, have nothing to shard, or are taken care of elsewhere. So are
-operations with data-flow edges and terminators, which need not be named.
+They are structural, have nothing to shard, or are handled by the propagation itself. Terminators and
+operations with data-flow edges need no rule either, and are not listed.
 """
 
 from __future__ import annotations
@@ -32,12 +32,18 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.sharding.op_sharding_rule_builder import OpShardingRuleBuilder
 from sdyopt.sharding.op_sharding_rule_registry import NoRule, sharding_rule
 
-_STRUCTURE = (ModuleOp, FuncOp, CallOp, MeshOp, AfterAllOp, CreateTokenOp)
+_STRUCTURAL = (ModuleOp, FuncOp, CallOp, MeshOp, AfterAllOp, CreateTokenOp)
 _NOTHING_TO_SHARD = (ConstantOp, SdyConstantOp, IotaOp, PartitionIdOp, GetTupleElementOp)
-_TRANSFER = (InfeedOp, OutfeedOp, RecvOp, SendOp)
-_BY_PROPAGATION = (DataFlowEdgeOp, FuncDataFlowEdgeOp, PropagationBarrierOp, ReshardOp, ShardingGroupOp)
+_HOST_TRANSFER = (InfeedOp, OutfeedOp, RecvOp, SendOp)
+_HANDLED_BY_PROPAGATION = (
+    DataFlowEdgeOp,
+    FuncDataFlowEdgeOp,
+    PropagationBarrierOp,
+    ReshardOp,
+    ShardingGroupOp,
+)
 
 
-@sharding_rule(*_STRUCTURE, *_NOTHING_TO_SHARD, *_TRANSFER, *_BY_PROPAGATION)
+@sharding_rule(*_STRUCTURAL, *_NOTHING_TO_SHARD, *_HOST_TRANSFER, *_HANDLED_BY_PROPAGATION)
 def no_rule(signature: OpSignature, rule: OpShardingRuleBuilder) -> NoRule:
     return NoRule()

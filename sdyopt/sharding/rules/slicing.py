@@ -1,6 +1,8 @@
-"""Sharding rules of the operations that take parts of tensors, or make them parts of larger ones."""
+"""Sharding rules of slice, pad, dynamic_slice, dynamic_update_slice and concatenate."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from sdyopt.dialects.sdy.ops import ConstantOp
 from sdyopt.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
@@ -12,19 +14,35 @@ from sdyopt.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleB
 from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
 
 
-@sharding_rule(SliceOp, PadOp)
-def static_bounds(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
-    """([i, j])->([i, j]) permutation={i}: what changes its size is moved, to places known beforehand."""
-    rule.pointwise_if_same(
-        signature.operand.shape, signature.out.shape, FactorType.PERMUTATION, is_blocked=rule.is_conservative
+@sharding_rule(SliceOp)
+def slice(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
+    """([i, j])->([i, j]) permutation={i}, where i is sliced"""
+    _add_static_bounds(rule, signature[SliceOp.operand].shape, signature[SliceOp.out].shape)
+
+
+@sharding_rule(PadOp)
+def pad(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
+    """([i, j], [])->([i, j]) permutation={i}, where i is padded"""
+    _add_static_bounds(rule, signature[PadOp.operand].shape, signature[PadOp.out].shape)
+
+
+def _add_static_bounds(
+    rule: OpShardingRuleBuilder, shape: Sequence[int], result_shape: Sequence[int]
+) -> None:
+    """Adds a factor per dimension. Where the size changes, elements move between devices by fixed offsets."""
+    rule.add_pointwise_with_type_for_mismatch(
+        shape, result_shape, FactorType.PERMUTATION, is_mismatch_blocked=rule.is_conservative
     )
 
 
 @sharding_rule(DynamicSliceOp)
 def dynamic_slice(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([i, j], [], [])->([i, j]) need_replication={i} blocked_propagation={i}"""
-    rule.pointwise_if_same(
-        signature.operand.shape, signature.out.shape, FactorType.NEED_REPLICATION, is_blocked=True
+    rule.add_pointwise_with_type_for_mismatch(
+        signature[DynamicSliceOp.operand].shape,
+        signature[DynamicSliceOp.out].shape,
+        FactorType.NEED_REPLICATION,
+        is_mismatch_blocked=True,
     )
 
 
@@ -32,47 +50,48 @@ def _has_constant_indices(op: DynamicUpdateSliceOp) -> bool:
     return all(_is_constant(index) for index in op.start_indices)
 
 
-@sharding_rule(DynamicUpdateSliceOp, seeing=_has_constant_indices)
+@sharding_rule(DynamicUpdateSliceOp, context=_has_constant_indices)
 def dynamic_update_slice(
     signature: OpSignature, rule: OpShardingRuleBuilder, has_constant_indices: bool
 ) -> None:
     """([i, k], [j, k], [], [])->([i, k]) need_replication={j}
 
-    Each device puts in what belongs to its part of the operand, for which it needs all of the update
-    unless the place is known beforehand.
+    Each device updates its own shard of the operand. It needs the whole update, unless the start indices are
+    constants.
     """
     factor_type = FactorType.PASS_THROUGH if has_constant_indices else FactorType.NEED_REPLICATION
-    indices = [None] * len(signature.start_indices)
-    for dim, (size, update_size) in enumerate(
-        zip(signature.operand.shape, signature.update.shape, strict=True)
-    ):
+    shape = signature[DynamicUpdateSliceOp.operand].shape
+    update_shape = signature[DynamicUpdateSliceOp.update].shape
+    indices = [None] * len(signature[DynamicUpdateSliceOp.start_indices])
+    for dim, (size, update_size) in enumerate(zip(shape, update_shape, strict=True)):
         if size == update_size:
-            rule.factor(size, [dim, dim, *indices], [dim])
+            rule.add_factor(size, [dim, dim, *indices], [dim])
         else:
-            rule.factor(size, [dim, None, *indices], [dim])
-            rule.factor(update_size, [None, dim, *indices], [None], factor_type)
+            rule.add_factor(size, [dim, None, *indices], [dim])
+            rule.add_factor(update_size, [None, dim, *indices], [None], factor_type)
 
 
-def _joins_slices(op: ConcatenateOp) -> bool:
-    """Whether all operands are slices, or all are the same tensor and slices of it."""
+def _concatenates_slices(op: ConcatenateOp) -> bool:
+    """Whether all operands are slices, or a tensor and slices of it."""
     operands = op.inputs
-    sliced = [isinstance(value.defining_op, SliceOp) for value in operands]
-    return all(sliced) or (any(sliced) and len({_before_slice(value) for value in operands}) == 1)
+    are_slices = [isinstance(value.defining_op, SliceOp) for value in operands]
+    return all(are_slices) or (any(are_slices) and len({_sliced_value(value) for value in operands}) == 1)
 
 
-@sharding_rule(ConcatenateOp, seeing=_joins_slices)
-def concatenate(signature: OpSignature, rule: OpShardingRuleBuilder, joins_slices: bool) -> None:
-    """([i, j], [i, j])->([i, j]) need_replication={i}, or permutation={i} if it joins slices"""
-    for dim, size in enumerate(signature.out.shape):
-        if dim != signature.dimension:
-            rule.common_factor(dim, size)
+@sharding_rule(ConcatenateOp, context=_concatenates_slices)
+def concatenate(signature: OpSignature, rule: OpShardingRuleBuilder, of_slices: bool) -> None:
+    """([i, j], [i, j])->([i, j]) need_replication={i}, or permutation={i} if the operands are slices"""
+    concatenated_dim = signature[ConcatenateOp.dimension]
+    for dim, size in enumerate(signature[ConcatenateOp.out].shape):
+        if dim != concatenated_dim:
+            rule.add_common_factor(dim, size)
         elif not rule.is_conservative:
-            rule.common_factor(
-                dim, size, FactorType.PERMUTATION if joins_slices else FactorType.NEED_REPLICATION
+            rule.add_common_factor(
+                dim, size, FactorType.PERMUTATION if of_slices else FactorType.NEED_REPLICATION
             )
 
 
-def _before_slice(value: Value) -> Value:
+def _sliced_value(value: Value) -> Value:
     definition = value.defining_op
     return definition.operand if isinstance(definition, SliceOp) else value
 

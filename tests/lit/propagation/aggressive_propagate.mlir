@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2, "z"=2]>
 
-// Of two dimensions that want the same axis, that of the first operand gets it.
+// Two dimensions of the result conflict over "x"; the one of the first operand is preferred.
 // CHECK-LABEL: func.func @first_operand
 // CHECK-SAME: (%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {?}]>}, %arg1: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"x"}]>})
 // CHECK-SAME: -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}, {?}]>})
@@ -17,7 +17,7 @@ func.func @first_operand(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh
 
 sdy.mesh @mesh = <["x"=2, "y"=2, "z"=2]>
 
-// Unless another is split along more devices.
+// In elementwise operations, a larger sharded size is preferred to the first operand.
 // CHECK-LABEL: func.func @more_devices
 // CHECK-SAME: (%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {?}]>}, %arg1: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"x", "y"}]>})
 // CHECK-SAME: -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"x", "y", ?}]>})
@@ -32,7 +32,7 @@ func.func @more_devices(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh,
 
 sdy.mesh @mesh = <["x"=2, "y"=2, "z"=2]>
 
-// Or comes from a larger tensor, in operations that are not elementwise.
+// The dimension of the larger tensor is preferred.
 // CHECK-LABEL: func.func @larger_tensor
 // CHECK-SAME: (%arg0: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {?}]>}, %arg1: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"x"}]>})
 // CHECK-SAME: -> (tensor<4x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"x", ?}]>})

@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// An axis goes from an operand to the result, and to what the function returns.
+// An axis propagates from an operand to the result, and to the result of the function.
 // CHECK-LABEL: func.func @forward
 // CHECK-SAME: (%arg0: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
 // CHECK-SAME: -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}, {?}]>})
@@ -16,7 +16,7 @@ func.func @forward(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// And from a result to the operand.
+// An axis propagates from a result to the operand.
 // CHECK-LABEL: func.func @backward
 // CHECK-SAME: (%arg0: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"y", ?}]>})
 // CHECK-SAME: -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>})
@@ -30,7 +30,7 @@ func.func @backward(%a: tensor<8x4xf32>) -> (tensor<8x4xf32> {sdy.sharding = #sd
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// A dimension that is closed stays as it is, and stands in the way of all others.
+// A closed dimension is a conflict: the axis propagates to no tensor.
 // CHECK-LABEL: func.func @closed
 // CHECK-SAME: (%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %arg1: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>})
 // CHECK: %0 = stablehlo.add %arg0, %arg1
@@ -44,7 +44,7 @@ func.func @closed(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// Where operands want different things, what they agree on goes on.
+// If operands have incompatible axes, their common prefix propagates.
 // CHECK-LABEL: func.func @agreement
 // CHECK-SAME: (%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}]>}, %arg1: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
 // CHECK-SAME: -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}]>})
@@ -59,7 +59,7 @@ func.func @agreement(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// An axis along which a value is to be replicated does not shard it.
+// An axis along which a value is replicated does not shard it.
 // CHECK-LABEL: func.func @replicated
 // CHECK-SAME: (%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %arg1: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}], replicated={"x"}>})
 // CHECK: %0 = stablehlo.add %arg0, %arg1
@@ -73,7 +73,7 @@ func.func @replicated(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"
 
 sdy.mesh @mesh = <["x"=4]>
 
-// A dimension that is split in two gives its axis to both parts.
+// The axis of a dimension that a reshape splits shards both factors, as sub-axes.
 // CHECK-LABEL: func.func @split_axis
 // CHECK-SAME: (%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
 // CHECK-SAME: -> (tensor<2x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2, ?}, {"x":(2)2, ?}]>})
@@ -87,7 +87,7 @@ func.func @split_axis(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"
 
 sdy.mesh @mesh = <["x"=3]>
 
-// An axis that does not divide the major part of a dimension does not get into the parts.
+// An axis that does not divide the major factor of a dimension overflows, and does not propagate.
 // CHECK-LABEL: func.func @overflow
 // CHECK-SAME: (%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
 // CHECK: %0 = stablehlo.reshape %arg0
@@ -100,7 +100,7 @@ func.func @overflow(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
 
 sdy.mesh @mesh = <["x"=2]>
 
-// Over a barrier shardings go in the allowed direction only.
+// Shardings propagate through a barrier in its allowed direction only.
 // CHECK-LABEL: func.func @barrier
 // CHECK-SAME: (%arg0: tensor<8xf32>, %arg1: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}]>})
 // CHECK-SAME: -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}]>}, tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}]>})
@@ -120,7 +120,7 @@ func.func @barrier(%a: tensor<8xf32>, %b: tensor<8xf32>) -> (tensor<8xf32>, tens
 
 sdy.mesh @mesh = <["x"=2]>
 
-// What one value of a group gets, all get.
+// All values of a sharding group have the same sharding.
 // CHECK-LABEL: func.func @group
 // CHECK-SAME: (%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %arg1: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}]>})
 // CHECK-SAME: -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}]>})
@@ -139,7 +139,7 @@ func.func @group(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>
 sdy.mesh @mesh = <["x"=2]>
 sdy.mesh @other = <["x"=4]>
 
-// Shardings over different meshes leave each other alone.
+// Shardings with different meshes do not propagate to each other.
 // CHECK-LABEL: func.func @meshes
 // CHECK-SAME: (%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %arg1: tensor<8xf32> {sdy.sharding = #sdy.sharding<@other, [{"x"}]>})
 // CHECK: %0 = stablehlo.add %arg0, %arg1
@@ -151,7 +151,7 @@ func.func @meshes(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]
 
 // -----
 
-// What nobody uses goes, as it does in every pass that rewrites greedily.
+// Dead operations are erased, as in every greedy rewrite.
 // CHECK-LABEL: func.func @dead
 // CHECK-NEXT: return
 func.func @dead(%a: tensor<8xf32>) {

@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// Into a manual computation and out of it go free axes, behind the manual ones.
+// Free axes propagate into and out of a manual computation, after the manual axes.
 // CHECK-LABEL: func.func @manual
 // CHECK-SAME: (%arg0: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>})
 // CHECK-SAME: -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}, {"y", ?}]>})
@@ -21,7 +21,7 @@ func.func @manual(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// A loop has one sharding for what goes in, round and out.
+// A loop-carried value has one sharding.
 // CHECK-LABEL: func.func @loop
 // CHECK-SAME: (%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %arg1: tensor<i32>, %arg2: tensor<i32>)
 // CHECK-SAME: -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}]>})

@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// In a group whose values are sharded in different ways, a constraint behind each takes its place.
+// If the values of a group have different shardings, a constraint after each becomes the member instead.
 // CHECK-LABEL: func.func @conflict
 // CHECK-NEXT: %[[FIRST:.*]] = sdy.sharding_constraint %arg0 <@mesh, [{"x", ?}]>
 // CHECK-NEXT: %[[SUM:.*]] = stablehlo.add %arg1, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>}
@@ -21,7 +21,7 @@ func.func @conflict(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// A value that is in its group twice gets two.
+// A value that is in its group twice gets two constraints.
 // CHECK-LABEL: func.func @twice
 // CHECK: %[[SUM:.*]] = stablehlo.add
 // CHECK-NEXT: %[[INNER:.*]] = sdy.sharding_constraint %[[SUM]] <@mesh, [{"x", ?}]>

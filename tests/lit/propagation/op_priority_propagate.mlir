@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// What the elementwise operation passes on is there before the product could want something else.
+// The elementwise operation propagates in an earlier round than the dot, whose axes conflict.
 // CHECK-LABEL: func.func @elementwise_first
 // CHECK-SAME: (%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {?}]>}, %arg1: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"x", ?}]>})
 // CHECK-SAME: -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"x"}]>})
@@ -19,7 +19,7 @@ func.func @elementwise_first(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// Slices of dynamic position pass shardings back as well, though in a later round.
+// Dynamic slices propagate backward as well, in a later round.
 // CHECK-LABEL: func.func @slice
 // CHECK-SAME: (%arg0: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}, {?}]>}, %arg1: tensor<i32>)
 // CHECK-SAME: -> (tensor<16x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {?}]>})
@@ -33,7 +33,7 @@ func.func @slice(%a: tensor<16x8xf32>, %i: tensor<i32>) -> (tensor<16x4xf32> {sd
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// A rule that is written on a barrier counts in the rounds of operations that do not just pass things on.
+// The custom rule of a barrier propagates in the rounds of operations that are not pass-through.
 // CHECK-LABEL: func.func @rule_on_barrier
 // CHECK: sdy.propagation_barrier %arg0 allowed_direction=BACKWARD {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", ?}]>]>
 func.func @rule_on_barrier(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<8xf32>, tensor<8xf32>) {

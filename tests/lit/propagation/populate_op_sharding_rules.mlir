@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -sdy-populate-op-sharding-rules | filecheck %s
 
-// What works on each element by itself ties every dimension of every tensor.
+// Elementwise operations have a common factor for each dimension.
 // CHECK-LABEL: func.func @elementwise
 func.func @elementwise(%a: tensor<8x4xf32>, %b: tensor<8x4xf32>) {
   // CHECK: stablehlo.add{{.*}}#sdy.op_sharding_rule<([i, j], [i, j])->([i, j]) {i=8, j=4}>
@@ -10,7 +10,7 @@ func.func @elementwise(%a: tensor<8x4xf32>, %b: tensor<8x4xf32>) {
   return
 }
 
-// Numbers have no dimensions, and still a rule.
+// Scalars have no factors, and still a rule.
 // CHECK-LABEL: func.func @scalars
 func.func @scalars(%a: tensor<f32>) {
   // CHECK: stablehlo.sine {{.*}}#sdy.op_sharding_rule<([])->([])>
@@ -18,7 +18,7 @@ func.func @scalars(%a: tensor<f32>) {
   return
 }
 
-// A predicate for all elements has none of the factors.
+// A scalar predicate has no factors.
 // CHECK-LABEL: func.func @one_predicate
 func.func @one_predicate(%p: tensor<i1>, %a: tensor<8x4xf32>) {
   // CHECK: stablehlo.select{{.*}}#sdy.op_sharding_rule<([], [i, j], [i, j])->([i, j]) {i=8, j=4}>
@@ -26,7 +26,7 @@ func.func @one_predicate(%p: tensor<i1>, %a: tensor<8x4xf32>) {
   return
 }
 
-// Neither have limits for all elements.
+// Scalar limits have no factors.
 // CHECK-LABEL: func.func @one_limit
 func.func @one_limit(%min: tensor<f32>, %a: tensor<8x4xf32>, %max: tensor<8x4xf32>) {
   // CHECK: stablehlo.clamp{{.*}}#sdy.op_sharding_rule<([], [i, j], [i, j])->([i, j]) {i=8, j=4}>
@@ -34,7 +34,7 @@ func.func @one_limit(%min: tensor<f32>, %a: tensor<8x4xf32>, %max: tensor<8x4xf3
   return
 }
 
-// Dimensions change places with their factors, which are in the order of the result.
+// A transpose permutes the factors, which are in the order of the result.
 // CHECK-LABEL: func.func @transpose
 func.func @transpose(%a: tensor<2x3x5xf32>) {
   // CHECK: stablehlo.transpose{{.*}}#sdy.op_sharding_rule<([j, k, i])->([i, j, k]) {i=5, j=2, k=3}>
@@ -42,7 +42,7 @@ func.func @transpose(%a: tensor<2x3x5xf32>) {
   return
 }
 
-// What is reversed can stay split, but the parts are needed by other devices.
+// Reversed dimensions are permutation factors: shards move between devices.
 // CHECK-LABEL: func.func @reverse
 func.func @reverse(%a: tensor<8x4xf32>) {
   // CHECK: stablehlo.reverse{{.*}}#sdy.op_sharding_rule<([i, j])->([i, j]) {i=8, j=4} permutation={j}>
@@ -50,7 +50,7 @@ func.func @reverse(%a: tensor<8x4xf32>) {
   return
 }
 
-// Of the result, i is the operand's, j is new, and l is what the operand's k=1 becomes.
+// In the result, i is a dimension of the operand, j is new, and k=1 is expanded to l.
 // CHECK-LABEL: func.func @broadcast
 func.func @broadcast(%a: tensor<8x1xf32>) {
   // CHECK: stablehlo.broadcast_in_dim{{.*}}#sdy.op_sharding_rule<([i, k])->([i, j, l]) {i=8, j=6, k=1, l=4}>
@@ -58,7 +58,7 @@ func.func @broadcast(%a: tensor<8x1xf32>) {
   return
 }
 
-// The small elements that make up a large one stay together.
+// The narrow elements of a wide one need replication.
 // CHECK-LABEL: func.func @bitcast
 func.func @bitcast(%a: tensor<8xi32>, %b: tensor<8x4xi8>) {
   // CHECK: stablehlo.bitcast_convert{{.*}}#sdy.op_sharding_rule<([i])->([i, j]) {i=8, j=4} need_replication={j}>
@@ -70,7 +70,7 @@ func.func @bitcast(%a: tensor<8xi32>, %b: tensor<8x4xi8>) {
   return
 }
 
-// A dimension that is split up has a factor for each part, major first.
+// A dimension that is split has a factor for each dimension of the result, major to minor.
 // CHECK-LABEL: func.func @reshape_splits
 func.func @reshape_splits(%a: tensor<24xf32>) {
   // CHECK: stablehlo.reshape{{.*}}#sdy.op_sharding_rule<([ijk])->([i, j, k]) {i=2, j=3, k=4}>
@@ -78,7 +78,7 @@ func.func @reshape_splits(%a: tensor<24xf32>) {
   return
 }
 
-// The same the other way round; dimensions of size 1 come and go.
+// The same for merged dimensions. Dimensions of size 1 have factors of their own.
 // CHECK-LABEL: func.func @reshape_joins
 func.func @reshape_joins(%a: tensor<2x1x4xf32>) {
   // CHECK: stablehlo.reshape{{.*}}#sdy.op_sharding_rule<([i, j, k])->([ik, l]) {i=2, j=1, k=4, l=1}>
@@ -86,7 +86,7 @@ func.func @reshape_joins(%a: tensor<2x1x4xf32>) {
   return
 }
 
-// Sizes that only share a divisor agree in that.
+// Sizes that do not divide each other have their common divisor as common factor.
 // CHECK-LABEL: func.func @reshape_shares_a_divisor
 func.func @reshape_shares_a_divisor(%a: tensor<4x6xf32>) {
   // CHECK: stablehlo.reshape{{.*}}#sdy.op_sharding_rule<([i, jk])->([ij, k]) {i=4, j=2, k=3}>
@@ -94,7 +94,7 @@ func.func @reshape_shares_a_divisor(%a: tensor<4x6xf32>) {
   return
 }
 
-// Here nothing agrees before the last factor.
+// Only the last factor is common.
 // CHECK-LABEL: func.func @reshape_goes_apart
 func.func @reshape_goes_apart(%a: tensor<2x15xf32>) {
   // CHECK: stablehlo.reshape{{.*}}#sdy.op_sharding_rule<([i, km])->([j, lm]) {i=2, j=3, k=3, l=2, m=5}>
@@ -102,7 +102,7 @@ func.func @reshape_goes_apart(%a: tensor<2x15xf32>) {
   return
 }
 
-// Where there are no elements, there is no rule.
+// A reshape without elements has no rule.
 // CHECK-LABEL: func.func @reshape_of_nothing
 func.func @reshape_of_nothing(%a: tensor<0x4xf32>) {
   // CHECK-NEXT: stablehlo.reshape %arg0 : (tensor<0x4xf32>)
@@ -110,7 +110,7 @@ func.func @reshape_of_nothing(%a: tensor<0x4xf32>) {
   return
 }
 
-// Batch is i, what is left of lhs j, of rhs k; the summed dimension l comes last.
+// i is the batching dimension, j is of lhs and k of rhs only, and l is the contracting dimension.
 // CHECK-LABEL: func.func @batched_matmul
 func.func @batched_matmul(%lhs: tensor<2x4x8xf32>, %rhs: tensor<2x8x16xf32>) {
   // CHECK: stablehlo.dot_general{{.*}}#sdy.op_sharding_rule<([i, j, l], [i, l, k])->([i, j, k]) {i=2, j=4, k=16, l=8} reduction={l}>
@@ -118,7 +118,7 @@ func.func @batched_matmul(%lhs: tensor<2x4x8xf32>, %rhs: tensor<2x8x16xf32>) {
   return
 }
 
-// A vector has nothing but the summed dimension.
+// A vector has the contracting dimension only.
 // CHECK-LABEL: func.func @dot
 func.func @dot(%matrix: tensor<4x8xf32>, %vector: tensor<8xf32>) {
   // CHECK: stablehlo.dot{{.*}}#sdy.op_sharding_rule<([i, j], [j])->([i]) {i=4, j=8} reduction={j}>
@@ -128,8 +128,8 @@ func.func @dot(%matrix: tensor<4x8xf32>, %vector: tensor<8xf32>) {
   return
 }
 
-// The batch is i, features l become m. A spatial dimension can be split by windows, or along the window,
-// if that is not just one element; whichever there is more of is the major factor.
+// i is the batch, l the input and m the output features. A spatial dimension has a factor for the window
+// positions and, if the window has several elements, one for the window; the larger of the two is major.
 // CHECK-LABEL: func.func @convolution
 func.func @convolution(%image: tensor<2x32x4x3xf32>, %kernel: tensor<5x1x3x16xf32>) {
   // CHECK: stablehlo.convolution{{.*}}#sdy.op_sharding_rule<([i, j, k, l], [n, o, l, m])->([i, j, k, m]) {i=2, j=28, k=4, l=3, m=16, n=1, o=1} reduction={l} permutation={j, k}>
@@ -137,7 +137,7 @@ func.func @convolution(%image: tensor<2x32x4x3xf32>, %kernel: tensor<5x1x3x16xf3
   return
 }
 
-// Groups of features are a factor of input, kernel and output.
+// Feature groups are a factor of input, kernel and output.
 // CHECK-LABEL: func.func @grouped_convolution
 func.func @grouped_convolution(%image: tensor<2x8x6xf32>, %kernel: tensor<1x3x8xf32>) {
   // CHECK: stablehlo.convolution{{.*}}#sdy.op_sharding_rule<([i, j, kl], [n, l, km])->([i, j, km]) {i=2, j=8, k=2, l=3, m=4, n=1} reduction={l} permutation={j}>
@@ -145,7 +145,7 @@ func.func @grouped_convolution(%image: tensor<2x8x6xf32>, %kernel: tensor<1x3x8x
   return
 }
 
-// So are groups of batches.
+// Batch groups are a factor as well.
 // CHECK-LABEL: func.func @batch_grouped_convolution
 func.func @batch_grouped_convolution(%image: tensor<4x8x6xf32>, %kernel: tensor<1x6x8xf32>) {
   // CHECK: stablehlo.convolution{{.*}}#sdy.op_sharding_rule<([ij, k, l], [n, l, im])->([j, k, im]) {i=2, j=2, k=8, l=6, m=4, n=1} reduction={l} permutation={k}>
@@ -153,7 +153,7 @@ func.func @batch_grouped_convolution(%image: tensor<4x8x6xf32>, %kernel: tensor<
   return
 }
 
-// Matrices are solved whole, batches apart. Here x is to the left of a.
+// Matrices need replication, batch dimensions do not. Here x is to the left of a.
 // CHECK-LABEL: func.func @linear_algebra
 func.func @linear_algebra(%a: tensor<2x4x4xf32>, %b: tensor<2x3x4xf32>) {
   // CHECK: stablehlo.cholesky{{.*}}#sdy.op_sharding_rule<([i, j, k])->([i, j, k]) {i=2, j=4, k=4} need_replication={j, k}>
@@ -163,7 +163,7 @@ func.func @linear_algebra(%a: tensor<2x4x4xf32>, %b: tensor<2x3x4xf32>) {
   return
 }
 
-// Transforms need all of what they transform. A real one gives half of the last dimension.
+// Transformed dimensions need replication. The last one of a real transform changes its size.
 // CHECK-LABEL: func.func @fft
 func.func @fft(%a: tensor<3x8x8xf32>) {
   // CHECK: stablehlo.fft{{.*}}#sdy.op_sharding_rule<([i, j, k])->([i, j, k]) {i=3, j=8, k=8} need_replication={j, k} blocked_propagation={k}>
@@ -171,7 +171,7 @@ func.func @fft(%a: tensor<3x8x8xf32>) {
   return
 }
 
-// Random numbers may be made apart, from a state that all devices have.
+// Random numbers can be sharded, their state needs replication.
 // CHECK-LABEL: func.func @random
 func.func @random(%state: tensor<2xui64>) {
   // CHECK: stablehlo.rng_bit_generator{{.*}}#sdy.op_sharding_rule<([i])->([i], [j, k]) {i=2, j=8, k=4} need_replication={i} blocked_propagation={i}>
@@ -179,7 +179,7 @@ func.func @random(%state: tensor<2xui64>) {
   return
 }
 
-// There is one mean, and one of each other figure, per feature.
+// Scale, offset, mean and variance have one element per feature.
 // CHECK-LABEL: func.func @batch_norm
 func.func @batch_norm(%a: tensor<8x4xf32>, %figure: tensor<4xf32>) {
   // CHECK: stablehlo.batch_norm_inference{{.*}}#sdy.op_sharding_rule<([i, j], [j], [j], [j], [j])->([i, j]) {i=8, j=4}>
@@ -187,7 +187,7 @@ func.func @batch_norm(%a: tensor<8x4xf32>, %figure: tensor<4xf32>) {
   return
 }
 
-// Collectives work on what a device has. Along the dimension that they gather, devices differ.
+// Collectives operate on per-process tensors. The gathered dimension needs replication.
 // CHECK-LABEL: func.func @collectives
 func.func @collectives(%a: tensor<8x4xf32>) {
   // CHECK: stablehlo.collective_permute{{.*}}#sdy.op_sharding_rule<([i, j])->([i, j]) {i=8, j=4}>
@@ -199,7 +199,7 @@ func.func @collectives(%a: tensor<8x4xf32>) {
   return
 }
 
-// A rule that is there already is kept, even one that ties nothing together.
+// An existing rule is kept, even one without common factors.
 // CHECK-LABEL: func.func @keeps_rule
 func.func @keeps_rule(%a: tensor<8xf32>) {
   // CHECK-NEXT: stablehlo.negate {{.*}}#sdy.op_sharding_rule<([i])->([j]) {i=8, j=8}>
@@ -207,7 +207,7 @@ func.func @keeps_rule(%a: tensor<8xf32>) {
   return
 }
 
-// What stands for the program's structure, or has nothing to shard, has no rule.
+// Structural operations, and those with nothing to shard, have no rule.
 // CHECK-LABEL: func.func @no_rules
 func.func @no_rules(%a: tensor<8xf32>) {
   // CHECK-NOT: sharding_rule
@@ -219,7 +219,7 @@ func.func @no_rules(%a: tensor<8xf32>) {
   return
 }
 
-// Operations in bodies have rules of their own.
+// Operations in regions have rules as well.
 // CHECK-LABEL: func.func @bodies
 func.func @bodies(%a: tensor<8xf32>, %p: tensor<i1>) {
   %0 = stablehlo.while(%x = %a) : tensor<8xf32> cond {

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -sdy-populate-op-sharding-rules=conservative-propagation | filecheck %s
 
-// Where parts would not be of one size, shardings do not propagate: along what is cut or padded,
+// Shardings do not propagate along factors with shards of different sizes: sliced or padded dimensions,
 // CHECK-LABEL: func.func @bounds
 func.func @bounds(%a: tensor<8x4xf32>, %zero: tensor<f32>) {
   // CHECK: stablehlo.slice{{.*}}#sdy.op_sharding_rule<([i, j])->([i, j]) {i=8, j=4} permutation={j} blocked_propagation={j}>
@@ -10,7 +10,7 @@ func.func @bounds(%a: tensor<8x4xf32>, %zero: tensor<f32>) {
   return
 }
 
-// along what is joined, where no factor is shared at all,
+// concatenated dimensions, which have no common factor,
 // CHECK-LABEL: func.func @concatenate
 func.func @concatenate(%a: tensor<8x4xf32>, %b: tensor<8x2xf32>) {
   // CHECK: stablehlo.concatenate{{.*}}#sdy.op_sharding_rule<([i, j], [i, k])->([i, l]) {i=8, j=1, k=1, l=1}>
@@ -18,7 +18,7 @@ func.func @concatenate(%a: tensor<8x4xf32>, %b: tensor<8x2xf32>) {
   return
 }
 
-// along windows,
+// windows,
 // CHECK-LABEL: func.func @windows
 func.func @windows(%a: tensor<8x4xf32>, %source: tensor<8x2xf32>, %zero: tensor<f32>) {
   // CHECK: #sdy.op_sharding_rule<([i, j], [])->([i, j]) {i=8, j=3} permutation={j} blocked_propagation={j}>
@@ -40,7 +40,7 @@ func.func @windows(%a: tensor<8x4xf32>, %source: tensor<8x2xf32>, %zero: tensor<
   return
 }
 
-// and along the spatial dimensions of images.
+// and spatial dimensions of convolutions.
 // CHECK-LABEL: func.func @convolution
 func.func @convolution(%image: tensor<2x32x3xf32>, %kernel: tensor<5x3x16xf32>) {
   // CHECK: stablehlo.convolution{{.*}}#sdy.op_sharding_rule<([i, l, j], [m, j, k])->([i, n, k]) {i=2, j=3, k=16, l=1, m=1, n=1} reduction={j}>
@@ -48,7 +48,7 @@ func.func @convolution(%image: tensor<2x32x3xf32>, %kernel: tensor<5x3x16xf32>) 
   return
 }
 
-// A dynamic slice blocks anyway.
+// A dynamic slice blocks propagation anyway.
 // CHECK-LABEL: func.func @dynamic_slice
 func.func @dynamic_slice(%a: tensor<8x4xf32>, %at: tensor<i32>) {
   // CHECK: stablehlo.dynamic_slice{{.*}}#sdy.op_sharding_rule<([i, j], [], [])->([i, j]) {i=8, j=4} need_replication={j} blocked_propagation={j}>

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -sdy-populate-op-sharding-rules | filecheck %s
 
-// Some calls give what they take, sharded alike.
+// The operands and results of some calls are sharded alike.
 // CHECK-LABEL: func.func @alike
 func.func @alike(%a: tensor<8x4xf32>) {
   // CHECK: stablehlo.custom_call{{.*}}#sdy.op_sharding_rule<([i, j])->([i, j]) {i=8, j=4}>
@@ -10,7 +10,7 @@ func.func @alike(%a: tensor<8x4xf32>) {
   return
 }
 
-// Eigenvalues go with the columns of eigenvectors.
+// Eigenvalues have the factor of the columns of the eigenvectors.
 // CHECK-LABEL: func.func @eigenvectors
 func.func @eigenvectors(%a: tensor<2x4x4xf32>) {
   // CHECK: stablehlo.custom_call{{.*}}#sdy.op_sharding_rule<([i, j, k])->([i, j, k], [i, k]) {i=2, j=4, k=4}>
@@ -18,7 +18,7 @@ func.func @eigenvectors(%a: tensor<2x4x4xf32>) {
   return
 }
 
-// Only batches may be split.
+// Only batch dimensions can be sharded.
 // CHECK-LABEL: func.func @qr
 func.func @qr(%a: tensor<2x8x4xf32>) {
   // CHECK: stablehlo.custom_call{{.*}}#sdy.op_sharding_rule<([i, j, k])->([i, j, k], [i, l]) {i=2, j=8, k=4, l=4} need_replication={j, k, l}>
@@ -28,7 +28,7 @@ func.func @qr(%a: tensor<2x8x4xf32>) {
   return
 }
 
-// The largest of all are looked for in all; a rough search may be done apart.
+// An exact top-k needs replication; an approximate one does not.
 // CHECK-LABEL: func.func @top_k
 func.func @top_k(%a: tensor<8x64xf32>, %iota: tensor<8x64xi32>, %init: tensor<f32>, %arg: tensor<i32>) {
   // CHECK: stablehlo.custom_call{{.*}}#sdy.op_sharding_rule<([i, j])->([i, j], [i, j]) {i=8, j=64} need_replication={j} blocked_propagation={j}>
@@ -38,7 +38,7 @@ func.func @top_k(%a: tensor<8x64xf32>, %iota: tensor<8x64xi32>, %init: tensor<f3
   return
 }
 
-// All devices have all of the state that random numbers are made from.
+// The state of a random generator needs replication.
 // CHECK-LABEL: func.func @random_state
 func.func @random_state(%high: tensor<2xui32>, %low: tensor<2xui32>) {
   // CHECK: stablehlo.custom_call{{.*}}#sdy.op_sharding_rule<([i], [i])->([i]) {i=2}>
@@ -50,7 +50,7 @@ func.func @random_state(%high: tensor<2xui32>, %low: tensor<2xui32>) {
   return
 }
 
-// Nobody knows what the host does, and nobody minds.
+// Host callbacks have no rule, and no warning.
 // CHECK-LABEL: func.func @host
 func.func @host(%a: tensor<8xf32>) {
   // CHECK-NOT: sharding_rule
@@ -59,7 +59,7 @@ func.func @host(%a: tensor<8xf32>) {
   return
 }
 
-// Users can say how their calls may be split.
+// Users can write a custom rule for their own calls.
 // CHECK-LABEL: func.func @custom_rule
 func.func @custom_rule(%a: tensor<8x4xf32>) {
   // CHECK-NEXT: #sdy.op_sharding_rule<([i, j])->([i]) {i=8, j=4} reduction={j}, custom>

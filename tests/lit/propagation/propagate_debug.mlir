@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// Step by step, axes go from operands to results; every axis knows which input or output it comes from.
+// Each step has its propagation edges, and each axis the input or output that it originates from.
 // CHECK-LABEL: func.func @two_inputs
 // CHECK-SAME: (%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y", ?}]>, sdy.sharding_origins = {x = "self", y = "input: 1"}}, %arg1: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}, {"y"}]>, sdy.sharding_origins = {x = "input: 0", y = "self"}})
 // CHECK-SAME: -> (tensor<8x8xf32> {sdy.propagation_edges = #sdy.propagation_edges<[{step-2 = [{"x" = operand-0 -> [result-0]}, {"y" = operand-0 -> [result-0]}]}]>, sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}, {"y", ?}]>, sdy.sharding_origins = {x = "input: 0", y = "input: 1"}})

@@ -18,7 +18,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// The three calls want @f in two ways. By default there is a function for each, and no reshard.
+// The three calls of @f have two distinct shardings. By default each of them has its own function, and no reshard.
 // CHECK-LABEL: func.func @main(
 // CHECK-SAME:    -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}, tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
 // CHECK-NEXT:    %0 = call @f(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
@@ -29,7 +29,7 @@ sdy.mesh @mesh = <["x"=2, "y"=2]>
 // CHECK:       func.func private @f_0(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>})
 // CHECK-NOT:   func.func
 
-// Otherwise there is one function, which is not split where its calls disagree: it is they that have to adapt.
+// With full deduplication there is one function, unsharded where its calls conflict; call operands are resharded.
 // DEDUP-LABEL: func.func @main(
 // DEDUP-DAG:     %[[A:.*]] = sdy.reshard %arg0 <@mesh, [{}]>
 // DEDUP-DAG:     %[[B:.*]] = sdy.reshard %arg1 <@mesh, [{}]>

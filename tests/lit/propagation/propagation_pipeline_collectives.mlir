@@ -7,8 +7,8 @@
 
 sdy.mesh @mesh = <["x"=2]>
 
-// A product over a dimension that is split, whose result is split as well: in the files one sees how a sum and a
-// reshard come to be, and become a reduce-scatter.
+// A dot with a sharded contracting dimension and a sharded result: the dumped files show the all-reduce and the
+// reshard, which are combined to a reduce-scatter.
 // BEFORE:          stablehlo.dot %arg0, %arg1 :
 // PROPAGATED:      stablehlo.dot %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>
 // PROPAGATED-NOT:  sdy.all_reduce

@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// A dimension with a lower priority comes too late for an axis that is used already.
+// A dimension of lower priority does not get an axis that is already in use.
 // CHECK-LABEL: func.func @later
 // CHECK-SAME: (%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {?}]>}, %arg1: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"x"}]>})
 // CHECK-SAME: -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"x", ?}]>})
@@ -17,7 +17,7 @@ func.func @later(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// While it waits, its axis does not come to the value from elsewhere.
+// Before the round of its priority, the axis of a dimension does not propagate to the value from elsewhere.
 // CHECK-LABEL: func.func @waits
 // CHECK-SAME: (%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y", ?}]>})
 // CHECK-SAME: -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"x", ?}]>})
@@ -31,7 +31,7 @@ func.func @waits(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// What nobody uses is removed before its priority has its turn.
+// Dead operations are erased before the round of their priority.
 // CHECK-LABEL: func.func @unused
 // CHECK-NEXT: return %arg0
 func.func @unused(%a: tensor<8xf32>) -> tensor<8xf32> {

@@ -1,4 +1,4 @@
-"""Beginnings of lists of axes, compared with what they do to a list of devices."""
+"""Prefixes and overlaps of axis lists, compared with lists of binary digits."""
 
 from itertools import product
 
@@ -8,13 +8,13 @@ from sdyopt.dialects.sdy.axes import AxisRef, SubAxis
 from sdyopt.sharding.axis_lists import (
     Axes,
     common_prefix,
-    cut,
     is_prefix,
     is_strict_prefix,
     major_sub_axis,
     overlap,
     prefix_without,
     prefix_without_overlap,
+    split_axis,
 )
 
 A, B = AxisRef("a"), AxisRef("b")
@@ -23,26 +23,28 @@ LISTS: list[Axes] = [(), (A,), (B,), (A, B), (A_MAJOR,), (A_MINOR,), (B, A_MAJOR
 
 
 def digits(axes: Axes) -> list[tuple[str, int]]:
-    """A list as the binary digits that it uses, "a" having two of them and "b" one."""
+    """The binary digits of the axes in a list: two for "a" of size 4, one for "b" of size 2."""
     whole = {"a": [("a", 0), ("a", 1)], "b": [("b", 0)]}
-    found: list[tuple[str, int]] = []
+    result: list[tuple[str, int]] = []
     for axis in axes:
         part = {None: slice(0, 2), 1: slice(0, 1), 2: slice(1, 2)}[
             None if axis.sub_axis is None else axis.sub_axis.pre_size
         ]
-        found += whole[axis.name][part]
-    return found
+        result += whole[axis.name][part]
+    return result
 
 
 @pytest.mark.parametrize(("first", "second"), list(product(LISTS, LISTS)))
-def test_beginnings(first: Axes, second: Axes) -> None:
-    mine, theirs = digits(first), digits(second)
-    assert is_prefix(first, second) == (theirs[: len(mine)] == mine)
-    assert is_strict_prefix(first, second) == (theirs[: len(mine)] == mine and first != second)
+def test_prefixes(first: Axes, second: Axes) -> None:
+    first_digits, second_digits = digits(first), digits(second)
+    assert is_prefix(first, second) == (second_digits[: len(first_digits)] == first_digits)
+    assert is_strict_prefix(first, second) == (
+        second_digits[: len(first_digits)] == first_digits and first != second
+    )
 
 
 @pytest.mark.parametrize(("first", "second"), list(product(LISTS, LISTS)))
-def test_common_beginning_is_one_of_both_and_the_longest(first: Axes, second: Axes) -> None:
+def test_the_common_prefix_is_the_longest_prefix_of_both(first: Axes, second: Axes) -> None:
     common = common_prefix(first, second)
     assert common == common_prefix(second, first)
     assert is_prefix(common, first)
@@ -54,18 +56,18 @@ def test_common_beginning_is_one_of_both_and_the_longest(first: Axes, second: Ax
     )
 
 
-def test_prefix_beside_several_axes() -> None:
+def test_prefix_of_an_axis_without_others() -> None:
     assert prefix_without(A, [B, A_MINOR]) is A_MAJOR
     assert prefix_without(A, [A_MINOR, A_MAJOR]) is None
     assert prefix_without(A, []) is A
 
 
-def test_major_part() -> None:
+def test_major_sub_axis() -> None:
     assert major_sub_axis(A, 2) is A_MAJOR
     assert major_sub_axis(AxisRef("a", SubAxis(2, 4)), 2) is A_MINOR
 
 
-def test_what_comes_before_an_overlap() -> None:
+def test_prefix_of_a_list_without_overlap() -> None:
     assert prefix_without_overlap((B, A), [A_MINOR]) == (B, A_MAJOR)
     assert prefix_without_overlap((A, B), [A_MINOR]) == (A_MAJOR,)
     assert prefix_without_overlap((A, B), [A_MAJOR]) == ()
@@ -78,5 +80,5 @@ def test_overlap() -> None:
     assert not overlap((), [A])
 
 
-def test_cut() -> None:
-    assert cut(A, 2, 4) == (A_MAJOR, A_MINOR)
+def test_split_axis() -> None:
+    assert split_axis(A, 2, 4) == (A_MAJOR, A_MINOR)

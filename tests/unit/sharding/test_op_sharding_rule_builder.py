@@ -1,4 +1,4 @@
-"""Building rules: whatever factors are added, the verifier of rules is content."""
+"""Building rules: any factors make a rule that the verifier accepts."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,50 +13,50 @@ SHAPES = st.lists(st.integers(1, 8), max_size=5).map(tuple)
 
 
 def product() -> OpShardingRuleBuilder:
-    """The rule of a matrix product of 8x32 and 32x16, as yet without factors."""
+    """A builder for the matrix product of 8x32 and 32x16, without factors."""
     return OpShardingRuleBuilder([tensor((8, 32), F32), tensor((32, 16), F32)], [tensor((8, 16), F32)])
 
 
-def test_factors_have_letters_in_order() -> None:
+def test_factors_are_in_the_order_of_the_calls() -> None:
     rule = product()
-    rule.factor(8, [0, None], [0])
-    rule.factor(16, [None, 1], [1])
-    rule.factor(32, [1, 0], [None], FactorType.REDUCTION)
+    rule.add_factor(8, [0, None], [0])
+    rule.add_factor(16, [None, 1], [1])
+    rule.add_factor(32, [1, 0], [None], FactorType.REDUCTION)
     assert rule_text(rule.build()) == "<([i, k], [k, j])->([i, j]) {i=8, j=16, k=32} reduction={k}>"
 
 
-def test_dimensions_without_factors_get_their_own_at_the_end() -> None:
+def test_dimensions_without_factors_get_new_factors_at_the_end() -> None:
     rule = product()
-    rule.factor(8, [0, None], [0])
+    rule.add_factor(8, [0, None], [0])
     assert rule_text(rule.build()) == "<([i, j], [k, l])->([i, m]) {i=8, j=1, k=1, l=1, m=1}>"
 
 
-def test_building_leaves_the_builder_as_it_was() -> None:
+def test_build_does_not_change_the_builder() -> None:
     rule = product()
-    rule.factor(8, [0, None], [0])
+    rule.add_factor(8, [0, None], [0])
     before = rule.build()
-    rule.factor(32, [1, 0], [None], FactorType.REDUCTION)
+    rule.add_factor(32, [1, 0], [None], FactorType.REDUCTION)
     assert rule_text(rule.build()) == "<([i, j], [j, k])->([i, l]) {i=8, j=32, k=1, l=1} reduction={j}>"
     assert rule_text(before) == "<([i, j], [k, l])->([i, m]) {i=8, j=1, k=1, l=1, m=1}>"
 
 
-def test_factors_of_one_only_go_where_there_is_nothing() -> None:
+def test_factors_of_size_1_are_only_added_to_dimensions_without_factors() -> None:
     rule = OpShardingRuleBuilder([tensor((4,), F32)], [tensor((4,), F32)])
-    rule.factor(4, [0], [None])
-    rule.factor(1, [0], [0])
+    rule.add_factor(4, [0], [None])
+    rule.add_factor(1, [0], [0])
     assert rule_text(rule.build()) == "<([i])->([j]) {i=4, j=1}>"
 
 
-def test_tensors_without_the_dimension_are_left_alone() -> None:
+def test_common_factors_skip_tensors_without_the_dimension() -> None:
     rule = OpShardingRuleBuilder([tensor((8, 4), F32), tensor((), F32), TokenType()], [tensor((8,), F32)])
-    rule.common_factor(1, 4, FactorType.PERMUTATION, is_blocked=True)
+    rule.add_common_factor(1, 4, FactorType.PERMUTATION, is_blocked=True)
     expected = "<([j, i], [], [])->([k]) {i=4, j=1, k=1} permutation={i} blocked_propagation={i}>"
     assert rule_text(rule.build()) == expected
 
 
-def test_numbered_dimensions_may_lack_their_factor() -> None:
+def test_set_pointwise_does_not_check_ranks() -> None:
     rule = OpShardingRuleBuilder([tensor((8, 4), F32)], [tensor((8,), F32)])
-    rule.number_dimensions(tensor((8,), F32))
+    rule.set_pointwise(tensor((8,), F32))
     assert rule_text(rule.build()) == "<([i, j])->([i]) {i=8}>"
 
 
@@ -76,7 +76,7 @@ def built_rules(draw: st.DrawFn) -> tuple[OpShardingRule, list[tuple[int, ...]],
         if all(dim is None for dim in dims):
             continue
         size = draw(st.integers(2, 8))
-        rule.factor(size, dims[: len(operands)], dims[len(operands) :], factor_type, draw(st.booleans()))
+        rule.add_factor(size, dims[: len(operands)], dims[len(operands) :], factor_type, draw(st.booleans()))
     return rule.build(), operands, results
 
 
@@ -90,25 +90,25 @@ def test_any_factors_make_a_rule(
 
 
 @given(SHAPES, st.integers(1, 3), st.integers(1, 2))
-def test_pointwise_gives_every_tensor_the_same_factors(
+def test_pointwise_rules_have_the_same_factors_in_every_tensor(
     shape: tuple[int, ...], operand_count: int, result_count: int
 ) -> None:
     type = tensor(shape, F32)
     rule = OpShardingRuleBuilder([type] * operand_count, [type] * result_count)
-    rule.pointwise(shape)
+    rule.add_pointwise(shape)
     built = rule.build()
     assert built.factor_sizes == shape
     assert len(set(built.tensors)) == 1
-    numbered = OpShardingRuleBuilder([type] * operand_count, [type] * result_count)
-    numbered.number_dimensions(type)
-    assert numbered.build() is built
+    other = OpShardingRuleBuilder([type] * operand_count, [type] * result_count)
+    other.set_pointwise(type)
+    assert other.build() is built
 
 
 @given(st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), max_size=5))
-def test_what_differs_in_size_is_special(sizes: list[tuple[int, int]]) -> None:
+def test_dimensions_that_differ_in_size_get_the_mismatch_type(sizes: list[tuple[int, int]]) -> None:
     before, after = tuple(a for a, _ in sizes), tuple(b for _, b in sizes)
     rule = OpShardingRuleBuilder([tensor(before, F32)], [tensor(after, F32)])
-    rule.pointwise_if_same(before, after, FactorType.PERMUTATION, is_blocked=True)
+    rule.add_pointwise_with_type_for_mismatch(before, after, FactorType.PERMUTATION, is_mismatch_blocked=True)
     built = rule.build()
     differing = tuple(dim for dim, (a, b) in enumerate(sizes) if a != b)
     assert (built.permutation, built.blocked_propagation) == (differing, differing)

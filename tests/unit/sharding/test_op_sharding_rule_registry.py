@@ -1,4 +1,4 @@
-"""Finding the rule of an operation: once per form, or per what is seen around it."""
+"""The rule of an operation: cached per signature, or per signature and context."""
 
 import pytest
 
@@ -45,19 +45,19 @@ def sliced() -> Value:
     return build(signature, [argument()]).result
 
 
-def test_equal_forms_share_their_rule() -> None:
+def test_operations_of_one_signature_share_their_rule() -> None:
     rule = sharding_rule_of(sine())
     assert rule is not None
     assert sharding_rule_of(sine()) is rule
 
 
-def test_a_written_rule_wins() -> None:
+def test_a_custom_rule_takes_precedence() -> None:
     mapping = TensorMapping((DimMapping((0,)),))
-    written = OpShardingRule((8,), (mapping,), (mapping,), need_replication=(0,))
-    assert sharding_rule_of(sine(dictionary({SHARDING_RULE: written}))) is written
+    custom = OpShardingRule((8,), (mapping,), (mapping,), need_replication=(0,))
+    assert sharding_rule_of(sine(dictionary({SHARDING_RULE: custom}))) is custom
 
 
-def test_what_is_seen_around_decides() -> None:
+def test_a_rule_may_depend_on_a_context() -> None:
     plain, slices = concatenation(argument(), argument()), concatenation(sliced(), sliced())
     assert plain.signature is slices.signature
     rules = [sharding_rule_of(op) for op in (plain, slices, plain)]
@@ -68,27 +68,27 @@ def test_what_is_seen_around_decides() -> None:
     ]
 
 
-def test_conservative_rules_are_others() -> None:
+def test_conservative_rules_are_cached_separately() -> None:
     op = concatenation(argument(), argument())
-    usual, conservative = sharding_rule_of(op), sharding_rule_of(op, conservative=True)
-    assert usual is not None and usual.factor_sizes == (16,)
+    default, conservative = sharding_rule_of(op), sharding_rule_of(op, conservative=True)
+    assert default is not None and default.factor_sizes == (16,)
     assert conservative is not None and conservative.factor_sizes == (1, 1, 1)
 
 
-def test_warns_once_in_a_run() -> None:
+def test_unknown_operations_get_one_warning_per_run() -> None:
     signature = OpSignature(UnregisteredOp, "toy.unknown", EMPTY_DICT, (VECTOR,), (VECTOR,))
-    op, told = build(signature, [argument()]), list[Diagnostic]()
-    with handling(told.append):
+    op, diagnostics = build(signature, [argument()]), list[Diagnostic]()
+    with handling(diagnostics.append):
         for _ in range(2):
             with separate_run():
                 assert sharding_rule_of(op) is None
                 assert sharding_rule_of(op) is None
-    assert [diagnostic.message for diagnostic in told] == [
+    assert [diagnostic.message for diagnostic in diagnostics] == [
         "op 'toy.unknown' is unknown to SDY sharding rule registry"
     ] * 2
 
 
-def test_two_rules_for_one_class_are_refused() -> None:
+def test_a_second_rule_for_a_class_is_an_error() -> None:
     sharding_rule_of(sine())
     with pytest.raises(AssertionError, match=r"stablehlo\.sine has two sharding rules"):
 

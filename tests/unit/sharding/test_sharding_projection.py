@@ -1,4 +1,4 @@
-"""Projections of dimensions made of several factors, and the way back."""
+"""Projections of dimensions with several factors, and back."""
 
 import pytest
 from hypothesis import given
@@ -22,7 +22,7 @@ def part(name: str, pre_size: int, size: int) -> AxisRef:
 
 
 def factors(axes: Axes, *sizes: int) -> dict[int, FactorSharding]:
-    """How a dimension of factors of these sizes, split along axes and open, splits the factors."""
+    """The factor shardings of an open dimension with factors of these sizes, sharded along axes."""
     mapping = TensorMapping((DimMapping(tuple(range(len(sizes)))),))
     sharding = TensorSharding(NAME, (DimensionSharding(axes, False),))
     return project_tensor(mapping, sharding, sizes, MESH).factors
@@ -38,33 +38,33 @@ def factors(axes: Axes, *sizes: int) -> dict[int, FactorSharding]:
         ((B,), (1, 4), [(), (B,)]),
     ],
 )
-def test_factors_take_axes_until_they_are_fully_split(
+def test_factors_take_axes_until_they_are_fully_sharded(
     axes: Axes, sizes: tuple[int, ...], expected: list[Axes]
 ) -> None:
-    found = factors(axes, *sizes)
-    assert [found[factor].axes for factor in range(len(sizes))] == expected
+    projected = factors(axes, *sizes)
+    assert [projected[factor].axes for factor in range(len(sizes))] == expected
 
 
-def test_the_last_factor_takes_what_does_not_divide_it() -> None:
+def test_the_minor_most_factor_takes_axes_that_do_not_divide_it() -> None:
     assert factors((B, C), 2, 4)[1] == FactorSharding((C,), False, True)
 
 
-def test_axes_that_do_not_divide_a_factor_before_the_last_overflow() -> None:
-    found = factors((C, B), 4, 4)
-    assert found[0] == FactorSharding((), False, False, (C, B))
-    assert found[1] == FactorSharding((), True, True)
+def test_axes_that_do_not_divide_another_factor_overflow() -> None:
+    projected = factors((C, B), 4, 4)
+    assert projected[0] == FactorSharding((), False, False, (C, B))
+    assert projected[1] == FactorSharding((), True, True)
 
 
-def test_no_sharding_is_an_open_one_unless_asked_for_otherwise() -> None:
+def test_a_missing_sharding_is_open_unless_asked_for_otherwise() -> None:
     mapping = TensorMapping((DimMapping((0,)), DimMapping((1,))))
     assert project_tensor(mapping, None, (2, 2), MESH).factors == {0: FactorSharding(), 1: FactorSharding()}
     closed = project_tensor(mapping, None, (2, 2), MESH, closed_if_missing=True)
-    assert all(in_use.is_closed for in_use in closed.factors.values())
+    assert all(factor.is_closed for factor in closed.factors.values())
 
 
 @st.composite
 def shardings(draw: st.DrawFn) -> tuple[TensorMapping, tuple[int, ...], TensorSharding]:
-    """A tensor, the sizes of its factors, and a sharding of it."""
+    """The factors of a tensor, their sizes, and a sharding of the tensor."""
     axes = draw(st.permutations([A, B, C, D]))
     sizes: list[int] = []
     mappings, dims = [], []
@@ -72,15 +72,17 @@ def shardings(draw: st.DrawFn) -> tuple[TensorMapping, tuple[int, ...], TensorSh
         count = draw(st.integers(1, 3))
         mappings.append(DimMapping(tuple(range(len(sizes), len(sizes) + count))))
         sizes += [draw(st.integers(1, 24)) for _ in range(count)]
-        taken = draw(st.integers(0, len(axes)))
-        dims.append(DimensionSharding(tuple(axes[:taken]), draw(st.booleans())))
-        axes = axes[taken:]
+        count = draw(st.integers(0, len(axes)))
+        dims.append(DimensionSharding(tuple(axes[:count]), draw(st.booleans())))
+        axes = axes[count:]
     sharding = TensorSharding(NAME, tuple(dims), tuple(axes[:1]))
     return TensorMapping(tuple(mappings)), tuple(sizes), sharding
 
 
 @given(shardings())
-def test_there_and_back(case: tuple[TensorMapping, tuple[int, ...], TensorSharding]) -> None:
+def test_projecting_and_unprojecting_keeps_the_axes(
+    case: tuple[TensorMapping, tuple[int, ...], TensorSharding],
+) -> None:
     mapping, sizes, sharding = case
     projection = project_tensor(mapping, sharding, sizes, MESH)
     back = unproject(projection, mapping, sizes, NAME, MESH)

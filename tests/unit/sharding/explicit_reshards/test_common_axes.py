@@ -1,4 +1,4 @@
-"""What operands and results agree on: examples of each way, and what holds of every agreement."""
+"""Common axes of operands and results: examples of each case, and properties of all results."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,46 +34,46 @@ PRODUCT = OpShardingRule(
 PRODUCT_SIZES = (8 * 32, 32 * 16, 8 * 16)
 # ([i, j], [i, j])->([i, j])
 SUM = OpShardingRule((8, 16), (tensor((0,), (1,)),) * 2, (tensor((0,), (1,)),))
-# ([i, j])->([i, j]), and with all of j needed everywhere
+# ([i, j])->([i, j]), without and with need_replication={j}
 COPY = OpShardingRule((8, 16), (tensor((0,), (1,)),), (tensor((0,), (1,)),))
-WHOLE_ROWS = OpShardingRule((8, 16), (tensor((0,), (1,)),), (tensor((0,), (1,)),), need_replication=(1,))
+REPLICATED_ROWS = OpShardingRule((8, 16), (tensor((0,), (1,)),), (tensor((0,), (1,)),), need_replication=(1,))
 
 
-def decide(rule: OpShardingRule, sizes: tuple[int, ...], *shardings: TensorSharding) -> list[Axes]:
+def common_axes(rule: OpShardingRule, sizes: tuple[int, ...], *shardings: TensorSharding) -> list[Axes]:
     return find_common_axes(rule, project(rule, shardings, MESH), sizes, MESH)
 
 
-def test_what_is_agreed_on_stays() -> None:
-    assert decide(SUM, (128,) * 3, *[sharding((X,), (Y,))] * 3) == [(X,), (Y,)]
+def test_compatible_shardings_are_kept() -> None:
+    assert common_axes(SUM, (128,) * 3, *[sharding((X,), (Y,))] * 3) == [(X,), (Y,)]
 
 
-def test_most_elements_win() -> None:
+def test_the_axes_that_shard_the_most_elements_win() -> None:
     shardings = sharding((X,), (Y,)), sharding((Y,), (X,)), sharding((X,), ())
-    assert decide(PRODUCT, PRODUCT_SIZES, *shardings) == [(), (X,), (Y,)]
+    assert common_axes(PRODUCT, PRODUCT_SIZES, *shardings) == [(), (X,), (Y,)]
 
 
-def test_what_wins_last_goes_on_from_what_won_first() -> None:
+def test_a_factor_can_be_assigned_more_axes_later() -> None:
     shardings = sharding((X, Y), ()), sharding((X, Z), ()), sharding((X,), ())
-    assert decide(SUM, (128,) * 3, *shardings) == [(X, Z), ()]
+    assert common_axes(SUM, (128,) * 3, *shardings) == [(X, Z), ()]
 
 
-def test_losers_keep_what_comes_before_the_overlap() -> None:
+def test_other_factors_keep_the_prefix_without_overlap() -> None:
     shardings = sharding((Z_MINOR,), ()), sharding((), (Z,)), sharding((Z_MINOR,), ())
-    assert decide(SUM, (128,) * 3, *shardings) == [(Z_MINOR,), (Z_MAJOR,)]
+    assert common_axes(SUM, (128,) * 3, *shardings) == [(Z_MINOR,), (Z_MAJOR,)]
 
 
-def test_of_two_the_one_in_more_parts_stays() -> None:
-    assert decide(COPY, (128, 128), sharding((Y,), ()), sharding((), (X,))) == [(), (X,)]
-    assert decide(COPY, (128, 128), sharding((X,), ()), sharding((), (Y,))) == [(X,), ()]
+def test_of_two_tensors_the_one_with_more_shards_is_kept() -> None:
+    assert common_axes(COPY, (128, 128), sharding((Y,), ()), sharding((), (X,))) == [(), (X,)]
+    assert common_axes(COPY, (128, 128), sharding((X,), ()), sharding((), (Y,))) == [(X,), ()]
 
 
-def test_axes_of_what_has_to_be_whole_are_handed_on() -> None:
-    assert decide(WHOLE_ROWS, (128, 128), *[sharding((X,), (Y,))] * 2) == [(X, Y), ()]
-    # 8 rows in 8 parts cannot be split further.
-    assert decide(WHOLE_ROWS, (128, 128), *[sharding((X, Y), (Z,))] * 2) == [(X, Y), ()]
+def test_axes_of_replicated_factors_are_redistributed() -> None:
+    assert common_axes(REPLICATED_ROWS, (128, 128), *[sharding((X,), (Y,))] * 2) == [(X, Y), ()]
+    # A factor of size 8 with 8 shards has no capacity left.
+    assert common_axes(REPLICATED_ROWS, (128, 128), *[sharding((X, Y), (Z,))] * 2) == [(X, Y), ()]
 
 
-def test_a_factor_waits_for_those_before_it() -> None:
+def test_a_factor_is_blocked_until_those_before_it_are_fully_sharded() -> None:
     joined = OpShardingRule((2, 8), (tensor((0, 1)),), (tensor((0,), (1,)),))
     tensors = project(joined, [sharding(()), sharding((), (X,))], MESH)
     assert assign_axes_to_factors(joined, tensors, (16, 16), MESH) == [(), ()]
@@ -86,24 +86,24 @@ AXES = st.lists(st.sampled_from([X, Y, Z_MAJOR, Z_MINOR]), unique=True)
 
 @st.composite
 def matrices(draw: st.DrawFn) -> TensorSharding:
-    """A sharding of two dimensions."""
+    """The sharding of a matrix."""
     axes = draw(AXES)
     count = draw(st.integers(0, len(axes)))
     return sharding(tuple(axes[:count]), tuple(axes[count:]))
 
 
 @given(st.tuples(matrices(), matrices(), matrices()), st.sampled_from([PRODUCT, SUM]))
-def test_agreement_is_one(found: tuple[TensorSharding, ...], rule: OpShardingRule) -> None:
-    tensors = project(rule, found, MESH)
+def test_common_axes_are_compatible(shardings: tuple[TensorSharding, ...], rule: OpShardingRule) -> None:
+    tensors = project(rule, shardings, MESH)
     axes = find_common_axes(rule, tensors, (16, 16, 16), MESH)
-    for factor, in_use in enumerate(axes):
-        assert not any(overlap(in_use, other) for other in axes[:factor])
-        # Nothing is invented: some tensor was split so, or further.
-        wanted = [tensor.factors[factor].axes for tensor in tensors if factor in tensor.factors]
-        assert any(names(in_use) == names(other)[: len(in_use)] for other in wanted)
+    for factor, factor_axes in enumerate(axes):
+        assert not any(overlap(factor_axes, other) for other in axes[:factor])
+        # Some tensor has these axes, or more.
+        candidates = [tensor.factors[factor].axes for tensor in tensors if factor in tensor.factors]
+        assert any(names(factor_axes) == names(other)[: len(factor_axes)] for other in candidates)
     for tensor in tensors:
         for factor in tensor.factors:
-            tensor.split(factor, axes[factor])
+            tensor.set_axes(factor, axes[factor])
     assert already_common_axes(rule, tensors) == axes
 
 

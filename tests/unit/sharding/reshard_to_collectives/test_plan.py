@@ -1,4 +1,4 @@
-"""Plans of collectives, made of lists of axes without any program."""
+"""Plans of collectives, without a program."""
 
 from itertools import permutations, product
 from math import prod
@@ -9,7 +9,7 @@ from sdyopt.dialects.sdy.axes import AxisRef, SubAxis
 from sdyopt.dialects.sdy.mesh import Mesh, MeshAxis
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.ir.attribute import SymbolRef
-from sdyopt.sharding.reshard_to_collectives.axis_within_capacity import fit
+from sdyopt.sharding.reshard_to_collectives.axis_within_capacity import split_by_capacity
 from sdyopt.sharding.reshard_to_collectives.plan import Plan, plan_collectives
 from sdyopt.sharding.reshard_to_collectives.state import ReshardState
 from sdyopt.sharding.reshard_to_collectives.sub_axis_alignment import align
@@ -32,7 +32,7 @@ def plan(source: TensorSharding, target: TensorSharding) -> Plan:
 
 
 @pytest.mark.parametrize(
-    ("axes", "others", "cut"),
+    ("axes", "others", "aligned"),
     [
         ([W], [part("w", 1, 3)], [part("w", 1, 3), part("w", 3, 4)]),
         ([W], [part("w", 2, 3)], [part("w", 1, 2), part("w", 2, 3), part("w", 6, 2)]),
@@ -43,16 +43,16 @@ def plan(source: TensorSharding, target: TensorSharding) -> Plan:
     ],
     ids=["major", "middle", "overlap", "two", "inside", "no common parts"],
 )
-def test_axes_are_cut_where_others_begin_and_end(
-    axes: list[AxisRef], others: list[AxisRef], cut: list[AxisRef]
+def test_axes_are_split_where_others_start_and_end(
+    axes: list[AxisRef], others: list[AxisRef], aligned: list[AxisRef]
 ) -> None:
     dims = [axes.copy()]
     align(dims, others, MESH)
-    assert dims == [cut]
+    assert dims == [aligned]
 
 
 @pytest.mark.parametrize(
-    ("axis", "capacity", "taken", "rest", "left"),
+    ("axis", "capacity", "fitting", "rest", "remaining_capacity"),
     [
         (X, 1, None, X, 1),
         (X, 4, X, None, 2),
@@ -61,19 +61,19 @@ def test_axes_are_cut_where_others_begin_and_end(
         (part("w", 3, 4), 2, part("w", 3, 2), part("w", 6, 2), 1),
     ],
 )
-def test_a_dimension_takes_what_it_has_capacity_for(
-    axis: AxisRef, capacity: int, taken: AxisRef | None, rest: AxisRef | None, left: int
+def test_an_axis_is_split_by_capacity(
+    axis: AxisRef, capacity: int, fitting: AxisRef | None, rest: AxisRef | None, remaining_capacity: int
 ) -> None:
     state = ReshardState((), sharding(), sharding(), MESH)
-    assert fit(state, axis, capacity) == (taken, rest, left)
+    assert split_by_capacity(state, axis, capacity) == (fitting, rest, remaining_capacity)
 
 
-def test_nothing_to_do() -> None:
+def test_equal_shardings_need_no_collectives() -> None:
     assert plan(sharding((X,), (Y,)), sharding((X,), (Y,))) == ()
     assert plan(sharding(), sharding()) == ()
 
 
-def test_small_tensors_come_first() -> None:
+def test_collectives_that_shrink_tensors_come_first() -> None:
     steps = plan(sharding((X, Y), (), ()), sharding((), (X,), (Z,)))
     assert [step.op_class.name for step in steps] == [
         "sdy.all_slice",
@@ -83,26 +83,26 @@ def test_small_tensors_come_first() -> None:
     ]
 
 
-def test_another_mesh_needs_a_permute_even_if_no_axis_changes() -> None:
-    (only,) = plan(sharding((X,)), sharding((X,), mesh=REVERSED))
-    assert only.op_class.name == "sdy.collective_permute"
-    assert only.sharding == sharding((X,), mesh=REVERSED)
+def test_another_device_order_needs_a_permute_even_if_no_axis_changes() -> None:
+    (step,) = plan(sharding((X,)), sharding((X,), mesh=REVERSED))
+    assert step.op_class.name == "sdy.collective_permute"
+    assert step.sharding == sharding((X,), mesh=REVERSED)
 
 
-# Where sizes divide each other, every plan gets there, and no tensor on the way is larger than both ends.
+# If sizes divide each other, every plan reaches the target, without a tensor larger than both ends.
 LISTS = [axes for count in range(4) for axes in permutations((X, Y, Z), count)]
-PAIRS = [(axes[:cut], axes[cut:]) for axes in LISTS for cut in range(len(axes) + 1)]
+PAIRS = [(axes[:count], axes[count:]) for axes in LISTS for count in range(len(axes) + 1)]
 
 
-def test_plans_get_to_the_target() -> None:
+def test_plans_reach_the_target() -> None:
     for source, target in product(PAIRS, PAIRS):
-        goal = sharding(*target)
-        steps = plan(sharding(*source), goal)
-        assert (steps[-1].sharding if steps else sharding(*source)) == goal
-        least = min(split(sharding(*source)), split(goal))
-        assert all(split(step.sharding) >= least for step in steps)
+        end = sharding(*target)
+        steps = plan(sharding(*source), end)
+        assert (steps[-1].sharding if steps else sharding(*source)) == end
+        fewest = min(shard_count(sharding(*source)), shard_count(end))
+        assert all(shard_count(step.sharding) >= fewest for step in steps)
 
 
-def split(sharding: TensorSharding) -> int:
-    """Into how many parts a tensor is split."""
+def shard_count(sharding: TensorSharding) -> int:
+    """The number of shards of a tensor."""
     return prod(dim.sharded_size(MESH) for dim in sharding.dims)

@@ -1,4 +1,4 @@
-"""The factors of a reshape: those of a dimension make up its size, and common ones agree in place."""
+"""The factors of a reshape: their product is the dimension size, and common ones have the same stride."""
 
 from math import prod
 
@@ -18,17 +18,17 @@ Shape = tuple[int, ...]
 
 @st.composite
 def shape_pairs(draw: st.DrawFn) -> tuple[Shape, Shape]:
-    """Two shapes with as many elements: the same primes, grouped twice, with ones in between."""
+    """Two shapes with the same number of elements: one list of primes, grouped in two ways, with 1s."""
     primes = draw(st.lists(st.sampled_from([2, 2, 3, 5]), max_size=7))
     return _grouped(draw, primes), _grouped(draw, primes)
 
 
 def _grouped(draw: st.DrawFn, primes: list[int]) -> Shape:
-    left, sizes = draw(st.permutations(primes)), []
-    while left:
-        count = draw(st.integers(0, len(left)))
-        sizes.append(prod(left[:count]))
-        left = left[count:]
+    remaining, sizes = draw(st.permutations(primes)), []
+    while remaining:
+        count = draw(st.integers(0, len(remaining)))
+        sizes.append(prod(remaining[:count]))
+        remaining = remaining[count:]
     return tuple(sizes)
 
 
@@ -39,15 +39,15 @@ def rule_of(before: Shape, after: Shape) -> OpShardingRule:
     return rule.build()
 
 
-def places(rule: OpShardingRule, tensor_mapping: TensorMapping) -> dict[int, tuple[int, int]]:
-    """Of each factor the number of elements before and after it, if all before it are gone through."""
+def strides(rule: OpShardingRule, tensor_mapping: TensorMapping) -> dict[int, tuple[int, int]]:
+    """For each factor, the product of the sizes of the factors before it, and from it on."""
     factors = [factor for dim in tensor_mapping.dims for factor in dim.factors]
     sizes = [rule.factor_sizes[factor] for factor in factors]
     return {factor: (prod(sizes[:n]), prod(sizes[n:])) for n, factor in enumerate(factors)}
 
 
 @given(shape_pairs())
-def test_factors_make_up_dimensions(shapes: tuple[Shape, Shape]) -> None:
+def test_the_product_of_factors_is_the_dimension_size(shapes: tuple[Shape, Shape]) -> None:
     rule = rule_of(*shapes)
     for shape, mapping in zip(shapes, rule.tensors, strict=True):
         for size, dim in zip(shape, mapping.dims, strict=True):
@@ -55,15 +55,15 @@ def test_factors_make_up_dimensions(shapes: tuple[Shape, Shape]) -> None:
 
 
 @given(shape_pairs())
-def test_common_factors_stand_at_the_same_place(shapes: tuple[Shape, Shape]) -> None:
+def test_common_factors_have_the_same_stride(shapes: tuple[Shape, Shape]) -> None:
     rule = rule_of(*shapes)
-    before, after = (places(rule, mapping) for mapping in rule.tensors)
+    before, after = (strides(rule, mapping) for mapping in rule.tensors)
     for factor in before.keys() & after.keys():
         assert before[factor] == after[factor]
 
 
 @given(st.lists(st.integers(2, 9), max_size=4).map(tuple))
-def test_same_shape_shares_all(shape: Shape) -> None:
+def test_equal_shapes_have_only_common_factors(shape: Shape) -> None:
     rule = rule_of(shape, shape)
     assert rule.operands == rule.results
     assert rule.factor_sizes == shape

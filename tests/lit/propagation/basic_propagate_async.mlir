@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// What runs in the background sees the operands of what starts it, with their shardings, and they see its.
+// Shardings propagate between an asynchronous computation and the operands of the operation that starts it.
 // CHECK-LABEL: func.func @background
 // CHECK-SAME: %arg0: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}, {"y"}]>}
 // CHECK: stablehlo.slice %arg1 [0:8, 0:4] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y", ?}]>]>}
@@ -20,7 +20,7 @@ func.func @background(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// It does not see those that an operand has by a data-flow edge.
+// Shardings on a data-flow edge of an operand do not propagate to it.
 // CHECK-LABEL: func.func @background_in_loop
 // CHECK: stablehlo.slice %arg2 [0:8] : (tensor<8xf32>) -> tensor<8xf32>
 func.func @background_in_loop(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %i: tensor<i32>) -> tensor<8xf32> {

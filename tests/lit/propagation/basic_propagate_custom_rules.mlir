@@ -2,8 +2,8 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// Nothing gets over a barrier that allows no direction, but by a rule that is written on it: it says that
-// the dimensions change places.
+// A barrier with allowed direction NONE blocks propagation, except by its custom rule, which transposes the
+// dimensions.
 // CHECK-LABEL: func.func @barrier
 // CHECK: %0 = sdy.propagation_barrier %arg0 allowed_direction=NONE {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{?}, {"x", ?}]>]>}
 func.func @barrier(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
@@ -15,7 +15,7 @@ func.func @barrier(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// Over a data-flow edge shardings go as always, and by the rule only if that changes nothing any more.
+// Shardings propagate along a data-flow edge as usual, and by its custom rule only when nothing else changes.
 // CHECK-LABEL: func.func @edge
 // CHECK: %1 = sdy.data_flow_edge %0 sharding=<@mesh, [{"x", ?}, {?}]>
 func.func @edge(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {

@@ -2,8 +2,8 @@
 
 sdy.mesh @mesh = <["x"=2]>
 
-// Nobody knows how this function ends, but what its last operation takes is taken for its results. It takes
-// more than there are.
+// The terminator of this function is unregistered. Its operands count as the returned values; there are more of
+// them than results.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}]>
 // CHECK-NEXT: "test.end"(%arg0, %arg1)

@@ -1,8 +1,8 @@
 // RUN: sdy-opt %s -sdy-populate-op-sharding-rules | filecheck %s
 
-// Operations that take parts of tensors, put parts together, or put elements together.
+// Operations that slice, concatenate, gather, scatter and reduce.
 
-// Slices and padding move elements to places that are known, along what changes its size.
+// Slices and padding move elements by constant offsets, along the dimensions that change size.
 // CHECK-LABEL: func.func @static_bounds
 func.func @static_bounds(%a: tensor<8x4xf32>, %zero: tensor<f32>) {
   // CHECK: stablehlo.slice{{.*}}#sdy.op_sharding_rule<([i, j])->([i, j]) {i=8, j=4} permutation={j}>
@@ -12,7 +12,7 @@ func.func @static_bounds(%a: tensor<8x4xf32>, %zero: tensor<f32>) {
   return
 }
 
-// Where a slice begins is not known, so all devices need all of what it is taken from.
+// The start of a dynamic slice is not constant, so the sliced dimension needs replication.
 // CHECK-LABEL: func.func @dynamic_slice
 func.func @dynamic_slice(%a: tensor<8x4xf32>, %at: tensor<i32>) {
   // CHECK: stablehlo.dynamic_slice{{.*}}#sdy.op_sharding_rule<([i, j], [], [])->([i, j]) {i=8, j=4} need_replication={j} blocked_propagation={j}>
@@ -20,7 +20,7 @@ func.func @dynamic_slice(%a: tensor<8x4xf32>, %at: tensor<i32>) {
   return
 }
 
-// Each device puts in what is its own; it needs all of the update, unless it knows the place.
+// Each device updates its own shard; the update needs replication, unless the start indices are constants.
 // CHECK-LABEL: func.func @dynamic_update_slice
 func.func @dynamic_update_slice(%a: tensor<8x4xf32>, %update: tensor<8x2xf32>, %at: tensor<i32>) {
   %zero = stablehlo.constant dense<0> : tensor<i32>
@@ -31,7 +31,7 @@ func.func @dynamic_update_slice(%a: tensor<8x4xf32>, %update: tensor<8x2xf32>, %
   return
 }
 
-// The dimension along which tensors are joined does not go with splitting.
+// The concatenated dimension needs replication.
 // CHECK-LABEL: func.func @concatenate
 func.func @concatenate(%a: tensor<8x4xf32>, %b: tensor<8x2xf32>) {
   // CHECK: stablehlo.concatenate{{.*}}#sdy.op_sharding_rule<([i, j], [i, j])->([i, j]) {i=8, j=6} need_replication={j}>
@@ -39,7 +39,7 @@ func.func @concatenate(%a: tensor<8x4xf32>, %b: tensor<8x2xf32>) {
   return
 }
 
-// Slices that are joined move elements, whatever they are slices of.
+// Concatenated slices move elements between devices, whatever they are slices of.
 // CHECK-LABEL: func.func @concatenate_slices
 func.func @concatenate_slices(%a: tensor<8xf32>, %b: tensor<8xf32>) {
   // CHECK: stablehlo.slice{{.*}}#sdy.op_sharding_rule<([i])->([i]) {i=8} permutation={i}>
@@ -51,7 +51,7 @@ func.func @concatenate_slices(%a: tensor<8xf32>, %b: tensor<8xf32>) {
   return
 }
 
-// So do a tensor and slices of it, which wraps it around; but not a tensor and slices of another.
+// So do a tensor and slices of it (a rotation), but not a tensor and slices of another one.
 // CHECK-LABEL: func.func @concatenate_with_slice
 func.func @concatenate_with_slice(%a: tensor<8xf32>, %b: tensor<8xf32>) {
   // CHECK: stablehlo.slice{{.*}}#sdy.op_sharding_rule<([i])->([i]) {i=8} permutation={i}>
@@ -65,7 +65,7 @@ func.func @concatenate_with_slice(%a: tensor<8xf32>, %b: tensor<8xf32>) {
   return
 }
 
-// Rows that the indices name: i is how many, j the columns. Of the rows k each device sums up its own.
+// A gather of rows: i is the number of indices, j the columns. Along k, each device gathers its own rows.
 // CHECK-LABEL: func.func @gather
 func.func @gather(%a: tensor<16x4xf32>, %rows: tensor<8x1xi32>) {
   // CHECK: stablehlo.gather{{.*}}#sdy.op_sharding_rule<([k, j], [i, l])->([i, j]) {i=8, j=4, k=16, l=1} reduction={k} need_replication={l}>
@@ -73,8 +73,8 @@ func.func @gather(%a: tensor<16x4xf32>, %rows: tensor<8x1xi32>) {
   return
 }
 
-// A batch may be one of the operand, too. Of a dimension that is cut, a single element is looked for as
-// a row is, several must be together. Without an index dimension there is none to replicate.
+// The operand may have a batching dimension. A sliced dimension is a reduction factor if the slice has size 1,
+// and needs replication otherwise. Without an index vector dimension there is no factor for it.
 // CHECK-LABEL: func.func @gather_batches
 func.func @gather_batches(%a: tensor<3x16x6xf32>, %at: tensor<3x8xi32>) {
   // CHECK: stablehlo.gather{{.*}}#sdy.op_sharding_rule<([i, k, m], [i, j])->([i, j, l, m]) {i=3, j=8, k=16, l=1, m=6} reduction={k} need_replication={l, m} blocked_propagation={m}>
@@ -82,7 +82,7 @@ func.func @gather_batches(%a: tensor<3x16x6xf32>, %at: tensor<3x8xi32>) {
   return
 }
 
-// Updates that are added can be scattered apart and added later.
+// With a commutative reducer, updates are sharded, and the results reduced.
 // CHECK-LABEL: func.func @scatter_add
 func.func @scatter_add(%a: tensor<16x4xf32>, %rows: tensor<8x1xi32>, %update: tensor<8x4xf32>) {
   // CHECK: #sdy.op_sharding_rule<([k, j], [i, l], [i, j])->([k, j]) {i=8, j=4, k=16, l=1} reduction={i} need_replication={l}>
@@ -94,7 +94,7 @@ func.func @scatter_add(%a: tensor<16x4xf32>, %rows: tensor<8x1xi32>, %update: te
   return
 }
 
-// Of updates that overwrite each other the last one counts, so they stay together.
+// Updates that overwrite each other depend on their order, so they need replication.
 // CHECK-LABEL: func.func @scatter_overwrite
 func.func @scatter_overwrite(%a: tensor<16x4xf32>, %rows: tensor<8x1xi32>, %update: tensor<8x2xf32>) {
   // CHECK: #sdy.op_sharding_rule<([l, j], [i, m], [i, k])->([l, j]) {i=8, j=4, k=2, l=16, m=1} need_replication={i, j, k, m}>
@@ -105,7 +105,7 @@ func.func @scatter_overwrite(%a: tensor<16x4xf32>, %rows: tensor<8x1xi32>, %upda
   return
 }
 
-// What is reduced may be split; initial values have no dimensions.
+// A reduced dimension is a reduction factor; initial values have no dimensions.
 // CHECK-LABEL: func.func @reduce
 func.func @reduce(%a: tensor<8x4xf32>, %b: tensor<8x4xi32>, %zero: tensor<f32>, %none: tensor<i32>) {
   // CHECK: #sdy.op_sharding_rule<([i, j], [i, j], [], [])->([i], [i]) {i=8, j=4} reduction={j}>
@@ -116,7 +116,7 @@ func.func @reduce(%a: tensor<8x4xf32>, %b: tensor<8x4xi32>, %zero: tensor<f32>, 
   return
 }
 
-// Windows of one element are elements; other windows take elements from the next device.
+// Windows of one element are pass-through; others need elements of the next device.
 // CHECK-LABEL: func.func @reduce_window
 func.func @reduce_window(%a: tensor<8x4xf32>, %zero: tensor<f32>) {
   // CHECK: #sdy.op_sharding_rule<([i, j], [])->([i, j]) {i=8, j=3} permutation={j}>
@@ -128,7 +128,7 @@ func.func @reduce_window(%a: tensor<8x4xf32>, %zero: tensor<f32>) {
   return
 }
 
-// The source has an element per window.
+// The source has one element per window.
 // CHECK-LABEL: func.func @select_and_scatter
 func.func @select_and_scatter(%a: tensor<8x4xf32>, %source: tensor<8x2xf32>, %zero: tensor<f32>) {
   // CHECK: #sdy.op_sharding_rule<([i, k], [i, j], [])->([i, k]) {i=8, j=2, k=4} need_replication={j} permutation={k}>
@@ -144,7 +144,7 @@ func.func @select_and_scatter(%a: tensor<8x4xf32>, %source: tensor<8x2xf32>, %ze
   return
 }
 
-// What is sorted is needed as a whole. If there is nothing else to split, it is better left as it is.
+// The sort dimension needs replication; propagation is blocked if no other dimension has a size above 1.
 // CHECK-LABEL: func.func @sort
 func.func @sort(%a: tensor<8x4xf32>, %b: tensor<1x4xf32>) {
   // CHECK: #sdy.op_sharding_rule<([i, j])->([i, j]) {i=8, j=4} need_replication={j}>

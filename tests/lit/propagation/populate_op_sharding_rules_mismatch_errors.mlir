@@ -1,8 +1,8 @@
 // RUN: sdy-opt %s -sdy-populate-op-sharding-rules 2>&1 | filecheck %s
 
-// Calls that are known, but with other operands and results, are told apart from those that are not.
-// A warning shows the operation as it stands in the program.
-// CHECK: misfit_errors.mlir:10:10: warning: custom call @Eigh with such operands and results is unknown to SDY sharding rule registry
+// Known call targets with other operands and results have a warning of their own.
+// A warning shows the operation as it is in the program.
+// CHECK: mismatch_errors.mlir:10:10: warning: custom call @Eigh with such operands and results is unknown to SDY sharding rule registry
 // CHECK: note: %0:2 = stablehlo.custom_call @Eigh(%arg0) : (tensor<8xf32>) -> (tensor<8xf32>, tensor<f32>)
 // CHECK-LABEL: func.func @eigenvectors_of_a_vector
 // CHECK-NOT: sharding_rule
@@ -11,7 +11,7 @@ func.func @eigenvectors_of_a_vector(%a: tensor<8xf32>) {
   return
 }
 
-// Nothing comes back that could be alike.
+// There is no result to be sharded like the operand.
 // CHECK-LABEL: func.func @nothing_back
 // CHECK-NEXT: custom_call @MoveToHost(%arg0) : (tensor<8xf32>) -> ()
 func.func @nothing_back(%a: tensor<8xf32>) {

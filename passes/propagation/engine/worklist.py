@@ -1,0 +1,57 @@
+"""The worklist of a propagation round, in the order of the reference's greedy pattern driver.
+
+A round visits every dirty operation in program order. Operations that depend on an update are pushed on a
+stack, and visited before the next one in order, unless they are on the stack already or have not been reached
+in this round. An operation is dirty if a sharding that it reads has changed since its last visit; only visits
+of dirty operations can change anything, so all others are skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class Worklist:
+    """Operations by index in program order; all are dirty at first."""
+
+    __slots__ = ("_dirty", "_position", "_stack", "_stacked")
+
+    def __init__(self, op_count: int) -> None:
+        self._dirty = bytearray(b"\1") * op_count
+        # The last operation in program order that was reached in this round.
+        self._position = -1
+        self._stack: list[int] = []
+        self._stacked = bytearray(op_count)
+
+    def start_round(self) -> None:
+        """Starts again from the first operation."""
+        self._position = -1
+
+    def mark_dirty(self, index: int) -> None:
+        """Makes an operation dirty; it is visited when it is reached or pushed."""
+        self._dirty[index] = 1
+
+    def push(self, indices: Iterable[int]) -> None:
+        """Pushes operations that have been reached in this round and are not on the stack."""
+        position, stacked = self._position, self._stacked
+        for index in indices:
+            if index <= position and not stacked[index]:
+                stacked[index] = 1
+                self._stack.append(index)
+
+    def pop(self) -> int:
+        """The next operation to visit, no longer dirty; negative at the end of the round."""
+        stack, dirty = self._stack, self._dirty
+        while stack:
+            index = stack.pop()
+            self._stacked[index] = 0
+            if dirty[index]:
+                dirty[index] = 0
+                return index
+        index = dirty.find(1, self._position + 1)
+        if index < 0:
+            self._position = len(dirty)
+        else:
+            self._position = index
+            dirty[index] = 0
+        return index

@@ -1,0 +1,43 @@
+"""Runs a propagation strategy on one operation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.ops import PropagationDirection
+from sdyopt.dialects.sdy.rule import OpShardingRule
+from sdyopt.ir.attribute import SymbolRef
+from sdyopt.sharding.propagation.factor_propagation import FactorPropagation
+from sdyopt.sharding.propagation.propagation_direction import BOTH
+from sdyopt.sharding.sharding_projection import project, unproject
+from tests.unit.sharding.notation import read_sharding, write_sharding
+
+
+def propagate(
+    strategy: Callable[[FactorPropagation], None],
+    rule: OpShardingRule,
+    mesh: Mesh,
+    shardings: list[str],
+    direction: PropagationDirection = BOTH,
+    is_elementwise: bool = False,
+    is_conservative: bool = False,
+) -> list[str]:
+    """The shardings of operands and results after the strategy has run, in the notation of the tests."""
+    tensors = project(rule, [read_sharding(text) for text in shardings], mesh)
+    count = len(rule.operands)
+    strategy(
+        FactorPropagation(
+            rule.factor_sizes,
+            (direction,) * len(rule.factor_sizes),
+            tensors[:count],
+            tensors[count:],
+            mesh,
+            is_elementwise,
+            is_conservative,
+        )
+    )
+    return [
+        write_sharding(unproject(tensor, mapping, rule.factor_sizes, SymbolRef("mesh"), mesh))
+        for tensor, mapping in zip(tensors, rule.tensors, strict=True)
+    ]

@@ -1,0 +1,141 @@
+"""Propagation steps: which shardings of an operation are updated, and what makes a step impossible."""
+
+from __future__ import annotations
+
+from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.rule import OpShardingRule
+from sdyopt.dialects.sdy.sharding import MeshOrRef
+from sdyopt.ir.attribute import SymbolRef
+from sdyopt.sharding.propagation.propagation_direction import DirectionPolicy
+from sdyopt.sharding.propagation.propagation_step import (
+    PropagationStep,
+    StepKind,
+    Strategy,
+    Updates,
+    identity_rule,
+)
+from tests.unit.sharding.notation import NONE, read_mesh, read_rule, read_sharding, write_sharding
+
+MESHES = {
+    "mesh": read_mesh('"x"=2, "y"=2'),
+    "other": read_mesh('"x"=4'),
+    "same_axes": read_mesh('"x"=2, "y"=2'),
+    "empty": read_mesh(""),
+}
+NEGATE = identity_rule((8, 8), operand_count=1)
+ADD = identity_rule((8, 8), operand_count=2)
+
+
+def mesh_of(mesh_or_ref: MeshOrRef) -> Mesh | None:
+    return MESHES.get(mesh_or_ref.root) if isinstance(mesh_or_ref, SymbolRef) else mesh_or_ref
+
+
+def new_step(strategy: Strategy = Strategy.BASIC) -> PropagationStep:
+    return PropagationStep(StepKind(DirectionPolicy.BOTH, strategy), mesh_of)
+
+
+def updates(rule: OpShardingRule, *shardings: str, meshes: tuple[str, ...] = ()) -> dict[int, str]:
+    """The updated shardings by index."""
+    symbols = meshes or ("mesh",) * len(shardings)
+    before = tuple(read_sharding(text, f"@{symbol}") for text, symbol in zip(shardings, symbols, strict=True))
+    return _texts(new_step().updates(rule, before))
+
+
+def _texts(found: Updates) -> dict[int, str]:
+    return {index: write_sharding(sharding) for index, sharding in found}
+
+
+def test_identity_rules_map_dimensions_to_factors() -> None:
+    assert ADD is read_rule("([i, j], [i, j])->([i, j]) {i=8, j=8}")
+
+
+# --- Updates --------------------------------------------------------------------------------------
+
+
+def test_only_tensors_whose_sharding_changes_are_updated() -> None:
+    assert updates(ADD, '[{"x"}, {?}]', '[{"x", ?}, {?}]', "[{?}, {?}]") == {2: '[{"x", ?}, {?}]'}
+
+
+def test_a_missing_sharding_is_open() -> None:
+    assert updates(NEGATE, '[{"x"}, {}]', NONE) == {1: '[{"x", ?}, {?}]'}
+
+
+def test_a_missing_sharding_without_axes_stays_missing() -> None:
+    assert updates(NEGATE, "[{}, {}]", NONE) == {}
+
+
+def test_axes_that_shard_no_dimension_are_no_update() -> None:
+    # "x" shards j, but the shards of the operand would not be contiguous: i is not sharded.
+    split = read_rule("([ij])->([i, j]) {i=2, j=4}")
+    assert updates(split, NONE, '[{?}, {"x"}]') == {}
+    assert updates(split, NONE, '[{"y"}, {"x"}]') == {0: '[{"y", "x", ?}]'}
+
+
+def test_without_any_sharding_there_is_no_step() -> None:
+    assert updates(NEGATE, NONE, NONE) == {}
+
+
+def test_replicated_and_unreduced_axes_are_kept() -> None:
+    assert updates(NEGATE, '[{"x"}, {}]', '[{?}, {?}], replicated={"y"}') == {
+        1: '[{"x", ?}, {?}], replicated={"y"}'
+    }
+
+
+def test_the_strategy_decides_on_conflicts() -> None:
+    shardings = tuple(read_sharding(text) for text in ('[{"x"}, {}]', '[{}, {"x"}]', "[{?}, {?}]"))
+    assert _texts(new_step(Strategy.BASIC).updates(ADD, shardings)) == {}
+    assert _texts(new_step(Strategy.AGGRESSIVE).updates(ADD, shardings)) == {2: '[{"x", ?}, {?}]'}
+
+
+# --- Meshes and ranks -----------------------------------------------------------------------------
+
+
+def test_shardings_with_different_meshes_do_not_propagate() -> None:
+    assert updates(NEGATE, '[{"x"}, {}]', "[{?}, {?}]", meshes=("mesh", "other")) == {}
+
+
+def test_equal_meshes_may_have_different_symbols() -> None:
+    assert updates(NEGATE, '[{"x"}, {}]', "[{?}, {?}]", meshes=("mesh", "same_axes")) == {
+        1: '[{"x", ?}, {?}]'
+    }
+
+
+def test_an_empty_mesh_matches_any_mesh() -> None:
+    assert updates(NEGATE, "[{?}, {?}]", '[{"x"}, {}]', meshes=("empty", "mesh")) == {0: '[{"x", ?}, {?}]'}
+
+
+def test_a_maximal_mesh_has_nothing_to_propagate() -> None:
+    maximal = read_sharding("[]", "mesh<[], device_ids=[0]>")
+    assert new_step().run(identity_rule((), 1), (maximal, None)) is None
+
+
+def test_a_sharding_of_another_rank_does_not_propagate() -> None:
+    assert updates(NEGATE, '[{"x"}]', "[{?}, {?}]") == {}
+
+
+# --- Results and cache ----------------------------------------------------------------------------
+
+
+def test_a_result_has_the_projections_before_and_after() -> None:
+    result = new_step().run(NEGATE, (read_sharding('[{"x"}, {}]'), None))
+    assert result is not None
+    assert result.mesh is MESHES["mesh"]
+    assert result.before[1].factors[0].axes == ()
+    assert result.after[1].factors[0].axes == result.before[0].factors[0].axes != ()
+
+
+def test_updates_are_computed_once_per_rule_and_shardings() -> None:
+    looked_up = []
+
+    def recording_mesh_of(mesh_or_ref: MeshOrRef) -> Mesh | None:
+        looked_up.append(mesh_or_ref)
+        return mesh_of(mesh_or_ref)
+
+    step = PropagationStep(StepKind(DirectionPolicy.BOTH, Strategy.BASIC), recording_mesh_of)
+    shardings = read_sharding('[{"x"}, {}]'), None
+    first = step.updates(NEGATE, shardings)
+    count = len(looked_up)
+    assert first and count
+    assert step.updates(NEGATE, shardings) is first
+    assert len(looked_up) == count
+    assert step.updates(ADD, (*shardings, None)) != first
