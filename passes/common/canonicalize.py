@@ -8,14 +8,14 @@ becomes
     %c = stablehlo.constant dense<1> : tensor<i32>
     %1 = stablehlo.add %c, %c : tensor<i32>
 
-Equal constants of a function become one at its top, what nobody uses goes, operations that can be
-folded are, and the canonicalization patterns of the operations are applied. `enable-patterns` and
-`disable-patterns` choose patterns by name or label: the sdy pipelines run those labelled
-`sdy-reshard` or `sdy-collective` by themselves.
+Equal constants of a function become one at its top, what nobody uses goes, operations that can be folded are,
+and the canonicalization patterns of the operations are applied. `enable-patterns` and `disable-patterns`
+choose patterns by name or label: the sdy pipelines run those labelled `sdy-reshard` or `sdy-collective` by
+themselves.
 
-Between two rounds, `region-simplify` says what else is tidied up: blocks that nothing reaches and values
-that are needed only by each other (`normal`), and equal blocks too (`aggressive`). If the program still
-changes after `max-iterations` rounds, the result is taken as it is, unless `test-convergence` is set.
+Between two rounds, `region-simplify` says what else is tidied up: blocks that nothing reaches and values that
+are needed only by each other (`normal`), and equal blocks too (`aggressive`). If the program still changes
+after `max-iterations` rounds, the result is taken as it is, unless `test-convergence` is set.
 """
 
 from __future__ import annotations

@@ -7,10 +7,10 @@ becomes
     %0 = stablehlo.add %a, %b : tensor<8xf32>
     return %0, %0
 
-Two operations are the same if name, attributes (discardable ones, shardings among them, included),
-types, operands and regions are; the operands of a commutative one may come in any order. An
-operation finds its like before it in its block, in a block that is always run first, or in a block
-around it. Operations that nobody uses go as well.
+Two operations are the same if name, attributes (discardable ones, shardings among them, included), types,
+operands and regions are; the operands of a commutative one may come in any order. An operation finds its like
+before it in its block, in a block that is always run first, or in a block around it. Operations that nobody
+uses go as well.
 """
 
 from __future__ import annotations

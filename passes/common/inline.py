@@ -14,12 +14,12 @@ becomes
       return %0 : tensor<8xf32>
     }
 
-Callees come before their callers, and each function is simplified by `default-pipeline` before its
-calls are looked at. A private function that nobody calls any more goes. Calls stay where the function
-or the call says `no_inline`, where a function calls itself or its caller, and where the body holds
-operations of a dialect that does not allow it: the mesh dialect of LLVM 19 is one. Functions that call
-each other in a circle are simplified and inlined in turns, at most `max-iterations` times. What is put in
-place of a call says in its location where the call was.
+Callees come before their callers, and each function is simplified by `default-pipeline` before its calls are
+looked at. A private function that nobody calls any more goes. Calls stay where the function or the call says
+`no_inline`, where a function calls itself or its caller, and where the body holds operations of a dialect
+that does not allow it: the mesh dialect of LLVM 19 is one. Functions that call each other in a circle are
+simplified and inlined in turns, at most `max-iterations` times. What is put in place of a call says in its
+location where the call was.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@
 becomes
     func.func @main() { return }
 
-A symbol stays if it is public, or if something that stays refers to it. Which means that helpers left
-behind by inlining go, and an entry point never does. A nested symbol stays if the table that holds it
-can be seen from outside, which the outermost one never can.
+A symbol stays if it is public, or if something that stays refers to it. Which means that helpers left behind
+by inlining go, and an entry point never does. A nested symbol stays if the table that holds it can be seen
+from outside, which the outermost one never can.
 """
 
 from __future__ import annotations

@@ -13,16 +13,16 @@ becomes
       %3 = sdy.reshard %2 <@mesh, [{"x"}, {}]>
       return %3
 
-Here rows of `%lhs` and columns of `%rhs` are both split along "x", and no device has the rows and columns
-for all elements of its part of the product. Propagation leaves such conflicts alone; this pass decides them,
+Here rows of `%lhs` and columns of `%rhs` are both split along "x", and no device has the rows and columns for
+all elements of its part of the product. Propagation leaves such conflicts alone; this pass decides them,
 operation by operation. What is split along "x" loses least: the 512 elements of `%rhs`, rather than the 256
 of `%lhs` and the 128 of the result. So `%lhs` gets a reshard, and the result another sharding and a reshard
 back to its own. What is left on each device is a sum over half of the contracting dimension, hence the
 all-reduce along "y". (Shardy's page about this pass shows the same program with a reshard of `%rhs` and
 without an all-reduce; what it does is this.)
 
-The form without `enable-full-version` changes nothing in this example: it leaves conflicts to the
-partitioner that comes later, and inserts only what always pays. With `%0` unreduced along "y",
+The form without `enable-full-version` changes nothing in this example: it leaves conflicts to the partitioner
+that comes later, and inserts only what always pays. With `%0` unreduced along "y",
 
       %0 = stablehlo.dot … {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"y"}>]>}
       %1 = stablehlo.negate %0
@@ -30,14 +30,14 @@ becomes in either form
       %1 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, [{}, {}]>
       %2 = stablehlo.negate %1
 
-In full, operands and results of an operation with a sharding rule come to split each factor alike, and no
-two factors along one axis. A factor that has to be replicated comes to be, and hands its axes on to a factor
-that all tensors have, if it can. Of just two tensors one stays as it is: that along which no elements have
-to move from device to device, or else the larger one. Of more, what splits most elements wins. Where a
-reduction is split, the results are summed by an all-reduce, unless their sharding says that they are
-unreduced. Sources of a data-flow edge come to be sharded as its owner is, the operands of a manual
-computation and what its body returns as it says, and what a function returns as its signature says; where
-nothing is said they come to be replicated.
+In full, operands and results of an operation with a sharding rule come to split each factor alike, and no two
+factors along one axis. A factor that has to be replicated comes to be, and hands its axes on to a factor that
+all tensors have, if it can. Of just two tensors one stays as it is: that along which no elements have to move
+from device to device, or else the larger one. Of more, what splits most elements wins. Where a reduction is
+split, the results are summed by an all-reduce, unless their sharding says that they are unreduced. Sources of
+a data-flow edge come to be sharded as its owner is, the operands of a manual computation and what its body
+returns as it says, and what a function returns as its signature says; where nothing is said they come to be
+replicated.
 
 In either form, what is passed to a call comes to be sharded as the argument of the function. A
 `stablehlo.concatenate` is dealt with in full if not all operands are sharded as the result is, and so is

@@ -1,12 +1,12 @@
-"""sdy-sharding-constraint-to-reshard: turn wishes about shardings into changes of sharding.
+"""sdy-sharding-constraint-to-reshard: replace sharding constraints with reshards.
 
     %0 = sdy.sharding_constraint %a <@mesh, [{"x"}]> : tensor<8xf32>
 becomes
     %0 = sdy.reshard %a <@mesh, [{"x"}]> : tensor<8xf32>
 
-A constraint is what a user writes: propagation takes it into account on both sides of the operation.
-After propagation it means no more than that here the value has this sharding, whatever it had before,
-which is what a reshard says. Later passes know reshards only, and remove those that change nothing.
+Propagation propagates a constraint both to its uses and to its input. After propagation a constraint only
+means that its result has this sharding, whatever sharding its input has: it is a reshard. Later passes handle
+reshards only, and remove the redundant ones.
 """
 
 from __future__ import annotations

@@ -5,17 +5,17 @@ becomes, if the rows of %a are split along "y" and the sums along "x",
     %0 = stablehlo.dot %a, %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>}
     %1 = sdy.reshard %0 <@mesh, [{"x"}, {}]>
 
-For programs that leave it to the partitioner to insert the other reshards: it has no good answer where
-a product's result is split along the axes of the sums, and in the same dimension an operand otherwise.
-Every device multiplies a smaller part, and what moves afterwards is the result. Done only if all else
-agrees, and if the result is not bigger than that operand.
+For programs that leave it to the partitioner to insert the other reshards: it has no good answer where a
+product's result is split along the axes of the sums, and in the same dimension an operand otherwise. Every
+device multiplies a smaller part, and what moves afterwards is the result. Done only if all else agrees, and
+if the result is not bigger than that operand.
 
 Products in groups, `mhlo.ragged_dot`, which the partitioner knows nothing about, get all the reshards and
 all-reduces that they need, if a rule is written on them.
 
-This is the pass as it was before `sdy-insert-explicit-reshards`, whose default form does the same and
-more, took its place. Where operands of a product in groups disagree and two answers save the same, the
-choice is that of the newer pass.
+This is the pass as it was before `sdy-insert-explicit-reshards`, whose default form does the same and more,
+took its place. Where operands of a product in groups disagree and two answers save the same, the choice is
+that of the newer pass.
 """
 
 from __future__ import annotations
