@@ -18,7 +18,7 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import FUNCTION, Pass
 from sdyopt.registry import register
 
-from ..common.support.merge_constants import is_constant, merge
+from ..common.support.merge_constants import is_constant, merge_constants
 
 
 @register("sdy-constant-merger")
@@ -27,5 +27,5 @@ class ConstantMerger(Pass):
 
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
-        merge(function, is_constant, rewriter)
+        merge_constants(function, is_constant, rewriter)
         return rewriter.changed

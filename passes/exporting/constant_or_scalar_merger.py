@@ -24,7 +24,7 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import FUNCTION, Pass
 from sdyopt.registry import register
 
-from ..common.support.merge_constants import is_constant_or_expansion, merge
+from ..common.support.merge_constants import is_constant_or_scalar_broadcast, merge_constants
 
 
 @register("sdy-constant-or-scalar-merger")
@@ -33,5 +33,5 @@ class ConstantOrScalarMerger(Pass):
 
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
-        merge(function, is_constant_or_expansion, rewriter)
+        merge_constants(function, is_constant_or_scalar_broadcast, rewriter)
         return rewriter.changed

@@ -37,17 +37,17 @@ from sdyopt.dialects.sdy.value_shardings import (
     sharding_of,
     sharding_or_replicated,
 )
-from sdyopt.ir.insertion_point import InsertionPoint
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedShape
-from sdyopt.ir.value import BlockArgument, OpOperand, OpResult, Value
+from sdyopt.ir.value import OpOperand, Value
 from sdyopt.pipeline import Pass, option
 from sdyopt.registry import register
 
+from ..common.support.constraint_debug_info import ConstraintDebugInfo
+from ..common.support.insertion_points import directly_after_definition
 from ..common.support.set_sharding import set_sharding
-from ..common.support.sharding_origins import ShardingOrigins
 
 _CONSTRAINING = (ShardingConstraintOp, ManualComputationOp)
 
@@ -63,28 +63,28 @@ class ApplyShardingConstraints(Pass):
 
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
-        trace = ShardingOrigins(
+        debug_info = ConstraintDebugInfo(
             module, self.debug_sharding_origins, self.debug_propagation_edge_sharding, rewriter
         )
         for op in module.walk_post_order():
             if isinstance(op, ShardingConstraintOp):
                 _use_end_of_chain(op, rewriter)
-                _apply_constraint(op, trace, rewriter)
+                _apply_constraint(op, debug_info, rewriter)
             elif isinstance(op, ManualComputationOp):
                 for use, sharding in zip(op.operand_uses, op.in_shardings, strict=True):
                     _apply_operand(use, sharding, rewriter)
-        trace.save()
+        debug_info.save()
         return rewriter.changed
 
 
 # --- One constraint -------------------------------------------------------------------------------
 
 
-def _apply_constraint(op: ShardingConstraintOp, trace: ShardingOrigins, rewriter: Rewriter) -> None:
+def _apply_constraint(op: ShardingConstraintOp, debug_info: ConstraintDebugInfo, rewriter: Rewriter) -> None:
     if not _can_apply(op.sharding, op.input):
         return
     if _is_on_edge(op.input):
-        rewriter.move(op, **_point_after_definition(op.input))
+        rewriter.move(op, **directly_after_definition(op.input))
         _replace_uses_with(op, op.input, op.sharding, rewriter)
         return
     rule = op.signature.cached(_pointwise_rule)
@@ -92,7 +92,7 @@ def _apply_constraint(op: ShardingConstraintOp, trace: ShardingOrigins, rewriter
         rewriter.set_attribute(op, SHARDING_RULE, rule)
     set_sharding(op.input, op.sharding, rewriter)
     if rule is not None:
-        trace.applied(op)
+        debug_info.record(op)
 
 
 def _apply_operand(use: OpOperand, sharding: TensorSharding, rewriter: Rewriter) -> None:
@@ -109,7 +109,7 @@ def _apply_operand(use: OpOperand, sharding: TensorSharding, rewriter: Rewriter)
         [value.type],
         {"sharding": sharding},
         location=use.owner.location,
-        **_point_after_definition(value),
+        **directly_after_definition(value),
     )
     _replace_uses_with(constraint, value, sharding, rewriter)
 
@@ -144,14 +144,6 @@ def _replace_uses_with(constraint: Op, value: Value, sharding: TensorSharding, r
         old = sharding_or_replicated(value, sharding.mesh_or_ref)
         new = TensorSharding(old.mesh_or_ref, old.dims, old.replicated_axes, sharding.unreduced_axes)
         set_sharding(value, new, rewriter)
-
-
-def _point_after_definition(value: Value) -> InsertionPoint:
-    """The insertion point directly after the definition of a value."""
-    if isinstance(value, BlockArgument):
-        return {"at_start_of": value.owner}
-    assert isinstance(value, OpResult)
-    return {"after": value.op}
 
 
 def _pointwise_rule(signature: OpSignature) -> OpShardingRule | None:

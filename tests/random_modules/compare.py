@@ -38,7 +38,7 @@ NAME = "random"
 _TIMES_ASKED_AGAIN = 5
 # Warnings of what C++ does without a word.
 _ONLY_HERE = (
-    "collectives get no further than",
+    "target sharding not reached",
     "a second time, because explicit reshards",
 )
 _LIFT, _EDGES = "sdy-lift-inlined-meshes", "sdy-add-data-flow-edges"

@@ -8,7 +8,7 @@ sdy.mesh @mesh = <["z"=12]>
 func.func @parts_that_do_not_divide(%a: tensor<6x6x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"z":(3)4}, {"z":(1)3}, {}]>}) -> tensor<6x6x6xf32> {
   // CHECK: out_sharding=<@mesh, [{}, {"z":(6)2}, {"z":(3)2, "z":(1)3}]>
   // CHECK-NEXT: return
-  // expected-warning @+1 {{collectives get no further than #sdy.sharding<@mesh, [{}, {"z":(6)2}, {"z":(3)2, "z":(1)3}]>, because the sizes of axes do not divide each other}}
+  // expected-warning @+1 {{target sharding not reached: stopped at #sdy.sharding<@mesh, [{}, {"z":(6)2}, {"z":(3)2, "z":(1)3}]>, because the axis sizes do not divide each other}}
   %0 = sdy.reshard %a <@mesh, [{}, {"z":(6)2}, {"z":(1)6}]> : tensor<6x6x6xf32>
   return %0 : tensor<6x6x6xf32>
 }

@@ -2,7 +2,7 @@
 
 // There is no end to copying a function that calls itself with all that it calls.
 func.func @calls_recursive() {
-  // expected-error @+1 {{'func.call' op cannot be given a copy of 'recursive', which calls itself}}
+  // expected-error @+1 {{'func.call' op cannot clone 'recursive' for this call: it is recursive}}
   call @recursive() : () -> ()
   return
 }
@@ -20,7 +20,7 @@ func.func private @other() {
 // Sixteen calls in each of five functions would be more than a million copies.
 func.func @grows() {
   call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()
-  // expected-error @+1 {{'func.call' op cannot be given a copy of 'f1', because the copies made for all calls would have more than 1000000 operations}}
+  // expected-error @+1 {{'func.call' op cannot clone 'f1' for this call: the copies for all calls would exceed 1000000 operations}}
   call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()
   call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()
   call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()

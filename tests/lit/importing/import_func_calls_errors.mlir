@@ -36,7 +36,7 @@ func.func @recursive() {
   return
 }
 func.func private @other() {
-  // expected-error @+1 {{'func.call' op cannot be replaced by the body of 'recursive', which calls itself}}
+  // expected-error @+1 {{'func.call' op cannot inline 'recursive': it is recursive}}
   call @recursive() : () -> ()
   return
 }

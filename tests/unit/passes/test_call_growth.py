@@ -1,4 +1,4 @@
-"""Bounds on what becomes of calls, which take more functions, or more time, than a lit case should have."""
+"""Limits of cloning and inlining, with more functions than a lit case should have."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from passes.common import inline
 from passes.common.inline import Inliner
-from passes.common.support.call_graph import MOST_NESTED_CALLS
+from passes.common.support.call_graph import MAX_NESTED_CALLS
 from passes.common.support.inline_call import inline_call
 from passes.importing.import_func_calls import ImportFuncCalls
 from sdyopt.dialects.func import CallOp, FuncOp
@@ -17,7 +17,7 @@ from sdyopt.pipeline import Pass, Pipeline
 
 
 def chain(length: int, calls: int = 1) -> bytes:
-    """A function that calls the next one so many times, which does the same with its next one, and so on."""
+    """A chain of functions that each call the next one `calls` times."""
     functions = []
     for index in range(length):
         body = f"call @f{index + 1}() : () -> () " * calls
@@ -27,44 +27,44 @@ def chain(length: int, calls: int = 1) -> bytes:
     return "\n".join(functions).encode()
 
 
-def run(program: bytes, single: Pass) -> tuple[bool, str]:
-    """Whether a pass succeeds, and what is said about it."""
-    said: list[str] = []
-    outcome = run_job(Job("in", program, Pipeline(elements=[single]), said.append))
-    return outcome.succeeded, "".join(said)
+def run(program: bytes, single_pass: Pass) -> tuple[bool, str]:
+    """Whether a pass succeeds, and its diagnostics."""
+    diagnostics: list[str] = []
+    outcome = run_job(Job("in", program, Pipeline(elements=[single_pass]), diagnostics.append))
+    return outcome.succeeded, "".join(diagnostics)
 
 
-def test_nested_as_deep_as_regions_may_be() -> None:
-    assert run(chain(MOST_NESTED_CALLS - 1), ImportFuncCalls()) == (True, "")
+def test_calls_nested_to_the_limit() -> None:
+    assert run(chain(MAX_NESTED_CALLS - 1), ImportFuncCalls()) == (True, "")
 
 
-def test_nested_too_deep() -> None:
-    succeeded, said = run(chain(MOST_NESTED_CALLS + 1), ImportFuncCalls())
+def test_calls_nested_too_deep() -> None:
+    succeeded, diagnostics = run(chain(MAX_NESTED_CALLS + 1), ImportFuncCalls())
     assert not succeeded
-    assert f"calls in it are nested deeper than {MOST_NESTED_CALLS}" in said
-    assert said.startswith("in:")
+    assert f"its calls are nested deeper than {MAX_NESTED_CALLS}" in diagnostics
+    assert diagnostics.startswith("in:")
 
 
-def test_inlined_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inline, "MOST_COPIED_OPERATIONS", 1000)
-    succeeded, said = run(chain(20, calls=2), Inliner())
+def test_exponential_growth(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inline, "MAX_COPIED_OPERATIONS", 1000)
+    succeeded, diagnostics = run(chain(20, calls=2), Inliner())
     assert not succeeded
-    assert "'func.call' op cannot be replaced by the body of 'f" in said
-    assert "would have more than 1000 operations" in said
-    assert said.startswith("in:")
+    assert "'func.call' op cannot inline 'f" in diagnostics
+    assert "would exceed 1000 operations" in diagnostics
+    assert diagnostics.startswith("in:")
 
 
-def test_inlined_without_end_is_foreseen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inline, "_FORESIGHT_FROM", 100)
+def test_growth_is_estimated_before_inlining(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inline, "_FIRST_ESTIMATE_AT", 100)
     copied: list[CallOp] = []
 
-    def counting(call: CallOp, callee: FuncOp, rewriter: Rewriter, moves: bool) -> list[CallOp]:
+    def counting(call: CallOp, callee: FuncOp, rewriter: Rewriter, move_body: bool) -> list[CallOp]:
         copied.append(call)
-        return inline_call(call, callee, rewriter, moves)
+        return inline_call(call, callee, rewriter, move_body)
 
     monkeypatch.setattr(inline, "inline_call", counting)
-    succeeded, said = run(chain(30, calls=2), Inliner())
+    succeeded, diagnostics = run(chain(30, calls=2), Inliner())
     assert not succeeded
-    # The call that would be one too many, and not one of the few that were inlined before.
-    assert said.startswith("in:12:43: error: 'func.call' op cannot be replaced by the body of 'f12'")
+    # At the call that would exceed the limit, after only a few calls have been inlined.
+    assert diagnostics.startswith("in:12:43: error: 'func.call' op cannot inline 'f12'")
     assert len(copied) < 20
