@@ -106,7 +106,7 @@ def _for_product(op: Op) -> OpReshards | None:
     if case is None or case.shardings[2] is None:
         return None
     rule, shardings = case.rule, case.shardings
-    mesh_or_ref = common_mesh_or_ref((sharding for sharding in shardings if sharding is not None), op)
+    mesh_or_ref = common_mesh_or_ref(shardings, lambda mesh_or_ref: find_mesh(mesh_or_ref, op))
     mesh = None if mesh_or_ref is None else find_mesh(mesh_or_ref, op)
     if mesh_or_ref is None or mesh is None or mesh.is_maximal:
         return None

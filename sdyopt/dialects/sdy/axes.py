@@ -64,6 +64,11 @@ class AxisRef(Attribute):
         """Where the reference ends; a whole axis reaches behind every sub-axis."""
         return _OPEN_END if self.sub_axis is None else self.sub_axis.next_pre_size
 
+    @property
+    def sort_key(self) -> tuple[str, int, int]:
+        """Orders references by axis name, then by start and end, independently of a mesh."""
+        return self.name, self.pre_size, self.reach
+
     def next_pre_size(self, mesh: Mesh) -> int:
         """Where the reference ends: the size of the axis for a whole one."""
         return mesh.axis_size(self.name) if self.sub_axis is None else self.sub_axis.next_pre_size
@@ -149,7 +154,7 @@ def is_sorted(axes: Sequence[AxisRef], mesh: Mesh) -> bool:
     """Whether references are in the order of the mesh."""
     for first, second in pairwise(axes):
         if first.name == second.name:
-            if (first.pre_size, first.reach) > (second.pre_size, second.reach):
+            if first.sort_key > second.sort_key:
                 return False
         elif mesh.axis_position(first.name) > mesh.axis_position(second.name):
             return False
@@ -184,7 +189,7 @@ def difference(axes: Iterable[AxisRef], others: Sequence[AxisRef], mesh: Mesh) -
 def _without(axis: AxisRef, others: Sequence[AxisRef], mesh: Mesh) -> Iterator[AxisRef]:
     rest: AxisRef | None = axis
     overlapping = [other for other in others if other.overlaps(axis)]
-    for other in sorted(overlapping, key=lambda other: (other.pre_size, other.reach)):
+    for other in sorted(overlapping, key=lambda other: other.sort_key):
         if rest is None:
             return
         prefix = rest.prefix_without(other)

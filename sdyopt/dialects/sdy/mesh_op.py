@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from sdyopt.asm.format.assembly_format import AttrDict, assembly
 from sdyopt.asm.symbol_names import symbol_name_directive
@@ -16,6 +16,9 @@ from sdyopt.ir.op_fields import attr
 from sdyopt.ir.operation import Op
 from sdyopt.ir.region_traits import has_parent
 from sdyopt.ir.traits import SYMBOL
+
+# Finds the mesh that a sharding refers to; None if there is none of that name.
+MeshLookup = Callable[[MeshOrRef], Mesh | None]
 
 _MESH: AttrKind[Mesh] = kind_of(Mesh, "Mesh of axes and a list of devices")
 
@@ -56,18 +59,23 @@ def find_mesh(mesh_or_ref: MeshOrRef, op: Op) -> Mesh | None:
     return found.mesh if isinstance(found, MeshOp) else None
 
 
-def common_mesh(shardings: Iterable[TensorSharding], op: Op) -> Mesh | None:
-    """The mesh that all shardings speak of, empty meshes not counted; None if they disagree."""
-    common = common_mesh_or_ref(shardings, op)
+def common_mesh(shardings: Iterable[TensorSharding | None], op: Op) -> Mesh | None:
+    """The mesh that all shardings refer to; None if they refer to different ones or there are none.
+
+    An empty mesh is compatible with any other. Missing shardings are ignored.
+    """
+    common = common_mesh_or_ref(shardings, lambda mesh_or_ref: find_mesh(mesh_or_ref, op))
     return None if common is None else find_mesh(common, op)
 
 
-def common_mesh_or_ref(shardings: Iterable[TensorSharding], op: Op) -> MeshOrRef | None:
-    """The way in which the first of some shardings speaks of the mesh that all speak of, if they do."""
+def common_mesh_or_ref(shardings: Iterable[TensorSharding | None], mesh_of: MeshLookup) -> MeshOrRef | None:
+    """As `common_mesh`, but the mesh or symbol as the first sharding with that mesh has it."""
     common: MeshOrRef | None = None
     mesh: Mesh | None = None
     for sharding in shardings:
-        other = mesh_of(sharding, op)
+        if sharding is None:
+            continue
+        other = mesh_of(sharding.mesh_or_ref)
         if other is None:
             return None
         if mesh is None or mesh.is_empty:
