@@ -1,8 +1,8 @@
 """Building the sharding rule of an operation, factor by factor.
 
-    rule.factor(8, [0, None], [0])
-    rule.factor(16, [None, 1], [1])
-    rule.factor(32, [1, 0], [None], Kind.REDUCTION)
+    rule.add_factor(8, [0, None], [0])
+    rule.add_factor(16, [None, 1], [1])
+    rule.add_factor(32, [1, 0], [None], FactorType.REDUCTION)
 
 is a matrix product, `([i, k], [k, j])->([i, j]) {i=8, j=16, k=32} reduction={k}`.
 """
@@ -52,7 +52,7 @@ class OpShardingRuleBuilder:
 
     # --- Adding factors ---------------------------------------------------------------------------
 
-    def factor(
+    def add_factor(
         self,
         size: int,
         operand_dims: Dims,
@@ -71,7 +71,7 @@ class OpShardingRuleBuilder:
             if dim is not None and (size != 1 or not tensor[dim]):
                 tensor[dim].append(factor)
 
-    def common_factor(
+    def add_common_factor(
         self, dim: int, size: int, factor_type: FactorType = FactorType.PASS_THROUGH, is_blocked: bool = False
     ) -> None:
         """Adds a factor to the same dimension of all tensors that have it."""
@@ -79,30 +79,34 @@ class OpShardingRuleBuilder:
             [*self._operands, *self._results], dim, self._new_factor(size, factor_type, is_blocked)
         )
 
-    def operands_factor(self, dim: int, size: int, factor_type: FactorType = FactorType.PASS_THROUGH) -> None:
+    def add_operand_factor(
+        self, dim: int, size: int, factor_type: FactorType = FactorType.PASS_THROUGH
+    ) -> None:
         """Adds a factor to the same dimension of all operands that have it."""
         self._distribute(self._operands, dim, self._new_factor(size, factor_type))
 
-    def results_factor(self, dim: int, size: int, factor_type: FactorType = FactorType.PASS_THROUGH) -> None:
+    def add_result_factor(
+        self, dim: int, size: int, factor_type: FactorType = FactorType.PASS_THROUGH
+    ) -> None:
         """Adds a factor to the same dimension of all results that have it."""
         self._distribute(self._results, dim, self._new_factor(size, factor_type))
 
-    def pointwise(self, shape: Sequence[int]) -> None:
+    def add_pointwise(self, shape: Sequence[int]) -> None:
         """Adds a common factor for each dimension of `shape`."""
         for dim, size in enumerate(shape):
-            self.common_factor(dim, size)
+            self.add_common_factor(dim, size)
 
-    def pointwise_if_same(
+    def add_pointwise_with_type_for_mismatch(
         self, before: Sequence[int], after: Sequence[int], otherwise: FactorType, is_blocked: bool = False
     ) -> None:
         """Adds a common factor for each dimension, `otherwise` where its size before and after differ."""
         for dim, (size, result_size) in enumerate(zip(before, after, strict=True)):
             if size == result_size:
-                self.common_factor(dim, size)
+                self.add_common_factor(dim, size)
             else:
-                self.common_factor(dim, size, otherwise, is_blocked)
+                self.add_common_factor(dim, size, otherwise, is_blocked)
 
-    def number_dimensions(self, type: Type) -> None:
+    def set_pointwise(self, type: Type) -> None:
         """Makes dimension number n of everything factor number n, with the sizes that `type` has.
 
         Where there are more dimensions, they have factors that do not exist, which the verifier of

@@ -3,7 +3,7 @@
     @sharding_rule(TransposeOp)
     def transpose(form: Form, rule: OpShardingRuleBuilder) -> None:
         for result_dim, dim in enumerate(form.permutation):
-            rule.factor(form.operand.shape[dim], [dim], [result_dim])
+            rule.add_factor(form.operand.shape[dim], [dim], [result_dim])
 
 A rule follows from the form, so it is worked out once per form. Where it depends on what is around
 the operation, `seeing` says on what: the function is given `seeing(op)` as well, and there is one

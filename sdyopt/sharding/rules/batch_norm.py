@@ -13,4 +13,4 @@ def batch_norm_inference(signature: OpSignature, rule: OpShardingRuleBuilder) ->
     """([i, j], [j], [j], [j], [j])->([i, j]): there is one of each figure per feature"""
     for dim, size in enumerate(signature.operand.shape):
         figure_dims = [0 if dim == signature.feature_index else None] * 4
-        rule.factor(size, [dim, *figure_dims], [dim])
+        rule.add_factor(size, [dim, *figure_dims], [dim])

@@ -21,7 +21,7 @@ from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
 @sharding_rule(AllReduceOp, CollectiveBroadcastOp, CollectivePermuteOp, CrossReplicaSumOp)
 def same_shape(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([i, j])->([i, j])"""
-    rule.number_dimensions(signature.result_types[0])
+    rule.set_pointwise(signature.result_types[0])
 
 
 @sharding_rule(AllGatherOp)
@@ -49,7 +49,7 @@ def _change_dimensions(
     """Devices differ in what they have along the changed dimensions."""
     for dim, size in enumerate(shape):
         if dim not in changed:
-            rule.common_factor(dim, size)
+            rule.add_common_factor(dim, size)
     for dim in changed:
-        rule.operands_factor(dim, shape[dim], FactorType.NEED_REPLICATION)
-        rule.results_factor(dim, result_shape[dim], FactorType.NEED_REPLICATION)
+        rule.add_operand_factor(dim, shape[dim], FactorType.NEED_REPLICATION)
+        rule.add_result_factor(dim, result_shape[dim], FactorType.NEED_REPLICATION)

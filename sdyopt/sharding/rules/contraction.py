@@ -27,12 +27,12 @@ def _product(signature: OpSignature, rule: OpShardingRuleBuilder, dims: DotDimen
     lhs, rhs = signature.lhs.shape, signature.rhs.shape
     result_dims = count()
     for left, right in dims.batching:
-        rule.factor(lhs[left], [left, right], [next(result_dims)])
+        rule.add_factor(lhs[left], [left, right], [next(result_dims)])
     for left, size in enumerate(lhs):
         if left not in dims.lhs_batching and left not in dims.lhs_contracting:
-            rule.factor(size, [left, None], [next(result_dims)])
+            rule.add_factor(size, [left, None], [next(result_dims)])
     for right, size in enumerate(rhs):
         if right not in dims.rhs_batching and right not in dims.rhs_contracting:
-            rule.factor(size, [None, right], [next(result_dims)])
+            rule.add_factor(size, [None, right], [next(result_dims)])
     for left, right in dims.contracting:
-        rule.factor(lhs[left], [left, right], [None], FactorType.REDUCTION)
+        rule.add_factor(lhs[left], [left, right], [None], FactorType.REDUCTION)

@@ -24,21 +24,23 @@ def convolution(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     kernel, result = signature.rhs.shape, signature.out.shape
     batch_groups, feature_groups = signature.batch_group_count, signature.feature_group_count
     if batch_groups > 1:
-        rule.factor(batch_groups, [dims.input_batch, dims.kernel_output_feature], [dims.output_feature])
-    rule.factor(result[dims.output_batch], [dims.input_batch, None], [dims.output_batch])
+        rule.add_factor(batch_groups, [dims.input_batch, dims.kernel_output_feature], [dims.output_feature])
+    rule.add_factor(result[dims.output_batch], [dims.input_batch, None], [dims.output_batch])
     if not rule.is_conservative:
         for spatial in zip(dims.input_spatial, dims.kernel_spatial, dims.output_spatial, strict=True):
             _spatial_factors(signature, rule, *spatial)
     if feature_groups > 1:
-        rule.factor(feature_groups, [dims.input_feature, dims.kernel_output_feature], [dims.output_feature])
-    rule.factor(
+        rule.add_factor(
+            feature_groups, [dims.input_feature, dims.kernel_output_feature], [dims.output_feature]
+        )
+    rule.add_factor(
         kernel[dims.kernel_input_feature],
         *([dims.input_feature, dims.kernel_input_feature], [None]),
         FactorType.REDUCTION,
     )
     output_features = result[dims.output_feature] // (batch_groups * feature_groups)
     if output_features > 1:
-        rule.factor(output_features, [None, dims.kernel_output_feature], [dims.output_feature])
+        rule.add_factor(output_features, [None, dims.kernel_output_feature], [dims.output_feature])
 
 
 def _spatial_factors(
@@ -53,5 +55,5 @@ def _spatial_factors(
     ):
         size = min(wanted, left)
         if size > 1:
-            rule.factor(size, operand_dims, result_dims, factor_type)
+            rule.add_factor(size, operand_dims, result_dims, factor_type)
             left //= size

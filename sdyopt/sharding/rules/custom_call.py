@@ -119,9 +119,9 @@ def _alike(signature: OpSignature, rule: OpShardingRuleBuilder, makes_random_sta
     if not isinstance(first, RankedTensor):
         return NoRule()
     if makes_random_state and first.shape:
-        rule.common_factor(0, first.shape[0], FactorType.NEED_REPLICATION, is_blocked=True)
+        rule.add_common_factor(0, first.shape[0], FactorType.NEED_REPLICATION, is_blocked=True)
     else:
-        rule.number_dimensions(first)
+        rule.set_pointwise(first)
     return None
 
 
@@ -134,9 +134,9 @@ def _eigh(operands: Shapes, results: Shapes, rule: OpShardingRuleBuilder) -> Non
     """([i, j, k])->([i, j, k], [i, k]): eigenvectors, and eigenvalues if they are wanted"""
     (shape,) = operands
     rows, columns = len(shape) - 2, len(shape) - 1
-    rule.pointwise(shape[:-2])
-    rule.factor(shape[rows], [rows], [rows, None][: len(results)])
-    rule.factor(shape[columns], [columns], [columns, rows][: len(results)])
+    rule.add_pointwise(shape[:-2])
+    rule.add_factor(shape[rows], [rows], [rows, None][: len(results)])
+    rule.add_factor(shape[columns], [columns], [columns, rows][: len(results)])
 
 
 @_target("Qr", "QrDecompositionBlock", takes=_ONE, gives=_TWO, rank=2)
@@ -144,10 +144,10 @@ def _qr(operands: Shapes, results: Shapes, rule: OpShardingRuleBuilder) -> None:
     """([i, j, k])->([i, j, k], [i, l]) need_replication={j, k, l}"""
     (shape,) = operands
     rows, columns = len(shape) - 2, len(shape) - 1
-    rule.pointwise(shape[:-2])
+    rule.add_pointwise(shape[:-2])
     for dim in (rows, columns):
-        rule.factor(shape[dim], [dim], [dim, None], FactorType.NEED_REPLICATION)
-    rule.factor(results[1][rows], [None], [None, rows], FactorType.NEED_REPLICATION)
+        rule.add_factor(shape[dim], [dim], [dim, None], FactorType.NEED_REPLICATION)
+    rule.add_factor(results[1][rows], [None], [None, rows], FactorType.NEED_REPLICATION)
 
 
 @_target("ProductOfElementaryHouseholderReflectors", takes=_TWO, gives=_ONE, rank=2)
@@ -155,10 +155,10 @@ def _householder_product(operands: Shapes, results: Shapes, rule: OpShardingRule
     """([i, j, k], [i, l])->([i, j, k]) need_replication={j, k, l}"""
     shape, scales = operands
     rows, columns = len(shape) - 2, len(shape) - 1
-    rule.pointwise(shape[:-2])
+    rule.add_pointwise(shape[:-2])
     for dim in (rows, columns):
-        rule.factor(shape[dim], [dim, None], [dim], FactorType.NEED_REPLICATION)
-    rule.factor(scales[rows], [None, rows], [None], FactorType.NEED_REPLICATION)
+        rule.add_factor(shape[dim], [dim, None], [dim], FactorType.NEED_REPLICATION)
+    rule.add_factor(scales[rows], [None, rows], [None], FactorType.NEED_REPLICATION)
 
 
 @_target("mhlo.topk", takes=_ANY, gives=_ANY)
@@ -167,9 +167,9 @@ def _top_k(operands: Shapes, results: Shapes, rule: OpShardingRuleBuilder) -> No
     shape = operands[0]
     for dim, size in enumerate(shape):
         if size == results[0][dim]:
-            rule.common_factor(dim, size)
+            rule.add_common_factor(dim, size)
         else:
-            rule.common_factor(dim, size, FactorType.NEED_REPLICATION, is_blocked=True)
+            rule.add_common_factor(dim, size, FactorType.NEED_REPLICATION, is_blocked=True)
 
 
 @_target("ApproxTopK", "PartialReduce", takes=range(2, 5), gives=range(1, 3))
@@ -178,9 +178,9 @@ def _approximate_top_k(operands: Shapes, results: Shapes, rule: OpShardingRuleBu
     for dim, size in enumerate(operands[0]):
         result_size = results[0][dim]
         if size == result_size:
-            rule.common_factor(dim, size)
+            rule.add_common_factor(dim, size)
             continue
         absent = [None] * (len(operands) - 2)
-        rule.factor(size, [dim, dim, *absent], [None] * len(results))
+        rule.add_factor(size, [dim, dim, *absent], [None] * len(results))
         no_operand, result_dims = [None] * len(operands), [dim] * len(results)
-        rule.factor(result_size, no_operand, result_dims, FactorType.NEED_REPLICATION, is_blocked=True)
+        rule.add_factor(result_size, no_operand, result_dims, FactorType.NEED_REPLICATION, is_blocked=True)

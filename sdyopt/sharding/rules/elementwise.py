@@ -71,10 +71,10 @@ _BINARY = (
 @sharding_rule(*_UNARY, *_BINARY)
 def elementwise(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([i, j], [i, j])->([i, j])"""
-    rule.number_dimensions(signature.result_types[0])
+    rule.set_pointwise(signature.result_types[0])
 
 
 @sharding_rule(SelectOp, ClampOp)
 def with_scalars(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([], [i, j], [i, j])->([i, j]): a predicate or limit may be one for all elements."""
-    rule.pointwise(signature.out.shape)
+    rule.add_pointwise(signature.out.shape)

@@ -34,17 +34,19 @@ def gather(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     operand, indices = signature.operand.shape, signature.start_indices.shape
     for slice_dim, size, dim, indices_dim in _origins(signature.result.shape, len(operand), dims):
         if dim is None or indices_dim is not None or operand[dim] == size:
-            rule.factor(size, [dim, indices_dim], [slice_dim])
+            rule.add_factor(size, [dim, indices_dim], [slice_dim])
         elif size == 1:
-            rule.factor(operand[dim], [dim, None], [None], FactorType.REDUCTION)
-            rule.factor(size, [None, None], [slice_dim], FactorType.NEED_REPLICATION)
+            rule.add_factor(operand[dim], [dim, None], [None], FactorType.REDUCTION)
+            rule.add_factor(size, [None, None], [slice_dim], FactorType.NEED_REPLICATION)
         else:
-            rule.factor(operand[dim], [dim, None], [slice_dim], FactorType.NEED_REPLICATION, is_blocked=True)
+            rule.add_factor(
+                operand[dim], [dim, None], [slice_dim], FactorType.NEED_REPLICATION, is_blocked=True
+            )
     for dim in dims.collapsed_slice_dims:
         factor_type = FactorType.NEED_REPLICATION if operand[dim] == 1 else FactorType.REDUCTION
-        rule.factor(operand[dim], [dim, None], [None], factor_type)
+        rule.add_factor(operand[dim], [dim, None], [None], factor_type)
     if (vector := dims.index_vector_dim) < len(indices):
-        rule.factor(indices[vector], [None, vector], [None], FactorType.NEED_REPLICATION)
+        rule.add_factor(indices[vector], [None, vector], [None], FactorType.NEED_REPLICATION)
 
 
 def _adds_up(op: ScatterOp) -> bool:
@@ -70,7 +72,9 @@ def scatter(signature: OpSignature, rule: OpShardingRuleBuilder, adds_up: bool) 
     def factor(
         size: int, dim: int | None, indices_dim: int | None, update_dim: int | None, factor_type: FactorType
     ) -> None:
-        rule.factor(size, [dim] * count + [indices_dim] + [update_dim] * count, [dim] * count, factor_type)
+        rule.add_factor(
+            size, [dim] * count + [indices_dim] + [update_dim] * count, [dim] * count, factor_type
+        )
 
     for update_dim, size, dim, indices_dim in _origins(signature.updates[0].shape, len(operand), dims):
         if dim is None:

@@ -12,9 +12,9 @@ from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
 def cholesky(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([i, j, k])->([i, j, k]) need_replication={j, k}"""
     shape = signature.a.shape
-    rule.pointwise(shape[:-2])
+    rule.add_pointwise(shape[:-2])
     for dim in (len(shape) - 2, len(shape) - 1):
-        rule.common_factor(dim, shape[dim], FactorType.NEED_REPLICATION)
+        rule.add_common_factor(dim, shape[dim], FactorType.NEED_REPLICATION)
 
 
 @sharding_rule(TriangularSolveOp)
@@ -24,7 +24,7 @@ def triangular_solve(signature: OpSignature, rule: OpShardingRuleBuilder) -> Non
     A factor is of a and b, one of b and the result, one of the result and a, over which is summed.
     """
     a, b = signature.a.shape, signature.b.shape
-    rule.pointwise(a[:-2])
+    rule.add_pointwise(a[:-2])
     rows, columns = len(a) - 2, len(a) - 1
     # Of a: the dimension that b has as well, and the one that is summed over.
     is_transposed = signature.transpose_a.value in ("TRANSPOSE", "ADJOINT")
@@ -33,10 +33,10 @@ def triangular_solve(signature: OpSignature, rule: OpShardingRuleBuilder) -> Non
     shared, free = (rows, columns) if signature.left_side else (columns, rows)
     for dim in (rows, columns):
         if dim == shared:
-            rule.factor(a[kept], [kept, shared], [None], FactorType.NEED_REPLICATION)
+            rule.add_factor(a[kept], [kept, shared], [None], FactorType.NEED_REPLICATION)
         else:
-            rule.factor(b[free], [None, free], [free], FactorType.NEED_REPLICATION)
-    rule.factor(a[summed], [summed, None], [shared], FactorType.NEED_REPLICATION)
+            rule.add_factor(b[free], [None, free], [free], FactorType.NEED_REPLICATION)
+    rule.add_factor(a[summed], [summed, None], [shared], FactorType.NEED_REPLICATION)
 
 
 @sharding_rule(FftOp)
@@ -44,7 +44,7 @@ def fft(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([i, j, k])->([i, j, k]) need_replication={j, k}, and k blocked if the result has less of it"""
     shape = signature.operand.shape
     batch_rank = len(shape) - len(signature.fft_length)
-    rule.pointwise(shape[:batch_rank])
+    rule.add_pointwise(shape[:batch_rank])
     for dim in range(batch_rank, len(shape)):
         is_cut = dim == len(shape) - 1 and shape[dim] != signature.out.shape[dim]
-        rule.common_factor(dim, shape[dim], FactorType.NEED_REPLICATION, is_blocked=is_cut)
+        rule.add_common_factor(dim, shape[dim], FactorType.NEED_REPLICATION, is_blocked=is_cut)

@@ -12,6 +12,6 @@ from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
 def rng_bit_generator(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([i])->([i], [j]) need_replication={i} blocked_propagation={i}: all devices have the state"""
     for dim, size in enumerate(signature.initial_state.shape):
-        rule.factor(size, [dim], [dim, None], FactorType.NEED_REPLICATION, is_blocked=True)
+        rule.add_factor(size, [dim], [dim, None], FactorType.NEED_REPLICATION, is_blocked=True)
     for dim, size in enumerate(signature.output.shape):
-        rule.factor(size, [None], [None, dim])
+        rule.add_factor(size, [None], [None, dim])

@@ -18,9 +18,9 @@ def reduce(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     for dim, size in enumerate(signature.inputs[0].shape):
         operand_dims = [dim] * count + [None] * count
         if dim in signature.dimensions:
-            rule.factor(size, operand_dims, [None] * count, FactorType.REDUCTION)
+            rule.add_factor(size, operand_dims, [None] * count, FactorType.REDUCTION)
         else:
-            rule.factor(size, operand_dims, [result_dim] * count)
+            rule.add_factor(size, operand_dims, [result_dim] * count)
             result_dim += 1
 
 
@@ -29,9 +29,9 @@ def reduce_window(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([i, j], [])->([i, j]) permutation={j}: j is as many windows as there are, at most partly apart"""
     for dim, size in enumerate(signature.out[0].shape):
         if _is_window_of_one(signature, dim):
-            rule.common_factor(dim, size)
+            rule.add_common_factor(dim, size)
         else:
-            rule.common_factor(dim, size, FactorType.PERMUTATION, is_blocked=rule.is_conservative)
+            rule.add_common_factor(dim, size, FactorType.PERMUTATION, is_blocked=rule.is_conservative)
 
 
 @sharding_rule(SelectAndScatterOp)
@@ -39,12 +39,12 @@ def select_and_scatter(signature: OpSignature, rule: OpShardingRuleBuilder) -> N
     """([i, k], [i, j], [])->([i, k]) need_replication={j} permutation={k}: j are windows, of the source"""
     for dim, size in enumerate(signature.out.shape):
         if _is_window_of_one(signature, dim):
-            rule.common_factor(dim, size)
+            rule.add_common_factor(dim, size)
             continue
         is_blocked = rule.is_conservative
         source_size = signature.source.shape[dim]
-        rule.factor(source_size, [None, dim, None], [None], FactorType.NEED_REPLICATION, is_blocked)
-        rule.factor(size, [dim, None, None], [dim], FactorType.PERMUTATION, is_blocked)
+        rule.add_factor(source_size, [None, dim, None], [None], FactorType.NEED_REPLICATION, is_blocked)
+        rule.add_factor(size, [dim, None, None], [dim], FactorType.PERMUTATION, is_blocked)
 
 
 @sharding_rule(SortOp)
@@ -57,9 +57,9 @@ def sort(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     is_blocked = all(dim == signature.dimension or size == 1 for dim, size in enumerate(shape))
     for dim, size in enumerate(shape):
         if dim == signature.dimension:
-            rule.common_factor(dim, size, FactorType.NEED_REPLICATION, is_blocked)
+            rule.add_common_factor(dim, size, FactorType.NEED_REPLICATION, is_blocked)
         else:
-            rule.common_factor(dim, size)
+            rule.add_common_factor(dim, size)
 
 
 def _is_window_of_one(signature: OpSignature, dim: int) -> bool:

@@ -27,20 +27,20 @@ def reshape(signature: OpSignature, rule: OpShardingRuleBuilder) -> NoRule | Non
     old, new = _Side(operand.shape), _Side(result.shape)
     while not (old.is_done and new.is_done):
         if old.is_at_one:
-            rule.factor(1, [old.pass_by()], [None])
+            rule.add_factor(1, [old.pass_by()], [None])
         elif new.is_at_one:
-            rule.factor(1, [None], [new.pass_by()])
+            rule.add_factor(1, [None], [new.pass_by()])
         elif old.product != new.product:
             behind, ahead = (old, new) if old.product < new.product else (new, old)
             size = behind.factor_towards(ahead)
             dim = behind.take(size)
-            rule.factor(size, *(([dim], [None]) if behind is old else ([None], [dim])))
+            rule.add_factor(size, *(([dim], [None]) if behind is old else ([None], [dim])))
         elif (size := gcd(old.left, new.left)) > 1:
-            rule.factor(size, [old.take(size)], [new.take(size)])
+            rule.add_factor(size, [old.take(size)], [new.take(size)])
         else:
             size, new_size = old.left, new.left
-            rule.factor(size, [old.take(size)], [None])
-            rule.factor(new_size, [None], [new.take(new_size)])
+            rule.add_factor(size, [old.take(size)], [None])
+            rule.add_factor(new_size, [None], [new.take(new_size)])
     return None
 
 

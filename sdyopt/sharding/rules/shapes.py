@@ -15,14 +15,14 @@ def transpose(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([j, i])->([i, j])"""
     shape = signature.operand.shape
     for result_dim, dim in enumerate(signature.permutation):
-        rule.factor(shape[dim], [dim], [result_dim])
+        rule.add_factor(shape[dim], [dim], [result_dim])
 
 
 @sharding_rule(ReverseOp)
 def reverse(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([i, j])->([i, j]) permutation={i}"""
     for dim, size in enumerate(signature.out.shape):
-        rule.common_factor(
+        rule.add_common_factor(
             dim, size, FactorType.PERMUTATION if dim in signature.dimensions else FactorType.PASS_THROUGH
         )
 
@@ -35,9 +35,9 @@ def broadcast_in_dim(signature: OpSignature, rule: OpShardingRuleBuilder) -> Non
     for result_dim, size in enumerate(signature.out.shape):
         dim = origin.get(result_dim)
         if dim is not None and shape[dim] == 1 != size:
-            rule.factor(1, [dim], [None])
+            rule.add_factor(1, [dim], [None])
             dim = None
-        rule.factor(size, [dim], [result_dim])
+        rule.add_factor(size, [dim], [result_dim])
 
 
 @sharding_rule(BitcastConvertOp)
@@ -45,8 +45,8 @@ def bitcast_convert(signature: OpSignature, rule: OpShardingRuleBuilder) -> None
     """([i, j])->([i]) need_replication={j}: j are the small elements that a large one is made of."""
     shape, result_shape = signature.operand.shape, signature.out.shape
     rank, result_rank = len(shape), len(result_shape)
-    rule.pointwise(min(shape, result_shape, key=len))
+    rule.add_pointwise(min(shape, result_shape, key=len))
     if rank > result_rank:
-        rule.factor(shape[-1], [rank - 1], [None], FactorType.NEED_REPLICATION)
+        rule.add_factor(shape[-1], [rank - 1], [None], FactorType.NEED_REPLICATION)
     elif rank < result_rank:
-        rule.factor(result_shape[-1], [None], [result_rank - 1], FactorType.NEED_REPLICATION)
+        rule.add_factor(result_shape[-1], [None], [result_rank - 1], FactorType.NEED_REPLICATION)

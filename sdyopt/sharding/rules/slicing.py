@@ -15,7 +15,7 @@ from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
 @sharding_rule(SliceOp, PadOp)
 def static_bounds(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([i, j])->([i, j]) permutation={i}: what changes its size is moved, to places known beforehand."""
-    rule.pointwise_if_same(
+    rule.add_pointwise_with_type_for_mismatch(
         signature.operand.shape, signature.out.shape, FactorType.PERMUTATION, is_blocked=rule.is_conservative
     )
 
@@ -23,7 +23,7 @@ def static_bounds(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
 @sharding_rule(DynamicSliceOp)
 def dynamic_slice(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     """([i, j], [], [])->([i, j]) need_replication={i} blocked_propagation={i}"""
-    rule.pointwise_if_same(
+    rule.add_pointwise_with_type_for_mismatch(
         signature.operand.shape, signature.out.shape, FactorType.NEED_REPLICATION, is_blocked=True
     )
 
@@ -47,10 +47,10 @@ def dynamic_update_slice(
         zip(signature.operand.shape, signature.update.shape, strict=True)
     ):
         if size == update_size:
-            rule.factor(size, [dim, dim, *indices], [dim])
+            rule.add_factor(size, [dim, dim, *indices], [dim])
         else:
-            rule.factor(size, [dim, None, *indices], [dim])
-            rule.factor(update_size, [None, dim, *indices], [None], factor_type)
+            rule.add_factor(size, [dim, None, *indices], [dim])
+            rule.add_factor(update_size, [None, dim, *indices], [None], factor_type)
 
 
 def _joins_slices(op: ConcatenateOp) -> bool:
@@ -65,9 +65,9 @@ def concatenate(signature: OpSignature, rule: OpShardingRuleBuilder, joins_slice
     """([i, j], [i, j])->([i, j]) need_replication={i}, or permutation={i} if it joins slices"""
     for dim, size in enumerate(signature.out.shape):
         if dim != signature.dimension:
-            rule.common_factor(dim, size)
+            rule.add_common_factor(dim, size)
         elif not rule.is_conservative:
-            rule.common_factor(
+            rule.add_common_factor(
                 dim, size, FactorType.PERMUTATION if joins_slices else FactorType.NEED_REPLICATION
             )
 

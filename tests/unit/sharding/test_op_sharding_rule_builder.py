@@ -19,44 +19,44 @@ def product() -> OpShardingRuleBuilder:
 
 def test_factors_have_letters_in_order() -> None:
     rule = product()
-    rule.factor(8, [0, None], [0])
-    rule.factor(16, [None, 1], [1])
-    rule.factor(32, [1, 0], [None], FactorType.REDUCTION)
+    rule.add_factor(8, [0, None], [0])
+    rule.add_factor(16, [None, 1], [1])
+    rule.add_factor(32, [1, 0], [None], FactorType.REDUCTION)
     assert rule_text(rule.build()) == "<([i, k], [k, j])->([i, j]) {i=8, j=16, k=32} reduction={k}>"
 
 
 def test_dimensions_without_factors_get_their_own_at_the_end() -> None:
     rule = product()
-    rule.factor(8, [0, None], [0])
+    rule.add_factor(8, [0, None], [0])
     assert rule_text(rule.build()) == "<([i, j], [k, l])->([i, m]) {i=8, j=1, k=1, l=1, m=1}>"
 
 
 def test_building_leaves_the_builder_as_it_was() -> None:
     rule = product()
-    rule.factor(8, [0, None], [0])
+    rule.add_factor(8, [0, None], [0])
     before = rule.build()
-    rule.factor(32, [1, 0], [None], FactorType.REDUCTION)
+    rule.add_factor(32, [1, 0], [None], FactorType.REDUCTION)
     assert rule_text(rule.build()) == "<([i, j], [j, k])->([i, l]) {i=8, j=32, k=1, l=1} reduction={j}>"
     assert rule_text(before) == "<([i, j], [k, l])->([i, m]) {i=8, j=1, k=1, l=1, m=1}>"
 
 
 def test_factors_of_one_only_go_where_there_is_nothing() -> None:
     rule = OpShardingRuleBuilder([tensor((4,), F32)], [tensor((4,), F32)])
-    rule.factor(4, [0], [None])
-    rule.factor(1, [0], [0])
+    rule.add_factor(4, [0], [None])
+    rule.add_factor(1, [0], [0])
     assert rule_text(rule.build()) == "<([i])->([j]) {i=4, j=1}>"
 
 
 def test_tensors_without_the_dimension_are_left_alone() -> None:
     rule = OpShardingRuleBuilder([tensor((8, 4), F32), tensor((), F32), TokenType()], [tensor((8,), F32)])
-    rule.common_factor(1, 4, FactorType.PERMUTATION, is_blocked=True)
+    rule.add_common_factor(1, 4, FactorType.PERMUTATION, is_blocked=True)
     expected = "<([j, i], [], [])->([k]) {i=4, j=1, k=1} permutation={i} blocked_propagation={i}>"
     assert rule_text(rule.build()) == expected
 
 
 def test_numbered_dimensions_may_lack_their_factor() -> None:
     rule = OpShardingRuleBuilder([tensor((8, 4), F32)], [tensor((8,), F32)])
-    rule.number_dimensions(tensor((8,), F32))
+    rule.set_pointwise(tensor((8,), F32))
     assert rule_text(rule.build()) == "<([i, j])->([i]) {i=8}>"
 
 
@@ -76,7 +76,7 @@ def built_rules(draw: st.DrawFn) -> tuple[OpShardingRule, list[tuple[int, ...]],
         if all(dim is None for dim in dims):
             continue
         size = draw(st.integers(2, 8))
-        rule.factor(size, dims[: len(operands)], dims[len(operands) :], factor_type, draw(st.booleans()))
+        rule.add_factor(size, dims[: len(operands)], dims[len(operands) :], factor_type, draw(st.booleans()))
     return rule.build(), operands, results
 
 
@@ -95,12 +95,12 @@ def test_pointwise_gives_every_tensor_the_same_factors(
 ) -> None:
     type = tensor(shape, F32)
     rule = OpShardingRuleBuilder([type] * operand_count, [type] * result_count)
-    rule.pointwise(shape)
+    rule.add_pointwise(shape)
     built = rule.build()
     assert built.factor_sizes == shape
     assert len(set(built.tensors)) == 1
     numbered = OpShardingRuleBuilder([type] * operand_count, [type] * result_count)
-    numbered.number_dimensions(type)
+    numbered.set_pointwise(type)
     assert numbered.build() is built
 
 
@@ -108,7 +108,7 @@ def test_pointwise_gives_every_tensor_the_same_factors(
 def test_what_differs_in_size_is_special(sizes: list[tuple[int, int]]) -> None:
     before, after = tuple(a for a, _ in sizes), tuple(b for _, b in sizes)
     rule = OpShardingRuleBuilder([tensor(before, F32)], [tensor(after, F32)])
-    rule.pointwise_if_same(before, after, FactorType.PERMUTATION, is_blocked=True)
+    rule.add_pointwise_with_type_for_mismatch(before, after, FactorType.PERMUTATION, is_blocked=True)
     built = rule.build()
     differing = tuple(dim for dim, (a, b) in enumerate(sizes) if a != b)
     assert (built.permutation, built.blocked_propagation) == (differing, differing)
