@@ -42,6 +42,7 @@ from sdyopt.ir.types import RankedShape
 from sdyopt.ir.value import Value
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
+from sdyopt.sharding.elementwise import is_elementwise
 
 from ..common.support.call_graph import CopyBudget, called_function, callees_first
 from ..common.support.clone_functions import FunctionCopies, original_name
@@ -49,7 +50,6 @@ from ..common.support.constants import (
     SOURCES,
     ComputationCopier,
     grouped_values,
-    is_elementwise,
     is_pure,
     protect_constants,
 )

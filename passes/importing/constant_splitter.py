@@ -26,12 +26,12 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import Value
 from sdyopt.pipeline import FUNCTION, Pass
 from sdyopt.registry import register
+from sdyopt.sharding.elementwise import is_elementwise
 
 from ..common.support.constants import (
     SOURCES,
     ComputationCopier,
     grouped_values,
-    is_elementwise,
     is_pure,
     protect_constants,
 )

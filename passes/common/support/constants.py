@@ -5,24 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from dataclasses import dataclass
 
-from sdyopt.dialects.sdy.ops import (
-    ConstantOp,
-    PropagationBarrierOp,
-    ReshardOp,
-    ShardingConstraintOp,
-    ShardingGroupOp,
-)
+from sdyopt.dialects.sdy.ops import ConstantOp, ShardingGroupOp
 from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
-from sdyopt.dialects.stablehlo.conversion import BitcastConvertOp
 from sdyopt.dialects.stablehlo.nullary import ConstantOp as StablehloConstantOp
 from sdyopt.dialects.stablehlo.nullary import IotaOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp
-from sdyopt.dialects.stablehlo.traits import BROADCASTING_ELEMENTWISE
 from sdyopt.ir.effects import is_memory_effect_free
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.shape_traits import ELEMENTWISE
 from sdyopt.ir.traits import PURE
 from sdyopt.ir.types import DYNAMIC, RankedShape, Type
 from sdyopt.ir.value import OpResult, Value
@@ -31,7 +22,6 @@ from .dialect_conversion import convert
 
 # Operations that are constant by themselves.
 SOURCES = (ConstantOp, IotaOp)
-_ELEMENTWISE_SDY_OPS = (PropagationBarrierOp, ShardingConstraintOp, ReshardOp)
 _NEEDS_STATIC_OPERANDS = (BroadcastInDimOp, ReshapeOp)
 
 
@@ -51,18 +41,6 @@ def _protected(signature: OpSignature) -> OpSignature:
 
 
 # --- Properties of operations ---------------------------------------------------------------------
-
-
-def is_elementwise(signature: OpSignature) -> bool:
-    """Whether every element of the results depends on one element of each operand."""
-    if issubclass(signature.op_class, BitcastConvertOp):
-        return _shape(signature.operand_types[0]) == _shape(signature.result_types[0])
-    traits = signature.op_class.traits
-    return (
-        ELEMENTWISE in traits
-        or BROADCASTING_ELEMENTWISE in traits
-        or issubclass(signature.op_class, _ELEMENTWISE_SDY_OPS)
-    )
 
 
 def is_pure(op: Op) -> bool:

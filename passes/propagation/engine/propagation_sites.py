@@ -24,11 +24,11 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import RankedShape
 from sdyopt.ir.value import BlockArgument, OpResult, Value
+from sdyopt.sharding.elementwise import is_elementwise
 from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
 from sdyopt.sharding.propagation.propagation_step import identity_rule
 
 from ...common.support.call_graph import callee_of
-from ...common.support.constants import is_elementwise
 from .dependent_ops import Uses
 from .op_priorities import Flow
 from .sharding_map import FunctionResult, ShardingMap

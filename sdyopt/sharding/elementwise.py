@@ -1,0 +1,32 @@
+"""Which operations are elementwise.
+
+The traits of the dialects decide, with two exceptions: the sdy operations that pass their operand on as it
+is are elementwise as well, and a `bitcast_convert` is elementwise if it keeps the shape.
+"""
+
+from __future__ import annotations
+
+from sdyopt.dialects.sdy.ops import PropagationBarrierOp, ReshardOp, ShardingConstraintOp
+from sdyopt.dialects.stablehlo.conversion import BitcastConvertOp
+from sdyopt.dialects.stablehlo.traits import BROADCASTING_ELEMENTWISE
+from sdyopt.ir.op_signature import OpSignature
+from sdyopt.ir.shape_traits import ELEMENTWISE
+from sdyopt.ir.types import RankedShape, Type
+
+_ELEMENTWISE_SDY_OPS = (PropagationBarrierOp, ShardingConstraintOp, ReshardOp)
+
+
+def is_elementwise(signature: OpSignature) -> bool:
+    """Whether every element of the results depends on one element of each operand."""
+    if issubclass(signature.op_class, BitcastConvertOp):
+        return _shape(signature.operand_types[0]) == _shape(signature.result_types[0])
+    traits = signature.op_class.traits
+    return (
+        ELEMENTWISE in traits
+        or BROADCASTING_ELEMENTWISE in traits
+        or issubclass(signature.op_class, _ELEMENTWISE_SDY_OPS)
+    )
+
+
+def _shape(type: Type) -> tuple[int, ...]:
+    return type.shape if isinstance(type, RankedShape) else ()
