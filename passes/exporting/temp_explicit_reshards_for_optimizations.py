@@ -115,7 +115,7 @@ def _for_product(op: Op) -> OpReshards | None:
     if better is None:
         return None
     result, (mapping,) = tensors[2], rule.results
-    result.split(*better)
+    result.set_axes(*better)
     # This pass never knew of sums that are yet to be done: the new sharding does not mention them.
     result.unreduced_axes = ()
     return OpReshards(

@@ -85,7 +85,7 @@ def major_sub_axis(axis: AxisRef, size: int) -> AxisRef:
     return AxisRef(axis.name, SubAxis(axis.pre_size, size))
 
 
-def cut(axis: AxisRef, major_size: int, size: int) -> tuple[AxisRef, AxisRef]:
+def split_axis(axis: AxisRef, major_size: int, size: int) -> tuple[AxisRef, AxisRef]:
     """The two parts of an axis of some size, of which the major one has `major_size`."""
     minor = SubAxis(axis.pre_size * major_size, size // major_size)
     return major_sub_axis(axis, major_size), AxisRef(axis.name, minor)

@@ -20,7 +20,7 @@ from sdyopt.dialects.sdy.axes import AxisRef, with_axis
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
 from sdyopt.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
-from sdyopt.sharding.axis_lists import Axes, cut, sharded_size
+from sdyopt.sharding.axis_lists import Axes, sharded_size, split_axis
 
 
 class FactorSharding(NamedTuple):
@@ -28,8 +28,8 @@ class FactorSharding(NamedTuple):
 
     axes: Axes = ()
     is_closed: bool = False
-    is_last: bool = True
-    overflow: Axes = ()
+    is_minor_most: bool = True
+    overflow_axes: Axes = ()
 
 
 class TensorProjection:
@@ -44,13 +44,13 @@ class TensorProjection:
         self.replicated_axes = replicated_axes
         self.unreduced_axes = unreduced_axes
 
-    def split(self, factor: int, axes: Axes) -> None:
+    def set_axes(self, factor: int, axes: Axes) -> None:
         """Gives a factor other axes."""
         self.factors[factor] = self.factors[factor]._replace(axes=axes)
 
-    def parts(self, mesh: Mesh) -> int:
+    def sharded_size(self, mesh: Mesh) -> int:
         """Into how many parts the tensor is split, axes that overflow counted."""
-        return prod([sharded_size(split.axes + split.overflow, mesh) for split in self.factors.values()])
+        return prod([sharded_size(split.axes + split.overflow_axes, mesh) for split in self.factors.values()])
 
     def copy(self) -> TensorProjection:
         """The same, to be kept as it is."""
@@ -150,7 +150,7 @@ class _Rest:
                 break
             self._axes.pop()
             if part < axis_size:
-                axis, minor = cut(axis, part, axis_size)
+                axis, minor = split_axis(axis, part, axis_size)
                 self._axes.append(minor)
             taken.append(axis)
             size //= part
@@ -174,8 +174,8 @@ def _join(
             break
         is_closed = is_closed or sharding.is_closed
         axes = _joined(axes, sharding.axes, mesh)
-        if sharding.overflow:
-            axes = _joined(axes, sharding.overflow, mesh)
+        if sharding.overflow_axes:
+            axes = _joined(axes, sharding.overflow_axes, mesh)
             break
         if sharded_size(sharding.axes, mesh) < sizes[factor]:
             break

@@ -169,7 +169,7 @@ def _unreduced_and_dot_only(case: OpShardings, mesh_or_ref: MeshOrRef, mesh: Mes
         better = better_dot_result_axes(rule, tensors, sizes_of(signature))
         if better is not None:
             result = tensors[2].copy()
-            result.split(*better)
+            result.set_axes(*better)
             changes.append((2, unproject(result, rule.results[0], rule.factor_sizes, mesh_or_ref, mesh)))
     reduction: Axes = ()
     if first is not None and first.unreduced_axes:
@@ -207,8 +207,8 @@ def _first_result(case: OpShardings) -> TensorSharding | None:
 def _split(tensors: list[TensorProjection], axes: list[Axes]) -> None:
     for tensor in tensors:
         for factor, split in tensor.factors.items():
-            if split.overflow or split.axes != axes[factor]:
-                tensor.factors[factor] = split._replace(axes=axes[factor], overflow=())
+            if split.overflow_axes or split.axes != axes[factor]:
+                tensor.factors[factor] = split._replace(axes=axes[factor], overflow_axes=())
 
 
 def sizes_of(signature: OpSignature) -> list[int]:

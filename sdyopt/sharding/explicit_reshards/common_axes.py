@@ -79,7 +79,7 @@ def _axes_of_two_tensors(
     def worth(number: int) -> tuple[bool, int, int]:
         tensor = tensors[number]
         permuted = any(split.axes for factor, split in tensor.factors.items() if factor in rule.permutation)
-        return not permuted, sizes[number], tensor.parts(mesh)
+        return not permuted, sizes[number], tensor.sharded_size(mesh)
 
     staying, other = (first, second) if worth(first) >= worth(second) else (second, first)
     axes: list[Axes] = [()] * len(rule.factor_sizes)

@@ -15,13 +15,13 @@ from sdyopt.dialects.sdy.axes import with_axes, with_axis
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.rule import OpShardingRule, TensorMapping
 from sdyopt.dialects.sdy.sharding import MeshOrRef
-from sdyopt.sharding.axis_lists import Axes, common_prefix, cut
+from sdyopt.sharding.axis_lists import Axes, common_prefix, split_axis
 from sdyopt.sharding.sharding_projection import TensorProjection, project_tensor, unproject
 
 
 def has_overflow(tensor: TensorProjection) -> bool:
     """Whether axes of a tensor belong to no factor."""
-    return any(split.overflow for split in tensor.factors.values())
+    return any(split.overflow_axes for split in tensor.factors.values())
 
 
 def find_common_reshape_axes(
@@ -29,12 +29,12 @@ def find_common_reshape_axes(
 ) -> list[Axes]:
     """The axes of each factor of a reshape. Changes the projections of its operand and its result."""
     operand, result = tensors
-    better = operand if operand.parts(mesh) >= result.parts(mesh) else result
+    better = operand if operand.sharded_size(mesh) >= result.sharded_size(mesh) else result
     given: Axes = ()
     for factor in range(len(rule.factor_sizes)):
         split = better.factors.get(factor)
         if split is not None:
-            given += split.axes + split.overflow
+            given += split.axes + split.overflow_axes
     possible = []
     for tensor, mapping in zip(tensors, rule.tensors, strict=True):
         _distribute_axes(given, tensor, mapping, rule.factor_sizes, mesh)
@@ -44,7 +44,7 @@ def find_common_reshape_axes(
     agreed = [_common(possible, factor) for factor in range(len(rule.factor_sizes))]
     for tensor in tensors:
         for factor, split in tensor.factors.items():
-            tensor.factors[factor] = split._replace(axes=agreed[factor], overflow=())
+            tensor.factors[factor] = split._replace(axes=agreed[factor], overflow_axes=())
     return agreed
 
 
@@ -77,12 +77,12 @@ def _distribute_axes(
                 left.pop()
                 taken[position] = with_axis(taken[position], axis, mesh)
                 break
-            major, left[-1] = cut(axis, part, size)
+            major, left[-1] = split_axis(axis, part, size)
             taken[position] = with_axis(taken[position], major, mesh)
         if left and (len(left), left[-1]) == count:
             break
     for factor, axes in zip(takers, taken, strict=True):
-        tensor.factors[factor] = tensor.factors[factor]._replace(axes=axes, overflow=())
+        tensor.factors[factor] = tensor.factors[factor]._replace(axes=axes, overflow_axes=())
     if left and takers:
         last = tensor.factors[takers[-1]]
-        tensor.factors[takers[-1]] = last._replace(overflow=with_axes((), reversed(left), mesh))
+        tensor.factors[takers[-1]] = last._replace(overflow_axes=with_axes((), reversed(left), mesh))

@@ -43,7 +43,7 @@ def propagate_aggressive(step: FactorPropagation) -> None:
 
 def _take(tensor: TensorProjection, factor: int, axes: Axes) -> None:
     if axes and is_strict_prefix(tensor.factors[factor].axes, axes):
-        tensor.split(factor, axes)
+        tensor.set_axes(factor, axes)
 
 
 def _possible(step: FactorPropagation, tensor: TensorProjection, factor: int, axes: Axes) -> Axes:

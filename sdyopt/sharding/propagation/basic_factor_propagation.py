@@ -42,7 +42,7 @@ def propagate_basic(step: FactorPropagation) -> None:
         for tensor in step.tensors:
             current = tensor.factors.get(factor)
             if current is not None and is_strict_prefix(current.axes, axes):
-                tensor.split(factor, axes)
+                tensor.set_axes(factor, axes)
 
 
 # --- What the tensors agree on --------------------------------------------------------------------
@@ -137,7 +137,7 @@ def prefix_unused_by_other_factors(axis: AxisRef, tensor: TensorProjection, fact
     prefix: AxisRef | None = axis
     for other, current in tensor.factors.items():
         if other != factor:
-            prefix = prefix_without(prefix, current.overflow) if prefix is not None else None
+            prefix = prefix_without(prefix, current.overflow_axes) if prefix is not None else None
             prefix = prefix_without(prefix, current.axes) if prefix is not None else None
     return prefix
 
@@ -156,8 +156,8 @@ def prefix_allowed_in_factor(
         return None
     if any(has.contains(prefix) for has in current.axes):
         return prefix
-    if not current.is_closed and not current.overflow:
-        if current.is_last:
+    if not current.is_closed and not current.overflow_axes:
+        if current.is_minor_most:
             return prefix
         fitting = _dividing_sub_axis(prefix, size, sharded_size, mesh)
         if fitting is not None:

@@ -8,13 +8,13 @@ from sdyopt.dialects.sdy.axes import AxisRef, SubAxis
 from sdyopt.sharding.axis_lists import (
     Axes,
     common_prefix,
-    cut,
     is_prefix,
     is_strict_prefix,
     major_sub_axis,
     overlap,
     prefix_without,
     prefix_without_overlap,
+    split_axis,
 )
 
 A, B = AxisRef("a"), AxisRef("b")
@@ -79,4 +79,4 @@ def test_overlap() -> None:
 
 
 def test_cut() -> None:
-    assert cut(A, 2, 4) == (A_MAJOR, A_MINOR)
+    assert split_axis(A, 2, 4) == (A_MAJOR, A_MINOR)
