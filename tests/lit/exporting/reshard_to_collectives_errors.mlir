@@ -53,7 +53,7 @@ sdy.mesh @mesh = <["x"=2]>
 // In a graph region a reshard may be one of itself; what is no data cannot be moved.
 func.func @of_itself() {
   "test.graph"() ({
-    // expected-error @+1 {{'sdy.reshard' op cannot be replaced by what it is made of, which is itself}}
+    // expected-error @+1 {{'sdy.reshard' op cannot be replaced: its replacement is its own result}}
     %0 = sdy.reshard %0 <@mesh, [{"x"}]> : tensor<8xf32>
   }, {}) : () -> ()
   return
