@@ -39,7 +39,7 @@ _TIMES_ASKED_AGAIN = 5
 # Warnings of what C++ does without a word.
 _ONLY_HERE = (
     "target sharding not reached",
-    "a second time, because explicit reshards",
+    "repeats the all-reduce along",
 )
 _LIFT, _EDGES = "sdy-lift-inlined-meshes", "sdy-add-data-flow-edges"
 _APPLY = "sdy-apply-sharding-constraints"
