@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -sdy-constant-or-scalar-splitter -split-input-file -verify-diagnostics
 
-// A function that calls itself has no copy that calls copies only.
+// A recursive function cannot be cloned with its callees.
 func.func private @recursive(%a: tensor<8xf32>) -> tensor<8xf32> {
   %0 = func.call @recursive(%a) : (tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
