@@ -1,4 +1,4 @@
-"""Writes the manuals of all passes and pipelines: `make docs`, at the root of the checkout."""
+"""Writes docs/passes.md, the manuals of all passes and pipelines: `make docs`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ HEAD = """\
 
 # Passes
 
-What `sdy-opt --help-pass NAME` shows, for all of them. A flag may start with one dash or two; options
-follow as `-NAME=a=1` or, several, as `-NAME='a=1 b=2'`, in the text of a pipeline as `NAME{a=1 b=2}`.
+The manuals that `sdy-opt --help-pass NAME` prints. A flag may start with one or two dashes. Options follow as
+`-NAME=a=1` or `-NAME='a=1 b=2'`, and in the text of a pipeline as `NAME{a=1 b=2}`.
 """
 
 
@@ -22,11 +22,11 @@ def page() -> str:
     """The text of the page."""
     entries = all_passes()
     links = [f"- [-{entry.flag}](#-{entry.flag})" for entry in entries]
-    sections = [f"## -{entry.flag}\n\n{manual(entry)}\n\n{_place(entry)}" for entry in entries]
+    sections = [f"## -{entry.flag}\n\n{manual(entry)}\n\n{_anchor(entry)}" for entry in entries]
     return "\n".join([HEAD, *links, "", "\n\n".join(sections)]) + "\n"
 
 
-def _place(entry: Entry) -> str:
+def _anchor(entry: Entry) -> str:
     if isinstance(entry, PipelineEntry):
         return "A pipeline."
     anchor = entry.pass_class.anchor

@@ -9,7 +9,7 @@ START, END = "<!-- passes: written by `make docs` -->\n", "<!-- end of passes --
 
 
 def with_table(readme: str) -> str:
-    """The text of a README, with the passes that there are between its markers."""
+    """The text of a README with the current table of passes between its markers."""
     before, _, rest = readme.partition(START)
     _, _, after = rest.partition(END)
     return f"{before}{START}\n{passes_markdown()}\n{END}{after}"
