@@ -90,6 +90,8 @@ class _Call:
 
 @dataclass(eq=False)
 class _Inlining:
+    """Inlines calls in a module. Dead functions are erased at the end."""
+
     module: ModuleOp
     threshold: int
     rewriter: Rewriter = field(default_factory=Rewriter)

@@ -4,7 +4,7 @@
 is removed.
 
 All values of a sharding group must have equal shardings. Propagation has ensured that before this pass runs,
-and later passes do not know groups.
+and later passes do not support groups.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ from sdyopt.pipeline import FUNCTION, Pass, option
 from sdyopt.registry import register
 from sdyopt.sharding.reshard_to_collectives.plan import Plan, plan_collectives
 
-from ..common.support.dialect_conversion import convert
+from ..common.support.dialect_conversion import ConversionPattern, convert
 from ..common.support.propagation_barriers import value_before_barriers
 
 _COLLECTIVES = (AllGatherOp, AllSliceOp, AllToAllOp, CollectivePermuteOp)
@@ -68,13 +68,8 @@ class ReshardToCollectives(Pass):
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
         lowering = _ReshardLowering(self.keep_redundant_reshards)
-        convert(
-            function,
-            {ReshardOp: lowering.lower},
-            rewriter,
-            legal=_COLLECTIVES,
-            is_legal=lowering.is_legal,
-        )
+        pattern = ConversionPattern(ReshardOp, lowering.lower, lowering.is_legal)
+        convert(function, pattern, rewriter, legal=_COLLECTIVES)
         return rewriter.changed
 
 

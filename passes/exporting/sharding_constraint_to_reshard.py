@@ -20,7 +20,7 @@ from sdyopt.ir.value import Value
 from sdyopt.pipeline import FUNCTION, Pass
 from sdyopt.registry import register
 
-from ..common.support.dialect_conversion import convert
+from ..common.support.dialect_conversion import ConversionPattern, convert
 
 
 @register("sdy-sharding-constraint-to-reshard")
@@ -29,7 +29,7 @@ class ShardingConstraintToReshard(Pass):
 
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
-        convert(function, {ShardingConstraintOp: _reshard}, rewriter, legal=[ReshardOp])
+        convert(function, ConversionPattern(ShardingConstraintOp, _reshard), rewriter, legal=[ReshardOp])
         return rewriter.changed
 
 

@@ -10,7 +10,7 @@ result is sharded along the axes of the contracting dimension where an operand i
 the new sharding, every device computes less, and only the result is resharded. The operands must be
 compatible otherwise, and the result must not be larger than that operand.
 
-`mhlo.ragged_dot`, which the partitioner does not know, gets all reshards and all-reduces, if it has a
+`mhlo.ragged_dot`, which the partitioner does not support, gets all reshards and all-reduces, if it has a
 sharding rule.
 
 Superseded by `sdy-insert-explicit-reshards`, whose default version does the same and more. Where operands of

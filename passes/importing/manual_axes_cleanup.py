@@ -25,7 +25,7 @@ from sdyopt.dialects.sdy.axes import AxisRef, difference, sorted_and_merged
 from sdyopt.dialects.sdy.axis_lists import ManualAxes
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.mesh_op import find_mesh
+from sdyopt.dialects.sdy.mesh_op import common_mesh_or_ref, find_mesh
 from sdyopt.dialects.sdy.ops import ReturnOp
 from sdyopt.dialects.sdy.sharding import MeshOrRef, ShardingPerValue, TensorSharding
 from sdyopt.ir.rewrite import Rewriter
@@ -45,8 +45,11 @@ class ManualAxesCleanup(Pass):
 
 
 def _clean_up(op: ManualComputationOp, rewriter: Rewriter) -> None:
-    mesh_or_ref, mesh = _common_mesh(op)
-    if mesh_or_ref is None:
+    mesh_or_ref = common_mesh_or_ref(
+        (*op.in_shardings, *op.out_shardings), lambda mesh_or_ref: find_mesh(mesh_or_ref, op)
+    )
+    mesh = None if mesh_or_ref is None else find_mesh(mesh_or_ref, op)
+    if mesh_or_ref is None or mesh is None:
         if op.manual_axes and not isinstance(op.block.first, ReturnOp):
             emit(
                 op.error(
@@ -69,16 +72,6 @@ def _clean_up(op: ManualComputationOp, rewriter: Rewriter) -> None:
 
     rewriter.set_attribute(op, "in_shardings", complete(op.in_shardings, op.signature.operand_types))
     rewriter.set_attribute(op, "out_shardings", complete(op.out_shardings, op.signature.result_types))
-
-
-def _common_mesh(op: ManualComputationOp) -> tuple[MeshOrRef | None, Mesh]:
-    """The mesh of the shardings, as the first one that is not empty speaks of it; None without shardings."""
-    found: MeshOrRef | None = None
-    mesh = Mesh()
-    for sharding in (*op.in_shardings, *op.out_shardings):
-        if mesh.is_empty:
-            found, mesh = sharding.mesh_or_ref, find_mesh(sharding.mesh_or_ref, op) or mesh
-    return found, mesh
 
 
 def _with_missing_axes(

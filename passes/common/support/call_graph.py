@@ -153,7 +153,7 @@ def _callees(function: FuncOp) -> Iterator[FuncOp]:
 class InlinedSize:
     """The size of a function after all its calls have been inlined, transitively.
 
-    `depth` is the nesting depth of its regions. Both are infinite if the function is recursive.
+    `depth` is the nesting depth of its regions. Both are infinite if its calls are recursive.
     """
 
     operations: float
@@ -178,7 +178,7 @@ class CopyBudget:
         """Counts a copy of a function and its callees, made for a call. Raises if the limit is exceeded."""
         operations = self._sizes.get(function, _DECLARATION).operations
         if operations == inf:
-            raise call.op_error(f"cannot clone '{function.sym_name}' for this call: it is recursive")
+            raise call.op_error(f"cannot clone '{function.sym_name}' for this call: its calls are recursive")
         self._copied += operations
         if self._copied > MAX_COPIED_OPERATIONS:
             raise call.op_error(
@@ -190,7 +190,7 @@ class CopyBudget:
         """Raises if a function, inlined for a call with all its callees, would nest too deeply."""
         depth = self._sizes.get(function, _DECLARATION).depth
         if depth == inf:
-            raise call.op_error(f"cannot inline '{function.sym_name}': it is recursive")
+            raise call.op_error(f"cannot inline '{function.sym_name}': its calls are recursive")
         if depth > MAX_NESTED_CALLS:
             raise call.op_error(
                 f"cannot inline '{function.sym_name}': its calls are nested deeper than {MAX_NESTED_CALLS}"

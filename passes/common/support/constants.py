@@ -30,7 +30,7 @@ def protect_constants(root: Op, rewriter: Rewriter) -> None:
 
     As a dialect conversion, it also folds other operations where possible.
     """
-    convert(root, {}, rewriter, legal=(ConstantOp,))
+    convert(root, None, rewriter, legal=(ConstantOp,))
     for op in root.walk():
         if isinstance(op, StablehloConstantOp):
             rewriter.recast(op, op.signature.cached(_protected))

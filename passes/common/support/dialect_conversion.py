@@ -8,7 +8,8 @@ replaced only after all patterns have run. Operations that fold are folded on th
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from sdyopt.ir.folding import fold
 from sdyopt.ir.operation import Op
@@ -16,29 +17,36 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.traits import CONSTANT_LIKE
 from sdyopt.ir.value import Value
 
-# (operation, its converted operands, rewriter) -> the replacements of its results. A pattern inserts new
-# operations before the old one.
-Convert = Callable[[Any, Sequence[Value], Rewriter], Sequence[Value]]
+ConvertedOp = TypeVar("ConvertedOp", bound=Op)
+
+
+@dataclass(frozen=True, slots=True)
+class ConversionPattern(Generic[ConvertedOp]):
+    """Converts the operations of one class.
+
+    `convert` takes an operation, its converted operands and the rewriter. It inserts new operations before the
+    old one and returns the replacements of its results. Operations for which `is_legal` holds are not visited.
+    """
+
+    op_class: type[ConvertedOp]
+    convert: Callable[[ConvertedOp, Sequence[Value], Rewriter], Sequence[Value]]
+    is_legal: Callable[[ConvertedOp], bool] = lambda op: False
 
 
 def convert(
     root: Op,
-    patterns: Mapping[type[Op], Convert],
+    pattern: ConversionPattern[ConvertedOp] | None,
     rewriter: Rewriter,
     legal: Collection[type[Op]] = (),
-    is_legal: Callable[[Any], bool] = lambda op: False,
 ) -> None:
-    """Replaces the operations nested in `root` that have a pattern.
-
-    Operations of `legal` classes, and those with a pattern for which `is_legal` holds, are not visited.
-    """
+    """Converts the operations nested in `root` by a pattern, except those of `legal` classes."""
     replaced: dict[Op, Sequence[Value]] = {}
     mapping: dict[Value, Value] = {}
     for op in list(root.walk()):
-        if type(op) in legal or (type(op) in patterns and is_legal(op)):
+        if type(op) in legal or (pattern and isinstance(op, pattern.op_class) and pattern.is_legal(op)):
             continue
         rewriter.refresh_uses(op)
-        values = _replacement(op, patterns, mapping, rewriter)
+        values = _replacement(op, pattern, mapping, rewriter)
         if values is not None:
             replaced[op] = values
             mapping.update(zip(op.results, values, strict=True))
@@ -62,15 +70,14 @@ def _final_value(value: Value, mapping: Mapping[Value, Value], op: Op) -> Value:
 
 
 def _replacement(
-    op: Op, patterns: Mapping[type[Op], Convert], mapping: Mapping[Value, Value], rewriter: Rewriter
+    op: Op, pattern: ConversionPattern[ConvertedOp] | None, mapping: Mapping[Value, Value], rewriter: Rewriter
 ) -> Sequence[Value] | None:
     folded = _fold(op, rewriter)
     if folded is not None:
         return [mapping.get(value, value) for value in folded]
-    pattern = patterns.get(type(op))
-    if pattern is None:
+    if pattern is None or not isinstance(op, pattern.op_class):
         return None
-    return pattern(op, [mapping.get(value, value) for value in op.operands], rewriter)
+    return pattern.convert(op, [mapping.get(value, value) for value in op.operands], rewriter)
 
 
 def _fold(op: Op, rewriter: Rewriter) -> list[Value] | None:

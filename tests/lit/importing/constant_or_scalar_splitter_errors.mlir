@@ -8,7 +8,7 @@ func.func private @recursive(%a: tensor<8xf32>) -> tensor<8xf32> {
 
 func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
   %0 = stablehlo.iota dim = 0 : tensor<8xf32>
-  // expected-error @+1 {{it is recursive}}
+  // expected-error @+1 {{its calls are recursive}}
   %1 = func.call @recursive(%0) : (tensor<8xf32>) -> tensor<8xf32>
   %2 = stablehlo.add %a, %1 : tensor<8xf32>
   return %2 : tensor<8xf32>

@@ -2,7 +2,7 @@
 
 // Cloning a recursive function with its callees would not terminate.
 func.func @calls_recursive() {
-  // expected-error @+1 {{'func.call' op cannot clone 'recursive' for this call: it is recursive}}
+  // expected-error @+1 {{'func.call' op cannot clone 'recursive' for this call: its calls are recursive}}
   call @recursive() : () -> ()
   return
 }

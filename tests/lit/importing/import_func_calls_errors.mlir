@@ -36,7 +36,7 @@ func.func @recursive() {
   return
 }
 func.func private @other() {
-  // expected-error @+1 {{'func.call' op cannot inline 'recursive': it is recursive}}
+  // expected-error @+1 {{'func.call' op cannot inline 'recursive': its calls are recursive}}
   call @recursive() : () -> ()
   return
 }
