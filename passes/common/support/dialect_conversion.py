@@ -24,8 +24,8 @@ ConvertedOp = TypeVar("ConvertedOp", bound=Op)
 class ConversionPattern(Generic[ConvertedOp]):
     """Converts the operations of one class.
 
-    `convert` takes an operation, its converted operands and the rewriter. It inserts new operations before the
-    old one and returns the replacements of its results. Operations for which `is_legal` holds are not visited.
+    `convert` takes an operation, its converted operands and the rewriter. It inserts new operations before
+    the old one and returns the replacements of its results. Operations for which `is_legal` holds are kept.
     """
 
     op_class: type[ConvertedOp]
