@@ -35,7 +35,7 @@ from sdyopt.dialects.sdy.manual_axes import with_manual_axes
 from sdyopt.dialects.sdy.ops import DataFlowEdgeOp
 from sdyopt.dialects.sdy.propagation_debug_attrs import PropagationEdges
 from sdyopt.dialects.sdy.sharding import ShardingPerValue
-from sdyopt.dialects.sdy.value_shardings import edge_behind
+from sdyopt.dialects.sdy.value_shardings import edge_of_owner
 from sdyopt.ir.attribute import DictAttr, array
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
@@ -82,7 +82,7 @@ class SinkDataFlowEdges(Pass):
     def _sink_debug_info(
         self, op: Op, owners: Sequence[Value], origins_name: str, edges_name: str, rewriter: Rewriter
     ) -> None:
-        flow_edges = [edge for owner in owners if (edge := edge_behind(owner)) is not None]
+        flow_edges = [edge for owner in owners if (edge := edge_of_owner(owner)) is not None]
         if self.sink_debug_sharding_origins:
             attributes = [edge.attributes.get(ORIGINS) for edge in flow_edges]
             origins = [origin for origin in attributes if isinstance(origin, DictAttr)]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sdyopt.dialects.sdy.ops import DataFlowEdgeOp
 from sdyopt.dialects.sdy.sharding import ShardingPerValue, fully_replicated
-from sdyopt.dialects.sdy.value_shardings import edge_behind, rank_of, sharding_of
+from sdyopt.dialects.sdy.value_shardings import edge_of_owner, rank_of, sharding_of
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
@@ -31,14 +31,14 @@ def add_edges(owners: Sequence[Value], rewriter: Rewriter) -> None:
 def remove_edges(owners: Sequence[Value], rewriter: Rewriter) -> None:
     """Replaces the edges of these owners with the owners."""
     for owner in owners:
-        edge = edge_behind(owner)
+        edge = edge_of_owner(owner)
         if edge is not None:
             rewriter.replace(edge, [owner])
 
 
 def shardings_of_edges(owners: Sequence[Value]) -> ShardingPerValue | None:
     """The shardings of the edges of these owners, fully open where one has none; None if all have none."""
-    edges = [edge_behind(owner) for owner in owners]
+    edges = [edge_of_owner(owner) for owner in owners]
     shardings = [None if edge is None else edge.sharding for edge in edges]
     first = next((sharding for sharding in shardings if sharding is not None), None)
     if first is None:

@@ -14,7 +14,7 @@ from functools import cached_property
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import CallOp, FuncOp, ReturnOp
 from sdyopt.dialects.sdy.ops import DataFlowEdgeOp
-from sdyopt.dialects.sdy.value_shardings import edge_behind, owning_op
+from sdyopt.dialects.sdy.value_shardings import edge_of_owner, owning_op
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.data_flow import INLINED
 from sdyopt.ir.op_signature import OpSignature
@@ -108,7 +108,7 @@ def edge_from(use: OpOperand) -> DataFlowEdgeOp | None:
         return None
     if holder.data_flow is INLINED and not is_end:
         return None
-    return edge_behind(holder.results[use.index]) if use.index < len(holder.results) else None
+    return edge_of_owner(holder.results[use.index]) if use.index < len(holder.results) else None
 
 
 def _names_in_signature(signature: OpSignature) -> list[str]:

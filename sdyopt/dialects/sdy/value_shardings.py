@@ -1,4 +1,4 @@
-"""The sharding of a value, wherever it is kept."""
+"""The sharding of a value, whichever attribute stores it."""
 
 from __future__ import annotations
 
@@ -13,34 +13,35 @@ from sdyopt.ir.value import BlockArgument, OpResult, Value
 
 
 def sharding_of(value: Value) -> TensorSharding | None:
-    """The sharding of a value, if it has one."""
+    """The sharding of a value, None if it has none."""
     # The usual case first: a result that is no target of a data-flow edge.
-    held = value if isinstance(value, OpResult) and value.op.data_flow is None else shardable_value(value)
-    if isinstance(held, OpResult):
-        op = held.op
+    owner = value if isinstance(value, OpResult) and value.op.data_flow is None else shardable_value(value)
+    if isinstance(owner, OpResult):
+        op = owner.op
         if isinstance(op, ShardingOwner):
-            return op.result_sharding(held.index)
+            return op.result_sharding(owner.index)
         shardings = op.attributes.get(SHARDING)
-        return shardings.at(held.index) if isinstance(shardings, ShardingPerValue) else None
-    if held is None:
+        return shardings.at(owner.index) if isinstance(shardings, ShardingPerValue) else None
+    if owner is None:
         return None
-    op, index = owning_op(held), held.index
+    op, index = owning_op(owner), owner.index
     if FUNCTION in op.traits:
-        found = op.argument_attributes[index].get(SHARDING)  # type: ignore[attr-defined]  # of functions
-        return found if isinstance(found, TensorSharding) else None
+        sharding = op.argument_attributes[index].get(SHARDING)  # type: ignore[attr-defined]  # of functions
+        return sharding if isinstance(sharding, TensorSharding) else None
     assert isinstance(op, ShardingOwner)
     return op.argument_sharding(index)
 
 
 def sharding_or_replicated(value: Value, mesh_or_ref: MeshOrRef, is_closed: bool = False) -> TensorSharding:
-    """The sharding of a value; one that splits nothing if it has none."""
+    """The sharding of a value; a fully replicated one if it has none."""
     return sharding_of(value) or fully_replicated(rank_of(value.type), mesh_or_ref, is_closed)
 
 
 def shardable_value(value: Value) -> OpResult | BlockArgument | None:
-    """The value that keeps the sharding for `value`; None if there is none that could.
+    """The value whose sharding is that of `value`; None if there is none.
 
-    On a data-flow edge that is the operation put there for it, or else the edge's owner.
+    For a target of a data-flow edge it is the result of the `sdy.data_flow_edge`, if there is one, or else
+    the edge's owner.
     """
     assert isinstance(value, OpResult | BlockArgument)
     op = owning_op(value)
@@ -54,32 +55,32 @@ def shardable_value(value: Value) -> OpResult | BlockArgument | None:
     if RENAMES_OPERANDS in op.traits:
         operand = op.operand_at(value.index)
         assert isinstance(operand, OpResult | BlockArgument)
-        # As in the reference, an operand that stands for another value is not looked through.
+        # As in the reference, this is not recursive.
         return operand if shardable_value(operand) is operand else None
     return None
 
 
 def edge_of(target: Value) -> DataFlowEdgeOp | None:
-    """The data-flow edge operation of the edge that a value is a target of, if there is one."""
+    """The `sdy.data_flow_edge` of the edge that a value is a target of, if there is one."""
     assert isinstance(target, OpResult | BlockArgument)
     op = owning_op(target)
     owner = None if op.data_flow is None else op.data_flow.owner_of_target(op, target)
-    return None if owner is None else edge_behind(owner)
+    return None if owner is None else edge_of_owner(owner)
 
 
-def edge_behind(owner: Value) -> DataFlowEdgeOp | None:
-    """The data-flow edge operation behind the owner of an edge, if there is one."""
+def edge_of_owner(owner: Value) -> DataFlowEdgeOp | None:
+    """The `sdy.data_flow_edge` that takes the owner of an edge, if there is one."""
     user = owner.first_use.owner if owner.first_use is not None and owner.has_one_use else None
     return user if isinstance(user, DataFlowEdgeOp) else None
 
 
 def owning_op(value: OpResult | BlockArgument) -> Op:
-    """The operation that gives a result, or in whose region an argument stands."""
+    """The operation that defines a result, or whose region has a block argument."""
     op = value.op if isinstance(value, OpResult) else value.owner.parent_op
     assert op is not None
     return op
 
 
 def rank_of(type: Type) -> int:
-    """The number of dimensions; 0 for what has none."""
+    """The number of dimensions; 0 for unranked types."""
     return type.rank if isinstance(type, RankedShape) else 0
