@@ -37,12 +37,12 @@ from sdyopt.pipeline import Pass, RunInside, option, parse_pipeline
 from sdyopt.registry import lookup, register
 
 from .support.call_graph import (
-    MAX_COPIED_OPERATIONS,
     callee_of,
     calls_by_block,
     calls_in,
     strongly_connected_components,
 )
+from .support.copy_budget import MAX_COPIED_OPERATIONS
 from .support.function_uses import FunctionUses
 from .support.inline_call import inline_call
 

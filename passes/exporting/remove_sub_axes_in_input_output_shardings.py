@@ -22,7 +22,7 @@ from sdyopt.ir.types import Type
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
 
-from ..common.support.function_shardings import transform_signature
+from ..common.support.function_shardings import transform_function_shardings
 from ..common.support.main_function import main_function
 
 
@@ -30,7 +30,7 @@ from ..common.support.main_function import main_function
 class RemoveSubAxesInInputOutputShardings(Pass):
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
-        transform_signature(main_function(module), cache(_without_sub_axes), rewriter)
+        transform_function_shardings(main_function(module), cache(_without_sub_axes), rewriter)
         return rewriter.changed
 
 

@@ -37,7 +37,7 @@ from sdyopt.pipeline import Pass
 from sdyopt.registry import register
 from sdyopt.sharding.axis_lists import major_sub_axis
 
-from ..common.support.function_shardings import transform_signature
+from ..common.support.function_shardings import transform_function_shardings
 
 
 @register("sdy-update-non-divisible-input-output-shardings")
@@ -46,7 +46,7 @@ class UpdateNonDivisibleInputOutputShardings(Pass):
         rewriter = Rewriter()
         for op in module.block.ops:
             if isinstance(op, FuncOp):
-                transform_signature(op, cache(partial(_make_divisible, op=op)), rewriter)
+                transform_function_shardings(op, cache(partial(_make_divisible, op=op)), rewriter)
         for op in module.walk():
             update = _UPDATES.get(type(op))
             if update is not None:

@@ -44,7 +44,7 @@ from sdyopt.pipeline import Pass
 from sdyopt.registry import register
 from sdyopt.sharding.elementwise import is_elementwise
 
-from ..common.support.call_graph import CopyBudget, called_function, callees_first
+from ..common.support.call_graph import called_function, callees_first
 from ..common.support.clone_functions import FunctionCopies, original_name
 from ..common.support.constants import (
     SOURCES,
@@ -53,6 +53,7 @@ from ..common.support.constants import (
     is_pure,
     protect_constants,
 )
+from ..common.support.copy_budget import CopyBudget
 
 _RESHAPING = (BroadcastInDimOp, ReshapeOp, SliceOp)
 

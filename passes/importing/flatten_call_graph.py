@@ -28,8 +28,9 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
 
-from ..common.support.call_graph import CopyBudget, callees_first, calls_in
+from ..common.support.call_graph import callees_first, calls_in
 from ..common.support.clone_functions import FunctionCopies
+from ..common.support.copy_budget import CopyBudget
 
 
 @register("sdy-flatten-call-graph")

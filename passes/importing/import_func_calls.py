@@ -40,8 +40,9 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import Pass, option
 from sdyopt.registry import register
 
-from ..common.support.call_graph import CopyBudget, called_function, callees_first, calls_in
+from ..common.support.call_graph import called_function, callees_first, calls_in
 from ..common.support.clone_functions import original_name
+from ..common.support.copy_budget import CopyBudget
 from ..common.support.data_flow_edges import add_edges
 from ..common.support.function_shardings import argument_shardings
 

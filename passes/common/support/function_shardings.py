@@ -24,7 +24,7 @@ def result_shardings(function: FuncOp) -> ShardingPerValue | None:
     return _completed(function, function.result_attributes, function.function_type.results)
 
 
-def transform_signature(
+def transform_function_shardings(
     function: FuncOp, transform: Callable[[TensorSharding, Type], TensorSharding], rewriter: Rewriter
 ) -> None:
     """Replaces every sharding of an argument or result with `transform(sharding, type)`."""
