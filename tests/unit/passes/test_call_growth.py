@@ -1,4 +1,4 @@
-"""Limits of cloning and inlining, with more functions than a lit case should have."""
+"""Limits on call nesting and inlining, in programs too large for lit cases."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sdyopt.pipeline import Pass, Pipeline
 
 
 def chain(length: int, calls: int = 1) -> bytes:
-    """A chain of functions that each call the next one `calls` times."""
+    """A call chain of `length` functions, each of which calls the next one `calls` times."""
     functions = []
     for index in range(length):
         body = f"call @f{index + 1}() : () -> () " * calls
@@ -27,10 +27,10 @@ def chain(length: int, calls: int = 1) -> bytes:
     return "\n".join(functions).encode()
 
 
-def run(program: bytes, single_pass: Pass) -> tuple[bool, str]:
+def run(program: bytes, single: Pass) -> tuple[bool, str]:
     """Whether a pass succeeds, and its diagnostics."""
     diagnostics: list[str] = []
-    outcome = run_job(Job("in", program, Pipeline(elements=[single_pass]), diagnostics.append))
+    outcome = run_job(Job("in", program, Pipeline(elements=[single]), diagnostics.append))
     return outcome.succeeded, "".join(diagnostics)
 
 
@@ -45,7 +45,7 @@ def test_calls_nested_too_deep() -> None:
     assert diagnostics.startswith("in:")
 
 
-def test_exponential_growth(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exponential_inlining(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inline, "MAX_COPIED_OPERATIONS", 1000)
     succeeded, diagnostics = run(chain(20, calls=2), Inliner())
     assert not succeeded
@@ -54,17 +54,17 @@ def test_exponential_growth(monkeypatch: pytest.MonkeyPatch) -> None:
     assert diagnostics.startswith("in:")
 
 
-def test_growth_is_estimated_before_inlining(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exponential_inlining_is_predicted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inline, "_FIRST_ESTIMATE_AT", 100)
-    copied: list[CallOp] = []
+    inlined: list[CallOp] = []
 
     def counting(call: CallOp, callee: FuncOp, rewriter: Rewriter, move_body: bool) -> list[CallOp]:
-        copied.append(call)
+        inlined.append(call)
         return inline_call(call, callee, rewriter, move_body)
 
     monkeypatch.setattr(inline, "inline_call", counting)
     succeeded, diagnostics = run(chain(30, calls=2), Inliner())
     assert not succeeded
-    # At the call that would exceed the limit, after only a few calls have been inlined.
+    # The call that exceeds the limit, not one of the few that were inlined before it.
     assert diagnostics.startswith("in:12:43: error: 'func.call' op cannot inline 'f12'")
-    assert len(copied) < 20
+    assert len(inlined) < 20
