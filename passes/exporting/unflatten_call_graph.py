@@ -44,9 +44,9 @@ from ..common.support.clone_functions import ORIGINAL_NAME, original_name
 from ..common.support.function_shardings import argument_shardings, result_shardings
 
 # The parent operation, original name and manual axes of a function.
-Origin = tuple[Op | None, str, Attribute | None]
+_Origin = tuple[Op | None, str, Attribute | None]
 # The origin of a function, its argument shardings and its result shardings.
-Signature = tuple[Origin, Attribute | None, Attribute | None]
+_EquivalenceKey = tuple[_Origin, Attribute | None, Attribute | None]
 
 
 @register("sdy-unflatten-call-graph")
@@ -70,26 +70,29 @@ class UnflattenCallGraph(Pass):
 
 
 def _first_called(callees: Sequence[FuncOp]) -> dict[FuncOp, FuncOp]:
-    """For each callee, the first callee with its signature."""
-    first: dict[Signature, FuncOp] = {}
-    return {function: first.setdefault(_signature(function), function) for function in dict.fromkeys(callees)}
+    """For each callee, the first callee with an equal key."""
+    first: dict[_EquivalenceKey, FuncOp] = {}
+    return {
+        function: first.setdefault(_equivalence_key(function), function)
+        for function in dict.fromkeys(callees)
+    }
 
 
 def _most_called(callees: Sequence[FuncOp]) -> dict[FuncOp, FuncOp]:
-    """For each callee, the callee of its origin whose signature has most calls."""
-    signatures = {function: _signature(function) for function in callees}
-    counts: Counter[Signature] = Counter()
-    leaders: dict[Origin, FuncOp] = {}
+    """For each callee, the callee of its origin whose key has most calls."""
+    keys = {function: _equivalence_key(function) for function in callees}
+    counts: Counter[_EquivalenceKey] = Counter()
+    leaders: dict[_Origin, FuncOp] = {}
     for function in callees:
-        signature = signatures[function]
-        counts[signature] += 1
-        leader = leaders.setdefault(signature[0], function)
-        if counts[signature] > counts[signatures[leader]]:
-            leaders[signature[0]] = function
-    return {function: leaders[signatures[function][0]] for function in callees}
+        key = keys[function]
+        counts[key] += 1
+        leader = leaders.setdefault(key[0], function)
+        if counts[key] > counts[keys[leader]]:
+            leaders[key[0]] = function
+    return {function: leaders[keys[function][0]] for function in callees}
 
 
-def _signature(function: FuncOp) -> Signature:
+def _equivalence_key(function: FuncOp) -> _EquivalenceKey:
     attribute = function.attributes.get(FUNCTION_MANUAL_AXES)
     manual_axes = attribute if isinstance(attribute, ManualAxes) else None
     origin = (function.parent_op, original_name(function), manual_axes)

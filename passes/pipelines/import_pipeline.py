@@ -20,7 +20,7 @@ from ..importing.sharding_group_import import ShardingGroupImport
 
 # The propagation pipeline has it too.
 DEDUP_FUNCTIONS_FULLY = option(
-    default=False, help="keep one function per callee instead of one per call, whatever the shardings"
+    default=False, help="keep shared functions instead of cloning them for each call"
 )
 
 

@@ -31,10 +31,10 @@ def propagation_pipeline(
 ) -> Sequence[Pass | Pipeline]:
     """sdy-propagation-pipeline: import, propagate and export; all of Shardy.
 
-    Takes a program with some shardings to one in which every value is sharded, ready to be partitioned; with
-    `enable-insert-explicit-collectives`, to one with explicit collectives. With `dump-directory`, the module
-    is written after each stage, as `01.before_propagation.mlir` and so on. (Shardy has these two options in
-    its C++ interface only.)
+    Converts a program with some shardings to one in which every value is sharded, ready to be partitioned;
+    with `enable-insert-explicit-collectives`, to one with explicit collectives. With `dump-directory`, the
+    module is written after each stage, as `01.before_propagation.mlir` and so on. (Shardy has these two
+    options in its C++ interface only.)
 
     The pipeline runs `sdy-import-pipeline`, `sdy-user-priority-propagate` and `sdy-export-pipeline`, with
     passes for function calls between them; `--dump-pass-pipeline` prints every pass with its options.
