@@ -1,6 +1,8 @@
-"""Manuals as Markdown."""
+"""Converts manuals to Markdown."""
 
 from __future__ import annotations
+
+from itertools import groupby
 
 from sdyopt.cli.help import purpose
 from sdyopt.pipeline.option import Option
@@ -8,12 +10,15 @@ from sdyopt.registry import PassEntry, PipelineEntry
 
 Entry = PassEntry | PipelineEntry
 
+# Deeper than the continuation lines of list items.
+_INDENT = "    "
+
 
 def manual(entry: Entry) -> str:
-    """What a pass does, and its options, without a title."""
-    said, rest = purpose(entry), entry.manual.partition("\n")[2]
+    """The manual and the options of a pass or pipeline, without a title."""
+    summary, rest = purpose(entry), entry.manual.partition("\n")[2]
     return "\n\n".join(
-        filter(None, (said[:1].upper() + said[1:] + ".", prose(rest.strip("\n")), _options(entry)))
+        filter(None, (summary[:1].upper() + summary[1:] + ".", prose(rest.strip("\n")), _options(entry)))
     )
 
 
@@ -21,7 +26,7 @@ def _options(entry: Entry) -> str:
     if not entry.options():
         return ""
     rows = [f"| `{option.flag}` | {_default(option)} | {option.help} |" for option in entry.options()]
-    return "\n".join(["| option | default | what |", "|---|---|---|", *rows])
+    return "\n".join(["| option | default | effect |", "|---|---|---|", *rows])
 
 
 def _default(option: Option) -> str:
@@ -30,29 +35,14 @@ def _default(option: Option) -> str:
 
 
 def prose(text: str) -> str:
-    """Docstrings are text; what is indented in them is programs."""
-    blocks: list[str] = []
-    for block in text.split("\n\n"):
-        lines = block.split("\n")
-        if any(line.startswith(" ") for line in lines):
-            blocks.append(_with_programs(lines))
-        else:
-            blocks.append(block)
-    return "\n\n".join(blocks)
+    """Converts a docstring; lines indented by four spaces or more become code blocks."""
+    return "\n\n".join([_fence_programs(block.split("\n")) for block in text.split("\n\n")])
 
 
-def _with_programs(lines: list[str]) -> str:
-    """Indented lines as a program, the others as text between programs."""
-    made: list[str] = []
-    is_inside = False
-    for line in lines:
-        is_program = line.startswith(" ")
-        if is_program != is_inside:
-            made += ["```mlir"] if is_program else ["```", ""]
-            if is_program and len(made) > 1 and made[-2]:
-                made.insert(-1, "")
-            is_inside = is_program
-        made.append(line.removeprefix("    "))
-    if is_inside:
-        made.append("```")
-    return "\n".join(made)
+def _fence_programs(lines: list[str]) -> str:
+    """Converts the lines of a paragraph."""
+    parts = [
+        ["```mlir", *[line.removeprefix(_INDENT) for line in group], "```"] if is_program else list(group)
+        for is_program, group in groupby(lines, key=lambda line: line.startswith(_INDENT))
+    ]
+    return "\n\n".join(["\n".join(part) for part in parts])

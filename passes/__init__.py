@@ -1,10 +1,11 @@
-"""The passes, one per file; a file's name is the pass's flag without its dialect prefix.
+"""The passes, one per file. A file has the name of its pass's flag, without the dialect prefix.
 
-    common/       dialect-independent: canonicalize, cse, symbol-dce, …, and what several passes share
-    importing/    before propagation: bring a program into the form that propagation expects
-    propagation/  decide the sharding of every value from those that the user wrote
-    exporting/    after propagation: put reshards and collectives where data must move, tidy up
+    common/       dialect-independent passes (canonicalize, cse, symbol-dce, …) and shared helpers in support/
+    importing/    run before propagation: bring a program into the form that propagation expects
+    propagation/  propagate the user's shardings to all values
+    exporting/    run after propagation: insert reshards and collectives, remove what propagation needed
     mesh/         the passes of MLIR's mesh dialect
+    pipelines/    named pipelines of these passes
 
-Passes are found, not listed: a new file with a `@register`ed class is a new flag.
+The registry finds passes by walking the package: a new file with a `@register`ed class adds a flag.
 """

@@ -1,1 +1,1 @@
-"""Passes that know no dialect, and helpers that passes of several folders share."""
+"""Dialect-independent passes, and in support/ the helpers that passes of several folders share."""

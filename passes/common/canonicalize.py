@@ -1,4 +1,4 @@
-"""canonicalize: fold operations and apply every operation's own simplifications to a fixed point.
+"""canonicalize: fold operations and apply canonicalization patterns.
 
     %0 = stablehlo.add %x, %y : tensor<i32>
     %c = stablehlo.constant dense<1> : tensor<i32>
@@ -8,14 +8,13 @@ becomes
     %c = stablehlo.constant dense<1> : tensor<i32>
     %1 = stablehlo.add %c, %c : tensor<i32>
 
-Equal constants of a function become one at its top, what nobody uses goes, operations that can be
-folded are, and the canonicalization patterns of the operations are applied. `enable-patterns` and
-`disable-patterns` choose patterns by name or label: the sdy pipelines run those labelled
-`sdy-reshard` or `sdy-collective` by themselves.
+The pass merges equal constants at the top of their function, erases dead operations, folds operations and
+applies their canonicalization patterns until nothing changes. `enable-patterns` and `disable-patterns` select
+patterns by name or label: the sdy pipelines run only those with the label `sdy-reshard` or `sdy-collective`.
 
-Between two rounds, `region-simplify` says what else is tidied up: blocks that nothing reaches and values
-that are needed only by each other (`normal`), and equal blocks too (`aggressive`). If the program still
-changes after `max-iterations` rounds, the result is taken as it is, unless `test-convergence` is set.
+Between two iterations, `region-simplify` removes unreachable blocks and dead values, dead block arguments
+included (`normal`), and also merges identical blocks (`aggressive`). If the program still changes after
+`max-iterations` iterations, the result is kept, unless `test-convergence` is set.
 """
 
 from __future__ import annotations
@@ -32,30 +31,25 @@ from sdyopt.registry import register
 class Canonicalizer(Pass):
     anchor = None
 
-    top_down: bool = option(default=True, help="Seed the worklist in general top-down order")
+    top_down: bool = option(default=True, help="seed the worklist top-down instead of bottom-up")
     region_simplify: RegionSimplification = option(
-        default=RegionSimplification.NORMAL, help="Perform control flow optimizations to the region tree"
+        default=RegionSimplification.NORMAL, help="simplify control flow between iterations"
     )
     max_iterations: int = option(
-        default=10, help="Max. iterations between applying patterns / simplifying regions"
+        default=10, help="maximum number of iterations of patterns and region simplification"
     )
-    max_num_rewrites: int = option(default=-1, help="Max. number of pattern rewrites within an iteration")
-    test_convergence: bool = option(
-        default=False, help="Test only: Fail pass on non-convergence to detect cyclic pattern"
+    max_num_rewrites: int = option(
+        default=-1, help="maximum number of rewrites per iteration; -1 for no limit"
     )
-    cse_between_iterations: bool = option(
-        default=False, help="Run CSE between iterations of the greedy pattern driver"
-    )
-    disable_patterns: tuple[str, ...] = option(
-        default=(), help="Labels of patterns that should be filtered out during application"
-    )
+    test_convergence: bool = option(default=False, help="fail if no fixed point is reached (for tests)")
+    cse_between_iterations: bool = option(default=False, help="run CSE between iterations")
+    disable_patterns: tuple[str, ...] = option(default=(), help="names or labels of patterns to skip")
     enable_patterns: tuple[str, ...] = option(
-        default=(),
-        help="Labels of patterns that should be used during application, all other patterns are filtered out",
+        default=(), help="names or labels of the only patterns to apply; all if empty"
     )
 
     filter_dialects: tuple[str, ...] = option(
-        default=(), help="Dialects whose canonicalization patterns are applied; all if none is given"
+        default=(), help="dialects whose patterns are applied; all if empty"
     )
 
     def run(self, op: Op) -> bool:
@@ -74,8 +68,8 @@ class Canonicalizer(Pass):
     def _patterns_of(self, op_class: type[Op]) -> Sequence[Pattern]:
         if self.filter_dialects and op_class.name.partition(".")[0] not in self.filter_dialects:
             return ()
-        chosen = [pattern for pattern in op_class.canonicalizations if self._is_enabled(pattern)]
-        return sorted(chosen, key=lambda pattern: -pattern.benefit)
+        enabled = [pattern for pattern in op_class.canonicalizations if self._is_enabled(pattern)]
+        return sorted(enabled, key=lambda pattern: -pattern.benefit)
 
     def _is_enabled(self, pattern: Pattern) -> bool:
         names = {pattern.name, *pattern.labels}

@@ -1,4 +1,4 @@
-"""cse: of several pure operations that compute the same, keep the first.
+"""cse: eliminate common subexpressions.
 
     %0 = stablehlo.add %a, %b : tensor<8xf32>
     %1 = stablehlo.add %a, %b : tensor<8xf32>
@@ -7,10 +7,10 @@ becomes
     %0 = stablehlo.add %a, %b : tensor<8xf32>
     return %0, %0
 
-Two operations are the same if name, attributes (discardable ones, shardings among them, included),
-types, operands and regions are; the operands of a commutative one may come in any order. An
-operation finds its like before it in its block, in a block that is always run first, or in a block
-around it. Operations that nobody uses go as well.
+Of several equal pure operations, the pass keeps the first. Two operations are equal if they have the same
+name, attributes (discardable ones such as shardings included), types, operands and regions; operands of a
+commutative operation may differ in order. The first operation must be earlier in the same block, in a
+dominating block, or in an enclosing block. Dead operations are erased too.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""strip-debuginfo: forget where everything comes from.
+"""strip-debuginfo: remove source locations.
 
     %0 = stablehlo.add %a, %b : tensor<8xf32> loc("model.py":3:7)
 becomes
     %0 = stablehlo.add %a, %b : tensor<8xf32> loc(unknown)
 
-Locations of operations and of block arguments become unknown.
+Operations and block arguments get unknown locations.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""symbol-dce: remove symbols that nobody can reach.
+"""symbol-dce: remove unreachable symbols.
 
     func.func private @unused() { return }
     func.func @main() { return }
 becomes
     func.func @main() { return }
 
-A symbol stays if it is public, or if something that stays refers to it. Which means that helpers left
-behind by inlining go, and an entry point never does. A nested symbol stays if the table that holds it
-can be seen from outside, which the outermost one never can.
+A symbol is live if it is public, or if a live symbol refers to it. So functions whose calls have all been
+inlined are removed, and entry points are kept. A nested symbol is live if its symbol table is visible from
+outside; the outermost symbol table is not.
 """
 
 from __future__ import annotations
@@ -51,35 +51,35 @@ class SymbolDCE(Pass):
 
 
 def _find_live(table: SymbolTableOp, live: set[Op], is_hidden: bool) -> None:
-    """Adds the symbols in `table` that can be reached, and those that they refer to.
+    """Adds the live symbols in `table`, and those that they refer to.
 
-    Of a table that is hidden, nobody outside can name anything that is not public.
+    If the table is hidden, no reference from outside can reach its nested symbols: only public ones are live.
     """
-    pending = []
+    worklist = []
     for op in table.regions[0].blocks[0].ops:
         if not _is_symbol(op):
-            pending.append(op)
+            worklist.append(op)
         elif is_public(op) or not (is_hidden or is_private(op)):
             live.add(op)
-            pending.append(op)
-    # What was seen, by the table in which it is looked up: this one, or one that a name led into.
-    seen: defaultdict[Op, set[Attribute | OpSignature]] = defaultdict(set)
-    while pending:
-        op = pending.pop()
+            worklist.append(op)
+    # The attributes and signatures whose references were visited, per symbol table of their operations.
+    visited: defaultdict[Op, set[Attribute | OpSignature]] = defaultdict(set)
+    while worklist:
+        op = worklist.pop()
         if isinstance(op, SymbolTableOp):
             _find_live(op, live, is_hidden or not _is_symbol(op) or is_private(op))
-        holder = op.parent_op
-        assert isinstance(holder, SymbolTableOp)
-        uses = symbol_uses(op, seen[holder])
+        parent = op.parent_op
+        assert isinstance(parent, SymbolTableOp)
+        uses = symbol_uses(op, visited[parent])
         if uses is None:
             raise op.error(
                 "operation contains potentially unknown symbol table, meaning that we can't reliable "
                 "compute symbol uses"
             )
         for reference in uses:
-            found = [symbol for symbol in lookup_path(holder, reference) if symbol not in live]
-            live.update(found)
-            pending += found
+            symbols = [symbol for symbol in lookup_path(parent, reference) if symbol not in live]
+            live.update(symbols)
+            worklist += symbols
 
 
 def _is_symbol(op: Op) -> bool:

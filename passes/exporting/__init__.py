@@ -1,1 +1,1 @@
-"""Passes that come after propagation: from shardings to the data movement they imply."""
+"""Passes that run after propagation: they close shardings and make reshards and collectives explicit."""

@@ -1,13 +1,13 @@
-"""sdy-close-shardings: say that no dimension may be split any further.
+"""sdy-close-shardings: close every dimension sharding.
 
     %0 = … {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", ?}, {?}], replicated={"y"}>]>}
 becomes
     %0 = … {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
 
-Open dimensions are an invitation to propagation. Once it is done, how every value is sharded is
-settled, and what is left of the invitation goes; so do explicitly replicated axes, because in a
-closed sharding an axis that is not mentioned is replicated anyway. Unreduced axes and priorities
-stay. Shardings of arguments and results of functions, and of sdy's own operations, are closed too.
+Open dimensions let propagation add axes. After propagation the shardings are final, so this pass closes all
+dimensions and drops explicitly replicated axes: in a closed sharding, an axis that is not mentioned is
+replicated. Unreduced axes and priorities are kept. The shardings of function arguments and results and those
+of sdy operations are closed too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""sdy-constant-merger: let equal constants that are sharded alike be one again; the older form.
+"""sdy-constant-merger: merge equal constants with equal shardings; older version.
 
     %c = sdy.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} dense<1.0> : tensor<8xf32>
     %d = sdy.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} dense<1.0> : tensor<8xf32>
@@ -7,8 +7,8 @@ becomes
     %c = sdy.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} dense<1.0> : tensor<8xf32>
     %0 = stablehlo.add %c, %c : tensor<8xf32>
 
-`sdy-constant-or-scalar-merger` took its place. This one leaves broadcasts of scalars as they are, because
-`sdy-constant-splitter` does not copy those for every use.
+The inverse of `sdy-constant-splitter`, superseded by `sdy-constant-or-scalar-merger`. It does not merge
+broadcasts of scalars, because `sdy-constant-splitter` does not copy them for every use.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import FUNCTION, Pass
 from sdyopt.registry import register
 
-from ..common.support.merge_constants import is_constant, merge
+from ..common.support.merge_constants import is_constant, merge_constants
 
 
 @register("sdy-constant-merger")
@@ -27,5 +27,5 @@ class ConstantMerger(Pass):
 
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
-        merge(function, is_constant, rewriter)
+        merge_constants(function, is_constant, rewriter)
         return rewriter.changed

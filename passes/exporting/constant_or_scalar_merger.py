@@ -1,4 +1,4 @@
-"""sdy-constant-or-scalar-merger: let equal constants that are sharded alike be one again.
+"""sdy-constant-or-scalar-merger: merge equal constants with equal shardings.
 
     %c = sdy.constant dense<1.0> : tensor<8xf32>
     %d = sdy.constant dense<1.0> : tensor<8xf32>
@@ -9,13 +9,12 @@ becomes
     %0 = stablehlo.add %a, %c : tensor<8xf32>
     %1 = stablehlo.multiply %b, %c : tensor<8xf32>
 
-The opposite of `sdy-constant-or-scalar-splitter`, for those uses that propagation did not shard in different
-ways. The first of all constants of one region with the same attributes stays; `sdy.sharding` is one of these
-attributes. The same goes for broadcasts of one scalar to one type. What is computed from constants is not
-merged any further.
+The inverse of `sdy-constant-or-scalar-splitter`, for uses that propagation sharded alike. Of the constants in
+a region that have equal attributes, `sdy.sharding` included, the first replaces the others. Broadcasts of one
+scalar to one type are merged in the same way. Operations on constants are not merged.
 
-Constants of inner regions stay where they are, because a value from outside need not be sharded alike
-there. Of several blocks of a region none counts as inner, so the pass is not for functions with branches.
+Constants are merged within one region only, because a region may shard a value differently from the regions
+around it. All blocks of a region count as one, so the pass does not support functions with branches.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import FUNCTION, Pass
 from sdyopt.registry import register
 
-from ..common.support.merge_constants import is_constant_or_expansion, merge
+from ..common.support.merge_constants import is_constant_or_scalar_broadcast, merge_constants
 
 
 @register("sdy-constant-or-scalar-merger")
@@ -34,5 +33,5 @@ class ConstantOrScalarMerger(Pass):
 
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
-        merge(function, is_constant_or_expansion, rewriter)
+        merge_constants(function, is_constant_or_scalar_broadcast, rewriter)
         return rewriter.changed

@@ -1,14 +1,13 @@
-"""sdy-drop-sharding-and-mesh: forget how the program is sharded, and over which meshes.
+"""sdy-drop-sharding-and-mesh: remove all shardings and meshes.
 
     sdy.mesh @mesh = <["x"=2]>
     func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) { … }
 becomes
     func.func @main(%a: tensor<8xf32>) { … }
 
-For programs whose tensors already have the shapes of one device: shardings have done their work, and
-what reads the program next need not know them. The attributes `sdy.sharding` of operations and of
-arguments and results of functions go, and all meshes. Operations of sdy stay; if one of them still
-names a mesh, that is an error.
+For programs whose tensors have local shapes already and whose consumers do not support sdy. The pass removes
+the attribute `sdy.sharding` of operations and of function arguments and results, and all meshes. It keeps the
+operations of sdy; one that still refers to a mesh is an error.
 """
 
 from __future__ import annotations

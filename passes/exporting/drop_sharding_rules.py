@@ -1,11 +1,11 @@
-"""sdy-drop-sharding-rules: take away the sharding rules that propagation wrote.
+"""sdy-drop-sharding-rules: remove the sharding rules that propagation added.
 
     %0 = stablehlo.negate %a {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8}>} : tensor<8xf32>
 becomes
     %0 = stablehlo.negate %a : tensor<8xf32>
 
-Rules follow from the operations, so they are worth keeping only for looking at them. A rule marked
-`custom` follows from nothing, because a user wrote it, and stays.
+A sharding rule can be derived from its operation, so it is kept in a program for debugging only. A rule
+marked `custom` was written by the user, cannot be derived, and is kept.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""sdy-export-named-computations: turn named computations into functions, and calls of them.
+"""sdy-export-named-computations: convert named computations to functions and calls.
 
     %0 = sdy.named_computation<"f">(%arg0) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"y"}]>]
         (%a: tensor<8xf32>) { … } : (tensor<8xf32>) -> tensor<8xf32>
@@ -9,15 +9,15 @@ becomes
     func.func private @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32>
         attributes {sdy.original_func_name = "f"} { … }
 
-The opposite of `sdy-import-func-calls`, when propagation is done. Each computation becomes a function of
-its own, at the end of the module, and those inside it before it. If its name is taken, the function gets a
-number; `sdy.original_func_name` says what it would have been called, by which `sdy-unflatten-call-graph`
-finds functions that can be one again.
+The inverse of `sdy-import-func-calls`, to be run after propagation. Each computation becomes a function at
+the end of the module, inner computations first. If the symbol name is taken, a number is appended;
+`sdy.original_func_name` keeps the original name, by which `sdy-unflatten-call-graph` finds equivalent
+functions.
 
-The shardings of the inputs become those of the arguments, the shardings of the outputs those of the call;
-what the function declares about its results is left to `sdy-propagate-to-func-results`. If there are
-data-flow edges, it is their shardings that count, and they are gone afterwards. Other attributes go to the
-call, except the name of the thread that the function is to run in.
+The input shardings become those of the arguments, the output shardings those of the call. The function gets
+no result shardings; `sdy-propagate-to-func-results` adds them. If the computation has data-flow edges, their
+shardings are used instead, and the edges are removed. Other attributes move to the call, except the name of
+the execution thread, which moves to the function.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class ExportNamedComputations(Pass):
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
         names = FreshNames(module)
-        # Innermost first: what is inside has become a call when its surroundings move to a function.
+        # Post-order: inner computations are calls already when the body around them moves to a function.
         computations = [op for op in module.walk_post_order() if isinstance(op, NamedComputationOp)]
         results: list[Value] = []
         for computation in computations:
@@ -59,7 +59,7 @@ class ExportNamedComputations(Pass):
 
 
 def _call(computation: NamedComputationOp, name: str, rewriter: Rewriter) -> Op:
-    """A call that takes the place of a computation, whose function is still to be made."""
+    """Creates the call that replaces a computation. Its callee does not exist yet."""
     shardings = shardings_of_edges(computation.results) or computation.out_shardings
     attributes: dict[str, Attribute] = {"callee": SymbolRef(name)}
     attributes |= dict(computation.attributes.without(EXECUTION_THREAD))
@@ -78,7 +78,7 @@ def _call(computation: NamedComputationOp, name: str, rewriter: Rewriter) -> Op:
 def _insert_function(
     module: ModuleOp, name: str, computation: NamedComputationOp, rewriter: Rewriter
 ) -> None:
-    """Makes a function of the body of a computation, at the end of the module."""
+    """Moves the body of a computation to a new function at the end of the module."""
     arguments = computation.block.arguments
     type = FunctionType(tuple([argument.type for argument in arguments]), computation.signature.result_types)
     attributes: dict[str, Attribute] = {
@@ -107,7 +107,7 @@ def _insert_function(
 
 def _move_body(computation: NamedComputationOp, body: Region, rewriter: Rewriter) -> None:
     rewriter.take_body(computation.body, body)
-    end = body.blocks[0].terminator
-    assert end is not None, "named computations are verified to end with sdy.return"
-    rewriter.create(ReturnOp, end.operands, before=end, location=end.location)
-    rewriter.erase(end)
+    terminator = body.blocks[0].terminator
+    assert terminator is not None, "the verifier requires sdy.return at the end of a named computation"
+    rewriter.create(ReturnOp, terminator.operands, before=terminator, location=terminator.location)
+    rewriter.erase(terminator)

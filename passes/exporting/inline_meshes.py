@@ -1,13 +1,12 @@
-"""sdy-inline-meshes: write each mesh where it is used, and remove its name.
+"""sdy-inline-meshes: replace mesh names in shardings with the meshes.
 
     sdy.mesh @mesh = <["x"=2]>
     func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) { … }
 becomes
     func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<["x"=2]>, [{"x"}]>}) { … }
 
-The inverse of sdy-lift-inlined-meshes: every sharding can be understood by itself, without looking
-anything up, so that functions can be moved from one program to another. Names are those of the
-outermost module.
+The inverse of `sdy-lift-inlined-meshes`. Shardings no longer refer to symbols, so a function can be moved to
+another module. Only meshes of the outermost module are inlined.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ class InlineMeshes(Pass):
         meshes = {op.sym_name: op.mesh for op in named}
 
         def inline(sharding: TensorSharding) -> TensorSharding:
-            # A name that is not in the table is one of a module inside this one.
+            # A name that is not in the table refers to a mesh of a nested module.
             mesh = meshes.get(sharding.mesh_name or "")
             return sharding if mesh is None else sharding.with_mesh(mesh)
 

@@ -1,4 +1,4 @@
-"""sdy-insert-explicit-reshards: say where data has to move so that operations can run on their shards.
+"""sdy-insert-explicit-reshards: insert reshards so that operations have compatible shardings.
 
 Over `sdy.mesh @mesh = <["x"=4, "y"=2]>`, with `enable-full-version`,
 
@@ -13,49 +13,47 @@ becomes
       %3 = sdy.reshard %2 <@mesh, [{"x"}, {}]>
       return %3
 
-Here rows of `%lhs` and columns of `%rhs` are both split along "x", and no device has the rows and columns
-for all elements of its part of the product. Propagation leaves such conflicts alone; this pass decides them,
-operation by operation. What is split along "x" loses least: the 512 elements of `%rhs`, rather than the 256
-of `%lhs` and the 128 of the result. So `%lhs` gets a reshard, and the result another sharding and a reshard
-back to its own. What is left on each device is a sum over half of the contracting dimension, hence the
-all-reduce along "y". (Shardy's page about this pass shows the same program with a reshard of `%rhs` and
-without an all-reduce; what it does is this.)
+Here the rows of `%lhs` and the columns of `%rhs` are both sharded along "x", so no device has the rows and
+columns for its shard of the product. Propagation leaves such a conflict; this pass resolves it, one operation
+at a time. The assignment of "x" to a factor that covers most elements wins: the 512 elements of `%rhs`
+against the 256 of `%lhs` and the 128 of the result. So `%lhs` is resharded, and the result gets another
+sharding and a reshard back to its own. The contracting dimension is sharded along "y", hence the all-reduce
+along "y". (Shardy's documentation of this pass shows the same program with a reshard of `%rhs` and without an
+all-reduce; its implementation does this.)
 
-The form without `enable-full-version` changes nothing in this example: it leaves conflicts to the
-partitioner that comes later, and inserts only what always pays. With `%0` unreduced along "y",
+The default version, without `enable-full-version`, does not change this example. It leaves conflicts to a
+later partitioner and inserts only what always pays off. If `%0` is unreduced along "y",
 
       %0 = stablehlo.dot … {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"y"}>]>}
       %1 = stablehlo.negate %0
-becomes in either form
+becomes in both versions
       %1 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, [{}, {}]>
       %2 = stablehlo.negate %1
 
-In full, operands and results of an operation with a sharding rule come to split each factor alike, and no
-two factors along one axis. A factor that has to be replicated comes to be, and hands its axes on to a factor
-that all tensors have, if it can. Of just two tensors one stays as it is: that along which no elements have
-to move from device to device, or else the larger one. Of more, what splits most elements wins. Where a
-reduction is split, the results are summed by an all-reduce, unless their sharding says that they are
-unreduced. Sources of a data-flow edge come to be sharded as its owner is, the operands of a manual
-computation and what its body returns as it says, and what a function returns as its signature says; where
-nothing is said they come to be replicated.
+In the full version, the operands and results of an operation with a sharding rule get the same axes for each
+factor, and no axis shards two factors. A factor that must be replicated is; its axes move to another factor
+where possible. Of two tensors, one keeps its sharding: the one whose permutation factors are not sharded, or
+else the larger one. Of more, the axes that cover most elements win. If a reduction factor is sharded, the
+results are all-reduced, unless they are unreduced. The sources of a data-flow edge are resharded to the
+sharding of its owner, the operands of a manual computation and the values that its body returns to its input
+and output shardings, and the values that a function returns to its result shardings. Where such a sharding is
+missing, the value is replicated.
 
-In either form, what is passed to a call comes to be sharded as the argument of the function. A
-`stablehlo.concatenate` is dealt with in full if not all operands are sharded as the result is, and so is
-`mhlo.ragged_dot`. An unreduced value is summed where what uses it is not unreduced, along the axes that are
-missing there. One that is to be unreduced is made so by `sdy.replicated_to_unreduced` and
-`sdy.sharded_to_unreduced`.
+In both versions, call operands are resharded to the callee's argument shardings. A `stablehlo.concatenate`
+whose operands and result do not all have the same sharding, and every `mhlo.ragged_dot`, are handled as in
+the full version. An unreduced value is all-reduced along the axes that its user is not unreduced along. A
+value that must be unreduced is converted by `sdy.replicated_to_unreduced` and `sdy.sharded_to_unreduced`.
 
-Without the full form, if the operands of a matrix product agree, and the result is split along just the axes
-of the reduction where an operand is split otherwise, the result comes to be split as that operand is, and
-gets a reshard. And a result that is unreduced along some axes is summed along the others that split the
+In the default version, if the operands of a dot are compatible, and the result is sharded along just the axes
+of the contracting dimension where an operand is sharded otherwise, the result gets the axes of that operand
+and a reshard. A result that is unreduced along some axes is all-reduced along the other axes that shard the
 reduction.
 
-If shardings are over meshes that differ in the order of devices only, the mesh of most shardings that split
-anything is taken for all. If they differ in axes, or all is on one device, the operation is left alone, and
-so are operations whose rule was written by a user.
+If the meshes of the shardings differ in device order only, the mesh of most shardings that are not replicated
+is used for all. Operations with shardings on different or maximal meshes, and operations with a user-defined
+rule, are not changed.
 
-Run it once: it does not know of an all-reduce that it comes from the pass, and would make the sum again. It
-warns where it has done so.
+Run the pass once: it does not recognize its own all-reduces and repeats them. It warns if it has done so.
 """
 
 from __future__ import annotations
@@ -63,6 +61,7 @@ from __future__ import annotations
 from functools import cache
 
 from sdyopt.dialects.func import CallOp, FuncOp
+from sdyopt.dialects.mhlo import RaggedDotOp
 from sdyopt.dialects.sdy.axis_lists import axis_ref_list_text
 from sdyopt.dialects.sdy.collectives import AllReduceOp
 from sdyopt.dialects.sdy.mesh_op import find_mesh
@@ -73,147 +72,145 @@ from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import Value
-from sdyopt.pipeline import Pass, option
+from sdyopt.pipeline import FUNCTION, Pass, option
 from sdyopt.registry import register
-from sdyopt.sharding.axis_lists import overlap
+from sdyopt.sharding.axis_lists import Axes, overlap
 from sdyopt.sharding.op_sharding_rule_registry import is_rule_context_free, sharding_rule_of
 
-from .explicit_reshards.insertion import insert_op_reshards
-from .explicit_reshards.op_reshards import (
+from ..common.support.propagation_barriers import value_before_barriers
+from .explicit_reshards.insertion import apply_plan
+from .explicit_reshards.reshard_plan import (
     IncompatibleReductionError,
-    OpReshards,
-    OpReshardsFinder,
-    OpShardings,
+    ReshardPlan,
+    ReshardPlanner,
+    ShardedOp,
 )
-from .explicit_reshards.sharding_cache import (
-    ShardingCache,
-    is_trivially_compatible,
-    sharding_through_barriers,
-)
-from .explicit_reshards.unreduced_axes import reduce_use, unreduce_use
-from .explicit_reshards.use_shardings import UseShardings
+from .explicit_reshards.sharding_cache import ShardingCache, is_sufficient_key
+from .explicit_reshards.unreduced_axes import all_reduce_use, unreduce_use
+from .explicit_reshards.use_resharder import UseResharder
 
 
 @register("sdy-insert-explicit-reshards")
 class InsertExplicitReshards(Pass):
-    anchor = "func.func"
+    anchor = FUNCTION
 
-    enable_full_version: bool = option(default=False, help="Enable full version.")
+    enable_full_version: bool = option(
+        default=False, help="resolve all conflicts, instead of leaving most to a later partitioner"
+    )
 
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
-        inserter = _Inserter(function, self.enable_full_version, rewriter)
+        inserter = _ReshardInserter(function, self.enable_full_version, rewriter)
         for op in function.walk_post_order():
             if not op.is_terminator:
                 inserter.visit(op)
-        inserter.use_shardings.reshard_returned_values(function)
-        inserter.warn_of_repeated_sums()
+        inserter.finish()
         return rewriter.changed
 
 
-class _Inserter:
-    """Goes over the operations of one function."""
+class _ReshardInserter:
+    """Inserts the reshards of one function."""
 
-    def __init__(self, function: FuncOp, in_full: bool, rewriter: Rewriter) -> None:
-        self._in_full = in_full
+    def __init__(self, function: FuncOp, full: bool, rewriter: Rewriter) -> None:
+        self._function = function
+        self._full = full
         self._rewriter = rewriter
         self._mesh_of = cache(lambda mesh_or_ref: find_mesh(mesh_or_ref, function))
-        self.use_shardings = UseShardings(self._mesh_of, in_full, rewriter)
-        self._reshards_finder = OpReshardsFinder(self._mesh_of)
+        self._use_resharder = UseResharder(self._mesh_of, full, rewriter)
+        self._planner = ReshardPlanner(self._mesh_of)
         self._shardings = ShardingCache()
-        self._known: dict[object, OpReshards | None] = {}
-        # The all-reduces that were there before.
-        self._sums: list[AllReduceOp] = []
+        self._plans: dict[object, ReshardPlan | None] = {}
+        # The all-reduces of the input program.
+        self._all_reduces: list[AllReduceOp] = []
 
     def visit(self, op: Op) -> None:
         if isinstance(op, AllReduceOp):
-            self._sums.append(op)
+            self._all_reduces.append(op)
         if op.data_flow is not None:
-            self.use_shardings.reshard_edge_sources(op)
+            self._use_resharder.reshard_edge_sources(op)
         elif isinstance(op, CallOp):
-            self.use_shardings.reshard_call_operands(op)
-        elif isinstance(op, ReshardOp) and self._unreduce(op):
-            pass
-        else:
-            self._meet_rule(op)
+            self._use_resharder.reshard_call_operands(op)
+        elif not (isinstance(op, ReshardOp) and self._lower_to_unreduced(op)):
+            self._reshard_by_rule(op)
 
-    def warn_of_repeated_sums(self) -> None:
-        """Tells of sums that were made already, and are made twice now."""
-        for op in self._sums:
-            before = op.tensor.defining_op
-            if isinstance(before, AllReduceOp) and overlap(op.reduction_axes, before.reduction_axes.axes):
-                axes = axis_ref_list_text(before.reduction_axes)
-                op.warn(
-                    f"sums along {axes} a second time, because explicit reshards had been inserted already: "
-                    "insert them once"
-                )
+    def finish(self) -> None:
+        self._use_resharder.reshard_returned_values(self._function)
+        for op in self._all_reduces:
+            self._warn_if_repeated(op)
 
-    def _unreduce(self, op: ReshardOp) -> bool:
-        """Puts more exact operations in place of a reshard to something unreduced."""
+    def _lower_to_unreduced(self, op: ReshardOp) -> bool:
+        """Lowers a reshard to a sharding with new unreduced axes."""
         (use,) = op.operand_uses
         if unreduce_use(use, op.sharding, self._mesh_of, {"before": op}, self._rewriter) is None:
             return False
         self._rewriter.replace(op, [use.value])
         return True
 
-    # --- Operations with a rule -----------------------------------------------------------------------
-
-    def _meet_rule(self, op: Op) -> None:
-        # Nearly all operations are like one before.
-        shardings = self._shardings
-        key = op.signature, op.attributes, *[shardings[use.value] for use in op.operand_uses]
-        if key in self._known:
-            reshards = self._known[key]
+    def _reshard_by_rule(self, op: Op) -> None:
+        # Most operations have the signature, attributes and operand shardings of an earlier one.
+        operand_shardings = [self._shardings[use.value] for use in op.operand_uses]
+        key = op.signature, op.attributes, *operand_shardings
+        if key in self._plans:
+            plan = self._plans[key]
         else:
-            reshards = self._op_reshards(op)
-            if is_rule_context_free(op) and all(map(is_trivially_compatible, key[2:])):
-                self._known[key] = reshards
-        if reshards is not None:
-            insert_op_reshards(op, reshards, self._rewriter)
-            shardings.forget(op.results)
+            plan = self._prepare_and_plan(op)
+            if is_rule_context_free(op) and all(map(is_sufficient_key, operand_shardings)):
+                self._plans[key] = plan
+        if plan is not None:
+            apply_plan(op, plan, self._rewriter)
+            self._shardings.invalidate(op.results)
 
-    def _op_reshards(self, op: Op) -> OpReshards | None:
-        # Of an operand that is summed first, it is the sharding before that decides.
-        in_full = self._in_full or _is_always_full(op)
-        self._reduce_operands(op)
+    def _prepare_and_plan(self, op: Op) -> ReshardPlan | None:
+        # First, because all-reduces change the shardings of operands.
+        full = self._full or _is_always_full(op)
+        self._all_reduce_operands(op)
         rule = sharding_rule_of(op)
         if rule is None or rule.is_custom:
             return None
-        shardings = tuple([sharding_through_barriers(value) for value in (*op.operands, *op.results)])
-        source = sharding_of(op.operand_at(0)) if isinstance(op, ReshapeOp) else None
-        case = OpShardings(op.signature, rule, shardings, source)
+        values = [value_before_barriers(value) for value in (*op.operands, *op.results)]
+        shardings = tuple([sharding_of(value) for value in values])
+        reshape_input = sharding_of(op.operand_at(0)) if isinstance(op, ReshapeOp) else None
         try:
-            return self._reshards_finder.of(case, in_full)
+            return self._planner.plan(ShardedOp(op.signature, rule, shardings, reshape_input), full)
         except IncompatibleReductionError:
             raise op.error(
                 "the result has unreduced axes while the operand has incompatible sharding along reduction "
                 "factors."
             ) from None
 
-    def _reduce_operands(self, op: Op) -> None:
-        """Sums over unreduced axes of operands that the results do not have, too."""
+    def _all_reduce_operands(self, op: Op) -> None:
+        """All-reduces operands along the axes that the results are not unreduced along."""
         if not op.results:
             if any(_unreduced_axes(value) for value in op.operands):
                 raise op.error("Some operands have unreduced axes but the operation has no results.")
             return
-        wanted = sharding_of(op.results[0])
-        axes = () if wanted is None else wanted.unreduced_axes
+        required = sharding_of(op.results[0])
+        axes = () if required is None else required.unreduced_axes
         if any(_unreduced_axes(result) != axes for result in op.results[1:]):
             raise op.error("Unreduced axes mismatch between results for multi-result op.")
         for use in op.operand_uses:
-            reduce_use(use, wanted, self._mesh_of, {"before": op}, self._rewriter)
+            all_reduce_use(use, required, self._mesh_of, {"before": op}, self._rewriter)
+
+    def _warn_if_repeated(self, op: AllReduceOp) -> None:
+        """Warns if this pass has all-reduced the operand of an all-reduce along the same axes."""
+        definition = op.tensor.defining_op
+        if isinstance(definition, AllReduceOp) and overlap(op.reduction_axes, definition.reduction_axes.axes):
+            op.warn(
+                f"repeats the all-reduce along {axis_ref_list_text(definition.reduction_axes)}: explicit "
+                "reshards were inserted before; run the pass once"
+            )
 
 
 def _is_always_full(op: Op) -> bool:
-    """Whether an operation is dealt with in full in any case."""
-    if op.signature.name == "mhlo.ragged_dot":
+    """Whether the default version handles an operation as the full version does."""
+    if isinstance(op, RaggedDotOp):
         return True
     if not isinstance(op, ConcatenateOp):
         return False
-    wanted = sharding_of(op.result)
-    return any(sharding_of(value) is not wanted for value in op.operands)
+    sharding = sharding_of(op.result)
+    return any(sharding_of(value) is not sharding for value in op.operands)
 
 
-def _unreduced_axes(value: Value) -> tuple[object, ...]:
+def _unreduced_axes(value: Value) -> Axes:
     sharding = sharding_of(value)
     return () if sharding is None else sharding.unreduced_axes

@@ -1,4 +1,4 @@
-"""sdy-insert-func-call-reshards: let calls have the shardings of the functions that they call.
+"""sdy-insert-func-call-reshards: set call result shardings from the callee and reshard.
 
     %0 = call @f(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>}
         : (tensor<8xf32>) -> tensor<8xf32>
@@ -9,12 +9,11 @@ becomes
         : (tensor<8xf32>) -> tensor<8xf32>
     %1 = sdy.reshard %0 <@mesh, [{"y"}]> : tensor<8xf32>
 
-After `sdy-unflatten-call-graph`, calls that propagation sharded differently may share a function, which
-gives its results in one way only. Each call says so, and what it had before is given back by a reshard
-behind it, where that differs; whether a dimension is open or closed makes no difference. A call that had
-no sharding is brought to one that splits nothing.
+After `sdy-unflatten-call-graph`, calls with different result shardings may share a callee. Each call gets the
+callee's result shardings, and a result whose sharding changes is resharded to the old one after the call;
+open and closed dimensions count as equal. A result without a sharding is resharded to a fully replicated one.
 
-A function that says nothing of its results gives them whole.
+Results of a callee that declares no result shardings are fully replicated.
 """
 
 from __future__ import annotations
@@ -40,37 +39,37 @@ class InsertFuncCallReshards(Pass):
         rewriter = Rewriter()
         for op in module.walk():
             if isinstance(op, CallOp):
-                given = _given_shardings(op)
-                if given is not None:
-                    _take(op, given, rewriter)
+                shardings = _callee_result_shardings(op)
+                if shardings is not None:
+                    _set_result_shardings(op, shardings, rewriter)
         return rewriter.changed
 
 
-def _given_shardings(call: CallOp) -> ShardingPerValue | None:
-    """How a callee gives its results; None if neither it nor the call speaks of shardings."""
+def _callee_result_shardings(call: CallOp) -> ShardingPerValue | None:
+    """The callee's result shardings; None if neither the callee nor the call has any."""
     declared = result_shardings(called_function(call))
-    wanted = call.attributes.get(SHARDING)
-    if declared is not None or not isinstance(wanted, ShardingPerValue):
+    of_call = call.attributes.get(SHARDING)
+    if declared is not None or not isinstance(of_call, ShardingPerValue):
         return declared
-    return ShardingPerValue(tuple([_whole(sharding) for sharding in wanted]))
+    return ShardingPerValue(tuple([_replicated_like(sharding) for sharding in of_call]))
 
 
-def _take(call: CallOp, given: ShardingPerValue, rewriter: Rewriter) -> None:
-    """Lets a call give its results as its callee does, and brings them to how they are wanted."""
-    for result, sharding in zip(call.results, given, strict=True):
-        wanted = sharding_of(result)
-        if not sharding.is_equivalent(wanted):
-            _reshard(result, wanted or _whole(sharding), call, rewriter)
-    rewriter.set_attribute(call, SHARDING, given)
+def _set_result_shardings(call: CallOp, shardings: ShardingPerValue, rewriter: Rewriter) -> None:
+    """Sets the result shardings of a call, and reshards each result to the sharding that it had."""
+    for result, sharding in zip(call.results, shardings, strict=True):
+        old = sharding_of(result)
+        if not sharding.is_equivalent(old):
+            _reshard(result, old or _replicated_like(sharding), call, rewriter)
+    rewriter.set_attribute(call, SHARDING, shardings)
 
 
-def _reshard(result: Value, wanted: TensorSharding, call: CallOp, rewriter: Rewriter) -> None:
-    attributes = {"sharding": wanted}
+def _reshard(result: Value, sharding: TensorSharding, call: CallOp, rewriter: Rewriter) -> None:
+    attributes = {"sharding": sharding}
     reshard = rewriter.create(
         ReshardOp, [result], [result.type], attributes, after=call, location=call.location
     )
     rewriter.replace_uses_except(result, reshard.results[0], reshard)
 
 
-def _whole(sharding: TensorSharding) -> TensorSharding:
+def _replicated_like(sharding: TensorSharding) -> TensorSharding:
     return fully_replicated(sharding.rank, sharding.mesh_or_ref, is_closed=True)

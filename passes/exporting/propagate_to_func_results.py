@@ -1,4 +1,4 @@
-"""sdy-propagate-to-func-results: let functions say how what they return is sharded.
+"""sdy-propagate-to-func-results: copy the shardings of returned values to function results.
 
     func.func private @f(%a: tensor<8xf32>) -> tensor<8xf32> {
       %0 = stablehlo.abs %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
@@ -11,10 +11,10 @@ becomes
       return %0 : tensor<8xf32>
     }
 
-Propagation goes through calls to the values that functions return, but not to the shardings that functions
-declare for their results. Here these become the shardings of the values; where the value has none, what was
-declared goes. How the results of the entry point are sharded is what its user asked for, and stays. That
-is the only function of a module, or else `main`, which there has to be.
+Propagation passes through calls to the values that the callee returns, but does not update the callee's
+result attributes. This pass sets each result sharding to that of the returned value, and removes it if the
+value has none. Result shardings of the entry point are user annotations and are kept. The entry point is the
+only function of the module, or else `main`, which must exist.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class PropagateToFuncResults(Pass):
         main = main_function(module)
         for op in module.block.ops:
             if isinstance(op, FuncOp) and op is not main and not op.is_declaration:
-                _declare_results(op, rewriter)
+                _set_result_shardings(op, rewriter)
         return rewriter.changed
 
 
-def _declare_results(function: FuncOp, rewriter: Rewriter) -> None:
-    end = function.entry.terminator
-    if isinstance(end, ReturnOp):
-        for index, value in enumerate(end.operands):
+def _set_result_shardings(function: FuncOp, rewriter: Rewriter) -> None:
+    terminator = function.entry.terminator
+    if isinstance(terminator, ReturnOp):
+        for index, value in enumerate(terminator.operands):
             rewriter.set_result_attribute(function, index, SHARDING, sharding_of(value))

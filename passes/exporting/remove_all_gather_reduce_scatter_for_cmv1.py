@@ -1,4 +1,4 @@
-"""sdy-remove-all-gather-reduce-scatter-for-cmv1: leave data movement next to matrix products to XLA.
+"""sdy-remove-all-gather-reduce-scatter-for-cmv1: leave collectives next to dots to XLA.
 
     %0 = sdy.all_gather [{"x"}, {}] %b out_sharding=<@mesh, [{}, {}]> : tensor<16x32xf32>
     %1 = stablehlo.dot %a, %0 : (tensor<8x16xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>
@@ -10,12 +10,12 @@ and
 becomes
     %0 = stablehlo.dot %a, %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : …
 
-The first version of XLA's collective matmul (CM v1) overlaps communication with parts of a product. For
-that it has to find the product with the shardings on either side, and the collective not yet there.
+XLA's collective matmul v1 (CM v1) overlaps communication with a windowed dot. It matches a dot whose operand
+or result shardings imply the collective, not an explicit one, so this pass removes the explicit collectives.
 
-An all-gather is dropped if the product is its only user. A reduce-scatter is dropped if it is the only
-user of the product, unless an all-gather has been dropped before the same product: only one of them can be
-overlapped. It also stays if the product still has unreduced axes, which nobody would reduce otherwise.
+An all-gather is removed if the dot is its only user. A reduce-scatter is removed if it is the only user of
+the dot, unless an all-gather of an operand was removed: only one of the two can be overlapped. It is kept if
+the dot result has unreduced axes, because no other operation would reduce them.
 """
 
 from __future__ import annotations
@@ -28,34 +28,34 @@ from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.pipeline import Pass
+from sdyopt.pipeline import FUNCTION, Pass
 from sdyopt.registry import register
 
 
 @register("sdy-remove-all-gather-reduce-scatter-for-cmv1")
 class RemoveAllGatherReduceScatterForCMV1(Pass):
-    anchor = "func.func"
+    anchor = FUNCTION
 
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
-        dropped: list[Op] = []
+        removed: list[Op] = []
         for op in function.walk():
             if isinstance(op, DotOp | DotGeneralOp):
-                dropped += _all_gathers_before(op) or _reduce_scatter_behind(op, rewriter)
-        # Only now: uses are counted as they were before.
-        for op in dropped:
+                removed += _removable_all_gathers(op) or _removable_reduce_scatter(op, rewriter)
+        # After the walk, because the number of uses must be that of the original program.
+        for op in removed:
             rewriter.replace(op, op.operands[:1])
         return rewriter.changed
 
 
-def _all_gathers_before(dot: Op) -> list[Op]:
-    """The all-gathers of operands that nobody else uses."""
+def _removable_all_gathers(dot: Op) -> list[Op]:
+    """The all-gathers that define operands of a dot and have no other use."""
     definitions = [operand.defining_op for operand in dot.operands]
     return [op for op in definitions if isinstance(op, AllGatherOp) and op.results[0].has_one_use]
 
 
-def _reduce_scatter_behind(dot: Op, rewriter: Rewriter) -> list[Op]:
-    """The reduce-scatter that alone uses the result of a product, which gets its sharding."""
+def _removable_reduce_scatter(dot: Op, rewriter: Rewriter) -> list[Op]:
+    """The reduce-scatter that is the only user of a dot. Sets its sharding on the dot."""
     result = dot.results[0]
     user = next(result.users) if result.has_one_use else None
     sharding = sharding_of(result)

@@ -1,11 +1,11 @@
-"""sdy-remove-propagation-debug-info: remove what the debug options of propagation left.
+"""sdy-remove-propagation-debug-info: remove what the debug options of propagation added.
 
     %0 = stablehlo.negate %a {sdy.propagation_edges = …, sdy.sharding = …} : tensor<8xf32>
 becomes
     %0 = stablehlo.negate %a {sdy.sharding = …} : tensor<8xf32>
 
-Origins and edges of shardings are for people, and for whoever looks right behind propagation. Names of
-origins on constraints and manual computations stay.
+Removes sharding origins and propagation edges, which are for debugging. The origin names of sharding
+constraints and manual computations are kept.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""sdy-remove-sharding-groups: remove the operations that put values into groups.
+"""sdy-remove-sharding-groups: remove all sharding groups.
 
     sdy.sharding_group %a group_id = 1 : tensor<8xf32>
-goes.
+is removed.
 
-A group says that its values are to be sharded alike. By the time of this pass propagation has seen to
-that, and nothing that follows knows what a group is.
+All values of a sharding group must have equal shardings. Propagation has ensured that before this pass runs,
+and later passes do not support groups.
 """
 
 from __future__ import annotations

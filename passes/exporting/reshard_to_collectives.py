@@ -1,32 +1,31 @@
-"""sdy-reshard-to-collectives: say by which communication each reshard comes about.
+"""sdy-reshard-to-collectives: lower reshards to collectives.
 
     %0 = sdy.reshard %a <@mesh, [{"x"}, {}]> : tensor<16x2xf32>
 becomes, if %a is sharded as [{"x", "y", "z"}, {}],
     %0 = sdy.all_gather [{"y", "z"}, {}] %a out_sharding=<@mesh, [{"x"}, {}]> : tensor<16x2xf32>
 
-A reshard says where a tensor has to be, a collective what the devices do for it. One reshard becomes up to
-two rounds of
+A reshard is lowered to at most two rounds of these collectives, in this order:
 
-    all_slice            axes nothing uses yet split the tensor further: no communication
-    collective_permute   each device sends its chunk to another one: other axes of the same sizes, another
-                         order of axes, or a mesh with the devices in another order
-    all_to_all           axes stop splitting one dimension and split another one
-    all_gather           axes no longer split the tensor
+    all_slice            shard further along axes that are unused so far; no communication
+    collective_permute   exchange shards between devices: replace axes by others of the same sizes, change the
+                         order of axes, or change the device order of the mesh
+    all_to_all           move axes from one dimension to another
+    all_gather           replicate along axes
 
-where each is made only if it brings the tensor nearer to its target. Axes are cut into sub-axes as
-needed: from [{"x"}] to [{"x":(1)2}] with "x"=8, gathered is "x":(2)4. If sizes do not divide each other, two
-rounds may not be enough; then the last collective says how far they got, and a warning that it is not where
-the reshard was to go.
+A collective is inserted only if it brings the sharding closer to the target. Axes are split into sub-axes as
+needed: from [{"x"}] to [{"x":(1)2}] with "x"=8, the all-gather is along "x":(2)4. Two rounds may not be
+enough if the axis sizes do not divide each other. Then the last collective has the sharding that was reached,
+and a warning reports the difference.
 
-A reshard that changes nothing goes away; it stays if `keep-redundant-reshards` is set, which is for programs
-in which not every change of sharding is a reshard yet. A reshard between meshes with different axes stays,
-too, unless its target is not split at all: then the tensor is gathered on the mesh of the source. A value
-behind a propagation barrier is sharded as it was before the barrier, where the collectives take it.
+A reshard whose input has the same sharding is removed, unless `keep-redundant-reshards` is set. A reshard
+between meshes with different axes is kept, unless its target is fully replicated: then the tensor is gathered
+on the mesh of the input. Propagation barriers are transparent: the collectives take the value before the
+barrier, with its sharding.
 
-Sums are none of this pass's business: `sdy-insert-explicit-reshards` has put an all-reduce wherever unreduced
-axes go away, and a reshard is taken to have the same ones before and after it. `sdy-export-pipeline` and
-`-canonicalize=enable-patterns=sdy-collective` make a reduce-scatter of an all-reduce and an all-slice behind
-it.
+This pass inserts no reductions: `sdy-insert-explicit-reshards` has inserted an all-reduce wherever unreduced
+axes are removed, so the input and the target of a reshard have the same unreduced axes. `sdy-export-pipeline`
+and `-canonicalize=enable-patterns=sdy-collective` fuse an all-reduce with a following all-slice to a
+reduce-scatter.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ from sdyopt.pipeline import FUNCTION, Pass, option
 from sdyopt.registry import register
 from sdyopt.sharding.reshard_to_collectives.plan import Plan, plan_collectives
 
-from ..common.support.dialect_conversion import convert
+from ..common.support.dialect_conversion import ConversionPattern, convert
 from ..common.support.propagation_barriers import value_before_barriers
 
 _COLLECTIVES = (AllGatherOp, AllSliceOp, AllToAllOp, CollectivePermuteOp)
@@ -62,48 +61,46 @@ _COLLECTIVES = (AllGatherOp, AllSliceOp, AllToAllOp, CollectivePermuteOp)
 class ReshardToCollectives(Pass):
     anchor = FUNCTION
 
-    keep_redundant_reshards: bool = option(default=False, help="leave reshards that change nothing")
+    keep_redundant_reshards: bool = option(
+        default=False, help="keep reshards whose input has the same sharding"
+    )
 
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
-        collectives = _Collectives(self.keep_redundant_reshards)
-        convert(
-            function,
-            {ReshardOp: collectives.replace},
-            rewriter,
-            legal=_COLLECTIVES,
-            is_legal=collectives.stays,
-        )
+        lowering = _ReshardLowering(self.keep_redundant_reshards)
+        pattern = ConversionPattern(ReshardOp, lowering.lower, lowering.is_legal)
+        convert(function, pattern, rewriter, legal=_COLLECTIVES)
         return rewriter.changed
 
 
-class _Collectives:
-    """Writes collectives, planned once for each pair of shardings."""
+class _ReshardLowering:
+    """Lowers reshards. The plan of a pair of shardings is cached."""
 
-    def __init__(self, keeps_redundant: bool) -> None:
-        self._keeps_redundant = keeps_redundant
+    def __init__(self, keep_redundant: bool) -> None:
+        self._keep_redundant = keep_redundant
         self._plan = cache(plan_collectives)
         self._before_barriers: dict[Value, Value] = {}
 
-    def stays(self, op: ReshardOp) -> bool:
+    def is_legal(self, op: ReshardOp) -> bool:
+        """Whether a reshard is kept."""
         source, target = sharding_of(value_before_barriers(op.input, self._before_barriers)), op.sharding
-        if self._keeps_redundant and target.is_equivalent(source):
+        if self._keep_redundant and target.is_equivalent(source):
             return True
         if source is None or target.is_fully_replicated:
             return False
         return not _has_same_axes(source, target, op)
 
-    def replace(self, op: ReshardOp, operands: Sequence[Value], rewriter: Rewriter) -> Sequence[Value]:
+    def lower(self, op: ReshardOp, operands: Sequence[Value], rewriter: Rewriter) -> Sequence[Value]:
         value = value_before_barriers(operands[0], self._before_barriers)
         source, target = sharding_or_replicated(value, op.sharding.mesh_or_ref), op.sharding
         if source.rank != target.rank:
-            raise _cannot_replace(op)
+            raise _legalization_error(op)
         if target.is_fully_replicated:
             if source.is_fully_replicated:
                 return operands
             target = fully_replicated(source.rank, source.mesh_or_ref, is_closed=True)
         if not _has_same_axes(source, target, op):
-            raise _cannot_replace(op)
+            raise _legalization_error(op)
         reached = source
         for step in self._steps(op, source, target):
             created = rewriter.create(
@@ -115,10 +112,10 @@ class _Collectives:
                 location=op._location,
             )
             value, reached = created.result, step.sharding
-        if not _split_alike(reached, target, _mesh(target, op)):
+        if not _has_same_sharded_axes(reached, target, _mesh(target, op)):
             op.warn(
-                f"collectives get no further than {plain_attribute(reached)}, because the sizes of axes do "
-                "not divide each other"
+                f"target sharding not reached: stopped at {plain_attribute(reached)}, because the axis sizes "
+                "do not divide each other"
             )
         return [value]
 
@@ -129,29 +126,29 @@ class _Collectives:
 
 
 def _has_same_axes(source: TensorSharding, target: TensorSharding, op: Op) -> bool:
-    """Whether both shardings are over meshes that differ at most in the order of their devices."""
+    """Whether the meshes of two shardings differ in their device order at most."""
     if source.mesh_or_ref is target.mesh_or_ref:
         return True
     first, second = _mesh(source, op), _mesh(target, op)
     return first.is_maximal == second.is_maximal and first.axes == second.axes
 
 
-def _split_alike(first: TensorSharding, second: TensorSharding, mesh: Mesh) -> bool:
-    """Whether two shardings over a mesh are the same but for axes of size one."""
+def _has_same_sharded_axes(first: TensorSharding, second: TensorSharding, mesh: Mesh) -> bool:
+    """Whether two shardings over one mesh are equal, apart from axes of size one."""
 
-    def splits(sharding: TensorSharding) -> list[list[AxisRef]]:
+    def sharded_axes(sharding: TensorSharding) -> list[list[AxisRef]]:
         return [[axis for axis in dim.axes if axis.size(mesh) > 1] for dim in sharding.dims]
 
-    return splits(first) == splits(second)
+    return sharded_axes(first) == sharded_axes(second)
 
 
 def _mesh(sharding: TensorSharding, op: Op) -> Mesh:
     mesh = mesh_of(sharding, op)
-    assert mesh is not None, "a verified sharding has a mesh"
+    assert mesh is not None, "the verifier requires the mesh of a sharding to exist"
     return mesh
 
 
-def _cannot_replace(op: ReshardOp) -> Exception:
+def _legalization_error(op: ReshardOp) -> Exception:
     return op.error(
         f"failed to legalize operation '{op.name}' that was explicitly marked illegal: {print_for_note(op)}"
     )

@@ -1,12 +1,12 @@
-"""sdy-sharding-constraint-to-reshard: turn wishes about shardings into changes of sharding.
+"""sdy-sharding-constraint-to-reshard: replace sharding constraints with reshards.
 
     %0 = sdy.sharding_constraint %a <@mesh, [{"x"}]> : tensor<8xf32>
 becomes
     %0 = sdy.reshard %a <@mesh, [{"x"}]> : tensor<8xf32>
 
-A constraint is what a user writes: propagation takes it into account on both sides of the operation.
-After propagation it means no more than that here the value has this sharding, whatever it had before,
-which is what a reshard says. Later passes know reshards only, and remove those that change nothing.
+Propagation propagates a constraint both to its uses and to its input. After propagation a constraint only
+means that its result has this sharding, whatever sharding its input has: it is a reshard. Later passes handle
+reshards only, and remove the redundant ones.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sdyopt.ir.value import Value
 from sdyopt.pipeline import FUNCTION, Pass
 from sdyopt.registry import register
 
-from ..common.support.dialect_conversion import convert
+from ..common.support.dialect_conversion import ConversionPattern, convert
 
 
 @register("sdy-sharding-constraint-to-reshard")
@@ -29,7 +29,7 @@ class ShardingConstraintToReshard(Pass):
 
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
-        convert(function, {ShardingConstraintOp: _reshard}, rewriter, legal=[ReshardOp])
+        convert(function, ConversionPattern(ShardingConstraintOp, _reshard), rewriter, legal=[ReshardOp])
         return rewriter.changed
 
 

@@ -1,4 +1,4 @@
-"""sdy-sink-data-flow-edges: take data-flow edges away, and give their shardings to what owns them.
+"""sdy-sink-data-flow-edges: replace data-flow edges with shardings on their owners.
 
     %0 = stablehlo.optimization_barrier %a : tensor<8xf32>
     %1 = sdy.data_flow_edge %0 sharding=<@mesh, [{"x"}]> : tensor<8xf32>
@@ -8,12 +8,12 @@ becomes
         #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
     return %0 : tensor<8xf32>
 
-The opposite of `sdy-add-data-flow-edges`, when propagation is done. If one edge of an operation has a
-sharding, those of its other edges become open ones. A manual computation keeps its manual axes, before
-the free ones.
+The inverse of `sdy-add-data-flow-edges`, to be run after propagation. If any edge of an operation has a
+sharding, its edges without one get fully open shardings. In a manual computation, the manual axes are added
+before the free axes.
 
-What propagation recorded at the edges, origins or propagation edges, is given to the operation if the
-options say so: in lists, of those edges that have any.
+If the debug options are set, the sharding origins or propagation edges on the edges become array attributes
+of the operation, with one element for each edge that has any.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from sdyopt.ir.attribute import DictAttr, array
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import BlockArgument, Value
-from sdyopt.pipeline import Pass, option
+from sdyopt.pipeline import FUNCTION, Pass, option
 from sdyopt.registry import register
 
 from ..common.support.data_flow_edges import shardings_of_edges
@@ -48,13 +48,13 @@ from ..common.support.data_flow_edges import shardings_of_edges
 
 @register("sdy-sink-data-flow-edges")
 class SinkDataFlowEdges(Pass):
-    anchor = "func.func"
+    anchor = FUNCTION
 
     sink_debug_sharding_origins: bool = option(
-        default=False, help="give the origins of axes that edges have to what owns them"
+        default=False, help="copy the sharding origins of data-flow edges to the operations that own them"
     )
     sink_debug_propagation_edge_sharding: bool = option(
-        default=False, help="give the propagation edges that edges have to what owns them"
+        default=False, help="copy the propagation edges of data-flow edges to the operations that own them"
     )
 
     def run(self, function: FuncOp) -> bool:
@@ -73,23 +73,24 @@ class SinkDataFlowEdges(Pass):
         arguments = [owner for owner in owners if isinstance(owner, BlockArgument)]
         results = owners[len(arguments) :]
         _set_shardings(op, "in_shardings", arguments, rewriter)
-        self._sink_records(op, arguments, BLOCK_ARGUMENT_ORIGINS, BLOCK_ARGUMENT_PROPAGATION_EDGES, rewriter)
-        _set_shardings(op, _result_name(op), results, rewriter)
-        self._sink_records(op, results, RESULT_ORIGINS, RESULT_PROPAGATION_EDGES, rewriter)
+        self._sink_debug_info(
+            op, arguments, BLOCK_ARGUMENT_ORIGINS, BLOCK_ARGUMENT_PROPAGATION_EDGES, rewriter
+        )
+        _set_shardings(op, _result_shardings_name(op), results, rewriter)
+        self._sink_debug_info(op, results, RESULT_ORIGINS, RESULT_PROPAGATION_EDGES, rewriter)
 
-    def _sink_records(
-        self, op: Op, owners: Sequence[Value], origins: str, edges: str, rewriter: Rewriter
+    def _sink_debug_info(
+        self, op: Op, owners: Sequence[Value], origins_name: str, edges_name: str, rewriter: Rewriter
     ) -> None:
-        found = [edge for owner in owners if (edge := edge_of_owner(owner)) is not None]
+        flow_edges = [edge for owner in owners if (edge := edge_of_owner(owner)) is not None]
         if self.sink_debug_sharding_origins:
-            held = [edge.attributes.get(ORIGINS) for edge in found]
-            rewriter.set_attribute(
-                op, origins, array([words for words in held if isinstance(words, DictAttr)])
-            )
+            attributes = [edge.attributes.get(ORIGINS) for edge in flow_edges]
+            origins = [origin for origin in attributes if isinstance(origin, DictAttr)]
+            rewriter.set_attribute(op, origins_name, array(origins))
         if self.sink_debug_propagation_edge_sharding:
-            held = [edge.attributes.get(PROPAGATION_EDGES) for edge in found]
-            told = [steps for steps in held if isinstance(steps, PropagationEdges) and steps.steps]
-            rewriter.set_attribute(op, edges, array(told))
+            attributes = [edge.attributes.get(PROPAGATION_EDGES) for edge in flow_edges]
+            edges = [edge for edge in attributes if isinstance(edge, PropagationEdges) and edge.steps]
+            rewriter.set_attribute(op, edges_name, array(edges))
 
 
 def _set_shardings(op: Op, name: str, owners: Sequence[Value], rewriter: Rewriter) -> None:
@@ -97,11 +98,12 @@ def _set_shardings(op: Op, name: str, owners: Sequence[Value], rewriter: Rewrite
     if shardings is None:
         return
     if isinstance(op, ManualComputationOp) and name == "in_shardings":
-        given = zip(shardings, op.in_shardings, strict=True)
-        held = [with_manual_axes(inside, outside, op.manual_axes) for inside, outside in given]
-        shardings = ShardingPerValue(tuple(held))
+        pairs = zip(shardings, op.in_shardings, strict=True)
+        in_shardings = [with_manual_axes(local, old, op.manual_axes) for local, old in pairs]
+        shardings = ShardingPerValue(tuple(in_shardings))
     rewriter.set_attribute(op, name, shardings)
 
 
-def _result_name(op: Op) -> str:
+def _result_shardings_name(op: Op) -> str:
+    """The attribute of an operation that has the shardings of its results."""
     return "out_shardings" if isinstance(op, ManualComputationOp | NamedComputationOp) else SHARDING

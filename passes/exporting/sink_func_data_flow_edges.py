@@ -1,4 +1,4 @@
-"""sdy-sink-func-data-flow-edges: take the edges between calls and functions away, and keep their shardings.
+"""sdy-sink-func-data-flow-edges: replace call data-flow edges with shardings.
 
     %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
     %1 = sdy.func_data_flow_edge %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
@@ -7,10 +7,10 @@ becomes
     %0 = call @f(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
     return %0 : tensor<8xf32>
 
-The opposite of `sdy-add-func-data-flow-edges`, when propagation is done. The argument of a function or the
-result of a call behind which an edge stands gets the sharding of the edge, which is what propagation has
-worked on. So if the edge has none, a sharding from before is out of date: its dimensions are opened, and
-nothing splits them. Other results of a call that has no shardings yet get open ones.
+The inverse of `sdy-add-func-data-flow-edges`, to be run after propagation. The function argument or call
+result that is the input of an edge gets the sharding of the edge. If the edge has none, an older sharding of
+the input is outdated, and the input becomes replicated with all dimensions open. If the call had no
+shardings, its other results get fully open ones.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""sdy-unflatten-call-graph: let calls share a function again, where copies of it turned out alike.
+"""sdy-unflatten-call-graph: merge equivalent functions that are copies of one function.
 
     %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
     %1 = call @f_0(%0) : (tensor<8xf32>) -> tensor<8xf32>
@@ -12,16 +12,16 @@ becomes
     func.func private @f(…) … { … }
     func.func private @f_0(…) … { … }
 
-The opposite of `sdy-flatten-call-graph`, when propagation is done. Functions are alike if they are copies
-of one function, for the same manual axes, and their arguments and results have the same shardings; that
-the bodies are then sharded alike as well is taken for granted. All such calls go to the function that is
-called first. The functions that nobody calls any longer are left to `symbol-dce`.
+The inverse of `sdy-flatten-call-graph`, to be run after propagation. Two functions are equivalent if they are
+copies of one function, with the same manual axes, and have equal argument and result shardings; their bodies
+are not compared. All calls of equivalent functions call the one that is called first. `symbol-dce` removes
+the functions that are no longer called.
 
-With `dedup-functions-fully`, all copies of one function count as alike, whatever their shardings: there
-is less to compile, for the price of reshards at calls. Then it is the function with the most calls, all
-those of the same shardings counted together, that stays; of several, the one that had so many first.
+With `dedup-functions-fully`, all copies of one function are equivalent, whatever their shardings: less code
+to compile, but more reshards at calls. Then all calls call the copy whose shardings have most calls; of
+several, the one that reaches this number first.
 
-What functions remember of their origin and their manual axes is removed.
+The original names and manual axes of all functions are removed.
 """
 
 from __future__ import annotations
@@ -43,23 +43,26 @@ from ..common.support.call_graph import called_function
 from ..common.support.clone_functions import ORIGINAL_NAME, original_name
 from ..common.support.function_shardings import argument_shardings, result_shardings
 
-# Where a function stands, its original, its manual axes, and the shardings of its arguments and results.
-Origin = tuple[Op | None, str, Attribute | None]
-Signature = tuple[Origin, Attribute | None, Attribute | None]
+# The parent operation, original name and manual axes of a function.
+_Origin = tuple[Op | None, str, Attribute | None]
+# The origin of a function, its argument shardings and its result shardings.
+_EquivalenceKey = tuple[_Origin, Attribute | None, Attribute | None]
 
 
 @register("sdy-unflatten-call-graph")
 class UnflattenCallGraph(Pass):
-    dedup_functions_fully: bool = option(default=False, help="Whether to dedup functions fully.")
+    dedup_functions_fully: bool = option(
+        default=False, help="merge all copies of a function, whatever their shardings"
+    )
 
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
         ops = list(module.walk())
         calls = {op: called_function(op) for op in ops if isinstance(op, CallOp)}
-        choose = _most_called if self.dedup_functions_fully else _first_called
-        chosen = choose(list(calls.values()))
+        find_replacements = _most_called if self.dedup_functions_fully else _first_called
+        replacements = find_replacements(list(calls.values()))
         for call, function in calls.items():
-            rewriter.set_attribute(call, "callee", SymbolRef(chosen[function].sym_name))
+            rewriter.set_attribute(call, "callee", SymbolRef(replacements[function].sym_name))
         for op in ops:
             if isinstance(op, FuncOp):
                 rewriter.set_attributes(op, op.attributes.without(ORIGINAL_NAME, FUNCTION_MANUAL_AXES))
@@ -67,27 +70,30 @@ class UnflattenCallGraph(Pass):
 
 
 def _first_called(callees: Sequence[FuncOp]) -> dict[FuncOp, FuncOp]:
-    """For each callee, the first one with its signature."""
-    first: dict[Signature, FuncOp] = {}
-    return {function: first.setdefault(_signature(function), function) for function in dict.fromkeys(callees)}
+    """For each callee, the first callee with an equal key."""
+    first: dict[_EquivalenceKey, FuncOp] = {}
+    return {
+        function: first.setdefault(_equivalence_key(function), function)
+        for function in dict.fromkeys(callees)
+    }
 
 
 def _most_called(callees: Sequence[FuncOp]) -> dict[FuncOp, FuncOp]:
-    """For each callee, that of its origin whose signature is called most often."""
-    signatures = {function: _signature(function) for function in callees}
-    counts: Counter[Signature] = Counter()
-    leaders: dict[Origin, FuncOp] = {}
+    """For each callee, the callee of its origin whose key has most calls."""
+    keys = {function: _equivalence_key(function) for function in callees}
+    counts: Counter[_EquivalenceKey] = Counter()
+    leaders: dict[_Origin, FuncOp] = {}
     for function in callees:
-        signature = signatures[function]
-        counts[signature] += 1
-        leader = leaders.setdefault(signature[0], function)
-        if counts[signature] > counts[signatures[leader]]:
-            leaders[signature[0]] = function
-    return {function: leaders[signatures[function][0]] for function in callees}
+        key = keys[function]
+        counts[key] += 1
+        leader = leaders.setdefault(key[0], function)
+        if counts[key] > counts[keys[leader]]:
+            leaders[key[0]] = function
+    return {function: leaders[keys[function][0]] for function in callees}
 
 
-def _signature(function: FuncOp) -> Signature:
-    held = function.attributes.get(FUNCTION_MANUAL_AXES)
-    manual_axes = held if isinstance(held, ManualAxes) else None
+def _equivalence_key(function: FuncOp) -> _EquivalenceKey:
+    attribute = function.attributes.get(FUNCTION_MANUAL_AXES)
+    manual_axes = attribute if isinstance(attribute, ManualAxes) else None
     origin = (function.parent_op, original_name(function), manual_axes)
     return origin, argument_shardings(function), result_shardings(function)

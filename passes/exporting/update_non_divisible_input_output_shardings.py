@@ -1,19 +1,18 @@
-"""sdy-update-non-divisible-input-output-shardings: split inputs and outputs into parts of one size.
+"""sdy-update-non-divisible-input-output-shardings: make input and output shards even.
 
     sdy.mesh @mesh = <["x"=4, "y"=2, "z"=2]>
     func.func @main(%a: tensor<2x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y", "z"}]>})
 becomes
     func.func @main(%a: tensor<2x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2}, {"y"}]>})
 
-Inside a program a dimension may be split into more parts than divide it, and the last ones are padded. What
-crosses the border of a function or of a manual computation is not padded. So the dimensions of arguments
-and results of functions, of results of calls, and of what goes into and comes out of a manual computation
-keep as many of their axes, major ones first, as divide them; the last one kept may be the major part of an
-axis. In a manual computation what counts for its operands are the local shapes that the body sees, and the
-axes that are not manual.
+Inside a program, a sharded size need not divide its dimension: shards are padded. At the boundary of a
+function or manual computation they are not. The pass truncates the axes of each dimension of function
+arguments and results, call results, and inputs and outputs of manual computations to the longest prefix,
+sub-axes included, whose sharded size divides the dimension. For the inputs of a manual computation, the local
+shapes in the body and the free axes count.
 
-A dimension that was divided before stays as it is; one that is cut loses its priority. An axis of size one
-ends the axes that can be kept.
+A dimension that is divisible is kept. A truncated dimension loses its priority. The prefix ends before an
+axis of size one.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from sdyopt.pipeline import Pass
 from sdyopt.registry import register
 from sdyopt.sharding.axis_lists import major_sub_axis
 
-from ..common.support.function_shardings import transform_signature
+from ..common.support.function_shardings import transform_function_shardings
 
 
 @register("sdy-update-non-divisible-input-output-shardings")
@@ -47,7 +46,7 @@ class UpdateNonDivisibleInputOutputShardings(Pass):
         rewriter = Rewriter()
         for op in module.block.ops:
             if isinstance(op, FuncOp):
-                transform_signature(op, cache(partial(_divide, op=op)), rewriter)
+                transform_function_shardings(op, cache(partial(_make_divisible, op=op)), rewriter)
         for op in module.walk():
             update = _UPDATES.get(type(op))
             if update is not None:
@@ -58,7 +57,7 @@ class UpdateNonDivisibleInputOutputShardings(Pass):
 def _update_call(call: Op, rewriter: Rewriter) -> None:
     shardings = call.attributes.get(SHARDING)
     if isinstance(shardings, ShardingPerValue):
-        new = _divide_all(shardings, call.signature.result_types, call)
+        new = _make_all_divisible(shardings, call.signature.result_types, call)
         rewriter.set_attribute(call, SHARDING, ShardingPerValue(new))
 
 
@@ -66,10 +65,10 @@ def _update_manual(op: Op, rewriter: Rewriter) -> None:
     assert isinstance(op, ManualComputationOp)
     manual = op.manual_axes
     free = [without_manual_axes(sharding, manual) for sharding in op.in_shardings]
-    inside = _divide_all(free, [argument.type for argument in op.block.arguments], op)
-    operands = [with_manual_axes(new, old, manual) for new, old in zip(inside, op.in_shardings, strict=True)]
+    local = _make_all_divisible(free, [argument.type for argument in op.block.arguments], op)
+    operands = [with_manual_axes(new, old, manual) for new, old in zip(local, op.in_shardings, strict=True)]
     rewriter.set_attribute(op, "in_shardings", ShardingPerValue(tuple(operands)))
-    results = _divide_all(op.out_shardings, op.signature.result_types, op)
+    results = _make_all_divisible(op.out_shardings, op.signature.result_types, op)
     rewriter.set_attribute(op, "out_shardings", ShardingPerValue(results))
 
 
@@ -79,38 +78,40 @@ _UPDATES: dict[type[Op], Callable[[Op, Rewriter], None]] = {
 }
 
 
-# --- One sharding ---------------------------------------------------------------------------------
+# --- Shardings --------------------------------------------------------------------------------------
 
 
-def _divide_all(
+def _make_all_divisible(
     shardings: Iterable[TensorSharding], types: Sequence[Type], op: Op
 ) -> tuple[TensorSharding, ...]:
-    return tuple([_divide(sharding, type, op) for sharding, type in zip(shardings, types, strict=True)])
+    return tuple(
+        [_make_divisible(sharding, type, op) for sharding, type in zip(shardings, types, strict=True)]
+    )
 
 
-def _divide(sharding: TensorSharding, type: Type, op: Op) -> TensorSharding:
-    """The sharding of a value at an operation, with dimensions split into parts of one size."""
+def _make_divisible(sharding: TensorSharding, type: Type, op: Op) -> TensorSharding:
+    """A sharding of a value of this type, with the axes of every dimension truncated."""
     mesh = mesh_of(sharding, op)
     if mesh is None or not isinstance(type, RankedShape) or not type.has_static_shape:
         return sharding
-    # One that keeps a whole tensor on one device says nothing of dimensions.
+    # A maximal sharding has no dimension shardings.
     sizes = zip(sharding.dims, type.shape, strict=False)
-    return sharding.with_dims([_dividing_part(dim, size, mesh) for dim, size in sizes])
+    return sharding.with_dims([_divisible_prefix(dim, size, mesh) for dim, size in sizes])
 
 
-def _dividing_part(dim: DimensionSharding, size: int, mesh: Mesh) -> DimensionSharding:
-    """The longest beginning of the axes that divides a dimension of this size."""
+def _divisible_prefix(dim: DimensionSharding, size: int, mesh: Mesh) -> DimensionSharding:
+    """The longest prefix of the axes whose sharded size divides a dimension of this size."""
     if size % dim.sharded_size(mesh) == 0:
         return dim
     axes: list[AxisRef] = []
     for axis in dim.axes:
-        whole = axis.size(mesh)
-        part = gcd(whole, size)
-        if part == 1:
+        axis_size = axis.size(mesh)
+        divisor = gcd(axis_size, size)
+        if divisor == 1:
             break
-        if part < whole:
-            axes.append(major_sub_axis(axis, part))
+        if divisor < axis_size:
+            axes.append(major_sub_axis(axis, divisor))
             break
         axes.append(axis)
-        size //= part
+        size //= divisor
     return DimensionSharding(tuple(axes), dim.is_closed)

@@ -1,1 +1,1 @@
-"""Passes that come before propagation: from what users write to what propagation expects."""
+"""Passes that run before propagation: they bring user programs into the form that propagation expects."""

@@ -1,4 +1,4 @@
-"""sdy-add-data-flow-edges: give every data-flow edge an operation that stands for it.
+"""sdy-add-data-flow-edges: insert an operation for every data-flow edge.
 
     %0 = stablehlo.while(%i = %a) : tensor<8xf32> attributes {
         sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} …
@@ -8,14 +8,13 @@ becomes
     %1 = sdy.data_flow_edge %0 sharding=<@mesh, [{"x"}]> : tensor<8xf32>
     return %1 : tensor<8xf32>
 
-What goes into a loop, round in it and out again is one value to propagation, though it has many names:
-an operand of the loop, arguments of its regions, what the body returns, a result. Sources and targets
-are joined by a data-flow edge, and one of the targets owns it. Behind each owner goes an operation that
-keeps the sharding of the edge; it starts with the one that the owner has. Branches, barriers, manual
-and named computations have edges as well.
+A loop-carried value is a single value to propagation: the operand of the loop, the arguments of its regions,
+the value that the body returns and the result have one sharding. A data-flow edge connects such sources and
+targets, and one of the targets owns it. The pass inserts an operation with the sharding of the edge after
+each owner, initially that of the owner. Branches, optimization barriers, manual computations and named
+computations have data-flow edges too.
 
-Owners without a static shape, such as tokens, get none. `sdy-sink-data-flow-edges` takes the operations
-away again.
+Owners without a static shape, such as tokens, get none. `sdy-sink-data-flow-edges` is the inverse.
 """
 
 from __future__ import annotations

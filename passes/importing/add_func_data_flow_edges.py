@@ -1,4 +1,4 @@
-"""sdy-add-func-data-flow-edges: make the way of shardings between calls and functions explicit.
+"""sdy-add-func-data-flow-edges: insert data-flow edges between calls and their callees.
 
     func.func private @f(%a: tensor<8xf32>) -> tensor<8xf32> { return %a : tensor<8xf32> }
     func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
@@ -16,11 +16,11 @@ becomes
       return %1 : tensor<8xf32>
     }
 
-What all callers pass for an argument, and the argument, are joined by such an edge, and so are what a
-function returns and the results of its calls. Propagation can pass shardings along them without
-inlining anything. The operation starts with the sharding of what it stands behind. The entry point is
-called by nobody: the only function of a module, or else `main`, which there has to be. Values without a
-static shape, such as tokens, get no edge. `sdy-sink-func-data-flow-edges` takes the operations away.
+Such an edge connects a function argument with the operands that all callers pass for it, and a call result
+with the value that the callee returns. Shardings propagate along the edges without inlining. An edge
+initially has the sharding of its input. The arguments of the entry point get no edges, because it has no
+callers; the entry point is the only function of the module, or else `main`, which must exist. Values without
+a static shape, such as tokens, get no edges. `sdy-sink-func-data-flow-edges` is the inverse.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from ..common.support.main_function import main_function
 class AddFuncDataFlowEdges(Pass):
     def run(self, module: ModuleOp) -> bool:
         main = main_function(module)
-        edges = _Edges(Rewriter())
+        edges = _EdgeInserter(Rewriter())
         calls: list[CallOp] = []
         for op in module.walk():
             if isinstance(op, CallOp):
@@ -61,7 +61,7 @@ class AddFuncDataFlowEdges(Pass):
         return edges.rewriter.changed
 
 
-class _Edges:
+class _EdgeInserter:
     def __init__(self, rewriter: Rewriter) -> None:
         self.rewriter = rewriter
 
@@ -72,8 +72,8 @@ class _Edges:
         self._add(call.results, call.next, call.location)
 
     def _add(self, values: Sequence[Value], before: Op | None, location: Location) -> None:
-        """Puts edges behind `values`, in their order, before an operation."""
-        assert before is not None, "a terminator is at the end"
+        """Inserts an edge for each value, in order, and replaces its other uses."""
+        assert before is not None, "calls and arguments are followed by a terminator"
         for value in values:
             if not can_have_edge(value):
                 continue

@@ -1,4 +1,4 @@
-"""sdy-apply-sharding-constraints: let constraints decide the sharding of the values that they constrain.
+"""sdy-apply-sharding-constraints: copy shardings of constraints to their inputs.
 
     %0 = stablehlo.add %a, %b : tensor<8xf32>
     %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}]> : tensor<8xf32>
@@ -6,26 +6,23 @@ becomes
     %0 = stablehlo.add %a, %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
     %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}]> : tensor<8xf32>
 
-Propagation takes a constraint's axes to its input in any case, but does not close the input, so that more
-axes could come to it from elsewhere. Where nothing but the constraint says how the input is to be sharded,
-that is not what was meant. So the input gets the constraint's sharding if it has none, if the sharding is
-fully closed, and if no other constraint wants the input sharded differently. The sharding of an operand of
-a manual computation counts as a constraint on it.
+Propagation propagates the axes of a constraint to its input, but leaves the dimensions of the input open, so
+that other operations could add axes. If the constraint is the only source of the input's sharding, that is
+not intended. So the input gets the sharding of the constraint if it has none, if the sharding is fully
+closed, and if no other constraint on the input has a different sharding. The input sharding of a manual
+computation counts as a constraint on the operand.
 
-If the input is the target of a data-flow edge, the sharding would be that of the whole edge. Then it is
-not set; instead the constraint moves to its input, and all other users use the constrained value.
+If the input is the target of a data-flow edge, its sharding would be that of the whole edge and is not set.
+Instead the constraint moves directly after its input and replaces it in all other users.
 
-In a chain of constraints on a value the last one counts. What stands in the same block behind the chain
-and uses the value from before it, uses the end of the chain from now on; returns of functions do not. This
-is done if nothing constrains the value but the first of the chain, and the others are used by the next
-one alone.
+In a chain of constraints on a value, the last one counts: it replaces the value in all users after the chain
+in the same block, except function returns. This requires that the first constraint of the chain is the only
+constraint on the value, and that each later one is the only user of the one before it.
 
-A constraint that was applied is given its sharding rule.
+A constraint that was applied gets its sharding rule as an attribute.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import ReturnOp
@@ -44,12 +41,13 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedShape
-from sdyopt.ir.value import BlockArgument, OpOperand, OpResult, Value
+from sdyopt.ir.value import OpOperand, Value
 from sdyopt.pipeline import Pass, option
 from sdyopt.registry import register
 
+from ..common.support.constraint_debug_info import ConstraintDebugInfo
+from ..common.support.insertion_points import directly_after_definition
 from ..common.support.set_sharding import set_sharding
-from ..common.support.sharding_origins import ShardingOrigins
 
 _CONSTRAINING = (ShardingConstraintOp, ManualComputationOp)
 
@@ -57,36 +55,36 @@ _CONSTRAINING = (ShardingConstraintOp, ManualComputationOp)
 @register("sdy-apply-sharding-constraints")
 class ApplyShardingConstraints(Pass):
     debug_sharding_origins: bool = option(
-        default=False, help="say of every axis of a sharding which constraint, input or output it comes from"
+        default=False, help="record the source (constraint, input or output) of every axis in a sharding"
     )
     debug_propagation_edge_sharding: bool = option(
-        default=False, help="say at every constraint which axes went from it to its input"
+        default=False, help="record on every constraint which axes it propagated to its input"
     )
 
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
-        trace = ShardingOrigins(
+        debug_info = ConstraintDebugInfo(
             module, self.debug_sharding_origins, self.debug_propagation_edge_sharding, rewriter
         )
         for op in module.walk_post_order():
             if isinstance(op, ShardingConstraintOp):
                 _use_end_of_chain(op, rewriter)
-                _apply_constraint(op, trace, rewriter)
+                _apply_constraint(op, debug_info, rewriter)
             elif isinstance(op, ManualComputationOp):
                 for use, sharding in zip(op.operand_uses, op.in_shardings, strict=True):
                     _apply_operand(use, sharding, rewriter)
-        trace.save()
+        debug_info.save()
         return rewriter.changed
 
 
 # --- One constraint -------------------------------------------------------------------------------
 
 
-def _apply_constraint(op: ShardingConstraintOp, trace: ShardingOrigins, rewriter: Rewriter) -> None:
-    if not _decides(op.sharding, op.input):
+def _apply_constraint(op: ShardingConstraintOp, debug_info: ConstraintDebugInfo, rewriter: Rewriter) -> None:
+    if not _can_apply(op.sharding, op.input):
         return
     if _is_on_edge(op.input):
-        rewriter.move(op, **_place_behind(op.input))
+        rewriter.move(op, **directly_after_definition(op.input))
         _replace_uses_with(op, op.input, op.sharding, rewriter)
         return
     rule = op.signature.cached(_pointwise_rule)
@@ -94,13 +92,13 @@ def _apply_constraint(op: ShardingConstraintOp, trace: ShardingOrigins, rewriter
         rewriter.set_attribute(op, SHARDING_RULE, rule)
     set_sharding(op.input, op.sharding, rewriter)
     if rule is not None:
-        trace.applied(op)
+        debug_info.record(op)
 
 
 def _apply_operand(use: OpOperand, sharding: TensorSharding, rewriter: Rewriter) -> None:
-    """Applies what a manual computation says about one of its operands."""
+    """Applies the input sharding of a manual computation to one of its operands."""
     value = use.value
-    if not _decides(sharding, value):
+    if not _can_apply(sharding, value):
         return
     if not _is_on_edge(value):
         set_sharding(value, sharding, rewriter)
@@ -111,22 +109,23 @@ def _apply_operand(use: OpOperand, sharding: TensorSharding, rewriter: Rewriter)
         [value.type],
         {"sharding": sharding},
         location=use.owner.location,
-        **_place_behind(value),
+        **directly_after_definition(value),
     )
     _replace_uses_with(constraint, value, sharding, rewriter)
 
 
-def _decides(sharding: TensorSharding, value: Value) -> bool:
-    """Whether a constraint with this sharding says alone, and all, how the value is sharded."""
+def _can_apply(sharding: TensorSharding, value: Value) -> bool:
+    """Whether a constraint with this sharding determines the sharding of the value."""
     return (
         shardable_value(value) is not None
         and sharding_of(value) is None
         and sharding.is_fully_closed
-        and not any(_wants_other(use, sharding) for use in value.uses)
+        and not any(_is_conflicting(use, sharding) for use in value.uses)
     )
 
 
-def _wants_other(use: OpOperand, sharding: TensorSharding) -> bool:
+def _is_conflicting(use: OpOperand, sharding: TensorSharding) -> bool:
+    """Whether a use constrains the value to another sharding."""
     op = use.owner
     if isinstance(op, ShardingConstraintOp):
         return op.sharding is not sharding
@@ -138,25 +137,17 @@ def _is_on_edge(value: Value) -> bool:
 
 
 def _replace_uses_with(constraint: Op, value: Value, sharding: TensorSharding, rewriter: Rewriter) -> None:
-    """Makes all users of a value but the constraint itself use the constrained value."""
+    """Replaces a value with the result of its constraint, except in the constraint."""
     rewriter.replace_uses_except(value, constraint.result, constraint)
     if sharding.unreduced_axes:
-        # These do not propagate, so the edge has to have them by itself.
+        # Unreduced axes do not propagate, so the edge gets them here.
         old = sharding_or_replicated(value, sharding.mesh_or_ref)
         new = TensorSharding(old.mesh_or_ref, old.dims, old.replicated_axes, sharding.unreduced_axes)
         set_sharding(value, new, rewriter)
 
 
-def _place_behind(value: Value) -> dict[str, Any]:
-    """The place directly behind the definition of a value, for the rewriter."""
-    if isinstance(value, BlockArgument):
-        return {"at_start_of": value.owner}
-    assert isinstance(value, OpResult)
-    return {"after": value.op}
-
-
 def _pointwise_rule(signature: OpSignature) -> OpShardingRule | None:
-    """The sharding rule of a constraint: each dimension of the input is that of the output."""
+    """The sharding rule of a constraint: input and output dimensions correspond one to one."""
     (type,) = signature.result_types
     if not isinstance(type, RankedShape):
         return None
@@ -168,7 +159,7 @@ def _pointwise_rule(signature: OpSignature) -> OpShardingRule | None:
 
 
 def _use_end_of_chain(head: ShardingConstraintOp, rewriter: Rewriter) -> None:
-    """If a chain of constraints starts here, lets users of its input that stand behind it use its end."""
+    """Replaces the input of a chain of constraints with its end in the users after the chain."""
     tail = _end_of_chain(head)
     if tail is None:
         return
@@ -181,17 +172,17 @@ def _use_end_of_chain(head: ShardingConstraintOp, rewriter: Rewriter) -> None:
 
 
 def _end_of_chain(head: ShardingConstraintOp) -> ShardingConstraintOp | None:
-    """The last of at least two constraints, each made of the one before it, that decide a value."""
+    """The last constraint of a chain of at least two that starts here; None if there is no such chain."""
     if isinstance(head.input.defining_op, ShardingConstraintOp) or sharding_of(head.input) is not None:
         return None
     if any(isinstance(user, _CONSTRAINING) and user is not head for user in head.input.users):
         return None
     tail = head
     while tail.output.has_one_use:
-        following = next(tail.output.users)
-        if not isinstance(following, ShardingConstraintOp):
+        user = next(tail.output.users)
+        if not isinstance(user, ShardingConstraintOp):
             break
-        tail = following
+        tail = user
     if tail is head or any(isinstance(user, _CONSTRAINING) for user in tail.output.users):
         return None
     return tail

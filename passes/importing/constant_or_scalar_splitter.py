@@ -1,4 +1,4 @@
-"""sdy-constant-or-scalar-splitter: give every use of a constant a constant of its own.
+"""sdy-constant-or-scalar-splitter: split constants and scalar broadcasts for each use.
 
     %c = stablehlo.constant dense<1.0> : tensor<8xf32>
     %0 = stablehlo.add %a, %c : tensor<8xf32>
@@ -9,16 +9,16 @@ becomes
     %0 = stablehlo.add %a, %d : tensor<8xf32>
     %1 = stablehlo.multiply %b, %c : tensor<8xf32>
 
-That two operations use the same constant is no reason to shard them alike; without this pass propagation
-would go from one to the other through it. Constant is what is computed from constants and iotas alone by
-broadcasts, reshapes, slices and pure elementwise operations, and by named computations and calls of
-functions in which there is nothing else. All of such a computation is copied for each operation outside it
-that uses it; inside it, values may have several uses. A broadcast of a scalar is copied in the same way.
-Scalars cannot be sharded, so they stay shared.
+Two operations that use the same constant need not be sharded alike; without this pass, shardings would
+propagate from one to the other through the constant. A constant computation consists of constants and iotas,
+broadcasts, reshapes, slices and pure elementwise operations on them, and named computations and calls of
+functions that contain nothing else. The whole computation is copied for each use by another operation; values
+inside it may have several uses. A broadcast of a scalar is copied in the same way. Scalars cannot be sharded
+and stay shared.
 
-Copies are in the sharding groups of their originals. The copy of a call gets a copy of the function, with
-copies of all the functions that this calls. Constants become `sdy.constant`, which nobody merges again
-until `sdy-constant-or-scalar-merger` does.
+Copies join the sharding groups of their originals. The copy of a call calls a copy of the function, with
+copies of all its callees. Constants become `sdy.constant`, so that folding does not merge them before
+`sdy-constant-or-scalar-merger`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from sdyopt.pipeline import Pass
 from sdyopt.registry import register
 from sdyopt.sharding.elementwise import is_elementwise
 
-from ..common.support.call_graph import CopyBudget, called_function, callees_first
+from ..common.support.call_graph import called_function, callees_first
 from ..common.support.clone_functions import FunctionCopies, original_name
 from ..common.support.constants import (
     SOURCES,
@@ -53,6 +53,7 @@ from ..common.support.constants import (
     is_pure,
     protect_constants,
 )
+from ..common.support.copy_budget import CopyBudget
 
 _RESHAPING = (BroadcastInDimOp, ReshapeOp, SliceOp)
 
@@ -73,73 +74,73 @@ class ConstantOrScalarSplitter(Pass):
 
 @dataclass(frozen=True, slots=True)
 class _Role:
-    """What becomes of an operation that stands where constants may be used."""
+    """How the splitter treats an operation."""
 
     is_ignored: bool
     # Constant whatever its operands are.
     is_source: bool
     # Constant if all operands are.
-    keeps_constants: bool
-    is_expansion: bool
-    is_end: bool
+    preserves_constants: bool
+    is_scalar_broadcast: bool
+    is_terminator: bool
 
 
 class _Splitter:
-    """Knows of the bodies seen so far which are not constant even if all that goes in is."""
+    """Splits region by region. Records the computations and functions that are not constant."""
 
     def __init__(self, module: ModuleOp, rewriter: Rewriter) -> None:
         self._module = module
         self._rewriter = rewriter
         self._functions = FunctionCopies(module, rewriter)
-        self._copier = ComputationCopier(rewriter, _is_scalar, grouped_values(module), self._copied)
-        # The roles that follow from the form.
+        self._copier = ComputationCopier(rewriter, _is_scalar, grouped_values(module), self._after_copy)
+        # The roles that depend on the signature only.
         self._roles: dict[OpSignature, _Role] = {}
         self._impure_computations: set[str] = set()
         self._impure_functions: set[str] = set()
 
     def split(self, region: Region, function: FuncOp) -> None:
-        """Copies the constants of a region for all their users in it."""
+        """Copies the constant computations and scalar broadcasts of a region for all their uses in it."""
         constants: list[Op] = []
-        expansions: list[Op] = []
-        # Their results; `copied` are those that users get copies of.
+        scalar_broadcasts: list[Op] = []
         constant_values: set[Value] = set()
-        copied: set[Value] = set()
-        is_marked = False
+        # The results of both, without scalars.
+        split_values: set[Value] = set()
+        is_marked_impure = False
         for op in _outside_named_computations(region):
             role = self._roles.get(op.signature) or self._role(op)
             if role.is_ignored:
                 continue
-            if role.is_source or (role.keeps_constants and constant_values.issuperset(op.operands)):
+            if role.is_source or (role.preserves_constants and constant_values.issuperset(op.operands)):
                 constants.append(op)
                 constant_values.update(op.results)
-                copied.update([result for result in op.results if not _is_scalar(result)])
+                split_values.update([result for result in op.results if not _is_scalar(result)])
                 continue
-            if not (is_marked or role.keeps_constants or role.is_end):
-                self._mark(region, function)
-                is_marked = True
-            if role.is_expansion:
-                expansions.append(op)
-                copied.update([result for result in op.results if not _is_scalar(result)])
+            if not (is_marked_impure or role.preserves_constants or role.is_terminator):
+                self._mark_impure(region, function)
+                is_marked_impure = True
+            if role.is_scalar_broadcast:
+                scalar_broadcasts.append(op)
+                split_values.update([result for result in op.results if not _is_scalar(result)])
                 continue
             for use in op.operand_uses:
-                if use.value in copied:
+                if use.value in split_values:
                     self._rewriter.set_operand(use, self._copier.copy(use.value))
-        # What was copied for all its users has none left. What uses a constant is gone before it.
-        self._erase_unused([*expansions, *reversed(constants)])
+        # Users before definitions, because erasing a user may leave its operands unused.
+        self._erase_unused([*scalar_broadcasts, *reversed(constants)])
 
     def _role(self, op: Op) -> _Role:
         role = _Role(
             is_ignored=isinstance(op, FuncOp | ShardingGroupOp),
             is_source=isinstance(op, SOURCES),
-            keeps_constants=self._keeps_constants(op),
-            is_expansion=isinstance(op, BroadcastInDimOp) and _is_scalar(op.operand_at(0)),
-            is_end=op.is_terminator,
+            preserves_constants=self._preserves_constants(op),
+            is_scalar_broadcast=isinstance(op, BroadcastInDimOp) and _is_scalar(op.operand_at(0)),
+            is_terminator=op.is_terminator,
         )
         if not (op.regions or isinstance(op, CallOp)):
             self._roles[op.signature] = role
         return role
 
-    def _keeps_constants(self, op: Op) -> bool:
+    def _preserves_constants(self, op: Op) -> bool:
         """Whether the results are constant if all operands are."""
         if isinstance(op, CallOp):
             return original_name(called_function(op)) not in self._impure_functions
@@ -147,8 +148,8 @@ class _Splitter:
             return op.computation_name not in self._impure_computations
         return (isinstance(op, _RESHAPING) or is_elementwise(op.signature)) and is_pure(op)
 
-    def _mark(self, region: Region, function: FuncOp) -> None:
-        """Remembers that there is more in a region, and so in its function, than a constant computation."""
+    def _mark_impure(self, region: Region, function: FuncOp) -> None:
+        """Records that a region, and so its function, is not a constant computation."""
         if isinstance(region.parent, NamedComputationOp):
             self._impure_computations.add(region.parent.computation_name)
         self._impure_functions.add(original_name(function))
@@ -157,7 +158,7 @@ class _Splitter:
     def _budget(self) -> CopyBudget:
         return CopyBudget(callees_first(self._module))
 
-    def _copied(self, op: Op) -> None:
+    def _after_copy(self, op: Op) -> None:
         if isinstance(op, CallOp):
             self._budget.spend(op, self._functions.original(op))
             self._functions.copy_for(op)
@@ -172,7 +173,7 @@ class _Splitter:
 
 
 def _outside_named_computations(region: Region) -> Iterator[Op]:
-    """All operations in a region but those inside named computations, in pre-order."""
+    """The operations in a region except those nested in named computations, in pre-order."""
     for block in region.blocks:
         op = block.first
         while op is not None:

@@ -1,4 +1,4 @@
-"""sdy-constant-splitter: give every use of a constant a constant of its own; the older form.
+"""sdy-constant-splitter: split constants for each use; older version.
 
     %c = stablehlo.constant dense<1.0> : tensor<8xf32>
     %0 = stablehlo.add %a, %c : tensor<8xf32>
@@ -9,9 +9,9 @@ becomes
     %0 = stablehlo.add %a, %c : tensor<8xf32>
     %1 = stablehlo.multiply %b, %d : tensor<8xf32>
 
-`sdy-constant-or-scalar-splitter` took its place. This one looks at one function at a time, takes neither
-reshapes nor calls and named computations for constant, copies scalars like all other constants, and does
-not copy broadcasts of scalars that are not constant.
+Superseded by `sdy-constant-or-scalar-splitter`. This pass works on one function at a time. It does not treat
+reshapes, calls and named computations as constant, copies scalar constants like all others, and copies a
+broadcast only if its operand is constant.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class ConstantSplitter(Pass):
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
         protect_constants(function, rewriter)
-        copier = ComputationCopier(rewriter, _is_never_shared, grouped_values(function), _no_matter)
+        copier = ComputationCopier(rewriter, _is_never_shared, grouped_values(function), _do_nothing)
         constants: dict[Op, None] = {}
         for op in function.walk_post_order():
             if isinstance(op, ShardingGroupOp):
@@ -55,7 +55,7 @@ class ConstantSplitter(Pass):
             for use in op.operand_uses:
                 if use.value.defining_op in constants:
                     rewriter.set_operand(use, copier.copy(use.value))
-        # By now only constants use constants, and what uses one is gone before it.
+        # Only constants and groups use constants now. Users are erased before definitions.
         for op in reversed(constants):
             for user in list(op.result.users):
                 assert isinstance(user, ShardingGroupOp)
@@ -65,17 +65,17 @@ class ConstantSplitter(Pass):
 
 
 def _is_constant(op: Op, constants: dict[Op, None]) -> bool:
-    """Whether an operation is computed from those that are already known to be constant."""
+    """Whether an operation is constant, given the constants before it."""
     if isinstance(op, SOURCES):
         return True
     return (
-        op.signature.cached(_may_keep_constants)
+        op.signature.cached(_may_preserve_constants)
         and is_pure(op)
         and all(value.defining_op in constants for value in op.operands)
     )
 
 
-def _may_keep_constants(signature: OpSignature) -> bool:
+def _may_preserve_constants(signature: OpSignature) -> bool:
     return issubclass(signature.op_class, (BroadcastInDimOp, SliceOp)) or is_elementwise(signature)
 
 
@@ -83,5 +83,5 @@ def _is_never_shared(value: Value) -> bool:
     return False
 
 
-def _no_matter(copy: Op) -> None:
+def _do_nothing(copy: Op) -> None:
     pass

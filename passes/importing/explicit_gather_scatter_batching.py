@@ -1,4 +1,4 @@
-"""sdy-explicit-gather-scatter-batching: tell which dimension of a gather or scatter goes in step.
+"""sdy-explicit-gather-scatter-batching: make implicit gather/scatter batching explicit.
 
     %row = stablehlo.iota dim = 0 : tensor<4x3x1xi32>
     %at = stablehlo.concatenate %row, %column, dim = 2 : (…) -> tensor<4x3x2xi32>
@@ -9,13 +9,13 @@ becomes
         collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0],
         start_index_map = [1], index_vector_dim = 2>, …}>
 
-Row i of the operand is looked up by row i of the indices alone, but a gather that gets the row number
-as one more index does not say so, and to propagation its operand cannot be split along the rows. With
-an explicit batching dimension it can. The same is done for scatters.
+Row i of the operand is indexed by row i of the indices only, but a gather that takes the row number as an
+index does not show that: propagation could not shard its operand along the rows. With an explicit batching
+dimension it can. The same holds for scatters.
 
-It is recognised where dimension 0 of the operand and of the indices are of one size, the index into
-it is an iota along dimension 0, perhaps reshaped, broadcast, clamped or chosen by a select, and there
-are other indices besides.
+The pass recognizes batching along dimension 0 if operand and indices have the same size there, if the index
+into it is an iota along dimension 0, possibly through reshapes, broadcasts, clamps and selects, and if there
+are other indices.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class ExplicitGatherScatterBatching(Pass):
     def run(self, function: FuncOp) -> bool:
         changed, has_converged = apply_greedily(function, _patterns_of)
         if not has_converged:
-            raise function.error("simplifying what is left of indices did not come to an end")
+            raise function.error("rewriting the indices of gathers and scatters did not converge")
         return changed
 
 
@@ -67,10 +67,15 @@ def _batch_gather(op: GatherOp, rewriter: Rewriter) -> bool:
         start_index_map=_without_rows(dims.start_index_map),
         index_vector_dim=dims.index_vector_dim,
     )
-    rest = without_component(op.start_indices, dims.index_vector_dim, component, op, rewriter)
+    indices_left = without_component(op.start_indices, dims.index_vector_dim, component, op, rewriter)
     attributes = {**_attributes(op), "dimension_numbers": new_dims}
     new = rewriter.create(
-        GatherOp, [op.operand, rest], op.signature.result_types, attributes, before=op, location=op.location
+        GatherOp,
+        [op.operand, indices_left],
+        op.signature.result_types,
+        attributes,
+        before=op,
+        location=op.location,
     )
     rewriter.replace(op, new)
     return True
@@ -92,11 +97,11 @@ def _batch_scatter(op: ScatterOp, rewriter: Rewriter) -> bool:
         scatter_dims_to_operand_dims=_without_rows(dims.scatter_dims_to_operand_dims),
         index_vector_dim=dims.index_vector_dim,
     )
-    rest = without_component(op.scatter_indices, dims.index_vector_dim, component, op, rewriter)
+    indices_left = without_component(op.scatter_indices, dims.index_vector_dim, component, op, rewriter)
     attributes = {**_attributes(op), "scatter_dimension_numbers": new_dims}
     body = Region()
     rewriter.take_body(op.update_computation, body)
-    operands, types = [*op.inputs, rest, *op.updates], op.signature.result_types
+    operands, types = [*op.inputs, indices_left, *op.updates], op.signature.result_types
     new = rewriter.create(
         ScatterOp, operands, types, attributes, before=op, location=op.location, regions=[body]
     )
@@ -113,22 +118,22 @@ def _patterns_of(op_class: type[Op]) -> Sequence[Pattern]:
 
 @dataclass(frozen=True, slots=True)
 class _Indices:
-    """Vectors of indices along dimension `vector_dim`; component number i goes to dimension `targets[i]`."""
+    """Index vectors along dimension `vector_dim`; component i indexes operand dimension `targets[i]`."""
 
     value: Value
     vector_dim: int
     targets: Sequence[int]
 
     def row_component(self, operand: Type, collapsed: Sequence[int]) -> int | None:
-        """The component that picks row i of the operand for row i of the indices; None if there is none.
+        """The component that is i in row i of the indices and indexes dimension 0; None if there is none.
 
-        Windows must have one row, so that dimension 0 is among the collapsed ones.
+        Dimension 0 must be collapsed: the slices have one row.
         """
         type = self.value.type
         assert isinstance(type, RankedTensor) and isinstance(operand, RankedTensor)
         if not type.rank or not operand.rank or self.vector_dim >= type.rank:
             return None
-        # There must be something left when the component is taken away.
+        # An index vector must not become empty.
         if type.shape[self.vector_dim] <= 1 or type.shape[0] != operand.shape[0]:
             return None
         if 0 not in self.targets or 0 not in collapsed:

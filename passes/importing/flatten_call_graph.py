@@ -1,4 +1,4 @@
-"""sdy-flatten-call-graph: give every call a function of its own.
+"""sdy-flatten-call-graph: clone functions so that every call has its own callee.
 
     func.func private @f(%a: tensor<8xf32>) -> tensor<8xf32> { … }
     …
@@ -11,14 +11,13 @@ becomes
     %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
     %1 = call @f_0(%0) : (tensor<8xf32>) -> tensor<8xf32>
 
-A function that two calls share would have to be sharded in one way for both. With one function for each
-call, propagation may decide differently for each. The first call keeps the function, every other gets a
-copy, together with copies of all that it calls. Functions are looked at before their callers. Copies
-know which function they came from, so that `sdy-unflatten-call-graph` can join those again that turned
-out alike.
+Two calls of one function would have to be sharded alike. With one function for each call, propagation may
+choose different shardings. The first call keeps the function; every other call gets a clone, with clones of
+all its callees. Functions are visited callees first. A clone records the name of its original, so that
+`sdy-unflatten-call-graph` can merge equivalent functions.
 
-A function that calls itself cannot be copied in this way, nor can a chain of functions that doubles in
-size with every link: where more than a million operations would have to be copied, that is an error.
+A recursive function that would have to be cloned is an error, and so is cloning more than 1,000,000
+operations, as for a long chain of functions that each call the next one twice.
 """
 
 from __future__ import annotations
@@ -29,8 +28,9 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
 
-from ..common.support.call_graph import CopyBudget, callees_first, calls_in
+from ..common.support.call_graph import callees_first, calls_in
 from ..common.support.clone_functions import FunctionCopies
+from ..common.support.copy_budget import CopyBudget
 
 
 @register("sdy-flatten-call-graph")

@@ -1,4 +1,4 @@
-"""sdy-import-func-calls: put the bodies of functions in place of their calls, but keep them together.
+"""sdy-import-func-calls: convert calls to named computations.
 
     func.func private @f(%a: tensor<8xf32>) -> tensor<8xf32> { … }
     …
@@ -10,17 +10,17 @@ becomes
     } : (tensor<8xf32>) -> tensor<8xf32>
     %2 = sdy.data_flow_edge %0 : tensor<8xf32>
 
-Propagation works on one function at a time. A named computation is a call that it can see into; it
-remembers the function's name, so that `sdy-export-named-computations` can turn it into a function
-again. Shardings of the arguments become those of its inputs, shardings of the call those of its
-outputs; other attributes of the call stay.
+A named computation has the body of the callee in a region, so shardings propagate through it, and keeps the
+callee's name, so that `sdy-export-named-computations` can convert it back. The argument shardings of the
+callee become its input shardings, the result shardings of the call its output shardings; other attributes of
+the call are kept.
 
-The first call gets the body itself, and every further one a copy, of which the pass warns: with
-`sdy-flatten-call-graph` before it, there are none. Functions that were called are gone afterwards.
-Functions that call themselves are an error, and so is copying more than a million operations.
+The first call takes the body of the callee, and every other call a copy, with a warning; after
+`sdy-flatten-call-graph` there are no other calls. Callees are erased. A recursive callee is an error, and so
+is copying more than 1,000,000 operations.
 
-The data-flow edges of all named computations are added too, because this pass may run after
-`sdy-add-data-flow-edges`, unless `add-data-flow-edges-on-named-computations` is off.
+Because this pass may run after `sdy-add-data-flow-edges`, it inserts the data-flow edges of all named
+computations, unless `add-data-flow-edges-on-named-computations` is false.
 """
 
 from __future__ import annotations
@@ -40,8 +40,9 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import Pass, option
 from sdyopt.registry import register
 
-from ..common.support.call_graph import CopyBudget, called_function, callees_first, calls_in
+from ..common.support.call_graph import called_function, callees_first, calls_in
 from ..common.support.clone_functions import original_name
+from ..common.support.copy_budget import CopyBudget
 from ..common.support.data_flow_edges import add_edges
 from ..common.support.function_shardings import argument_shardings
 
@@ -49,28 +50,28 @@ from ..common.support.function_shardings import argument_shardings
 @register("sdy-import-func-calls")
 class ImportFuncCalls(Pass):
     add_data_flow_edges_on_named_computations: bool = option(
-        default=True, help="Whether to add data flow edges on named computations."
+        default=True, help="insert data-flow edges for the arguments and results of named computations"
     )
 
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
-        _Import(module, rewriter).run()
+        _CallImporter(module, rewriter).run()
         if self.add_data_flow_edges_on_named_computations:
             for op in module.walk_post_order():
-                # One without a block is an error that verification tells of.
+                # The verifier rejects a computation without a block after the pass.
                 if isinstance(op, NamedComputationOp) and op.body.blocks:
                     add_edges(op.block.arguments, rewriter)
                     add_edges(op.results, rewriter)
         return rewriter.changed
 
 
-class _Import:
+class _CallImporter:
     def __init__(self, module: ModuleOp, rewriter: Rewriter) -> None:
         self._rewriter = rewriter
         functions = callees_first(module)
         self._calls = [call for function in functions for call in calls_in(function)]
-        _check(functions, self._calls)
-        # Where the body of each function that was called has gone.
+        _check_growth(functions, self._calls)
+        # The region that has taken the body of each callee.
         self._bodies: dict[FuncOp, Region] = {}
 
     def run(self) -> None:
@@ -101,10 +102,12 @@ class _Import:
     def _take_body(self, function: FuncOp, region: Region) -> None:
         self._rewriter.take_body(function.body, region)
         for block in region.blocks:
-            end = block.terminator
-            assert end is not None
-            self._rewriter.create(ReturnOp, end.operands, at_end_of=block, location=end.location)
-            self._rewriter.erase(end)
+            terminator = block.terminator
+            assert terminator is not None
+            self._rewriter.create(
+                ReturnOp, terminator.operands, at_end_of=block, location=terminator.location
+            )
+            self._rewriter.erase(terminator)
 
     def _copy_body(self, call: CallOp, function: FuncOp, body: Region, region: Region) -> None:
         if is_first("body copied for a call"):
@@ -116,8 +119,8 @@ class _Import:
         self._rewriter.copy_region(body, region)
 
 
-def _check(functions: Sequence[FuncOp], calls: Sequence[CallOp]) -> None:
-    """Refuses what would never end, or take more memory than there is, before anything is changed."""
+def _check_growth(functions: Sequence[FuncOp], calls: Sequence[CallOp]) -> None:
+    """Raises, before any change, if a callee is recursive or the copies would be too large."""
     budget = CopyBudget(functions)
     called: set[FuncOp] = set()
     for call in calls:
@@ -129,13 +132,13 @@ def _check(functions: Sequence[FuncOp], calls: Sequence[CallOp]) -> None:
 
 
 def _attributes(call: CallOp, function: FuncOp) -> dict[str, Attribute]:
-    """The attributes of what takes the place of a call."""
-    found: dict[str, Attribute] = {"name": string(original_name(function))}
+    """The attributes of the named computation that replaces a call."""
+    attributes: dict[str, Attribute] = {"name": string(original_name(function))}
     inputs, outputs = argument_shardings(function), call.attributes.get(SHARDING)
     if inputs is not None:
-        found["in_shardings"] = inputs
+        attributes["in_shardings"] = inputs
     if outputs is not None:
-        found["out_shardings"] = outputs
-    found |= {name: value for name, value in call.attributes if name != SHARDING}
+        attributes["out_shardings"] = outputs
+    attributes |= {name: value for name, value in call.attributes if name != SHARDING}
     thread = function.attributes.get(EXECUTION_THREAD)
-    return found if thread is None else {**found, EXECUTION_THREAD: thread}
+    return attributes if thread is None else {**attributes, EXECUTION_THREAD: thread}

@@ -1,18 +1,17 @@
-"""sdy-lift-inlined-meshes: give every mesh one name.
+"""sdy-lift-inlined-meshes: lift inlined meshes to mesh symbols and merge equal ones.
 
     func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<["x"=2]>, [{"x"}]>}) { … }
 becomes
     sdy.mesh @mesh = <["x"=2]> {stablehlo.mesh = {axes = [{name = "x", size = 2 : i64}]}}
     func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) { … }
 
-Propagation compares meshes by name, so two names for one mesh, or a mesh without a name, would keep
-shardings apart that belong together. Of several equal named meshes the first stays. A mesh that
-stands in a sharding is called `maximal_mesh_{device id}` if it is one device, `empty_mesh` if it is
-empty, else `mesh`; if that name is taken, a number follows. The same is done for meshes in the replica
-groups of collectives; those are never taken for one that a sharding uses.
+Propagation compares meshes by name, so shardings with two names for one mesh, or with an inlined mesh, would
+count as different. Of equal mesh symbols the first is kept. An inlined mesh gets the name
+`maximal_mesh_{device id}` if it is maximal, `empty_mesh` if it is empty, and `mesh` otherwise, with a number
+if the name is taken. Meshes in the replica groups of collectives are lifted too; they get symbols of their
+own, which no sharding uses.
 
-Every named mesh also says what it is in words that tools without sdy can read: the attribute
-`stablehlo.mesh`.
+Every mesh symbol gets the attribute `stablehlo.mesh`, which describes the mesh to tools without sdy.
 """
 
 from __future__ import annotations
@@ -29,6 +28,7 @@ from sdyopt.dialects.stablehlo.mesh_axes import Mesh as StablehloMesh
 from sdyopt.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes
 from sdyopt.ir.attribute import Attribute, DictAttr, SymbolRef, array, dictionary, string
 from sdyopt.ir.elements_attributes import dense
+from sdyopt.ir.insertion_point import InsertionPoint
 from sdyopt.ir.numeric_attributes import integer
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
@@ -42,7 +42,7 @@ from ..common.support.shardings import transform_shardings
 STABLEHLO_MESH = "stablehlo.mesh"
 REPLICA_GROUPS = "replica_groups"
 
-# The collectives whose meshes get names, kind by kind in this order, which decides who gets which number.
+# The collectives whose meshes are lifted, in the order in which their meshes get numbered names.
 COLLECTIVES = (
     collectives.AllGatherOp,
     collectives.AllReduceOp,
@@ -62,44 +62,44 @@ class LiftInlinedMeshes(Pass):
             return sharding.with_mesh(names.name_of(sharding.mesh_or_ref, module.location))
 
         transform_shardings(module, lift, rewriter)
-        for op in _with_meshes(module):
+        for op in _collectives_with_meshes(module):
             groups = op.signature.attributes[REPLICA_GROUPS]
             assert isinstance(groups, ReplicaGroupMeshAxes)
             name = names.name_of(groups.mesh, op.location)
             rewriter.set_attribute(op, REPLICA_GROUPS, ReplicaGroupMeshAxes(name, groups.axes))
         for op in module.block.ops:
             if isinstance(op, MeshOp) and STABLEHLO_MESH not in op.attributes:
-                rewriter.set_attribute(op, STABLEHLO_MESH, _in_words(op.mesh))
+                rewriter.set_attribute(op, STABLEHLO_MESH, _stablehlo_description(op.mesh))
         return rewriter.changed
 
 
 class _MeshNames:
-    """The names of meshes. Removes named ones that have an equal before them, and adds new ones."""
+    """The names of meshes. Erases mesh symbols that duplicate an earlier one, and creates new ones."""
 
     def __init__(self, module: ModuleOp, rewriter: Rewriter) -> None:
         self._module = module
         self._rewriter = rewriter
         self._last: MeshOp | None = None
-        # The name to use for a mesh, or for the name of one that was removed.
+        # The name of a mesh, by the mesh or by the name of an erased duplicate.
         self._names: dict[Attribute, SymbolRef] = {}
         for op in module.block.ops:
             if isinstance(op, MeshOp):
-                self._add_or_remove(op)
+                self._add_or_erase(op)
         self._fresh = FreshNames(module)
 
     def name_of(self, mesh_or_ref: Mesh | StablehloMesh | SymbolRef, location: Location) -> SymbolRef:
-        """The name to use for a mesh, which is made at `location` if it is new, or for another name."""
+        """The name of a mesh, or the name that replaces a name. Creates a new mesh at `location`."""
         name = self._names.get(mesh_or_ref)
         if name is not None:
             return name
         if isinstance(mesh_or_ref, SymbolRef):
             return mesh_or_ref
         mesh = _from_stablehlo(mesh_or_ref) if isinstance(mesh_or_ref, StablehloMesh) else mesh_or_ref
-        name = self._names[mesh_or_ref] = SymbolRef(self._fresh.take(_wanted_name(mesh)))
-        self._make(name, mesh, location)
+        name = self._names[mesh_or_ref] = SymbolRef(self._fresh.take(_base_name(mesh)))
+        self._create(name, mesh, location)
         return name
 
-    def _add_or_remove(self, op: MeshOp) -> None:
+    def _add_or_erase(self, op: MeshOp) -> None:
         first = self._names.setdefault(op.mesh, SymbolRef(op.sym_name))
         if first.root == op.sym_name:
             self._last = op
@@ -107,40 +107,42 @@ class _MeshNames:
             self._names[SymbolRef(op.sym_name)] = first
             self._rewriter.erase(op)
 
-    def _make(self, name: SymbolRef, mesh: Mesh, location: Location) -> None:
-        insertion_point = {"at_start_of": self._module.block} if self._last is None else {"after": self._last}
+    def _create(self, name: SymbolRef, mesh: Mesh, location: Location) -> None:
         attributes = {"sym_name": string(name.root), "mesh": mesh}
-        made = self._rewriter.create(MeshOp, (), (), attributes, location=location, **insertion_point)
-        assert isinstance(made, MeshOp)
-        self._last = made
+        insertion_point: InsertionPoint = (
+            {"at_start_of": self._module.block} if self._last is None else {"after": self._last}
+        )
+        op = self._rewriter.create(MeshOp, (), (), attributes, location=location, **insertion_point)
+        assert isinstance(op, MeshOp)
+        self._last = op
 
 
-def _wanted_name(mesh: Mesh) -> str:
+def _base_name(mesh: Mesh) -> str:
     if mesh.is_maximal:
         return f"maximal_mesh_{mesh.device_ids[0]}"
     return "empty_mesh" if mesh.is_empty else "mesh"
 
 
-def _with_meshes(module: ModuleOp) -> list[Op]:
-    """The collectives whose replica groups are those of a mesh, in the order of `COLLECTIVES`."""
-    found: dict[type[Op], list[Op]] = {kind: [] for kind in COLLECTIVES}
+def _collectives_with_meshes(module: ModuleOp) -> list[Op]:
+    """The collectives whose replica groups are given by mesh axes, in the order of `COLLECTIVES`."""
+    by_class: dict[type[Op], list[Op]] = {op_class: [] for op_class in COLLECTIVES}
     for op in module.walk_post_order():
-        of_kind = found.get(type(op))
-        if of_kind is not None and isinstance(op.attribute(REPLICA_GROUPS), ReplicaGroupMeshAxes):
-            of_kind.append(op)
-    return [op for of_kind in found.values() for op in of_kind]
+        ops = by_class.get(type(op))
+        if ops is not None and isinstance(op.attribute(REPLICA_GROUPS), ReplicaGroupMeshAxes):
+            ops.append(op)
+    return [op for ops in by_class.values() for op in ops]
 
 
 def _from_stablehlo(mesh: StablehloMesh) -> Mesh:
-    """The mesh with these axes, its devices in order even if stablehlo has them in another one."""
+    """The sdy mesh with the axes of a stablehlo mesh. Its device order is ignored, as in C++."""
     return Mesh(tuple([MeshAxis(axis.name, axis.size) for axis in mesh.axes]))
 
 
-def _in_words(mesh: Mesh) -> DictAttr:
-    """The mesh as a dictionary: `{axes = [{name = "x", size = 2 : i64}], device_ids = dense<…>}`."""
+def _stablehlo_description(mesh: Mesh) -> DictAttr:
+    """A mesh as a dictionary: `{axes = [{name = "x", size = 2 : i64}], device_ids = dense<…>}`."""
     axes = [{"name": string(axis.name), "size": integer(axis.size, I64)} for axis in mesh.axes]
-    words: dict[str, Attribute] = {"axes": array([dictionary(axis) for axis in axes])}
+    entries: dict[str, Attribute] = {"axes": array([dictionary(axis) for axis in axes])}
     if mesh.device_ids:
         count = len(mesh.device_ids)
-        words["device_ids"] = dense(RankedTensor((count,), I64), pack(f"<{count}q", *mesh.device_ids))
-    return dictionary(words)
+        entries["device_ids"] = dense(RankedTensor((count,), I64), pack(f"<{count}q", *mesh.device_ids))
+    return dictionary(entries)

@@ -1,4 +1,4 @@
-"""sdy-manual-axes-cleanup: mention every manual axis in every sharding of a manual computation.
+"""sdy-manual-axes-cleanup: add missing manual axes to shardings and sort them.
 
     sdy.manual_computation(%a) in_shardings=[<@mesh, [{"y"}]>] out_shardings=[<@mesh, [{"x"}]>]
         manual_axes={"y", "x"} …
@@ -6,13 +6,13 @@ becomes
     sdy.manual_computation(%a) in_shardings=[<@mesh, [{"y"}], replicated={"x"}>]
         out_shardings=[<@mesh, [{"x"}], replicated={"y"}>] manual_axes={"x", "y"} …
 
-The body works along its manual axes by itself, and what it takes and gives has a fixed place on them: a
-value is split along a manual axis, or it is copied, and nobody may split it later. So a manual axis that
-a sharding does not mention becomes one of its replicated axes, and if the sharding's mesh is empty, it
-gets that of the others. Manual axes are put into the order of the mesh.
+The body of a manual computation is per-device code along its manual axes, so propagation must not shard its
+inputs and outputs along them. A manual axis that a sharding does not mention becomes one of its replicated
+axes. A sharding over the empty mesh gets the mesh of the other shardings. The manual axes are sorted in mesh
+order.
 
-A manual computation with neither inputs nor outputs says nothing about its mesh. If it has manual axes
-and a body all the same, that is an error.
+A manual computation without inputs and outputs has no mesh. It is an error if it has manual axes and a
+non-empty body.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sdyopt.dialects.sdy.axes import AxisRef, difference, sorted_and_merged
 from sdyopt.dialects.sdy.axis_lists import ManualAxes
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.mesh_op import find_mesh
+from sdyopt.dialects.sdy.mesh_op import common_mesh_or_ref, find_mesh
 from sdyopt.dialects.sdy.ops import ReturnOp
 from sdyopt.dialects.sdy.sharding import MeshOrRef, ShardingPerValue, TensorSharding
 from sdyopt.ir.rewrite import Rewriter
@@ -45,8 +45,11 @@ class ManualAxesCleanup(Pass):
 
 
 def _clean_up(op: ManualComputationOp, rewriter: Rewriter) -> None:
-    mesh_or_ref, mesh = _common_mesh(op)
-    if mesh_or_ref is None:
+    mesh_or_ref = common_mesh_or_ref(
+        (*op.in_shardings, *op.out_shardings), lambda mesh_or_ref: find_mesh(mesh_or_ref, op)
+    )
+    mesh = None if mesh_or_ref is None else find_mesh(mesh_or_ref, op)
+    if mesh_or_ref is None or mesh is None:
         if op.manual_axes and not isinstance(op.block.first, ReturnOp):
             emit(
                 op.error(
@@ -60,28 +63,18 @@ def _clean_up(op: ManualComputationOp, rewriter: Rewriter) -> None:
     manual = [AxisRef(name) for name in names]
 
     def complete(shardings: ShardingPerValue, types: Sequence[Type]) -> ShardingPerValue:
-        """The shardings, all manual axes mentioned wherever the value has a shape."""
+        """The shardings, with the missing manual axes added to those of shaped values."""
         new = list(shardings)
         for index, (sharding, type) in enumerate(zip(shardings, types, strict=False)):
             if isinstance(type, ShapedType):
-                new[index] = _mention(sharding, manual, mesh_or_ref, mesh)
+                new[index] = _with_missing_axes(sharding, manual, mesh_or_ref, mesh)
         return ShardingPerValue(tuple(new))
 
     rewriter.set_attribute(op, "in_shardings", complete(op.in_shardings, op.signature.operand_types))
     rewriter.set_attribute(op, "out_shardings", complete(op.out_shardings, op.signature.result_types))
 
 
-def _common_mesh(op: ManualComputationOp) -> tuple[MeshOrRef | None, Mesh]:
-    """The mesh of the shardings, as the first one that is not empty speaks of it; None without shardings."""
-    found: MeshOrRef | None = None
-    mesh = Mesh()
-    for sharding in (*op.in_shardings, *op.out_shardings):
-        if mesh.is_empty:
-            found, mesh = sharding.mesh_or_ref, find_mesh(sharding.mesh_or_ref, op) or mesh
-    return found, mesh
-
-
-def _mention(
+def _with_missing_axes(
     sharding: TensorSharding, manual: Sequence[AxisRef], mesh_or_ref: MeshOrRef, mesh: Mesh
 ) -> TensorSharding:
     missing = difference(manual, list(sharding.axis_refs), mesh)

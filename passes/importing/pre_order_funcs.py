@@ -1,4 +1,4 @@
-"""sdy-pre-order-funcs: put callers before what they call.
+"""sdy-pre-order-funcs: sort functions so that callers come before their callees.
 
     func.func private @f() { return }
     func.func @main() { call @f() : () -> () … }
@@ -6,9 +6,8 @@ becomes
     func.func @main() { call @f() : () -> () … }
     func.func private @f() { return }
 
-Propagation visits operations from the top to the bottom, and its result depends on that order. If a
-function stands behind its callers, its body is visited as if it stood where it is called, as after
-inlining. Declarations, which have no body, stay where they are.
+Propagation visits operations from top to bottom, and its result depends on that order. With callees after
+their callers, operations are visited in about the same order as after inlining. Declarations are not moved.
 """
 
 from __future__ import annotations

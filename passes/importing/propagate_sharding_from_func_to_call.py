@@ -1,4 +1,4 @@
-"""sdy-propagate-sharding-from-func-to-call: let calls say how their results are sharded.
+"""sdy-propagate-sharding-from-func-to-call: copy function result shardings to calls.
 
     func.func @f(%a: tensor<8xf32>) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
     …
@@ -7,10 +7,8 @@ becomes
     %0 = call @f(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
         : (tensor<8xf32>) -> tensor<8xf32>
 
-Later passes look at calls and their callees one by one: functions are copied, put into one another and
-taken out again, and what a function declares about its results would get lost on the way. So each call
-repeats it. A call that says something already is left as it is, even if what it says is that its
-results are not sharded.
+Later passes clone, inline and re-create functions, and the result shardings of a function would be lost on
+the way, so each call gets a copy of them. A call that has shardings is kept, even if they are empty.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""sdy-remove-size-one-axes: forget axes along which there is nothing to split.
+"""sdy-remove-size-one-axes: remove axes of size one from shardings.
 
     sdy.mesh @mesh = <["x"=1, "y"=2]>
     %0 = … {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", "y"}, {?}], replicated={…}>]>}
@@ -6,10 +6,9 @@ becomes
     sdy.mesh @mesh = <["x"=1, "y"=2]>
     %0 = … {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {?}]>]>}
 
-An axis of size one does not move any data, but in propagation it could conflict with other axes and so
-keep them out of a dimension. It is taken out of dimensions, replicated and unreduced axes; meshes and
-manual axes keep it. A closed dimension that has no axes left loses its priority, too, which it could not
-have.
+Sharding along an axis of size one has no effect, but the axis could conflict with others in propagation. It
+is removed from dimension shardings, replicated axes and unreduced axes; meshes and manual axes keep it. A
+closed dimension without axes cannot have a priority, so one that becomes empty loses it.
 """
 
 from __future__ import annotations
@@ -35,23 +34,23 @@ class RemoveSizeOneAxes(Pass):
             return False
         rewriter = Rewriter()
 
-        def reduce(sharding: TensorSharding) -> TensorSharding:
+        def clean(sharding: TensorSharding) -> TensorSharding:
             mesh = find_mesh(sharding.mesh_or_ref, module)
             return sharding if mesh is None else _without_size_one(sharding, mesh)
 
-        transform_shardings(module, reduce, rewriter)
+        transform_shardings(module, clean, rewriter)
         return rewriter.changed
 
 
 def _without_size_one(sharding: TensorSharding, mesh: Mesh) -> TensorSharding:
-    def longer(axes: tuple[AxisRef, ...]) -> tuple[AxisRef, ...]:
+    def without(axes: tuple[AxisRef, ...]) -> tuple[AxisRef, ...]:
         return tuple([axis for axis in axes if axis.size(mesh) != 1])
 
     dims = []
     for dim in sharding.dims:
-        axes = longer(dim.axes)
-        has_no_say = dim.is_closed and not axes
-        dims.append(DimensionSharding(axes, dim.is_closed, None if has_no_say else dim.priority))
+        axes = without(dim.axes)
+        is_empty = dim.is_closed and not axes
+        dims.append(DimensionSharding(axes, dim.is_closed, None if is_empty else dim.priority))
     return TensorSharding(
-        sharding.mesh_or_ref, tuple(dims), longer(sharding.replicated_axes), longer(sharding.unreduced_axes)
+        sharding.mesh_or_ref, tuple(dims), without(sharding.replicated_axes), without(sharding.unreduced_axes)
     )

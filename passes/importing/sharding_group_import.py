@@ -1,4 +1,4 @@
-"""sdy-sharding-group-import: make of groups that share a value one, and number all groups from 0.
+"""sdy-sharding-group-import: merge sharding groups that share a value.
 
     sdy.sharding_group %a group_id=7 : tensor<8xf32>
     sdy.sharding_group %b group_id=3 : tensor<8xf32>
@@ -9,11 +9,11 @@ becomes
     sdy.sharding_group %b group_id=0 : tensor<8xf32>
     sdy.sharding_group %c group_id=0 : tensor<8xf32>
 
-The values of a group are to be sharded alike. So if a value is in two groups, those of both are to be
-sharded alike, and the groups are one. A value that is now in a group twice stays in it once.
+All values of a group are sharded alike, so two groups with a common value are one group. Groups are
+renumbered from 0, and duplicate memberships are removed.
 
-Values of a group must have the same shape, and may not stand on different sides of the border of a
-manual computation, where shapes and shardings mean something else: both are errors.
+It is an error if the values of a group have different shapes, or if only some of them are in the body of a
+manual computation, where shapes and shardings are local.
 """
 
 from __future__ import annotations
@@ -33,59 +33,60 @@ from sdyopt.registry import register
 @register("sdy-sharding-group-import")
 class ShardingGroupImport(Pass):
     def run(self, module: ModuleOp) -> bool:
-        of_value = _checked_groups(module)
-        groups = _Groups()
-        for members in of_value.values():
-            for op in members:
-                groups.join(members[0].group_id, op.group_id)
+        group_ops = _checked_group_ops(module)
+        groups = _DisjointGroups()
+        for ops in group_ops.values():
+            for op in ops:
+                groups.union(ops[0].group_id, op.group_id)
         numbers = groups.numbers()
         rewriter = Rewriter()
-        for first, *others in of_value.values():
-            rewriter.set_attribute(first, "group_id", integer(numbers[groups.leader(first.group_id)], I64))
+        for first, *others in group_ops.values():
+            rewriter.set_attribute(first, "group_id", integer(numbers[groups.find(first.group_id)], I64))
             for op in others:
                 rewriter.erase(op)
         return rewriter.changed
 
 
-def _checked_groups(module: ModuleOp) -> dict[Value, list[ShardingGroupOp]]:
-    """The operations that put a value into groups, for each value that has any."""
-    found: dict[Value, list[ShardingGroupOp]] = {}
+def _checked_group_ops(module: ModuleOp) -> dict[Value, list[ShardingGroupOp]]:
+    """The sharding groups of each value that has any. Raises on an invalid group."""
+    group_ops: dict[Value, list[ShardingGroupOp]] = {}
     first_of_group: dict[int, tuple[Op | None, tuple[int, ...]]] = {}
     for op in module.walk_post_order():
         if not isinstance(op, ShardingGroupOp):
             continue
-        found.setdefault(op.input, []).append(op)
-        border, type = op.parent_of(ManualComputationOp), op.input.type
+        group_ops.setdefault(op.input, []).append(op)
+        computation, type = op.parent_of(ManualComputationOp), op.input.type
         assert isinstance(type, RankedShape)
-        first_border, first_shape = first_of_group.setdefault(op.group_id, (border, type.shape))
-        if border is not first_border:
+        first_computation, first_shape = first_of_group.setdefault(op.group_id, (computation, type.shape))
+        if computation is not first_computation:
             raise op.error(
                 "ShardingGroupOps values cannot cross ManualComputationOp boundaries for groupId: "
                 f"{op.group_id}"
             )
         if type.shape != first_shape:
             raise op.error(f"ShardingGroupOps values must have the same shape for groupId: {op.group_id}")
-    return found
+    return group_ops
 
 
-class _Groups:
-    """Which groups are one. Of two that are joined, the leader of the first leads both."""
+class _DisjointGroups:
+    """A union-find structure. The leader of a union is that of the first group."""
 
     def __init__(self) -> None:
         self._leader: dict[int, int] = {}
 
-    def join(self, first: int, second: int) -> None:
+    def union(self, first: int, second: int) -> None:
         for group in (first, second):
             self._leader.setdefault(group, group)
-        self._leader[self.leader(second)] = self.leader(first)
+        self._leader[self.find(second)] = self.find(first)
 
-    def leader(self, group: int) -> int:
+    def find(self, group: int) -> int:
+        """The leader of a group."""
         while (leader := self._leader[group]) != group:
-            # Halve the way, so that long chains are walked only once.
+            # Path halving.
             self._leader[group] = group = self._leader[leader]
         return leader
 
     def numbers(self) -> dict[int, int]:
-        """New numbers for the leaders, in the order in which their groups appeared."""
+        """The new number of each leader, in the order of the first appearance of its group."""
         leaders = [group for group, leader in self._leader.items() if group == leader]
         return {leader: number for number, leader in enumerate(leaders)}

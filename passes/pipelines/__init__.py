@@ -1,1 +1,1 @@
-"""Named pipelines: sequences of passes, and why each stands where it does."""
+"""Named pipelines: sequences of passes, with the reason for their order."""

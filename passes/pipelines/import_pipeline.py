@@ -1,10 +1,10 @@
-"""What comes before propagation."""
+"""The import pipeline: the passes that run before propagation."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.pipeline import Pass, option
+from sdyopt.pipeline import Pass, Pipeline, option
 from sdyopt.registry import register_pipeline
 
 from ..common.support.save_module import ModuleDumps
@@ -18,46 +18,47 @@ from ..importing.propagate_sharding_from_func_to_call import PropagateShardingFr
 from ..importing.remove_size_one_axes import RemoveSizeOneAxes
 from ..importing.sharding_group_import import ShardingGroupImport
 
+# The propagation pipeline has it too.
+DEDUP_FUNCTIONS_FULLY = option(
+    default=False, help="keep shared functions instead of cloning them for each call"
+)
+
 
 @register_pipeline("sdy-import-pipeline")
 def import_pipeline(
-    dedup_functions_fully: bool = option(default=False, help="Whether to dedup functions fully."),
-) -> Sequence[Pass]:
-    """sdy-import-pipeline: run the import passes needed before Shardy propagation.
+    dedup_functions_fully: bool = DEDUP_FUNCTIONS_FULLY, dumps: ModuleDumps | None = None
+) -> Sequence[Pass | Pipeline]:
+    """sdy-import-pipeline: run the passes that precede propagation.
 
-    From a program as users write it to one that propagation can read: meshes have one name each, calls say
-    how their results are sharded, constants belong to one use each, manual axes are in order, and data-flow
-    edges have operations.
+    Converts a user program to the form that propagation expects: every mesh has one name, calls have result
+    shardings, every use has its own constant, manual axes are sorted, and data-flow edges are explicit.
 
-    With `dedup-functions-fully`, calls are not going to be inlined before propagation. Then constraints and
-    groups are dealt with here; otherwise that has to wait until calls are inlined.
+    With `dedup-functions-fully`, calls are not inlined before propagation, so sharding constraints are
+    applied and sharding groups merged here. Otherwise `sdy-propagation-pipeline` does that after it has
+    inlined calls.
     """
-    return import_passes(dedup_functions_fully, ModuleDumps())
-
-
-def import_passes(dedup_functions_fully: bool, dumps: ModuleDumps) -> Sequence[Pass]:
-    """The passes of the import pipeline, on its own or as a part of another one."""
+    dumps = dumps or ModuleDumps()
     return [
-        # What nobody can reach need not be imported, and must not take part in anything.
+        # Unreachable functions need not be imported and must not affect the others.
         SymbolDCE(),
-        # All that follows compares meshes by name.
+        # First, because later passes compare meshes by name.
         LiftInlinedMeshes(),
-        # Before calls repeat shardings of functions, so that there is less to clean.
+        # Before function shardings are copied to calls, because then there are fewer shardings.
         RemoveSizeOneAxes(),
         PropagateShardingFromFuncToCall(),
-        # Before there are edges and copied constraints, which would have made constants look used otherwise.
+        # Before edges and constraints are added, because they would be uses of the constants.
         ConstantOrScalarSplitter(),
-        # Lifting meshes may have left a name that nobody uses.
+        # Lifted meshes may have left unused symbols.
         SymbolDCE(),
-        # After size one axes are gone: there are no manual axes to name that propagation would never meet.
+        # After axes of size one are removed, because shardings must mention manual axes of any size.
         ManualAxesCleanup(),
-        # The last state that people recognise as theirs: what follows is for propagation alone.
+        # The last state that is close to the user's program.
         dumps.save("before_propagation"),
         AddDataFlowEdges(),
-        *(finish_sharding_constraints() if dedup_functions_fully else ()),
+        *(import_sharding_constraints() if dedup_functions_fully else ()),
     ]
 
 
-def finish_sharding_constraints() -> Sequence[Pass]:
-    """Constraints first: a group is in conflict also if they give its members different shardings."""
+def import_sharding_constraints() -> Sequence[Pass]:
+    """Constraints first, because group import reports members that they shard differently."""
     return [ApplyShardingConstraints(), ShardingGroupImport()]

@@ -1,10 +1,10 @@
-"""All of Shardy: import, propagation, export."""
+"""The propagation pipeline: import, propagation and export."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.pipeline import Pass, option
+from sdyopt.pipeline import Pass, Pipeline
 from sdyopt.registry import register_pipeline
 
 from ..common.support.save_module import ModuleDumps
@@ -19,79 +19,72 @@ from ..importing.flatten_call_graph import FlattenCallGraph
 from ..importing.import_func_calls import ImportFuncCalls
 from ..importing.pre_order_funcs import PreOrderFuncs
 from ..propagation.user_priority_propagate import UserPriorityPropagation
-from .export_pipeline import ExportOptions, export_passes
-from .import_pipeline import finish_sharding_constraints, import_passes
+from .export_pipeline import DUMP_DIRECTORY, ENABLE_INSERT_EXPLICIT_COLLECTIVES, export_pipeline
+from .import_pipeline import DEDUP_FUNCTIONS_FULLY, import_pipeline, import_sharding_constraints
 
 
 @register_pipeline("sdy-propagation-pipeline")
 def propagation_pipeline(
-    dedup_functions_fully: bool = option(default=False, help="Whether to dedup functions fully."),
-    enable_insert_explicit_collectives: bool = option(
-        default=False, help="Whether to insert all reshards, and make collectives of them."
-    ),
-    dump_directory: str = option(default="", help="Where to write the program in between."),
-) -> Sequence[Pass]:
-    """sdy-propagation-pipeline: import, propagate and export: from a few shardings to all of them.
+    dedup_functions_fully: bool = DEDUP_FUNCTIONS_FULLY,
+    enable_insert_explicit_collectives: bool = ENABLE_INSERT_EXPLICIT_COLLECTIVES,
+    dump_directory: str = DUMP_DIRECTORY,
+) -> Sequence[Pass | Pipeline]:
+    """sdy-propagation-pipeline: import, propagate and export; all of Shardy.
 
-    From a program in which some values are sharded to one in which all are, ready to be partitioned; with
-    `enable-insert-explicit-collectives`, to one that says by which communication data moves. With
-    `dump-directory`, a folder that is there, the program is written there behind its main parts, as
-    `01.before_propagation.mlir` and so on. (Shardy has these two options in its C++ interface only.)
+    Converts a program with some shardings to one in which every value is sharded, ready to be partitioned;
+    with `enable-insert-explicit-collectives`, to one with explicit collectives. With `dump-directory`, the
+    module is written after each stage, as `01.before_propagation.mlir` and so on. (Shardy has these two
+    options in its C++ interface only.)
 
-    It runs, in this order, the import pipeline, `sdy-flatten-call-graph`, `sdy-import-func-calls`,
-    `sdy-apply-sharding-constraints`, `sdy-sharding-group-import`, `sdy-pre-order-funcs`,
-    `sdy-user-priority-propagate`, `sdy-export-named-computations`, `sdy-propagate-to-func-results`,
-    `sdy-unflatten-call-graph`, `sdy-insert-func-call-reshards`, and the export pipeline;
-    `--dump-pass-pipeline` shows each with its options.
+    The pipeline runs `sdy-import-pipeline`, `sdy-user-priority-propagate` and `sdy-export-pipeline`, with
+    passes for function calls between them; `--dump-pass-pipeline` prints every pass with its options.
 
-    A function may be called from places where its arguments are sharded in different ways. By default each
-    call is therefore put in place of what it calls before propagation; afterwards computations become
-    functions again, and those that turned out alike one function.
+    The calls of a function may need different shardings. By default every call is therefore inlined as a
+    named computation before propagation; afterwards computations become functions again, and equivalent ones
+    are merged.
 
-    With `dedup-functions-fully`, functions stay what they are, and shardings go from calls to functions
-    and back over data-flow edges: there is less to propagate and to compile, but where the calls of a
-    function disagree it is not sharded, and they get reshards.
+    With `dedup-functions-fully`, functions are kept, and shardings propagate between calls and functions
+    along data-flow edges. There is less to propagate and to compile, but where the calls of a function need
+    different shardings, the function is not sharded and the calls get reshards.
     """
-    # Number 0 is left for the input.
+    # 00 is left for the input.
     dumps = ModuleDumps(dump_directory, first=1)
-    export = ExportOptions(enable_insert_explicit_collectives=enable_insert_explicit_collectives)
     return [
-        *import_passes(dedup_functions_fully, dumps),
-        # How shardings get from calls to functions and back.
+        *import_pipeline(dedup_functions_fully=dedup_functions_fully, dumps=dumps),
         *([AddFuncDataFlowEdges()] if dedup_functions_fully else _inline_calls()),
-        # Callers come before what they call: an earlier operation has the first say.
+        # Propagation visits functions in this order, and earlier operations take precedence.
         PreOrderFuncs(),
-        # Rules are kept: reshards are found by them. The export pipeline drops them.
+        # The export pipeline derives reshards from the rules, and drops them.
         UserPriorityPropagation(
             keep_sharding_rules=True, module_dump_directory=dump_directory, dump_index=dumps.next_index
         ),
-        *(_sink_edges_of_calls() if dedup_functions_fully else _export_calls()),
+        *(_sink_func_edges() if dedup_functions_fully else _export_calls()),
         UnflattenCallGraph(),
-        # The copies that nobody calls any longer.
+        # Erases the functions that are no longer called.
         SymbolDCE(),
-        # Calls may share a function now whose results they would have sharded in different ways.
+        # Calls that share a function now may have had different result shardings.
         InsertFuncCallReshards(),
-        *export_passes(export, dumps),
+        *export_pipeline(enable_insert_explicit_collectives=enable_insert_explicit_collectives, dumps=dumps),
     ]
 
 
 def _inline_calls() -> Sequence[Pass]:
     return [
-        # For each call a function of its own, which can be put in its place.
+        # One function per call, whose body can be moved.
         FlattenCallGraph(),
         SymbolDCE(),
         ImportFuncCalls(),
         SymbolDCE(),
-        # Only now, because constraints and groups reach into the functions that are called.
-        *finish_sharding_constraints(),
+        # After inlining, because constraints and groups apply to values of the callees too.
+        *import_sharding_constraints(),
     ]
 
 
 def _export_calls() -> Sequence[Pass]:
-    """Functions declare what they return once they are functions."""
+    """Result shardings are set last, because functions are created first."""
     return [ExportNamedComputations(), PropagateToFuncResults()]
 
 
-def _sink_edges_of_calls() -> Sequence[Pass]:
-    """What functions return is behind the edges: these go last."""
+def _sink_func_edges() -> Sequence[Pass]:
+    """Result shardings are set first, because returned values may be edges."""
     return [PropagateToFuncResults(), SinkFuncDataFlowEdges()]

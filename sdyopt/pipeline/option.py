@@ -128,7 +128,10 @@ def declared_options(owner: type | Callable[..., object]) -> tuple[Option, ...]:
     if isinstance(owner, type):
         fields = {field.name: field for field in dataclasses.fields(owner) if "help" in field.metadata}
     else:
-        fields = {name: parameter.default for name, parameter in inspect.signature(owner).parameters.items()}
+        defaults = {
+            name: parameter.default for name, parameter in inspect.signature(owner).parameters.items()
+        }
+        fields = {name: field for name, field in defaults.items() if isinstance(field, dataclasses.Field)}
     return tuple(_declared(name, field, hints[name]) for name, field in fields.items())
 
 

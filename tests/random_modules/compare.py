@@ -38,8 +38,8 @@ NAME = "random"
 _RERUNS = 5
 # Warnings of what C++ does without a word.
 _ONLY_HERE = (
-    "collectives get no further than",
-    "a second time, because explicit reshards",
+    "target sharding not reached",
+    "repeats the all-reduce along",
 )
 _LIFT, _EDGES = "sdy-lift-inlined-meshes", "sdy-add-data-flow-edges"
 _APPLY = "sdy-apply-sharding-constraints"

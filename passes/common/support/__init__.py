@@ -1,1 +1,1 @@
-"""Analyses and edits that passes of several folders share."""
+"""Analyses, and transformations of IR, that passes of several folders share."""

@@ -1,4 +1,4 @@
-"""Copies of functions: one for each call, with copies of all that they call."""
+"""Clones of functions: one for each call, with clones of all its callees."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from sdyopt.ir.rewrite import Rewriter
 from .call_graph import calls_in
 from .fresh_names import FreshNames
 
-# Of which function a function is a copy, however many copies lie between.
+# The attribute with the name of the function that a function is a copy of, directly or indirectly.
 ORIGINAL_NAME = "sdy.original_func_name"
 
 
 def original_name(function: FuncOp) -> str:
-    """The name of the function, or of that of which it is a copy."""
+    """The name of the function, or of the function that it is a copy of."""
     original = function.attributes.get(ORIGINAL_NAME)
     return original.value if isinstance(original, StringAttr) else function.sym_name
 
 
 class FunctionCopies:
-    """Makes copies of functions, at the end of a module and under names of their own."""
+    """Clones functions to the end of a module, with unique names."""
 
     def __init__(self, module: ModuleOp, rewriter: Rewriter) -> None:
         self._module = module
@@ -30,19 +30,22 @@ class FunctionCopies:
         self._functions = {op.sym_name: op for op in module.block.ops if isinstance(op, FuncOp)}
 
     def original(self, call: CallOp) -> FuncOp:
-        """What is called. A call in a copy that stands in no module yet means the same as before."""
+        """The callee of a call, also if the call is in a copy that is not in the module yet.
+
+        Raises a diagnostic if the module does not contain the callee, as in a nested module.
+        """
         function = self._functions.get(call.callee)
         if function is None:
             raise call.error(f"Failed to lookup function: {call.callee}")
         return function
 
     def copy_for(self, call: CallOp) -> None:
-        """Makes a call use a copy, made for it alone, of its function and of all that this calls.
+        """Copies the callee of a call, with copies of all its callees, and makes the call call the copy.
 
-        Copies of what is called get their names and places first. There has to be an end to it, which a
-        `CopyBudget` sees to.
+        Copies of callees are named and inserted first. The callee must not be recursive; `CopyBudget` ensures
+        that.
         """
-        # Calls whose callees are being copied, with the copy, and its calls still to be looked at.
+        # The calls whose callees are being copied, each with the copy and the remaining calls in it.
         path = [(call, *self._start(call))]
         while path:
             caller, copy, calls = path[-1]
@@ -55,7 +58,7 @@ class FunctionCopies:
             self._rewriter.set_attribute(caller, "callee", SymbolRef(copy.sym_name))
 
     def _start(self, call: CallOp) -> tuple[FuncOp, list[CallOp]]:
-        """A copy of what is called, not yet in the module, and the calls in it, last one first."""
+        """A copy of the callee that is not in the module yet, and the calls in it in reverse order."""
         function = self.original(call)
         copy = self._rewriter.clone(function)
         assert isinstance(copy, FuncOp)

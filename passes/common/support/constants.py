@@ -1,4 +1,4 @@
-"""Which operations compute constants, and copies of what such an operation is computed from."""
+"""Constant computations: which operations are constant, and copies of their backward slices."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from sdyopt.ir.value import OpResult, Value
 
 from .dialect_conversion import convert
 
-# Operations that are constant whatever is around them.
+# Operations that are constant by themselves.
 SOURCES = (ConstantOp, IotaOp)
 _NEEDS_STATIC_OPERANDS = (BroadcastInDimOp, ReshapeOp)
 
 
 def protect_constants(root: Op, rewriter: Rewriter) -> None:
-    """Puts constants of sdy, which nobody merges again, in place of those of stablehlo.
+    """Converts stablehlo constants to sdy constants, which folding does not merge.
 
-    This is a conversion, so all other operations are looked at, and folded if they can be.
+    As a dialect conversion, it also folds other operations where possible.
     """
-    convert(root, {}, rewriter, legal=(ConstantOp,))
+    convert(root, None, rewriter, legal=(ConstantOp,))
     for op in root.walk():
         if isinstance(op, StablehloConstantOp):
             rewriter.change_op_class(op, op.signature.cached(_protected))
@@ -40,18 +40,16 @@ def _protected(signature: OpSignature) -> OpSignature:
     return OpSignature(ConstantOp, ConstantOp.name, signature.attributes, (), signature.result_types)
 
 
-# --- What can be told from a form -----------------------------------------------------------------
+# --- Properties of operations ---------------------------------------------------------------------
 
 
 def is_pure(op: Op) -> bool:
-    """Whether an operation without regions may run at any time and any number of times.
-
-    One that does not know the sizes of its operands could find them wrong.
-    """
-    return is_memory_effect_free(op) and op.signature.cached(_knows_its_sizes)
+    """Whether an operation without regions has no memory effects and is speculatable."""
+    return is_memory_effect_free(op) and op.signature.cached(_is_speculatable)
 
 
-def _knows_its_sizes(signature: OpSignature) -> bool:
+def _is_speculatable(signature: OpSignature) -> bool:
+    """Whether the types rule out undefined behavior: dynamic sizes of operands could mismatch at run time."""
     if PURE in signature.op_class.traits or all(
         DYNAMIC not in _shape(type) for type in signature.operand_types
     ):
@@ -66,7 +64,7 @@ def _shape(type: Type) -> tuple[int, ...]:
     return type.shape if isinstance(type, RankedShape) else ()
 
 
-# --- Copies ---------------------------------------------------------------------------------------
+# --- Copies of computations -----------------------------------------------------------------------
 
 
 def grouped_values(root: Op) -> set[Value]:
@@ -76,34 +74,35 @@ def grouped_values(root: Op) -> set[Value]:
 
 @dataclass(frozen=True, slots=True)
 class ComputationCopier:
-    """Copies values, each by a copy of its operation from copies of all that this is made from.
+    """Copies values with their backward slices: the operations that they are computed from.
 
-    What `is_shared` is not copied. Each copy goes directly before its original; it is in the same sharding
-    groups as this, which is one of `grouped` if it is in any, and `copied` is told of it.
+    Values for which `is_shared` holds are not copied. A copy is inserted directly before its original. If the
+    original is in `grouped_values`, the copy joins its sharding groups. Every copy is passed to `after_copy`.
     """
 
     rewriter: Rewriter
     is_shared: Callable[[Value], bool]
-    grouped: Container[Value]
-    copied: Callable[[Op], None]
+    grouped_values: Container[Value]
+    after_copy: Callable[[Op], None]
 
     def copy(self, value: Value) -> Value:
+        """A copy of a value, or the value itself if it is shared."""
         if self.is_shared(value):
             return value
         assert isinstance(value, OpResult)
         copies: dict[Value, Value] = {}
-        # The values to be copied, each one needed by the one before it.
+        # The values on the path to the current one, each an operand of the operation before it.
         path = [value]
         while path:
-            needed = self._needed(path[-1].op, copies)
-            if needed is not None:
-                path.append(needed)
+            operand = self._uncopied_operand(path[-1].op, copies)
+            if operand is not None:
+                path.append(operand)
             else:
                 self._copy_one(path.pop(), copies)
         return copies[value]
 
-    def _needed(self, op: Op, copies: dict[Value, Value]) -> OpResult | None:
-        """The first operand that has to be copied before the operation can be."""
+    def _uncopied_operand(self, op: Op, copies: dict[Value, Value]) -> OpResult | None:
+        """The first operand that must be copied before the operation."""
         for use in op.operand_uses:
             value = use.value
             if isinstance(value, OpResult) and value not in copies and not self.is_shared(value):
@@ -113,8 +112,8 @@ class ComputationCopier:
     def _copy_one(self, value: OpResult, copies: dict[Value, Value]) -> None:
         copy = self.rewriter.clone(value.op, copies)
         self.rewriter.insert(copy, before=value.op)
-        self.copied(copy)
-        if value in self.grouped:
+        self.after_copy(copy)
+        if value in self.grouped_values:
             for user in list(value.users):
                 if isinstance(user, ShardingGroupOp):
                     self.rewriter.insert(self.rewriter.clone(user, copies), before=value.op)

@@ -1,15 +1,15 @@
-"""Replacing all operations of some classes, in the order of MLIR's dialect conversion.
+"""Dialect conversion: replaces all operations of some classes, in the order of MLIR's conversion driver.
 
-What one gets is the same as with one replacement after the other, but for the order in which values list
-their uses: first come those by new operations and by operations that were looked at, in program order, and
-results are put to use only when everything has been made. Later passes visit uses in this order, so it is
-kept. An operation that can be folded is folded on the way.
+The result is that of replacing the operations one after the other, except for the order of use lists, on
+which later passes depend: uses by new and by visited operations come first, in program order, and results are
+replaced only after all patterns have run. Operations that fold are folded on the way.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from sdyopt.ir.folding import fold
 from sdyopt.ir.operation import Op
@@ -17,69 +17,75 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.traits import CONSTANT_LIKE
 from sdyopt.ir.value import Value
 
-# (operation, its operands as they will be, rewriter) -> what to put in place of its results. New
-# operations stand before the old one.
-Convert = Callable[[Any, Sequence[Value], Rewriter], Sequence[Value]]
+ConvertedOp = TypeVar("ConvertedOp", bound=Op)
+
+
+@dataclass(frozen=True, slots=True)
+class ConversionPattern(Generic[ConvertedOp]):
+    """Converts the operations of one class.
+
+    `convert` takes an operation, its converted operands and the rewriter. It inserts new operations before
+    the old one and returns the replacements of its results. Operations for which `is_legal` holds are kept.
+    """
+
+    op_class: type[ConvertedOp]
+    convert: Callable[[ConvertedOp, Sequence[Value], Rewriter], Sequence[Value]]
+    is_legal: Callable[[ConvertedOp], bool] = lambda op: False
 
 
 def convert(
     root: Op,
-    patterns: Mapping[type[Op], Convert],
+    pattern: ConversionPattern[ConvertedOp] | None,
     rewriter: Rewriter,
     legal: Collection[type[Op]] = (),
-    is_legal: Callable[[Any], bool] = lambda op: False,
 ) -> None:
-    """Replaces the operations inside `root` that have a pattern.
-
-    Operations of `legal` classes, and those with a pattern for which `is_legal` holds, are not looked at.
-    """
+    """Converts the operations nested in `root` by a pattern, except those of `legal` classes."""
     replaced: dict[Op, Sequence[Value]] = {}
-    latest: dict[Value, Value] = {}
+    mapping: dict[Value, Value] = {}
     for op in list(root.walk()):
-        if type(op) in legal or (type(op) in patterns and is_legal(op)):
+        if type(op) in legal or (pattern and isinstance(op, pattern.op_class) and pattern.is_legal(op)):
             continue
         rewriter.refresh_uses(op)
-        values = _replacement(op, patterns, latest, rewriter)
+        values = _replacement(op, pattern, mapping, rewriter)
         if values is not None:
             replaced[op] = values
-            latest.update(zip(op.results, values, strict=True))
+            mapping.update(zip(op.results, values, strict=True))
     for op, values in replaced.items():
         for result, value in zip(op.results, values, strict=True):
-            rewriter.replace_all_uses(result, _in_the_end(value, latest, op))
+            rewriter.replace_all_uses(result, _final_value(value, mapping, op))
     for op in replaced:
         rewriter.erase(op)
 
 
-def _in_the_end(value: Value, latest: Mapping[Value, Value], op: Op) -> Value:
-    """What a value has become: a pattern may have looked past its operands, at what went as well."""
-    passed: set[Value] = set()
-    while value in latest:
-        if value in passed:
-            # In a graph region, where operations may use themselves.
-            raise op.op_error("cannot be replaced by what it is made of, which is itself")
-        passed.add(value)
-        value = latest[value]
+def _final_value(value: Value, mapping: Mapping[Value, Value], op: Op) -> Value:
+    """The replacement that is not replaced itself: a pattern may return a value that is replaced later."""
+    visited: set[Value] = set()
+    while value in mapping:
+        if value in visited:
+            # Possible in a graph region, where operations may use their own results.
+            raise op.op_error("cannot be replaced: its replacement is its own result")
+        visited.add(value)
+        value = mapping[value]
     return value
 
 
 def _replacement(
-    op: Op, patterns: Mapping[type[Op], Convert], latest: Mapping[Value, Value], rewriter: Rewriter
+    op: Op, pattern: ConversionPattern[ConvertedOp] | None, mapping: Mapping[Value, Value], rewriter: Rewriter
 ) -> Sequence[Value] | None:
     folded = _fold(op, rewriter)
     if folded is not None:
-        return [latest.get(value, value) for value in folded]
-    pattern = patterns.get(type(op))
-    if pattern is None:
+        return [mapping.get(value, value) for value in folded]
+    if pattern is None or not isinstance(op, pattern.op_class):
         return None
-    return pattern(op, [latest.get(value, value) for value in op.operands], rewriter)
+    return pattern.convert(op, [mapping.get(value, value) for value in op.operands], rewriter)
 
 
 def _fold(op: Op, rewriter: Rewriter) -> list[Value] | None:
-    """The values that an operation folds to, None if it does not fold to values."""
+    """The values that an operation folds to; None if it does not fold to values."""
     if op.fold is None or CONSTANT_LIKE in op.traits:
         return None
-    found = fold(op, rewriter)
-    while found is not None and not found:
-        found = fold(op, rewriter)  # changed in place, and now perhaps something to replace
-    values = [value for value in found or () if isinstance(value, Value)]
-    return values if found and len(values) == len(found) else None
+    folded = fold(op, rewriter)
+    while folded is not None and not folded:
+        folded = fold(op, rewriter)  # an empty result: folded in place, may fold again
+    values = [value for value in folded or () if isinstance(value, Value)]
+    return values if folded and len(values) == len(folded) else None

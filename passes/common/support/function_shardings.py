@@ -1,4 +1,4 @@
-"""The shardings that a function declares for its arguments and its results, and how to change them."""
+"""The argument and result shardings of a function."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from sdyopt.ir.types import Type
 
 
 def argument_shardings(function: FuncOp) -> ShardingPerValue | None:
-    """The shardings of all arguments, open ones for those that have none; None if there is nothing to say."""
+    """The shardings of all arguments, fully open for those without one; None if no argument has one."""
     return _completed(function, function.argument_attributes, function.function_type.inputs)
 
 
 def result_shardings(function: FuncOp) -> ShardingPerValue | None:
-    """The shardings of all results, open ones for those that have none; None if there is nothing to say."""
+    """The shardings of all results, fully open for those without one; None if no result has one."""
     return _completed(function, function.result_attributes, function.function_type.results)
 
 
-def transform_signature(
+def transform_function_shardings(
     function: FuncOp, transform: Callable[[TensorSharding, Type], TensorSharding], rewriter: Rewriter
 ) -> None:
-    """Puts `transform(sharding, type)` in place of every sharding of an argument or result."""
+    """Replaces every sharding of an argument or result with `transform(sharding, type)`."""
     signature = function.function_type
     for attributes, types, set_attribute in (
         (function.argument_attributes, signature.inputs, rewriter.set_argument_attribute),
@@ -42,10 +42,12 @@ def transform_signature(
 def _completed(
     function: FuncOp, attributes: Sequence[DictAttr], types: Sequence[Type]
 ) -> ShardingPerValue | None:
-    given = [_sharding(held) for held in attributes]
-    # That a value lives on one device says nothing about how others are split.
-    spread = (sharding for sharding in given if sharding is not None and not _is_maximal(sharding, function))
-    first = next(spread, None)
+    shardings = [_sharding(dictionary) for dictionary in attributes]
+    # Values without a sharding get the mesh of another one, but not a maximal mesh.
+    candidates = (
+        sharding for sharding in shardings if sharding is not None and not _is_maximal(sharding, function)
+    )
+    first = next(candidates, None)
     if first is None:
         return None
     mesh = first.mesh_or_ref
@@ -53,15 +55,15 @@ def _completed(
         tuple(
             [
                 fully_replicated(rank_of(type), mesh, is_closed=False) if sharding is None else sharding
-                for sharding, type in zip(given, types, strict=True)
+                for sharding, type in zip(shardings, types, strict=True)
             ]
         )
     )
 
 
 def _sharding(attributes: DictAttr) -> TensorSharding | None:
-    found = attributes.get(SHARDING)
-    return found if isinstance(found, TensorSharding) else None
+    sharding = attributes.get(SHARDING)
+    return sharding if isinstance(sharding, TensorSharding) else None
 
 
 def _is_maximal(sharding: TensorSharding, function: FuncOp) -> bool:

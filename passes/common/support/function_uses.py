@@ -1,4 +1,4 @@
-"""How often functions are referred to, and from where: kept up while calls are inlined."""
+"""The number of uses of each function, updated while calls are inlined."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from sdyopt.ir.symbols import is_public, symbol_references
 
 
 class FunctionUses:
-    """Counts symbols in what a module holds. What is not public may go with its last use."""
+    """Counts the symbol references in a module. A function that is not public is dead without uses."""
 
     def __init__(self, module: ModuleOp) -> None:
         self._all = _references(module)
         self._inside: dict[FuncOp, Counter[str]] = {}
 
     def recount(self, function: FuncOp) -> None:
-        """Counts what is in a function again, after something else edited it."""
+        """Updates the counts after another pass has edited a function."""
         old = self._inside.get(function)
         if old is not None:
             self._all.subtract(old)
@@ -30,31 +30,31 @@ class FunctionUses:
     def is_dead(self, function: FuncOp) -> bool:
         return not is_public(function) and self._all[function.sym_name] == 0
 
-    def has_last_use(self, function: FuncOp) -> bool:
-        """Whether the function can go with the one use that is left."""
+    def has_one_use(self, function: FuncOp) -> bool:
+        """Whether the function is dead after its one remaining use has been inlined."""
         return not is_public(function) and self._all[function.sym_name] == 1
 
-    def inlined(self, callee: FuncOp, caller: FuncOp, moved: bool) -> None:
-        """Counts what a call was replaced by: all that the callee refers to, or a copy of it."""
+    def record_inlining(self, callee: FuncOp, caller: FuncOp, is_moved: bool) -> None:
+        """Updates the counts after a callee's body, or a copy of it, has replaced a call."""
         inner = self._inside[callee]
         outer = self._inside[caller]
         outer.update(inner)
         outer[callee.sym_name] -= 1
         self._all[callee.sym_name] -= 1
-        if moved:
+        if is_moved:
             del self._inside[callee]
         else:
             self._all.update(inner)
 
 
 def _references(op: Op) -> Counter[str]:
-    """How often each symbol is named inside an operation."""
-    found: Counter[str] = Counter()
-    known: dict[Attribute, list[str]] = {}
+    """The number of references to each symbol in an operation and its regions."""
+    counts: Counter[str] = Counter()
+    names: dict[Attribute, list[str]] = {}
     for inner in op.walk():
         for attributes in (inner.inherent_attributes(), inner.attributes):
             if attributes.entries:
-                if attributes not in known:
-                    known[attributes] = [reference.root for reference in symbol_references(attributes)]
-                found.update(known[attributes])
-    return found
+                if attributes not in names:
+                    names[attributes] = [reference.root for reference in symbol_references(attributes)]
+                counts.update(names[attributes])
+    return counts

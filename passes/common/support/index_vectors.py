@@ -1,6 +1,6 @@
-"""The indices that gathers and scatters take: vectors along one dimension of a tensor of integers.
+"""Index vectors of gathers and scatters: the slices of an integer tensor along one dimension.
 
-Component number i of all vectors is often a tensor of its own, joined with the others by a concatenate.
+Each component of the vectors is often a tensor of its own, and a concatenate combines them.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from sdyopt.ir.value import Value
 
 
 def is_row_number(indices: Value, dimension: int, component: int) -> bool:
-    """Whether a component of the vectors along `dimension` is, row by row, the number of the row."""
-    joined = indices.defining_op
-    if isinstance(joined, ConcatenateOp):
-        if joined.dimension != dimension or component >= len(joined.inputs):
+    """Whether a component of the vectors along `dimension` equals the row number in every row."""
+    concatenate = indices.defining_op
+    if isinstance(concatenate, ConcatenateOp):
+        if concatenate.dimension != dimension or component >= len(concatenate.inputs):
             return False
-        indices = joined.inputs[component]
+        indices = concatenate.inputs[component]
     source = _source(indices).defining_op
     return isinstance(source, IotaOp) and source.iota_dimension == 0
 
 
 def _source(value: Value) -> Value:
-    """Where a value comes from, through operations that move elements, limit them or choose them."""
+    """The source of a value, through reshapes, broadcasts, clamps and selects."""
     while (op := value.defining_op) is not None:
         if isinstance(op, ReshapeOp | BroadcastInDimOp | ClampOp):
             value = op.operand
@@ -45,13 +45,17 @@ def _source(value: Value) -> Value:
 def without_component(
     indices: Value, dimension: int, component: int, before: Op, rewriter: Rewriter
 ) -> Value:
-    """The vectors along `dimension` without one of their components, made before an operation."""
+    """The vectors along `dimension` without one component, created before an operation."""
     type = indices.type
     assert isinstance(type, RankedTensor)
     count = type.shape[dimension]
-    joined = indices.defining_op
-    if isinstance(joined, ConcatenateOp) and joined.dimension == dimension and len(joined.inputs) == count:
-        kept = [value for index, value in enumerate(joined.inputs) if index != component]
+    definition = indices.defining_op
+    if (
+        isinstance(definition, ConcatenateOp)
+        and definition.dimension == dimension
+        and len(definition.inputs) == count
+    ):
+        kept = [value for index, value in enumerate(definition.inputs) if index != component]
     else:
         ranges = [(0, component), (component + 1, count)]
         kept = [

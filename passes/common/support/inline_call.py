@@ -1,6 +1,6 @@
-"""One call replaced by the body of the function, copied or, if nobody else calls it, moved.
+"""Inlining of a single call: the body of the callee is copied or, at its last use, moved.
 
-The order of new uses is that of MLIR, because it decides what later passes see first.
+New uses are created in MLIR's order, on which later passes depend.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from sdyopt.diagnostics.location import CallSite, Location, UnknownLoc
 from sdyopt.dialects.cf import BranchOp
-from sdyopt.dialects.func import CallOp, FuncOp
+from sdyopt.dialects.func import CallOp, FuncOp, ReturnOp
 from sdyopt.ir.block import Block, Region
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import Value
@@ -17,20 +17,20 @@ from sdyopt.ir.value import Value
 from .call_graph import calls_by_block
 
 
-def inline_call(call: CallOp, callee: FuncOp, rewriter: Rewriter, moves: bool) -> list[CallOp]:
-    """Puts the body of a function in place of a call; returns the calls in it.
+def inline_call(call: CallOp, callee: FuncOp, rewriter: Rewriter, move_body: bool) -> list[CallOp]:
+    """Replaces a call with the body of its callee; returns the calls in the body.
 
-    A body that is moved leaves the function without one.
+    With `move_body`, the callee has no body afterwards.
     """
-    blocks = _moved_blocks(call, callee, rewriter) if moves else _copied_blocks(call, callee, rewriter)
-    # A call that is nowhere leaves what takes its place where it was.
+    blocks = _moved_blocks(call, callee, rewriter) if move_body else _copied_blocks(call, callee, rewriter)
+    # Without a location of the call, operations keep their own.
     if not isinstance(call.location, UnknownLoc):
-        _locate(blocks, call.location, rewriter)
+        _add_call_sites(blocks, call.location, rewriter)
     calls = list(calls_by_block(blocks))
     if len(blocks) == 1:
-        _put_one(blocks[0], call, rewriter)
+        _inline_block(blocks[0], call, rewriter)
     else:
-        _put_several(blocks, call, rewriter)
+        _inline_blocks(blocks, call, rewriter)
     return calls
 
 
@@ -51,57 +51,57 @@ def _moved_blocks(call: CallOp, callee: FuncOp, rewriter: Rewriter) -> list[Bloc
     return moved.blocks
 
 
-# --- Where things come from -----------------------------------------------------------------
+# --- Source locations -----------------------------------------------------------------------
 
 
-def _locate(blocks: Sequence[Block], here: Location, rewriter: Rewriter) -> None:
-    """Adds where the call was to the locations of operations and arguments."""
-    known: dict[Location, Location] = {}
+def _add_call_sites(blocks: Sequence[Block], caller: Location, rewriter: Rewriter) -> None:
+    """Makes the locations of operations and arguments call-site locations."""
+    call_sites: dict[Location, Location] = {}
 
-    def called(location: Location) -> Location:
-        if location not in known:
-            known[location] = _called(location, here)
-        return known[location]
+    def at_call_site(location: Location) -> Location:
+        if location not in call_sites:
+            call_sites[location] = _call_site(location, caller)
+        return call_sites[location]
 
     for block in blocks:
         for argument in block.arguments:
-            argument.location = called(argument.location)
+            argument.location = at_call_site(argument.location)
         for child in block.ops:
             for op in child.walk():
-                rewriter.set_location(op, called(op.location))
+                rewriter.set_location(op, at_call_site(op.location))
                 for region in op.regions:
                     for argument in (a for inner in region.blocks for a in inner.arguments):
-                        argument.location = called(argument.location)
+                        argument.location = at_call_site(argument.location)
 
 
-def _called(location: Location, here: Location) -> Location:
-    """A location inside a body that was put in place of a call: the way there from the outermost call."""
-    way = []
+def _call_site(location: Location, caller: Location) -> Location:
+    """A location in an inlined body: `caller` becomes the outermost caller of its chain of call sites."""
+    callees = []
     while isinstance(location, CallSite):
-        way.append(location.callee)
+        callees.append(location.callee)
         location = location.caller
-    called = CallSite(location, here)
-    for callee in reversed(way):
-        called = CallSite(callee, called)
-    return called
+    call_site = CallSite(location, caller)
+    for callee in reversed(callees):
+        call_site = CallSite(callee, call_site)
+    return call_site
 
 
-# --- In place of the call -------------------------------------------------------------------
+# --- Blocks ---------------------------------------------------------------------------------
 
 
-def _put_one(block: Block, call: CallOp, rewriter: Rewriter) -> None:
-    """Puts a block before the call; what it returns takes the place of the results."""
-    end = block.last
-    assert end is not None and end.is_terminator, "a function ends with a terminator"
-    _replace_results(call.results, end.operands, rewriter)
-    rewriter.erase(end)
+def _inline_block(block: Block, call: CallOp, rewriter: Rewriter) -> None:
+    """Moves a block before the call; the operands of its terminator replace the results."""
+    terminator = block.last
+    assert terminator is not None and terminator.is_terminator, "the verifier requires a terminator"
+    _replace_results(call.results, terminator.operands, rewriter)
+    rewriter.erase(terminator)
     for op in block.ops:
         rewriter.move(op, before=call)
     rewriter.erase(call)
 
 
-def _put_several(blocks: list[Block], call: CallOp, rewriter: Rewriter) -> None:
-    """Puts blocks between what comes before the call and what comes behind it."""
+def _inline_blocks(blocks: list[Block], call: CallOp, rewriter: Rewriter) -> None:
+    """Splits the block of the call and inserts blocks between its two parts."""
     before = call.parent
     assert before is not None
     after = Block()
@@ -111,7 +111,7 @@ def _put_several(blocks: list[Block], call: CallOp, rewriter: Rewriter) -> None:
     _replace_results(call.results, values, rewriter)
     rewriter.insert_blocks([*blocks[1:], after], before)
     for block in blocks:
-        _go_on_to(after, block, rewriter)
+        _replace_return(block, after, rewriter)
     for op in blocks[0].ops:
         rewriter.move(op, at_end_of=before)
     rewriter.erase(call)
@@ -122,9 +122,9 @@ def _replace_results(results: Sequence[Value], values: Sequence[Value], rewriter
         rewriter.replace_all_uses(result, value)
 
 
-def _go_on_to(after: Block, block: Block, rewriter: Rewriter) -> None:
-    """Where a block returns, it goes on to what comes behind the call."""
-    end = block.last
-    if end is not None and end.signature.name == "func.return":
-        rewriter.create(BranchOp, end.operands, before=end, location=end.location, successors=[after])
-        rewriter.erase(end)
+def _replace_return(block: Block, successor: Block, rewriter: Rewriter) -> None:
+    """Replaces a return at the end of a block with a branch to a successor."""
+    op = block.last
+    if isinstance(op, ReturnOp):
+        rewriter.create(BranchOp, op.operands, before=op, location=op.location, successors=[successor])
+        rewriter.erase(op)

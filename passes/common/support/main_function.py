@@ -1,4 +1,4 @@
-"""The function that a program starts with."""
+"""The entry point of a module."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MAIN = "main"
 
 
 def main_function(module: ModuleOp) -> FuncOp:
-    """The only function, whatever it is called, or else the one that is called `main`."""
+    """The only function of a module, or else the function `@main`. Raises if there is neither."""
     functions = [op for op in module.block.ops if isinstance(op, FuncOp)]
     if len(functions) == 1:
         return functions[0]
@@ -17,7 +17,7 @@ def main_function(module: ModuleOp) -> FuncOp:
         if function.sym_name == MAIN:
             return function
     error = module.error(f"Failed to lookup function: {MAIN}")
-    error.diagnostic.operation = None  # which is the whole program
+    error.diagnostic.operation = None  # a note would print the whole program
     if functions:
-        raise error.help("Of several functions, one has to be the entry point: call it `@main`.")
-    raise error.help("There has to be a function directly in the module: the entry point.")
+        raise error.help("rename the entry point to `@main`")
+    raise error.help("add a function to the module as the entry point")

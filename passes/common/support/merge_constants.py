@@ -1,53 +1,57 @@
-"""Of several operations that make the same constant, or spread the same scalar, keep the first."""
+"""Merging of equal constants, and of equal broadcasts of one scalar."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from sdyopt.dialects.sdy.ops import ConstantOp
 from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
+from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.traits import CONSTANT_LIKE
-from sdyopt.ir.types import RankedShape
+from sdyopt.ir.types import RankedShape, Type
+from sdyopt.ir.value import Value
+
+# Of a broadcast, and of a constant.
+_Key = tuple[OpSignature, Value, DictAttr] | tuple[DictAttr, DictAttr]
 
 
 def is_constant(signature: OpSignature) -> bool:
-    """Whether an operation is a constant by itself."""
+    """Whether an operation is a constant."""
     return issubclass(signature.op_class, ConstantOp) or CONSTANT_LIKE in signature.op_class.traits
 
 
-def is_constant_or_expansion(signature: OpSignature) -> bool:
-    """Whether an operation is a constant by itself, or repeats the one element of its operand."""
+def is_constant_or_scalar_broadcast(signature: OpSignature) -> bool:
+    """Whether an operation is a constant or a broadcast of a scalar."""
     return is_constant(signature) or (
         issubclass(signature.op_class, BroadcastInDimOp) and _is_scalar(signature.operand_types[0])
     )
 
 
-def _is_scalar(type: object) -> bool:
+def _is_scalar(type: Type) -> bool:
     return isinstance(type, RankedShape) and type.rank == 0
 
 
-def merge(root: Op, is_candidate: Callable[[OpSignature], bool], rewriter: Rewriter) -> None:
-    """Replaces each candidate by the first one in its region that is the same, if there was one before.
+def merge_constants(root: Op, is_candidate: Callable[[OpSignature], bool], rewriter: Rewriter) -> None:
+    """Replaces each candidate with the first equal one in its region.
 
-    Constants are the same if their attributes are, whichever dialect they are of, and broadcasts if their
-    types and operands are too. Discardable attributes count, shardings among them.
+    Constants are equal if their attributes are equal, whatever their dialect; broadcasts if their signatures
+    and operands are equal too. Discardable attributes count, shardings included.
     """
     for region in root.regions:
-        first: dict[Any, Op] = {}
+        first_equal: dict[_Key, Op] = {}
         for block in region.blocks:
             for op in block.ops:
                 if op.regions:
-                    merge(op, is_candidate, rewriter)
+                    merge_constants(op, is_candidate, rewriter)
                 elif op.signature.cached(is_candidate):
-                    known = first.setdefault(_what_it_makes(op), op)
-                    if known is not op:
-                        rewriter.replace(op, known)
+                    first = first_equal.setdefault(_key(op), op)
+                    if first is not op:
+                        rewriter.replace(op, first)
 
 
-def _what_it_makes(op: Op) -> Any:
+def _key(op: Op) -> _Key:
     uses = op.operand_uses
     return (op.signature, uses[0].value, op.attributes) if uses else (op.signature.attributes, op.attributes)

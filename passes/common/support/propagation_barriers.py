@@ -1,4 +1,4 @@
-"""What comes through barriers to propagation, which stop shardings but leave the data as it is."""
+"""Propagation barriers: they stop propagation but do not change the value."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from sdyopt.dialects.sdy.ops import PropagationBarrierOp
 from sdyopt.ir.value import Value
 
 
-def value_before_barriers(value: Value, known: dict[Value, Value] | None = None) -> Value:
-    """The value that goes into the first of the barriers that this one comes through, or itself.
+def value_before_barriers(value: Value, cache: dict[Value, Value] | None = None) -> Value:
+    """The input of the first of a chain of barriers that ends in this value; the value itself without one.
 
-    `known` remembers answers for who asks often and leaves barriers alone: else a long row of them would be
-    gone through again for each. In a graph region barriers may be in a circle, of which any value will do.
+    With a `cache`, repeated queries on a long chain take linear time; barriers must not change meanwhile.
+    Barriers in a graph region may be cyclic; then the result is any of their values.
     """
-    known = {} if known is None else known
+    cache = {} if cache is None else cache
     passed: dict[Value, None] = {}
     while value not in passed and isinstance(barrier := value.defining_op, PropagationBarrierOp):
-        if value in known:
-            value = known[value]
+        if value in cache:
+            value = cache[value]
             break
         passed[value] = None
         value = barrier.input
-    known.update(dict.fromkeys(passed, value))
+    cache.update(dict.fromkeys(passed, value))
     return value

@@ -1,9 +1,9 @@
-"""Writes a program to a file in the middle of a pipeline, for those who look for where something changed.
+"""Writes the module to a numbered file in the middle of a pipeline, for debugging.
 
     03.after_propagation.mlir
 
-Files are numbered by their place in the pipeline. Without a directory, nothing is written. Named
-pipelines place this pass; help does not list it.
+The number is the position in the pipeline. Without a directory, nothing is written. Named pipelines contain
+this pass; help does not list it.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from sdyopt.registry import all_dialects, find_dialect, register
 
 @register("sdy-save-module", is_listed=False)
 class SaveModuleOp(Pass):
-    """sdy-save-module: write the program to a file, and change nothing.
+    """sdy-save-module: write the module to a file.
 
-    A part of pipelines with a dump directory. In their text it stands without its directory, as in C++; read
-    from such a text it writes nothing.
+    Part of pipelines with a dump directory. As in C++, pipeline text does not include the directory; a pass
+    that is parsed from text writes nothing.
     """
 
-    # No options: where to write is for a pipeline to say.
+    # Not options: the pipeline sets them.
     directory: str = ""
     file_name: str = ""
     index: int = 0
@@ -41,28 +41,28 @@ class SaveModuleOp(Pass):
             return False
         path = native_path(f"{self.directory}/{self.index:02}.{self.file_name}.mlir")
         dialects = DialectTable(find_dialect, all_dialects)
-        # In between, a program need not be valid. Then the short forms would not do.
+        # Between passes the program need not be valid; the custom assembly formats require that.
         is_valid = Verifier(dialects, AttributePrinter().type, print_for_note).is_valid(module)
         text = print_op(module, PrintOptions(generic=not is_valid))
         try:
             path.write_text(text, encoding="utf-8", errors="surrogateescape", newline="\n")
-        except OSError as problem:
-            # The file is a help for people; what they asked for does not depend on it. Nor does it help them
-            # to see all of the program here, as with other warnings.
-            message = f"error when writing file {from_native(str(path))}: {problem.strerror}"
+        except OSError as error:
+            # A warning, because the output does not depend on the file. It has no note, which would print the
+            # whole module.
+            message = f"error when writing file {from_native(str(path))}: {error.strerror}"
             emit(Diagnostic(Severity.WARNING, module.location, message))
         return False
 
 
 class ModuleDumps:
-    """Where a pipeline writes the program: places in one directory, numbered in order."""
+    """The module files of a pipeline: in one directory, numbered in order."""
 
     def __init__(self, directory: str = "", first: int = 0) -> None:
         self._directory = directory
         self.next_index = first
 
     def save(self, file_name: str) -> SaveModuleOp:
-        """The pass for the next place."""
+        """The pass that writes the next file."""
         index = self.next_index
         self.next_index += 1
         return SaveModuleOp(directory=self._directory, file_name=file_name, index=index)

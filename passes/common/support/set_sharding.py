@@ -1,4 +1,4 @@
-"""How to give a value a sharding, wherever it is kept."""
+"""Sets the sharding of a value, in whichever attribute it is stored."""
 
 from __future__ import annotations
 
@@ -18,45 +18,45 @@ from sdyopt.ir.value import BlockArgument, Value
 
 
 def set_sharding(value: Value, sharding: TensorSharding, rewriter: Rewriter) -> None:
-    """Gives a value a sharding; where there is no place to keep one, nothing happens.
+    """Sets the sharding of a value. Does nothing if the value cannot have one.
 
-    If the operation has other values that have no sharding yet, those get open ones.
+    If the operation has no shardings yet, its other values get fully open ones.
     """
-    held = shardable_value(value)
-    if held is None:
+    shardable = shardable_value(value)
+    if shardable is None:
         return
-    op, index = owning_op(held), held.index
+    op, index = owning_op(shardable), shardable.index
     if FUNCTION in op.traits:
         rewriter.set_argument_attribute(op, index, SHARDING, sharding)
     elif isinstance(op, ManualComputationOp | NamedComputationOp):
-        is_inside = isinstance(held, BlockArgument)
-        if is_inside and isinstance(op, ManualComputationOp):
+        is_input = isinstance(shardable, BlockArgument)
+        if is_input and isinstance(op, ManualComputationOp):
             sharding = with_manual_axes(sharding, op.in_shardings.shardings[index], op.manual_axes)
-        name, values = ("in_shardings", op.operands) if is_inside else ("out_shardings", op.results)
+        name, values = ("in_shardings", op.operands) if is_input else ("out_shardings", op.results)
         _set_one(op, name, values, index, sharding, rewriter)
     elif isinstance(op, ShardingOwner):
-        rewriter.set_attribute(op, _only_sharding(op), sharding)
+        rewriter.set_attribute(op, _sharding_attribute_name(op), sharding)
     else:
         _set_one(op, SHARDING, op.results, index, sharding, rewriter)
 
 
-def _only_sharding(op: Op) -> str:
-    """The attribute in which an operation with one result keeps its sharding."""
+def _sharding_attribute_name(op: Op) -> str:
+    """The attribute that stores the sharding of the only result of an sdy operation."""
     return "sharding" if "sharding" in op.fields else "out_sharding"
 
 
 def _set_one(
     op: Op, name: str, values: Sequence[Value], index: int, sharding: TensorSharding, rewriter: Rewriter
 ) -> None:
-    """Sets one of the shardings of `values`, which are all kept in one attribute."""
+    """Sets one of the shardings of `values`, which one attribute stores."""
     shardings = _all_shardings(op.attribute(name), values, sharding)
     shardings[index] = sharding
     rewriter.set_attribute(op, name, ShardingPerValue(tuple(shardings)))
 
 
 def _all_shardings(
-    held: Attribute | None, values: Sequence[Value], like: TensorSharding
+    attribute: Attribute | None, values: Sequence[Value], like: TensorSharding
 ) -> list[TensorSharding]:
-    if isinstance(held, ShardingPerValue) and len(held):
-        return list(held)
+    if isinstance(attribute, ShardingPerValue) and len(attribute):
+        return list(attribute)
     return [fully_replicated(rank_of(value.type), like.mesh_or_ref, is_closed=False) for value in values]

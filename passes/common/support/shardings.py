@@ -1,7 +1,7 @@
-"""The shardings of a program, and how to change all of them at once.
+"""Transformation of all shardings of a program.
 
-Most operations keep the shardings of their results in the discardable attribute `sdy.sharding`,
-functions one for each argument and result, and some operations of sdy in attributes of their own.
+Most operations store the shardings of their results in the discardable attribute `sdy.sharding`, functions
+one per argument and result, and some sdy operations in inherent attributes.
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ Transform = Callable[[TensorSharding], TensorSharding]
 
 
 def transform_shardings(root: Op, transform: Transform, rewriter: Rewriter) -> None:
-    """Puts `transform(sharding)` in place of every sharding of `root` and what is inside.
+    """Replaces every sharding of `root` and its nested operations with `transform(sharding)`.
 
-    `transform` is asked once for each different sharding, in the order in which they appear: those of
-    an operation before those inside it, of arguments before results.
+    `transform` is called once for each distinct sharding, in pre-order, arguments before results.
     """
     transformer = _Transformer(transform, rewriter)
     for op in root.walk():
@@ -32,7 +31,7 @@ def transform_shardings(root: Op, transform: Transform, rewriter: Rewriter) -> N
 
 
 class _Transformer:
-    """Remembers what came of what: a program has few shardings, and few dictionaries that hold them."""
+    """Transforms operations. Caches results: a program has few distinct shardings and dictionaries."""
 
     def __init__(self, transform: Transform, rewriter: Rewriter) -> None:
         self._transform = cache(transform)
@@ -41,22 +40,22 @@ class _Transformer:
 
     def visit(self, op: Op) -> None:
         if isinstance(op, FuncOp):
-            self._signature(op)
+            self._transform_function(op)
         elif isinstance(op, ShardingOwner):
-            self._inherent(op)
+            self._transform_inherent(op)
         elif SHARDING in op.attributes:
             self._rewriter.set_attributes(op, self._dictionary(op.attributes))
 
-    def _signature(self, function: FuncOp) -> None:
-        edit = self._rewriter
-        for index, held in enumerate(function.argument_attributes):
-            if SHARDING in held:
-                edit.set_argument_attribute(function, index, SHARDING, self._new(held[SHARDING]))
-        for index, held in enumerate(function.result_attributes):
-            if SHARDING in held:
-                edit.set_result_attribute(function, index, SHARDING, self._new(held[SHARDING]))
+    def _transform_function(self, function: FuncOp) -> None:
+        for attributes, set_attribute in (
+            (function.argument_attributes, self._rewriter.set_argument_attribute),
+            (function.result_attributes, self._rewriter.set_result_attribute),
+        ):
+            for index, dictionary in enumerate(attributes):
+                if SHARDING in dictionary:
+                    set_attribute(function, index, SHARDING, self._new(dictionary[SHARDING]))
 
-    def _inherent(self, op: Op) -> None:
+    def _transform_inherent(self, op: Op) -> None:
         for name, value in op.signature.attributes:
             self._rewriter.set_attribute(op, name, self._new(value))
 
@@ -64,7 +63,7 @@ class _Transformer:
         return attributes.with_entry(SHARDING, self._new(attributes[SHARDING]))
 
     def _new(self, attribute: Attribute) -> Attribute:
-        """An attribute with the shardings in it transformed; others as they are."""
+        """An attribute with transformed shardings; attributes of other kinds unchanged."""
         if isinstance(attribute, TensorSharding):
             return self._transform(attribute)
         if isinstance(attribute, ShardingPerValue):

@@ -1,1 +1,1 @@
-"""What `sdy-insert-explicit-reshards` is made of."""
+"""Helpers of `sdy-insert-explicit-reshards`: plans of reshards, their insertion, and unreduced axes."""

@@ -1,4 +1,4 @@
-"""Putting remedies into programs."""
+"""Insertion of reshards and all-reduces."""
 
 from __future__ import annotations
 
@@ -13,31 +13,30 @@ from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.insertion_point import InsertionPoint
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.value import OpOperand, OpResult
+from sdyopt.ir.value import BlockArgument, OpOperand, OpResult, Value
 
 from ...common.support.set_sharding import set_sharding
-from .insertion_points import insertion_point_after
-from .op_reshards import OpReshards
+from .reshard_plan import ReshardPlan
 
 
-def insert_op_reshards(op: Op, reshards: OpReshards, rewriter: Rewriter) -> None:
-    """Does what a remedy says to an operation and around it."""
-    for index, sharding in reshards.operands:
+def apply_plan(op: Op, plan: ReshardPlan, rewriter: Rewriter) -> None:
+    """Applies a plan: reshards operands, changes and reshards results, and all-reduces results."""
+    for index, sharding in plan.operands:
         reshard_use(op.operand_uses[index], sharding, {"before": op}, rewriter)
-    behind = insertion_point_after(op)
-    for index, sharding in reshards.results:
+    after_op = insertion_point_after(op)
+    for index, sharding in plan.results:
         result = op.results[index]
-        old = sharding_or_replicated(result, reshards.mesh_or_ref, is_closed=True)
-        _replace_uses_with(ReshardOp, result, {"sharding": old}, behind, rewriter)
+        old = sharding_or_replicated(result, plan.mesh_or_ref, is_closed=True)
+        _replace_uses_with(ReshardOp, result, {"sharding": old}, after_op, rewriter)
         set_sharding(result, sharding, rewriter)
-    if reshards.reduced_axes:
-        _insert_reduction(op, reshards, rewriter)
+    if plan.reduction_axes:
+        _all_reduce_results(op, plan, rewriter)
 
 
 def reshard_use(
     use: OpOperand, sharding: TensorSharding, insertion_point: InsertionPoint, rewriter: Rewriter
 ) -> None:
-    """Puts a reshard at a place for one use of a value."""
+    """Reshards a value for one of its uses."""
     value = use.value
     reshard = rewriter.create(
         ReshardOp,
@@ -50,13 +49,13 @@ def reshard_use(
     rewriter.set_operand(use, reshard.result)
 
 
-def _insert_reduction(op: Op, reshards: OpReshards, rewriter: Rewriter) -> None:
-    behind = insertion_point_after(op)
-    axes = AxisRefList(reshards.reduced_axes)
+def _all_reduce_results(op: Op, plan: ReshardPlan, rewriter: Rewriter) -> None:
+    after_op = insertion_point_after(op)
+    axes = AxisRefList(plan.reduction_axes)
     for result in op.results:
-        sharding = sharding_or_replicated(result, reshards.mesh_or_ref, is_closed=True)
+        sharding = sharding_or_replicated(result, plan.mesh_or_ref, is_closed=True)
         attributes = {"reduction_axes": axes, "out_sharding": sharding}
-        _replace_uses_with(AllReduceOp, result, attributes, behind, rewriter)
+        _replace_uses_with(AllReduceOp, result, attributes, after_op, rewriter)
 
 
 def _replace_uses_with(
@@ -66,8 +65,33 @@ def _replace_uses_with(
     insertion_point: InsertionPoint,
     rewriter: Rewriter,
 ) -> None:
-    """Makes an operation of a result, which all others use in its place."""
-    made = rewriter.create(
+    """Inserts an operation on a result, and replaces the other uses of the result with it."""
+    op = rewriter.create(
         op_class, [result], [result.type], attributes, location=result.lazy_location, **insertion_point
     )
-    rewriter.replace_uses_except(result, made.result, made)
+    rewriter.replace_uses_except(result, op.result, op)
+
+
+# --- Insertion points, at which several operations are inserted in order -----------------------------
+
+
+def insertion_point_after(op: Op) -> InsertionPoint:
+    """After an operation."""
+    if op.next is not None:
+        return {"before": op.next}
+    assert op.parent is not None
+    return {"at_end_of": op.parent}
+
+
+def insertion_point_after_definition(value: Value) -> InsertionPoint:
+    """The first point where a value can be used.
+
+    This may be the end of a block, because in a graph region uses may precede definitions.
+    """
+    if isinstance(value, BlockArgument):
+        first = value.owner.first
+        assert first is not None, "the block of an argument with uses has operations"
+        return {"before": first}
+    op = value.defining_op
+    assert op is not None
+    return insertion_point_after(op)

@@ -1,23 +1,21 @@
-"""Unreduced axes at one use of a value: summed over, or made, where the sharding that is wanted says so.
+"""Conversion of a used value to the unreduced axes that its user requires.
 
-    %0 : unreduced={"x"}, wanted is unreduced={}         ->  an all-reduce along "x"
-    %0 : replicated along "x", wanted unreduced={"x"}    ->  replicated-to-unreduced along "x"
-    %0 : split along "x", wanted unreduced={"x"}         ->  sharded-to-unreduced along "x"
-
-What is inserted is put at `place`.
+value unreduced={"x"}, required unreduced={}           ->  all-reduce along "x"
+value replicated along "x", required unreduced={"x"}   ->  replicated-to-unreduced along "x"
+value sharded along "x", required unreduced={"x"}      ->  sharded-to-unreduced along "x"
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 from sdyopt.dialects.sdy.axes import difference, sorted_and_merged
 from sdyopt.dialects.sdy.axis_lists import AxesPerDim, AxisRefList
 from sdyopt.dialects.sdy.collectives import AllReduceOp, ReplicatedToUnreducedOp, ShardedToUnreducedOp
 from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.mesh_op import MeshLookup
 from sdyopt.dialects.sdy.ops import ReshardOp
-from sdyopt.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
+from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.insertion_point import InsertionPoint
@@ -26,118 +24,116 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import OpOperand, Value
 from sdyopt.sharding.axis_lists import Axes, is_prefix
 
-MeshOf = Callable[[MeshOrRef], Mesh | None]
 
-
-def reduce_use(
+def all_reduce_use(
     use: OpOperand,
-    wanted: TensorSharding | None,
-    mesh_of: MeshOf,
+    required: TensorSharding | None,
+    mesh_of: MeshLookup,
     insertion_point: InsertionPoint,
     rewriter: Rewriter,
 ) -> TensorSharding | None:
-    """Sums over the unreduced axes of a used value that are not wanted so. Returns the new sharding."""
-    held = sharding_of(use.value)
-    if held is None or not held.unreduced_axes:
-        return held
-    mesh = mesh_of(held.mesh_or_ref)
-    assert mesh is not None, "shardings are verified with the meshes of their module"
-    if wanted is not None and mesh_of(wanted.mesh_or_ref) is not mesh:
+    """All-reduces a used value along its unreduced axes that are not required. Returns its new sharding."""
+    sharding = sharding_of(use.value)
+    if sharding is None or not sharding.unreduced_axes:
+        return sharding
+    mesh = mesh_of(sharding.mesh_or_ref)
+    assert mesh is not None, "the verifier requires the mesh of a sharding to exist"
+    if required is not None and mesh_of(required.mesh_or_ref) is not mesh:
         raise use.owner.error("source and user shardings have different meshes for unreduced axes.")
-    still = () if wanted is None else wanted.unreduced_axes
-    reduced = difference(held.unreduced_axes, still, mesh)
-    if not reduced:
-        return held
-    rest = difference(held.unreduced_axes, reduced, mesh)
-    sharding = TensorSharding(held.mesh_or_ref, held.dims, held.replicated_axes, rest)
-    attributes: dict[str, Attribute] = {"reduction_axes": AxisRefList(reduced), "out_sharding": sharding}
+    required_axes = () if required is None else required.unreduced_axes
+    reduction_axes = difference(sharding.unreduced_axes, required_axes, mesh)
+    if not reduction_axes:
+        return sharding
+    unreduced_axes = difference(sharding.unreduced_axes, reduction_axes, mesh)
+    new = TensorSharding(sharding.mesh_or_ref, sharding.dims, sharding.replicated_axes, unreduced_axes)
+    attributes: dict[str, Attribute] = {"reduction_axes": AxisRefList(reduction_axes), "out_sharding": new}
     rewriter.set_operand(use, _insert(AllReduceOp, use.value, attributes, use, insertion_point, rewriter))
-    return sharding
+    return new
 
 
 def unreduce_use(
     use: OpOperand,
-    wanted: TensorSharding | None,
-    mesh_of: MeshOf,
+    required: TensorSharding | None,
+    mesh_of: MeshLookup,
     insertion_point: InsertionPoint,
     rewriter: Rewriter,
 ) -> TensorSharding | None:
-    """Makes a used value unreduced along axes that are wanted so. Returns the new sharding, if there is one.
+    """Makes a used value unreduced along the required axes. Returns its new sharding; None without a change.
 
-    Axes that split a dimension further than wanted can be made unreduced at its end. Where that is not so,
-    a reshard comes first.
+    Axes that shard a dimension in addition to the required ones become unreduced if they are minor-most;
+    otherwise a reshard is inserted first.
     """
-    held = sharding_of(use.value)
-    if held is None or wanted is None or not wanted.unreduced_axes:
+    sharding = sharding_of(use.value)
+    if sharding is None or required is None or not required.unreduced_axes:
         return None
-    mesh = mesh_of(held.mesh_or_ref)
-    assert mesh is not None, "shardings are verified with the meshes of their module"
-    if mesh_of(wanted.mesh_or_ref) is not mesh:
+    mesh = mesh_of(sharding.mesh_or_ref)
+    assert mesh is not None, "the verifier requires the mesh of a sharding to exist"
+    if mesh_of(required.mesh_or_ref) is not mesh:
         raise use.owner.error(
             "Input and output shardings have different meshes. The result has non-empty unreduced axes."
         )
-    missing = difference(wanted.unreduced_axes, held.unreduced_axes, mesh)
+    missing = difference(required.unreduced_axes, sharding.unreduced_axes, mesh)
     if not missing:
         return None
-    if difference(held.unreduced_axes, wanted.unreduced_axes, mesh):
+    if difference(sharding.unreduced_axes, required.unreduced_axes, mesh):
         raise use.owner.error("Both input and output have unreduced axes that does not appear in the other.")
-    plan = _plan(held, wanted, missing, mesh)
-    value, found = use.value, held
-    if plan.is_reshard_needed:
-        found = held.with_dims(plan.dims)
-        value = _insert(ReshardOp, value, {"sharding": found}, use, insertion_point, rewriter)
-    from_copies = difference(missing, [axis for axes in plan.axes_per_dim for axis in axes], mesh)
-    if from_copies:
-        unreduced = sorted_and_merged((*held.unreduced_axes, *from_copies), mesh)
-        found = TensorSharding(held.mesh_or_ref, plan.dims, wanted.replicated_axes, unreduced)
-        attributes: dict[str, Attribute] = {"axes": AxisRefList(from_copies), "out_sharding": found}
+    plan = _plan(sharding, required, missing, mesh)
+    value, new = use.value, sharding
+    if plan.needs_reshard:
+        new = sharding.with_dims(plan.dims)
+        value = _insert(ReshardOp, value, {"sharding": new}, use, insertion_point, rewriter)
+    replicated = difference(missing, [axis for axes in plan.axes_per_dim for axis in axes], mesh)
+    if replicated:
+        unreduced = sorted_and_merged((*sharding.unreduced_axes, *replicated), mesh)
+        new = TensorSharding(sharding.mesh_or_ref, plan.dims, required.replicated_axes, unreduced)
+        attributes: dict[str, Attribute] = {"axes": AxisRefList(replicated), "out_sharding": new}
         value = _insert(ReplicatedToUnreducedOp, value, attributes, use, insertion_point, rewriter)
     if any(plan.axes_per_dim):
-        found = wanted
-        per_dim = AxesPerDim(tuple([AxisRefList(axes) for axes in plan.axes_per_dim]))
-        attributes = {"axes": per_dim, "out_sharding": found}
+        new = required
+        axes_per_dim = AxesPerDim(tuple([AxisRefList(axes) for axes in plan.axes_per_dim]))
+        attributes = {"axes": axes_per_dim, "out_sharding": new}
         value = _insert(ShardedToUnreducedOp, value, attributes, use, insertion_point, rewriter)
     rewriter.set_operand(use, value)
-    return found
+    return new
 
 
 class _Plan(NamedTuple):
-    """The axes of each dimension to be made unreduced, and how dimensions are split just before that."""
+    """The axes of each dimension that become unreduced, and the dimension shardings before that."""
 
     axes_per_dim: list[Axes]
     dims: tuple[DimensionSharding, ...]
-    is_reshard_needed: bool
+    needs_reshard: bool
 
 
-def _plan(held: TensorSharding, wanted: TensorSharding, missing: Axes, mesh: Mesh) -> _Plan:
+def _plan(sharding: TensorSharding, required: TensorSharding, missing: Axes, mesh: Mesh) -> _Plan:
     axes_per_dim: list[Axes] = []
     dims = []
-    is_reshard_needed = False
-    for old, new in zip(held.dims, wanted.dims, strict=True):
+    needs_reshard = False
+    for old, new in zip(sharding.dims, required.dims, strict=True):
         axes: Axes = ()
         dim = new
         if not is_prefix(new.axes, old.axes):
-            is_reshard_needed = True
+            needs_reshard = True
         elif new.axes != old.axes:
-            behind = _behind(new.axes, old.axes, mesh)
-            if difference(behind, missing, mesh):
-                is_reshard_needed = True
+            suffix = _suffix(new.axes, old.axes, mesh)
+            if difference(suffix, missing, mesh):
+                needs_reshard = True
             else:
-                axes, dim = behind, old
+                axes, dim = suffix, old
         axes_per_dim.append(axes)
         dims.append(dim)
-    return _Plan(axes_per_dim, tuple(dims), is_reshard_needed)
+    return _Plan(axes_per_dim, tuple(dims), needs_reshard)
 
 
-def _behind(beginning: Axes, axes: Axes, mesh: Mesh) -> Axes:
-    """What comes in a list of axes behind its beginning."""
-    count = len(beginning)
+def _suffix(prefix: Axes, axes: Axes, mesh: Mesh) -> Axes:
+    """The axes after a strict prefix of an axis list."""
+    count = len(prefix)
     rest = axes[count:]
-    if not beginning or beginning[-1] is axes[count - 1]:
+    if not prefix or prefix[-1] is axes[count - 1]:
         return rest
-    cut = axes[count - 1].suffix_without(beginning[-1], mesh)
-    assert cut is not None, "a strict beginning leaves something"
-    return (cut, *rest)
+    sub_axis = axes[count - 1].suffix_without(prefix[-1], mesh)
+    assert sub_axis is not None, "the prefix is strict"
+    return (sub_axis, *rest)
 
 
 def _insert(

@@ -25,7 +25,8 @@ from sdyopt.sharding.axis_lists import Axes, is_prefix
 from sdyopt.sharding.propagation.propagation_step import StepResult
 from sdyopt.sharding.sharding_projection import TensorProjection
 
-from ...common.support.sharding_origins import Origins, last_step
+from ...common.support.constraint_debug_info import last_step
+from ...common.support.sharding_origins import ShardingOrigins
 from .propagation_sites import PropagationSite
 
 
@@ -48,7 +49,7 @@ class DebugInfoRecorder:
 
     def __init__(self, module: ModuleOp, has_origins: bool, has_edges: bool, rewriter: Rewriter) -> None:
         self._rewriter = rewriter
-        self._origins = Origins(module, rewriter) if has_origins else None
+        self._origins = ShardingOrigins(module, rewriter) if has_origins else None
         self._has_edges = has_edges
         # For each operation its edges, with the first step that used each.
         self._edges: dict[Op, dict[_Edge, int]] = {}

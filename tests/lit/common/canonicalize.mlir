@@ -1,7 +1,7 @@
 // RUN: sdy-opt %s -canonicalize | filecheck %s
 // RUN: sdy-opt %s -canonicalize=top-down=false | filecheck %s
 
-// Equal constants become one; all constants stand at the top, the last one first.
+// Equal constants are merged; all constants move to the top, in reverse order.
 // CHECK-LABEL: func.func @equal_constants
 func.func @equal_constants(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NEXT: %[[TWO:.*]] = stablehlo.constant dense<2.000000e+00>
@@ -18,7 +18,7 @@ func.func @equal_constants(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %most : tensor<4xf32>
 }
 
-// A constant leaves regions that can use what is around them.
+// A constant moves out of regions that are not isolated from above.
 // CHECK-LABEL: func.func @constants_of_a_loop
 func.func @constants_of_a_loop(%start: tensor<i32>) -> tensor<i32> {
   // CHECK-NEXT: %[[ONE:.*]] = stablehlo.constant dense<1>
@@ -39,7 +39,7 @@ func.func @constants_of_a_loop(%start: tensor<i32>) -> tensor<i32> {
   return %end : tensor<i32>
 }
 
-// It stays in those that cannot, where equal ones become one as well.
+// It stays in an isolated region, where equal constants are merged as well.
 // CHECK-LABEL: func.func @constants_of_an_isolated_region
 func.func @constants_of_an_isolated_region(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NEXT: sdy.named_computation
@@ -56,7 +56,7 @@ func.func @constants_of_an_isolated_region(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %y : tensor<4xf32>
 }
 
-// What nobody uses goes, and what only that used; what might have an effect stays.
+// Dead operations are erased transitively; operations with effects are kept.
 // CHECK-LABEL: func.func @useless
 func.func @useless(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NEXT: %[[KEPT:.*]] = stablehlo.negate %arg0
@@ -70,7 +70,7 @@ func.func @useless(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
 
-// An operation with regions is useless if nobody uses it and nothing in it has an effect.
+// An operation with regions is dead if it is unused and nothing in it has an effect.
 // CHECK-LABEL: func.func @useless_case
 func.func @useless_case(%which: tensor<i32>, %x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NEXT: return %arg1
@@ -81,7 +81,7 @@ func.func @useless_case(%which: tensor<i32>, %x: tensor<4xf32>) -> tensor<4xf32>
   return %x : tensor<4xf32>
 }
 
-// A function that is a constant is called by its name.
+// An indirect call of a constant function becomes a direct call.
 // CHECK-LABEL: func.func @known_function
 func.func @known_function(%x: tensor<4xf32>, %which: tensor<i32>) -> tensor<4xf32> {
   // CHECK-NEXT: call @useless_case(%arg1, %arg0)
@@ -90,7 +90,7 @@ func.func @known_function(%x: tensor<4xf32>, %which: tensor<i32>) -> tensor<4xf3
   return %0 : tensor<4xf32>
 }
 
-// A cast there and back again is none.
+// Two inverse casts cancel.
 // CHECK-LABEL: func.func @casts
 func.func @casts(%x: i32) -> i32 {
   // CHECK-NEXT: return %arg0

@@ -1,7 +1,7 @@
-// Whole blocks and their arguments, without the simplifications of branches.
+// Merging of blocks and of their arguments, without simplification of branches.
 // RUN: sdy-opt %s -canonicalize='region-simplify=aggressive enable-patterns=none' --allow-unregistered-dialect | filecheck %s
 
-// Blocks that use different values get these as arguments when they become one; equal ones once.
+// Merged blocks get arguments for their different operands; equal ones share an argument.
 // CHECK-LABEL: func.func @almost_equal_blocks
 func.func @almost_equal_blocks(%condition: i1, %x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK:      cf.cond_br %arg0, ^bb1(%arg1 : tensor<4xf32>), ^bb1(%arg2 : tensor<4xf32>)
@@ -17,7 +17,7 @@ func.func @almost_equal_blocks(%condition: i1, %x: tensor<4xf32>, %y: tensor<4xf
   return %1 : tensor<4xf32>
 }
 
-// An argument that is always handed the same value is that value.
+// An argument that is always the same value is replaced with it.
 // CHECK-LABEL: func.func @handed_the_same
 func.func @handed_the_same(%condition: i1, %x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK:      cf.cond_br %arg0, ^bb1, ^bb2(%arg1 : tensor<4xf32>)
@@ -33,7 +33,7 @@ func.func @handed_the_same(%condition: i1, %x: tensor<4xf32>, %y: tensor<4xf32>)
   return %0 : tensor<4xf32>
 }
 
-// If nobody knows what a branch hands over, nothing can be handed over by it.
+// Blocks are not merged if a predecessor's terminator is not a known branch.
 // CHECK-LABEL: func.func @unknown_branch
 func.func @unknown_branch(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NEXT: "test.branch"()[^bb1, ^bb2]
@@ -44,7 +44,7 @@ func.func @unknown_branch(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
 
-// Blocks that have become one may make others equal.
+// Merged blocks may make other blocks equal.
 // CHECK-LABEL: func.func @in_turn
 func.func @in_turn(%condition: i1, %x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NEXT:   cf.cond_br %arg0, ^bb1, ^bb1

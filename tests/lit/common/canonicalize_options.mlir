@@ -8,7 +8,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// Patterns are chosen by their labels, or by dialect; constants are merged in any case.
+// Patterns are selected by label or dialect; constants are merged in any case.
 // CHECK-LABEL:      func.func @labels
 // RESHARD-LABEL:    func.func @labels
 // COLLECTIVE-LABEL: func.func @labels
@@ -38,7 +38,7 @@ func.func @labels(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]
   return %second, %sliced : tensor<4xf32>, tensor<4xf32>
 }
 
-// Equal operations are merged only if asked for.
+// Equal operations are merged only if the option is set.
 // CHECK-LABEL: func.func @equal_operations
 // CSE-LABEL:   func.func @equal_operations
 func.func @equal_operations(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
@@ -53,7 +53,7 @@ func.func @equal_operations(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
 
-// Without rounds nothing happens.
+// Without iterations nothing changes.
 // NOTHING-LABEL: func.func @no_rounds
 func.func @no_rounds() {
   // NOTHING-NEXT: stablehlo.constant

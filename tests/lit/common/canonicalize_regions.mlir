@@ -4,7 +4,7 @@
 // RUN: sdy-opt %s -canonicalize=region-simplify=disabled --allow-unregistered-dialect \
 // RUN:   | filecheck %s --check-prefixes=CHECK,DISABLED
 
-// Blocks that cannot be reached go.
+// Unreachable blocks are erased.
 // CHECK-LABEL: func.func @unreachable_blocks
 func.func @unreachable_blocks(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NEXT: return
@@ -16,7 +16,7 @@ func.func @unreachable_blocks(%x: tensor<4xf32>) -> tensor<4xf32> {
   "test.branch"()[^loop] : () -> ()
 }
 
-// So do arguments of blocks that nobody uses, unless it is known what is handed to them.
+// Dead block arguments are erased if all predecessors are known branches.
 // CHECK-LABEL: func.func @unused_arguments
 func.func @unused_arguments(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK:           test.branch
@@ -29,7 +29,7 @@ func.func @unused_arguments(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %used : tensor<4xf32>
 }
 
-// What is handed to an argument that nobody uses goes with it.
+// Values that are passed to dead arguments only are erased with them.
 // CHECK-LABEL: func.func @handed_over_for_nothing
 func.func @handed_over_for_nothing(%x: i32, %y: i32, %condition: i1) -> i32 {
   // NORMAL:     cf.cond_br %arg2, ^bb1, ^bb2(%arg1 : i32)
@@ -43,7 +43,7 @@ func.func @handed_over_for_nothing(%x: i32, %y: i32, %condition: i1) -> i32 {
   return %used : i32
 }
 
-// Equal blocks become one.
+// Equal blocks are merged.
 // CHECK-LABEL: func.func @equal_blocks
 func.func @equal_blocks(%x: tensor<4xf32>) -> tensor<4xf32> {
   // NORMAL:          "test.branch"()[^bb1, ^bb2]
@@ -64,7 +64,7 @@ func.func @equal_blocks(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
 
-// Values that are needed only by each other are not needed. They can stand only where order does not count.
+// Values that only use each other are dead. This requires a graph region.
 // CHECK-LABEL: module @needed_by_each_other
 module @needed_by_each_other {
   // NORMAL-NEXT:     }

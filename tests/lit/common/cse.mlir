@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// The first of several equal operations stays, and whoever used the others uses it.
+// The first of equal operations replaces the others.
 // CHECK-LABEL: func.func @equal_operations
 func.func @equal_operations(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   // CHECK-NEXT: %[[SUM:.*]] = stablehlo.add %arg0, %arg1
@@ -12,7 +12,7 @@ func.func @equal_operations(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
 
-// What uses equal values may be equal in turn.
+// Users of equal values may become equal.
 // CHECK-LABEL: func.func @chains
 func.func @chains(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   // CHECK-NEXT: %[[ONE:.*]] = stablehlo.constant
@@ -25,7 +25,7 @@ func.func @chains(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   return %2, %3 : tensor<4xf32>, tensor<4xf32>
 }
 
-// An attribute makes a difference, whatever it says; so does the order of operands.
+// All attributes are compared, and the order of operands.
 // CHECK-LABEL: func.func @different_operations
 func.func @different_operations(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
   // CHECK-COUNT-3: stablehlo.add
@@ -35,7 +35,7 @@ func.func @different_operations(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor
   return %0, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
-// Only what has no effect is merged: a reshard, but not a constraint, which is there to be seen.
+// Only operations without effects are merged: a reshard, but not a constraint.
 // CHECK-LABEL: func.func @effects
 func.func @effects(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
   // CHECK-NEXT: %[[MOVED:.*]] = sdy.reshard
@@ -49,7 +49,7 @@ func.func @effects(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4
   return %0, %1, %2, %3 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
-// Operations with regions are equal if what they hold is.
+// Operations with equal regions are equal.
 // CHECK-LABEL: func.func @equal_regions
 func.func @equal_regions(%x: tensor<4x4xf32>, %zero: tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
   // CHECK-NEXT: %[[SUM:.*]] = stablehlo.reduce(%arg0 init: %arg1) applies stablehlo.add
@@ -61,7 +61,7 @@ func.func @equal_regions(%x: tensor<4x4xf32>, %zero: tensor<f32>) -> (tensor<4xf
   return %0, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
-// Inside a region one finds what is around it, but not what is in a region beside it.
+// Operations around a region are available in it, operations in a sibling region are not.
 // CHECK-LABEL: func.func @scopes
 func.func @scopes(%which: tensor<i32>, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   // CHECK-NEXT: %[[SUM:.*]] = stablehlo.add
@@ -83,7 +83,7 @@ func.func @scopes(%which: tensor<i32>, %x: tensor<4xf32>) -> (tensor<4xf32>, ten
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
 
-// Inside an isolated region one does not.
+// Operations around an isolated region are not available in it.
 // CHECK-LABEL: func.func @isolated
 func.func @isolated(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   // CHECK-NEXT: %[[ONE:.*]] = stablehlo.constant
@@ -98,7 +98,7 @@ func.func @isolated(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
 
-// An unused operation goes. What only that used stays, because nobody looks at it again.
+// A dead operation is erased. Its operands are not visited again.
 // CHECK-LABEL: func.func @unused
 func.func @unused(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NEXT: stablehlo.negate

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -cse --allow-unregistered-dialect | filecheck %s
 
-// A block finds what is in blocks that are always run before it, and not what might have been.
+// Operations in dominating blocks are available, operations in other blocks are not.
 // CHECK-LABEL: func.func @dominance
 func.func @dominance(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NEXT: %[[SUM:.*]] = stablehlo.add
@@ -22,7 +22,7 @@ func.func @dominance(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %4 : tensor<4xf32>
 }
 
-// In a graph a use may stand before both operations; that use stays as it is, and so do both.
+// In a graph region a use may precede both operations; then both are kept.
 // CHECK-LABEL: module @graph
 module @graph {
   // CHECK-NEXT: %[[USE:.*]] = stablehlo.negate %[[SECOND:.*]] :
@@ -36,7 +36,7 @@ module @graph {
   %3 = stablehlo.constant dense<1.0> : tensor<4xf32>
 }
 
-// What is not registered might be isolated, and might have effects.
+// An unregistered operation may be isolated and may have effects.
 // CHECK-LABEL: func.func @unregistered
 func.func @unregistered(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
   // CHECK-NEXT: stablehlo.negate %arg0

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -cse --mlir-print-debuginfo | filecheck %s
 
-// The operation that stays keeps its location.
+// The first operation keeps its location.
 // CHECK-LABEL: func.func @known
 func.func @known(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   // CHECK-NEXT: stablehlo.negate {{.*}} loc(#[[FIRST:.*]])
@@ -9,7 +9,7 @@ func.func @known(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
 
-// If it has none it gets that of the other one.
+// If it has none, it gets the location of the other one.
 // CHECK-LABEL: func.func @unknown
 func.func @unknown(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   // CHECK-NEXT: stablehlo.negate {{.*}} loc(#[[SECOND:.*]])

@@ -1,7 +1,7 @@
 // RUN: sdy-opt %s -inline | filecheck %s
 // RUN: sdy-opt %s -inline -mlir-print-debuginfo -mlir-print-local-scope | filecheck %s --check-prefix=PLACE
 
-// A private function goes when the last call of it has gone, and so does one that nobody calls.
+// A private function is erased after its last call has been inlined, and if it has no calls.
 // CHECK-NOT: func.func private @double
 // CHECK-NOT: func.func private @unused
 func.func private @double(%a: tensor<4xf32>) -> tensor<4xf32> {
@@ -12,7 +12,7 @@ func.func private @unused(%a: tensor<4xf32>) -> tensor<4xf32> {
   return %a : tensor<4xf32>
 }
 
-// Both calls are replaced. The location of what takes their place has the place of the call in it.
+// Both calls are inlined. The locations of inlined operations contain the call site.
 // CHECK-LABEL: func.func @calls
 // PLACE-LABEL: func.func @calls
 func.func @calls(%a: tensor<4xf32>) -> tensor<4xf32> {
@@ -25,7 +25,7 @@ func.func @calls(%a: tensor<4xf32>) -> tensor<4xf32> {
   return %1 : tensor<4xf32>
 }
 
-// Others may call a public function.
+// A public function is kept.
 // CHECK-LABEL: func.func @public
 func.func @public(%a: tensor<4xf32>) -> tensor<4xf32> {
   return %a : tensor<4xf32>
@@ -38,7 +38,7 @@ func.func @calls_public(%a: tensor<4xf32>) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 
-// A function in itself would never end.
+// A function is not inlined into itself.
 // CHECK-LABEL: func.func @recursive
 func.func @recursive(%a: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NEXT: call @recursive
@@ -46,7 +46,7 @@ func.func @recursive(%a: tensor<4xf32>) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 
-// Who says so is not inlined, be it the function or the call.
+// `no_inline` on the function or on the call is respected.
 // CHECK-LABEL: func.func private @stays
 func.func private @stays(%a: tensor<4xf32>) -> tensor<4xf32> attributes {no_inline} {
   return %a : tensor<4xf32>
@@ -61,7 +61,7 @@ func.func @no_inline(%a: tensor<4xf32>) -> tensor<4xf32> {
   return %1 : tensor<4xf32>
 }
 
-// A body of several blocks is put between the two halves of the caller's.
+// A body with several blocks is inserted between the two parts of the caller's block.
 func.func private @choose(%p: i1, %a: f32) -> f32 {
   cf.cond_br %p, ^then, ^else
 ^then:
@@ -84,7 +84,7 @@ func.func @blocks(%p: i1, %a: f32) -> f32 {
   return %1 : f32
 }
 
-// A function that calls itself is inlined nowhere, and neither is one that calls its caller.
+// A function that calls itself or its caller is not inlined.
 // CHECK-LABEL: func.func @calls_recursive
 func.func @calls_recursive(%a: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NEXT: call @recursive
@@ -106,7 +106,7 @@ func.func @fro_and_to() {
   return
 }
 
-// The way through several calls starts at the outermost one; arguments of blocks come along.
+// Call sites are ordered from the outermost call; locations of block arguments have them too.
 func.func private @innermost(%a: tensor<4xf32>) -> tensor<4xf32> {
   %0 = sdy.named_computation<"body">(%a) (%b: tensor<4xf32> loc("argument")) {
     sdy.return %b : tensor<4xf32>
@@ -127,8 +127,8 @@ func.func @outermost(%a: tensor<4xf32>) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 
-// Functions in a circle are inlined into each other in turns, but none into itself. A body in which others
-// stand already comes with them, so that the way around is in @around_1 several times.
+// Functions of a cycle are inlined into each other, but none into itself. A body may already contain inlined
+// operations, so @around_1 contains the cycle several times.
 // CHECK-LABEL: func.func @around_1
 func.func @around_1(%a: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NEXT:         stablehlo.negate %arg0
@@ -160,7 +160,7 @@ func.func private @around_3(%a: tensor<4xf32>) -> tensor<4xf32> {
   return %1 : tensor<4xf32>
 }
 
-// What is visible in nested symbol tables is not public either, and goes.
+// A function with nested visibility is not public, so it is erased too.
 // CHECK-NOT: @nested
 func.func nested @nested(%a: tensor<4xf32>) -> tensor<4xf32> {
   return %a : tensor<4xf32>

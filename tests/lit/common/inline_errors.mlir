@@ -1,7 +1,7 @@
 // RUN: sdy-opt %s -inline -verify-diagnostics
 
-// A function is verified each time it has been simplified. The first that is invalid, because of what was put
-// into it, ends the pass: the calls in @second stay.
+// A function is verified after each simplification. The first invalid one, because of operations inlined into
+// it, stops the pass: the calls in @second are kept.
 sdy.mesh @mesh = <["x"=2]>
 func.func private @callee(%a: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{'stablehlo.negate' op result - operates on axis "x" which is already bound by a parent sdy.manual_computation op}}

@@ -1,7 +1,7 @@
 // RUN: sdy-opt %s -inline -mlir-print-ir-after=canonicalize 2>&1 | filecheck %s
 
-// The passes that simplify functions in between are passes like others: the callee is simplified before it is
-// inlined, the caller before and after.
+// The passes of the default pipeline are instrumented: the callee is simplified before it is inlined, the caller
+// before and after.
 // CHECK-COUNT-3: IR Dump After CanonicalizerPass: canonicalize
 // CHECK-NOT:     IR Dump
 func.func private @callee(%a: tensor<8xf32>) -> tensor<8xf32> {

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -strip-debuginfo --mlir-print-debuginfo --mlir-print-local-scope | filecheck %s
 
-// Nothing says any longer where it comes from: operations, arguments of functions and of blocks.
+// Locations of operations, function arguments and block arguments become unknown.
 // CHECK-LABEL: func.func @nowhere(%arg0: tensor<i32> loc(unknown))
 func.func @nowhere(%x: tensor<i32> loc("argument")) -> tensor<i32> {
   // CHECK-NEXT: stablehlo.while(%iterArg = %arg0) : tensor<i32> attributes {source = loc("kept")}
@@ -10,7 +10,7 @@ func.func @nowhere(%x: tensor<i32> loc("argument")) -> tensor<i32> {
   // CHECK-NEXT: } loc(unknown)
   // CHECK-NEXT: return {{.*}} loc(unknown)
   // CHECK-NEXT: } loc(unknown)
-  // A location that is the value of an attribute is not where something comes from.
+  // A location that is the value of an attribute is kept.
   %0 = stablehlo.while(%i = %x) : tensor<i32> attributes {source = loc("kept")}
   cond {
     %1 = stablehlo.compare LT, %i, %i : (tensor<i32>, tensor<i32>) -> tensor<i1> loc("condition")

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -symbol-dce -split-input-file --allow-unregistered-dialect | filecheck %s
 
-// Private functions that nobody calls go, even if they call each other.
+// Private functions that are not called by live ones are removed, even if they call each other.
 // CHECK-NOT: @unused
 // CHECK-NOT: @caller
 // CHECK:     func.func private @used
@@ -23,7 +23,7 @@ func.func private @callee() {
 
 // -----
 
-// A name may stand anywhere in an attribute, of any operation.
+// References may be nested in any attribute of any operation.
 // CHECK:      stablehlo.custom_call @x() {called_computations = [@in_list]}
 // CHECK-NEXT: func.func private @in_list
 // CHECK:      func.func @main() attributes {test.names = {name = @in_dictionary}}
@@ -37,13 +37,13 @@ func.func private @unused() { return }
 
 // -----
 
-// A mesh is public, so it stays.
+// A mesh is public.
 // CHECK: sdy.mesh @mesh
 sdy.mesh @mesh = <["x"=2]>
 
 // -----
 
-// Nobody outside of a program can see into it: what is nested goes if nobody inside refers to it.
+// The outermost module is not visible from outside: unreferenced nested symbols are removed.
 // CHECK:      module @library
 // CHECK-NEXT:   func.func nested @used
 // CHECK:        func.func @public
@@ -57,7 +57,7 @@ func.func @main() attributes {test.name = @library::@used} { return }
 
 // -----
 
-// A reference to something private in another table is none, and keeps nothing on its way.
+// A reference to a private symbol of another table is invalid and keeps nothing alive.
 // CHECK:      module {
 // CHECK-NEXT:   func.func @main
 module @library attributes {sym_visibility = "private"} {
@@ -67,7 +67,7 @@ func.func @main() attributes {test.name = @library::@hidden} { return }
 
 // -----
 
-// Names are looked up from the innermost table.
+// Names are looked up in the innermost table first.
 // CHECK:      module @inner
 // CHECK-NEXT:   func.func @main
 // CHECK:        func.func private @helper
@@ -83,13 +83,13 @@ func.func private @helper() { return }
 
 // -----
 
-// What is not registered is no symbol.
+// An unregistered operation is not a symbol.
 // CHECK: "test.thing"
 "test.thing"() {sym_name = "thing", sym_visibility = "private"} : () -> ()
 
 // -----
 
-// One name may mean different symbols in different tables, however late it turns out that both are used.
+// One name may refer to different symbols in different tables.
 // CHECK:      module @library
 // CHECK-NEXT:   func.func nested @entry
 // CHECK:        func.func private @helper

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s --pass-pipeline='builtin.module(any(symbol-dce))' -split-input-file --verify-diagnostics --allow-unregistered-dialect
 
-// Only what holds symbols can be cleared of them. All functions are told.
+// The pass requires a symbol table. Every function is reported.
 // expected-error @+1 {{'func.func' op  was scheduled to run under SymbolDCE, but does not define a symbol table}}
 func.func @function() {
   return
@@ -12,7 +12,7 @@ func.func @other_function() {
 
 // -----
 
-// An operation that is not registered might be a symbol table, in which names mean something else.
+// An unregistered operation might be a symbol table.
 module {
   module {
     // expected-error @+1 {{operation contains potentially unknown symbol table, meaning that we can't reliable compute symbol uses}}

@@ -5,7 +5,7 @@
 // HELP-NEXT:   --verify-diagnostics[=all|only-expected]
 // HELP:      Passes:
 // HELP-NEXT:   -canonicalize
-// HELP-NEXT:     own simplifications
+// HELP-NEXT:     patterns
 // HELP-NEXT:       top-down=bool
 // HELP:      Pipelines:
 // HELP:      Exit codes: 0: success
@@ -13,7 +13,7 @@
 // The manual is the docstring of the pass's file, followed by its anchor and its options.
 // RUN: sdy-opt --help-pass sdy-close-shardings | filecheck %s --check-prefix=MANUAL
 // RUN: sdy-opt --help-pass=-sdy-close-shardings | filecheck %s --check-prefix=MANUAL
-// MANUAL:      sdy-close-shardings: say that no dimension may be split any further.
+// MANUAL:      sdy-close-shardings: close every dimension sharding.
 // MANUAL:      becomes
 // MANUAL:      Runs on builtin.module.
 
@@ -21,7 +21,7 @@
 // OPTIONS:      Runs on any operation.
 // OPTIONS:      Options:
 // OPTIONS:        max-iterations=int {{.*}}
-// OPTIONS-NEXT:   simplifying regions (default: 10)
+// OPTIONS-NEXT:   region simplification (default: 10)
 
 // RUN: sdy-opt --list-passes | filecheck %s --check-prefix=LIST
 // LIST:  Passes:

@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// Open dimensions are closed, and axes need not be said to be replicated any longer.
+// All dimensions are closed, and explicitly replicated axes are dropped.
 // CHECK-LABEL: func.func @operation
 func.func @operation(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   // CHECK-NEXT: stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
@@ -10,7 +10,7 @@ func.func @operation(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   return %0 : tensor<4x4xf32>
 }
 
-// Unreduced axes and priorities stay.
+// Unreduced axes and priorities are kept.
 // CHECK-LABEL: func.func @the_rest_stays
 func.func @the_rest_stays(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   // CHECK-NEXT: stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}p1, {}], unreduced={"y"}>]>}
@@ -18,7 +18,7 @@ func.func @the_rest_stays(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   return %0 : tensor<4x4xf32>
 }
 
-// Arguments and results of functions have shardings of their own.
+// Function arguments and results.
 // CHECK-LABEL: func.func @signature
 // CHECK-SAME:    %arg0: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}
 // CHECK-SAME:    %arg1: tensor<4xf32>)
@@ -28,7 +28,7 @@ func.func @signature(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x
   return %x, %y : tensor<4xf32>, tensor<4xf32>
 }
 
-// So have results of one operation.
+// All results of an operation.
 // CHECK-LABEL: func.func @several_results
 func.func @several_results(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   // CHECK-NEXT: sdy.sharding_per_value<[<@mesh, [{"x"}]>, <@mesh, [{}]>]>
@@ -36,7 +36,7 @@ func.func @several_results(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) 
   return %0#0, %0#1 : tensor<4xf32>, tensor<4xf32>
 }
 
-// Operations of sdy keep them in attributes of their own.
+// Operations of sdy, which store shardings in inherent attributes.
 // CHECK-LABEL: func.func @sdy_operations
 func.func @sdy_operations(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NEXT: sdy.sharding_constraint %arg0 <@mesh, [{"x"}]>
@@ -52,7 +52,7 @@ func.func @sdy_operations(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %3 : tensor<4xf32>
 }
 
-// Computations have them for what goes in and for what comes out.
+// Inputs and outputs of computations.
 // CHECK-LABEL: func.func @computations
 func.func @computations(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NEXT: sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x", "y"}]>] manual_axes={"x"}

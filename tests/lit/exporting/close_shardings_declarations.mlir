@@ -2,6 +2,6 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// A function that is only declared has shardings, too.
+// Arguments and results of a declaration.
 // CHECK: func.func private @declared(tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>})
 func.func private @declared(tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}]>}) -> (tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}]>})

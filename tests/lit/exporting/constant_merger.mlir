@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2]>
 
-// Equal constants become one if they are sharded alike.
+// Equal constants with equal shardings are merged.
 // CHECK-LABEL: func.func @constants
 // CHECK-NEXT: %0 = sdy.constant dense<1.000000e+00> : tensor<8xf32>
 // CHECK-NEXT: %1 = sdy.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} dense<1.000000e+00>
@@ -14,7 +14,7 @@ func.func @constants() -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
   return %0, %1, %2 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
 
-// Broadcasts are not merged, even of scalars that are.
+// Broadcasts are not merged, not even of scalars.
 // CHECK-LABEL: func.func @broadcasts
 // CHECK-NEXT: %0 = sdy.constant dense<1.000000e+00> : tensor<f32>
 // CHECK-NEXT: %1 = stablehlo.broadcast_in_dim %0
@@ -28,7 +28,7 @@ func.func @broadcasts() -> (tensor<8xf32>, tensor<8xf32>) {
   return %1, %3 : tensor<8xf32>, tensor<8xf32>
 }
 
-// Each region keeps its own.
+// Constants are merged within one region only.
 // CHECK-LABEL: func.func @regions
 // CHECK: %0 = sdy.constant
 // CHECK: %2 = sdy.constant

@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// The first of equal constants stays, and the users of the others use it.
+// The first of equal constants replaces the others.
 // CHECK-LABEL: func.func @equal
 // CHECK-NEXT: %0 = sdy.constant dense<1.000000e+00> : tensor<8xf32>
 // CHECK-NEXT: %1 = stablehlo.add %arg0, %0
@@ -16,7 +16,7 @@ func.func @equal(%a: tensor<8xf32>) -> tensor<8xf32> {
   return %3 : tensor<8xf32>
 }
 
-// Constants that are sharded in different ways stay apart; those that are sharded alike become one.
+// Constants with different shardings are kept apart.
 // CHECK-LABEL: func.func @sharded
 // CHECK-NEXT: %0 = sdy.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} dense<1.000000e+00>
 // CHECK-NEXT: %1 = sdy.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} dense<1.000000e+00>
@@ -28,7 +28,7 @@ func.func @sharded() -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
   return %0, %1, %2 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
 
-// Which dialect writes a constant makes no difference; which value and type it has does.
+// The dialect of a constant does not matter; its value and type do.
 // CHECK-LABEL: func.func @dialects
 // CHECK-NEXT: %cst = stablehlo.constant dense<2.000000e+00> : tensor<f32>
 // CHECK-NEXT: %[[SHAPED:.*]] = stablehlo.constant dense<2.000000e+00> : tensor<4xf32>
@@ -40,7 +40,7 @@ func.func @dialects() -> (tensor<f32>, tensor<f32>, tensor<4xf32>) {
   return %0, %1, %2 : tensor<f32>, tensor<f32>, tensor<4xf32>
 }
 
-// Broadcasts of one scalar to one type are merged in the same way.
+// Broadcasts of one scalar to one type are merged too.
 // CHECK-LABEL: func.func @broadcasts
 // CHECK-NEXT: %0 = stablehlo.broadcast_in_dim %arg0, dims = [] : (tensor<f32>) -> tensor<4x8xf32>
 // CHECK-NEXT: %1 = stablehlo.broadcast_in_dim %arg0, dims = [] : (tensor<f32>) -> tensor<8xf32>
@@ -55,7 +55,7 @@ func.func @broadcasts(%a: tensor<f32>, %b: tensor<f32>)
   return %0, %1, %2, %3 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<8xf32>, tensor<4x8xf32>
 }
 
-// What two equal constants are spread to is equal as soon as they are one.
+// Broadcasts of two equal constants are equal after the constants are merged.
 // CHECK-LABEL: func.func @broadcasts_of_constants
 // CHECK-NEXT: %0 = sdy.constant
 // CHECK-NEXT: %1 = stablehlo.broadcast_in_dim %0
@@ -68,7 +68,7 @@ func.func @broadcasts_of_constants() -> (tensor<8xf32>, tensor<8xf32>) {
   return %1, %3 : tensor<8xf32>, tensor<8xf32>
 }
 
-// Iotas, broadcasts of more than a scalar, and what is computed from constants, are nobody's copies.
+// Iotas, broadcasts of non-scalars and operations on constants are not merged.
 // CHECK-LABEL: func.func @others
 // CHECK-COUNT-2: stablehlo.iota
 // CHECK-COUNT-2: stablehlo.broadcast_in_dim %arg0
@@ -87,7 +87,7 @@ func.func @others(%a: tensor<4xf32>)
   return %0, %1, %2, %3, %5, %6 : tensor<4xi32>, tensor<4xi32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<8xf32>, tensor<8xf32>
 }
 
-// A constant inside a region is merged with those of this region only.
+// A constant inside a region is merged with constants of that region only.
 // CHECK-LABEL: func.func @regions
 // CHECK-NEXT: %0 = sdy.constant dense<1.000000e+00> : tensor<f32>
 // CHECK: %2 = sdy.constant dense<1.000000e+00> : tensor<f32>

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -split-input-file -sdy-constant-or-scalar-merger -verify-diagnostics
 
-// The blocks of a region are not told apart, and one branch does not run before the other.
+// The blocks of a region count as one, but one branch does not dominate the other.
 func.func @branches(%p: i1) -> tensor<f32> {
   cf.cond_br %p, ^yes, ^no
 ^yes:
@@ -15,7 +15,7 @@ func.func @branches(%p: i1) -> tensor<f32> {
 
 // -----
 
-// One value may be read as two types. The pass looks at the value.
+// Equal dense values of different types are merged, because result types are not compared.
 func.func @read_as_two_types() -> (tensor<2xi8>, tensor<2x!quant.uniform<i8:f32, 5.0e-01>>) {
   %0 = stablehlo.constant() <{value = dense<1> : tensor<2xi8>}> : () -> tensor<2xi8>
   %1 = stablehlo.constant() <{value = dense<1> : tensor<2xi8>}> : () -> tensor<2x!quant.uniform<i8:f32, 5.0e-01>>

@@ -1,7 +1,7 @@
 // RUN: sdy-opt %s -split-input-file -sdy-constant-or-scalar-splitter -sdy-basic-propagate -sdy-constant-or-scalar-merger | filecheck %s
 
-// Every use has a constant of its own during propagation. Afterwards those that came to be sharded alike are
-// one again, where the first of them stands.
+// Every use has its own constant during propagation. Afterwards those with equal shardings are merged into
+// the first of them.
 
 sdy.mesh @mesh = <["x"=2]>
 
@@ -23,7 +23,7 @@ func.func @constant(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
 
 sdy.mesh @mesh = <["x"=2]>
 
-// The same goes for what a scalar is spread to.
+// The same for broadcasts of a scalar.
 // CHECK-LABEL: func.func @broadcast
 // CHECK-NEXT: %0 = stablehlo.broadcast_in_dim %arg1, dims = [] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", ?}]>]>}
 // CHECK-NEXT: %1 = stablehlo.broadcast_in_dim %arg1, dims = [] : (tensor<f32>) -> tensor<8xf32>

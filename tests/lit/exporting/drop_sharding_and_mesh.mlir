@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -sdy-drop-sharding-and-mesh | filecheck %s
 
-// Nobody mentions a mesh or a sharding any longer; everything else stays.
+// All meshes and shardings are removed; other attributes are kept.
 // CHECK-NOT: mesh
 // CHECK-NOT: sharding
 

@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2]>
 
-// What is sharded by an operation stays sharded, and its mesh is gone.
+// An sdy operation keeps its sharding, whose mesh is erased.
 func.func @reshard(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{'sdy.reshard' op unknown mesh: @mesh}}
   %0 = sdy.reshard %x <@mesh, [{"x"}]> : tensor<4xf32>

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -sdy-drop-sharding-rules | filecheck %s
 
-// Rules go, other attributes stay.
+// Sharding rules are removed, other attributes are kept.
 // CHECK-LABEL: func.func @rules
 func.func @rules(%x: tensor<4x8xf32>, %y: tensor<8x2xf32>) -> tensor<4x2xf32> {
   // CHECK-NEXT: stablehlo.dot %arg0, %arg1 : (
@@ -10,7 +10,7 @@ func.func @rules(%x: tensor<4x8xf32>, %y: tensor<8x2xf32>) -> tensor<4x2xf32> {
   return %1 : tensor<4x2xf32>
 }
 
-// A rule that a user wrote stays.
+// A custom rule is kept.
 // CHECK-LABEL: func.func @custom
 func.func @custom(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NEXT: stablehlo.custom_call @foo(%arg0) {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=4}, custom>}
@@ -18,7 +18,7 @@ func.func @custom(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 
-// Rules of operations in regions go, too.
+// Rules of nested operations are removed too.
 // CHECK-LABEL: func.func @regions
 func.func @regions(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK:      stablehlo.negate %{{.*}} : tensor<4xf32>

@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// The body becomes a function at the end; it has the shardings of the inputs, the call those of the outputs.
+// The body becomes a function with the input shardings; the call gets the output shardings.
 // CHECK-LABEL: func.func @caller
 // CHECK-NEXT:    %0 = call @doubled(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : (tensor<8xf32>) -> tensor<8xf32>
 // CHECK-NEXT:    return %0
@@ -21,7 +21,7 @@ func.func @caller(%a: tensor<8xf32>) -> tensor<8xf32> {
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// Data-flow edges know better, and are gone afterwards. What has no edge, or none with a sharding, is open.
+// The shardings of data-flow edges take precedence. A value whose edge is missing or unsharded is open.
 // CHECK-LABEL: func.func @edges
 // CHECK-NEXT:    %0:2 = call @swapped(%arg0, %arg1) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{?}]>, <@mesh, [{"y"}]>]>}
 // CHECK-NEXT:    return %0#0, %0#1
@@ -39,7 +39,7 @@ func.func @edges(%a: tensor<8xf32>, %b: tensor<8xf32>) -> (tensor<8xf32>, tensor
 
 // -----
 
-// A name is given once: others get a number. Those inside come before what they are in.
+// Names are made unique by numbers. Inner computations become functions first.
 // CHECK-LABEL: func.func @taken
 // CHECK-NEXT:    call @taken_1(
 // CHECK-NEXT:    call @free_2(
@@ -64,7 +64,7 @@ func.func private @taken_0()
 
 // -----
 
-// Other attributes go to the call, except the thread, which is the function's.
+// Other attributes move to the call, the execution thread to the function.
 // CHECK-LABEL: func.func @attributes
 // CHECK-NEXT:    call @on_host() {mhlo.frontend_attributes = {speed = "slow"}} : () -> ()
 // CHECK:       func.func private @on_host() attributes {execution_thread = "host", sdy.original_func_name = "on_host"} {

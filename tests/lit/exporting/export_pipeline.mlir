@@ -15,7 +15,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// What was there for propagation goes: edges, groups, open dimensions, rules. A constraint becomes a reshard.
+// Edges, groups, open dimensions and rules are removed. A constraint becomes a reshard.
 // CHECK-LABEL: func.func @main(
 // CHECK-SAME:    %arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}
 // CHECK-NEXT:    %0 = stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
@@ -35,14 +35,14 @@ func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", 
   return %3 : tensor<8x8xf32>
 }
 
-// Three elements on two devices would not be the same number on each.
+// Three elements cannot be divided evenly between two devices.
 // CHECK-LABEL:  func.func private @uneven(%arg0: tensor<3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>})
 // UNEVEN-LABEL: func.func private @uneven(%arg0: tensor<3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
 func.func private @uneven(%a: tensor<3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}]>}) {
   return
 }
 
-// Copies of a constant that are sharded alike are one again.
+// Copies of a constant with equal shardings are merged.
 // CHECK-LABEL: func.func private @constants
 // CHECK-NEXT:    %0 = sdy.constant
 // CHECK-NEXT:    return %0, %0

@@ -10,7 +10,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// A sum over "x" of which each device needs a part along "x" only: that is a reduce-scatter.
+// An all-reduce along "x" followed by an all-slice along "x" becomes a reduce-scatter.
 // CHECK-LABEL: func.func @main
 // CHECK-NEXT:    %0 = stablehlo.dot %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}
 // CHECK-NEXT:    %1 = sdy.reduce_scatter [{"x"}, {}] %0 out_sharding=<@mesh, [{"x"}, {}]>
@@ -25,7 +25,7 @@ func.func @main(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {
   return %0 : tensor<8x8xf32>
 }
 
-// Of two reshards in a row, only the last one costs anything.
+// Of two consecutive reshards, the first is removed.
 // CHECK-LABEL: func.func private @in_a_row
 // CHECK-NEXT:    %0 = sdy.all_to_all [{"x"}: 0->1] %arg0 out_sharding=<@mesh, [{}, {"x"}]>
 // CHECK-NEXT:    return %0

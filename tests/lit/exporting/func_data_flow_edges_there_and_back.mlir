@@ -1,7 +1,7 @@
 // RUN: sdy-opt %s -sdy-add-func-data-flow-edges -sdy-basic-propagate -sdy-propagate-to-func-results -sdy-sink-func-data-flow-edges | filecheck %s
 
-// How calls and functions share what propagation finds out: the axis of @main's argument goes through both
-// calls of @twice, to its argument, its result, and what @main returns.
+// Propagation between calls and functions: the axis of @main's argument propagates through both calls of
+// @twice, to its argument, its result, and the result of @main.
 
 sdy.mesh @mesh = <["x"=2]>
 

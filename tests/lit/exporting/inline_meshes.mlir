@@ -1,13 +1,13 @@
 // RUN: sdy-opt %s -sdy-inline-meshes | filecheck %s
 
-// The names of meshes are gone.
+// Mesh symbols are erased.
 // CHECK-NOT: sdy.mesh
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 sdy.mesh @reversed = <["x"=2], device_ids=[1, 0]>
 sdy.mesh @one_device = <[], device_ids=[3]>
 sdy.mesh @empty = <[]>
 
-// Every sharding has the mesh itself in place of its name.
+// Every sharding has the mesh in place of its name.
 // CHECK-LABEL: func.func @names
 // CHECK-SAME:    %arg0: tensor<4xf32> {sdy.sharding = #sdy.sharding<mesh<["x"=2, "y"=2]>, [{"x"}]>}
 // CHECK-SAME:    -> (tensor<4xf32> {sdy.sharding = #sdy.sharding<mesh<["x"=2], device_ids=[1, 0]>, [{"x", ?}]>})
@@ -22,7 +22,7 @@ func.func @names(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>
   return %2 : tensor<4xf32>
 }
 
-// A mesh that stands there already stays.
+// A mesh that is inlined already is kept.
 // CHECK-LABEL: func.func @inlined
 // CHECK-SAME:    %arg0: tensor<4xf32> {sdy.sharding = #sdy.sharding<mesh<["z"=4]>, [{"z"}]>}
 func.func @inlined(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<mesh<["z"=4]>, [{"z"}]>}) {

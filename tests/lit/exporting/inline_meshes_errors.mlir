@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2]>
 
-// Replica groups know meshes by name only.
+// Replica groups refer to meshes by name only.
 func.func @replica_groups(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{'stablehlo.all_reduce' op replica_groups: mesh symbol 'mesh' not found}}
   %0 = "stablehlo.all_reduce"(%x) ({

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -sdy-inline-meshes | filecheck %s
 
-// Names mean the meshes of the outermost module; others keep theirs.
+// Only meshes of the outermost module are inlined.
 // CHECK: module @inner
 // CHECK-NEXT: sdy.mesh @own = <["y"=2]>
 // CHECK-NEXT: func.func @f(%arg0: tensor<4xf32> {sdy.sharding = #sdy.sharding<@own, [{"y"}]>})

@@ -1,11 +1,11 @@
 // RUN: sdy-opt %s -sdy-update-non-divisible-input-output-shardings -sdy-remove-sub-axes-in-input-output-shardings -sdy-close-shardings | filecheck %s
 
-// As in the export pipeline: first dimensions are divided, which may leave parts of axes; then inputs and
-// outputs of the entry point lose those where dimensions are open; and last, all dimensions are closed.
+// As in the export pipeline: first shards are made even, which may leave sub-axes; then sub-axes are removed
+// from open dimensions of the entry point; at last all dimensions are closed.
 
 sdy.mesh @mesh = <["x"=4, "y"=2]>
 
-// A quarter of six is a half of it at most. The user is free to ask for that; propagation is not.
+// Four shards of six elements become two. A closed dimension keeps the sub-axis, an open one does not.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: (%arg0: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2}]>},
 // CHECK-SAME: %arg1: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>},
@@ -19,7 +19,7 @@ func.func @main(
   return %open : tensor<6xf32>
 }
 
-// Between functions there may be parts of axes.
+// Functions other than the entry point keep sub-axes.
 // CHECK-LABEL: func.func private @inner
 // CHECK-SAME: (%arg0: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2}]>})
 // CHECK-NEXT: stablehlo.abs %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}

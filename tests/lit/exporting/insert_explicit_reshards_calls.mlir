@@ -10,8 +10,8 @@ func.func private @silent(%a: tensor<8xf32>) -> tensor<8xf32> {
   return %a : tensor<8xf32>
 }
 
-// What is passed comes to be sharded as the argument is; one that says nothing takes what is replicated. That
-// the result of a call differs from what the function returns is a matter for -sdy-insert-func-call-reshards.
+// Call operands are resharded to the argument shardings, and replicated for an unsharded argument. Results of
+// calls are left to -sdy-insert-func-call-reshards.
 // CHECK-LABEL: func.func @caller
 // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{?}]>
 // CHECK-NEXT: %1 = sdy.reshard %arg0 <@mesh, [{"x"}]>
@@ -22,7 +22,7 @@ func.func @caller(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]
   return %0 : tensor<8xf32>
 }
 
-// So it is for a function of which no argument says anything.
+// The same for a function none of whose arguments is sharded.
 // CHECK-LABEL: func.func @silently
 // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{}]>
 // CHECK-NEXT: %1 = call @silent(%0) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>}

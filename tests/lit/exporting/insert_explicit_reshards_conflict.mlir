@@ -3,14 +3,14 @@
 
 sdy.mesh @mesh = <["x"=4, "y"=2]>
 
-// The example of the manual: both operands want "x". The larger one keeps it, and what it contracts is summed.
+// The example of the manual: both operands are sharded along "x". The larger one keeps it.
 // CHECK-LABEL: func.func @dot
 // CHECK-NEXT:    %[[LHS:.*]] = sdy.reshard %arg0 <@mesh, [{}, {"y"}]>
 // CHECK-NEXT:    %[[DOT:.*]] = stablehlo.dot %[[LHS]], %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>}
 // CHECK-NEXT:    %[[SUM:.*]] = sdy.all_reduce {"y"} %[[DOT]] out_sharding=<@mesh, [{}, {"x"}]>
 // CHECK-NEXT:    %[[OUT:.*]] = sdy.reshard %[[SUM]] <@mesh, [{"x"}, {}]>
 // CHECK-NEXT:    return %[[OUT]]
-// The default form leaves the conflict to others.
+// The default version leaves the conflict.
 // DEFAULT-LABEL: func.func @dot
 // DEFAULT-NEXT:    %0 = stablehlo.dot %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
 // DEFAULT-NEXT:    return %0

@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// What goes into a loop, and what its body returns, comes to be sharded as the loop's result is.
+// Initial values of a loop, and values that its body returns, are resharded to the shardings of its results.
 // CHECK-LABEL: func.func @loop
 // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{"x"}]>
 // CHECK-NEXT: %1 = stablehlo.while(%iterArg = %0)
@@ -28,7 +28,7 @@ func.func @loop(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}
   return %0 : tensor<8xf32>
 }
 
-// So does what each branch returns. The reshard stands behind the value, though that is outside the branch.
+// So is the value that a branch returns. The reshard is inserted after its definition, outside the branch.
 // CHECK-LABEL: func.func @branches
 // CHECK-NEXT: %0 = sdy.reshard %arg1 <@mesh, [{"x"}]>
 // CHECK-NEXT: %1 = "stablehlo.case"(%arg0) ({
@@ -46,7 +46,7 @@ func.func @branches(%i: tensor<i32>, %a: tensor<8xf32> {sdy.sharding = #sdy.shar
   return %0 : tensor<8xf32>
 }
 
-// The operand of a manual computation as it says, with manual axes. What its body returns, without them.
+// Operands of a manual computation are resharded with manual axes, values that its body returns without.
 // CHECK-LABEL: func.func @manual
 // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{"x"}, {}]>
 // CHECK-NEXT: %1 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{"x"}, {"y"}]>] manual_axes={"x"} (%arg1: tensor<4x8xf32>) {
@@ -64,7 +64,7 @@ func.func @manual(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"
   return %0 : tensor<8x8xf32>
 }
 
-// A named computation that says nothing about an operand takes it replicated.
+// An operand of a named computation without input shardings is replicated.
 // CHECK-LABEL: func.func @named
 // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{}]>
 // CHECK-NEXT: %1 = sdy.named_computation<"name">(%0) out_shardings=[<@mesh, [{"x"}]>] (%arg1: tensor<8xf32>) {
@@ -79,7 +79,7 @@ func.func @named(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>
   return %0 : tensor<8xf32>
 }
 
-// For each operand of a barrier the result in its place counts.
+// An operand of a barrier is resharded to the sharding of its result.
 // CHECK-LABEL: func.func @barrier
 // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{"x"}]>
 // CHECK-NEXT: %1:2 = stablehlo.optimization_barrier {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>, <@mesh, [{"y"}]>]>} %0, %arg1

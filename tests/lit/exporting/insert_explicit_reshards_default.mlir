@@ -2,8 +2,8 @@
 
 sdy.mesh @mesh = <["x"=4, "y"=4]>
 
-// The operands agree, the columns of the result do not: "x" there is what has to be summed over, and %rhs is
-// split along "y". To compute columns split along "y" is less work, and "x" in place of "y" moves the result only.
+// The operands are compatible; the columns of the result are sharded along the reduction axis "x", those of
+// %rhs along "y". Sharding the result along "y" computes less, and resharding it moves the result only.
 // CHECK-LABEL: func.func @better_result
 // CHECK-NEXT: %0 = stablehlo.dot %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"y"}]>]>}
 // CHECK-NEXT: %1 = sdy.reshard %0 <@mesh, [{}, {"x"}]>
@@ -13,7 +13,7 @@ func.func @better_result(%lhs: tensor<4x32xf32> {sdy.sharding = #sdy.sharding<@m
   return %0 : tensor<4x8xf32>
 }
 
-// %rhs is not split where the result is: that is a reduce-scatter, and stays one.
+// %rhs is not sharded in the dimension of the conflict: a reduce-scatter is possible.
 // CHECK-LABEL: func.func @reduce_scatter
 // CHECK-NEXT: %0 = stablehlo.dot %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>}
 // CHECK-NEXT: return %0
@@ -22,7 +22,7 @@ func.func @reduce_scatter(%lhs: tensor<4x32xf32> {sdy.sharding = #sdy.sharding<@
   return %0 : tensor<4x8xf32>
 }
 
-// The result is larger than %rhs, so that moving it would cost more.
+// The result is larger than %rhs, so resharding it would cost more.
 // CHECK-LABEL: func.func @larger_result
 // CHECK-NEXT: %0 = stablehlo.dot %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>}
 // CHECK-NEXT: return %0
@@ -31,7 +31,7 @@ func.func @larger_result(%lhs: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@
   return %0 : tensor<64x8xf32>
 }
 
-// The result is split along something else than the reduction.
+// The result is not sharded along the reduction axes.
 // CHECK-LABEL: func.func @not_the_reduction
 // CHECK-NEXT: %0 = stablehlo.dot %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x":(1)2}]>]>}
 // CHECK-NEXT: return %0
@@ -40,7 +40,7 @@ func.func @not_the_reduction(%lhs: tensor<4x32xf32> {sdy.sharding = #sdy.shardin
   return %0 : tensor<4x8xf32>
 }
 
-// A concatenation of operands that are not all sharded as the result is done in full.
+// A concatenate whose operands and result have different shardings is handled as in the full version.
 // CHECK-LABEL: func.func @concatenate
 // CHECK-NEXT: %0 = sdy.reshard %arg1 <@mesh, [{}, {"x"}]>
 // CHECK-NEXT: %1 = stablehlo.concatenate %arg0, %0, dim = 0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>}
@@ -50,7 +50,7 @@ func.func @concatenate(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, 
   return %0 : tensor<16x4xf32>
 }
 
-// An operand that is summed first does not count as sharded like the result, although its sum is.
+// The sharding before the all-reduce of an operand counts.
 // CHECK-LABEL: func.func @concatenate_a_sum
 // CHECK-NEXT: %0 = sdy.all_reduce {"x"} %arg0 out_sharding=<@mesh, [{"y"}]>
 // CHECK-NEXT: %1 = sdy.reshard %0 <@mesh, [{}]>
@@ -62,7 +62,7 @@ func.func @concatenate_a_sum(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@me
   return %0 : tensor<12xf32>
 }
 
-// If all are sharded alike, it is left alone, though the dimension that is concatenated is split.
+// With equal shardings it is not changed, although the concatenated dimension is sharded.
 // CHECK-LABEL: func.func @concatenate_alike
 // CHECK-NEXT: %0 = stablehlo.concatenate %arg0, %arg0, dim = 0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>}
 // CHECK-NEXT: return %0
@@ -71,7 +71,7 @@ func.func @concatenate_alike(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@
   return %0 : tensor<16x4xf32>
 }
 
-// A result that is to be unreduced along "x" only is summed along "y", as far as the operands are split along it.
+// A result that is unreduced along "x" only is all-reduced along "y" where the operands are sharded along it.
 // CHECK-LABEL: func.func @partly_unreduced
 // CHECK-NEXT: %0 = stablehlo.dot %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>}
 // CHECK-NEXT: %1 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, [{}, {}], unreduced={"x"}>
@@ -81,7 +81,7 @@ func.func @partly_unreduced(%lhs: tensor<4x32xf32> {sdy.sharding = #sdy.sharding
   return %0 : tensor<4x8xf32>
 }
 
-// A sum without a word about unreduced axes is left to others, and so is what a function returns.
+// A reduction without unreduced axes is not changed, and neither is a returned value.
 // CHECK-LABEL: func.func @left_alone
 // CHECK-NEXT: %0 = stablehlo.dot %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}
 // CHECK-NEXT: return %0

@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=4, "y"=2]>
 
-// Both operands split what is contracted: each device has a part of the sum.
+// Both operands are sharded in the contracting dimension, so the result is all-reduced.
 // CHECK-LABEL: func.func @sum
 // CHECK-NEXT: %0 = stablehlo.dot %arg0, %arg1
 // CHECK-NEXT: %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {}]>
@@ -12,7 +12,7 @@ func.func @sum(%lhs: tensor<4x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, 
   return %0 : tensor<4x8xf32>
 }
 
-// If the result is unreduced along "x", the sum is left to whoever uses it; here to the function's end.
+// A result that is unreduced along "x" is all-reduced where it is used, here at the return.
 // CHECK-LABEL: func.func @unreduced
 // CHECK-NEXT: %0 = stablehlo.dot %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>}
 // CHECK-NEXT: %1 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, [{}, {}], unreduced={"x"}>
@@ -23,7 +23,7 @@ func.func @unreduced(%lhs: tensor<4x32xf32> {sdy.sharding = #sdy.sharding<@mesh,
   return %0 : tensor<4x8xf32>
 }
 
-// Only one operand splits what is contracted, and it is larger than the other and the result.
+// Only one operand is sharded in the contracting dimension; it is larger than the other and the result.
 // CHECK-LABEL: func.func @larger_contracts
 // CHECK-NEXT: %0 = sdy.reshard %arg1 <@mesh, [{"x"}, {}]>
 // CHECK-NEXT: %1 = stablehlo.dot %arg0, %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}
@@ -35,7 +35,7 @@ func.func @larger_contracts(%lhs: tensor<16x32xf32> {sdy.sharding = #sdy.shardin
   return %0 : tensor<16x4xf32>
 }
 
-// As many elements want "x" for the batch as for what is contracted. A dimension that passes through wins.
+// The batch and the contracting factor cover as many elements. The pass-through factor wins.
 // CHECK-LABEL: func.func @passing_through_wins
 // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{"x"}, {}, {}]>
 // CHECK-NEXT: %1 = sdy.reshard %arg1 <@mesh, [{"x"}, {}, {"y"}]>
@@ -47,7 +47,7 @@ func.func @passing_through_wins(%lhs: tensor<4x4x4xf32> {sdy.sharding = #sdy.sha
   return %0 : tensor<4x4x4xf32>
 }
 
-// Two dimensions are contracted, each split along an axis: one sum over both, in the order of the mesh.
+// Two contracting dimensions, each sharded along an axis: one all-reduce along both, in mesh order.
 // CHECK-LABEL: func.func @two_contractions
 // CHECK-NEXT: %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1, 2] x [0, 1] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}
 // CHECK-NEXT: %1 = sdy.all_reduce {"x", "y"} %0 out_sharding=<@mesh, [{}, {}]>
@@ -57,7 +57,7 @@ func.func @two_contractions(%lhs: tensor<2x8x4xf32> {sdy.sharding = #sdy.shardin
   return %0 : tensor<2x6xf32>
 }
 
-// The parts that splits of two contracted dimensions have of "x" make up "x" again.
+// Sub-axes of "x" in two contracting dimensions are merged to "x".
 // CHECK-LABEL: func.func @parts_of_an_axis
 // CHECK-NEXT: %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1, 2] x [0, 1] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}
 // CHECK-NEXT: %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {}]>
@@ -67,7 +67,7 @@ func.func @parts_of_an_axis(%lhs: tensor<2x8x4xf32> {sdy.sharding = #sdy.shardin
   return %0 : tensor<2x6xf32>
 }
 
-// Without a mesh there is nothing to do.
+// Without a mesh nothing is inserted.
 // CHECK-LABEL: func.func @no_shardings
 // CHECK-NEXT: %0 = stablehlo.dot %arg0, %arg1
 // CHECK-NEXT: return %0

@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=4, "y"=2, "z"=4]>
 
-// All agree: there is nothing to do.
+// Compatible shardings are not changed.
 // CHECK-LABEL: func.func @agreed
 // CHECK-NEXT: %0 = stablehlo.add %arg0, %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y"}]>]>}
 // CHECK-NEXT: return %0
@@ -11,7 +11,7 @@ func.func @agreed(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
   return %0 : tensor<8x8xf32>
 }
 
-// Of three tensors, two outvote one. No sharding counts as replicated, and what wants no axis has no vote.
+// Two of three tensors win. A missing sharding counts as replicated, and replication covers no elements.
 // CHECK-LABEL: func.func @majority
 // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{"x"}]>
 // CHECK-NEXT: %1 = stablehlo.add %0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
@@ -26,8 +26,8 @@ func.func @majority(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"
   return %1 : tensor<8xf32>
 }
 
-// Beginnings count, too: all three are split along "x", so it wins before "y" and "z" do behind it, of which
-// "z" goes further.
+// Prefixes count too: "x" shards all three tensors and wins first; then "y" and "z" compete, and "z" has the
+// larger size.
 // CHECK-LABEL: func.func @beginning
 // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{"x", "z"}]>
 // CHECK-NEXT: %1 = stablehlo.add %0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", "z"}]>]>}
@@ -38,8 +38,8 @@ func.func @beginning(%a: tensor<32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"
   return %0 : tensor<32xf32>
 }
 
-// An axis that has gone to one dimension is cut off elsewhere, from where it is used: of "z" the second
-// dimension keeps the major half.
+// An assigned axis is removed from other factors, with all axes after it: the second dimension keeps the major
+// sub-axis of "z".
 // CHECK-LABEL: func.func @cut_off
 // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{"z":(2)2}, {"z":(1)2}]>
 // CHECK-NEXT: %1 = sdy.reshard %arg1 <@mesh, [{"z":(2)2}, {"z":(1)2}]>
@@ -51,7 +51,7 @@ func.func @cut_off(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"
   return %0 : tensor<8x16xf32>
 }
 
-// Of two tensors of one size, that which is split into more parts stays as it is.
+// Of two tensors of equal size, the one with more shards keeps its sharding.
 // CHECK-LABEL: func.func @more_parts
 // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{}, {"x"}]>
 // CHECK-NEXT: %1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>}
@@ -61,7 +61,7 @@ func.func @more_parts(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [
   return %0 : tensor<8x8xf32>
 }
 
-// Of two of different sizes, the larger one does. A dimension that only the other has keeps what is free.
+// Of different sizes, the larger one does. A dimension that only the other has keeps the free axes.
 // CHECK-LABEL: func.func @larger
 // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{"y"}]>
 // CHECK-NEXT: %1 = stablehlo.broadcast_in_dim %0, dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {"x"}]>]>}
@@ -71,7 +71,7 @@ func.func @larger(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]
   return %0 : tensor<8x16xf32>
 }
 
-// Both uses of a value get a reshard of their own; equal ones are merged by others.
+// Each use of a value gets its own reshard; CSE merges equal ones.
 // CHECK-LABEL: func.func @used_twice
 // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{"z"}, {"x"}]>
 // CHECK-NEXT: %1 = stablehlo.transpose %0, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"z"}]>]>}
@@ -85,7 +85,7 @@ func.func @used_twice(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [
   return %1, %a : tensor<8x8xf32>, tensor<8x8xf32>
 }
 
-// An operand is seen through barriers, which keep propagation out, not data.
+// The sharding of an operand before propagation barriers counts.
 // CHECK-LABEL: func.func @barrier
 // CHECK-NEXT: %0 = sdy.propagation_barrier %arg0 allowed_direction=NONE
 // CHECK-NEXT: %1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -split-input-file -verify-diagnostics -sdy-insert-explicit-reshards
 
-// An operation without results can say of no axis that it leaves the sum to others.
+// An operation without results cannot leave the reduction of its operand to its users.
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
 func.func @no_result(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"x"}>}) {
@@ -11,7 +11,7 @@ func.func @no_result(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]
 
 // -----
 
-// All results of an operation have to be unreduced along the same axes.
+// All results of an operation must have the same unreduced axes.
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
 func.func @mismatch(%a: tensor<8xf32>) {
@@ -22,7 +22,7 @@ func.func @mismatch(%a: tensor<8xf32>) {
 
 // -----
 
-// A sum over devices in one order cannot be used over devices in another.
+// An unreduced value cannot be used on a mesh with another device order.
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 sdy.mesh @shuffled = <["x"=2, "y"=2], device_ids=[3, 1, 2, 0]>
 
@@ -34,7 +34,7 @@ func.func @other_mesh(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}
 
 // -----
 
-// Nor can a value over devices in one order become part of a sum in another.
+// Neither can a value become unreduced on a mesh with another device order.
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 sdy.mesh @shuffled = <["x"=2, "y"=2], device_ids=[3, 1, 2, 0]>
 
@@ -46,7 +46,7 @@ func.func @to_other_mesh(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, 
 
 // -----
 
-// A reshard cannot sum over one axis and take sums apart along another.
+// A reshard cannot remove one unreduced axis and add another.
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
 func.func @both_ways(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"x"}>}) {
@@ -57,7 +57,7 @@ func.func @both_ways(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]
 
 // -----
 
-// The result is to be unreduced along "x" only, but what it is a sum over depends on which operand is asked.
+// The result is unreduced along "x" only, and the operands differ in the reduction factor.
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
 func.func @which_sum(%lhs: tensor<4x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x", "y"}]>}, %rhs: tensor<32x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {

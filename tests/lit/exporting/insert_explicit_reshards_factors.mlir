@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=4, "y"=2]>
 
-// A matrix that is factorised has to be on one device. "x", which both tensors agree on, goes to the batch.
+// The factorized dimensions must be replicated. Their common axis "x" moves to the batch dimension.
 // CHECK-LABEL: func.func @hand_on
 // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{"y", "x"}, {}, {}]>
 // CHECK-NEXT: %1 = stablehlo.cholesky %0, lower = true {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y", "x"}, {}, {}]>]>}
@@ -13,7 +13,7 @@ func.func @hand_on(%a: tensor<8x4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
   return %0 : tensor<8x4x4xf32>
 }
 
-// Without a batch that "x" divides it goes nowhere.
+// Without a batch dimension that "x" divides, it is dropped.
 // CHECK-LABEL: func.func @nowhere
 // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{"y"}, {}, {}]>
 // CHECK-NEXT: %1 = stablehlo.cholesky %0, lower = true {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}, {}]>]>}
@@ -24,7 +24,7 @@ func.func @nowhere(%a: tensor<6x4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
   return %0 : tensor<6x4x4xf32>
 }
 
-// Sorting needs all of the dimension that is sorted.
+// The sorted dimension must be replicated.
 // CHECK-LABEL: func.func @sort
 // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{}, {"x"}]>
 // CHECK-NEXT: %1 = "stablehlo.sort"(%0) <{dimension = 0 : i64, is_stable = true}> ({
@@ -43,7 +43,7 @@ func.func @sort(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"},
   return %0 : tensor<8x8xf32>
 }
 
-// To reverse a dimension that is split, elements move between devices. That can be done, so nothing changes.
+// The reversed dimension is a permutation factor and may be sharded, so nothing changes.
 // CHECK-LABEL: func.func @reverse
 // CHECK-NEXT: %0 = stablehlo.reverse %arg0, dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y"}]>]>}
 // CHECK-NEXT: return %0
@@ -52,7 +52,7 @@ func.func @reverse(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x
   return %0 : tensor<8x8xf32>
 }
 
-// But if operand and result disagree, the one along which nothing moves wins, though it has fewer parts.
+// In a conflict, the tensor whose permutation factor is not sharded wins, although it has fewer shards.
 // CHECK-LABEL: func.func @rather_no_moves
 // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{}, {"y"}]>
 // CHECK-NEXT: %1 = stablehlo.reverse %0, dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"y"}]>]>}
@@ -62,7 +62,7 @@ func.func @rather_no_moves(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@me
   return %0 : tensor<8x8xf32>
 }
 
-// A rule that a user wrote is the user's concern.
+// An operation with a custom rule is not changed.
 // CHECK-LABEL: func.func @custom_rule
 // CHECK-NEXT: %0 = stablehlo.custom_call @foo(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>, sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8}, custom>}
 // CHECK-NEXT: return %0
@@ -71,7 +71,7 @@ func.func @custom_rule(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
   return %0 : tensor<8xf32>
 }
 
-// One that is just written down counts as always. The factor that only the operand has is a reduction here.
+// A rule that is only attached is used. Its factor that only the operand has is a reduction.
 // CHECK-LABEL: func.func @written_rule
 // CHECK-NEXT: %0 = stablehlo.custom_call @foo(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>, sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i]) {i=8, j=4} reduction={j}>}
 // CHECK-NEXT: %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{"y"}]>

@@ -1,13 +1,13 @@
 // RUN: sdy-opt %s -allow-unregistered-dialect -sdy-insert-explicit-reshards | filecheck %s
 // RUN: sdy-opt %s -allow-unregistered-dialect -sdy-insert-explicit-reshards=enable-full-version=true | filecheck %s --check-prefix=FULL
 
-// In the regions of operations that nobody knows, uses may stand before what they use.
+// In graph regions of unregistered operations, uses may precede definitions.
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
 func.func private @callee(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>})
 
-// What is passed is the last value of its block; the reshard goes to the end.
+// The call operand is defined last in its block, so the reshard is inserted at the end.
 // CHECK-LABEL: func.func @defined_last
 // CHECK: call @callee(%1)
 // CHECK-NEXT: %0 = stablehlo.negate %arg0
@@ -21,7 +21,7 @@ func.func @defined_last(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [
   return
 }
 
-// Barriers in a circle come from nowhere: any of them says how the operand is sharded.
+// Cyclic barriers have no source: any of them determines the sharding.
 // FULL-LABEL: func.func @circle_of_barriers
 // FULL: stablehlo.negate %1
 func.func @circle_of_barriers() {

@@ -5,7 +5,7 @@ sdy.mesh @shuffled = <["x"=2, "y"=2], device_ids=[3, 1, 2, 0]>
 sdy.mesh @other = <["x"=2]>
 sdy.mesh @one_device = <[], device_ids=[1]>
 
-// Two of three tensors are split over devices in the other order. That decides for all.
+// Two of three tensors are sharded over the mesh with the other device order, which is used for all.
 // CHECK-LABEL: func.func @most
 // CHECK-NEXT: %0 = sdy.reshard %arg0 <@shuffled, [{"x"}]>
 // CHECK-NEXT: %1 = stablehlo.add %0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@shuffled, [{"x"}]>]>}
@@ -15,7 +15,7 @@ func.func @most(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}
   return %0 : tensor<8xf32>
 }
 
-// What is not split has no vote.
+// Replicated tensors do not count.
 // CHECK-LABEL: func.func @replicated
 // CHECK-NEXT: %0 = sdy.reshard %arg0 <@shuffled, [{"x"}]>
 // CHECK-NEXT: %1 = sdy.reshard %arg1 <@shuffled, [{"x"}]>
@@ -26,7 +26,7 @@ func.func @replicated(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}
   return %0 : tensor<8xf32>
 }
 
-// Meshes with other axes have nothing in common.
+// Meshes with different axes are incompatible.
 // CHECK-LABEL: func.func @other_axes
 // CHECK-NEXT: %0 = stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@other, [{"x"}]>]>}
 // CHECK-NEXT: return %0
@@ -35,7 +35,7 @@ func.func @other_axes(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"
   return %0 : tensor<8xf32>
 }
 
-// What is on one device stays there.
+// Operations on a maximal mesh are not changed.
 // CHECK-LABEL: func.func @on_one_device
 // CHECK-NEXT: %0 = stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@one_device, []>]>}
 // CHECK-NEXT: %1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}

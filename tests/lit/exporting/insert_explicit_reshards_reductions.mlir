@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=4, "y"=2]>
 
-// What is reduced is split, so each device has a part of the sum.
+// The reduced dimension is sharded, so the result is all-reduced.
 // CHECK-LABEL: func.func @reduce
 // CHECK-NEXT: %0 = stablehlo.reduce(%arg0 init: %arg1) applies stablehlo.add across dimensions = [1] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>}
 // CHECK-NEXT: %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{"y"}]>
@@ -12,7 +12,7 @@ func.func @reduce(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y
   return %0 : tensor<8xf32>
 }
 
-// The operand is larger, so the result follows it, and what the result wants comes behind the sum.
+// The operand is larger, so the result is resharded after the all-reduce.
 // CHECK-LABEL: func.func @result_follows
 // CHECK-NEXT: %0 = stablehlo.reduce(%arg0 init: %arg1) applies stablehlo.add across dimensions = [1] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>}
 // CHECK-NEXT: %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}]>
@@ -23,7 +23,7 @@ func.func @result_follows(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@me
   return %0 : tensor<8xf32>
 }
 
-// Of several operands, each result is summed.
+// Every result of a variadic reduction is all-reduced.
 // CHECK-LABEL: func.func @several
 // CHECK-NEXT: %0:2 = stablehlo.reduce(%arg0 init: %arg2), (%arg1 init: %arg2) across dimensions = [1]
 // CHECK-NEXT: reducer(%arg3: tensor<f32>, %arg5: tensor<f32>) (%arg4: tensor<f32>, %arg6: tensor<f32>)  {
@@ -44,7 +44,7 @@ func.func @several(%a: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{},
   return %0#0, %0#1 : tensor<4xf32>, tensor<4xf32>
 }
 
-// A result without dimensions is summed as well.
+// A scalar result is all-reduced too.
 // CHECK-LABEL: func.func @to_a_scalar
 // CHECK-NEXT: %0 = stablehlo.reduce(%arg0 init: %arg1) applies stablehlo.maximum across dimensions = [0]
 // CHECK-NEXT: %1 = sdy.all_reduce {"x", "y"} %0 out_sharding=<@mesh, []>

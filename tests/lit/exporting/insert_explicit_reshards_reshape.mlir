@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=3, "z"=4]>
 
-// Rows and columns become one dimension. A split of columns alone would leave no contiguous part of it.
+// Rows and columns become one dimension. Sharding the columns only would not give contiguous shards.
 // CHECK-LABEL: func.func @columns
 // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{"z":(1)2}, {"z":(2)2}]>
 // CHECK-NEXT: %1 = stablehlo.reshape %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"z"}]>]>}
@@ -12,7 +12,7 @@ func.func @columns(%a: tensor<2x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{},
   return %0 : tensor<16xf32>
 }
 
-// "z" splits both rows and columns of the result, and then is the same as before.
+// "z" shards both rows and columns of the result, which is equivalent.
 // CHECK-LABEL: func.func @both
 // CHECK-NEXT: %0 = stablehlo.reshape %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"z":(1)2}, {"z":(2)2}]>]>}
 // CHECK-NEXT: return %0
@@ -21,8 +21,8 @@ func.func @both(%a: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"z"}]>
   return %0 : tensor<2x8xf32>
 }
 
-// The dimension is 2x3, major to minor. "y" comes first but does not divide the two rows: it belongs to no
-// factor of the operand. Laid out anew, "x" could split the rows and "y" the columns.
+// The dimension has factors 2 and 3. "y" is major-most but does not divide the factor of size 2, so it
+// overflows. With other axes per factor, "x" shards the rows and "y" the columns.
 // CHECK-LABEL: func.func @overflow
 // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{"x", "y"}]>
 // CHECK-NEXT: %1 = stablehlo.reshape %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y"}]>]>}
@@ -33,7 +33,7 @@ func.func @overflow(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"
   return %0 : tensor<2x3xf32>
 }
 
-// "y" alone cannot split the dimension that is 2x3 without splitting the rows first, so it goes.
+// "y" cannot shard the minor factor without an axis on the major one, so it is dropped.
 // CHECK-LABEL: func.func @overflow_lost
 // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{}]>
 // CHECK-NEXT: %1 = stablehlo.reshape %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}

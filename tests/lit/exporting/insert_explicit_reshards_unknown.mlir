@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=4, "y"=2]>
 
-// Nobody knows what an unknown operation needs, or how it ends its body. What is inside is dealt with as usual.
+// An unregistered operation and its terminator are not changed. Operations nested in it are.
 // CHECK-LABEL: func.func @unknown
 // CHECK-NEXT: "foo.bar"() ({
 // CHECK-NEXT: %0 = stablehlo.reduce(%arg0 init: %arg1) applies stablehlo.add across dimensions = [0]
@@ -15,7 +15,7 @@ func.func @unknown(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}
   return
 }
 
-// What a function gives is what its last operation takes, whatever this is; what is too much has no sharding.
+// The operands of any last operation count as returned; those without a result have no required sharding.
 // CHECK-LABEL: func.func @unknown_end
 // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{"x"}]>
 // CHECK-NEXT: %1 = sdy.reshard %arg0 <@mesh, [{}]>

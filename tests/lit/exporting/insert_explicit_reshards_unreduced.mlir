@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2, "z"=4]>
 
-// A sum is done before something is used that needs it, here twice, and before it is returned.
+// An unreduced value is all-reduced before each of its uses, here two and a return.
 // CHECK-LABEL: func.func @sum_when_used
 // CHECK-NEXT: %0 = sdy.all_reduce {"x"} %arg0 out_sharding=<@mesh, [{"y"}]>
 // CHECK-NEXT: %1 = sdy.all_reduce {"x"} %arg0 out_sharding=<@mesh, [{"y"}]>
@@ -14,7 +14,7 @@ func.func @sum_when_used(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, 
   return %0, %a : tensor<8xf32>, tensor<8xf32>
 }
 
-// Nothing is done where the result is unreduced, too. That this is right for an operation is for the user to know.
+// Nothing is inserted if the result is unreduced too, whether the operation is linear or not.
 // CHECK-LABEL: func.func @stay_unreduced
 // CHECK-NEXT: %0 = stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}], unreduced={"x"}>]>}
 // CHECK-NEXT: return %0
@@ -23,7 +23,7 @@ func.func @stay_unreduced(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh,
   return %0 : tensor<8xf32>
 }
 
-// Only axes, and parts of axes, that the user is not unreduced along are summed over.
+// The value is all-reduced along the axes and sub-axes that the user is not unreduced along.
 // CHECK-LABEL: func.func @partly
 // CHECK-NEXT: %0 = sdy.all_reduce {"x", "z":(2)2} %arg0 out_sharding=<@mesh, [{}], unreduced={"z":(1)2}>
 // CHECK-NEXT: %1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"z":(1)2}>]>}
@@ -33,7 +33,7 @@ func.func @partly(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], u
   return %0 : tensor<8xf32>
 }
 
-// Copies along "x" become parts of a sum when all but one are made zero.
+// Replicated along "x", required unreduced along "x".
 // CHECK-LABEL: func.func @from_copies
 // CHECK-NEXT: %0 = sdy.replicated_to_unreduced {"x"} %arg0 out_sharding=<@mesh, [{"y"}], unreduced={"x"}>
 // CHECK-NEXT: return %0
@@ -42,7 +42,7 @@ func.func @from_copies(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
   return %0 : tensor<8xf32>
 }
 
-// Shards along "x" do when each is filled up with zeros.
+// Sharded along "x", required unreduced along "x".
 // CHECK-LABEL: func.func @from_shards
 // CHECK-NEXT: %0 = sdy.sharded_to_unreduced [{"x"}] %arg0 out_sharding=<@mesh, [{"y"}], unreduced={"x"}>
 // CHECK-NEXT: return %0
@@ -51,7 +51,7 @@ func.func @from_shards(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
   return %0 : tensor<8xf32>
 }
 
-// Copies first, because shards are smaller than what they are filled up to.
+// Replicated axes are converted first, because the shards are smaller then.
 // CHECK-LABEL: func.func @from_both
 // CHECK-NEXT: %0 = sdy.replicated_to_unreduced {"x"} %arg0 out_sharding=<@mesh, [{"z"}], unreduced={"x"}>
 // CHECK-NEXT: %1 = sdy.sharded_to_unreduced [{"z":(2)2}] %0 out_sharding=<@mesh, [{"z":(1)2}], unreduced={"x", "z":(2)2}>
@@ -61,7 +61,7 @@ func.func @from_both(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"z
   return %0 : tensor<8xf32>
 }
 
-// What is split otherwise than wanted is resharded before.
+// Other differences are resharded before.
 // CHECK-LABEL: func.func @reshard_first
 // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{"y"}]>
 // CHECK-NEXT: %1 = sdy.replicated_to_unreduced {"x"} %0 out_sharding=<@mesh, [{"y"}], unreduced={"x"}>
@@ -71,7 +71,7 @@ func.func @reshard_first(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, 
   return %0 : tensor<8xf32>
 }
 
-// A function that returns something unreduced gets it, too.
+// A returned value is converted for an unreduced result.
 // CHECK-LABEL: func.func @returned
 // CHECK-NEXT: %0 = sdy.sharded_to_unreduced [{"x"}] %arg0 out_sharding=<@mesh, [{"y"}], unreduced={"x"}>
 // CHECK-NEXT: return %0

@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// The call gets what the function gives, and brings it to what it had before.
+// The call gets the result sharding of the callee, and its result is resharded to the old sharding.
 // CHECK-LABEL: func.func @differs
 // CHECK-NEXT:    %0 = call @f(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
 // CHECK-NEXT:    %1 = sdy.reshard %0 <@mesh, [{"y"}]> : tensor<8xf32>
@@ -12,7 +12,7 @@ func.func @differs(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   return %0, %0 : tensor<8xf32>, tensor<8xf32>
 }
 
-// A call without a sharding has its result whole.
+// The result of a call without a sharding is replicated.
 // CHECK-LABEL: func.func @whole
 // CHECK-NEXT:    %0 = call @f(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
 // CHECK-NEXT:    %1 = sdy.reshard %0 <@mesh, [{}]> : tensor<8xf32>
@@ -21,7 +21,7 @@ func.func @whole(%a: tensor<8xf32>) -> tensor<8xf32> {
   return %0 : tensor<8xf32>
 }
 
-// Whether a dimension is open makes no difference, but the function's word is taken.
+// Open and closed dimensions are equivalent; the call gets those of the callee.
 // CHECK-LABEL: func.func @equivalent
 // CHECK-NEXT:    %0 = call @f(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
 // CHECK-NEXT:    return %0
@@ -35,7 +35,7 @@ func.func private @f(tensor<8xf32>) -> (tensor<8xf32> {sdy.sharding = #sdy.shard
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// A function that says nothing of its results gives them whole, unless the call says nothing either.
+// Without result shardings, results are replicated, unless the call has no shardings either.
 // CHECK-LABEL: func.func @silent
 // CHECK-NEXT:    %0 = call @g(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>}
 // CHECK-NEXT:    %1 = sdy.reshard %0 <@mesh, [{"y"}]> : tensor<8xf32>
@@ -51,7 +51,7 @@ func.func private @g(tensor<8xf32>) -> tensor<8xf32>
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// Each result by itself; one of which the function says nothing, while it does of others, is open and not split.
+// Results are resharded one by one; a result without a sharding is open if another one has a sharding.
 // CHECK-LABEL: func.func @several
 // CHECK-NEXT:    %0:3 = call @h(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>, <@mesh, [{?}]>, <@mesh, [{"y"}]>]>}
 // CHECK-NEXT:    %1 = sdy.reshard %0#2 <@mesh, [{"x"}]>

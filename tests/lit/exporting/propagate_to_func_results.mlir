@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// The results of a function are sharded as what it returns: a result, an argument, one value twice.
+// Results get the shardings of the returned values: a result, an argument, one value twice.
 // CHECK-LABEL: func.func private @returned
 // CHECK-SAME: -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", ?}]>},
 // CHECK-SAME: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
@@ -13,7 +13,7 @@ func.func private @returned(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mes
   return %0, %a, %0 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
 
-// The entry point keeps what its user asked for.
+// Result shardings of the entry point are kept.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
 func.func @main(%a: tensor<8xf32>) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
@@ -25,7 +25,7 @@ func.func @main(%a: tensor<8xf32>) -> (tensor<8xf32> {sdy.sharding = #sdy.shardi
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// What was declared gives way, to another sharding or to none. Other attributes of a result stay.
+// Result shardings are replaced or removed. Other result attributes are kept.
 // CHECK-LABEL: func.func private @declared
 // CHECK-SAME: -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}, tensor<8xf32>, tensor<8xf32> {jax.result_info = "c"}) {
 func.func private @declared(%a: tensor<8xf32>)
@@ -45,7 +45,7 @@ func.func @main() {
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// A call in the function says by itself how its results are sharded, whatever its callee declares.
+// The result sharding of a call is its own, not that of its callee.
 // CHECK-LABEL: func.func private @calls
 // CHECK-SAME: -> (tensor<8xf32>, tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
 func.func private @calls(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
@@ -54,7 +54,7 @@ func.func private @calls(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   return %0, %1 : tensor<8xf32>, tensor<8xf32>
 }
 
-// A function without a body returns nothing to look at.
+// A declaration returns nothing and is not changed.
 // CHECK: func.func private @outside(tensor<8xf32>) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>})
 func.func private @outside(tensor<8xf32>) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>})
 
@@ -67,7 +67,7 @@ func.func @main() {
 
 sdy.mesh @mesh = <["x"=2]>
 
-// What a loop returns is sharded as the edge behind it says, and operations of sdy speak for themselves.
+// The result of a loop has the sharding of its data-flow edge; sdy operations have their own.
 // CHECK-LABEL: func.func private @edges
 // CHECK-SAME: -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}]>}, tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
 func.func private @edges(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
@@ -86,7 +86,7 @@ func.func @main() {
 
 sdy.mesh @mesh = <["x"=2]>
 
-// A module's only function is its entry point, whatever it is called.
+// The only function of a module is the entry point, whatever its name.
 // CHECK-LABEL: func.func @alone
 // CHECK-SAME: -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
 func.func @alone(%a: tensor<8xf32>) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {

@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// The all-gather goes, whose only user is the product.
+// The all-gather is removed: the dot is its only user.
 // CHECK-LABEL: func.func @gather
 // CHECK-NEXT:    %0 = stablehlo.dot %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}
 // CHECK-NEXT:    return %0
@@ -12,7 +12,7 @@ func.func @gather(%a: tensor<8x16xf32>, %b: tensor<16x32xf32> {sdy.sharding = #s
   return %1 : tensor<8x32xf32>
 }
 
-// Of another user the all-gather is needed, even if that is the product again.
+// It is kept if it has two uses, even if both are by the dot.
 // CHECK-LABEL: func.func @gather_used_twice
 // CHECK-NEXT:    %0 = sdy.all_gather
 // CHECK-NEXT:    stablehlo.dot %0, %0
@@ -22,7 +22,7 @@ func.func @gather_used_twice(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@
   return %1 : tensor<8x8xf32>
 }
 
-// The reduce-scatter goes, and the product gets its sharding.
+// The reduce-scatter is removed, and the dot gets its sharding.
 // CHECK-LABEL: func.func @scatter
 // CHECK-NEXT:    %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
 // CHECK-NEXT:    return %0
@@ -32,7 +32,7 @@ func.func @scatter(%a: tensor<8x16xf32>, %b: tensor<16x32xf32>) -> tensor<8x32xf
   return %1 : tensor<8x32xf32>
 }
 
-// A product without a sharding has nothing left to reduce either.
+// A dot without a sharding has no unreduced axes.
 // CHECK-LABEL: func.func @scatter_without_sharding
 // CHECK-NEXT:    %0 = stablehlo.dot %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
 // CHECK-NEXT:    return %0
@@ -42,7 +42,7 @@ func.func @scatter_without_sharding(%a: tensor<8x16xf32>, %b: tensor<16x32xf32>)
   return %1 : tensor<8x32xf32>
 }
 
-// Unreduced axes are still to be reduced.
+// With unreduced axes, it is kept.
 // CHECK-LABEL: func.func @unreduced
 // CHECK-NEXT:    stablehlo.dot
 // CHECK-NEXT:    sdy.reduce_scatter
@@ -52,7 +52,7 @@ func.func @unreduced(%a: tensor<8x16xf32>, %b: tensor<16x32xf32>) -> tensor<8x32
   return %1 : tensor<8x32xf32>
 }
 
-// Only one side can be overlapped: behind a product that has lost an all-gather, the reduce-scatter stays.
+// Only one collective can be overlapped: the reduce-scatter is kept because an all-gather is removed.
 // CHECK-LABEL: func.func @both
 // CHECK-NEXT:    %0 = stablehlo.dot %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}
 // CHECK-NEXT:    sdy.reduce_scatter [{"y"}, {}] %0

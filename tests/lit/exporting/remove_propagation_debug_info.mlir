@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2]>
 
-// Origins and edges go, of operations and of what the function takes and returns.
+// Origins and propagation edges are removed from operations and function signatures.
 // CHECK-LABEL: func.func @recorded
 // CHECK-SAME: (%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
 // CHECK-SAME: -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}]>})

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -sdy-remove-sharding-groups | filecheck %s
 
-// Groups go, wherever they are.
+// Groups are removed, nested ones included.
 // CHECK-NOT: sdy.sharding_group
 // CHECK-LABEL: func.func @groups
 func.func @groups(%x: tensor<4xf32>) -> tensor<4xf32> {

@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=8, "y"=8, "z"=8]>
 
-// An open dimension keeps what comes before the first part of an axis, and whether it may be split further.
+// An open dimension keeps the axes before its first sub-axis and stays open.
 // CHECK-LABEL: func.func @open
 // CHECK-SAME: (%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}, {?}p1]>}
 // CHECK-SAME: -> (tensor<64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", "x", ?}p2]>})
@@ -17,7 +17,7 @@ func.func @open(
 
 sdy.mesh @mesh = <["x"=8, "y"=8, "z"=8]>
 
-// A closed dimension was closed by the user. Axes that do not split anything stay too.
+// A closed dimension is kept. So are replicated and unreduced axes.
 // CHECK-LABEL: func.func @closed
 // CHECK-SAME: (%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2, "y"}, {?}], replicated={"z":(1)2}, unreduced={"x":(4)2}>})
 func.func @closed(
@@ -29,7 +29,7 @@ func.func @closed(
 
 sdy.mesh @mesh = <["x"=8]>
 
-// What is not seen from outside stays: values in the body, and the signatures of other functions.
+// Values in the body and the signatures of other functions are kept.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: (%arg0: tensor<64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}]>})
 // CHECK-NEXT: call @inner(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x":(1)4, ?}]>]>}

@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=8]>
 
-// An entry point without a body has inputs and outputs as well.
+// The entry point may be a declaration.
 // CHECK: func.func private @declared(tensor<64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}]>}) -> (tensor<64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}]>})
 func.func private @declared(tensor<64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)4, ?}]>})
     -> (tensor<64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}]>})

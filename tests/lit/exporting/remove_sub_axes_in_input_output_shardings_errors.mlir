@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -sdy-remove-sub-axes-in-input-output-shardings -verify-diagnostics
 
-// Of several functions, one has to be the entry point.
+// The entry point of several functions must be @main.
 // expected-error @+1 {{Failed to lookup function: main}}
 module {
   func.func @first() {

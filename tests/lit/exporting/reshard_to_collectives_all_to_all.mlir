@@ -1,10 +1,10 @@
 // RUN: sdy-opt %s -sdy-reshard-to-collectives | filecheck %s
 
-// All-to-alls: axes that leave the end of one dimension for the end of another.
+// All-to-alls: axes that move from the end of one dimension to the end of another.
 
 sdy.mesh @mesh = <["x"=2, "y"=2, "z"=2, "w"=4]>
 
-// An axis at the end of one dimension goes to the end of another.
+// An axis moves from one dimension to another.
 // CHECK-LABEL: func.func @move
 // CHECK-NEXT: %0 = sdy.all_to_all [{"x"}: 0->1] %arg0 out_sharding=<@mesh, [{}, {"x"}]>
 // CHECK-NEXT: return %0
@@ -13,7 +13,7 @@ func.func @move(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"},
   return %0 : tensor<8x8xf32>
 }
 
-// What both have before it stays.
+// The common prefix is kept.
 // CHECK-LABEL: func.func @move_behind_others
 // CHECK-NEXT: %0 = sdy.all_to_all [{"y"}: 0->1] %arg0 out_sharding=<@mesh, [{"x"}, {"z", "y"}]>
 // CHECK-NEXT: return %0
@@ -22,7 +22,7 @@ func.func @move_behind_others(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<
   return %0 : tensor<8x8xf32>
 }
 
-// Axes that go together are moved together.
+// Several axes that move together.
 // CHECK-LABEL: func.func @move_two_axes
 // CHECK-NEXT: %0 = sdy.all_to_all [{"y", "z"}: 0->1] %arg0 out_sharding=<@mesh, [{"x"}, {"y", "z"}]>
 // CHECK-NEXT: return %0
@@ -31,7 +31,7 @@ func.func @move_two_axes(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh
   return %0 : tensor<8x8xf32>
 }
 
-// Of axes that go to two dimensions the last go first.
+// If axes move to two dimensions, the minor-most move first.
 // CHECK-LABEL: func.func @two_targets
 // CHECK-NEXT: %0 = sdy.all_to_all [{"y"}: 0->2] %arg0 out_sharding=<@mesh, [{"x"}, {}, {"y"}]>
 // CHECK-NEXT: %1 = sdy.all_to_all [{"x"}: 0->1] %0 out_sharding=<@mesh, [{}, {"x"}, {"y"}]>
@@ -41,7 +41,7 @@ func.func @two_targets(%a: tensor<8x8x8xf32> {sdy.sharding = #sdy.sharding<@mesh
   return %0 : tensor<8x8x8xf32>
 }
 
-// Of two dimensions that give to a third, the one gives first whose axis comes first there.
+// If two dimensions move axes to a third, the one whose axes come first there moves first.
 // CHECK-LABEL: func.func @two_sources_in_order
 // CHECK-NEXT: %0 = sdy.all_to_all [{"y"}: 1->2] %arg0 out_sharding=<@mesh, [{"x"}, {}, {"y"}]>
 // CHECK-NEXT: %1 = sdy.all_to_all [{"x"}: 0->2] %0 out_sharding=<@mesh, [{}, {}, {"y", "x"}]>
@@ -51,7 +51,7 @@ func.func @two_sources_in_order(%a: tensor<8x8x8xf32> {sdy.sharding = #sdy.shard
   return %0 : tensor<8x8x8xf32>
 }
 
-// Where a slice fits behind an axis that moves, one all-to-all takes both.
+// If an all-slice fits after the moving axis, one all-to-all moves both.
 // CHECK-LABEL: func.func @slice_before_move
 // CHECK-NEXT: %0 = sdy.all_slice [{"y"}, {}] %arg0 out_sharding=<@mesh, [{"x", "y"}, {}]>
 // CHECK-NEXT: %1 = sdy.all_to_all [{"x", "y"}: 0->1] %0 out_sharding=<@mesh, [{}, {"x", "y"}]>
@@ -61,8 +61,8 @@ func.func @slice_before_move(%a: tensor<16x16xf32> {sdy.sharding = #sdy.sharding
   return %0 : tensor<16x16xf32>
 }
 
-// If the dimension is too small for that, the slice is made where it belongs, and a permute puts the axes
-// in order.
+// If the dimension is too small for that, the all-slice is in the target dimension, and a collective-permute
+// sorts the axes.
 // CHECK-LABEL: func.func @no_room_to_slice
 // CHECK-NEXT: %0 = sdy.all_slice [{}, {"y"}] %arg0 out_sharding=<@mesh, [{"x"}, {"y"}]>
 // CHECK-NEXT: %1 = sdy.collective_permute %0 out_sharding=<@mesh, [{"y"}, {"x"}]>
@@ -73,7 +73,7 @@ func.func @no_room_to_slice(%a: tensor<2x16xf32> {sdy.sharding = #sdy.sharding<@
   return %0 : tensor<2x16xf32>
 }
 
-// What stands behind an axis that is gathered moves away before.
+// Axes after a gathered axis move first.
 // CHECK-LABEL: func.func @move_then_gather
 // CHECK-NEXT: %0 = sdy.all_to_all [{"y"}: 0->1] %arg0 out_sharding=<@mesh, [{"x"}, {"y"}]>
 // CHECK-NEXT: %1 = sdy.all_gather [{"x"}, {}] %0 out_sharding=<@mesh, [{}, {"y"}]>
@@ -83,7 +83,7 @@ func.func @move_then_gather(%a: tensor<16x16xf32> {sdy.sharding = #sdy.sharding<
   return %0 : tensor<16x16xf32>
 }
 
-// In place of a smaller axis stands half of the larger one; the other half follows.
+// A sub-axis of the larger axis replaces the smaller one; the rest of it follows.
 // CHECK-LABEL: func.func @swap_unequal
 // CHECK-NEXT: %0 = sdy.collective_permute %arg0 out_sharding=<@mesh, [{"w":(1)2}, {"x", "w":(2)2}]>
 // CHECK-NEXT: %1 = sdy.all_to_all [{"w":(2)2}: 1->0] %0 out_sharding=<@mesh, [{"w"}, {"x"}]>

@@ -1,10 +1,10 @@
 // RUN: sdy-opt %s -sdy-reshard-to-collectives | filecheck %s
 
-// Reshards behind each other, and behind what keeps shardings from propagating.
+// Consecutive reshards, and reshards after propagation barriers.
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// A reshard begins where the last one ended.
+// A reshard starts from the sharding of the one before it.
 // CHECK-LABEL: func.func @reshard_of_reshard
 // CHECK-NEXT: %0 = sdy.all_gather [{"x"}, {}] %arg0 out_sharding=<@mesh, [{}, {}]>
 // CHECK-NEXT: %1 = sdy.all_slice [{}, {"y"}] %0 out_sharding=<@mesh, [{}, {"y"}]>
@@ -15,7 +15,7 @@ func.func @reshard_of_reshard(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<
   return %1 : tensor<8x8xf32>
 }
 
-// A barrier to propagation changes nothing: what stands before it is looked at and taken.
+// A propagation barrier is transparent: the value before it, and its sharding, are used.
 // CHECK-LABEL: func.func @barrier
 // CHECK: sdy.all_gather [{"y"}, {}] %arg0 out_sharding=<@mesh, [{"x"}, {}]>
 func.func @barrier(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}) -> tensor<8x8xf32> {
@@ -24,7 +24,7 @@ func.func @barrier(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x
   return %1 : tensor<8x8xf32>
 }
 
-// Inside a manual computation a block argument has the sharding that is left of the operand's.
+// In a manual computation, a block argument has the operand's sharding without manual axes.
 // CHECK-LABEL: func.func @manual_computation
 // CHECK: (%arg1: tensor<4x8xf32>) {
 // CHECK-NEXT: sdy.all_to_all [{"y"}: 0->1] %arg1 out_sharding=<@mesh, [{}, {"y"}]>
@@ -36,7 +36,7 @@ func.func @manual_computation(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
   return %0 : tensor<8x8xf32>
 }
 
-// Attributes of the reshard go away with it.
+// Attributes of the reshard are dropped.
 // CHECK-LABEL: func.func @attributes
 // CHECK: sdy.all_gather [{"x"}, {}] %arg0 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
 func.func @attributes(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
@@ -44,7 +44,7 @@ func.func @attributes(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [
   return %0 : tensor<8x8xf32>
 }
 
-// A reshard behind a barrier that changes nothing takes what the reshard before it has become.
+// A redundant reshard after a barrier is replaced with the lowered reshard before it.
 // CHECK-LABEL: func.func @reshard_barrier_reshard
 // CHECK-NEXT: %0 = sdy.all_slice [{"x"}, {}] %arg0 out_sharding=<@mesh, [{"x"}, {}]>
 // CHECK-NEXT: sdy.propagation_barrier %0

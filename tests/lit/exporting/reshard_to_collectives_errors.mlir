@@ -3,7 +3,7 @@
 sdy.mesh @mesh = <["x"=2]>
 sdy.mesh @one_device = <[], device_ids=[0]>
 
-// Nothing leads from many devices to a single one.
+// A sharded value cannot be resharded to a maximal mesh.
 func.func @to_one_device(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
   // expected-error-re @+1 {{failed to legalize operation 'sdy.reshard' that was explicitly marked illegal: %0 = "sdy.reshard"(%arg0) {{.*}}@one_device}}
   %0 = sdy.reshard %a <@one_device, []> : tensor<8xf32>
@@ -15,7 +15,7 @@ func.func @to_one_device(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, 
 sdy.mesh @mesh = <["x"=2]>
 sdy.mesh @twin = <["x"=2]>
 
-// A mesh of another name must have its devices in another order.
+// Meshes may differ in device order only.
 func.func @twin_mesh(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> { // expected-note {{operand mesh: #sdy.mesh<["x"=2]>}}
   // expected-error @+1 {{'sdy.collective_permute' op result mesh name is different but same device ids as operand}}
   %0 = sdy.reshard %a <@twin, [{"x"}]> : tensor<8xf32>
@@ -26,7 +26,7 @@ func.func @twin_mesh(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x
 
 sdy.mesh @mesh = <["x"=6]>
 
-// 2 and 3 of an axis of size 6 have no parts of which both are made.
+// Sub-axes of sizes 2 and 3 of an axis of size 6 cannot coexist.
 func.func @sub_axes_that_do_not_go_together(%a: tensor<6x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2}, {}]>}) -> tensor<6x6xf32> {
   // expected-error @+1 {{'sdy.all_slice' op overlapping sub-axes: "x":(1)2, "x":(1)3}}
   %0 = sdy.reshard %a <@mesh, [{}, {"x":(1)3}]> : tensor<6x6xf32>
@@ -38,7 +38,7 @@ func.func @sub_axes_that_do_not_go_together(%a: tensor<6x6xf32> {sdy.sharding = 
 sdy.mesh @mesh = <["x"=2]>
 sdy.mesh @other = <["a"=2]>
 
-// The first reshard goes away, for nothing is split; then the second one has to do with two meshes.
+// The first reshard is redundant and removed; then the second one has two different meshes.
 func.func @between_meshes_with_other_axes(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@other, [{}]>}) -> tensor<8xf32> {
   %0 = sdy.reshard %a <@mesh, [{}]> : tensor<8xf32>
   // expected-error @+1 {{failed to legalize operation 'sdy.reshard' that was explicitly marked illegal: %1 = "sdy.reshard"(%0)}}
@@ -50,10 +50,10 @@ func.func @between_meshes_with_other_axes(%a: tensor<8xf32> {sdy.sharding = #sdy
 
 sdy.mesh @mesh = <["x"=2]>
 
-// In a graph region a reshard may be one of itself; what is no data cannot be moved.
+// In a graph region, the operand of a reshard may be its own result.
 func.func @of_itself() {
   "test.graph"() ({
-    // expected-error @+1 {{'sdy.reshard' op cannot be replaced by what it is made of, which is itself}}
+    // expected-error @+1 {{'sdy.reshard' op cannot be replaced: its replacement is its own result}}
     %0 = sdy.reshard %0 <@mesh, [{"x"}]> : tensor<8xf32>
   }, {}) : () -> ()
   return

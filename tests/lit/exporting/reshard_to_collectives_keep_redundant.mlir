@@ -4,7 +4,7 @@
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 sdy.mesh @reversed = <["x"=2, "y"=2], device_ids=[3, 2, 1, 0]>
 
-// What changes nothing stays if it is to be kept.
+// A redundant reshard is kept if the option is set.
 // CHECK-LABEL: func.func @redundant
 // CHECK: sdy.reshard %arg0 <@mesh, [{"x"}, {?}]>
 // DEFAULT-LABEL: func.func @redundant
@@ -14,7 +14,7 @@ func.func @redundant(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
   return %0 : tensor<8x8xf32>
 }
 
-// A value without a sharding is not split.
+// A value without a sharding is replicated.
 // CHECK-LABEL: func.func @nothing_split
 // CHECK: sdy.reshard %arg0 <@reversed, [{}, {}]>
 // DEFAULT-LABEL: func.func @nothing_split
@@ -24,7 +24,7 @@ func.func @nothing_split(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
   return %0 : tensor<8x8xf32>
 }
 
-// Other reshards become collectives in any case. Another order of devices is a change, too.
+// Other reshards are lowered, also if only the device order changes.
 // CHECK-LABEL: func.func @needed
 // CHECK-NEXT: %0 = sdy.collective_permute %arg0 out_sharding=<@reversed, [{"x"}, {}]>
 // CHECK-NEXT: return %0

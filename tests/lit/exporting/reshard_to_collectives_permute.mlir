@@ -1,11 +1,11 @@
 // RUN: sdy-opt %s -sdy-reshard-to-collectives | filecheck %s
 
-// Permutes: other axes of the same sizes, or the same in another order.
+// Collective-permutes: other axes of the same sizes, or the same axes in another order.
 
 sdy.mesh @mesh = <["x"=2, "y"=2, "z"=2, "w"=2]>
 sdy.mesh @odd = <["a"=2, "b"=3, "c"=4]>
 
-// An axis gives its place to another one.
+// An axis replaces another one.
 // CHECK-LABEL: func.func @replace
 // CHECK-NEXT: %0 = sdy.collective_permute %arg0 out_sharding=<@mesh, [{"y"}, {}]>
 // CHECK-NEXT: return %0
@@ -23,7 +23,7 @@ func.func @reorder(%a: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"
   return %0 : tensor<16x8xf32>
 }
 
-// Dimensions exchange their axes.
+// Two dimensions exchange axes.
 // CHECK-LABEL: func.func @swap
 // CHECK-NEXT: %0 = sdy.collective_permute %arg0 out_sharding=<@mesh, [{"y"}, {"x"}]>
 // CHECK-NEXT: return %0
@@ -32,7 +32,7 @@ func.func @swap(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"},
   return %0 : tensor<8x8xf32>
 }
 
-// An axis is to move that stands before one to be gathered: only the end can move.
+// The moving axis is before a gathered one, but only minor-most axes can move.
 // CHECK-LABEL: func.func @bring_to_the_end
 // CHECK-NEXT: %0 = sdy.collective_permute %arg0 out_sharding=<@mesh, [{"y", "x"}, {}]>
 // CHECK-NEXT: %1 = sdy.all_to_all [{"x"}: 0->1] %0 out_sharding=<@mesh, [{"y"}, {"x"}]>
@@ -43,7 +43,7 @@ func.func @bring_to_the_end(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m
   return %0 : tensor<8x8xf32>
 }
 
-// Axes that go to one dimension are brought together, in the order they have there.
+// Axes that move to one dimension are made adjacent, in the order of the target.
 // CHECK-LABEL: func.func @bring_together
 // CHECK-NEXT: %0 = sdy.collective_permute %arg0 out_sharding=<@mesh, [{"y", "z", "x"}, {}, {}]>
 // CHECK-NEXT: %1 = sdy.all_to_all [{"z", "x"}: 0->2] %0 out_sharding=<@mesh, [{"y"}, {}, {"z", "x"}]>
@@ -54,7 +54,7 @@ func.func @bring_together(%a: tensor<16x8x8xf32> {sdy.sharding = #sdy.sharding<@
   return %0 : tensor<16x8x8xf32>
 }
 
-// The missing axis goes to the front; behind it, what is gathered keeps its place.
+// The missing axis becomes major-most; the gathered axis keeps its position.
 // CHECK-LABEL: func.func @what_is_gathered_keeps_its_place
 // CHECK-NEXT: %0 = sdy.collective_permute %arg0 out_sharding=<@mesh, [{"w", "y", "z"}, {}]>
 // CHECK-NEXT: %1 = sdy.all_gather [{"y", "z"}, {}] %0 out_sharding=<@mesh, [{"w"}, {}]>
@@ -64,7 +64,7 @@ func.func @what_is_gathered_keeps_its_place(%a: tensor<16x8xf32> {sdy.sharding =
   return %0 : tensor<16x8xf32>
 }
 
-// A missing axis whose place is taken is sliced where room is, then swapped.
+// A missing axis whose position is occupied is sliced elsewhere, then exchanged.
 // CHECK-LABEL: func.func @slice_where_room_is
 // CHECK-NEXT: %0 = sdy.all_slice [{}, {"y"}] %arg0 out_sharding=<@mesh, [{"x"}, {"y"}]>
 // CHECK-NEXT: %1 = sdy.collective_permute %0 out_sharding=<@mesh, [{"y"}, {"x"}]>
@@ -74,8 +74,8 @@ func.func @slice_where_room_is(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding
   return %0 : tensor<8x8xf32>
 }
 
-// An axis of size 3 cannot take the place of one of size 2: it is moved behind it, then a permute brings it
-// to the front.
+// An axis of size 3 cannot replace one of size 2: it moves after it, then a collective-permute makes it
+// major-most.
 // CHECK-LABEL: func.func @sizes_that_do_not_divide
 // CHECK-NEXT: %0 = sdy.all_slice [{}, {"c"}] %arg0 out_sharding=<@odd, [{"a"}, {"b", "c"}]>
 // CHECK-NEXT: %1 = sdy.collective_permute %0 out_sharding=<@odd, [{"a"}, {"c", "b"}]>

@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// A constraint becomes a reshard with its sharding and its attributes.
+// A constraint becomes a reshard with its sharding and attributes.
 // CHECK-LABEL: func.func @constraint
 func.func @constraint(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   // CHECK-NEXT: %[[MOVED:.*]] = sdy.reshard %arg0 <@mesh, [{"x"}, {?}]> {other} : tensor<4x4xf32>
@@ -11,7 +11,7 @@ func.func @constraint(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   return %0 : tensor<4x4xf32>
 }
 
-// Of a chain of constraints every one counts, and so does one that nobody uses.
+// Chained and unused constraints are replaced too.
 // CHECK-LABEL: func.func @chain
 func.func @chain(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NEXT: %[[FIRST:.*]] = sdy.reshard %arg0 <@mesh, [{"x"}]>
@@ -24,7 +24,7 @@ func.func @chain(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %1 : tensor<4xf32>
 }
 
-// Constraints in regions become reshards, too.
+// Constraints in nested regions.
 // CHECK-LABEL: func.func @regions
 func.func @regions(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK:      sdy.reshard %{{.*}} <@mesh, [{"x"}]>
@@ -36,7 +36,7 @@ func.func @regions(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 
-// A token can be sharded, too: it is on all devices.
+// A constraint on a token.
 // CHECK-LABEL: func.func @token
 func.func @token(%x: !stablehlo.token) -> !stablehlo.token {
   // CHECK-NEXT: sdy.reshard %arg0 <@mesh, []> : !stablehlo.token
@@ -44,7 +44,7 @@ func.func @token(%x: !stablehlo.token) -> !stablehlo.token {
   return %0 : !stablehlo.token
 }
 
-// Operations that can be folded are, as in every conversion.
+// Operations that fold are folded, as in every dialect conversion.
 // CHECK-LABEL: func.func @folded
 func.func @folded(%x: i32) -> i32 {
   // CHECK: return %arg0

@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// The owner of an edge gets its sharding, and the uses of the edge.
+// The owner of an edge gets its sharding and replaces it.
 // CHECK-LABEL: func.func @barrier
 // CHECK: %0 = stablehlo.optimization_barrier {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} %arg0
 func.func @barrier(%a: tensor<8xf32>) -> tensor<8xf32> {
@@ -15,7 +15,7 @@ func.func @barrier(%a: tensor<8xf32>) -> tensor<8xf32> {
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// If one edge has a sharding, other results get open ones.
+// If one edge has a sharding, results without one are open.
 // CHECK-LABEL: func.func @others
 // CHECK: %0:2 = stablehlo.optimization_barrier {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>, <@mesh, [{?}, {?}]>]>} %arg0, %arg1
 func.func @others(%a: tensor<8xf32>, %b: tensor<4x4xf32>) -> (tensor<8xf32>, tensor<4x4xf32>) {
@@ -29,7 +29,7 @@ func.func @others(%a: tensor<8xf32>, %b: tensor<4x4xf32>) -> (tensor<8xf32>, ten
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// A manual computation keeps its manual axes, and the free ones come behind them.
+// A manual computation keeps its manual axes before the free ones.
 // CHECK-LABEL: func.func @manual
 // CHECK: %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"x", ?}, {"y", ?}]>] out_shardings=[<@mesh, [{"x", ?}, {"y", ?}]>] manual_axes={"x"} (%arg1: tensor<4x4xf32>) {
 // CHECK: sdy.return %arg1

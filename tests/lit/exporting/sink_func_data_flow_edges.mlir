@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// An argument gets the sharding of the edge behind it, and the uses of the edge.
+// An argument gets the sharding of its edge and replaces it.
 // CHECK-LABEL: func.func private @argument
 // CHECK-SAME: (%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
 // CHECK-NEXT: stablehlo.add %arg0, %arg0
@@ -12,7 +12,7 @@ func.func private @argument(%a: tensor<8xf32>) -> tensor<8xf32> {
   return %1 : tensor<8xf32>
 }
 
-// So does the result of a call.
+// The same for the result of a call.
 // CHECK-LABEL: func.func @main
 // CHECK: %0 = call @argument(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>}
 // CHECK-NEXT: return %0
@@ -26,7 +26,7 @@ func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// Propagation changes the sharding of the edge, so it takes the place of the argument's own.
+// The sharding of the edge replaces that of the argument.
 // CHECK-LABEL: func.func @wins
 // CHECK-SAME: #sdy.sharding<@mesh, [{"x", "y"}]>
 func.func @wins(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}]>}) -> tensor<8xf32> {
@@ -38,7 +38,7 @@ func.func @wins(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// An edge without a sharding says that nothing is known: the argument's own is opened, and its mesh kept.
+// If the edge has no sharding, the argument becomes open, on its mesh.
 // CHECK-LABEL: func.func @opens
 // CHECK-SAME: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {?}]>}
 func.func @opens(
@@ -51,7 +51,7 @@ func.func @opens(
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// A call keeps the shardings of all its results together, so another result gets an open one.
+// Another result of the call gets an open sharding, because one attribute stores all of them.
 // CHECK-LABEL: func.func @others
 // CHECK: %0:2 = call @pair(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{?}]>, <@mesh, [{"x"}, {}]>]>}
 // CHECK-NEXT: return %0#0, %0#1
@@ -67,7 +67,7 @@ func.func private @pair(tensor<8xf32>) -> (tensor<8xf32>, tensor<4x4xf32>)
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// What a call's other results are known to be stays.
+// Existing shardings of other results are kept.
 // CHECK-LABEL: func.func @one_of_two
 // CHECK: {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>, <@mesh, [{?}, {?}]>]>}
 func.func @one_of_two(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<4x4xf32>) {
@@ -80,7 +80,7 @@ func.func private @pair(tensor<8xf32>) -> (tensor<8xf32>, tensor<4x4xf32>)
 
 // -----
 
-// Without shardings, nothing is left of an edge, inside regions too.
+// Edges without shardings are removed, in nested regions too.
 // CHECK-LABEL: func.func @plain
 // CHECK: stablehlo.optimization_barrier %arg0
 // CHECK: stablehlo.case

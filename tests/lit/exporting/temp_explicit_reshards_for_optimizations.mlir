@@ -2,8 +2,8 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2, "z"=4]>
 
-// The rows of lhs lie along "y" and the sums along "x", where the result wants its rows: it is computed
-// as lhs has its rows, and everybody who used it uses what it is resharded to.
+// The rows of lhs are sharded along "y", the contracting dimension and the rows of the result along "x": the
+// result is computed with the rows of lhs and resharded for its users.
 // CHECK-LABEL: func.func @rows_wanted_where_sums_are
 func.func @rows_wanted_where_sums_are(
     %lhs: tensor<4x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {"x"}]>},
@@ -18,7 +18,7 @@ func.func @rows_wanted_where_sums_are(
   return %twice, %product : tensor<4x8xf32>, tensor<4x8xf32>
 }
 
-// The same for columns, and for a product of many matrices.
+// The same for columns, and for a batched dot.
 // CHECK-LABEL: func.func @columns_of_a_batch
 func.func @columns_of_a_batch(
     %lhs: tensor<4x8x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"z"}, {}, {"x"}]>},
@@ -31,7 +31,7 @@ func.func @columns_of_a_batch(
   return %product : tensor<4x8x8xf32>
 }
 
-// Axes of several sums count together, in the order of the sums; open dimensions stay open.
+// Axes of several contracting dimensions count together, in their order; open dimensions stay open.
 // CHECK-LABEL: func.func @two_sums
 func.func @two_sums(
     %lhs: tensor<4x8x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {"z"}, {"x"}]>},
@@ -44,7 +44,7 @@ func.func @two_sums(
   return %product : tensor<4xf32>
 }
 
-// If lhs does not split the rows, the sums can be scattered over them: nothing is to be done.
+// If lhs is not sharded along the rows, a reduce-scatter is possible: nothing is inserted.
 // CHECK-LABEL: func.func @reduce_scatter
 func.func @reduce_scatter(
     %lhs: tensor<4x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
@@ -55,7 +55,7 @@ func.func @reduce_scatter(
   return %product : tensor<4x8xf32>
 }
 
-// Sums along "x", rows wanted along "z": there is nothing to gain.
+// The result is sharded along "z", not along the contracting axis "x".
 // CHECK-LABEL: func.func @rows_wanted_elsewhere
 func.func @rows_wanted_elsewhere(
     %lhs: tensor<4x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {"x"}]>},
@@ -66,7 +66,7 @@ func.func @rows_wanted_elsewhere(
   return %product : tensor<4x8xf32>
 }
 
-// A result that is bigger than lhs costs more to move than lhs does.
+// A result that is larger than lhs costs more to reshard.
 // CHECK-LABEL: func.func @bigger_than_lhs
 func.func @bigger_than_lhs(
     %lhs: tensor<4x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {"x"}]>},
@@ -77,8 +77,8 @@ func.func @bigger_than_lhs(
   return %product : tensor<4x8xf32>
 }
 
-// Operands that disagree about the sums, or that split rows and columns along one axis, have to be
-// resharded anyway.
+// Operands with different contracting axes, or with one axis for rows and columns, must be resharded
+// anyway.
 // CHECK-LABEL: func.func @operands_disagree
 func.func @operands_disagree(
     %lhs: tensor<4x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {"x"}]>},
@@ -92,8 +92,8 @@ func.func @operands_disagree(
   return %0, %1 : tensor<4x8xf32>, tensor<4x8xf32>
 }
 
-// A product in groups of rows gets everything that it needs: rows and groups whole, the batch and the
-// sums as they are, and an all-reduce.
+// A ragged dot gets all reshards: rows and groups are replicated, batch and contracting dimensions are kept, and
+// the result is all-reduced.
 // CHECK-LABEL: func.func @groups_of_rows
 func.func @groups_of_rows(
     %lhs: tensor<16x32x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}, {"z"}]>},

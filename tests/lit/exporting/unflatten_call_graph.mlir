@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// Copies with equal shardings are one function again, that of the first call. What they came from is forgotten.
+// Copies with equal shardings are merged into the first one called. Their original names are removed.
 // CHECK-LABEL: func.func @alike
 // CHECK-NEXT:    call @f_0(
 // CHECK-NEXT:    call @f_0(
@@ -24,7 +24,7 @@ func.func private @f_0(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// An argument, a result, or the manual axes that differ keep copies apart. Values without a sharding are open.
+// Different arguments, results or manual axes keep copies apart. Values without a sharding count as open.
 // CHECK-LABEL: func.func @different
 // CHECK-NEXT:    call @f(
 // CHECK-NEXT:    call @f_0(
@@ -47,7 +47,7 @@ func.func private @f_3(tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8
 
 // -----
 
-// Functions that only look alike stay what they are: nobody said that one is a copy of the other.
+// Equal functions that are not copies of one function are not merged.
 // CHECK-LABEL: func.func @strangers
 // CHECK-NEXT:    call @f()
 // CHECK-NEXT:    call @g()

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -split-input-file -sdy-unflatten-call-graph -verify-diagnostics
 
-// Of functions that claim to be copies of one another, nobody checks the types but verification.
+// The types of copies are not compared; the verifier reports a mismatch.
 func.func @liars(%a: tensor<8xf32>, %b: tensor<4xf32>) {
   %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
   // expected-error @+1 {{operand type mismatch: expected operand type 'tensor<8xf32>', but provided 'tensor<4xf32>' for operand number 0}}

@@ -2,9 +2,9 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// Shardings do not matter. Most calls want their argument sharded along "y", if those of @f_0 and @f_1, which
-// are alike, are counted together. Of
-// these it is @f_1, with which the others are outnumbered.
+// Shardings are ignored. Most calls have their argument sharded along "y", if those of @f_0 and @f_1, which are
+// equivalent, are counted together.
+// @f_1 is the first to reach this number.
 // CHECK-LABEL: func.func @majority
 // CHECK-NEXT:    call @f_1(
 // CHECK-NEXT:    call @f_1(
@@ -30,7 +30,7 @@ func.func private @f_1(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// Inside a manual computation tensors are smaller: that keeps functions apart in any case.
+// Manual axes keep functions apart in any case, because shapes in a manual computation are local.
 // CHECK-LABEL: func.func @manual
 // CHECK-NEXT:    call @f(
 // CHECK-NEXT:    call @f_0(

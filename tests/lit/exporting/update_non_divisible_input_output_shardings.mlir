@@ -16,14 +16,14 @@ func.func @arguments(
   return
 }
 
-// Where an axis is cut, nothing that stands behind it can be kept.
+// Axes after a truncated axis are dropped.
 // CHECK-LABEL: func.func @behind
 // CHECK-SAME: {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2}]>}
 func.func @behind(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "z"}]>}) {
   return
 }
 
-// Each dimension is looked at by itself. It stays open or closed; a dimension that is cut loses its priority.
+// Dimensions are truncated one by one. They stay open or closed; a truncated one loses its priority.
 // CHECK-LABEL: func.func @dimensions
 // CHECK-SAME: {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2, ?}, {"y", ?}p1], replicated={"z"}>}
 func.func @dimensions(
@@ -31,7 +31,7 @@ func.func @dimensions(
   return
 }
 
-// Results of functions are outputs, too. Nothing is divided by what does not shard.
+// Function results. An unsharded dimension is divisible.
 // CHECK-LABEL: func.func @results
 // CHECK-SAME: -> (tensor<2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2}]>}, tensor<0xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, tensor<f32>)
 // CHECK: stablehlo.abs %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<2xf32>
@@ -42,7 +42,7 @@ func.func @results(%a: tensor<2xf32>, %b: tensor<0xf32>, %c: tensor<f32>)
   return %0, %b, %c : tensor<2xf32>, tensor<0xf32>, tensor<f32>
 }
 
-// Results of calls are, wherever the call stands.
+// Call results, in nested regions too.
 // CHECK-LABEL: func.func @calls
 // CHECK: func.call @declared(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x":(1)2}]>, <@mesh, [{"x"}]>]>}
 func.func @calls(%a: tensor<2xf32>, %i: tensor<i32>) -> tensor<2xf32> {
@@ -59,7 +59,7 @@ func.func private @declared(tensor<2xf32>) -> (tensor<2xf32>, tensor<4xf32>)
 
 sdy.mesh @mesh = <["x"=8]>
 
-// A part of an axis is cut like a whole one.
+// A sub-axis is truncated like a full axis.
 // CHECK-LABEL: func.func @sub_axes
 // CHECK-SAME: {sdy.sharding = #sdy.sharding<@mesh, [{"x":(2)2}]>}
 func.func @sub_axes(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(2)4}]>}) {
@@ -70,7 +70,7 @@ func.func @sub_axes(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
 
 sdy.mesh @mesh = <["x"=6, "y"=4]>
 
-// As much of an axis as divides the dimension, which need not be a power of two.
+// The divisor need not be a power of two.
 // CHECK-LABEL: func.func @sixths
 // CHECK-SAME: {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)3}, {"x":(3)2, "y":(1)2}]>}
 func.func @sixths(%a: tensor<9x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)3}, {"x":(3)2, "y"}]>}) {
@@ -81,7 +81,7 @@ func.func @sixths(%a: tensor<9x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
 
 sdy.mesh @mesh = <["one"=1, "x"=2, "y"=2]>
 
-// An axis of size one divides everything, but nothing is kept from it on.
+// Axes from an axis of size one on are dropped.
 // CHECK-LABEL: func.func @size_one
 // CHECK-SAME: {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}
 func.func @size_one(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "one", "y"}]>}) {
@@ -93,7 +93,7 @@ func.func @size_one(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
 sdy.mesh @one_device = <[], device_ids=[3]>
 sdy.mesh @mesh = <["x"=2]>
 
-// Shardings that keep a tensor whole, and those over a mesh that stands in them, are read as they are.
+// Maximal shardings and shardings over inlined meshes.
 // CHECK-LABEL: func.func @meshes
 // CHECK-SAME: %arg0: tensor<3xf32> {sdy.sharding = #sdy.sharding<@one_device, []>},
 // CHECK-SAME: %arg1: tensor<3xf32> {sdy.sharding = #sdy.sharding<mesh<["y"=6]>, [{"y":(1)3}]>})
@@ -107,7 +107,7 @@ func.func @meshes(
 
 sdy.mesh @mesh = <["x"=4]>
 
-// A call in an inner module speaks of the mesh of that module, of which a third is asked for.
+// A call in a nested module refers to the mesh of that module, which has an axis of size 3.
 // CHECK-LABEL: module @inner
 // CHECK: call @main(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
 module @inner {

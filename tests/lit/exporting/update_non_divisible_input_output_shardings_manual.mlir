@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["m"=2, "x"=4]>
 
-// The body sees three elements, which four parts do not divide. What comes out has twelve, which eight do not.
+// The local shape has three elements, which four does not divide. The output has twelve, which eight does not.
 // CHECK-LABEL: func.func @free_axes
 // CHECK: in_shardings=[<@mesh, [{"m"}]>] out_shardings=[<@mesh, [{"m", "x":(1)2}]>] manual_axes={"m"}
 func.func @free_axes(%a: tensor<6xf32>) -> tensor<12xf32> {
@@ -13,7 +13,7 @@ func.func @free_axes(%a: tensor<6xf32>) -> tensor<12xf32> {
   return %0 : tensor<12xf32>
 }
 
-// Replicated axes stay, and so does everything that divides already.
+// Replicated axes and divisible dimensions are kept.
 // CHECK-LABEL: func.func @replicated
 // CHECK: in_shardings=[<@mesh, [{"x":(1)2, ?}], replicated={"m"}>] out_shardings=[<@mesh, [{"m", "x", ?}p1]>] manual_axes={"m"}
 func.func @replicated(%a: tensor<6xf32>) -> tensor<48xf32> {
@@ -25,7 +25,7 @@ func.func @replicated(%a: tensor<6xf32>) -> tensor<48xf32> {
   return %0 : tensor<48xf32>
 }
 
-// Operations that only hand values on are no border: padding can go through them.
+// Other operations are no boundary: their shards may be padded.
 // CHECK-LABEL: func.func @inner
 // CHECK: stablehlo.optimization_barrier {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
 // CHECK: sdy.named_computation<"inner">(%{{.*}}) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>]

@@ -2,8 +2,8 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// Results own the edges of a loop: each gets an operation behind it, with the sharding that it has, and
-// all that used the result uses that. Arguments of the regions are on the same edges and get none.
+// Results own the edges of a loop: each gets an edge operation with its sharding, which replaces its other
+// uses. Region arguments are targets of the same edges and get none.
 // CHECK-LABEL: func.func @loop
 func.func @loop(%a: tensor<8xf32>, %count: tensor<i32>) -> (tensor<8xf32>, tensor<8xf32>) {
   // CHECK-NEXT: %[[LOOP:.*]]:2 = stablehlo.while
@@ -27,7 +27,7 @@ func.func @loop(%a: tensor<8xf32>, %count: tensor<i32>) -> (tensor<8xf32>, tenso
   return %0#0, %2 : tensor<8xf32>, tensor<8xf32>
 }
 
-// Branches are joined in the result. An edge without sharding says nothing of one.
+// The edge of a case connects the returned values with the result. It may have no sharding.
 // CHECK-LABEL: func.func @branches
 func.func @branches(%a: tensor<8xf32>, %which: tensor<i32>) -> tensor<8xf32> {
   // CHECK: %[[BRANCHES:.*]] = "stablehlo.case"
@@ -39,7 +39,7 @@ func.func @branches(%a: tensor<8xf32>, %which: tensor<i32>) -> tensor<8xf32> {
   return %0 : tensor<8xf32>
 }
 
-// What comes out of a barrier is what went in. A token cannot be sharded, a tensor of unknown size neither.
+// A barrier connects operand and result. Tokens and dynamically shaped tensors cannot be sharded.
 // CHECK-LABEL: func.func @barrier
 func.func @barrier(%a: tensor<8xf32>, %any: tensor<?xf32>, %token: !stablehlo.token)
     -> (tensor<8xf32>, tensor<?xf32>, !stablehlo.token) {
@@ -50,8 +50,8 @@ func.func @barrier(%a: tensor<8xf32>, %any: tensor<?xf32>, %token: !stablehlo.to
   return %0#0, %0#1, %0#2 : tensor<8xf32>, tensor<?xf32>, !stablehlo.token
 }
 
-// A manual computation has an edge for each argument of its body, which is sharded along the free axes
-// only, and one for each result.
+// A manual computation has an edge for each body argument, with the sharding along free axes, and one for each
+// result.
 // CHECK-LABEL: func.func @manual
 func.func @manual(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
   // CHECK-NEXT: %[[OUT:.*]] = sdy.manual_computation(%arg0)
@@ -68,7 +68,7 @@ func.func @manual(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
   return %0 : tensor<8x8xf32>
 }
 
-// So has a named computation, whose shardings may be left out.
+// So has a named computation, whose shardings are optional.
 // CHECK-LABEL: func.func @named
 func.func @named(%a: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK-NEXT: %[[OUT:.*]] = sdy.named_computation<"f">(%arg0)
@@ -83,7 +83,7 @@ func.func @named(%a: tensor<8xf32>) -> tensor<8xf32> {
   return %0 : tensor<8xf32>
 }
 
-// Operations that make new data have no edges; results that nobody uses have.
+// Other operations have no edges; unused results of those with data flow have.
 // CHECK-LABEL: func.func @unused
 func.func @unused(%a: tensor<8xf32>) {
   // CHECK-NEXT: stablehlo.negate

@@ -1,7 +1,7 @@
 // RUN: sdy-opt %s -sdy-add-func-data-flow-edges -split-input-file | filecheck %s
 
-// Arguments of a called function and results of calls get edges, in their order. The entry point's
-// arguments get none, because nobody calls it.
+// Arguments of called functions and results of calls get edges, in order. The arguments of the entry point
+// get none, because it has no callers.
 // CHECK-LABEL: func.func @main
 // CHECK-NEXT:    %[[CALL:.*]]:2 = call @callee(%arg0, %arg1)
 // CHECK-NEXT:    %[[FIRST:.*]] = sdy.func_data_flow_edge %[[CALL]]#0 : tensor<8xf32>
@@ -21,7 +21,7 @@ func.func private @callee(%a: tensor<8xf32>, %b: tensor<4xf32>) -> (tensor<8xf32
 
 // -----
 
-// An edge has the sharding of what it stands behind.
+// An edge gets the sharding of its input.
 sdy.mesh @mesh = <["x"=2]>
 // CHECK-LABEL: func.func @main
 func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
@@ -38,7 +38,7 @@ func.func private @callee(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh,
 
 // -----
 
-// What cannot be sharded gets no edge: tokens, and tensors of unknown size. Neither do declarations.
+// Tokens, dynamically shaped tensors and declarations get no edges.
 // CHECK-LABEL: func.func @main
 func.func @main(%a: !stablehlo.token, %b: tensor<?xf32>) {
   // CHECK-NEXT: call @callee

@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// A constraint decides its input, which had no sharding, and is given its sharding rule.
+// The input of a constraint gets its sharding, and the constraint its sharding rule.
 // CHECK-LABEL: func.func @decides
 func.func @decides(%a: tensor<8x4xf32>) -> tensor<8x4xf32> {
   // CHECK-NEXT: stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
@@ -12,7 +12,7 @@ func.func @decides(%a: tensor<8x4xf32>) -> tensor<8x4xf32> {
   return %1 : tensor<8x4xf32>
 }
 
-// So it does with an argument of the function.
+// The input may be a function argument.
 // CHECK-LABEL: func.func @argument
 // CHECK-SAME: %arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}], replicated={"y"}>}
 func.func @argument(%a: tensor<8xf32>) -> tensor<8xf32> {
@@ -20,7 +20,7 @@ func.func @argument(%a: tensor<8xf32>) -> tensor<8xf32> {
   return %0 : tensor<8xf32>
 }
 
-// The other results of its operation get open shardings.
+// Other results of the defining operation get open shardings.
 // CHECK-LABEL: func.func @one_of_several
 func.func @one_of_several(%a: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK-NEXT: {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{?}, {?}]>, <@mesh, [{"x"}]>, <@mesh, []>]>}
@@ -29,7 +29,7 @@ func.func @one_of_several(%a: tensor<8xf32>) -> tensor<8xf32> {
   return %1 : tensor<8xf32>
 }
 
-// What has a sharding keeps it.
+// An existing sharding is kept.
 // CHECK-LABEL: func.func @has_sharding
 func.func @has_sharding(%a: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK-NEXT: stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{?}]>]>}
@@ -39,7 +39,7 @@ func.func @has_sharding(%a: tensor<8xf32>) -> tensor<8xf32> {
   return %1 : tensor<8xf32>
 }
 
-// A constraint that is open somewhere does not say all.
+// A constraint with an open dimension is not applied.
 // CHECK-LABEL: func.func @open
 func.func @open(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
   // CHECK-NEXT: stablehlo.negate %arg0 : tensor<8x8xf32>
@@ -48,7 +48,7 @@ func.func @open(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
   return %1 : tensor<8x8xf32>
 }
 
-// Two constraints that want different things decide nothing; two that want the same do.
+// Two different constraints on a value are not applied; two equal ones are.
 // CHECK-LABEL: func.func @two_constraints
 func.func @two_constraints(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
   // CHECK-NEXT: stablehlo.negate %arg0 : tensor<8xf32>
@@ -62,7 +62,7 @@ func.func @two_constraints(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, 
   return %2, %3, %4, %5 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
 
-// An operand of a manual computation is constrained by its sharding there, for and against.
+// The input sharding of a manual computation counts as a constraint on the operand.
 // CHECK-LABEL: func.func @manual
 func.func @manual(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   // CHECK-NEXT: stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
@@ -77,7 +77,7 @@ func.func @manual(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   return %2, %3 : tensor<8xf32>, tensor<8xf32>
 }
 
-// Behind a data-flow edge the constraint moves up, and all others use what it gives.
+// On a data-flow edge, the constraint moves after its input and replaces its other uses.
 // CHECK-LABEL: func.func @on_edge
 func.func @on_edge(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   // CHECK-NEXT: %[[BARRIER:.*]] = stablehlo.optimization_barrier %arg0
@@ -92,7 +92,7 @@ func.func @on_edge(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   return %1, %2 : tensor<8xf32>, tensor<8xf32>
 }
 
-// Unreduced axes do not propagate, so the edge gets those by itself.
+// Unreduced axes do not propagate, so they are set on the edge.
 // CHECK-LABEL: func.func @unreduced_on_edge
 func.func @unreduced_on_edge(%a: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK: sdy.data_flow_edge %{{.*}} sharding=<@mesh, [{?}], unreduced={"y"}> : tensor<8xf32>
@@ -103,7 +103,7 @@ func.func @unreduced_on_edge(%a: tensor<8xf32>) -> tensor<8xf32> {
   return %2 : tensor<8xf32>
 }
 
-// An argument in a loop is on the edge of the result, too: there the constraint moves to the front.
+// A loop argument is a target of the result's edge: the constraint moves to the start of the block.
 // CHECK-LABEL: func.func @in_loop
 func.func @in_loop(%a: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK: do {
@@ -121,7 +121,7 @@ func.func @in_loop(%a: tensor<8xf32>) -> tensor<8xf32> {
   return %1 : tensor<8xf32>
 }
 
-// A manual computation cannot move, so there a constraint is made.
+// For the input sharding of a manual computation, a constraint is created.
 // CHECK-LABEL: func.func @manual_on_edge
 func.func @manual_on_edge(%a: tensor<8xf32>) -> (tensor<8xf32>) {
   // CHECK: %[[EDGE:.*]] = sdy.data_flow_edge
@@ -137,7 +137,7 @@ func.func @manual_on_edge(%a: tensor<8xf32>) -> (tensor<8xf32>) {
   return %1 : tensor<8xf32>
 }
 
-// An argument of the body of a reduction has no place for a sharding.
+// The argument of a reduction body cannot be sharded.
 // CHECK-LABEL: func.func @no_place
 func.func @no_place(%a: tensor<8xf32>, %start: tensor<f32>) -> tensor<f32> {
   // CHECK: reducer(%arg2: tensor<f32>, %arg3: tensor<f32>) {

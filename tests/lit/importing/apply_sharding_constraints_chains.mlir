@@ -2,8 +2,8 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// What stands behind a chain uses its end; what stands before it, and returns, use what they used. Only
-// the first of the chain decides the value.
+// The last constraint of a chain replaces its input in users after the chain, except returns. Only the first
+// one is applied to the input.
 // CHECK-LABEL: func.func @chain
 func.func @chain(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
   // CHECK-NEXT: %[[VALUE:.*]] = stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
@@ -20,7 +20,7 @@ func.func @chain(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf
   return %0, %1, %4 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
 
-// Open constraints make a chain like others.
+// Constraints of a chain may be open.
 // CHECK-LABEL: func.func @open_chain
 func.func @open_chain(%a: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK-NEXT: sdy.sharding_constraint %arg0 <@mesh, [{"x", ?}]>
@@ -32,7 +32,7 @@ func.func @open_chain(%a: tensor<8xf32>) -> tensor<8xf32> {
   return %2 : tensor<8xf32>
 }
 
-// A use inside a loop stands in another block.
+// A use in a loop is in another block.
 // CHECK-LABEL: func.func @other_block
 func.func @other_block(%a: tensor<8xf32>, %which: tensor<i32>) -> tensor<8xf32> {
   // CHECK: "stablehlo.case"
@@ -45,7 +45,7 @@ func.func @other_block(%a: tensor<8xf32>, %which: tensor<i32>) -> tensor<8xf32> 
   return %2 : tensor<8xf32>
 }
 
-// One constraint is no chain.
+// One constraint is not a chain.
 // CHECK-LABEL: func.func @single
 func.func @single(%a: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK: stablehlo.negate %arg0
@@ -54,7 +54,7 @@ func.func @single(%a: tensor<8xf32>) -> tensor<8xf32> {
   return %1 : tensor<8xf32>
 }
 
-// If the value has a sharding, or somebody else constrains it, the chain does not decide it.
+// A chain on a value with a sharding, or with another constraint, has no effect.
 // CHECK-LABEL: func.func @decided_elsewhere
 func.func @decided_elsewhere(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}]>}, %b: tensor<8xf32>)
     -> (tensor<8xf32>, tensor<8xf32>) {
@@ -70,7 +70,7 @@ func.func @decided_elsewhere(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@me
   return %2, %5 : tensor<8xf32>, tensor<8xf32>
 }
 
-// A chain ends where a constraint has several uses; if others among them constrain it, there is no end.
+// A chain ends at a constraint with several uses; if one of those is a constraint, there is no chain.
 // CHECK-LABEL: func.func @several_uses
 func.func @several_uses(%a: tensor<8xf32>, %b: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
   // CHECK: %[[END:.*]] = sdy.sharding_constraint %0 <@mesh, [{"y"}]>

@@ -2,8 +2,8 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 
-// The input of a constraint has its axes from there, and the constraint says that they went from its
-// result to its operand. What is returned says so as well.
+// The axes of the input originate from the constraint, which records that they propagated from its result to
+// its operand. The function result records its origins as well.
 // CHECK-LABEL: func.func @from_constraint
 // CHECK-SAME: -> (tensor<8x8xf32> {sdy.sharding_origins = {x = "constraint_0", "y:(1)2" = "constraint_0"}})
 func.func @from_constraint(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
@@ -18,7 +18,7 @@ func.func @from_constraint(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
   return %1 : tensor<8x8xf32>
 }
 
-// Steps and constraints are counted through the whole module, steps only when something was applied.
+// Constraints and steps are numbered through the module; only applied constraints are steps.
 // CHECK-LABEL: func.func @counted
 func.func @counted(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   %0 = stablehlo.negate %a : tensor<8xf32>
@@ -31,7 +31,7 @@ func.func @counted(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   return %2, %3 : tensor<8xf32>, tensor<8xf32>
 }
 
-// What inputs and outputs of the function say is their own. The name that comes first counts.
+// Axes of function inputs and outputs originate from themselves. The first origin counts.
 // CHECK-LABEL: func.func @signature
 // CHECK-SAME: %arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>, sdy.sharding_origins = {x = "self"}}
 // CHECK-SAME: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>, sdy.sharding_origins = {y = "self"}}
@@ -42,7 +42,7 @@ func.func @signature(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x
   return %0 : tensor<8xf32>
 }
 
-// Manual computations name their inputs and outputs, on the data-flow edges that stand for them.
+// Inputs and outputs of manual computations have origin names, which their data-flow edges store.
 // CHECK-LABEL: func.func @manual
 func.func @manual(%a: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK-NEXT: sdy.manual_computation
@@ -59,7 +59,7 @@ func.func @manual(%a: tensor<8xf32>) -> tensor<8xf32> {
   return %1 : tensor<8xf32>
 }
 
-// By a rule that a user wrote, what is a dimension of the result need not be one of the operand.
+// With a custom rule, a dimension of the result need not be one of the operand.
 // CHECK-LABEL: func.func @own_rule
 func.func @own_rule(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
   // CHECK: step-2 = [{"x" = result-0 -> [operand-0]}]

@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2]>
 
-// Each use gets a constant of its own, which is one of sdy and keeps its attributes.
+// Every use gets its own sdy constant with the attributes of the original.
 // CHECK-LABEL: func.func @constant
 func.func @constant(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   // CHECK-NEXT: %[[FIRST:.*]] = sdy.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} dense<1.0
@@ -17,7 +17,7 @@ func.func @constant(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   return %2, %0 : tensor<8xf32>, tensor<8xf32>
 }
 
-// An operation that uses a constant twice gets two.
+// Two uses by one operation get two constants.
 // CHECK-LABEL: func.func @twice
 func.func @twice(%a: tensor<i1>) -> tensor<8xi32> {
   // CHECK-NEXT: %[[LEFT:.*]] = stablehlo.iota dim = 0
@@ -28,7 +28,7 @@ func.func @twice(%a: tensor<i1>) -> tensor<8xi32> {
   return %1 : tensor<8xi32>
 }
 
-// A computation of constants is copied as a whole, and in it values have as many uses as before.
+// A constant computation is copied as a whole; inside it, values keep their number of uses.
 // CHECK-LABEL: func.func @computation
 func.func @computation(%a: tensor<8xf32>, %b: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   // CHECK-NEXT: %[[IOTA:.*]] = stablehlo.iota dim = 1 : tensor<1x16xf32>
@@ -50,7 +50,7 @@ func.func @computation(%a: tensor<8xf32>, %b: tensor<8xf32>) -> (tensor<8xf32>, 
   return %4, %5 : tensor<8xf32>, tensor<8xf32>
 }
 
-// What nobody but constants uses goes. A transpose of a constant is not taken for one.
+// Constants that only constants use are erased. A transpose of a constant is not constant.
 // CHECK-LABEL: func.func @unused
 func.func @unused() -> tensor<8x4xf32> {
   // CHECK-NEXT: %[[CONSTANT:.*]] = sdy.constant dense<2.0
@@ -62,7 +62,7 @@ func.func @unused() -> tensor<8x4xf32> {
   return %2 : tensor<8x4xf32>
 }
 
-// Scalars cannot be sharded and stay shared, but broadcasts of them are copied, constant or not.
+// Scalars stay shared, but broadcasts of scalars are copied, constant or not.
 // CHECK-LABEL: func.func @scalars
 func.func @scalars(%s: tensor<f32>, %a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   // CHECK-NEXT: %[[ONE:.*]] = sdy.constant dense<1.0
@@ -80,7 +80,7 @@ func.func @scalars(%s: tensor<f32>, %a: tensor<8xf32>) -> (tensor<8xf32>, tensor
   return %3, %4 : tensor<8xf32>, tensor<8xf32>
 }
 
-// Copies are in the groups of their originals.
+// Copies join the sharding groups of their originals.
 // CHECK-LABEL: func.func @groups
 func.func @groups(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   // CHECK-NEXT: %[[FIRST:.*]] = sdy.constant
@@ -99,7 +99,7 @@ func.func @groups(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   return %1, %2 : tensor<8xf32>, tensor<8xf32>
 }
 
-// A constant that is used in a loop is copied before the loop, for its initial value and for each use inside.
+// A constant that is used in a loop is copied before the loop, for the initial value and each use inside.
 // CHECK-LABEL: func.func @loop
 func.func @loop(%n: tensor<i32>) -> tensor<8xf32> {
   // CHECK-NEXT: %[[START:.*]] = sdy.constant
@@ -117,8 +117,8 @@ func.func @loop(%n: tensor<i32>) -> tensor<8xf32> {
   return %1#0 : tensor<8xf32>
 }
 
-// A named computation that computes a constant is one, by the name that it has; in one that does more,
-// constants are split like elsewhere.
+// A named computation that contains only a constant computation is constant, by name; in another one,
+// constants are split as elsewhere.
 // CHECK-LABEL: func.func @named
 func.func @named(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
   // CHECK: %[[FIRST:.*]] = sdy.named_computation<"pure">
@@ -147,8 +147,8 @@ func.func @named(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf
 
 // -----
 
-// A call of a function that computes a constant is one. Each use gets a call of its own, of a copy of the
-// function, which calls a copy of what that calls; a return is a use, too.
+// A call of a function that contains only a constant computation is constant. Every use, returns included,
+// gets its own call, of a copy of the function with copies of its callees.
 // CHECK-LABEL: func.func @calls
 func.func @calls(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   // CHECK-NEXT: %[[FIRST:.*]] = call @outer_2()
@@ -183,7 +183,7 @@ func.func private @inner() -> tensor<8xf32> {
 
 // -----
 
-// A call of a function that does anything else is not constant.
+// A call of another function is not constant.
 // CHECK-LABEL: func.func @impure_call
 func.func @impure_call(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   // CHECK-NEXT: %[[CALL:.*]] = call @impure()

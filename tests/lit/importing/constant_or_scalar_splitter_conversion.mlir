@@ -1,8 +1,8 @@
 // RUN: sdy-opt %s -split-input-file -sdy-constant-or-scalar-splitter | filecheck %s
 // RUN: sdy-opt %s -split-input-file -sdy-import-pipeline -sdy-aggressive-propagate | filecheck %s --check-prefix=PROPAGATED
 
-// Constants of stablehlo become constants of sdy in a conversion of the whole program, in which whatever
-// folds to a value that is there does so; also if its operands have to change places first.
+// A dialect conversion of the whole program converts stablehlo constants to sdy constants. Operations that fold
+// to an existing value are folded, also if their operands must be swapped first.
 // CHECK-LABEL: func @folded
 // CHECK-NOT: arith.addi
 // CHECK: return %arg0, %arg0
@@ -18,9 +18,9 @@ func.func @folded(%i: i32) -> (i32, i32) {
 
 sdy.mesh @mesh = <["x"=4]>
 
-// The conversion looks at an operation before those inside it, and propagation visits the users of a value from
-// the one looked at last. In the text the use by the loop would be the last one, because a loop is complete only
-// with its bodies; then the transpose would split its dimensions the other way round.
+// The conversion visits an operation before those nested in it, and propagation visits the users of a value from
+// the last visited one. In textual order the use by the loop would be the last one, because a loop is complete only
+// after its regions; then the transpose would shard its dimensions the other way round.
 // PROPAGATED-LABEL: func @users_inside_a_loop
 // PROPAGATED: stablehlo.transpose {{.*}}[{"x":(2)2, ?}, {"x":(1)2, ?}]
 func.func @users_inside_a_loop(%n: tensor<i32>, %a: tensor<16x16xf32>) -> tensor<16x16xf32> {

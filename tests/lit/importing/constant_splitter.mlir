@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -sdy-constant-splitter | filecheck %s
 
-// Each use of a computation of constants gets a copy of all of it.
+// Every use of a constant computation gets a copy of it.
 // CHECK-LABEL: func.func @computation
 func.func @computation(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   // CHECK-NEXT: %[[FIRST:.*]] = sdy.constant dense<1.0
@@ -16,7 +16,7 @@ func.func @computation(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   return %2, %3 : tensor<8xf32>, tensor<8xf32>
 }
 
-// Scalars are copied as well.
+// Scalars are copied too.
 // CHECK-LABEL: func.func @scalars
 func.func @scalars(%a: tensor<f32>) -> tensor<f32> {
   // CHECK-NEXT: %[[FIRST:.*]] = sdy.constant
@@ -29,7 +29,7 @@ func.func @scalars(%a: tensor<f32>) -> tensor<f32> {
   return %2 : tensor<f32>
 }
 
-// A reshape of a constant is not one here, and so not copied; a broadcast is if its operand is constant.
+// A reshape of a constant is not constant here and not copied; a broadcast of a constant is.
 // CHECK-LABEL: func.func @shapes
 func.func @shapes(%s: tensor<f32>) -> (tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>) {
   // CHECK-NEXT: %[[IOTA:.*]] = stablehlo.iota
@@ -46,7 +46,7 @@ func.func @shapes(%s: tensor<f32>) -> (tensor<2x4xf32>, tensor<4xf32>, tensor<4x
   return %2, %4, %3 : tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
-// Copies are in the groups of their originals.
+// Copies join the sharding groups of their originals.
 // CHECK-LABEL: func.func @groups
 func.func @groups(%a: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK-NEXT: %[[FIRST:.*]] = sdy.constant

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -sdy-explicit-gather-scatter-batching -split-input-file | filecheck %s
 
-// Row i is looked up in row i: the row number goes, and both dimensions are batching dimensions.
+// Row i is indexed by row i: the row number is removed, and both dimensions become batching dimensions.
 // CHECK-LABEL: func.func @gather_in_rows
 func.func @gather_in_rows(%a: tensor<4x8xf32>, %column: tensor<4x1xi32>) -> tensor<4x1xf32> {
   // CHECK-NEXT: "stablehlo.gather"(%arg0, %arg1)
@@ -18,7 +18,7 @@ func.func @gather_in_rows(%a: tensor<4x8xf32>, %column: tensor<4x1xi32>) -> tens
 
 // -----
 
-// What is left of three indices is joined again.
+// The other two indices are concatenated again.
 // CHECK-LABEL: func.func @two_indices_left
 func.func @two_indices_left(%a: tensor<4x8x8xf32>, %b: tensor<4x1xi32>, %c: tensor<4x1xi32>) -> tensor<4xf32> {
   // CHECK-NEXT: %[[REST:.*]] = stablehlo.concatenate %arg1, %arg2, dim = 1
@@ -35,7 +35,7 @@ func.func @two_indices_left(%a: tensor<4x8x8xf32>, %b: tensor<4x1xi32>, %c: tens
 
 // -----
 
-// Indices that are not joined from single ones are cut apart.
+// Indices that are not a concatenate of single components are sliced.
 // CHECK-LABEL: func.func @cuts_out
 func.func @cuts_out(%a: tensor<4x8x8xf32>) -> tensor<4xf32> {
   // CHECK-NEXT: %[[AT:.*]] = stablehlo.iota dim = 0
@@ -52,7 +52,7 @@ func.func @cuts_out(%a: tensor<4x8x8xf32>) -> tensor<4xf32> {
 
 // -----
 
-// The row number is recognised through what moves it, limits it or chooses it.
+// The iota is recognized through reshapes, broadcasts, clamps and selects.
 // CHECK-LABEL: func.func @looks_through
 func.func @looks_through(%a: tensor<4x8xf32>, %column: tensor<4x1xi32>, %low: tensor<4x1xi32>, %which: tensor<4x1xi1>) -> tensor<4xf32> {
   // CHECK-NEXT: "stablehlo.gather"(%arg0, %arg1)
@@ -91,7 +91,7 @@ func.func @scatter_in_rows(%a: tensor<4x8xf32>, %column: tensor<4x1xi32>, %updat
 
 // -----
 
-// An iota along another dimension does not number the rows.
+// An iota along another dimension is not the row number.
 // CHECK-LABEL: func.func @other_dimension
 func.func @other_dimension(%a: tensor<4x8xf32>, %column: tensor<4x1xi32>) -> tensor<4xf32> {
   // CHECK: stablehlo.gather<collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 1>
@@ -105,7 +105,7 @@ func.func @other_dimension(%a: tensor<4x8xf32>, %column: tensor<4x1xi32>) -> ten
 
 // -----
 
-// Rows are as many as indices: what is looked up in a part of the rows stays as it is.
+// Operand and indices must have the same number of rows.
 // CHECK-LABEL: func.func @more_rows
 func.func @more_rows(%a: tensor<5x8xf32>, %column: tensor<4x1xi32>) -> tensor<4xf32> {
   // CHECK: stablehlo.gather<collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 1>
@@ -119,7 +119,7 @@ func.func @more_rows(%a: tensor<5x8xf32>, %column: tensor<4x1xi32>) -> tensor<4x
 
 // -----
 
-// The only index there is has to stay.
+// The only index cannot be removed.
 // CHECK-LABEL: func.func @only_rows
 func.func @only_rows(%a: tensor<4x8xf32>) -> tensor<4x8xf32> {
   // CHECK: stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>

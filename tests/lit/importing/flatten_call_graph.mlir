@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -sdy-flatten-call-graph -split-input-file | filecheck %s
 
-// The first call keeps the function, the second gets a copy, which knows where it came from.
+// The first call keeps the function, the second gets a clone with the original name.
 // CHECK-LABEL: func.func @two_calls
 func.func @two_calls(%a: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK-NEXT: %[[FIRST:.*]] = call @negate(%arg0)
@@ -19,7 +19,7 @@ func.func private @negate(%a: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
-// What a copy calls is copied before it. The functions called keep their bodies for the first call.
+// Clones of callees are inserted first. The originals are kept for the first call.
 // CHECK-LABEL: func.func @copies_below
 func.func @copies_below() {
   // CHECK-NEXT: call @outer()
@@ -44,7 +44,7 @@ func.func private @inner() {
 
 // -----
 
-// Callees come before their callers: it is @first whose call counts as the first one.
+// Functions are visited callees first: the call in @first counts as the first one.
 // CHECK-LABEL: func.func @last
 func.func @last() {
   // CHECK-NEXT: call @first()
@@ -65,7 +65,7 @@ func.func private @shared() {
 
 // -----
 
-// A copy of a copy remembers the first original. Names that are taken are passed over.
+// A clone of a clone has the first original name. Taken names are skipped.
 // CHECK-LABEL: func.func @copy_of_copy
 func.func @copy_of_copy() {
   // CHECK-NEXT: call @f()
@@ -84,7 +84,7 @@ func.func @f_0() {
 
 // -----
 
-// Calls in bodies of other operations count like any other, and so does a function that is only declared.
+// Calls in nested regions, and calls of declarations.
 // CHECK-LABEL: func.func @inside_branches
 func.func @inside_branches(%which: tensor<i32>, %a: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK: func.call @declared(
@@ -103,7 +103,7 @@ func.func private @declared(tensor<8xf32>) -> tensor<8xf32>
 
 // -----
 
-// A function that calls itself is left alone as long as nobody else calls it.
+// A recursive function that no other function calls is not cloned.
 // CHECK-LABEL: func.func @calls_itself
 func.func @calls_itself() {
   // CHECK-NEXT: call @calls_itself()

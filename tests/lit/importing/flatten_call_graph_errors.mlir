@@ -1,8 +1,8 @@
 // RUN: sdy-opt %s -sdy-flatten-call-graph -split-input-file -verify-diagnostics
 
-// There is no end to copying a function that calls itself with all that it calls.
+// Cloning a recursive function with its callees would not terminate.
 func.func @calls_recursive() {
-  // expected-error @+1 {{'func.call' op cannot be given a copy of 'recursive', which calls itself}}
+  // expected-error @+1 {{'func.call' op cannot clone 'recursive' for this call: its calls are recursive}}
   call @recursive() : () -> ()
   return
 }
@@ -17,10 +17,10 @@ func.func private @other() {
 
 // -----
 
-// Sixteen calls in each of five functions would be more than a million copies.
+// Sixteen calls in each of five functions would be more than a million clones.
 func.func @grows() {
   call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()
-  // expected-error @+1 {{'func.call' op cannot be given a copy of 'f1', because the copies made for all calls would have more than 1000000 operations}}
+  // expected-error @+1 {{'func.call' op cannot clone 'f1' for this call: the copies for all calls would exceed 1000000 operations}}
   call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()
   call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()
   call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()  call @f1() : () -> ()
@@ -60,7 +60,7 @@ func.func private @f5() {
 
 // -----
 
-// Calls in a module inside the module have functions of their own, which are not looked for.
+// The callee of a call in a nested module is not looked up there.
 func.func @g() {
   return
 }

@@ -1,7 +1,7 @@
 // RUN: sdy-opt %s -sdy-import-func-calls -split-input-file | filecheck %s
 // RUN: sdy-opt %s -sdy-import-func-calls=add-data-flow-edges-on-named-computations=false -split-input-file | filecheck %s --check-prefix=PLAIN
 
-// The body takes the place of the call, with data-flow edges behind its arguments and its results.
+// The body replaces the call, with data-flow edges on its arguments and results.
 // CHECK-LABEL: func.func @one_call
 // CHECK-NEXT:    %[[INPUT:.*]] = stablehlo.negate %arg0
 // CHECK-NEXT:    %[[NAMED:.*]] = sdy.named_computation<"callee">(%[[INPUT]]) (%[[ARG:.*]]: tensor<8xf32>) {
@@ -14,7 +14,7 @@
 // CHECK-NEXT:  }
 // CHECK-NOT:   @callee
 
-// Without edges, it is the body and nothing else.
+// Without edges.
 // PLAIN-LABEL: func.func @one_call
 // PLAIN:         %[[NAMED:.*]] = sdy.named_computation<"callee">({{.*}}) (%[[ARG:.*]]: tensor<8xf32>) {
 // PLAIN-NEXT:      %[[SUM:.*]] = stablehlo.add %[[ARG]], %[[ARG]]
@@ -33,8 +33,8 @@ func.func private @callee(%a: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
-// Shardings of arguments are those of inputs, completed by open ones; shardings of the call those of
-// outputs. The function's own result shardings are not asked for.
+// Argument shardings become input shardings, with open ones added; the call's shardings become output
+// shardings. The result shardings of the function are ignored.
 // CHECK-LABEL: func.func @shardings
 // CHECK-NEXT:    sdy.named_computation<"callee">(%arg0, %arg1)
 // CHECK-SAME:      in_shardings=[<@mesh, [{"x"}]>, <@mesh, [{?}, {?}]>] out_shardings=[<@mesh, [{?}]>]
@@ -55,7 +55,7 @@ func.func private @callee(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh,
 
 // -----
 
-// A call's attributes stay. Of the function's, the thread it runs on does, and so does its original name.
+// Attributes of the call are kept, and the execution thread and original name of the function.
 // CHECK-LABEL: func.func @attributes
 // CHECK-NEXT:    sdy.named_computation<"original">() () {
 // CHECK-NEXT:      sdy.return
@@ -70,7 +70,7 @@ func.func private @copy() attributes {execution_thread = "second", sdy.original_
 
 // -----
 
-// Calls inside a called function are imported with it.
+// Calls in callees are imported too.
 // CHECK-LABEL: func.func @nested
 // CHECK-NEXT:    sdy.named_computation<"outer">
 // CHECK-NEXT:      sdy.named_computation<"inner">
@@ -93,7 +93,7 @@ func.func private @inner() {
 
 // -----
 
-// Named computations that were there get edges as well. Tokens get none.
+// Existing named computations get edges as well. Tokens get none.
 // CHECK-LABEL: func.func @named_before
 // CHECK-NEXT:    %[[NAMED:.*]]:2 = sdy.named_computation<"before">(%arg0, %arg1) (%[[ARG:.*]]: tensor<8xf32>, %[[TOKEN:.*]]: !stablehlo.token) {
 // CHECK-NEXT:      %[[EDGE:.*]] = sdy.data_flow_edge %[[ARG]] : tensor<8xf32>

@@ -1,7 +1,7 @@
 // RUN: sdy-opt %s -sdy-import-func-calls -split-input-file -verify-diagnostics
 // RUN: sdy-opt %s -sdy-import-func-calls -split-input-file -verify-diagnostics=only-expected | filecheck %s
 
-// The first call gets the body, and others copies, which is told once in a run.
+// The first call takes the body, the others copies, with one warning per run.
 // CHECK-LABEL: func.func @several_calls
 // CHECK:         sdy.named_computation<"callee">
 // CHECK:         sdy.named_computation<"callee">
@@ -20,7 +20,7 @@ func.func private @callee() {
 
 // -----
 
-// A function that is only declared has no body to give.
+// A declaration has no body.
 func.func private @declared(tensor<8xf32>) -> tensor<8xf32>
 func.func @calls_declared(%a: tensor<8xf32>) -> tensor<8xf32> {
   // expected-error @+1 {{'sdy.named_computation' op region #0 ('body') failed to verify constraint: region with 1 blocks}}
@@ -30,13 +30,13 @@ func.func @calls_declared(%a: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
-// The body of a function that calls itself would have to be inside itself.
+// The body of a recursive function would contain itself.
 func.func @recursive() {
   call @other() : () -> ()
   return
 }
 func.func private @other() {
-  // expected-error @+1 {{'func.call' op cannot be replaced by the body of 'recursive', which calls itself}}
+  // expected-error @+1 {{'func.call' op cannot inline 'recursive': its calls are recursive}}
   call @recursive() : () -> ()
   return
 }

@@ -11,13 +11,13 @@
 // CHECK: sdy.mesh @mesh = <["x"=2, "one"=1]>
 sdy.mesh @mesh = <["x"=2, "one"=1]>
 
-// What nobody calls goes before anything else is done.
+// Unreachable functions are removed first.
 // CHECK-NOT: @unused
 func.func private @unused() {
   return
 }
 
-// Meshes get names, and axes of size one go.
+// Meshes are lifted, and axes of size one are removed.
 // CHECK-LABEL: func.func @arguments(
 // CHECK-SAME:    %arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}
 // CHECK-SAME:    %arg1: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}
@@ -26,7 +26,7 @@ func.func @arguments(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<["x"=2
   return
 }
 
-// Each use of a constant has a constant of its own, before edges go behind what loops and barriers give.
+// Every use gets its own constant before edges are inserted.
 // CHECK-LABEL: func.func @constants
 func.func @constants() -> (tensor<8xf32>, tensor<8xf32>) {
   // CHECK-NEXT: %[[FIRST:.*]] = sdy.constant
@@ -40,7 +40,7 @@ func.func @constants() -> (tensor<8xf32>, tensor<8xf32>) {
   return %1#0, %1#1 : tensor<8xf32>, tensor<8xf32>
 }
 
-// Constraints and groups wait until calls have been inlined, unless they are not going to be.
+// Constraints and groups are imported only if calls are not inlined later.
 // CHECK-LABEL: func.func @constraints
 // DEDUP-LABEL: func.func @constraints
 func.func @constraints(%a: tensor<8xf32>) -> tensor<8xf32> {

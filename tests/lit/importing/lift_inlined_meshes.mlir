@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -sdy-lift-inlined-meshes -split-input-file | filecheck %s
 
-// A mesh in a sharding gets a name, for all shardings that have it.
+// An inlined mesh gets one symbol for all shardings that contain it.
 // CHECK:      sdy.mesh @mesh = <["x"=2]>
 // CHECK-NEXT: func.func @one_mesh(%arg0: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
 func.func @one_mesh(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<mesh<["x"=2]>, [{"x"}]>}) -> tensor<4xf32> {
@@ -11,7 +11,7 @@ func.func @one_mesh(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<mesh<["x"=2]
 
 // -----
 
-// It gets the name that an equal mesh has already.
+// The symbol of an equal mesh is used.
 // CHECK:      sdy.mesh @named = <["x"=2]>
 // CHECK-NEXT: func.func @known_mesh(%arg0: tensor<4xf32> {sdy.sharding = #sdy.sharding<@named, [{"x"}]>})
 sdy.mesh @named = <["x"=2]>
@@ -21,7 +21,7 @@ func.func @known_mesh(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<mesh<["x"=
 
 // -----
 
-// Of equal meshes the first stays. A mesh with its devices in another order is another mesh.
+// The first of equal meshes is kept. Another device order makes another mesh.
 // CHECK:      sdy.mesh @first = <["x"=2]>
 // CHECK-NEXT: sdy.mesh @reversed = <["x"=2], device_ids=[1, 0]>
 // CHECK-NEXT: func.func @equal_meshes
@@ -37,7 +37,7 @@ func.func @equal_meshes(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<@second,
 
 // -----
 
-// One device and no device have names of their own. New meshes stand behind those that were there.
+// Names of maximal and empty meshes. New meshes are inserted after existing ones.
 // CHECK:      sdy.mesh @named
 // CHECK-NEXT: sdy.mesh @maximal_mesh_3 = <[], device_ids=[3]>
 // CHECK-NEXT: sdy.mesh @empty_mesh = <[]>
@@ -53,7 +53,7 @@ func.func @special_meshes(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// Names that are taken get a number; a name that a removed mesh had is free.
+// A number is appended to a taken name; the name of an erased mesh is free.
 // CHECK:      sdy.mesh @mesh = <["x"=2]>
 // CHECK-NEXT: sdy.mesh @mesh_1 = <["y"=2]>
 // CHECK-NEXT: sdy.mesh @mesh_0 = <["z"=2]>
@@ -69,7 +69,7 @@ func.func @numbers(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<mesh<["z"=2]>
 
 // -----
 
-// Any symbol takes a name. The numbers count on from one name to the next.
+// Names of all symbols are taken. One counter serves all names.
 // CHECK:      sdy.mesh @mesh_0 = <["x"=2]>
 // CHECK-NEXT: sdy.mesh @empty_mesh_1 = <[]>
 // CHECK-NEXT: func.func @mesh
@@ -83,7 +83,7 @@ func.func @empty_mesh() {
 
 // -----
 
-// Every named mesh says what it is in words that stablehlo knows; what it said before stays.
+// Every mesh symbol gets a `stablehlo.mesh`; an existing one is kept.
 // CHECK: sdy.mesh @two = <["x"=2, "y"=4]> {stablehlo.mesh = {axes = [{name = "x", size = 2 : i64}, {name = "y", size = 4 : i64}]}}
 // CHECK: sdy.mesh @reversed = <["x"=2], device_ids=[1, 0]> {stablehlo.mesh = {axes = [{name = "x", size = 2 : i64}], device_ids = dense<[1, 0]> : tensor<2xi64>}}
 // CHECK: sdy.mesh @one_device = <[], device_ids=[3]> {stablehlo.mesh = {axes = [], device_ids = dense<3> : tensor<1xi64>}}
@@ -97,8 +97,8 @@ sdy.mesh @told = <["z"=2]> {stablehlo.mesh = "as it was"}
 
 // -----
 
-// Meshes of replica groups get names kind by kind: all_gather before all_reduce. None of them is taken for a
-// mesh that a sharding knows, and the order of their devices is forgotten.
+// Meshes of replica groups are lifted class by class: all_gather before all_reduce. They are distinct from the
+// meshes of shardings, and their device order is dropped.
 // CHECK:      sdy.mesh @named = <["x"=2]>
 // CHECK-NEXT: sdy.mesh @mesh = <["y"=2]>
 // CHECK-NEXT: sdy.mesh @mesh_0 = <["x"=2]>

@@ -3,7 +3,7 @@
 sdy.mesh @mesh = <["x"=2, "y"=8, "z"=2]>
 sdy.mesh @empty = <[]>
 
-// Manual axes come in the order of the mesh, and every sharding mentions each of them.
+// Manual axes are sorted in mesh order, and every sharding mentions each of them.
 // CHECK-LABEL: func.func @unmentioned
 func.func @unmentioned(%a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<16xf32> {
   // CHECK-NEXT: in_shardings=[<@mesh, [{"z"}], replicated={"x"}>, <@mesh, [{"x", "z"}]>]
@@ -16,7 +16,7 @@ func.func @unmentioned(%a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<16xf32> {
   return %0 : tensor<16xf32>
 }
 
-// New replicated axes are put in their places among those that are there.
+// New replicated axes are inserted in mesh order.
 // CHECK-LABEL: func.func @sorted
 func.func @sorted(%a: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK-NEXT: in_shardings=[<@mesh, [{}], replicated={"x", "y", "z"}>]
@@ -28,7 +28,7 @@ func.func @sorted(%a: tensor<8xf32>) -> tensor<8xf32> {
   return %0 : tensor<8xf32>
 }
 
-// Of an axis that is mentioned in part, the other parts are added: what is before, between and behind.
+// If only a sub-axis is mentioned, the remaining sub-axes are added.
 // CHECK-LABEL: func.func @sub_axes
 func.func @sub_axes(%a: tensor<8xf32>, %b: tensor<8xf32>, %c: tensor<8xf32>) {
   // CHECK-NEXT: in_shardings=[<@mesh, [{"y":(2)2}], replicated={"y":(1)2, "y":(4)2}>,
@@ -43,7 +43,7 @@ func.func @sub_axes(%a: tensor<8xf32>, %b: tensor<8xf32>, %c: tensor<8xf32>) {
   return
 }
 
-// A sharding over an empty mesh gets the mesh of the others.
+// A sharding over the empty mesh gets the mesh of the others.
 // CHECK-LABEL: func.func @empty_mesh
 func.func @empty_mesh(%a: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK-NEXT: in_shardings=[<@mesh, [{}], replicated={"x"}>] out_shardings=[<@mesh, [{}], replicated={"x"}>]
@@ -54,7 +54,7 @@ func.func @empty_mesh(%a: tensor<8xf32>) -> tensor<8xf32> {
   return %0 : tensor<8xf32>
 }
 
-// A token is neither split nor copied.
+// The sharding of a token is kept.
 // CHECK-LABEL: func.func @token
 func.func @token(%a: tensor<8xf32>, %t: !stablehlo.token) {
   // CHECK-NEXT: in_shardings=[<@mesh, [{}], replicated={"x"}>, <@mesh, []>]
@@ -65,7 +65,7 @@ func.func @token(%a: tensor<8xf32>, %t: !stablehlo.token) {
   return
 }
 
-// Inside, computations are cleaned up as well.
+// A nested manual computation.
 // CHECK-LABEL: func.func @nested
 func.func @nested(%a: tensor<8xf32>) {
   // CHECK-NEXT: in_shardings=[<@mesh, [{}], replicated={"x"}>]
@@ -79,7 +79,7 @@ func.func @nested(%a: tensor<8xf32>) {
   return
 }
 
-// Without inputs and outputs there is no mesh to go by. Without a body that does no harm.
+// A computation without inputs and outputs has no mesh, which is valid with an empty body.
 // CHECK-LABEL: func.func @no_mesh
 func.func @no_mesh() {
   // CHECK-NEXT: in_shardings=[] out_shardings=[] manual_axes={"z", "x"}

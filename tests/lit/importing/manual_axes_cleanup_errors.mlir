@@ -2,8 +2,8 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// With neither inputs nor outputs nobody knows which mesh the manual axes are of. Each such computation
-// is told of.
+// Without inputs and outputs, the mesh of the manual axes is unknown. Every such computation is
+// reported.
 func.func @no_mesh() {
   // expected-error @+1 {{op has manual_axes when there are no in/out shardings and the body is not empty. This isn't allowed at this stage, please contact the Shardy team or file a bug.}}
   sdy.manual_computation() in_shardings=[] out_shardings=[] manual_axes={"x"} () {

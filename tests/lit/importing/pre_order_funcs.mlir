@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -sdy-pre-order-funcs -split-input-file | filecheck %s
 
-// A caller goes before what it calls; callees stand in reverse order, each with its own behind it.
+// Callers precede callees, in reverse post-order.
 // CHECK:      func.func @main
 // CHECK:      func.func private @second
 // CHECK:      func.func private @first
@@ -23,7 +23,7 @@ func.func @main() {
 
 // -----
 
-// A function with two callers stands behind both.
+// A function with two callers comes after both.
 // CHECK:      func.func @other_caller
 // CHECK:      func.func @caller
 // CHECK:      func.func private @shared
@@ -41,7 +41,7 @@ func.func @other_caller() {
 
 // -----
 
-// What has no body stays in front, with all else that is no function.
+// Declarations and other operations are not moved.
 // CHECK:      func.func private @declared()
 // CHECK:      sdy.mesh @mesh
 // CHECK:      func.func @calls_declared
@@ -59,7 +59,7 @@ sdy.mesh @mesh = <["x"=2]>
 
 // -----
 
-// In a circle, the function that stands first comes first.
+// In a strongly connected component, the function that is visited first comes first.
 // CHECK:      func.func @one
 // CHECK:      func.func @two
 func.func @one() {

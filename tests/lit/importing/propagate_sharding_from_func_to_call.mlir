@@ -22,7 +22,7 @@ func.func private @on_one_device(%a: tensor<8xf32>) -> (tensor<8xf32> {sdy.shard
 
 func.func private @declared(tensor<8xf32>) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>})
 
-// A call takes the shardings of the function's results.
+// A call gets the result shardings of the function.
 // CHECK-LABEL: func.func @takes_result_shardings
 func.func @takes_result_shardings(%a: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK-NEXT: call @sharded(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
@@ -30,7 +30,7 @@ func.func @takes_result_shardings(%a: tensor<8xf32>) -> tensor<8xf32> {
   return %0 : tensor<8xf32>
 }
 
-// Results without a sharding get an open one, if another result has a sharding.
+// A result without a sharding is open if another result has a sharding.
 // CHECK-LABEL: func.func @completes_with_open_shardings
 func.func @completes_with_open_shardings(%a: tensor<8x8xf32>, %b: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK-NEXT: call @partly_sharded{{.*}}<[<@mesh, [{?}, {?}]>, <@mesh, [{"x"}]>]>
@@ -38,7 +38,7 @@ func.func @completes_with_open_shardings(%a: tensor<8x8xf32>, %b: tensor<8xf32>)
   return %0#1 : tensor<8xf32>
 }
 
-// What the function says of its arguments does not matter.
+// Argument shardings are ignored.
 // CHECK-LABEL: func.func @leaves_arguments_alone
 func.func @leaves_arguments_alone(%a: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK-NEXT: call @unsharded(%arg0) : (tensor<8xf32>) -> tensor<8xf32>
@@ -46,7 +46,7 @@ func.func @leaves_arguments_alone(%a: tensor<8xf32>) -> tensor<8xf32> {
   return %0 : tensor<8xf32>
 }
 
-// A call that has shardings keeps them, empty ones included.
+// Shardings of a call are kept, empty ones included.
 // CHECK-LABEL: func.func @keeps_shardings_of_call
 func.func @keeps_shardings_of_call(%a: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK-NEXT: call @sharded(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>}
@@ -54,7 +54,7 @@ func.func @keeps_shardings_of_call(%a: tensor<8xf32>) -> tensor<8xf32> {
   return %0 : tensor<8xf32>
 }
 
-// Being on one device does not count as a sharding.
+// A maximal sharding does not count.
 // CHECK-LABEL: func.func @does_not_take_devices
 func.func @does_not_take_devices(%a: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK-NEXT: call @on_one_device(%arg0) : (tensor<8xf32>) -> tensor<8xf32>
@@ -62,7 +62,7 @@ func.func @does_not_take_devices(%a: tensor<8xf32>) -> tensor<8xf32> {
   return %0 : tensor<8xf32>
 }
 
-// A function that is only declared says as much as one with a body, wherever the call stands.
+// The callee may be a declaration, and the call nested.
 // CHECK-LABEL: func.func @inside_computation
 func.func @inside_computation(%a: tensor<8xf32>) -> tensor<8xf32> {
   %0 = sdy.named_computation<"inside">(%a) (%b: tensor<8xf32>) {

@@ -4,7 +4,7 @@
 // CHECK: sdy.mesh @mesh = <["x"=2, "one"=1, "y"=4, "unit"=1]>
 sdy.mesh @mesh = <["x"=2, "one"=1, "y"=4, "unit"=1]>
 
-// Such axes leave dimensions, replicated and unreduced axes, of functions as of operations.
+// They are removed from dimensions, replicated and unreduced axes of functions and operations.
 // CHECK-LABEL: func.func @everywhere
 // CHECK-SAME: %arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {?}]>}
 // CHECK-SAME: -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], replicated={"x"}>})
@@ -18,7 +18,7 @@ func.func @everywhere(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [
   return %1 : tensor<8x8xf32>
 }
 
-// A closed dimension that has no axes left has no priority any more; an open one keeps it.
+// A closed dimension that becomes empty loses its priority; an open one keeps it.
 // CHECK-LABEL: func.func @priorities
 func.func @priorities(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
   // CHECK-NEXT: <@mesh, [{}, {?}p2]>
@@ -28,7 +28,7 @@ func.func @priorities(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
   return %1 : tensor<8x8xf32>
 }
 
-// Manual axes stay, whatever their size.
+// Manual axes are kept.
 // CHECK-LABEL: func.func @manual
 func.func @manual(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
   // CHECK-NEXT: in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x", "one"}
@@ -39,7 +39,7 @@ func.func @manual(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
   return %0 : tensor<8x8xf32>
 }
 
-// A mesh that stands in the sharding is looked at as well.
+// Inlined meshes.
 // CHECK-LABEL: func.func @inlined
 func.func @inlined(%a: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK-NEXT: <mesh<["a"=1, "b"=2]>, [{"b"}]>
@@ -51,7 +51,7 @@ func.func @inlined(%a: tensor<8xf32>) -> tensor<8xf32> {
 
 sdy.mesh @mesh = <["x"=2]>
 
-// But whether there is anything to do is asked of the meshes with names only.
+// Inlined meshes alone do not trigger the pass.
 // CHECK-LABEL: func.func @no_named_mesh_has_one
 func.func @no_named_mesh_has_one(%a: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK-NEXT: <mesh<["a"=1, "b"=2]>, [{"a", "b"}]>

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -split-input-file -sdy-sharding-group-import | filecheck %s
 
-// Groups are numbered from 0, in the order in which they appear.
+// Groups are numbered from 0, in order of appearance.
 // CHECK-LABEL: func.func @numbered
 func.func @numbered(%a: tensor<8xf32>, %b: tensor<8xf32>, %c: tensor<4xf32>) {
   // CHECK-NEXT: sdy.sharding_group %arg0 group_id=0
@@ -14,7 +14,7 @@ func.func @numbered(%a: tensor<8xf32>, %b: tensor<8xf32>, %c: tensor<4xf32>) {
 
 // -----
 
-// Two groups that share a value are one, which takes the value in once.
+// Two groups that share a value are merged, and duplicate memberships are removed.
 // CHECK-LABEL: func.func @shared_value
 func.func @shared_value(%a: tensor<8xf32>, %b: tensor<8xf32>, %c: tensor<8xf32>) {
   // CHECK-NEXT: sdy.sharding_group %arg0 group_id=0
@@ -30,8 +30,8 @@ func.func @shared_value(%a: tensor<8xf32>, %b: tensor<8xf32>, %c: tensor<8xf32>)
 
 // -----
 
-// The number of a group made of several is that of the one by which the last ones were joined: 3 is
-// first here, because the value in both was in 3 before.
+// The number of a merged group is that of the leader of the union: 3 appears first, because the shared value was
+// in group 3 first.
 // CHECK-LABEL: func.func @first_leads
 func.func @first_leads(%a: tensor<8xf32>, %b: tensor<8xf32>, %c: tensor<8xf32>) {
   // CHECK-NEXT: sdy.sharding_group %arg0 group_id=1
@@ -47,7 +47,7 @@ func.func @first_leads(%a: tensor<8xf32>, %b: tensor<8xf32>, %c: tensor<8xf32>) 
 
 // -----
 
-// Sharing goes on from group to group, and across functions.
+// Merging is transitive, also across functions.
 // CHECK-LABEL: func.func @chain_in_f
 func.func @chain_in_f(%a: tensor<8xf32>, %b: tensor<8xf32>) {
   // CHECK-NEXT: sdy.sharding_group %arg0 group_id=0
@@ -73,7 +73,7 @@ func.func @chain_in_g(%a: tensor<8xf32>, %b: tensor<8xf32>) {
 
 sdy.mesh @mesh = <["x"=2]>
 
-// All values of a group may stand in one manual computation, and in loops inside it.
+// All values of a group may be in one manual computation, nested loops included.
 // CHECK-LABEL: func.func @inside_one
 func.func @inside_one(%a: tensor<8xf32>) {
   sdy.manual_computation(%a) in_shardings=[<@mesh, [{}]>] out_shardings=[] manual_axes={"x"} (%b: tensor<8xf32>) {

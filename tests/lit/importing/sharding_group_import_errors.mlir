@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -sdy-sharding-group-import -split-input-file -verify-diagnostics
 
-// What is sharded alike has the same dimensions.
+// The values of a group must have the same shape.
 func.func @shapes(%a: tensor<8x8xf32>, %b: tensor<8xf32>) {
   sdy.sharding_group %a group_id=4 : tensor<8x8xf32>
   // expected-error @+1 {{ShardingGroupOps values must have the same shape for groupId: 4}}
@@ -12,7 +12,7 @@ func.func @shapes(%a: tensor<8x8xf32>, %b: tensor<8xf32>) {
 
 sdy.mesh @mesh = <["x"=2]>
 
-// Inside a manual computation an axis may be gone that is there outside.
+// Values inside and outside a manual computation have local and global shardings.
 func.func @into(%a: tensor<8xf32>) {
   sdy.sharding_group %a group_id=0 : tensor<8xf32>
   sdy.manual_computation(%a) in_shardings=[<@mesh, [{}]>] out_shardings=[] manual_axes={"x"} (%b: tensor<8xf32>) {
@@ -27,7 +27,7 @@ func.func @into(%a: tensor<8xf32>) {
 
 sdy.mesh @mesh = <["x"=2]>
 
-// Two manual computations are different places, even if they are manual on the same axes.
+// Two manual computations are distinct, even with the same manual axes.
 func.func @between(%a: tensor<8xf32>) {
   sdy.manual_computation(%a) in_shardings=[<@mesh, [{}]>] out_shardings=[] manual_axes={"x"} (%b: tensor<8xf32>) {
     sdy.sharding_group %b group_id=0 : tensor<8xf32>

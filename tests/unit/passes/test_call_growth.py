@@ -6,7 +6,7 @@ import pytest
 
 from passes.common import inline
 from passes.common.inline import Inliner
-from passes.common.support.call_graph import MOST_NESTED_CALLS
+from passes.common.support.copy_budget import MAX_NESTED_CALLS
 from passes.common.support.inline_call import inline_call
 from passes.importing.import_func_calls import ImportFuncCalls
 from sdyopt.dialects.func import CallOp, FuncOp
@@ -35,36 +35,36 @@ def run(program: bytes, single: Pass) -> tuple[bool, str]:
 
 
 def test_calls_nested_to_the_limit() -> None:
-    assert run(chain(MOST_NESTED_CALLS - 1), ImportFuncCalls()) == (True, "")
+    assert run(chain(MAX_NESTED_CALLS - 1), ImportFuncCalls()) == (True, "")
 
 
 def test_calls_nested_too_deep() -> None:
-    succeeded, diagnostics = run(chain(MOST_NESTED_CALLS + 1), ImportFuncCalls())
+    succeeded, diagnostics = run(chain(MAX_NESTED_CALLS + 1), ImportFuncCalls())
     assert not succeeded
-    assert f"calls in it are nested deeper than {MOST_NESTED_CALLS}" in diagnostics
+    assert f"its calls are nested deeper than {MAX_NESTED_CALLS}" in diagnostics
     assert diagnostics.startswith("in:")
 
 
 def test_exponential_inlining(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inline, "MOST_COPIED_OPERATIONS", 1000)
+    monkeypatch.setattr(inline, "MAX_COPIED_OPERATIONS", 1000)
     succeeded, diagnostics = run(chain(20, calls=2), Inliner())
     assert not succeeded
-    assert "'func.call' op cannot be replaced by the body of 'f" in diagnostics
-    assert "would have more than 1000 operations" in diagnostics
+    assert "'func.call' op cannot inline 'f" in diagnostics
+    assert "would exceed 1000 operations" in diagnostics
     assert diagnostics.startswith("in:")
 
 
 def test_exponential_inlining_is_predicted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inline, "_FORESIGHT_FROM", 100)
+    monkeypatch.setattr(inline, "_FIRST_ESTIMATE_AT", 100)
     inlined: list[CallOp] = []
 
-    def counting(call: CallOp, callee: FuncOp, rewriter: Rewriter, moves: bool) -> list[CallOp]:
+    def counting(call: CallOp, callee: FuncOp, rewriter: Rewriter, move_body: bool) -> list[CallOp]:
         inlined.append(call)
-        return inline_call(call, callee, rewriter, moves)
+        return inline_call(call, callee, rewriter, move_body)
 
     monkeypatch.setattr(inline, "inline_call", counting)
     succeeded, diagnostics = run(chain(30, calls=2), Inliner())
     assert not succeeded
     # The call that exceeds the limit, not one of the few that were inlined before it.
-    assert diagnostics.startswith("in:12:43: error: 'func.call' op cannot be replaced by the body of 'f12'")
+    assert diagnostics.startswith("in:12:43: error: 'func.call' op cannot inline 'f12'")
     assert len(inlined) < 20

@@ -1,0 +1,83 @@
+"""Limits of cloning and inlining functions, estimated before any change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import inf
+
+from sdyopt.dialects.func import CallOp, FuncOp
+
+from .call_graph import called_function
+
+# The limit for copies: a chain of functions that each call the next one twice grows exponentially.
+MAX_COPIED_OPERATIONS = 1_000_000
+# The limit for the depth of calls that become nested regions.
+MAX_NESTED_CALLS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class InlinedSize:
+    """The size of a function after all its calls have been inlined, transitively.
+
+    `depth` is the nesting depth of its regions. Both are infinite if its calls are recursive.
+    """
+
+    operations: float
+    depth: float
+
+
+_DECLARATION = InlinedSize(1, 0)
+_RECURSIVE = InlinedSize(inf, inf)
+
+
+class CopyBudget:
+    """Limits the number of operations that copies of functions add to a module."""
+
+    def __init__(self, functions: Iterable[FuncOp]) -> None:
+        """`functions` are the functions of the module with a body, callees first."""
+        self._copied: float = 0
+        self._sizes: dict[FuncOp, InlinedSize] = {}
+        for function in functions:
+            self._sizes[function] = self._measure(function)
+
+    def spend(self, call: CallOp, function: FuncOp) -> None:
+        """Counts a copy of a function and its callees, made for a call. Raises if the limit is exceeded."""
+        operations = self._sizes.get(function, _DECLARATION).operations
+        if operations == inf:
+            raise call.op_error(f"cannot clone '{function.sym_name}' for this call: its calls are recursive")
+        self._copied += operations
+        if self._copied > MAX_COPIED_OPERATIONS:
+            raise call.op_error(
+                f"cannot clone '{function.sym_name}' for this call: the copies for all calls would exceed "
+                f"{MAX_COPIED_OPERATIONS} operations"
+            )
+
+    def check_nesting(self, call: CallOp, function: FuncOp) -> None:
+        """Raises if a function, inlined for a call with all its callees, would nest too deeply."""
+        depth = self._sizes.get(function, _DECLARATION).depth
+        if depth == inf:
+            raise call.op_error(f"cannot inline '{function.sym_name}': its calls are recursive")
+        if depth > MAX_NESTED_CALLS:
+            raise call.op_error(
+                f"cannot inline '{function.sym_name}': its calls are nested deeper than {MAX_NESTED_CALLS}"
+            )
+
+    def _measure(self, function: FuncOp) -> InlinedSize:
+        operations: float = 0
+        depth: float = 1
+        for op in function.walk():
+            operations += 1
+            if isinstance(op, CallOp):
+                callee = called_function(op)
+                # In this order, a callee without a size is also a caller.
+                default = _DECLARATION if callee.is_declaration else _RECURSIVE
+                size = self._sizes.get(callee, default)
+                operations += size.operations
+                depth = max(depth, size.depth + _nesting(op, function))
+        return InlinedSize(operations, depth)
+
+
+def _nesting(call: CallOp, function: FuncOp) -> int:
+    """The number of operations around a call, up to and including its function."""
+    return 1 + next(depth for depth, op in enumerate(call.ancestors()) if op is function)

@@ -1,0 +1,14 @@
+"""Insertion points relative to values."""
+
+from __future__ import annotations
+
+from sdyopt.ir.insertion_point import InsertionPoint
+from sdyopt.ir.value import BlockArgument, OpResult, Value
+
+
+def directly_after_definition(value: Value) -> InsertionPoint:
+    """Directly after the definition of a value: of several operations inserted here, the last comes first."""
+    if isinstance(value, BlockArgument):
+        return {"at_start_of": value.owner}
+    assert isinstance(value, OpResult)
+    return {"after": value.op}

@@ -1,0 +1,207 @@
+"""Plans of the reshards and all-reduces that give one operation compatible shardings.
+
+A plan depends on the signature of the operation, its sharding rule, and the shardings of its operands and
+results, as they are before propagation barriers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from sdyopt.dialects.sdy.axes import difference, sorted_and_merged
+from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.mesh_op import MeshLookup
+from sdyopt.dialects.sdy.rule import OpShardingRule
+from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding
+from sdyopt.dialects.stablehlo.contraction import DotGeneralOp, DotOp
+from sdyopt.dialects.stablehlo.shapes import ReshapeOp
+from sdyopt.ir.op_signature import OpSignature
+from sdyopt.ir.types import RankedShape, Type
+from sdyopt.sharding.axis_lists import Axes
+from sdyopt.sharding.explicit_reshards.common_axes import common_factor_axes, find_common_axes
+from sdyopt.sharding.explicit_reshards.dot_result import better_dot_result_axes
+from sdyopt.sharding.explicit_reshards.reshape_overflow import find_common_reshape_axes, has_overflow
+from sdyopt.sharding.sharding_projection import TensorProjection, project, unproject
+
+# (rule, projections, numbers of elements, mesh) -> the axes of each factor
+FindCommonAxes = Callable[[OpShardingRule, Sequence[TensorProjection], Sequence[int], Mesh], list[Axes]]
+# New shardings by index, operands before results, and the axes that shard reduction factors.
+_Changes = tuple[Sequence[tuple[int, TensorSharding]], Axes]
+_DOTS = (DotOp, DotGeneralOp)
+
+
+class ShardedOp(NamedTuple):
+    """Everything that a plan depends on: operand shardings come before result shardings.
+
+    `reshape_input` is the sharding of the operand of a reshape itself, after propagation barriers.
+    """
+
+    signature: OpSignature
+    rule: OpShardingRule
+    shardings: tuple[TensorSharding | None, ...]
+    reshape_input: TensorSharding | None = None
+
+    @property
+    def first_result_unreduced_axes(self) -> Axes:
+        sharding = next(iter(self.shardings[len(self.rule.operands) :]), None)
+        return () if sharding is None else sharding.unreduced_axes
+
+
+class ReshardPlan(NamedTuple):
+    """The changes at one operation: new shardings by operand and by result, and axes to all-reduce along.
+
+    A result with a new sharding is resharded to its old one, or to a replicated one if it had none.
+    """
+
+    mesh_or_ref: MeshOrRef
+    operands: tuple[tuple[int, TensorSharding], ...] = ()
+    results: tuple[tuple[int, TensorSharding], ...] = ()
+    reduction_axes: Axes = ()
+
+
+class IncompatibleReductionError(Exception):
+    """The result of an operation has unreduced axes, but its operands differ in a reduction factor."""
+
+
+class ReshardPlanner:
+    """Plans the reshards of operations. `find_common_axes` resolves conflicts in the full version."""
+
+    def __init__(self, mesh_of: MeshLookup, find_common_axes: FindCommonAxes = find_common_axes) -> None:
+        self._mesh_of = mesh_of
+        self._find_common_axes = find_common_axes
+
+    def plan(self, op: ShardedOp, full: bool) -> ReshardPlan | None:
+        """The plan of an operation; None if its shardings are compatible.
+
+        `full` selects the full version of the pass; otherwise a plan covers unreduced results and dots only.
+        Raises `IncompatibleReductionError`.
+        """
+        mesh_or_ref = _most_used_mesh(op.shardings, self._mesh_of)
+        mesh = None if mesh_or_ref is None else self._mesh_of(mesh_or_ref)
+        if mesh_or_ref is None or mesh is None or mesh.is_maximal:
+            return None
+        find_changes = self._full_changes if full else _unreduced_and_dot_changes
+        changes, reduction_axes = find_changes(op, mesh_or_ref, mesh)
+        count = len(op.rule.operands)
+        reduction_axes = difference(reduction_axes, op.first_result_unreduced_axes, mesh)
+        plan = ReshardPlan(
+            mesh_or_ref,
+            tuple([(index, sharding) for index, sharding in changes if index < count]),
+            tuple([(index - count, sharding) for index, sharding in changes if index >= count]),
+            sorted_and_merged(reduction_axes, mesh),
+        )
+        return plan if any(plan[1:]) else None
+
+    def _full_changes(self, op: ShardedOp, mesh_or_ref: MeshOrRef, mesh: Mesh) -> _Changes:
+        rule = op.rule
+        tensors = project(rule, op.shardings, mesh, closed_if_missing=True)
+        is_overflowing_reshape = issubclass(op.signature.op_class, ReshapeOp) and any(
+            map(has_overflow, tensors)
+        )
+        if is_overflowing_reshape:
+            axes = find_common_reshape_axes(rule, tensors, mesh_or_ref, mesh)
+        else:
+            axes = self._find_common_axes(rule, tensors, sizes_of(op.signature), mesh)
+        changes = []
+        for index, (tensor, mapping) in enumerate(zip(tensors, rule.tensors, strict=True)):
+            old = op.shardings[index]
+            is_changed = not is_overflowing_reshape and _set_axes(tensor, axes)
+            new = unproject(tensor, mapping, rule.factor_sizes, mesh_or_ref, mesh)
+            if is_overflowing_reshape:
+                is_changed = not new.is_equivalent(old if index else op.reshape_input)
+            if is_changed or self._has_other_device_order(old, mesh):
+                changes.append((index, new))
+        return changes, tuple([axis for factor in rule.reduction for axis in axes[factor]])
+
+    def _has_other_device_order(self, sharding: TensorSharding | None, mesh: Mesh) -> bool:
+        if sharding is None or sharding.is_fully_replicated:
+            return False
+        other = self._mesh_of(sharding.mesh_or_ref)
+        return other is not None and other.device_ids != mesh.device_ids
+
+
+def _unreduced_and_dot_changes(op: ShardedOp, mesh_or_ref: MeshOrRef, mesh: Mesh) -> _Changes:
+    rule = op.rule
+    is_dot, is_unreduced = issubclass(op.signature.op_class, _DOTS), bool(op.first_result_unreduced_axes)
+    if not is_dot and not is_unreduced:
+        return (), ()
+    tensors = project(rule, op.shardings, mesh, closed_if_missing=True)
+    changes = []
+    better = better_dot_result_axes(rule, tensors, sizes_of(op.signature)) if is_dot else None
+    if better is not None:
+        result = tensors[2].copy()
+        result.set_axes(*better)
+        changes.append((2, unproject(result, rule.results[0], rule.factor_sizes, mesh_or_ref, mesh)))
+    return changes, _common_reduction_axes(rule, tensors) if is_unreduced else ()
+
+
+def _common_reduction_axes(rule: OpShardingRule, tensors: Sequence[TensorProjection]) -> Axes:
+    reduction_axes: Axes = ()
+    for factor in rule.reduction:
+        axes = common_factor_axes(tensors, factor)
+        if axes is None:
+            raise IncompatibleReductionError
+        reduction_axes += axes
+    return reduction_axes
+
+
+def _set_axes(tensor: TensorProjection, axes: Sequence[Axes]) -> bool:
+    """Sets the axes of all factors of a tensor; returns whether any of them changes."""
+    is_changed = False
+    for factor, sharding in tensor.factors.items():
+        if sharding.overflow_axes or sharding.axes != axes[factor]:
+            tensor.factors[factor] = sharding._replace(axes=axes[factor], overflow_axes=())
+            is_changed = True
+    return is_changed
+
+
+def sizes_of(signature: OpSignature) -> list[int]:
+    """The numbers of elements of operands and results; 0 for dynamic shapes."""
+    return [_num_elements(type) for type in (*signature.operand_types, *signature.result_types)]
+
+
+def _num_elements(type: Type) -> int:
+    return type.num_elements if isinstance(type, RankedShape) and type.has_static_shape else 0
+
+
+# --- Meshes ---------------------------------------------------------------------------------------
+
+
+def _most_used_mesh(shardings: Sequence[TensorSharding | None], mesh_of: MeshLookup) -> MeshOrRef | None:
+    """The mesh of most shardings that are not fully replicated, if all meshes are compatible."""
+    best, most = _compatible_mesh(shardings, mesh_of), 0
+    if best is None:
+        return None
+    counts: Counter[MeshOrRef] = Counter()
+    for sharding in shardings:
+        if sharding is not None and not sharding.is_fully_replicated:
+            counts[sharding.mesh_or_ref] += 1
+            if counts[sharding.mesh_or_ref] > most:
+                best, most = sharding.mesh_or_ref, counts[sharding.mesh_or_ref]
+    return best
+
+
+def _compatible_mesh(shardings: Sequence[TensorSharding | None], mesh_of: MeshLookup) -> MeshOrRef | None:
+    """The mesh of shardings whose meshes differ in device order at most; preferably with the default order.
+
+    Empty meshes are ignored. None if axes differ, or without shardings.
+    """
+    common: MeshOrRef | None = None
+    mesh: Mesh | None = None
+    for sharding in shardings:
+        if sharding is None:
+            continue
+        other = mesh_of(sharding.mesh_or_ref)
+        if other is None:
+            return None
+        if mesh is not None and not mesh.is_empty:
+            if other.is_empty:
+                continue
+            if other.axes != mesh.axes or other.is_maximal != mesh.is_maximal:
+                return None
+            if other.device_ids:
+                continue
+        mesh, common = other, sharding.mesh_or_ref
+    return common

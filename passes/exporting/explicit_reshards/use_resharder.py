@@ -1,0 +1,113 @@
+"""Reshards data-flow edge sources, call operands and returned values to the required shardings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.dialects.func import CallOp, FuncOp
+from sdyopt.dialects.sdy.attribute_names import SHARDING
+from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.dialects.sdy.interfaces import ShardingOwner
+from sdyopt.dialects.sdy.manual_axes import with_manual_axes, without_manual_axes
+from sdyopt.dialects.sdy.mesh_op import MeshLookup
+from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
+from sdyopt.dialects.sdy.value_shardings import rank_of, sharding_of
+from sdyopt.ir.insertion_point import InsertionPoint
+from sdyopt.ir.operation import Op
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.value import BlockArgument, OpOperand, OpResult
+
+from ...common.support.call_graph import called_function
+from ...common.support.function_shardings import argument_shardings
+from .insertion import insertion_point_after_definition, reshard_use
+from .unreduced_axes import all_reduce_use, unreduce_use
+
+
+class UseResharder:
+    """Reshards uses of values. Without `full`, only all-reduces and conversions to unreduced are inserted."""
+
+    def __init__(self, mesh_of: MeshLookup, full: bool, rewriter: Rewriter) -> None:
+        self._mesh_of = mesh_of
+        self._full = full
+        self._rewriter = rewriter
+
+    def reshard_edge_sources(self, op: Op) -> None:
+        """Reshards the sources of each data-flow edge to the sharding of its owner, results first."""
+        flow = op.data_flow
+        owners: Sequence[OpResult | BlockArgument] = flow.owners(op)
+        for owner in sorted(owners, key=lambda owner: isinstance(owner, BlockArgument)):
+            required = _sharding_at_sources(op, owner)
+            for source in flow.sources(op, owner):
+                point = insertion_point_after_definition(source.value)
+                self._reshard(source, required, point, self._full)
+
+    def reshard_call_operands(self, call: CallOp) -> None:
+        """Reshards call operands to the callee's argument shardings; replicates them if it has none.
+
+        This is part of both versions, because otherwise a function would need a copy per call.
+        """
+        required = argument_shardings(called_function(call))
+        if required is None:
+            shardings = (sharding_of(value) for value in call.operands)
+            like = next((sharding for sharding in shardings if self._has_non_maximal_mesh(sharding)), None)
+            if like is None:
+                return
+            ranks = [rank_of(value.type) for value in call.operands]
+            required = ShardingPerValue(
+                tuple([fully_replicated(rank, like.mesh_or_ref, True) for rank in ranks])
+            )
+        for use, sharding in zip(call.operand_uses, required, strict=True):
+            self._reshard(use, sharding, insertion_point_after_definition(use.value), full=True)
+
+    def reshard_returned_values(self, function: FuncOp) -> None:
+        """Reshards the returned values of a function to its result shardings."""
+        terminator = None if function.is_declaration else function.entry.last
+        if terminator is None:
+            return
+        results = function.result_attributes
+        for index, use in enumerate(terminator.operand_uses):
+            # The entry block may end with another terminator that has more operands than there are results.
+            attribute = results[index].get(SHARDING) if index < len(results) else None
+            required = attribute if isinstance(attribute, TensorSharding) else None
+            self._reshard(use, required, {"before": terminator}, self._full)
+
+    def _has_non_maximal_mesh(self, sharding: TensorSharding | None) -> bool:
+        mesh = None if sharding is None else self._mesh_of(sharding.mesh_or_ref)
+        return mesh is not None and not mesh.is_maximal
+
+    def _reshard(
+        self, use: OpOperand, required: TensorSharding | None, insertion_point: InsertionPoint, full: bool
+    ) -> None:
+        sharding = all_reduce_use(use, required, self._mesh_of, insertion_point, self._rewriter)
+        sharding = unreduce_use(use, required, self._mesh_of, insertion_point, self._rewriter) or sharding
+        if full and not _are_equivalent(sharding, required):
+            like = required or sharding
+            assert like is not None, "missing shardings are equivalent"
+            target = required or fully_replicated(like.rank, like.mesh_or_ref, True)
+            reshard_use(use, target, insertion_point, self._rewriter)
+
+
+def _are_equivalent(first: TensorSharding | None, second: TensorSharding | None) -> bool:
+    if first is None:
+        return second is None or second.is_fully_replicated
+    return first.is_equivalent(second)
+
+
+def _sharding_at_sources(op: Op, owner: OpResult | BlockArgument) -> TensorSharding | None:
+    """The sharding of the owner of a data-flow edge, converted to the side of its sources.
+
+    The sources of a manual computation's arguments are outside, where manual axes count; those of its results
+    are inside.
+    """
+    if not isinstance(op, ShardingOwner):
+        shardings = op.attributes.get(SHARDING)
+        return shardings.at(owner.index) if isinstance(shardings, ShardingPerValue) else None
+    if isinstance(owner, OpResult):
+        sharding = op.result_sharding(owner.index)
+        if isinstance(op, ManualComputationOp) and sharding is not None:
+            return without_manual_axes(sharding, op.manual_axes)
+        return sharding
+    sharding = op.argument_sharding(owner.index)
+    if isinstance(op, ManualComputationOp) and sharding is not None:
+        return with_manual_axes(sharding, op.in_shardings.shardings[owner.index], op.manual_axes)
+    return sharding
