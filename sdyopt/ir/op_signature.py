@@ -110,12 +110,5 @@ class OpSignature(Interned):
         """
         return field.of_signature(self)
 
-    def __getattr__(self, name: str) -> Any:
-        """The type or value of a declared field by name, such as `signature.dims`."""
-        field = self.op_class.fields.get(name) if name[0] != "_" else None
-        if field is None:
-            raise AttributeError(f"{self.name} declares no {name!r}")
-        return field.of_signature(self)
-
     def __repr__(self) -> str:
         return f"<signature of {self.name}>"
