@@ -12,17 +12,14 @@ from collections.abc import Sequence
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import CallOp, FuncOp
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
-from sdyopt.dialects.stablehlo.attribute_kinds import integers_of
 from sdyopt.dialects.stablehlo.binary import AddOp, SubtractOp
 from sdyopt.dialects.stablehlo.compare_select import CompareOp
 from sdyopt.dialects.stablehlo.control_flow import CaseOp, IfOp, WhileOp
 from sdyopt.ir.block import Region
-from sdyopt.ir.elements_attributes import DenseElements
-from sdyopt.ir.folding import constant_value
 from sdyopt.ir.operation import Op
 from sdyopt.ir.symbols import is_public, lookup_symbol
-from sdyopt.ir.types import IntegerType
 from sdyopt.ir.value import BlockArgument, OpResult, Value
+from sdyopt.report.constants import constant_integer
 from sdyopt.report.figures import NEVER, ONCE, Times
 
 MAIN = "main"
@@ -148,7 +145,7 @@ class ExecutionCounts:
         while value not in visited:
             visited.add(value)
             if isinstance(value, OpResult):
-                return _constant_integer(value.op)
+                return constant_integer(value.op)
             if not isinstance(value, BlockArgument):
                 return None
             passed = self._passed_unchanged(value)
@@ -200,14 +197,6 @@ def entry_functions(functions: Sequence[FuncOp]) -> list[FuncOp]:
 def _returned(region: Region, index: int) -> Value | None:
     terminator = region.blocks[0].last
     return None if terminator is None or index >= len(terminator.operands) else terminator.operand_at(index)
-
-
-def _constant_integer(op: Op) -> int | None:
-    value = constant_value(op)
-    if not isinstance(value, DenseElements) or not isinstance(value.type.element, IntegerType):
-        return None
-    integers = integers_of(value)
-    return integers[0] if len(integers) == 1 else None
 
 
 def nested_regions(op: Op) -> tuple[Region, ...]:

@@ -17,12 +17,12 @@ from sdyopt.dialects.sdy.mesh_op import MeshOp
 from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated, sharding_text
 from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
-from sdyopt.ir.folding import constant_value
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import RankedShape, RankedTensor, Type
 from sdyopt.ir.value import Value
 from sdyopt.report import stablehlo_collectives
 from sdyopt.report.causes import cause_of, location_of
+from sdyopt.report.constants import constant_of
 from sdyopt.report.execution_counts import ExecutionCounts, entry_functions
 from sdyopt.report.figures import NEVER, Collective, LiveValue, Memory, Product, Report, Undecided
 from sdyopt.report.flops import FLOPS, flops_of
@@ -187,7 +187,7 @@ class _Collector:
         found.constants = sum(
             live.bytes(op.results[0])
             for op in self._module.walk()
-            if constant_value(op) is not None and self._counts.times(op) != NEVER
+            if constant_of(op) is not None and self._counts.times(op) != NEVER
         )
         found.unknown_values = len(live.unknown_values)
         return found
