@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import prod
 from typing import Any, NamedTuple
 
-from sdyopt.dialects.sdy.axes import AxisRef, mesh_order, with_axes
+from sdyopt.dialects.sdy.axes import AxisRef, SubAxis, mesh_order
 from sdyopt.dialects.sdy.collectives import (
     AllGatherOp,
     AllReduceOp,
@@ -114,11 +114,19 @@ TRAFFIC: dict[type[CollectiveOp], TrafficOf] = {
 
 
 def normalized_axes(axes: Sequence[AxisRef], mesh: Mesh) -> tuple[AxisRef, ...]:
-    """A set of axes, each once, in mesh order with adjacent sub-axes merged, as totals name it."""
-    ordered = sorted(dict.fromkeys(axes), key=lambda axis: mesh_order(axis, mesh))
-    apart: list[AxisRef] = []
-    for axis in ordered:
-        if apart and apart[-1].contains(axis):
-            continue
-        apart.append(axis)
-    return with_axes((), apart, mesh)
+    """A set of axes in mesh order, overlapping and adjacent sub-axes merged, as totals name it."""
+    found: list[AxisRef] = []
+    for axis in sorted(axes, key=lambda axis: mesh_order(axis, mesh)):
+        last = found[-1] if found and found[-1].name == axis.name else None
+        if last is None or last.next_pre_size(mesh) < axis.pre_size:
+            found.append(axis)
+        else:
+            end = max(last.next_pre_size(mesh), axis.next_pre_size(mesh))
+            found[-1] = sub_axis_between(axis.name, last.pre_size, end, mesh)
+    return tuple(found)
+
+
+def sub_axis_between(name: str, start: int, end: int, mesh: Mesh) -> AxisRef:
+    """The sub-axis from one pre-size to another; the whole axis if that is all of it."""
+    is_whole = start == 1 and end == mesh.axis_size(name)
+    return AxisRef(name) if is_whole else AxisRef(name, SubAxis(start, end // start))
