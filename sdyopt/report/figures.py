@@ -82,6 +82,14 @@ class LiveValue:
     location: SourceLocation
 
 
+@dataclass(frozen=True, slots=True)
+class MemoryPoint:
+    """Live bytes at one operation of the entry function, regions and calls included."""
+
+    bytes: int
+    location: SourceLocation
+
+
 @dataclass(slots=True)
 class Memory:
     """Bytes on one device. The peaks are upper bounds, because every result is a new buffer.
@@ -96,6 +104,7 @@ class Memory:
     peak_with_arguments: int = 0
     peak_location: SourceLocation = NO_LOCATION
     live_at_peak: list[LiveValue] = field(default_factory=list)
+    curve: list[MemoryPoint] = field(default_factory=list)
     unknown_values: int = 0
 
 

@@ -50,6 +50,13 @@ class LiveMemory:
             return 0
         return size
 
+    def curve(self, function: FuncOp) -> list[tuple[Op, int]]:
+        """Live bytes at each operation of a function's first block."""
+        found: list[tuple[Op, int]] = []
+        if not function.is_declaration:
+            self._block(function.entry, list(function.entry.arguments), False, found)
+        return found
+
     def function(self, function: FuncOp, holds_arguments: bool = False) -> Peak:
         """The peak of a function with its arguments, which are held to the end if asked for."""
         if function.is_declaration:
@@ -73,7 +80,13 @@ class LiveMemory:
                 peak = of_block
         return peak
 
-    def _block(self, block: Block, arguments: Sequence[Value], holds_arguments: bool) -> Peak:
+    def _block(
+        self,
+        block: Block,
+        arguments: Sequence[Value],
+        holds_arguments: bool,
+        curve: list[tuple[Op, int]] | None = None,
+    ) -> Peak:
         ending = self._last_uses(block, set(arguments) if holds_arguments else set())
         live: dict[Value, int] = {value: self.bytes(value) for value in arguments}
         total = sum(live.values())
@@ -84,6 +97,8 @@ class LiveMemory:
                 total += live[result]
             nested = self._nested(op)
             here = total + (nested.bytes if nested is not None else 0)
+            if curve is not None:
+                curve.append((op, here))
             if here > peak.bytes:
                 peak = Peak(here, op, list(live), nested)
             for value in (*ending.get(op, ()), *(result for result in op.results if not result.has_uses)):

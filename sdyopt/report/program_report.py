@@ -24,7 +24,16 @@ from sdyopt.report import stablehlo_collectives
 from sdyopt.report.causes import cause_of, location_of
 from sdyopt.report.constants import constant_of
 from sdyopt.report.execution_counts import ExecutionCounts, entry_functions
-from sdyopt.report.figures import NEVER, Collective, LiveValue, Memory, Product, Report, Undecided
+from sdyopt.report.figures import (
+    NEVER,
+    Collective,
+    LiveValue,
+    Memory,
+    MemoryPoint,
+    Product,
+    Report,
+    Undecided,
+)
 from sdyopt.report.flops import FLOPS, flops_of
 from sdyopt.report.live_memory import LiveMemory, Peak
 from sdyopt.report.local_shapes import LocalShapes
@@ -184,6 +193,9 @@ class _Collector:
                 found.peak_with_arguments = live.function(function, holds_arguments=True).bytes
                 found.peak_location = _peak_location(peak)
                 found.live_at_peak = self._live_values(peak, live)
+                found.curve = [
+                    MemoryPoint(size, source_location(op.location)) for op, size in live.curve(function)
+                ]
         found.constants = sum(
             live.bytes(op.results[0])
             for op in self._module.walk()
