@@ -1,5 +1,7 @@
 """Small programs for tests of reports, parsed with every dialect, and their figures."""
 
+from pathlib import Path
+
 from sdyopt.asm.parser.module_parser import parse_module
 from sdyopt.diagnostics.source import Source
 from sdyopt.ir.dialect import DialectTable
@@ -7,6 +9,8 @@ from sdyopt.ir.operation import Op
 from sdyopt.registry import all_dialects, find_dialect
 from sdyopt.report.figures import Collective, Report
 from sdyopt.report.program_report import report_on
+
+ROOT = Path(__file__).parents[3]
 
 
 def module(text: str) -> Op:
