@@ -21,9 +21,12 @@ AXIS = re.compile(r'"([^"]+)"(?::\((\d+)\)(\d+))?')
 SHARDING = re.compile(
     r"<(@\w+|mesh<\[[^\]]*\](?:, device_ids=\[[^\]]*\])?>), \[((?:\{[^{}]*\}(?:p\d+)?(?:, )?)*)\]"
 )
+KINDS = (
+    "all_gather|all_reduce|all_slice|all_to_all|collective_permute|reduce_scatter|sharded_to_unreduced"
+    "|replicated_to_unreduced"
+)
 COLLECTIVE = re.compile(
-    r"^\s*(%[\w$.-]+) = sdy\.(all_gather|all_reduce|all_slice|all_to_all|collective_permute|reduce_scatter"
-    r"|sharded_to_unreduced|replicated_to_unreduced) (.*?)(%[\w$.-]+(?:#\d+)?) out_sharding=(<.*?>) .*?: (\S+)"
+    rf"^\s*(%[\w$.-]+) = sdy\.({KINDS}) (.*?)(%[\w$.-]+(?:#\d+)?) out_sharding=(<.*?>) .*?: (\S+)"
 )
 RESULTS = re.compile(r"^\s*(%[\w$.-]+)(?::(\d+))? = ")
 ARGUMENT = re.compile(r"(%[\w$.-]+): (?:tensor|!)[^{,) ]*(?: \{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\})?")
