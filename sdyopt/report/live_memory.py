@@ -8,8 +8,9 @@ its arguments. Region arguments are the operands and take nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from sdyopt.dialects.func import CallOp, FuncOp
 from sdyopt.ir.block import Block, Region
@@ -25,18 +26,22 @@ class Peak:
     """The largest number of live bytes of a region, the operation where it is, and the values live there.
 
     `live` holds the values of this region only; `nested` is the peak of a region or call inside `op`.
+    `with_arguments` is the largest number if arguments are held to the end, `curve` the number at each
+    operation of the block.
     """
 
     bytes: int = 0
     op: Op | None = None
     live: list[Value] = field(default_factory=list)
     nested: Peak | None = None
+    with_arguments: int = 0
+    curve: list[tuple[Op, int]] = field(default_factory=list)
 
 
 class LiveMemory:
     """Peaks of the functions of a module. Values of unknown size count as nothing and are counted."""
 
-    def __init__(self, module: Op, shapes: LocalShapes) -> None:
+    def __init__(self, shapes: LocalShapes) -> None:
         self._shapes = shapes
         self._of_function: dict[FuncOp, Peak] = {}
         self._being_measured: set[FuncOp] = set()
@@ -50,79 +55,50 @@ class LiveMemory:
             return 0
         return size
 
-    def curve(self, function: FuncOp) -> list[tuple[Op, int]]:
-        """Live bytes at each operation of a function's first block."""
-        found: list[tuple[Op, int]] = []
-        if not function.is_declaration:
-            self._block(function.entry, list(function.entry.arguments), False, found)
-        return found
-
-    def function(self, function: FuncOp, holds_arguments: bool = False) -> Peak:
-        """The peak of a function with its arguments, which are held to the end if asked for."""
-        if function.is_declaration:
+    def function(self, function: FuncOp) -> Peak:
+        """The peak of a function, its arguments included."""
+        if function.is_declaration or function in self._being_measured:  # recursion is not followed
             return Peak()
-        if holds_arguments:
-            return self._block(function.entry, list(function.entry.arguments), True)
         if function not in self._of_function:
-            if function in self._being_measured:
-                return Peak()  # recursion
             self._being_measured.add(function)
             self._of_function[function] = self._region(function.body, True)
             self._being_measured.discard(function)
         return self._of_function[function]
 
     def _region(self, region: Region, counts_arguments: bool) -> Peak:
-        peak = Peak()
-        for block in region.blocks:
-            arguments = list(block.arguments) if counts_arguments else []
-            of_block = self._block(block, arguments, False)
-            if of_block.bytes > peak.bytes or peak.op is None:
-                peak = of_block
-        return peak
+        peaks = [self._block(block, counts_arguments) for block in region.blocks]
+        return max(peaks, key=lambda peak: peak.bytes, default=Peak())
 
-    def _block(
-        self,
-        block: Block,
-        arguments: Sequence[Value],
-        holds_arguments: bool,
-        curve: list[tuple[Op, int]] | None = None,
-    ) -> Peak:
-        ending = self._last_uses(block, set(arguments) if holds_arguments else set())
-        live: dict[Value, int] = {value: self.bytes(value) for value in arguments}
-        total = sum(live.values())
-        peak = Peak(total, block.first, list(live))
-        for op in block.ops:
-            for result in op.results:
-                live[result] = self.bytes(result)
-                total += live[result]
-            nested = self._nested(op)
-            here = total + (nested.bytes if nested is not None else 0)
-            if curve is not None:
-                curve.append((op, here))
-            if here > peak.bytes:
-                peak = Peak(here, op, list(live), nested)
-            for value in (*ending.get(op, ()), *(result for result in op.results if not result.has_uses)):
-                total -= live.pop(value, 0)
-        return peak
-
-    def _last_uses(self, block: Block, held: set[Value]) -> dict[Op, list[Value]]:
-        """The values of a block by the operation of the block at which they are used last."""
-        order = {op: index for index, op in enumerate(block.ops)}
-        values: list[Value] = [*block.arguments, *(result for op in block.ops for result in op.results)]
-        ending: dict[Op, list[Value]] = {}
-        for value in values:
-            if value in held:
-                continue
-            last: Op | None = None
-            for user in value.users:
-                here = _ancestor_in(user, block)
-                if here is not None and (last is None or order[here] > order[last]):
-                    last = here
-            if last is None and block.first is not None and value in block.arguments:
-                last = block.first
-            if last is not None:
-                ending.setdefault(last, []).append(value)
-        return ending
+    def _block(self, block: Block, counts_arguments: bool) -> Peak:
+        ops = list(block.ops)
+        if not ops:
+            return Peak()
+        # Live bytes change by these where a value is defined and after its last use.
+        changes, argument_changes = [0] * (len(ops) + 1), [0] * (len(ops) + 1)
+        lives = list(_live_ranges(block, ops, counts_arguments))
+        count = len(block.arguments) if counts_arguments else 0
+        arguments = 0
+        for index, (value, start, end) in enumerate(lives):
+            size = self.bytes(value)
+            changes[start] += size
+            changes[end + 1] -= size
+            if index < count:
+                arguments += size
+                argument_changes[start] += size
+                argument_changes[end + 1] -= size
+        nested = [self._nested(op) if op.regions or isinstance(op, CallOp) else None for op in ops]
+        inner = [0 if peak is None else peak.bytes for peak in nested]
+        totals = [live + more for live, more in zip(accumulate(changes), inner, strict=False)]
+        held = accumulate(argument_changes)
+        at = max(range(len(ops)), key=totals.__getitem__)
+        return Peak(
+            totals[at],
+            ops[at],
+            [value for value, start, end in lives if start <= at <= end],
+            nested[at],
+            max(total - live + arguments for total, live in zip(totals, held, strict=False)),
+            list(zip(ops, totals, strict=True)),
+        )
 
     def _nested(self, op: Op) -> Peak | None:
         if isinstance(op, CallOp):
@@ -136,9 +112,23 @@ class LiveMemory:
         return max(peaks, key=lambda peak: peak.bytes, default=None)
 
 
-def _ancestor_in(op: Op, block: Block) -> Op | None:
-    """The operation of a block that is, or contains, an operation."""
-    here: Op | None = op
-    while here is not None and here.parent is not block:
-        here = here.parent_op
-    return here
+def _live_ranges(block: Block, ops: list[Op], counts_arguments: bool) -> Iterator[tuple[Value, int, int]]:
+    """(value, first, last) for the arguments and results of a block, by positions of its operations."""
+    positions = {op: position for position, op in enumerate(ops)}
+    for argument in block.arguments if counts_arguments else ():
+        yield argument, 0, _last_use(argument, 0, block, positions)
+    for position, op in enumerate(ops):
+        for result in op.results:
+            yield result, position, _last_use(result, position, block, positions)
+
+
+def _last_use(value: Value, start: int, block: Block, positions: dict[Op, int]) -> int:
+    """The position of the last operation that uses a value or contains a use; `start` without uses."""
+    last = start
+    for user in value.users:
+        here: Op | None = user
+        while here is not None and here.parent is not block:
+            here = here.parent_op
+        if here is not None and positions[here] > last:
+            last = positions[here]
+    return last

@@ -23,6 +23,7 @@ class LocalShapes:
     def __init__(self, module: Op) -> None:
         self._module = module
         self._meshes: dict[MeshOrRef, Mesh | None] = {}
+        self._bytes: dict[tuple[Type, TensorSharding | None], int | None] = {}
         self._shapes: dict[tuple[Type, TensorSharding | None], tuple[int, ...] | None] = {}
 
     def sharding(self, value: Value) -> TensorSharding | None:
@@ -51,7 +52,10 @@ class LocalShapes:
 
     def bytes(self, value: Value) -> int | None:
         """Bytes of a value on one device; None if its shape is dynamic or its type has no size."""
-        return bytes_of(value.type, self.shape(value))
+        key = value.type, self.sharding(value)
+        if key not in self._bytes:
+            self._bytes[key] = bytes_of(value.type, self.shape_of(*key))
+        return self._bytes[key]
 
     def shard_count(self, sharding: TensorSharding | None) -> int:
         """The number of different shards of a tensor: the product of its dimensions' sharded sizes."""

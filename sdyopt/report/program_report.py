@@ -179,7 +179,7 @@ class _Collector:
     # --- Memory -------------------------------------------------------------------------------
 
     def _memory(self) -> Memory:
-        live = LiveMemory(self._module, self._shapes)
+        live = LiveMemory(self._shapes)
         found = Memory()
         for function in entry_functions([op for op in self._module.walk() if isinstance(op, FuncOp)]):
             if function.is_declaration:
@@ -190,12 +190,10 @@ class _Collector:
                 returned = function.entry.last
                 found.results = sum(map(live.bytes, returned.operands)) if returned is not None else 0
                 found.peak = peak.bytes
-                found.peak_with_arguments = live.function(function, holds_arguments=True).bytes
+                found.peak_with_arguments = peak.with_arguments
                 found.peak_location = _peak_location(peak)
                 found.live_at_peak = self._live_values(peak, live)
-                found.curve = [
-                    MemoryPoint(size, source_location(op.location)) for op, size in live.curve(function)
-                ]
+                found.curve = [MemoryPoint(size, source_location(op.location)) for op, size in peak.curve]
         found.constants = sum(
             live.bytes(op.results[0])
             for op in self._module.walk()
