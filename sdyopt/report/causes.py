@@ -42,10 +42,15 @@ def consumers(op: Op) -> list[Op]:
     return list(reversed(found))
 
 
+def is_function_argument(value: Value) -> bool:
+    """Whether a value is an argument of a function, whose location says nothing about why it is used."""
+    return isinstance(value, BlockArgument) and isinstance(value.owner.parent_op, FuncOp)
+
+
 def location_of(op: Op) -> SourceLocation:
-    """The source line of a collective; on an argument, which has no line, that of the first use with one."""
+    """The source line of a collective; on a function argument, that of the first use that needs it."""
     location = source_location(op.location)
-    if location.line:
+    if location.line and not is_function_argument(producer(op)):
         return location
     for user in consumers(op):
         of_user = source_location(user.location)
@@ -106,5 +111,5 @@ def _consumer_cause(op: Op) -> str:
     if user.is_terminator and user.parent_op is not None:
         return f"{user.parent_op.signature.name} yields a value with this sharding{more}"
     source = producer(op)
-    origin = " of a function argument" if isinstance(source, BlockArgument) else ""
+    origin = " of a function argument" if is_function_argument(source) else ""
     return f"{user.signature.name}{more} needs this sharding{origin}"

@@ -23,7 +23,7 @@ MAX_POINTS = 600
 AXIS_COLOURS = 8
 
 _CURVE_WIDTH, _CURVE_HEIGHT = 800, 160
-_AXIS = re.compile(r"&quot;([^&]*)&quot;(?=[:,=}\]])")
+_AXIS = re.compile(r"&quot;([^&]*)&quot;(?=[:,=}\]]|$)")
 _NAME = re.compile(r"\s*(%[\w$.-]+(?:#\d+)?)")
 
 
