@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 from sdyopt.report.figures import Collective, Product, Report
 from sdyopt.report.source_locations import SourceLocation
-from sdyopt.report.totals import Total, flop_totals, useful_share, wire_total, wire_totals
+from sdyopt.report.totals import Total, flop_totals, useful_share, wire_bytes_of_runs, wire_total, wire_totals
 from sdyopt.report.units import bytes_text, flops_text, share_text, times_text, total_text
 
 Row = tuple[str, ...]
@@ -89,19 +89,13 @@ _KEYS: dict[str, Callable[[Collective], str]] = {
 
 
 def _collective_row(each: Collective) -> Row:
-    size, times = bytes_text(_bytes_of_runs(each)), times_text(each.times)
+    size, times = bytes_text(wire_bytes_of_runs(each)), times_text(each.times)
     return str(each.number), size, times, line_text(each.location), f"{each.kind} {each.axes}", each.cause
-
-
-def _bytes_of_runs(each: Collective) -> Fraction | None:
-    if each.wire_bytes is None or each.times is None:
-        return None
-    return each.wire_bytes * each.times.high
 
 
 def _order(each: Collective) -> tuple[int, float, int]:
     """Unknown figures first, then the largest, then by number."""
-    size = _bytes_of_runs(each)
+    size = wire_bytes_of_runs(each)
     return (0, 0.0, each.number) if size is None else (1, -float(size), each.number)
 
 

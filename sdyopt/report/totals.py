@@ -36,6 +36,13 @@ def wire_totals(collectives: Iterable[Collective], key: Callable[[Collective], s
     return dict(sorted(found.items(), key=lambda entry: (-entry[1].high, -entry[1].count, entry[0])))
 
 
+def wire_bytes_of_runs(each: Collective) -> Fraction | None:
+    """Wire bytes of one device in all runs of a collective; None if unknown."""
+    if each.wire_bytes is None or each.times is None:
+        return None
+    return each.wire_bytes * each.times.high
+
+
 def wire_total(report: Report) -> Total:
     """Wire bytes of one device in one run of the program."""
     return wire_totals(report.collectives, lambda _: "").get("", Total())
