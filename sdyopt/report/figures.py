@@ -1,0 +1,132 @@
+"""What a report says: plain data, without a reference to the program.
+
+Figures are per device. Bytes and FLOPs are exact; None is "unknown" and is never guessed: a total counts
+what is known and says how many figures are missing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from sdyopt.report.source_locations import NO_LOCATION, SourceLocation
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """How often an operation runs: between `low` and `high` times, which differ inside a branch."""
+
+    low: int
+    high: int
+
+    def __mul__(self, other: Times) -> Times:
+        return Times(self.low * other.low, self.high * other.high)
+
+    def __add__(self, other: Times) -> Times:
+        return Times(self.low + other.low, self.high + other.high)
+
+
+ONCE = Times(1, 1)
+NEVER = Times(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Collective:
+    """One operation that communicates.
+
+    `axes` are the mesh axes as printed, `group` the same set in mesh order with adjacent sub-axes merged;
+    both are "groups of n" where replica groups follow no axes. `wire_bytes` is what one device sends in one
+    run along a ring. `times` is None where the number of runs is unknown. `value` is the SSA name of the
+    (first) result.
+    """
+
+    number: int
+    kind: str
+    dialect: str
+    axes: str
+    group: str
+    group_size: int | None
+    local_operands: tuple[str, ...]
+    local_results: tuple[str, ...]
+    bytes_in: int | None
+    bytes_out: int | None
+    wire_bytes: Fraction | None
+    times: Times | None
+    location: SourceLocation
+    value: str
+    cause: str
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """Communication that is not decided yet: a reshard, or an operand that a custom call replicates."""
+
+    kind: str
+    type: str
+    sharding_before: str
+    sharding_after: str
+    location: SourceLocation
+    value: str
+    times: Times | None
+
+
+@dataclass(frozen=True, slots=True)
+class LiveValue:
+    """A value that is live at the peak. Each of its shards is on `replicas` devices."""
+
+    value: str
+    type: str
+    sharding: str
+    bytes: int
+    replicas: int
+    location: SourceLocation
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPoint:
+    """Live bytes at one operation of the entry function, regions and calls included."""
+
+    bytes: int
+    location: SourceLocation
+
+
+@dataclass(slots=True)
+class Memory:
+    """Bytes on one device. The peaks are upper bounds, because every result is a new buffer.
+
+    `peak_with_arguments` holds the arguments to the end. Values of dynamic shape are only counted.
+    """
+
+    arguments: int = 0
+    results: int = 0
+    constants: int = 0
+    peak: int = 0
+    peak_with_arguments: int = 0
+    peak_location: SourceLocation = NO_LOCATION
+    live_at_peak: list[LiveValue] = field(default_factory=list)
+    curve: list[MemoryPoint] = field(default_factory=list)
+    unknown_values: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A dot_general, dot or convolution: FLOPs of one run on one device, and of the global operation."""
+
+    kind: str
+    flops: int | None
+    global_flops: int | None
+    times: Times | None
+    location: SourceLocation
+    value: str
+
+
+@dataclass(slots=True)
+class Report:
+    """The figures of one module. `devices` is the size of the largest mesh, printed as `mesh`."""
+
+    devices: int = 1
+    mesh: str = ""
+    collectives: list[Collective] = field(default_factory=list)
+    undecided: list[Undecided] = field(default_factory=list)
+    memory: Memory = field(default_factory=Memory)
+    products: list[Product] = field(default_factory=list)

@@ -1,0 +1,160 @@
+"""A report as one HTML file that needs no network: tables to sort, bars, the memory curve, the program.
+
+Colours and layout are in `report.css`, sorting in `report.js`; both are written into the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from pathlib import Path
+
+from sdyopt.report.figures import Collective, MemoryPoint, Report
+from sdyopt.report.sections import ReportTable, Section, sections_of
+from sdyopt.report.units import bytes_text
+
+_FOLDER = Path(__file__).parent
+# Longer lines of the program are cut: a signature of 1,000 arguments is one line.
+MAX_LINE = 600
+# Points of the memory curve; of more operations, the largest of each stretch is drawn.
+MAX_POINTS = 600
+# Classes of colours for axes, by position in the mesh.
+AXIS_COLOURS = 8
+
+_CURVE_WIDTH, _CURVE_HEIGHT = 800, 160
+_AXIS = re.compile(r"&quot;([^&]*)&quot;(?=[:,=}\]]|$)")
+_NAME = re.compile(r"\s*(%[\w$.-]+(?:#\d+)?)")
+
+
+def html_report(report: Report, program: str, title: str) -> str:
+    """The report on a program, whose printed text is shown below the figures."""
+    axes = {axis: number % AXIS_COLOURS for number, axis in enumerate(_axis_names(report.mesh))}
+    parts = [
+        "<!doctype html>",
+        '<html lang="en"><head><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{escape(_printable(title))}</title>",
+        f"<style>{_text_of('report.css')}</style></head><body>",
+        f"<h1>{escape(_printable(title))}</h1>",
+    ]
+    if report.mesh:
+        parts.append(f"<p>{report.devices} devices, mesh {_coloured(report.mesh, axes)}</p>")
+    links = _lines_of_collectives(program, report.collectives)
+    for section in sections_of(report):
+        parts += _section(section, axes, links)
+        if section.heading.startswith("memory"):
+            parts += _curve(report.memory.curve)
+    parts += _program(program, axes, {line: number for number, line in links.items()})
+    parts.append(f"<script>{_text_of('report.js')}</script></body></html>")
+    return "\n".join(parts) + "\n"
+
+
+def _text_of(name: str) -> str:
+    return (_FOLDER / name).read_text(encoding="utf-8")
+
+
+def _axis_names(mesh: str) -> list[str]:
+    return re.findall(r'"([^"]*)"=', mesh)
+
+
+# --- Figures ------------------------------------------------------------------------------------------
+
+
+def _section(section: Section, axes: Mapping[str, int], links: Mapping[int, int]) -> Iterator[str]:
+    yield f"<section><h2>{escape(_printable(section.heading))}</h2>"
+    for sentence in section.sentences:
+        yield f"<p>{escape(_printable(sentence))}</p>"
+    for table in section.tables:
+        yield from _table(table, axes, links)
+    yield "</section>"
+
+
+def _table(table: ReportTable, axes: Mapping[str, int], links: Mapping[int, int]) -> Iterator[str]:
+    yield f"<h3>{escape(table.title)}</h3><div class=scroll><table><thead><tr>"
+    for number, column in enumerate(table.columns):
+        yield f"<th{' class=n' if number < table.figures else ''}>{escape(column)}</th>"
+    yield "</tr></thead><tbody>"
+    share = table.columns.index("share") if "share" in table.columns else None
+    for row in table.rows:
+        bar = "" if share is None else f' style="--share:{row[share]}"'
+        cells = [
+            _cell(table.columns[number], cell, number < table.figures, axes, links)
+            for number, cell in enumerate(row)
+        ]
+        yield f"<tr{bar}>{''.join(cells)}</tr>"
+    yield "</tbody></table></div>"
+
+
+def _cell(column: str, text: str, is_figure: bool, axes: Mapping[str, int], links: Mapping[int, int]) -> str:
+    content = _coloured(text, axes)
+    if column == "#" and (line := links.get(int(text))) is not None:
+        content = f'<a href="#L{line}">{content}</a>'
+    return f"<td class=n>{content}</td>" if is_figure else f"<td>{content}</td>"
+
+
+def _curve(points: Sequence[MemoryPoint]) -> Iterator[str]:
+    """Live bytes over the operations of the entry function, as one line."""
+    if len(points) < 2:
+        return
+    stretch = -(-len(points) // MAX_POINTS)
+    shown = [max(points[at : at + stretch], key=lambda p: p.bytes) for at in range(0, len(points), stretch)]
+    top = max(max(point.bytes for point in shown), 1)
+    step = _CURVE_WIDTH / max(len(shown) - 1, 1)
+    path = " ".join(
+        f"{'M' if index == 0 else 'L'}{index * step:.1f} {_CURVE_HEIGHT * (1 - point.bytes / top):.1f}"
+        for index, point in enumerate(shown)
+    )
+    yield f"<h3>live bytes over the program, at most {bytes_text(top)}</h3>"
+    yield (
+        f'<svg viewBox="0 0 {_CURVE_WIDTH} {_CURVE_HEIGHT}" preserveAspectRatio="none" role="img" '
+        f'aria-label="live memory over the program"><path class=area d="{path} L{_CURVE_WIDTH} '
+        f'{_CURVE_HEIGHT} L0 {_CURVE_HEIGHT} Z"/><path class=line d="{path}"/></svg>'
+    )
+    peak = max(shown, key=lambda point: point.bytes)
+    yield f"<p>peak at {escape(_printable(peak.location.text))}</p>"
+
+
+# --- The program --------------------------------------------------------------------------------------
+
+
+def _lines_of_collectives(program: str, collectives: Sequence[Collective]) -> dict[int, int]:
+    """The line of the printed program, from 1, of each collective: they are printed in their order."""
+    found: dict[int, int] = {}
+    waiting = iter(collectives)
+    each = next(waiting, None)
+    for number, line in enumerate(program.split("\n"), 1):
+        if each is None:
+            break
+        if f"{each.dialect}.{each.kind}" not in line or (name := _NAME.match(line)) is None:
+            continue
+        if name[1].partition("#")[0] == each.value.partition("#")[0]:
+            found[each.number] = number
+            each = next(waiting, None)
+    return found
+
+
+def _program(program: str, axes: Mapping[str, int], collectives: Mapping[int, int]) -> Iterator[str]:
+    yield "<section><h2>program</h2><pre>"
+    for number, line in enumerate(program.rstrip("\n").split("\n"), 1):
+        cut = line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]} …"
+        mark = ""
+        if number in collectives:
+            mark = f' id=L{number} class=c title="collective {collectives[number]}"'
+        text = _coloured(cut, axes) if "<@" in cut or '{"' in cut else escape(cut)
+        yield f"<b{mark}>{text}</b>" if mark else text
+    yield "</pre></section>"
+
+
+def _coloured(text: str, axes: Mapping[str, int]) -> str:
+    """The text as HTML, each axis name in its colour."""
+
+    def axis(match: re.Match[str]) -> str:
+        colour = axes.get(match[1])
+        return match[0] if colour is None else f"<i class=a{colour}>{match[0]}</i>"
+
+    return _AXIS.sub(axis, escape(_printable(text)))
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

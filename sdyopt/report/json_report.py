@@ -1,0 +1,66 @@
+"""A report as JSON. The schema is versioned: a field is never removed or given another meaning within one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, fields, is_dataclass
+from fractions import Fraction
+from typing import Any
+
+from sdyopt.report.figures import Report, Times
+from sdyopt.report.source_locations import SourceLocation
+from sdyopt.report.totals import Total, flop_totals, useful_share, wire_total, wire_totals
+
+SCHEMA = "sdy-opt-report"
+VERSION = 1
+
+
+def json_report(report: Report) -> str:
+    """The report as JSON text: figures first, then totals. Fractions of bytes are rounded to bytes."""
+    local, whole = flop_totals(report)
+    share = useful_share(report)
+    data = {
+        "schema": SCHEMA,
+        "version": VERSION,
+        "devices": report.devices,
+        "mesh": report.mesh,
+        "totals": {
+            "wire_bytes": _total(wire_total(report)),
+            "wire_bytes_by_kind": _totals(wire_totals(report.collectives, lambda c: c.kind)),
+            "wire_bytes_by_axes": _totals(wire_totals(report.collectives, lambda c: c.group)),
+            "wire_bytes_by_line": _totals(wire_totals(report.collectives, lambda c: c.location.text)),
+            "flops": _total(local),
+            "global_flops": _total(whole),
+            "useful_share": None if share is None else float(share),
+        },
+        "collectives": report.collectives,
+        "undecided": report.undecided,
+        "memory": report.memory,
+        "products": report.products,
+    }
+    return json.dumps(_plain(data), indent=1, ensure_ascii=False) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    """Dictionaries, lists, numbers and text only."""
+    if isinstance(value, Fraction):
+        return round(value)
+    if isinstance(value, Times):
+        return [value.low, value.high]
+    if isinstance(value, SourceLocation):
+        return value._asdict()
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value
+
+
+def _total(total: Total) -> dict[str, Any]:
+    return asdict(total)
+
+
+def _totals(totals: dict[str, Total]) -> dict[str, Any]:
+    return {key: _total(total) for key, total in totals.items()}

@@ -1,0 +1,134 @@
+"""Live memory over a program: the peak of the values that are live at once, on one device.
+
+A value lives from its definition to its last use in program order; operands and results of an operation
+are both live at it. Every result is a new buffer, so that the peak is an upper bound of what a compiler
+needs. An operation with regions adds the peak of its largest region, a call that of the function without
+its arguments. Region arguments are the operands and take nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+from sdyopt.dialects.func import CallOp, FuncOp
+from sdyopt.ir.block import Block, Region
+from sdyopt.ir.operation import Op
+from sdyopt.ir.symbols import lookup_symbol
+from sdyopt.ir.value import Value
+from sdyopt.report.execution_counts import nested_regions
+from sdyopt.report.local_shapes import LocalShapes
+
+
+@dataclass(slots=True)
+class Peak:
+    """The largest number of live bytes of a region, the operation where it is, and the values live there.
+
+    `live` holds the values of this region only; `nested` is the peak of a region or call inside `op`.
+    `with_arguments` is the largest number if arguments are held to the end, `curve` the number at each
+    operation of the block.
+    """
+
+    bytes: int = 0
+    op: Op | None = None
+    live: list[Value] = field(default_factory=list)
+    nested: Peak | None = None
+    with_arguments: int = 0
+    curve: list[tuple[Op, int]] = field(default_factory=list)
+
+
+class LiveMemory:
+    """Peaks of the functions of a module. Values of unknown size count as nothing and are counted."""
+
+    def __init__(self, shapes: LocalShapes) -> None:
+        self._shapes = shapes
+        self._of_function: dict[FuncOp, Peak] = {}
+        self._being_measured: set[FuncOp] = set()
+        self.unknown_values: set[Value] = set()
+
+    def bytes(self, value: Value) -> int:
+        """Bytes of a value on one device; 0 if unknown."""
+        size = self._shapes.bytes(value)
+        if size is None:
+            self.unknown_values.add(value)
+            return 0
+        return size
+
+    def function(self, function: FuncOp) -> Peak:
+        """The peak of a function, its arguments included."""
+        if function.is_declaration or function in self._being_measured:  # recursion is not followed
+            return Peak()
+        if function not in self._of_function:
+            self._being_measured.add(function)
+            self._of_function[function] = self._region(function.body, True)
+            self._being_measured.discard(function)
+        return self._of_function[function]
+
+    def _region(self, region: Region, counts_arguments: bool) -> Peak:
+        peaks = [self._block(block, counts_arguments) for block in region.blocks]
+        return max(peaks, key=lambda peak: peak.bytes, default=Peak())
+
+    def _block(self, block: Block, counts_arguments: bool) -> Peak:
+        ops = list(block.ops)
+        if not ops:
+            return Peak()
+        # Live bytes change by these where a value is defined and after its last use.
+        changes, argument_changes = [0] * (len(ops) + 1), [0] * (len(ops) + 1)
+        lives = list(_live_ranges(block, ops, counts_arguments))
+        count = len(block.arguments) if counts_arguments else 0
+        arguments = 0
+        for index, (value, start, end) in enumerate(lives):
+            size = self.bytes(value)
+            changes[start] += size
+            changes[end + 1] -= size
+            if index < count:
+                arguments += size
+                argument_changes[start] += size
+                argument_changes[end + 1] -= size
+        nested = [self._nested(op) if op.regions or isinstance(op, CallOp) else None for op in ops]
+        inner = [0 if peak is None else peak.bytes for peak in nested]
+        totals = [live + more for live, more in zip(accumulate(changes), inner, strict=False)]
+        held = accumulate(argument_changes)
+        at = max(range(len(ops)), key=totals.__getitem__)
+        return Peak(
+            totals[at],
+            ops[at],
+            [value for value, start, end in lives if start <= at <= end],
+            nested[at],
+            max(total - live + arguments for total, live in zip(totals, held, strict=False)),
+            list(zip(ops, totals, strict=True)),
+        )
+
+    def _nested(self, op: Op) -> Peak | None:
+        if isinstance(op, CallOp):
+            callee = lookup_symbol(op, op.callee)
+            if not isinstance(callee, FuncOp) or callee.is_declaration:
+                return None
+            peak = self.function(callee)
+            arguments = sum(self.bytes(argument) for argument in callee.entry.arguments)
+            return Peak(max(peak.bytes - arguments, 0), peak.op, peak.live, peak.nested)
+        peaks = [self._region(region, False) for region in nested_regions(op)]
+        return max(peaks, key=lambda peak: peak.bytes, default=None)
+
+
+def _live_ranges(block: Block, ops: list[Op], counts_arguments: bool) -> Iterator[tuple[Value, int, int]]:
+    """(value, first, last) for the arguments and results of a block, by positions of its operations."""
+    positions = {op: position for position, op in enumerate(ops)}
+    for argument in block.arguments if counts_arguments else ():
+        yield argument, 0, _last_use(argument, 0, block, positions)
+    for position, op in enumerate(ops):
+        for result in op.results:
+            yield result, position, _last_use(result, position, block, positions)
+
+
+def _last_use(value: Value, start: int, block: Block, positions: dict[Op, int]) -> int:
+    """The position of the last operation that uses a value or contains a use; `start` without uses."""
+    last = start
+    for user in value.users:
+        here: Op | None = user
+        while here is not None and here.parent is not block:
+            here = here.parent_op
+        if here is not None and positions[here] > last:
+            last = positions[here]
+    return last

@@ -1,0 +1,54 @@
+"""A report as Markdown, for a pull-request comment or the summary of a CI job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sdyopt.report.figures import Report
+from sdyopt.report.sections import ReportTable, sections_of
+
+# Rows of each table: a comment has a limited length.
+ROWS = 20
+
+_ESCAPED = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#"})
+
+
+def markdown_report(report: Report, rows: int | None = ROWS) -> str:
+    """The report as GitHub-flavoured Markdown; `rows` limits every table, None shows all."""
+    return "\n".join(_lines(report, rows)) + "\n"
+
+
+def _lines(report: Report, rows: int | None) -> Iterator[str]:
+    if report.mesh:
+        yield f"{report.devices} devices, mesh {_cell(report.mesh)}"
+        yield ""
+    for section in sections_of(report):
+        yield f"### {_cell(section.heading)}"
+        yield ""
+        for sentence in section.sentences:
+            yield f"{_cell(sentence)}  "
+        for table in section.tables:
+            yield ""
+            yield from _table(table, rows)
+        yield ""
+
+
+def _table(table: ReportTable, limit: int | None) -> Iterator[str]:
+    yield f"**{_cell(table.title)}**"
+    yield ""
+    yield _row(table.columns)
+    yield "|" + "|".join("---:" if n < table.figures else "---" for n in range(len(table.columns))) + "|"
+    for row in table.rows[:limit]:
+        yield _row(row)
+    if limit is not None and len(table.rows) > limit:
+        yield ""
+        yield f"… and {len(table.rows) - limit} more"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(map(_cell, cells)) + " |"
+
+
+def _cell(text: str) -> str:
+    """Text of one line in which nothing is markup."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text).translate(_ESCAPED)

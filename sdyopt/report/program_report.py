@@ -1,0 +1,289 @@
+"""Collects the figures of a module: communication, memory and compute."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.asm.printer.ssa_names import SsaNames
+from sdyopt.diagnostics.diagnostic import Diagnostic, handling
+from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.axes import axis_refs_text
+from sdyopt.dialects.sdy.collectives import CollectiveOp
+from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.dialects.sdy.mesh import Mesh, mesh_text
+from sdyopt.dialects.sdy.mesh_op import MeshOp
+from sdyopt.dialects.sdy.ops import ReshardOp
+from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated, sharding_text
+from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
+from sdyopt.ir.operation import Op
+from sdyopt.ir.types import RankedShape, RankedTensor, Type
+from sdyopt.ir.value import Value
+from sdyopt.report import stablehlo_collectives
+from sdyopt.report.causes import cause_of, location_of
+from sdyopt.report.constants import constant_of
+from sdyopt.report.execution_counts import ExecutionCounts, entry_functions
+from sdyopt.report.figures import (
+    NEVER,
+    Collective,
+    LiveValue,
+    Memory,
+    MemoryPoint,
+    Product,
+    Report,
+    Undecided,
+)
+from sdyopt.report.flops import FLOPS, flops_of
+from sdyopt.report.live_memory import LiveMemory, Peak
+from sdyopt.report.local_shapes import LocalShapes
+from sdyopt.report.sdy_collectives import TRAFFIC, normalized_axes
+from sdyopt.report.source_locations import NO_LOCATION, SourceLocation, source_location
+from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
+
+# Of the values that are live at the peak, a report keeps the largest.
+MAX_LIVE_VALUES = 64
+
+
+def report_on(module: Op) -> Report:
+    """The figures of a module, before or after partitioning. The module is not changed."""
+    with handling(_ignore):
+        return _Collector(module).report()
+
+
+def _ignore(_: Diagnostic) -> None:
+    """Drops the warnings about unknown rules, which the pass that needed the rule has given."""
+
+
+class _Collector:
+    def __init__(self, module: Op) -> None:
+        self._module = module
+        self._shapes = LocalShapes(module)
+        self._counts = ExecutionCounts(module)
+        self._names = SsaNames(module).names
+        self._printer = AttributePrinter()
+        self._mesh = _largest_mesh(module)
+
+    def report(self) -> Report:
+        found = Report()
+        if self._mesh is not None:
+            found.devices, found.mesh = self._mesh.total_size, mesh_text(self._mesh)
+        for op in self._module.walk():
+            if isinstance(op, CollectiveOp):
+                found.collectives.append(self._sdy_collective(op, len(found.collectives)))
+            elif isinstance(op, stablehlo_collectives.COLLECTIVES):
+                found.collectives.append(self._stablehlo_collective(op, len(found.collectives)))
+            elif isinstance(op, ReshardOp):
+                found.undecided.append(self._reshard(op))
+            elif isinstance(op, CustomCallOp):
+                found.undecided += self._replicated_operands(op)
+            elif type(op) in FLOPS:
+                found.products.append(self._product(op))
+        found.memory = self._memory()
+        return found
+
+    # --- Communication ------------------------------------------------------------------------
+
+    def _sdy_collective(self, op: CollectiveOp, number: int) -> Collective:
+        operand, result = op.operand_at(0), op.results[0]
+        after = op.out_sharding
+        before = self._shapes.sharding(operand) or fully_replicated(after.rank, after.mesh_or_ref, True)
+        mesh, after_mesh = self._shapes.mesh(before.mesh_or_ref), self._shapes.mesh(after.mesh_or_ref)
+        assert mesh is not None and after_mesh is not None  # the verifier looks meshes up
+        traffic = TRAFFIC[type(op)](op, before, mesh, after_mesh)
+        bytes_in, bytes_out = self._shapes.bytes(operand), self._shapes.bytes(result)
+        return Collective(
+            number,
+            op.signature.name.partition(".")[2],
+            "sdy",
+            "{" + axis_refs_text(traffic.axes) + "}",
+            "{" + axis_refs_text(normalized_axes(traffic.axes, mesh)) + "}",
+            traffic.group_size,
+            (self._local_type(operand.type, self._shapes.shape_of(operand.type, before)),),
+            (self._local_type(result.type, self._shapes.shape(result)),),
+            bytes_in,
+            bytes_out,
+            _wire_bytes(traffic.share_in, traffic.share_out, bytes_in, bytes_out),
+            self._counts.times(op),
+            location_of(op),
+            self._names[result],
+            cause_of(op, self._shapes),
+        )
+
+    def _stablehlo_collective(self, op: Op, number: int) -> Collective:
+        mesh = self._mesh_around(op)
+        traffic = stablehlo_collectives.traffic_of(op, mesh)
+        bytes_in = _sum([self._shapes.bytes(value) for value in op.operands])
+        bytes_out = _sum([self._shapes.bytes(value) for value in op.results])
+        return Collective(
+            number,
+            op.signature.name.partition(".")[2],
+            "stablehlo",
+            traffic.axes,
+            traffic.axes,
+            traffic.group_size,
+            tuple([self._local_type(value.type, self._shapes.shape(value)) for value in op.operands]),
+            tuple([self._local_type(value.type, self._shapes.shape(value)) for value in op.results]),
+            bytes_in,
+            bytes_out,
+            _wire_bytes(traffic.share_in, traffic.share_out, bytes_in, bytes_out),
+            self._counts.times(op),
+            source_location(op.location),
+            self._names[op.results[0]] if op.results else "",
+            "written in the program",
+        )
+
+    def _reshard(self, op: ReshardOp) -> Undecided:
+        return Undecided(
+            "reshard",
+            self._printer.type(op.input.type),
+            _sharding_text(self._shapes.sharding(op.input)),
+            _sharding_text(op.sharding),
+            location_of_reshard(op),
+            self._names[op.results[0]],
+            self._counts.times(op),
+        )
+
+    def _replicated_operands(self, op: CustomCallOp) -> Iterator[Undecided]:
+        """The sharded operands of a custom call without a sharding rule: each device needs all of them."""
+        if sharding_rule_of(op) is not None:
+            return
+        for operand in op.operands:
+            sharding = self._shapes.sharding(operand)
+            if sharding is not None and not sharding.is_fully_replicated:
+                yield Undecided(
+                    f"operand of custom_call @{op.call_target_name}, which has no sharding rule",
+                    self._printer.type(operand.type),
+                    _sharding_text(sharding),
+                    _sharding_text(fully_replicated(sharding.rank, sharding.mesh_or_ref, True)),
+                    source_location(op.location),
+                    self._names[operand],
+                    self._counts.times(op),
+                )
+
+    def _mesh_around(self, op: Op) -> Mesh | None:
+        """The mesh of the manual computation around an operation, else the mesh of the module."""
+        for parent in op.ancestors():
+            if isinstance(parent, ManualComputationOp):
+                for sharding in (*parent.in_shardings, *parent.out_shardings):
+                    mesh = self._shapes.mesh(sharding.mesh_or_ref)
+                    if mesh is not None and not mesh.is_empty:
+                        return mesh
+        return self._mesh
+
+    def _local_type(self, type: Type, shape: tuple[int, ...] | None) -> str:
+        if isinstance(type, RankedTensor) and shape is not None:
+            type = RankedTensor(shape, type.element, None)
+        return self._printer.type(type)
+
+    # --- Memory -------------------------------------------------------------------------------
+
+    def _memory(self) -> Memory:
+        live = LiveMemory(self._shapes)
+        found = Memory()
+        for function in entry_functions([op for op in self._module.walk() if isinstance(op, FuncOp)]):
+            if function.is_declaration:
+                continue
+            peak = live.function(function)
+            if peak.bytes >= found.peak:
+                found.arguments = sum(map(live.bytes, function.entry.arguments))
+                returned = function.entry.last
+                found.results = sum(map(live.bytes, returned.operands)) if returned is not None else 0
+                found.peak = peak.bytes
+                found.peak_with_arguments = peak.with_arguments
+                found.peak_location = _peak_location(peak)
+                found.live_at_peak = self._live_values(peak, live)
+                found.curve = [MemoryPoint(size, source_location(op.location)) for op, size in peak.curve]
+        found.constants = sum(
+            live.bytes(op.results[0])
+            for op in self._module.walk()
+            if constant_of(op) is not None and self._counts.times(op) != NEVER
+        )
+        found.unknown_values = len(live.unknown_values)
+        return found
+
+    def _live_values(self, peak: Peak, live: LiveMemory) -> list[LiveValue]:
+        values: list[Value] = []
+        here: Peak | None = peak
+        while here is not None:
+            values += here.live
+            here = here.nested
+        sized = sorted(((live.bytes(value), value) for value in dict.fromkeys(values)), key=lambda v: -v[0])
+        return [self._live_value(value, size) for size, value in sized[:MAX_LIVE_VALUES] if size]
+
+    def _live_value(self, value: Value, size: int) -> LiveValue:
+        sharding = self._shapes.sharding(value)
+        devices = 1 if self._mesh is None else self._mesh.total_size
+        return LiveValue(
+            self._names[value],
+            self._printer.type(value.type),
+            _sharding_text(sharding),
+            size,
+            max(devices // self._shapes.shard_count(sharding), 1),
+            source_location(value.location),
+        )
+
+    # --- Compute ------------------------------------------------------------------------------
+
+    def _product(self, op: Op) -> Product:
+        values = [*op.operands[:2], op.results[0]]
+        local = [self._shapes.shape(value) for value in values]
+        whole = [value.type.shape if isinstance(value.type, RankedShape) else None for value in values]
+        useful = None if None in whole else flops_of(op, *[shape or () for shape in whole])
+        if useful is not None:
+            useful *= self._manual_devices(op)
+        return Product(
+            op.signature.name.partition(".")[2],
+            None if None in local else flops_of(op, *[shape or () for shape in local]),
+            useful,
+            self._counts.times(op),
+            source_location(op.location),
+            self._names[op.results[0]],
+        )
+
+    def _manual_devices(self, op: Op) -> int:
+        """The devices along the manual axes around an operation, each of which does other work."""
+        devices = 1
+        for parent in op.ancestors():
+            if isinstance(parent, ManualComputationOp):
+                mesh = self._mesh_around(op)
+                names = parent.manual_axes if mesh is not None else ()
+                for name in names:
+                    devices *= mesh.axis_size(name) if mesh is not None and mesh.has_axis(name) else 1
+        return devices
+
+
+def location_of_reshard(op: ReshardOp) -> SourceLocation:
+    """The line of a reshard, or of the first use of its result that has one."""
+    location = source_location(op.location)
+    users = (source_location(user.location) for user in op.results[0].users)
+    return location if location.line else next((user for user in users if user.line), location)
+
+
+def _largest_mesh(module: Op) -> Mesh | None:
+    """The named mesh with the most devices: the machine that the program runs on."""
+    meshes = [op.mesh for op in module.walk() if isinstance(op, MeshOp)]
+    return max(meshes, key=lambda mesh: mesh.total_size, default=None)
+
+
+def _peak_location(peak: Peak) -> SourceLocation:
+    while peak.nested is not None and peak.nested.op is not None:
+        peak = peak.nested
+    return NO_LOCATION if peak.op is None else source_location(peak.op.location)
+
+
+def _wire_bytes(
+    share_in: Fraction | None, share_out: Fraction, bytes_in: int | None, bytes_out: int | None
+) -> Fraction | None:
+    if share_in is None or (share_in and bytes_in is None) or (share_out and bytes_out is None):
+        return None
+    return share_in * (bytes_in or 0) + share_out * (bytes_out or 0)
+
+
+def _sum(sizes: list[int | None]) -> int | None:
+    known = [size for size in sizes if size is not None]
+    return sum(known) if len(known) == len(sizes) else None
+
+
+def _sharding_text(sharding: TensorSharding | None) -> str:
+    return "" if sharding is None else sharding_text(sharding)

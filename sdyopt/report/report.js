@@ -1,0 +1,16 @@
+// Sorts a table by the column that is clicked: figures by size, largest first; everything else by text.
+const UNITS = { B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40, PiB: 2 ** 50, EiB: 2 ** 60,
+  FLOP: 1, kFLOP: 1e3, MFLOP: 1e6, GFLOP: 1e9, TFLOP: 1e12, PFLOP: 1e15, EFLOP: 1e18 };
+const figure = (text) => {
+  const match = /([\d.]+) ?(\w+)?%?$/.exec(text.split(" + ")[0]);
+  return match ? parseFloat(match[1]) * (UNITS[match[2]] || 1) : Infinity;
+};
+document.querySelectorAll("th").forEach((head) => head.addEventListener("click", () => {
+  const body = head.closest("table").tBodies[0];
+  const column = head.cellIndex, down = head.dataset.down !== "1";
+  head.dataset.down = down ? "1" : "";
+  const text = (row) => row.cells[column].textContent;
+  const compare = head.className === "n" ? (a, b) => figure(text(b)) - figure(text(a))
+    : (a, b) => text(a).localeCompare(text(b));
+  body.append(...[...body.rows].sort((a, b) => (down ? compare(a, b) : compare(b, a))));
+}));

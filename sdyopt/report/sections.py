@@ -1,0 +1,172 @@
+"""The sections of a report: sentences and tables, the same for a terminal, Markdown and HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import PurePath
+
+from sdyopt.report.figures import Collective, Product, Report
+from sdyopt.report.source_locations import SourceLocation
+from sdyopt.report.totals import Total, flop_totals, useful_share, wire_bytes_of_runs, wire_total, wire_totals
+from sdyopt.report.units import bytes_text, flops_text, share_text, times_text, total_text
+
+Row = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportTable:
+    """Rows of text under named columns, the most important row first.
+
+    The first `figures` columns are numbers.
+    """
+
+    title: str
+    columns: Row
+    figures: int
+    rows: list[Row]
+
+
+@dataclass(slots=True)
+class Section:
+    """A heading with the main figure, further sentences, and tables; empty tables are left out."""
+
+    heading: str
+    sentences: list[str] = field(default_factory=list)
+    tables: list[ReportTable] = field(default_factory=list)
+
+    def add_table(self, title: str, columns: Row, figures: int, rows: Iterable[Row]) -> None:
+        """Adds a table if it has rows."""
+        rows = list(rows)
+        if rows:
+            self.tables.append(ReportTable(title, columns, figures, rows))
+
+
+def sections_of(report: Report) -> list[Section]:
+    """Communication, memory and compute."""
+    return [_communication(report), _memory(report), _compute(report)]
+
+
+# --- Communication ------------------------------------------------------------------------------------
+
+
+def _communication(report: Report) -> Section:
+    total, count = wire_total(report), len(report.collectives)
+    collectives = f"{count} collective{'' if count == 1 else 's'}"
+    section = Section(f"communication: {total_text(total)} on the wire per device, {collectives}")
+    section.sentences.append("wire bytes by the ring model, times the number of runs")
+    for title, key in _KEYS.items():
+        totals = wire_totals(report.collectives, key)
+        section.add_table(
+            f"by {title}",
+            ("bytes", "share", "count", title),
+            3,
+            [(total_text(part), _share(part, total), str(part.count), name) for name, part in totals.items()],
+        )
+    section.add_table(
+        "collectives",
+        ("#", "bytes", "times", "where", "kind", "why"),
+        3,
+        [_collective_row(each) for each in sorted(report.collectives, key=_order)],
+    )
+    section.add_table(
+        "not decided yet",
+        ("times", "value", "where", "type", "what"),
+        1,
+        [
+            (times_text(each.times), each.value, line_text(each.location), each.type, each.kind)
+            for each in report.undecided
+        ],
+    )
+    return section
+
+
+_KEYS: dict[str, Callable[[Collective], str]] = {
+    "kind and axes": lambda each: f"{each.kind} {each.group}",
+    "line": lambda each: line_text(each.location),
+}
+
+
+def _collective_row(each: Collective) -> Row:
+    size, times = bytes_text(wire_bytes_of_runs(each)), times_text(each.times)
+    return str(each.number), size, times, line_text(each.location), f"{each.kind} {each.axes}", each.cause
+
+
+def _order(each: Collective) -> tuple[int, float, int]:
+    """Unknown figures first, then the largest, then by number."""
+    size = wire_bytes_of_runs(each)
+    return (0, 0.0, each.number) if size is None else (1, -float(size), each.number)
+
+
+def _share(part: Total, total: Total) -> str:
+    return share_text(part.high / total.high) if total.high else ""
+
+
+# --- Memory -------------------------------------------------------------------------------------------
+
+
+def _memory(report: Report) -> Section:
+    memory = report.memory
+    where = f" at {line_text(memory.peak_location)}" if memory.peak_location.text else ""
+    section = Section(f"memory per device: peak {bytes_text(memory.peak)}{where}")
+    section.sentences.append("an upper bound: every result is a new buffer, nothing is fused")
+    section.sentences.append(
+        f"arguments {bytes_text(memory.arguments)}, results {bytes_text(memory.results)}, constants "
+        f"{bytes_text(memory.constants)}; peak with arguments held to the end "
+        f"{bytes_text(memory.peak_with_arguments)}"
+    )
+    if memory.unknown_values:
+        section.sentences.append(f"{memory.unknown_values} values of dynamic shape are not counted")
+    section.add_table(
+        "live at the peak",
+        ("bytes", "copies", "value", "where", "type"),
+        2,
+        [
+            (
+                bytes_text(each.bytes),
+                f"{each.replicas} of {report.devices}",
+                each.value,
+                line_text(each.location),
+                each.type,
+            )
+            for each in memory.live_at_peak
+        ],
+    )
+    return section
+
+
+# --- Compute ------------------------------------------------------------------------------------------
+
+
+def _compute(report: Report) -> Section:
+    local, _ = flop_totals(report)
+    share = useful_share(report)
+    useful = "" if share is None else f", {share_text(share)} of them useful"
+    unknown = f", {local.unknown} products unknown" if local.unknown else ""
+    heading = f"compute per device: {flops_text(local.high)} in {local.count} products{useful}{unknown}"
+    section = Section(heading)
+    section.add_table(
+        "repeated or padded work",
+        ("FLOPs", "useful", "value", "where"),
+        2,
+        [
+            (flops_text(each.flops), share_text(part), each.value, line_text(each.location))
+            for each, part in sorted(_wasteful(report), key=lambda pair: -(pair[0].flops or 0))
+        ],
+    )
+    return section
+
+
+def _wasteful(report: Report) -> Iterator[tuple[Product, Fraction]]:
+    """The products of which devices repeat a part or compute padding, and the useful share of each."""
+    for each in report.products:
+        if each.flops and each.global_flops is not None:
+            share = Fraction(each.global_flops, each.flops * report.devices)
+            if share < 1:
+                yield each, share
+
+
+def line_text(location: SourceLocation) -> str:
+    """`model.py:12` without the folders of the file, or the name stack where there is no line."""
+    return f"{PurePath(location.file).name}:{location.line}" if location.line else location.name_stack

@@ -1,0 +1,35 @@
+"""The line of the user's program that an operation comes from.
+
+JAX writes `loc("jit(step)/transpose/dot_general"(callsite("attention"("model.py":12:4) at …)))`: the
+outermost name is the name stack, the innermost file location the line.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from sdyopt.diagnostics.location import FileLoc, FileRange, Location, NameLoc, resolve_file_location
+
+
+class SourceLocation(NamedTuple):
+    """A line of a file, and JAX's name stack; both empty where the location has none."""
+
+    file: str = ""
+    line: int = 0
+    name_stack: str = ""
+
+    @property
+    def text(self) -> str:
+        """`model.py:12`, or the name stack where there is no line."""
+        return f"{self.file}:{self.line}" if self.line else self.name_stack
+
+
+NO_LOCATION = SourceLocation()
+
+
+def source_location(location: Location) -> SourceLocation:
+    """The innermost line and the name stack of a location."""
+    names = [part.name for part in location.walk() if isinstance(part, NameLoc)]
+    point: FileLoc | FileRange | None = resolve_file_location(location)
+    name_stack = names[0] if names else ""
+    return SourceLocation(point.file, point.line, name_stack) if point else SourceLocation("", 0, name_stack)

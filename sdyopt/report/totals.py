@@ -1,0 +1,70 @@
+"""Sums over the figures of a report. Every sum is a range, and says how many figures are unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sdyopt.report.figures import Collective, Product, Report
+
+
+@dataclass(slots=True)
+class Total:
+    """A sum of bytes or FLOPs over runs: between `low` and `high`, without `unknown` figures."""
+
+    count: int = 0
+    low: Fraction = Fraction(0)
+    high: Fraction = Fraction(0)
+    unknown: int = 0
+
+    def add(self, figure: Fraction | int | None, low: int | None, high: int | None) -> None:
+        """Adds a figure that counts between `low` and `high` times; None is unknown."""
+        self.count += 1
+        if figure is None or low is None or high is None:
+            self.unknown += 1
+        else:
+            self.low += figure * low
+            self.high += figure * high
+
+
+def wire_totals(collectives: Iterable[Collective], key: Callable[[Collective], str]) -> dict[str, Total]:
+    """Wire bytes of one device by a key of the collective, the largest first."""
+    found: dict[str, Total] = {}
+    for each in collectives:
+        _add_runs(found.setdefault(key(each), Total()), each.wire_bytes, each)
+    return dict(sorted(found.items(), key=lambda entry: (-entry[1].high, -entry[1].count, entry[0])))
+
+
+def wire_bytes_of_runs(each: Collective) -> Fraction | None:
+    """Wire bytes of one device in all runs of a collective; None if unknown."""
+    if each.wire_bytes is None or each.times is None:
+        return None
+    return each.wire_bytes * each.times.high
+
+
+def wire_total(report: Report) -> Total:
+    """Wire bytes of one device in one run of the program."""
+    return wire_totals(report.collectives, lambda _: "").get("", Total())
+
+
+def flop_totals(report: Report) -> tuple[Total, Total]:
+    """FLOPs of one device, and of the global operations, in one run of the program."""
+    local, whole = Total(), Total()
+    for product in report.products:
+        _add_runs(local, product.flops, product)
+        _add_runs(whole, product.global_flops, product)
+    return local, whole
+
+
+def useful_share(report: Report) -> Fraction | None:
+    """Global FLOPs over all devices' FLOPs: below 1, devices repeat work or compute padding."""
+    local, whole = flop_totals(report)
+    if local.unknown or whole.unknown or not local.high:
+        return None
+    return whole.high / (local.high * report.devices)
+
+
+def _add_runs(total: Total, figure: Fraction | int | None, each: Collective | Product) -> None:
+    low, high = (None, None) if each.times is None else (each.times.low, each.times.high)
+    total.add(figure, low, high)

@@ -1,0 +1,126 @@
+"""FLOPs of the products of a printed program, from the sizes and the numbers of dimensions in its text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+
+from tests.recomputation.text_program import Operation, Program, manual_axes
+
+CONTRACTING = re.compile(r"contracting_dims = \[([\d, ]*)\] x \[([\d, ]*)\]")
+BATCHING = re.compile(r"batching_dims = \[([\d, ]*)\] x \[([\d, ]*)\]")
+DIMENSIONS = re.compile(r"dim_numbers = \[(.*?)\]x\[(.*?)\]->\[(.*?)\]")
+PRODUCTS = ("stablehlo.dot_general", "stablehlo.dot", "stablehlo.convolution")
+
+Sizes = list[int]
+
+
+@dataclass(frozen=True)
+class Recomputed:
+    """FLOPs of one product: on one device, and on all devices without repeated work."""
+
+    kind: str
+    flops: int | None
+    global_flops: int | None
+    value: str
+
+
+def recompute(program: Program) -> Iterator[Recomputed]:
+    """The products of a program, in order."""
+    for function in program.functions.values():
+        for op in function.walk():
+            if op.name in PRODUCTS:
+                (result,) = op.results
+                kind = op.name.removeprefix("stablehlo.")
+                whole, local = flops(op)
+                if whole is not None:
+                    whole *= prod(_manual_sizes(program, op))
+                yield Recomputed(kind, local, whole, result.name)
+
+
+def flops(op: Operation) -> tuple[int | None, int | None]:
+    """FLOPs of the global shapes and of the local shapes."""
+    values = [*op.operands, *op.results]
+    whole = [value.sizes for value in values]
+    local = [value.local_sizes for value in values]
+    if any(sizes is None for sizes in whole):
+        return None, None
+    count = _convolution if op.name == "stablehlo.convolution" else _dot
+    return count(op, *(sizes or [] for sizes in whole)), count(op, *(sizes or [] for sizes in local))
+
+
+def _dot(op: Operation, lhs: Sizes, rhs: Sizes, result: Sizes) -> int:
+    """Results have the batching dimensions, then the free dimensions of the left and the right operand."""
+    contracting = _pairs(CONTRACTING, op.text)
+    if op.name == "stablehlo.dot":
+        contracting = [(len(lhs) - 1, 0)]
+    batching = _pairs(BATCHING, op.text)
+    sizes = [min(lhs[left], rhs[right]) for left, right in contracting]
+    used_left = {left for left, _ in batching + contracting}
+    used_right = {right for _, right in batching + contracting}
+    free_left = [size for number, size in enumerate(lhs) if number not in used_left]
+    free_right = [size for number, size in enumerate(rhs) if number not in used_right]
+    outer = [min(lhs[left], rhs[right]) for left, right in batching] + free_left + free_right
+    sizes += [min(pair) for pair in zip(outer, result, strict=True)]
+    return 2 * prod(sizes)
+
+
+def _convolution(op: Operation, lhs: Sizes, rhs: Sizes, result: Sizes) -> int:
+    """A group of features or of batches has its own kernel, so its dimension is not that of the result."""
+    dimensions = DIMENSIONS.search(op.text)
+    assert dimensions is not None
+    of_lhs = _by_name(dimensions[1], lhs)
+    of_rhs = _by_name(dimensions[2], rhs)
+    of_result = _by_name(dimensions[3], result)
+    batch, features, input_features = of_result["b"], of_result["f"], of_rhs["i"]
+    if _count("batch_group_count", op.text) == 1:
+        batch = min(batch, of_lhs["b"])
+    features = min(features, of_rhs["o"])
+    if _count("feature_group_count", op.text) == 1:
+        input_features = min(input_features, of_lhs["f"])
+    window = [size for name, size in of_rhs.items() if name.isdigit()]
+    places = [size for name, size in of_result.items() if name.isdigit()]
+    return 2 * prod([batch, features, *places, *window, input_features])
+
+
+def _by_name(names: str, sizes: Sizes) -> dict[str, int]:
+    """The sizes of the dimensions `b, 0, 1, f`."""
+    return dict(zip(names.split(", "), sizes, strict=True))
+
+
+def _count(name: str, text: str) -> int:
+    match = re.search(rf"{name} = (\d+)", text)
+    return int(match[1]) if match is not None else 1
+
+
+def _pairs(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:
+    match = pattern.search(text)
+    if match is None:
+        return []
+    left, right = ([int(number) for number in re.findall(r"\d+", group)] for group in match.groups())
+    return list(zip(left, right, strict=True))
+
+
+def _manual_sizes(program: Program, op: Operation) -> Iterator[int]:
+    """The sizes of the manual axes around an operation, those around calls of its function included."""
+    for axis in _manual_axes(program, op):
+        (size,) = {mesh.sizes[axis] for mesh in program.meshes.values() if axis in mesh.sizes}
+        yield size
+
+
+def _manual_axes(program: Program, op: Operation) -> list[str]:
+    found: list[str] = []
+    while op.parent is not None:
+        op = op.parent
+        found += manual_axes(op)
+    callers = [
+        each
+        for function in program.functions.values()
+        for each in function.walk()
+        if each.callee is not None and program.functions[each.callee] is op
+    ]
+    outer = {tuple(_manual_axes(program, caller)) for caller in callers}
+    assert len(outer) <= 1, "a function is called inside and outside of a manual computation"
+    return [*found, *(outer.pop() if outer else ())]

@@ -1,0 +1,126 @@
+"""Live bytes of a printed program: every value that is needed at an operation, counted again at each.
+
+This is the definition written down, with no sweep and no intervals: quadratic in the size of a block.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from math import prod
+
+from tests.recomputation.communication import BITS
+from tests.recomputation.executions import Executions
+from tests.recomputation.text_program import Operation, Program, Region, Value, pieces
+
+# Regions that combine elements: what they compute is a scalar.
+SCALAR = re.compile(
+    r"stablehlo\.(reduce|reduce_window|select_and_scatter|scatter|sort|map|all_reduce|reduce_scatter)"
+)
+CONSTANTS = ("sdy.constant", "stablehlo.constant")
+
+
+@dataclass(frozen=True)
+class Recomputed:
+    """Bytes on one device."""
+
+    arguments: int
+    results: int
+    constants: int
+    peak: int
+    peak_with_arguments: int
+
+
+def recompute(program: Program) -> Recomputed:
+    """The memory of the entry function, or of that which needs the most."""
+    runs = Executions(program)
+    constants = [
+        value
+        for function in program.functions.values()
+        for op in function.walk()
+        if op.name in CONSTANTS and runs.of(op) != (0, 0)
+        for value in op.results
+    ]
+    found = [_of_entry(program, entry, _sum(constants)) for entry in program.entries()]
+    return max(found, key=lambda each: each.peak_with_arguments)
+
+
+def _of_entry(program: Program, entry: Operation, constants: int) -> Recomputed:
+    (region,) = entry.regions
+    counting = _Counting(program)
+    return Recomputed(
+        arguments=_sum(region.arguments),
+        results=_sum(region.operations[-1].operands),
+        constants=constants,
+        peak=counting.peak(region, set(region.arguments), held=False),
+        peak_with_arguments=counting.peak(region, set(region.arguments), held=True),
+    )
+
+
+class _Counting:
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self.extra_of_function = cache(self._extra_of_function)
+
+    def peak(self, region: Region, arguments: set[Value], held: bool) -> int:
+        """The most bytes at one operation of a region; `arguments` are those that take memory."""
+        defined = {each for op in region.operations for each in op.results} | arguments
+        last_use: dict[Value, int] = {}
+        for number, op in enumerate(region.operations):
+            for inner in op.walk():
+                last_use.update((value, number) for value in inner.operands if value in defined)
+        # Arguments are there from the first operation on, and there only if nothing uses them.
+        first = dict.fromkeys(arguments, 0)
+        first.update((value, number) for number, op in enumerate(region.operations) for value in op.results)
+        most = 0
+        for number, op in enumerate(region.operations):
+            live = sum(
+                byte_size(value)
+                for value in defined
+                if first[value] <= number
+                and (number <= last_use.get(value, first[value]) or (held and value in arguments))
+            )
+            most = max(most, live + self._extra(op))
+        return most
+
+    def _extra(self, op: Operation) -> int:
+        """What an operation needs besides its operands and results."""
+        if op.callee is not None:
+            return self.extra_of_function(op.callee)
+        if SCALAR.fullmatch(op.name):
+            return 0
+        return max((self.peak(region, set(), held=False) for region in op.regions), default=0)
+
+    def _extra_of_function(self, name: str) -> int:
+        """The caller holds the arguments as long as the call runs, so here they take nothing."""
+        function = self._program.functions[name]
+        return max((self.peak(region, set(), held=False) for region in function.regions), default=0)
+
+
+def _sum(values: list[Value]) -> int:
+    return sum(byte_size(value) for value in values)
+
+
+def byte_size(value: Value) -> int:
+    """The bytes of a value's local shape; none for a token and for what has no static shape."""
+    if value.type.startswith("tuple<"):
+        elements = pieces(value.type.removeprefix("tuple<").removesuffix(">"))
+        return _sum([Value(value.name, element, []) for element in elements])
+    sizes = value.local_sizes
+    if sizes is None:
+        return 0
+    element = value.type.removeprefix("tensor<").removesuffix(">").split("x", len(sizes))[-1]
+    return -(-bits(element) * prod(sizes) // 8)
+
+
+def bits(element: str) -> int:
+    """The bits of an element: `i1` takes a byte, a quantized type what it is stored as."""
+    element = element.partition(", #")[0]
+    if element in BITS:
+        return BITS[element]
+    if element.startswith("complex<"):
+        return 2 * bits(element.removeprefix("complex<").removesuffix(">"))
+    digits = re.search(r"\d+", element)
+    assert digits is not None, element
+    return int(digits[0])

@@ -1,0 +1,40 @@
+"""Small programs for tests of reports, parsed with every dialect, and their figures."""
+
+from pathlib import Path
+
+from sdyopt.asm.parser.module_parser import parse_module
+from sdyopt.diagnostics.source import Source
+from sdyopt.ir.dialect import DialectTable
+from sdyopt.ir.operation import Op
+from sdyopt.registry import all_dialects, find_dialect
+from sdyopt.report.figures import Collective, Report
+from sdyopt.report.program_report import report_on
+
+ROOT = Path(__file__).parents[3]
+
+
+def module(text: str) -> Op:
+    """The module of a text."""
+    op, _ = parse_module(Source("program.mlir", text), DialectTable(find_dialect, all_dialects))
+    return op
+
+
+def report(text: str) -> Report:
+    """The report on a text."""
+    return report_on(module(text))
+
+
+def collective(body: str, mesh: str = '"x"=4, "y"=2') -> Collective:
+    """The figures of the only collective of a function with the argument %a, f32 of 64x32 sharded along x."""
+    found = report(
+        f"""
+        sdy.mesh @mesh = <[{mesh}]>
+        func.func @main(%a: tensor<64x32xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{}}]>}})
+            -> tensor<64x32xf32> {{
+          {body}
+          return %0 : tensor<64x32xf32>
+        }}
+        """
+    ).collectives
+    (only,) = found
+    return only

@@ -1,0 +1,78 @@
+"""Baselines: what has grown since an earlier report, and what is wrong with a baseline file."""
+
+from fractions import Fraction
+
+import pytest
+
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.diagnostics.location import FileLoc
+from sdyopt.report.baseline import read_baseline
+from sdyopt.report.json_report import json_report
+from tests.unit.report.programs import report
+
+PROGRAM = """
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+func.func @main(%a: tensor<64x32xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{}}]>}})
+    -> tensor<64x32xf32> {{
+  %0 = stablehlo.negate %a {{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{{"x"}}, {{}}]>]>}}
+    : tensor<64x32xf32> loc("model.py":6:1)
+  %1 = sdy.all_reduce {{{axes}}} %0 out_sharding=<@mesh, [{{"x"}}, {{}}]> : tensor<64x32xf32> loc({place})
+  return %1 : tensor<64x32xf32> loc("model.py":8:1)
+}}
+"""
+
+
+def program(axes: str = '"y"', place: str = '"model.py":7:1') -> str:
+    return PROGRAM.format(axes=axes, place=place)
+
+
+def grown(old: str, new: str, tolerance: Fraction = Fraction(0)) -> list[str]:
+    baseline = read_baseline("old.json", json_report(report(old)))
+    found = baseline.grown(report(new), tolerance)
+    return [line for each in found for line in (each.message, *(note.message for note in each.notes))]
+
+
+def test_the_same_program_has_not_grown() -> None:
+    assert grown(program(), program()) == []
+
+
+def test_less_is_no_growth() -> None:
+    assert grown(program(), program("")) == []
+
+
+def test_growth_is_shown_at_its_place() -> None:
+    assert grown(program(""), program()) == [
+        "wire bytes per device grew from 0 B to 2.00 KiB",
+        'all_reduce {"y"}: 2.00 KiB, is new; a result of @main has this sharding',
+    ]
+
+
+def test_tolerance() -> None:
+    smaller = program().replace("64x32", "60x32")
+    assert grown(smaller, program(), Fraction(1, 10)) == []
+    assert grown(smaller, program(), Fraction(1, 20)) != []
+
+
+def test_a_line_that_moves_under_its_name_stack_is_the_same_place() -> None:
+    old = program(place='"step/sum"("model.py":7:1)').replace("64x32", "60x32")
+    new = program(place='"step/sum"("model.py":70:1)')
+    assert "was 1.88 KiB" in grown(old, new)[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "invalid JSON: Expecting property name enclosed in double quotes"),
+        ("[]", 'not a report of sdy-opt: it has no "schema": "sdy-opt-report"'),
+        ('{"schema": "sdy-opt-report"}', "not a report of sdy-opt: its version is None, not 1"),
+        (
+            '{"schema": "sdy-opt-report", "version": 1}',
+            "not a report of sdy-opt: a figure is missing or is no number",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_baseline(text: str, message: str) -> None:
+    with pytest.raises(DiagnosticError) as caught:
+        read_baseline("old.json", text)
+    assert caught.value.diagnostic.message == message
+    assert isinstance(caught.value.diagnostic.location, FileLoc)

@@ -1,0 +1,112 @@
+"""Budgets: what exceeds them, and what is wrong with a budget file."""
+
+import pytest
+
+from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
+from sdyopt.diagnostics.location import FileLoc
+from sdyopt.report.budget import Budget
+from tests.unit.report.programs import report
+
+# An all-gather of 6 KiB on the wire along "x", an all-reduce of 8 KiB along "y".
+PROGRAM = """
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+func.func @main(%a: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> tensor<64x32xf32> {
+  %0 = stablehlo.negate %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+    : tensor<64x32xf32> loc("model.py":6:1)
+  %1 = sdy.all_gather [{"x"}, {}] %0 out_sharding=<@mesh, [{}, {}]> : tensor<64x32xf32> loc("model.py":7:1)
+  %2 = sdy.all_reduce {"y"} %1 out_sharding=<@mesh, [{}, {}]> : tensor<64x32xf32> loc("loss.py":9:1)
+  return %2 : tensor<64x32xf32> loc("model.py":8:1)
+}
+"""
+
+
+def exceeded(budget: str) -> list[Diagnostic]:
+    return list(Budget("budget.toml", budget).exceeded(report(PROGRAM)))
+
+
+def messages(budget: str) -> list[str]:
+    return [each.message for each in exceeded(budget)]
+
+
+@pytest.mark.parametrize(
+    "budget",
+    [
+        "",
+        '[total]\nwire_bytes = "14 KiB"\ncollectives = 2\npeak_memory = "1 MiB"\nrepeated_flops = 0',
+        '[kinds]\nall_gather = "6 KiB"',
+        "[axes]\ny = 8192",
+        '[[rules]]\nkind = "all_gather"\nmax_bytes = 0\nunless = ["model.py"]',
+        '[[rules]]\naxis = "z"\nmax_bytes = 0',
+    ],
+)
+def test_what_is_within_the_budget(budget: str) -> None:
+    assert messages(budget) == []
+
+
+def test_a_total_names_the_collectives_that_contribute_most() -> None:
+    (error,) = exceeded('[total]\nwire_bytes = "13 KiB"')
+    assert error.severity is Severity.ERROR
+    assert error.location == FileLoc("budget.toml", 2, 1)
+    assert error.message == "all collectives: 14.0 KiB on the wire, over the budget of 13.0 KiB"
+    assert [note.location for note in error.notes] == [FileLoc("loss.py", 9, 1), FileLoc("model.py", 7, 1)]
+
+
+def test_a_kind() -> None:
+    assert messages('[kinds]\nall_gather = "5 KiB"') == [
+        "all_gather collectives: 6.00 KiB on the wire, over the budget of 5.00 KiB"
+    ]
+
+
+def test_an_axis() -> None:
+    assert messages('[axes]\ny = "1 B"') == [
+        'collectives along "y": 8.00 KiB on the wire, over the budget of 1 B'
+    ]
+
+
+def test_a_rule_points_at_the_line_of_the_program() -> None:
+    (error,) = exceeded('[[rules]]\nkind = "all_reduce"\naxis = "y"\nmax_bytes = "7.5 KiB"')
+    assert error.location == FileLoc("loss.py", 9, 1)
+    assert error.message == (
+        'all_reduce {"y"} of tensor<64x32xf32>: 8.00 KiB, over the budget of 7.50 KiB for a single '
+        'all_reduce along "y"'
+    )
+    assert error.notes[1].location == FileLoc("budget.toml", 4, 1)
+
+
+def test_scalars() -> None:
+    assert messages("[total]\ncollectives = 1\npeak_memory = 100") == [
+        "collectives: 2, over the budget of 1",
+        "peak memory: 16.0 KiB, over the budget of 100 B",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("budget", "line", "message", "help"),
+    [
+        ("[total\n", 1, "invalid TOML: Expected ']' at the end of a table declaration", ""),
+        ("[totals]\nx = 1", 1, "unknown table or key 'totals'", "did you mean 'total'?"),
+        ("\n[total]\nwire_byte = 1", 3, "unknown key 'wire_byte' in [total]", "did you mean 'wire_bytes'?"),
+        (
+            '[total]\nwire_bytes = "lots"',
+            2,
+            "'wire_bytes' is not a quantity",
+            'write a number with a unit, such as wire_bytes = "64 GiB"',
+        ),
+        ("[total]\ncollectives = -1", 2, "'collectives' is not a quantity", None),
+        ("[kinds]\nall_gater = 1", 2, "unknown key 'all_gater' in [kinds]", "did you mean 'all_gather'?"),
+        ('[[rules]]\nkind = "all_gather"', 1, "a rule needs max_bytes", None),
+        ('[[rules]]\nmax_bytes = 1\n[[rules]]\nmax_bytes = "x"', 4, "'max_bytes' is not a quantity", None),
+        ('[[rules]]\nmax_bytes = 1\nkind = "gather"', 3, "unknown kind 'gather'", None),
+        ('[[rules]]\nmax_bytes = 1\nunless = "a.py"', 3, "'unless' is a list of strings", None),
+        ("rules = 3", 1, "rules are an array of tables", "write [[rules]]"),
+        ("total = 3", 1, "'total' is a table", "write [total]"),
+    ],
+)
+def test_what_is_wrong_with_a_budget(budget: str, line: int, message: str, help: str | None) -> None:
+    with pytest.raises(DiagnosticError) as caught:
+        Budget("budget.toml", budget)
+    found = caught.value.diagnostic
+    assert (found.message, found.location.line) == (message, line)  # type: ignore[attr-defined]  # of files
+    if help is not None:
+        assert found.help == help

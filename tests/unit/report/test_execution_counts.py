@@ -1,0 +1,125 @@
+"""How often operations run: loops with constant bounds, calls, branches, and what stays unknown."""
+
+import pytest
+
+from sdyopt.dialects.stablehlo.unary import NegOp
+from sdyopt.report.execution_counts import ExecutionCounts, trip_count
+from sdyopt.report.figures import ONCE, Times
+from tests.unit.report.programs import module
+
+
+def times(text: str) -> list[Times | None]:
+    """How often each `stablehlo.negate` of a program runs."""
+    root = module(text)
+    counts = ExecutionCounts(root)
+    return [counts.times(op) for op in root.walk() if isinstance(op, NegOp)]
+
+
+@pytest.mark.parametrize(
+    ("start", "step", "limit", "direction", "runs"),
+    [
+        (0, 1, 24, "LT", 24),
+        (0, 1, 24, "LE", 25),
+        (0, 5, 24, "LT", 5),
+        (10, -1, 0, "GT", 10),
+        (10, -3, 0, "GE", 4),
+        (0, 2, 8, "NE", 4),
+        (0, 3, 8, "NE", None),  # passes the limit
+        (0, 0, 8, "LT", None),  # never ends
+        (0, -1, 8, "LT", None),  # ends by overflow
+        (9, 1, 8, "LT", 0),
+        (0, 1, 8, "EQ", None),
+    ],
+)
+def test_trip_count(start: int, step: int, limit: int, direction: str, runs: int | None) -> None:
+    assert trip_count(start, step, limit, direction) == runs
+
+
+LOOP = """
+func.func @main(%a: tensor<f32>) -> tensor<f32> {{
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %bound = stablehlo.constant dense<7> : tensor<i32>
+  %0:3 = stablehlo.while(%i = %zero, %n = %bound, %v = %a) : tensor<i32>, tensor<i32>, tensor<f32>
+  cond {{
+    %c = stablehlo.compare {compare} : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  }} do {{
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %next = stablehlo.add %i, %one : tensor<i32>
+    %w = stablehlo.negate %v : tensor<f32>
+    stablehlo.return %next, {n}, %w : tensor<i32>, tensor<i32>, tensor<f32>
+  }}
+  return %0#2 : tensor<f32>
+}}
+"""
+
+
+def test_loop_with_a_bound_that_is_carried_unchanged() -> None:
+    assert times(LOOP.format(compare="LT, %i, %n", n="%n")) == [Times(7, 7)]
+
+
+def test_loop_with_the_counter_on_the_right() -> None:
+    assert times(LOOP.format(compare="GT, %n, %i", n="%n")) == [Times(7, 7)]
+
+
+def test_loop_with_a_bound_that_changes() -> None:
+    assert times(LOOP.format(compare="LT, %i, %n", n="%next")) == [None]
+
+
+def test_function_runs_as_often_as_it_is_called() -> None:
+    text = """
+    func.func @main(%a: tensor<f32>) -> tensor<f32> {
+      %0 = call @twice(%a) : (tensor<f32>) -> tensor<f32>
+      %1 = call @twice(%0) : (tensor<f32>) -> tensor<f32>
+      return %1 : tensor<f32>
+    }
+    func.func private @twice(%a: tensor<f32>) -> tensor<f32> {
+      %0 = stablehlo.negate %a : tensor<f32>
+      return %0 : tensor<f32>
+    }
+    func.func private @unused(%a: tensor<f32>) -> tensor<f32> {
+      %0 = stablehlo.negate %a : tensor<f32>
+      return %0 : tensor<f32>
+    }
+    """
+    assert times(text) == [Times(2, 2), Times(0, 0)]
+
+
+def test_branch_runs_at_most_as_often_as_what_is_around_it() -> None:
+    text = """
+    func.func @main(%p: tensor<i1>, %a: tensor<f32>) -> tensor<f32> {
+      %0 = "stablehlo.if"(%p) ({
+        %1 = stablehlo.negate %a : tensor<f32>
+        stablehlo.return %1 : tensor<f32>
+      }, {
+        stablehlo.return %a : tensor<f32>
+      }) : (tensor<i1>) -> tensor<f32>
+      return %0 : tensor<f32>
+    }
+    """
+    assert times(text) == [Times(0, 1)]
+
+
+def test_without_main_every_public_function_is_an_entry() -> None:
+    text = """
+    func.func @first(%a: tensor<f32>) -> tensor<f32> {
+      %0 = stablehlo.negate %a : tensor<f32>
+      return %0 : tensor<f32>
+    }
+    """
+    assert times(text) == [ONCE]
+
+
+def test_recursion_is_unknown() -> None:
+    text = """
+    func.func @main(%a: tensor<f32>) -> tensor<f32> {
+      %0 = call @again(%a) : (tensor<f32>) -> tensor<f32>
+      return %0 : tensor<f32>
+    }
+    func.func private @again(%a: tensor<f32>) -> tensor<f32> {
+      %0 = stablehlo.negate %a : tensor<f32>
+      %1 = call @again(%0) : (tensor<f32>) -> tensor<f32>
+      return %1 : tensor<f32>
+    }
+    """
+    assert times(text) == [None]

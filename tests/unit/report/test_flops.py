@@ -1,0 +1,62 @@
+"""FLOPs of products, per device and in all."""
+
+from fractions import Fraction
+
+from sdyopt.report.figures import Product
+from sdyopt.report.totals import useful_share
+from tests.unit.report.programs import report
+
+
+def matmul(lhs: str, rhs: str, out: str) -> tuple[Product, Fraction | None]:
+    """An 8x16 by 16x32 product with these dimension shardings on 4 x 2 devices, and the useful share."""
+    found = report(
+        f"""
+        sdy.mesh @mesh = <["x"=4, "y"=2]>
+        func.func @main(%l: tensor<8x16xf32> {{sdy.sharding = #sdy.sharding<@mesh, {lhs}>}},
+                        %r: tensor<16x32xf32> {{sdy.sharding = #sdy.sharding<@mesh, {rhs}>}})
+            -> tensor<8x32xf32> {{
+          %0 = stablehlo.dot_general %l, %r, contracting_dims = [1] x [0]
+            {{sdy.sharding = #sdy.sharding_per_value<[<@mesh, {out}>]>}}
+            : (tensor<8x16xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>
+          return %0 : tensor<8x32xf32>
+        }}
+        """
+    )
+    (product,) = found.products
+    return product, useful_share(found)
+
+
+TOTAL = 2 * 8 * 16 * 32
+
+
+def test_a_replicated_product_is_repeated_by_every_device() -> None:
+    product, share = matmul("[{}, {}]", "[{}, {}]", "[{}, {}]")
+    assert (product.flops, product.global_flops) == (TOTAL, TOTAL)
+    assert share == Fraction(1, 8)
+
+
+def test_a_product_sharded_along_all_axes() -> None:
+    product, share = matmul('[{"x"}, {}]', '[{}, {"y"}]', '[{"x"}, {"y"}]')
+    assert product.flops == TOTAL // 8
+    assert share == 1
+
+
+def test_a_sharded_contracting_dimension() -> None:
+    product, share = matmul('[{}, {"x"}]', '[{"x"}, {}]', "[{}, {}]")
+    assert product.flops == TOTAL // 4
+    assert share == Fraction(1, 2)
+
+
+def test_a_convolution() -> None:
+    (product,) = report(
+        """
+        func.func @main(%i: tensor<2x8x8x3xf32>, %k: tensor<3x3x3x16xf32>) -> tensor<2x8x8x16xf32> {
+          %0 = stablehlo.convolution(%i, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
+            window = {stride = [1, 1], pad = [[1, 1], [1, 1]]}
+            {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+            : (tensor<2x8x8x3xf32>, tensor<3x3x3x16xf32>) -> tensor<2x8x8x16xf32>
+          return %0 : tensor<2x8x8x16xf32>
+        }
+        """
+    ).products
+    assert product.flops == 2 * (2 * 8 * 8 * 16) * (3 * 3) * 3
