@@ -9,7 +9,8 @@ from __future__ import annotations
 from sdyopt.dialects.func import CallOp, FuncOp
 from sdyopt.dialects.func import ReturnOp as FuncReturnOp
 from sdyopt.dialects.sdy.axes import AxisRef, axis_refs_text
-from sdyopt.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
+from sdyopt.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
 from sdyopt.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.ir.operation import Op

@@ -10,9 +10,9 @@ from sdyopt.asm.printer.ssa_names import SsaNames
 from sdyopt.diagnostics.diagnostic import Diagnostic, handling
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.axes import axis_refs_text
-from sdyopt.dialects.sdy.collectives import CollectiveOp
+from sdyopt.dialects.sdy.collective_base import CollectiveOp
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.dialects.sdy.mesh import Mesh, mesh_text
+from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import MeshOp
 from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated, sharding_text
@@ -67,7 +67,7 @@ class _Collector:
     def report(self) -> Report:
         found = Report()
         if self._mesh is not None:
-            found.devices, found.mesh = self._mesh.total_size, mesh_text(self._mesh)
+            found.devices, found.mesh = self._mesh.total_size, Mesh.assembly.text(self._mesh)
         for op in self._module.walk():
             if isinstance(op, CollectiveOp):
                 found.collectives.append(self._sdy_collective(op, len(found.collectives)))

@@ -8,12 +8,12 @@ from math import prod
 from typing import Any, NamedTuple
 
 from sdyopt.dialects.sdy.axes import AxisRef, SubAxis, mesh_order
+from sdyopt.dialects.sdy.collective_base import CollectiveOp
 from sdyopt.dialects.sdy.collectives import (
     AllGatherOp,
     AllReduceOp,
     AllSliceOp,
     AllToAllOp,
-    CollectiveOp,
     CollectivePermuteOp,
     ReduceScatterOp,
     ReplicatedToUnreducedOp,
