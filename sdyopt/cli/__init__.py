@@ -130,10 +130,13 @@ def _process(arguments: Arguments) -> int:
         sys.stderr.write(pipeline.dump())
     job = build_job(arguments, pipeline)
     job = replace(job, data=read_input(arguments.input))
+    is_stdout = arguments["o"] == STDOUT
     output = Output(arguments["o"])
     try:
         outcome = run_job(job)
-        if outcome.succeeded or arguments["o"] == "-":
+        if job.report_options.to_stdout:
+            Output(STDOUT).write(outcome.reports)
+        if (outcome.succeeded or is_stdout) and not (is_stdout and job.report_options.to_stdout):
             output.write(outcome.output)
     finally:
         output.discard()

@@ -9,9 +9,10 @@ PIPELINE: Final = "Pipeline"
 PRINTING: Final = "Printing"
 INSTRUMENTATION: Final = "Pass instrumentation"
 DIAGNOSTICS: Final = "Diagnostics"
+REPORTS: Final = "Reports"
 INFORMATION: Final = "Information"
 
-GROUPS = (GENERAL, PIPELINE, DIAGNOSTICS, PRINTING, INSTRUMENTATION, INFORMATION)
+GROUPS = (GENERAL, PIPELINE, DIAGNOSTICS, PRINTING, INSTRUMENTATION, REPORTS, INFORMATION)
 
 
 class Flag(NamedTuple):
@@ -165,6 +166,18 @@ _ALL = (
         "pipeline",
         "list",
     ),
+    Flag(
+        "report",
+        REPORTS,
+        "print a report on communication, memory and compute instead of the program, or write it to FILE "
+        "(.html, .json, .md or .txt)",
+        "FILE",
+        implied="-",
+    ),
+    Flag("report-rows", REPORTS, "print at most N rows of each table, all for 0", "N", 5, kind=int),
+    Flag("budget", REPORTS, "fail if the report exceeds a limit of this TOML file", "FILE"),
+    Flag("baseline", REPORTS, "fail if the report exceeds this report, written as .json", "FILE"),
+    Flag("tolerance", REPORTS, "allow figures to exceed the baseline by PERCENT", "PERCENT", "0"),
     _switch("help", INFORMATION, "print this help"),
     Flag("help-pass", INFORMATION, "print the manual of a pass or pass pipeline", "PASS"),
     _choice("list-passes", INFORMATION, "list all passes and options", "text", "markdown", implied="text"),

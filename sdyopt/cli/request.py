@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import sys
+from fractions import Fraction
 
 from sdyopt.asm.printer.asm_printer import PrintOptions
 from sdyopt.cli.arguments import Arguments, PassFlag
-from sdyopt.cli.files import STDIN, STDIN_NAME, write_file
+from sdyopt.cli.files import STDIN, STDIN_NAME, STDOUT, read_input, write_file
 from sdyopt.cli.flags import FLAGS
 from sdyopt.diagnostics.render import Paint, leave_plain
 from sdyopt.diagnostics.usage import UsageError, nearest
-from sdyopt.driver.job import Job
+from sdyopt.driver.job import Job, ReportOptions
 from sdyopt.pipeline.ir_printing import IRPrintingOptions
 from sdyopt.pipeline.text import failed_to_add, parse_pipeline
 from sdyopt.pipeline.tree import Pipeline
 from sdyopt.registry import all_passes, find_entry, lookup, missing_pass
+
+# Columns of a report that is not printed to a terminal.
+DEFAULT_WIDTH = 100
 
 
 def build_pipeline(arguments: Arguments) -> Pipeline:
@@ -79,10 +85,42 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         timing=arguments["mlir-timing-display"] if arguments["mlir-timing"] else "",
         timing_as_json=arguments["mlir-output-format"] == "json",
         statistics=arguments["mlir-pass-statistics-display"] if arguments["mlir-pass-statistics"] else "",
+        report_options=_report_options(arguments),
         run_reproducer=arguments["run-reproducer"],
         crash_reproducer=arguments["mlir-pass-pipeline-crash-reproducer"],
         reproducer=arguments["mlir-generate-reproducer"],
     )
+
+
+def _report_options(arguments: Arguments) -> ReportOptions:
+    path = arguments["report"] or ""
+    to_stdout = path == STDOUT
+    if not to_stdout and path:
+        from sdyopt.report.formats import check_format
+
+        check_format(path)
+    rows = arguments["report-rows"]
+    return ReportOptions(
+        to_stdout=to_stdout,
+        path="" if to_stdout else path,
+        width=shutil.get_terminal_size((DEFAULT_WIDTH, 0)).columns,
+        rows=rows or None,
+        budget=_read_text(arguments["budget"]),
+        baseline=_read_text(arguments["baseline"]),
+        tolerance=_percentage(arguments["tolerance"]),
+    )
+
+
+def _read_text(path: str | None) -> tuple[str, str] | None:
+    """The name and the text of a file. Raises FileProblem."""
+    return None if path is None else (path, read_input(path).decode("utf-8", "surrogateescape"))
+
+
+def _percentage(text: str) -> Fraction:
+    """The fraction that a percentage such as `2.5` is. Raises UsageError."""
+    if re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", text) is None:
+        raise UsageError(f"for the --tolerance option: '{text}' is not a percentage", "such as 2.5")
+    return Fraction(text) / 100
 
 
 def _print_options(arguments: Arguments) -> PrintOptions:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
@@ -43,12 +43,18 @@ class ChunkRun:
     """Processes one chunk. Emits diagnostics to the handler of the caller."""
 
     def __init__(
-        self, job: Job, source: Source, dialects: DialectTable, timing: TimingRecorder | None
+        self,
+        job: Job,
+        source: Source,
+        dialects: DialectTable,
+        timing: TimingRecorder | None,
+        report: Callable[[Op, Callable[[], str]], None] | None = None,
     ) -> None:
         self._job = job
         self._source = source
         self._dialects = dialects
         self._timing = timing
+        self._report = report
         self._parse_options = ParseOptions(allow_unregistered_dialects=job.allow_unregistered_dialects)
         self._verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
         self._resources = Resources()
@@ -67,7 +73,11 @@ class ChunkRun:
             verify_each = reproducer.verify_each
         self._transform(op, pipeline, verify_each)
         with self._phase("Output"):
-            return self._print(op, self._resources.external, is_verified=verify_each) + "\n"
+            text = self._print(op, self._resources.external, is_verified=verify_each) + "\n"
+        if self._report is not None:
+            with self._phase("Report"):
+                self._report(op, lambda: text)
+        return text
 
     def _parse(self) -> tuple[Op, Reproducer]:
         op, resources = parse_module(self._source, self._dialects, self._parse_options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from sdyopt.asm.printer.asm_printer import PrintOptions
 from sdyopt.diagnostics.render import Paint, leave_plain
@@ -15,6 +16,29 @@ SPLIT_MARKER = "// -----"
 
 def discard_text(*_: str) -> None:
     """Discards the text that is written."""
+
+
+@dataclass(frozen=True)
+class ReportOptions:
+    """What is reported on a program after its pipeline, and the limits that it is checked against.
+
+    `path` is a file, by whose suffix the format is chosen; with `to_stdout` a report takes the place of the
+    program. `rows` limits each table on stdout, None shows all. `budget` and `baseline` are files, as (name,
+    text); `tolerance` is the fraction by which figures of the baseline may grow.
+    """
+
+    to_stdout: bool = False
+    path: str = ""
+    width: int = 80
+    rows: int | None = None
+    budget: tuple[str, str] | None = None
+    baseline: tuple[str, str] | None = None
+    tolerance: Fraction = Fraction(0)
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether figures are computed at all."""
+        return bool(self.to_stdout or self.path or self.budget or self.baseline)
 
 
 @dataclass(frozen=True)
@@ -54,6 +78,8 @@ class Job:
     # "" (off), "pipeline" or "list".
     statistics: str = ""
 
+    report_options: ReportOptions = field(default_factory=ReportOptions)
+
     run_reproducer: bool = False
     # Paths of files to write; "" for none.
     crash_reproducer: str = ""
@@ -62,7 +88,8 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of a job: the printed program, and whether there were no errors."""
+    """The result of a job: the printed program, reports for stdout, and whether there were no errors."""
 
     succeeded: bool
     output: str
+    reports: str = ""

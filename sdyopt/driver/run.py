@@ -6,6 +6,7 @@ import gc
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from sdyopt.asm.printer.asm_printer import print_for_note
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling
@@ -23,6 +24,9 @@ from sdyopt.pipeline.timing import TimingRecorder
 from sdyopt.registry import all_dialects, find_dialect
 
 # Sufficient for programs nested as deeply as the parser accepts.
+if TYPE_CHECKING:  # imported when a report is asked for: it needs rich
+    from sdyopt.driver.reporting import Reporting
+
 RECURSION_LIMIT = 10_000
 
 
@@ -67,6 +71,7 @@ class _JobRun:
         self._pipeline = job.pipeline.merged()
         self._timing = TimingRecorder() if job.timing else None
         self._source = Source(job.name, "")
+        self._reporting: Reporting | None = None
 
     def run(self) -> Outcome:
         job = self._job
@@ -74,10 +79,14 @@ class _JobRun:
             try:
                 self._source = decode(job.name, job.data)
                 check_text(self._source)
+                chunks = list(split(self._source, job.split_marker))
+                self._reporting = self._start_reporting(len(chunks))
             except DiagnosticError as error:
                 emit(error.diagnostic)
                 return Outcome(False, "")
-            chunks = list(split(self._source, job.split_marker))
+            except UsageError as error:
+                emit(Diagnostic(Severity.ERROR, UnknownLoc(), error.message, help=error.help))
+                return Outcome(False, "")
         if job.verify_diagnostics:
             expected = ExpectedDiagnostics(
                 self._source, self._show, job.verify_diagnostics == "only-expected"
@@ -91,12 +100,28 @@ class _JobRun:
                 outputs = [self._run_chunk(chunk) for chunk in chunks]
             succeeded = None not in outputs
         self._report_statistics_and_timing()
-        return Outcome(succeeded, f"{job.output_split_marker}\n".join(output or "" for output in outputs))
+        text = f"{job.output_split_marker}\n".join(output or "" for output in outputs)
+        if self._reporting is None:
+            return Outcome(succeeded, text)
+        succeeded &= self._reporting.is_within_limits
+        return Outcome(succeeded, text, "\n".join(self._reporting.texts))
+
+    def _start_reporting(self, chunk_count: int) -> Reporting | None:
+        """Reads the budget and the baseline. Raises DiagnosticError for a faulty one."""
+        options = self._job.report_options
+        if not options.is_needed:
+            return None
+        if options.path and chunk_count > 1:
+            raise UsageError("--report=FILE cannot be used with several chunks of input")
+        from sdyopt.driver.reporting import Reporting
+
+        return Reporting(self._job)
 
     def _run_chunk(self, chunk: Source) -> str | None:
         """The output of a chunk; None if it failed, in which case the errors are emitted."""
+        report = None if self._reporting is None else self._reporting.add
         try:
-            return ChunkRun(self._job, chunk, self._dialects, self._timing).output(self._pipeline)
+            return ChunkRun(self._job, chunk, self._dialects, self._timing, report).output(self._pipeline)
         except ChunkFailed:
             return None
         except DiagnosticError as error:

@@ -46,7 +46,7 @@ class Baseline:
         if _is_more(memory, self.peak_memory, tolerance):
             old, new = bytes_text(self.peak_memory), bytes_text(memory)
             where = report.memory.peak_location
-            location = FileLoc(where.file, where.line, 1) if where.line else UnknownLoc()
+            location = FileLoc(where.file, where.line, where.column) if where.line else UnknownLoc()
             yield DiagnosticError.at(location, f"peak of live memory grew from {old} to {new}").diagnostic
         if _is_more(local.high, self.flops, tolerance):
             old, new = flops_text(self.flops), flops_text(local.high)

@@ -188,7 +188,7 @@ def collective_location(each: Collective) -> Location:
     """Where a diagnostic about a collective stands: its line in the user's program."""
     if not each.location.line:
         return UnknownLoc()
-    return FileLoc(each.location.file, each.location.line, 1)
+    return FileLoc(each.location.file, each.location.line, each.location.column)
 
 
 def collective_text(each: Collective) -> str:

@@ -12,10 +12,11 @@ from sdyopt.diagnostics.location import FileLoc, FileRange, Location, NameLoc, r
 
 
 class SourceLocation(NamedTuple):
-    """A line of a file, and JAX's name stack; both empty where the location has none."""
+    """A point in a file, and JAX's name stack; both empty where the location has none."""
 
     file: str = ""
     line: int = 0
+    column: int = 0
     name_stack: str = ""
 
     @property
@@ -32,4 +33,6 @@ def source_location(location: Location) -> SourceLocation:
     names = [part.name for part in location.walk() if isinstance(part, NameLoc)]
     point: FileLoc | FileRange | None = resolve_file_location(location)
     name_stack = names[0] if names else ""
-    return SourceLocation(point.file, point.line, name_stack) if point else SourceLocation("", 0, name_stack)
+    if point is None:
+        return SourceLocation(name_stack=name_stack)
+    return SourceLocation(point.file, point.line, point.column, name_stack)

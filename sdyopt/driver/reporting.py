@@ -1,0 +1,54 @@
+"""Reports on the programs of a job: their texts, and the checks against a budget and a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
+from sdyopt.driver.job import Job
+from sdyopt.ir.operation import Op
+from sdyopt.report.baseline import read_baseline
+from sdyopt.report.budget import Budget
+from sdyopt.report.figures import Report
+from sdyopt.report.formats import write_report
+from sdyopt.report.program_report import report_on
+from sdyopt.report.text_report import text_report
+
+
+class Reporting:
+    """The reports of one job.
+
+    `texts` are those for stdout, `is_within_limits` is False once a limit is exceeded. Raises
+    DiagnosticError, located in the file, for a faulty budget or baseline.
+    """
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        options = job.report_options
+        self._budget = None if options.budget is None else Budget(*options.budget)
+        self._baseline = None if options.baseline is None else read_baseline(*options.baseline)
+        self.texts: list[str] = []
+        self.is_within_limits = True
+
+    def add(self, op: Op, program: Callable[[], str]) -> None:
+        """Reports on a program, whose text `program` prints, and emits an error for each exceeded limit."""
+        options = self._job.report_options
+        report = report_on(op)
+        if options.to_stdout:
+            self.texts.append(text_report(report, options.width, options.rows))
+        if options.path:
+            text = write_report(report, options.path, program, self._job.name)
+            self._job.write_file(options.path, text)
+        self._check(report)
+
+    def _check(self, report: Report) -> None:
+        if self._budget is not None:
+            for diagnostic in self._budget.exceeded(report):
+                self._emit(diagnostic)
+        if self._baseline is not None:
+            for diagnostic in self._baseline.grown(report, self._job.report_options.tolerance):
+                self._emit(diagnostic)
+
+    def _emit(self, diagnostic: Diagnostic) -> None:
+        self.is_within_limits &= diagnostic.severity is not Severity.ERROR
+        emit(diagnostic)

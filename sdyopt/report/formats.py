@@ -1,0 +1,54 @@
+"""The formats of a report, by the suffix of the file that it is written to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import PurePath
+
+from sdyopt.diagnostics.usage import UsageError
+from sdyopt.report.figures import Report
+from sdyopt.report.html_report import html_report
+from sdyopt.report.json_report import json_report
+from sdyopt.report.markdown_report import markdown_report
+from sdyopt.report.text_report import text_report
+
+# Columns of a report that is not written to a terminal.
+DEFAULT_WIDTH = 100
+
+
+def _text(report: Report, program: Callable[[], str], title: str) -> str:
+    return text_report(report, DEFAULT_WIDTH, None)
+
+
+def _markdown(report: Report, program: Callable[[], str], title: str) -> str:
+    return markdown_report(report)
+
+
+def _json(report: Report, program: Callable[[], str], title: str) -> str:
+    return json_report(report)
+
+
+def _html(report: Report, program: Callable[[], str], title: str) -> str:
+    return html_report(report, program(), title)
+
+
+# (report, the printed program, title) -> the text of the file
+_WRITERS: dict[str, Callable[[Report, Callable[[], str], str], str]] = {
+    ".html": _html,
+    ".json": _json,
+    ".md": _markdown,
+    ".txt": _text,
+}
+
+
+def check_format(path: str) -> None:
+    """Raises UsageError for a suffix that is no format of a report."""
+    suffix = PurePath(path).suffix
+    if suffix not in _WRITERS:
+        help = f"choose from {', '.join(_WRITERS)}"
+        raise UsageError(f"for the --report option: '{path}' has the suffix of no report format", help)
+
+
+def write_report(report: Report, path: str, program: Callable[[], str], title: str) -> str:
+    """The text of a report file. `program` prints the program, which only HTML shows."""
+    return _WRITERS[PurePath(path).suffix](report, program, title)

@@ -1,0 +1,25 @@
+// The suffix of the file decides the format.
+// RUN: sdy-opt %s --report=%t.json -o /dev/null && filecheck %s --check-prefix=JSON < %t.json
+// RUN: sdy-opt %s --report=%t.md -o /dev/null && filecheck %s --check-prefix=MARKDOWN < %t.md
+// RUN: sdy-opt %s --report=%t.html -o /dev/null && filecheck %s --check-prefix=HTML < %t.html
+// RUN: sdy-opt %s --report=%t.txt -o /dev/null && filecheck %s --check-prefix=TEXT < %t.txt
+// RUN: not sdy-opt %s --report=%t.pdf 2>&1 | filecheck %s --check-prefix=SUFFIX
+
+// JSON:      "schema": "sdy-opt-report",
+// JSON-NEXT: "version": 1,
+// JSON:      "kind": "all_reduce",
+// JSON:      "wire_bytes": 32,
+// MARKDOWN:  ### communication: 32 B on the wire per device, 1 collective
+// MARKDOWN:  | 32 B | 100% | 1 | all\_reduce {"x"} |
+// HTML:      <!doctype html>
+// HTML:      all_reduce {<i class=a0>&quot;x&quot;</i>}
+// HTML:      <b id=L{{[0-9]+}} class=c title="collective 0">
+// TEXT:      communication: 32 B on the wire per device, 1 collective
+// SUFFIX:    sdy-opt: for the --report option: '{{.*}}.pdf' has the suffix of no report format
+// SUFFIX:    help: choose from .html, .json, .md, .txt
+sdy.mesh @mesh = <["x"=2]>
+
+func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = sdy.all_reduce {"x"} %a out_sharding=<@mesh, [{}]> : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
