@@ -27,17 +27,20 @@ class Recomputed:
     value: str
 
 
-def recompute(program: Program) -> Iterator[Recomputed]:
+def products(program: Program) -> Iterator[Operation]:
     """The products of a program, in order."""
     for function in program.functions.values():
-        for op in function.walk():
-            if op.name in PRODUCTS:
-                (result,) = op.results
-                kind = op.name.removeprefix("stablehlo.")
-                whole, local = flops(op)
-                if whole is not None:
-                    whole *= prod(_manual_sizes(program, op))
-                yield Recomputed(kind, local, whole, result.name)
+        yield from (op for op in function.walk() if op.name in PRODUCTS)
+
+
+def recompute(program: Program) -> Iterator[Recomputed]:
+    """The figures of the products of a program, in order."""
+    for op in products(program):
+        (result,) = op.results
+        whole, local = flops(op)
+        if whole is not None:
+            whole *= prod(_manual_sizes(program, op))
+        yield Recomputed(op.name.removeprefix("stablehlo."), local, whole, result.name)
 
 
 def flops(op: Operation) -> tuple[int | None, int | None]:
@@ -103,24 +106,20 @@ def _pairs(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:
     return list(zip(left, right, strict=True))
 
 
-def _manual_sizes(program: Program, op: Operation) -> Iterator[int]:
+def _manual_sizes(program: Program, op: Operation) -> tuple[int, ...]:
     """The sizes of the manual axes around an operation, those around calls of its function included."""
-    for axis in _manual_axes(program, op):
-        (size,) = {mesh.sizes[axis] for mesh in program.meshes.values() if axis in mesh.sizes}
-        yield size
-
-
-def _manual_axes(program: Program, op: Operation) -> list[str]:
-    found: list[str] = []
+    found: list[int] = []
     while op.parent is not None:
         op = op.parent
-        found += manual_axes(op)
+        axes = manual_axes(op)
+        mesh = program.mesh_of(op.text) if axes else None
+        found += [mesh.sizes[axis] for axis in axes] if mesh is not None else []
     callers = [
         each
         for function in program.functions.values()
         for each in function.walk()
         if each.callee is not None and program.functions[each.callee] is op
     ]
-    outer = {tuple(_manual_axes(program, caller)) for caller in callers}
+    outer = {_manual_sizes(program, caller) for caller in callers}
     assert len(outer) <= 1, "a function is called inside and outside of a manual computation"
-    return [*found, *(outer.pop() if outer else ())]
+    return (*found, *(outer.pop() if outer else ()))

@@ -6,9 +6,10 @@ A loop is counted by running its counter: from its start, by its step, until the
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from operator import eq, ge, gt, le, lt, ne
 
+from tests.recomputation.communication import KINDS
 from tests.recomputation.text_program import Operation, Program, Region, Value
 
 Times = tuple[int, int] | None
@@ -28,6 +29,15 @@ COMPARISONS: dict[str, Callable[[int, int], bool]] = {
 }
 INTEGER = re.compile(r"tensor<(u?)i(\d+)>")
 MOST_RUNS = 1_000_000
+COLLECTIVE = re.compile(
+    rf"sdy\.({KINDS})|stablehlo\.(all_(gather|reduce|to_all)|reduce_scatter|collective_(permute|broadcast))"
+)
+
+
+def collectives(program: Program) -> Iterator[Operation]:
+    """The collectives of a program, in order."""
+    for function in program.functions.values():
+        yield from (op for op in function.walk() if COLLECTIVE.fullmatch(op.name))
 
 
 class Executions:

@@ -70,7 +70,7 @@ class _Counting:
         for number, op in enumerate(region.operations):
             for inner in op.walk():
                 last_use.update((value, number) for value in inner.operands if value in defined)
-        # Arguments are there from the first operation on, and there only if nothing uses them.
+        # Arguments are live from the first operation on; one without a use, at the first operation only.
         first = dict.fromkeys(arguments, 0)
         first.update((value, number) for number, op in enumerate(region.operations) for value in op.results)
         most = 0

@@ -16,7 +16,7 @@ from tests.recomputation.communication import AXIS, MESH, SHARDING, Mesh, mesh_o
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|->|[()\[\]{}<>]| : |,')
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 RESULTS = re.compile(r"(%[\w$.-]+(?::\d+)?(?:, %[\w$.-]+(?::\d+)?)*) = ")
-NAME = re.compile(r'"?([a-z_]+(?:\.[\w.]+)?)')
+NAME = re.compile(r'"?([a-z_]+(?:\.[\w.-]+)?)')
 SYMBOL = re.compile(r'@("[^"]+"|[\w$.-]+)')
 # A name before a colon or an equals sign is defined, not used.
 USE = re.compile(r"%[\w$.-]+(?:#\d+)?(?![\w$.#:-]| =)")
@@ -109,6 +109,16 @@ class Program:
         if "main" in self.functions:
             return [self.functions["main"]]
         return [each for each in self.functions.values() if " private " not in each.text.partition("(")[0]]
+
+    def mesh_of(self, text: str) -> Mesh | None:
+        """The mesh of the first sharding in a text."""
+        sharding = SHARDING.search(text)
+        if sharding is None:
+            return None
+        if sharding[1].startswith("@"):
+            return self.meshes[sharding[1][1:]]
+        axes, _, ids = sharding[1][len("mesh<[") : -1].partition("]")
+        return mesh_of(axes, ids.partition("[")[2].partition("]")[0])
 
     def _operation(self, scope: dict[str, Value], parent: Operation | None) -> Operation:
         line = self._lines[self._next]
@@ -203,11 +213,8 @@ class Program:
         return found + [[]] * (count - len(found))
 
     def _shards(self, sharding: re.Match[str], without: set[str] | None = None) -> list[int]:
-        if sharding[1].startswith("@"):
-            mesh = self.meshes[sharding[1][1:]]
-        else:
-            axes, _, ids = sharding[1][len("mesh<[") : -1].partition("]")
-            mesh = mesh_of(axes, ids.partition("[")[2].partition("]")[0])
+        mesh = self.mesh_of(sharding[0])
+        assert mesh is not None
         return [
             prod(
                 int(size or mesh.sizes[name])
