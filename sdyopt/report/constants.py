@@ -8,7 +8,7 @@ from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.folding import constant_value
 from sdyopt.ir.operation import Op
-from sdyopt.ir.types import IntegerType
+from sdyopt.ir.types import IntegerType, Type, element_of
 
 
 def constant_of(op: Op) -> Attribute | None:
@@ -19,6 +19,20 @@ def constant_of(op: Op) -> Attribute | None:
 def constant_integer(op: Op) -> int | None:
     """The value of a constant of one integer; None for any other operation."""
     value = constant_of(op)
-    if not isinstance(value, DenseElements) or not isinstance(value.type.element, IntegerType):
+    if not isinstance(value, DenseElements) or value.type.num_elements != 1:
         return None
-    return integers_of(value)[0] if value.type.num_elements == 1 else None
+    element = value.type.element
+    if not isinstance(element, IntegerType):
+        return None
+    (integer,) = integers_of(value)
+    return integer + (1 << element.width) if integer < 0 and element.is_unsigned else integer
+
+
+def integer_range(type: Type) -> tuple[int, int] | None:
+    """The lowest and the highest value of an integer type, or of the elements of a shaped one."""
+    element = element_of(type)
+    if not isinstance(element, IntegerType):
+        return None
+    if element.is_unsigned:
+        return 0, (1 << element.width) - 1
+    return -(1 << (element.width - 1)), (1 << (element.width - 1)) - 1

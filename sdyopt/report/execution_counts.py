@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import CallOp, FuncOp
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
+from sdyopt.dialects.stablehlo.asynchronous import AsyncStartOp
 from sdyopt.dialects.stablehlo.binary import AddOp, SubtractOp
 from sdyopt.dialects.stablehlo.compare_select import CompareOp
 from sdyopt.dialects.stablehlo.control_flow import CaseOp, IfOp, WhileOp
@@ -19,14 +20,21 @@ from sdyopt.ir.block import Region
 from sdyopt.ir.operation import Op
 from sdyopt.ir.symbols import is_public, lookup_symbol
 from sdyopt.ir.value import BlockArgument, OpResult, Value
-from sdyopt.report.constants import constant_integer
+from sdyopt.report.constants import constant_integer, integer_range
 from sdyopt.report.figures import NEVER, ONCE, Times
 
 MAIN = "main"
 
 # Operations whose regions run as parts of the program. The regions of all others (reduce, sort, …) are
 # scalar computations, which count as nothing.
-CONTROL_FLOW: tuple[type[Op], ...] = (WhileOp, IfOp, CaseOp, ManualComputationOp, NamedComputationOp)
+CONTROL_FLOW: tuple[type[Op], ...] = (
+    WhileOp,
+    IfOp,
+    CaseOp,
+    ManualComputationOp,
+    NamedComputationOp,
+    AsyncStartOp,
+)
 
 # The direction of a comparison with its sides exchanged.
 _MIRRORED = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE", "NE": "NE"}
@@ -51,6 +59,14 @@ class ExecutionCounts:
         """How often an operation runs; None if that is unknown."""
         region = op.parent_region
         return ONCE if region is None else self._region(region)
+
+    def call_sites(self, function: FuncOp) -> Sequence[CallOp]:
+        """The calls of a function."""
+        return self._call_sites.get(function, ())
+
+    def is_entry(self, function: FuncOp) -> bool:
+        """Whether a program starts in a function: `@main`, or else a public one."""
+        return function in self._entries
 
     def trip_count(self, loop: WhileOp) -> int | None:
         """How often the body of a loop runs each time that the loop does; None if unknown."""
@@ -122,7 +138,7 @@ class ExecutionCounts:
             step = self._step(loop, index)
             limit = self._constant(bound)
             if start is not None and step is not None and limit is not None:
-                return trip_count(start, step, limit, towards)
+                return trip_count(start, step, limit, towards, integer_range(counter.type))
         return None
 
     def _step(self, loop: WhileOp, index: int) -> int | None:
@@ -170,11 +186,21 @@ class ExecutionCounts:
         return None
 
 
-def trip_count(start: int, step: int, limit: int, direction: str) -> int | None:
+def trip_count(
+    start: int, step: int, limit: int, direction: str, values: tuple[int, int] | None = None
+) -> int | None:
     """The number of runs of a loop that counts from `start` by `step` while `counter direction limit`.
 
-    None for a loop that never ends or whose counter overflows.
+    `values` are the lowest and the highest value of the counter. None for a loop that never ends or whose
+    counter leaves these.
     """
+    count = _trips(start, step, limit, direction)
+    if count is None or values is None:
+        return count
+    return count if values[0] <= start + count * step <= values[1] else None
+
+
+def _trips(start: int, step: int, limit: int, direction: str) -> int | None:
     if direction in ("GT", "GE"):
         start, step, limit = -start, -step, -limit
         direction = "LT" if direction == "GT" else "LE"

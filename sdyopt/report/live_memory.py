@@ -2,8 +2,8 @@
 
 A value lives from its definition to its last use in program order; operands and results of an operation
 are both live at it. Every result is a new buffer, so that the peak is an upper bound of what a compiler
-needs. An operation with regions adds the peak of its largest region, a call that of the function without
-its arguments. Region arguments are the operands and take nothing.
+needs. An operation with regions adds the peak of its largest region, a call that of its callee. The
+arguments of regions and callees are the operands, which the caller holds, and take nothing.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class LiveMemory:
 
     def __init__(self, shapes: LocalShapes) -> None:
         self._shapes = shapes
-        self._of_function: dict[FuncOp, Peak] = {}
+        self._of_callee: dict[FuncOp, Peak] = {}
         self._being_measured: set[FuncOp] = set()
         self.unknown_values: set[Value] = set()
 
@@ -56,14 +56,18 @@ class LiveMemory:
         return size
 
     def function(self, function: FuncOp) -> Peak:
-        """The peak of a function, its arguments included."""
-        if function.is_declaration or function in self._being_measured:  # recursion is not followed
+        """The peak of an entry function, its arguments included."""
+        return self._region(function.body, True)
+
+    def _callee(self, function: FuncOp) -> Peak:
+        """The peak of a called function without its arguments, 0 for recursion."""
+        if function in self._being_measured:
             return Peak()
-        if function not in self._of_function:
+        if function not in self._of_callee:
             self._being_measured.add(function)
-            self._of_function[function] = self._region(function.body, True)
+            self._of_callee[function] = self._region(function.body, False)
             self._being_measured.discard(function)
-        return self._of_function[function]
+        return self._of_callee[function]
 
     def _region(self, region: Region, counts_arguments: bool) -> Peak:
         peaks = [self._block(block, counts_arguments) for block in region.blocks]
@@ -103,11 +107,7 @@ class LiveMemory:
     def _nested(self, op: Op) -> Peak | None:
         if isinstance(op, CallOp):
             callee = lookup_symbol(op, op.callee)
-            if not isinstance(callee, FuncOp) or callee.is_declaration:
-                return None
-            peak = self.function(callee)
-            arguments = sum(self.bytes(argument) for argument in callee.entry.arguments)
-            return Peak(max(peak.bytes - arguments, 0), peak.op, peak.live, peak.nested)
+            return self._callee(callee) if isinstance(callee, FuncOp) else None
         peaks = [self._region(region, False) for region in nested_regions(op)]
         return max(peaks, key=lambda peak: peak.bytes, default=None)
 

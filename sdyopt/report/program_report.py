@@ -37,6 +37,7 @@ from sdyopt.report.figures import (
 from sdyopt.report.flops import FLOPS, flops_of
 from sdyopt.report.live_memory import LiveMemory, Peak
 from sdyopt.report.local_shapes import LocalShapes
+from sdyopt.report.manual_devices import ManualDevices, mesh_of_manual
 from sdyopt.report.sdy_collectives import TRAFFIC, normalized_axes
 from sdyopt.report.source_locations import NO_LOCATION, SourceLocation, source_location
 from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
@@ -60,6 +61,7 @@ class _Collector:
         self._module = module
         self._shapes = LocalShapes(module)
         self._counts = ExecutionCounts(module)
+        self._manual = ManualDevices(self._counts, self._shapes)
         self._names = SsaNames(module).names
         self._printer = AttributePrinter()
         self._mesh = _largest_mesh(module)
@@ -164,11 +166,8 @@ class _Collector:
     def _mesh_around(self, op: Op) -> Mesh | None:
         """The mesh of the manual computation around an operation, else the mesh of the module."""
         for parent in op.ancestors():
-            if isinstance(parent, ManualComputationOp):
-                for sharding in (*parent.in_shardings, *parent.out_shardings):
-                    mesh = self._shapes.mesh(sharding.mesh_or_ref)
-                    if mesh is not None and not mesh.is_empty:
-                        return mesh
+            if isinstance(parent, ManualComputationOp) and (mesh := mesh_of_manual(parent, self._shapes)):
+                return mesh
         return self._mesh
 
     def _local_type(self, type: Type, shape: tuple[int, ...] | None) -> str:
@@ -230,8 +229,8 @@ class _Collector:
         local = [self._shapes.shape(value) for value in values]
         whole = [value.type.shape if isinstance(value.type, RankedShape) else None for value in values]
         useful = None if None in whole else flops_of(op, *[shape or () for shape in whole])
-        if useful is not None:
-            useful *= self._manual_devices(op)
+        factor = self._manual.devices(op)
+        useful = None if useful is None or factor is None else useful * factor
         return Product(
             op.signature.name.partition(".")[2],
             None if None in local else flops_of(op, *[shape or () for shape in local]),
@@ -240,17 +239,6 @@ class _Collector:
             source_location(op.location),
             self._names[op.results[0]],
         )
-
-    def _manual_devices(self, op: Op) -> int:
-        """The devices along the manual axes around an operation, each of which does other work."""
-        devices = 1
-        for parent in op.ancestors():
-            if isinstance(parent, ManualComputationOp):
-                mesh = self._mesh_around(op)
-                names = parent.manual_axes if mesh is not None else ()
-                for name in names:
-                    devices *= mesh.axis_size(name) if mesh is not None and mesh.has_axis(name) else 1
-        return devices
 
 
 def location_of_reshard(op: ReshardOp) -> SourceLocation:
