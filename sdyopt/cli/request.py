@@ -103,12 +103,18 @@ def _report_options(arguments: Arguments) -> ReportOptions:
     return ReportOptions(
         to_stdout=to_stdout,
         path="" if to_stdout else path,
-        width=shutil.get_terminal_size((DEFAULT_WIDTH, 0)).columns,
+        width=_report_width(),
         rows=rows or None,
         budget=_read_text(arguments["budget"]),
         baseline=_read_text(arguments["baseline"]),
         tolerance=_percentage(arguments["tolerance"]),
     )
+
+
+def _report_width() -> int:
+    """The columns of the terminal that stdout is; elsewhere the same under every environment."""
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    return shutil.get_terminal_size((DEFAULT_WIDTH, 0)).columns if is_terminal else DEFAULT_WIDTH
 
 
 def _read_text(path: str | None) -> tuple[str, str] | None:

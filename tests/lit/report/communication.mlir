@@ -10,7 +10,7 @@ sdy.mesh @mesh = <["x"=4, "y"=2]>
 // CHECK:      communication: 8.00 KiB on the wire per device, 2 collectives
 // CHECK:        6.00 KiB    75%      1  all_gather {"x"}
 // CHECK-NEXT:   2.00 KiB    25%      1  all_reduce {"y"}
-// CHECK:        0  6.00 KiB      1  communication.mlir:{{[0-9]+}}  all_gather {"x"}  a result of @main has{{.*}}
+// CHECK:        0  6.00 KiB      1  communication.mlir:{{[0-9]+}}  all_gather {"x"}  a result of @main has this{{.*}}
 // CHECK:      memory per device: peak 16.0 KiB
 // CHECK:      compute per device: 0 FLOP in 0 products
 // PROGRAM:    sdy.all_gather

@@ -35,6 +35,21 @@ def test_trip_count(start: int, step: int, limit: int, direction: str, runs: int
     assert trip_count(start, step, limit, direction) == runs
 
 
+@pytest.mark.parametrize(
+    ("start", "step", "limit", "direction", "values", "runs"),
+    [
+        (100, 1, 127, "LT", (-128, 127), 27),
+        (100, 1, 127, "LE", (-128, 127), None),  # 127 + 1 is -128
+        (3, -1, 0, "GT", (0, 255), 3),
+        (3, -1, 0, "GE", (0, 255), None),  # 0 - 1 is 255
+    ],
+)
+def test_trip_count_of_a_counter_that_overflows(
+    start: int, step: int, limit: int, direction: str, values: tuple[int, int], runs: int | None
+) -> None:
+    assert trip_count(start, step, limit, direction, values) == runs
+
+
 LOOP = """
 func.func @main(%a: tensor<f32>) -> tensor<f32> {{
   %zero = stablehlo.constant dense<0> : tensor<i32>

@@ -60,3 +60,30 @@ def test_a_convolution() -> None:
         """
     ).products
     assert product.flops == 2 * (2 * 8 * 8 * 16) * (3 * 3) * 3
+
+
+def test_a_function_called_from_a_manual_computation() -> None:
+    """Each of the four devices along "x" computes another product."""
+    found = report(
+        """
+        sdy.mesh @mesh = <["x"=4]>
+        func.func @main(%a: tensor<32x16xf32>) -> tensor<32x16xf32> {
+          %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}, {}]>]
+              out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x"} (%b: tensor<8x16xf32>) {
+            %1 = func.call @product(%b) : (tensor<8x16xf32>) -> tensor<8x16xf32>
+            sdy.return %1 : tensor<8x16xf32>
+          } : (tensor<32x16xf32>) -> tensor<32x16xf32>
+          return %0 : tensor<32x16xf32>
+        }
+        func.func private @product(%a: tensor<8x16xf32>) -> tensor<8x16xf32> {
+          %w = stablehlo.constant dense<1.0> : tensor<16x16xf32>
+          %0 = stablehlo.dot_general %a, %w, contracting_dims = [1] x [0]
+            : (tensor<8x16xf32>, tensor<16x16xf32>) -> tensor<8x16xf32>
+          return %0 : tensor<8x16xf32>
+        }
+        """
+    )
+    (product,) = found.products
+    assert product.flops == 2 * 8 * 16 * 16
+    assert product.global_flops == 4 * product.flops
+    assert useful_share(found) == 1

@@ -54,6 +54,24 @@ def test_a_call_adds_what_the_function_needs_besides_its_arguments() -> None:
     assert memory.peak == 4 * KIB
 
 
+def test_the_caller_holds_the_operands_of_a_call() -> None:
+    # @callee stops using %b at once, but %a is live in @main: %a, %0 and, inside the call, %1 and %2.
+    memory = report(
+        """
+        func.func @main(%a: tensor<256xf32>) -> (tensor<256xf32>, tensor<256xf32>) {
+          %0 = call @callee(%a) : (tensor<256xf32>) -> tensor<256xf32>
+          return %0, %a : tensor<256xf32>, tensor<256xf32>
+        }
+        func.func private @callee(%b: tensor<256xf32>) -> tensor<256xf32> {
+          %1 = stablehlo.negate %b : tensor<256xf32>
+          %2 = stablehlo.sine %1 : tensor<256xf32>
+          return %2 : tensor<256xf32>
+        }
+        """
+    ).memory
+    assert memory.peak == 4 * KIB
+
+
 def test_region_arguments_take_nothing() -> None:
     memory = report(
         """
