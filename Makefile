@@ -24,8 +24,10 @@ $(BIN)/.installed: pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]'
 	@touch $@
 
-run: install ## run a pipeline on the example program, a JAX training step
-	examples/run.sh $(BIN)/sdy-opt
+run: install ## partition the example program, a JAX training step, and report on it
+	@mkdir -p build
+	examples/run.sh $(BIN)/sdy-opt --report -o build/transformer_train.mlir
+	@echo; echo 'the program with its collectives: build/transformer_train.mlir'
 
 test: install ## run the unit and lit tests
 	$(BIN)/python -m pytest -n $(JOBS) tests
