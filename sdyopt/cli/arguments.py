@@ -85,7 +85,11 @@ def _set(values: dict[str, Value], flag: Flag, spelling: str, text: str) -> None
         message = f"for the {spelling} option: Cannot find option named '{text}'!"
         raise UsageError(message, nearest_or_all(text, flag.choices))
     else:
-        values[flag.name] = _read(flag, spelling, text)
+        value = _read(flag, spelling, text)
+        if flag.kind is str and values.get(flag.name, value) != value:
+            message = f"for the {spelling} option: may only occur zero or one times!"
+            raise UsageError(message, f"remove '{values[flag.name]}' or '{value}'")
+        values[flag.name] = value
 
 
 def _read(flag: Flag, spelling: str, text: str) -> bool | int | str:

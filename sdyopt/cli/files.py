@@ -22,7 +22,8 @@ def read_input(path: str) -> bytes:
     try:
         return _read_stdin() if path == STDIN else native_path(path).read_bytes()
     except OSError as problem:
-        raise FileProblem(f"cannot open input file '{path}': {problem.strerror}") from None
+        why = problem.strerror if path else "the name is empty"
+        raise FileProblem(f"cannot open input file '{path}': {why}") from None
 
 
 def _read_stdin() -> bytes:

@@ -12,6 +12,7 @@ from sdyopt.asm.printer.asm_printer import PrintOptions
 from sdyopt.cli.arguments import Arguments, PassFlag
 from sdyopt.cli.files import STDIN, STDIN_NAME, STDOUT, read_input, write_file
 from sdyopt.cli.flags import FLAGS
+from sdyopt.cli.missing_flags import missing_flag
 from sdyopt.diagnostics.render import Paint, leave_plain
 from sdyopt.diagnostics.usage import UsageError, nearest
 from sdyopt.driver.job import Job, ReportOptions
@@ -27,6 +28,9 @@ DEFAULT_WIDTH = 100
 def build_pipeline(arguments: Arguments) -> Pipeline:
     """The pipeline of the pass flags, or of --pass-pipeline. Raises UsageError."""
     text = arguments["pass-pipeline"]
+    if arguments["run-reproducer"] and (arguments.passes or text is not None):
+        message = "the --run-reproducer option runs the pipeline of the input and cannot be used with passes"
+        raise UsageError(message, "remove --run-reproducer, or the passes")
     if text is not None:
         if arguments.passes:
             raise UsageError("'-pass-pipeline' option can't be used with individual pass options")
@@ -44,7 +48,7 @@ def build_pipeline(arguments: Arguments) -> Pipeline:
 
 
 def _unknown(flag: PassFlag) -> UsageError:
-    if (error := missing_pass(flag.name)) is not None:
+    if (error := missing_pass(flag.name) or missing_flag(flag.name, flag.spelling)) is not None:
         return error
     message = f"Unknown command line argument '{flag.spelling}'.  Try: 'sdy-opt --help'"
     entries = all_passes()

@@ -40,3 +40,21 @@
 // RUN: not sdy-opt missing.mlir --mlir-print-ir-after=csee 2>&1 | filecheck %s --check-prefix=AFTER
 // AFTER:      for the --mlir-print-ir-after option: Cannot find option named 'csee'!
 // AFTER-NEXT: help: did you mean 'cse'?
+
+// A flag of mlir-opt that does not exist here is named as such.
+// RUN: not sdy-opt missing.mlir --irdl-file=x 2>&1 | filecheck %s --check-prefix=ELSEWHERE
+// ELSEWHERE:      Unknown command line argument '--irdl-file': a flag of mlir-opt that sdy-opt does not have
+// ELSEWHERE-NEXT: help: use a dialect in Python, loaded with '--load-dialect-plugin'
+
+// A flag with a value is given at most once, unless it takes a list.
+// RUN: not sdy-opt missing.mlir -o a -o b 2>&1 | filecheck %s --check-prefix=TWICE
+// TWICE:      for the -o option: may only occur zero or one times!
+// TWICE-NEXT: help: remove 'a' or 'b'
+
+// The pipeline of a reproducer is the only one.
+// RUN: not sdy-opt missing.mlir --run-reproducer -cse 2>&1 | filecheck %s --check-prefix=REPRODUCER
+// REPRODUCER:      the --run-reproducer option runs the pipeline of the input and cannot be used with passes
+// REPRODUCER-NEXT: help: remove --run-reproducer, or the passes
+
+// RUN: not sdy-opt "" 2>&1 | filecheck %s --check-prefix=EMPTY
+// EMPTY: sdy-opt: cannot open input file '': the name is empty
