@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sys
-from fractions import Fraction
 
 from sdyopt.asm.printer.asm_printer import PrintOptions
 from sdyopt.cli.arguments import Arguments, PassFlag
@@ -117,8 +115,10 @@ def _report_options(arguments: Arguments) -> ReportOptions:
 
 def _report_width() -> int:
     """The columns of the terminal that stdout is; elsewhere the same under every environment."""
-    is_terminal = sys.stdout is not None and sys.stdout.isatty()
-    return shutil.get_terminal_size((DEFAULT_WIDTH, 0)).columns if is_terminal else DEFAULT_WIDTH
+    try:
+        return os.get_terminal_size(1).columns or DEFAULT_WIDTH
+    except OSError:
+        return DEFAULT_WIDTH
 
 
 def _read_text(path: str | None) -> tuple[str, str] | None:
@@ -126,11 +126,11 @@ def _read_text(path: str | None) -> tuple[str, str] | None:
     return None if path is None else (path, read_input(path).decode("utf-8", "surrogateescape"))
 
 
-def _percentage(text: str) -> Fraction:
-    """The fraction that a percentage such as `2.5` is. Raises UsageError."""
+def _percentage(text: str) -> str:
+    """A percentage such as `2.5`. Raises UsageError."""
     if re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", text) is None:
         raise UsageError(f"for the --tolerance option: '{text}' is not a percentage", "such as 2.5")
-    return Fraction(text) / 100
+    return text
 
 
 def _print_options(arguments: Arguments) -> PrintOptions:

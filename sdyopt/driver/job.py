@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 from sdyopt.asm.printer.asm_printer import PrintOptions
 from sdyopt.diagnostics.render import Paint, leave_plain
@@ -24,7 +23,7 @@ class ReportOptions:
 
     `path` is a file, by whose suffix the format is chosen; with `to_stdout` a report takes the place of the
     program. `rows` limits each table on stdout, None shows all. `budget` and `baseline` are files, as (name,
-    text); `tolerance` is the fraction by which figures of the baseline may grow.
+    text); `tolerance` is the percentage by which figures of the baseline may grow, as decimal digits.
     """
 
     to_stdout: bool = False
@@ -33,7 +32,7 @@ class ReportOptions:
     rows: int | None = None
     budget: tuple[str, str] | None = None
     baseline: tuple[str, str] | None = None
-    tolerance: Fraction = Fraction(0)
+    tolerance: str = "0"
 
     @property
     def is_needed(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
 from sdyopt.driver.job import Job
@@ -27,6 +28,7 @@ class Reporting:
         options = job.report_options
         self._budget = None if options.budget is None else Budget(*options.budget)
         self._baseline = None if options.baseline is None else read_baseline(*options.baseline)
+        self._tolerance = Fraction(options.tolerance) / 100
         self.texts: list[str] = []
         self.is_within_limits = True
 
@@ -46,7 +48,7 @@ class Reporting:
             for diagnostic in self._budget.exceeded(report):
                 self._emit(diagnostic)
         if self._baseline is not None:
-            for diagnostic in self._baseline.grown(report, self._job.report_options.tolerance):
+            for diagnostic in self._baseline.grown(report, self._tolerance):
                 self._emit(diagnostic)
 
     def _emit(self, diagnostic: Diagnostic) -> None:
