@@ -112,7 +112,7 @@ class _AllSlice:
 
 
 def _capacity(surplus_size: int, missing_size: int) -> int:
-    """The capacity of a dimension, given the sharded sizes of its surplus and missing axes."""
+    """The capacity of a dimension whose surplus and missing axes have these sharded sizes."""
     return missing_size // gcd(surplus_size, missing_size)
 
 
