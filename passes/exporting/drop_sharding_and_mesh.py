@@ -6,8 +6,8 @@ becomes
     func.func @main(%a: tensor<8xf32>) { … }
 
 For programs whose tensors have local shapes already and whose consumers do not support sdy. The pass removes
-the attribute `sdy.sharding` of operations and of function arguments and results, and all meshes. It keeps the
-operations of sdy; one that still refers to a mesh is an error.
+the attribute `sdy.sharding` of operations and of function arguments and results, and all meshes. It keeps sdy
+operations; one that still refers to a mesh is an error.
 """
 
 from __future__ import annotations

@@ -15,14 +15,14 @@ becomes
 
 Here the rows of `%lhs` and the columns of `%rhs` are both sharded along "x", so no device has the rows and
 columns for its shard of the product. Propagation leaves such a conflict; this pass resolves it, one operation
-at a time. The assignment of "x" to a factor that covers most elements wins: the 512 elements of `%rhs`
-against the 256 of `%lhs` and the 128 of the result. So `%lhs` is resharded, and the result gets another
-sharding and a reshard back to its own. The contracting dimension is sharded along "y", hence the all-reduce
-along "y". (Shardy's documentation of this pass shows the same program with a reshard of `%rhs` and without an
+at a time. The factor that shards most elements along "x" gets it: the 512 elements of `%rhs` against the 256
+of `%lhs` and the 128 of the result. So `%lhs` is resharded, and the result gets another sharding and a
+reshard back to its own. The contracting dimension is sharded along "y", hence the all-reduce along "y".
+(Shardy's documentation of this pass shows the same program with a reshard of `%rhs` and without an
 all-reduce; its implementation does this.)
 
 The default version, without `enable-full-version`, does not change this example. It leaves conflicts to a
-later partitioner and inserts only what always pays off. If `%0` is unreduced along "y",
+later partitioner and inserts only what is always beneficial. If `%0` is unreduced along "y",
 
       %0 = stablehlo.dot … {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"y"}>]>}
       %1 = stablehlo.negate %0
@@ -33,11 +33,11 @@ becomes in both versions
 In the full version, the operands and results of an operation with a sharding rule get the same axes for each
 factor, and no axis shards two factors. A factor that must be replicated is; its axes move to another factor
 where possible. Of two tensors, one keeps its sharding: the one whose permutation factors are not sharded, or
-else the larger one. Of more, the axes that cover most elements win. If a reduction factor is sharded, the
-results are all-reduced, unless they are unreduced. The sources of a data-flow edge are resharded to the
-sharding of its owner, the operands of a manual computation and the values that its body returns to its input
-and output shardings, and the values that a function returns to its result shardings. Where such a sharding is
-missing, the value is replicated.
+else the larger one. Of more than two, the axes that shard most elements win. If a reduction factor is
+sharded, the results are all-reduced, unless they are unreduced. The sources of a data-flow edge are resharded
+to the sharding of its owner, the operands of a manual computation and the values that its body returns to its
+input and output shardings, and the values that a function returns to its result shardings. Where such a
+sharding is missing, the value is replicated.
 
 In both versions, call operands are resharded to the callee's argument shardings. A `stablehlo.concatenate`
 whose operands and result do not all have the same sharding, and every `mhlo.ragged_dot`, are handled as in
@@ -139,7 +139,7 @@ class _ReshardInserter:
             self._warn_if_repeated(op)
 
     def _lower_to_unreduced(self, op: ReshardOp) -> bool:
-        """Lowers a reshard to a sharding with new unreduced axes."""
+        """Lowers a reshard if its target has new unreduced axes; returns whether it has."""
         (use,) = op.operand_uses
         if unreduce_use(use, op.sharding, self._mesh_of, {"before": op}, self._rewriter) is None:
             return False
@@ -161,7 +161,7 @@ class _ReshardInserter:
             self._shardings.invalidate(op.results)
 
     def _prepare_and_plan(self, op: Op) -> ReshardPlan | None:
-        # First, because all-reduces change the shardings of operands.
+        # Before operands are all-reduced, because that changes their shardings.
         full = self._full or _is_always_full(op)
         self._all_reduce_operands(op)
         rule = sharding_rule_of(op)

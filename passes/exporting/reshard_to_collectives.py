@@ -24,7 +24,7 @@ barrier, with its sharding.
 
 This pass inserts no reductions: `sdy-insert-explicit-reshards` has inserted an all-reduce wherever unreduced
 axes are removed, so the input and the target of a reshard have the same unreduced axes. `sdy-export-pipeline`
-and `-canonicalize=enable-patterns=sdy-collective` fuse an all-reduce with a following all-slice to a
+and `-canonicalize=enable-patterns=sdy-collective` fuse an all-reduce with a following all-slice into a
 reduce-scatter.
 """
 

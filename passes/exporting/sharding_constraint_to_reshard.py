@@ -4,9 +4,9 @@
 becomes
     %0 = sdy.reshard %a <@mesh, [{"x"}]> : tensor<8xf32>
 
-Propagation propagates a constraint both to its uses and to its input. After propagation a constraint only
-means that its result has this sharding, whatever sharding its input has: it is a reshard. Later passes handle
-reshards only, and remove the redundant ones.
+A constraint propagates both to its uses and to its input. After propagation a constraint only means that its
+result has this sharding, whatever sharding its input has: it is a reshard. Later passes handle reshards only,
+and remove the redundant ones.
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@ becomes
     return %0 : tensor<8xf32>
 
 The inverse of `sdy-add-func-data-flow-edges`, to be run after propagation. The function argument or call
-result that is the input of an edge gets the sharding of the edge. If the edge has none, an older sharding of
-the input is outdated, and the input becomes replicated with all dimensions open. If the call had no
-shardings, its other results get fully open ones.
+result that is the input of an edge gets the sharding of the edge. If only the input has a sharding, it is
+outdated, and the input gets a fully open one. If the call had no shardings, its other results get fully open
+ones.
 """
 
 from __future__ import annotations

@@ -66,9 +66,9 @@ def export_pipeline(
     reshards and all-reduces again.
 
     The passes merge constants, sink data-flow edges, replace sharding constraints with reshards, make the
-    shards of inputs and outputs even, and close all shardings. Then `sdy-insert-explicit-reshards` runs and,
-    for collectives, its full version and `sdy-reshard-to-collectives`. At last collectives are simplified: an
-    all-reduce followed by an all-slice becomes a reduce-scatter. `--dump-pass-pipeline` prints every pass
+    shards of inputs and outputs even, and close all shardings. Then `sdy-insert-explicit-reshards` runs, or,
+    for collectives, its full version and `sdy-reshard-to-collectives`. Finally, collectives are simplified:
+    an all-reduce followed by an all-slice becomes a reduce-scatter. `--dump-pass-pipeline` prints every pass
     with its options.
 
     With `dump-directory`, the module is written after each stage, as `00.after_propagation.mlir` and so on.
@@ -77,7 +77,7 @@ def export_pipeline(
     """
     dumps = dumps or ModuleDumps(dump_directory)
     passes: list[Pass] = [
-        # Propagation sharded most copies of a constant alike.
+        # After propagation, most copies of a constant have equal shardings.
         ConstantOrScalarMerger(),
         SinkDataFlowEdges(
             sink_debug_sharding_origins=dump_sharding_origins,

@@ -30,8 +30,8 @@ def import_pipeline(
 ) -> Sequence[Pass | Pipeline]:
     """sdy-import-pipeline: run the passes that precede propagation.
 
-    Converts a user program to the form that propagation expects: every mesh has one name, calls have result
-    shardings, every use has its own constant, manual axes are sorted, and data-flow edges are explicit.
+    Prepares a user program for propagation: every mesh has one name, calls have result shardings, every use
+    has its own constant, manual axes are sorted, and data-flow edges are explicit.
 
     With `dedup-functions-fully`, calls are not inlined before propagation, so sharding constraints are
     applied and sharding groups merged here. Otherwise `sdy-propagation-pipeline` does that after it has
@@ -60,5 +60,8 @@ def import_pipeline(
 
 
 def import_sharding_constraints() -> Sequence[Pass]:
-    """Constraints first, because group import reports members that they shard differently."""
+    """The passes that apply constraints, then import groups.
+
+    In this order, because group import reports members that constraints shard differently.
+    """
     return [ApplyShardingConstraints(), ShardingGroupImport()]

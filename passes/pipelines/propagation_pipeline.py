@@ -81,7 +81,7 @@ def _inline_calls() -> Sequence[Pass]:
 
 
 def _export_calls() -> Sequence[Pass]:
-    """Result shardings are set last, because functions are created first."""
+    """Result shardings are set last, because the functions must be created first."""
     return [ExportNamedComputations(), PropagateToFuncResults()]
 
 

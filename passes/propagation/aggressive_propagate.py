@@ -5,7 +5,7 @@ becomes
     %0 = stablehlo.add %a, %b {sdy.sharding =
         #sdy.sharding_per_value<[<@mesh, [{"x", ?}, {?}]>]>} : tensor<8x8xf32>
 
-`sdy-basic-propagate` leaves the result as it is, because two dimensions conflict over axis x. This pass
+`sdy-basic-propagate` does not shard the result, because two dimensions conflict over axis x. This pass
 prefers the dimension that is sharded in the larger tensor, then, in elementwise operations, the one with the
 larger sharded size, then the one that is sharded in the earlier operand.
 """

@@ -45,7 +45,8 @@ class BasicPropagation(Pass):
         default=False, help="keep the sharding rules on operations, including those that this pass derives"
     )
     module_dump_directory: str = option(
-        default="", help="a directory to which passes of several steps write the module after each step"
+        default="",
+        help="existing directory for the module after each user priority; nothing is written if empty",
     )
     conservative_propagation: bool = option(
         default=False, help="propagate no sub-axes, and no axes that do not divide a dimension"

@@ -22,7 +22,7 @@ from .op_priority_propagate import OpPriorityPropagation
 
 @register("sdy-user-priority-propagate")
 class UserPriorityPropagation(OpPriorityPropagation):
-    # The number that file names of dumped modules start with; pipelines count up.
+    # The number at the start of the names of dumped files. Not an option: the pipeline sets it.
     dump_index: int = 0
 
     def propagate(self, propagation: Propagation) -> None:

@@ -1,7 +1,7 @@
 """Which operations are elementwise.
 
-The traits of the dialects decide, with two exceptions: the sdy operations that pass their operand on as it
-is are elementwise as well, and a `bitcast_convert` is elementwise if it keeps the shape.
+An operation with an elementwise trait is. In addition, sdy operations that return their operand unchanged are
+elementwise, and a `bitcast_convert` is elementwise if it keeps the shape.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Builds the sharding rule of an operation, factor by factor.
 
-    rule.add_factor(8, [0, None], [0])
-    rule.add_factor(16, [None, 1], [1])
-    rule.add_factor(32, [1, 0], [None], FactorType.REDUCTION)
+    builder.add_factor(8, [0, None], [0])
+    builder.add_factor(16, [None, 1], [1])
+    builder.add_factor(32, [1, 0], [None], FactorType.REDUCTION)
 
 builds the rule of a matrix product, `([i, k], [k, j])->([i, j]) {i=8, j=16, k=32} reduction={k}`.
 """
@@ -17,7 +17,7 @@ from sdyopt.ir.types import RankedShape, Type
 
 
 class FactorType(Enum):
-    """What it takes to compute with a factor that is sharded."""
+    """The communication that an operation needs if the factor is sharded."""
 
     # No communication.
     PASS_THROUGH = auto()

@@ -1,10 +1,10 @@
 """The sharding rule of an operation: its `sdy.sharding_rule` attribute, or one derived from its signature.
 
     @sharding_rule(TransposeOp)
-    def transpose(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
+    def transpose(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
         shape = signature[TransposeOp.operand].shape
         for result_dim, dim in enumerate(signature[TransposeOp.permutation]):
-            rule.add_factor(shape[dim], [dim], [result_dim])
+            builder.add_factor(shape[dim], [dim], [result_dim])
 
 A derived rule is cached per signature. A rule that also depends on the operands, uses or regions of the
 operation declares a `context`: the function gets `context(op)` as a third argument, and the cache has one
@@ -28,15 +28,18 @@ from sdyopt.sharding.op_sharding_rule_builder import OpShardingRuleBuilder
 
 
 class NoRule(NamedTuple):
-    """A signature has no rule: it needs none, or (`kind`, `name`) is unknown and deserves a warning."""
+    """The result for a signature without a rule.
+
+    If `kind` is set, the operation is unknown, and a warning names `kind` and `name`.
+    """
 
     kind: str = ""
     name: str = ""
 
 
-# (signature, rule) or (signature, rule, context) -> None if the rule is built, else why there is none
+# (signature, builder) or (signature, builder, context) -> NoRule, or None if the builder has the factors
 RuleFunction = Callable[..., NoRule | None]
-# The operations of a rule have one class, so the parameter of a context is as narrow as its rule.
+# A context function only takes operations of the classes that it is registered for.
 Context = Callable[[Any], Hashable]
 F = TypeVar("F", bound=RuleFunction)
 
@@ -73,12 +76,12 @@ def sharding_rule_of(op: Op, conservative: bool = False) -> OpShardingRule | Non
     entry = _entries.get(type(op), _UNKNOWN)
     context = () if entry.context is None else (entry.context(op),)
     key = (sharding_rule_of, conservative, *context)
-    cached = op.signature.memo
+    rules = op.signature.memo
     rule: OpShardingRule | NoRule
     try:
-        rule = cached[key]
+        rule = rules[key]
     except KeyError:
-        rule = cached[key] = _derive(op.signature, entry.function, conservative, context)
+        rule = rules[key] = _derive(op.signature, entry.function, conservative, context)
     if isinstance(rule, OpShardingRule):
         return rule
     if rule.kind and is_first(f"{rule.kind} without a sharding rule"):
@@ -95,11 +98,11 @@ def is_rule_context_free(op: Op) -> bool:
 def _derive(
     signature: OpSignature, function: RuleFunction, conservative: bool, context: tuple[Hashable, ...]
 ) -> OpShardingRule | NoRule:
-    rule = OpShardingRuleBuilder(signature.operand_types, signature.result_types, conservative)
-    return function(signature, rule, *context) or rule.build()
+    builder = OpShardingRuleBuilder(signature.operand_types, signature.result_types, conservative)
+    return function(signature, builder, *context) or builder.build()
 
 
-def _unknown(signature: OpSignature, rule: OpShardingRuleBuilder) -> NoRule:
+def _unknown(signature: OpSignature, builder: OpShardingRuleBuilder) -> NoRule:
     op_class = signature.op_class
     needs_no_rule = op_class.is_terminator or op_class.data_flow is not None
     return NoRule() if needs_no_rule else NoRule("op", f"'{signature.name}'")
@@ -115,5 +118,5 @@ def _warn(op: Op, unknown: NoRule) -> None:
 
 @cache
 def _load_rules() -> None:
-    """Imports the rules when one is first needed, not at start-up."""
+    """Imports the rules at their first use, not at start-up."""
     import_module("sdyopt.sharding.rules")

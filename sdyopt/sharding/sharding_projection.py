@@ -5,9 +5,9 @@ sharded along `"x":(1)2` and factor j of size 4 sharded along `"x":(2)2`. Factor
 results can be compared, whatever their dimensions are.
 
 A factor takes axes until it is fully sharded. The minor-most factor of a dimension takes all remaining axes,
-even if they do not divide it (the dimension is padded). If another factor is not fully sharded, and the next
-axis has no divisor in common with the rest of its size, this axis and all after it are its overflow axes:
-they shard no factor, and are only kept for the way back.
+even if they do not divide it (the dimension is padded). If another factor is not fully sharded, and the size
+of the next axis has no divisor in common with its remaining size, this axis and all after it are its overflow
+axes: they shard no factor, and are kept only so that `unproject` restores them.
 """
 
 from __future__ import annotations
@@ -69,7 +69,10 @@ def project(
     mesh: Mesh,
     closed_if_missing: bool = False,
 ) -> list[TensorProjection]:
-    """The projections of operands and results. A missing sharding is fully open, or closed if asked for."""
+    """The projections of operands and results.
+
+    A missing sharding counts as fully open, or as closed with `closed_if_missing`.
+    """
     return [
         project_tensor(mapping, sharding, rule.factor_sizes, mesh, closed_if_missing)
         for mapping, sharding in zip(rule.tensors, shardings, strict=True)

@@ -35,7 +35,7 @@ _DOTS = (DotOp, DotGeneralOp)
 class ShardedOp(NamedTuple):
     """Everything that a plan depends on: operand shardings come before result shardings.
 
-    `reshape_input` is the sharding of the operand of a reshape itself, after propagation barriers.
+    `reshape_input` is the sharding of the operand of a reshape, after propagation barriers.
     """
 
     signature: OpSignature
@@ -184,7 +184,7 @@ def _most_used_mesh(shardings: Sequence[TensorSharding | None], mesh_of: MeshLoo
 
 
 def _compatible_mesh(shardings: Sequence[TensorSharding | None], mesh_of: MeshLookup) -> MeshOrRef | None:
-    """The mesh of shardings whose meshes differ in device order at most; preferably with the default order.
+    """The mesh of shardings whose meshes differ in device order at most; one with the default order if any.
 
     Empty meshes are ignored. None if axes differ, or without shardings.
     """

@@ -1,4 +1,4 @@
-"""A cache of the shardings of operands, by which plans are cached."""
+"""A cache of operand shardings, which are part of the keys of cached plans."""
 
 from __future__ import annotations
 
@@ -27,5 +27,8 @@ class ShardingCache(dict[Value, object]):
 
 
 def is_sufficient_key(sharding: object) -> bool:
-    """Whether a cached sharding determines a plan. An unreduced operand is all-reduced before."""
+    """Whether a plan may be cached by this operand sharding.
+
+    Not if it is unreduced, because the operand may be all-reduced before; nor for a barrier.
+    """
     return sharding is None or (isinstance(sharding, TensorSharding) and not sharding.unreduced_axes)

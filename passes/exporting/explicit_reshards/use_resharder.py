@@ -96,8 +96,8 @@ def _are_equivalent(first: TensorSharding | None, second: TensorSharding | None)
 def _sharding_at_sources(op: Op, owner: OpResult | BlockArgument) -> TensorSharding | None:
     """The sharding of the owner of a data-flow edge, converted to the side of its sources.
 
-    The sources of a manual computation's arguments are outside, where manual axes count; those of its results
-    are inside.
+    The sources of a manual computation's arguments are outside, where shardings have the manual axes; those
+    of its results are inside, without them.
     """
     if not isinstance(op, ShardingOwner):
         shardings = op.attributes.get(SHARDING)

@@ -49,7 +49,7 @@ class DependentOps:
 
     def _users(self, value: Value, visited: set[Value]) -> Iterator[Op]:
         if value in visited:
-            # Functions that call each other recursively.
+            # Two calls of one function, or recursion, lead to the same value.
             return
         visited.add(value)
         for use in value.uses:

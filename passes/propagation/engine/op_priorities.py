@@ -13,7 +13,7 @@ from sdyopt.sharding.propagation.propagation_direction import DirectionPolicy
 
 
 class OpCategory(Enum):
-    """What decides on the round and the direction in which an operation propagates."""
+    """The category of an operation, which determines in which rounds and directions it propagates."""
 
     PASS_THROUGH = auto()
     DYNAMIC_SLICE = auto()

@@ -24,7 +24,7 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedShape
 from sdyopt.ir.value import Value
 from sdyopt.sharding.propagation.propagation_direction import DirectionPolicy
-from sdyopt.sharding.propagation.propagation_step import PropagationStep, StepKind, Strategy, Updates
+from sdyopt.sharding.propagation.propagation_step import StepKind, StepRunner, Strategy, Updates
 
 from ...common.support.main_function import main_function
 from .debug_info import DebugInfoRecorder
@@ -64,7 +64,7 @@ class PropagationDriver:
         self._dependent_ops = DependentOps(module)
         self._site_factory = PropagationSites(module, self.sharding_map, self._dependent_ops, is_conservative)
         self._mesh_of = cache(self._find_mesh)
-        self._step_of = cache(self._new_step)
+        self._runner_of = cache(self._new_runner)
         self._ops = [op for op in module.walk() if op is not module]
         self._op_indices = {op: index for index, op in enumerate(self._ops)}
         # The site of each operation; None if nothing propagates along it.
@@ -79,14 +79,14 @@ class PropagationDriver:
     def _find_mesh(self, mesh_or_ref: MeshOrRef) -> Mesh | None:
         return find_mesh(mesh_or_ref, self._module)
 
-    def _new_step(self, kind: StepKind) -> PropagationStep:
-        return PropagationStep(kind, self._mesh_of)
+    def _new_runner(self, kind: StepKind) -> StepRunner:
+        return StepRunner(kind, self._mesh_of)
 
     # --- Rounds -----------------------------------------------------------------------------------
 
     def run(self, round: Round, strategy: Strategy) -> None:
         """Propagates to a fixed point, as far as the reference's driver reaches it."""
-        steps = {kind: self._step_for(kind, round, strategy) for kind in SITE_KINDS}
+        runners = {kind: self._runner_for(kind, round, strategy) for kind in SITE_KINDS}
         single_use_categories = round.single_use_categories
         self._mark_sites_with_new_policy_dirty(round, strategy)
         self._propagate_function_results(strategy)
@@ -96,15 +96,15 @@ class PropagationDriver:
             visited = sites[index]
             site = self._visit(index) if visited is _UNVISITED else visited
             while site is not None:
-                step = steps[site.kind]
-                if step is None or (
+                runner = runners[site.kind]
+                if runner is None or (
                     site.kind.category in single_use_categories and _has_operand_with_other_uses(site.op)
                 ):
                     # A later round may propagate along this operation.
                     worklist.mark_dirty(index)
                     site = site.fallback
                     continue
-                updates = self._updates(site, step)
+                updates = self._updates(site, runner)
                 if not updates:
                     site = site.fallback
                     continue
@@ -116,11 +116,11 @@ class PropagationDriver:
                 break
         self._propagate_function_results(strategy)
 
-    def _step_for(self, kind: SiteKind, round: Round, strategy: Strategy) -> PropagationStep | None:
+    def _runner_for(self, kind: SiteKind, round: Round, strategy: Strategy) -> StepRunner | None:
         policy = round.policies[kind.category]
         if policy is None:
             return None
-        return self._step_of(StepKind(policy, strategy, kind.is_elementwise, kind.is_conservative))
+        return self._runner_of(StepKind(policy, strategy, kind.is_elementwise, kind.is_conservative))
 
     def _mark_sites_with_new_policy_dirty(self, round: Round, strategy: Strategy) -> None:
         last, self._last_run = self._last_run, (round, strategy)
@@ -135,14 +135,14 @@ class PropagationDriver:
             if isinstance(site, PropagationSite) and has_new_policy[site.kind.category]:
                 self._worklist.mark_dirty(index)
 
-    def _updates(self, site: PropagationSite, step: PropagationStep) -> Updates:
+    def _updates(self, site: PropagationSite, runner: StepRunner) -> Updates:
         shardings = site.read(self.sharding_map.shardings)
         conversion, recorder = site.conversion, self._recorder
         if conversion is not None and shardings[-1] is not None:
             shardings = (*shardings[:-1], conversion.to_source_side(shardings[-1]))
         if recorder is None:
-            return step.updates(site.rule, shardings)
-        result = step.run(site.rule, shardings)
+            return runner.updates(site.rule, shardings)
+        result = runner.run(site.rule, shardings)
         if result is None or not result.updates:
             return ()
         recorder.record(site, result)
@@ -164,10 +164,10 @@ class PropagationDriver:
         return [site for site in sites if site is not None]
 
     def _propagate_function_results(self, strategy: Strategy) -> None:
-        """Propagates between the returned values and the results of the main function, and pushes nothing."""
-        step = self._step_of(StepKind(DirectionPolicy.BOTH, strategy))
+        """Propagates between the returned values and the results of the main function; pushes nothing."""
+        runner = self._runner_of(StepKind(DirectionPolicy.BOTH, strategy))
         for site in self._result_sites:
-            for position, sharding in self._updates(site, step):
+            for position, sharding in self._updates(site, runner):
                 if position == 1:
                     self.sharding_map.set(site.slots[1], sharding)
                 else:
@@ -246,7 +246,7 @@ class PropagationDriver:
         return site
 
     def erased(self, op: Op) -> None:
-        """Visits the operations that define its operands again: they may be dead now."""
+        """Pushes the operations that define its operands, because they may be dead now."""
         self._sites[self._op_indices[op]] = None
         for use in op.operand_uses:
             definition = use.value.defining_op

@@ -41,7 +41,7 @@ _OFFLOAD_TARGETS = ("MoveToDevice", "MoveToHost")
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SiteKind:
-    """What decides, together with the round, on the kind of step that a site takes. Compared by identity."""
+    """The properties of a site that determine the kind of its steps in a round. Compared by identity."""
 
     category: OpCategory
     is_elementwise: bool
@@ -66,7 +66,7 @@ class EdgeConversion(NamedTuple):
 class PropagationSite:
     """An operation with a rule, and the slots of its operands' and results' shardings.
 
-    `read` takes these shardings out of `ShardingMap.shardings`. `conversion` belongs to the last slot.
+    `read` selects these shardings from `ShardingMap.shardings`. `conversion` applies to the last slot.
     `fallback`, for data-flow edges and barriers with a custom rule, propagates by that rule if nothing
     changes here.
     """

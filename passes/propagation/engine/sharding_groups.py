@@ -65,7 +65,7 @@ class ShardingGroups:
     def _constrain(
         self, value: OpResult | BlockArgument, sharding: TensorSharding, rewriter: Rewriter
     ) -> OpResult:
-        # A value may be several times in its group, and then gets a constraint for each.
+        # A group may list a value several times; the value then gets as many constraints.
         self._group_of.pop(value, None)
         attributes = {"sharding": fully_replicated(sharding.rank, sharding.mesh_or_ref, is_closed=False)}
         types = [value.type]

@@ -1,7 +1,7 @@
-"""The shardings of a program during propagation; operations get them when propagation is done.
+"""The shardings of a program during propagation; `write` stores them on the operations.
 
-Every value that has a sharding of its own has a slot, and so has every result of a function signature that is
-asked for. The values of one data-flow edge share a slot.
+Every value with a sharding of its own has a slot, and so has a result of a function signature; slots are
+created at their first use. The values of one data-flow edge share a slot.
 """
 
 from __future__ import annotations

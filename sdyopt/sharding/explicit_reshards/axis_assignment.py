@@ -2,12 +2,12 @@
 
 The axes of every factor in every tensor, and all their prefixes, are candidates. Greedily, the best candidate
 is assigned to its factor, and the remaining candidates are truncated where they overlap its axes. The best
-candidate is the one that shards the most elements, summed over all tensors of which the factor has these axes
-or more. Ties are resolved by factor type (pass-through, then reduction, permutation and need-replication),
-then by how much the sharded size of the factor grows.
+candidate is the one that shards the most elements, summed over all tensors in which the factor is sharded
+along these axes or more. Ties are resolved by factor type (pass-through, then reduction, permutation and
+need-replication), then by how much the sharded size of the factor grows.
 
-A factor is blocked while another factor before it in some dimension is not fully sharded, because its shards
-would not be contiguous.
+A factor depends on the factors before it in a dimension: it gets no axes until they are fully sharded,
+because its shards would not be contiguous.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ def assign_axes_to_factors(
 ) -> list[Axes]:
     """The axes of each factor. `sizes` are the numbers of elements of the tensors."""
     assigned: list[Axes] = [()] * len(rule.factor_sizes)
-    blocked_factors = _BlockedFactors(rule)
+    dependencies = _FactorDependencies(rule)
     candidates = _candidates(rule, tensors, sizes, mesh)
     while candidates:
-        unblocked = (each for each in candidates if not blocked_factors.is_blocked(each.factor))
-        best = max(unblocked, key=_preference, default=None)
+        available = (each for each in candidates if dependencies.are_fully_sharded(each.factor))
+        best = max(available, key=_preference, default=None)
         if best is None:
             break
         assigned[best.factor] = best.axes
         if sharded_size(best.axes, mesh) == rule.factor_sizes[best.factor]:
-            blocked_factors.mark_fully_sharded(best.factor)
+            dependencies.mark_fully_sharded(best.factor)
         chosen = best.factor, best.axes
         candidates = [
             candidate
@@ -57,8 +57,8 @@ def assign_axes_to_factors(
 class _Candidate:
     """A factor and axes for it.
 
-    `weight` is the number of elements that they shard, `growth` how many times the sharded size of the factor
-    grows if they are assigned.
+    `weight` is the number of elements that the axes shard, `growth` the ratio of the sharded sizes of the
+    factor after and before their assignment.
     """
 
     __slots__ = ("axes", "factor", "growth", "precedence", "weight")
@@ -73,8 +73,8 @@ class _Candidate:
     def update(self, factor: int, axes: Axes, assigned: Axes, mesh: Mesh) -> bool:
         """Updates this candidate after `axes` have been assigned to a factor.
 
-        `assigned` are the axes of this candidate's own factor. Returns whether it still has more axes than
-        these.
+        `assigned` are the axes of this candidate's own factor. Returns whether it remains a candidate:
+        whether it still has more axes than these.
         """
         if self.factor == factor:
             if not is_strict_prefix(axes, self.axes):
@@ -83,7 +83,7 @@ class _Candidate:
             return True
         remaining = prefix_without_overlap(self.axes, axes)
         if remaining == self.axes:
-            # As in the reference, the assigned axes count again, which decides ties.
+            # As in the reference, the growth includes the assigned axes here; this decides ties.
             self.growth = sharded_size(self.axes, mesh)
             return True
         if remaining == assigned:
@@ -137,19 +137,20 @@ def _precedence(rule: OpShardingRule, factor: int) -> _Precedence:
     return _Precedence.PERMUTATION if factor in rule.permutation else _Precedence.PASS_THROUGH
 
 
-class _BlockedFactors:
-    """For each factor, the factors before it in some dimension that are not fully sharded."""
+class _FactorDependencies:
+    """For each factor, the factors before it in some dimension that are not fully sharded yet."""
 
     def __init__(self, rule: OpShardingRule) -> None:
-        self._blocked_by: dict[int, set[int]] = {}
+        self._dependencies: dict[int, set[int]] = {}
         for mapping in rule.tensors:
             for dim in mapping.dims:
                 for before, factor in zip(dim.factors, dim.factors[1:], strict=False):
-                    self._blocked_by.setdefault(factor, set()).add(before)
+                    self._dependencies.setdefault(factor, set()).add(before)
 
-    def is_blocked(self, factor: int) -> bool:
-        return bool(self._blocked_by.get(factor))
+    def are_fully_sharded(self, factor: int) -> bool:
+        """Whether all factors that a factor depends on are fully sharded."""
+        return not self._dependencies.get(factor)
 
     def mark_fully_sharded(self, factor: int) -> None:
-        for blocking in self._blocked_by.values():
-            blocking.discard(factor)
+        for dependencies in self._dependencies.values():
+            dependencies.discard(factor)

@@ -1,9 +1,9 @@
 """Finds common axes: one axis list per factor, for all operands and results of an operation.
 
-Compatible shardings stay as they are. If an operation has just two tensors that are not scalars, one of them
-keeps its sharding; otherwise axes are assigned to factors greedily. Then the axes of factors that need
-replication are redistributed to factors that all tensors have, so that the operation is still sharded along
-them.
+Compatible shardings are kept. If only two tensors are not scalars, one of them keeps its sharding, unless a
+factor needs replication or a dimension has several factors. Otherwise axes are assigned to factors greedily.
+Then the axes of factors that need replication are redistributed to factors that all tensors have, so that the
+operation is still sharded along them.
 """
 
 from __future__ import annotations
@@ -140,5 +140,5 @@ def _is_batching(rule: OpShardingRule, factor: int) -> bool:
 
 
 def _is_in_all_tensors(rule: OpShardingRule, factor: int) -> bool:
-    """Whether every operand and result has a factor, scalars apart."""
+    """Whether every operand and result that is not a scalar has a factor."""
     return all(mapping.has_factor(factor) for mapping in rule.tensors if mapping.dims)

@@ -24,8 +24,9 @@ def better_dot_result_axes(
 ) -> tuple[int, Axes] | None:
     """The factor whose axes in the result should be replaced, and the new axes; None if there is none.
 
-    The operands must be compatible, and conflict with the result in one factor only. An operand is sharded
-    along this factor and not smaller than the result, which has just the axes of the reduction there.
+    The operands must be compatible, and conflict with the result in one factor only. This factor must be
+    sharded in an operand that is not smaller than the result. In the result, it must have exactly the axes of
+    the reduction.
     """
     lhs, rhs, result = tensors
     reduction_axes: Axes = ()

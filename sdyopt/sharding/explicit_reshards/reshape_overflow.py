@@ -2,9 +2,9 @@
 
 By `([ij])->([i, j])` with i=3 and j=4, a dimension of size 12 that is sharded along "x"=4 does not shard
 factor i: the shards of i would not be contiguous. So "x" is an overflow axis. It could still shard factor j
-after a reshard of the tensor. To find that, the axes of the tensor with more shards are redistributed over
-the factors of operand and result separately, each axis to the first factor with capacity for it; the common
-prefixes of both are the common axes.
+after a reshard of the tensor. To find such axes, the axes of the tensor with more shards are redistributed
+over the factors of operand and result separately, each axis to the first factor with capacity for it; the
+common prefixes of both are the common axes.
 """
 
 from __future__ import annotations

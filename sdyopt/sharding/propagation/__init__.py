@@ -1,1 +1,1 @@
-"""Sharding propagation through one operation: projections, directions and the two strategies."""
+"""Sharding propagation through one operation: directions, the two strategies and the propagation step."""

@@ -22,12 +22,12 @@ from sdyopt.sharding.propagation.basic_factor_propagation import (
     prefix_unused_by_other_factors,
     truncate,
 )
-from sdyopt.sharding.propagation.factor_propagation import FactorPropagation
+from sdyopt.sharding.propagation.step_input import StepInput
 from sdyopt.sharding.sharding_projection import TensorProjection
 
 
-def propagate_aggressive(step: FactorPropagation) -> None:
-    """Extends the axes of each factor in every tensor that has no conflict of its own."""
+def propagate_aggressive(step: StepInput) -> None:
+    """Extends the axes of each factor in every tensor, as far as this tensor has no conflict."""
     axes = [
         compatible_major_axes(step, factor, direction) for factor, direction in enumerate(step.directions)
     ]
@@ -50,10 +50,10 @@ def _extend(tensor: TensorProjection, factor: int, axes: Axes) -> None:
         tensor.set_axes(factor, axes)
 
 
-def _allowed_prefix(step: FactorPropagation, tensor: TensorProjection, factor: int, axes: Axes) -> Axes:
+def _allowed_prefix(step: StepInput, tensor: TensorProjection, factor: int, axes: Axes) -> Axes:
     """The prefix of axes that does not conflict with the current factor shardings of a tensor.
 
-    Empty if it is not longer than what the factor has.
+    Empty if it is not longer than the current axes of the factor.
     """
     current = tensor.factors.get(factor)
     if current is None or not axes:
@@ -71,8 +71,11 @@ def _allowed_prefix(step: FactorPropagation, tensor: TensorProjection, factor: i
     )
 
 
-def _prefix_in_results(step: FactorPropagation, factor: int, axes: Axes) -> Axes:
-    """The prefix of axes that every result has: others do not propagate from operand to operand."""
+def _prefix_in_results(step: StepInput, factor: int, axes: Axes) -> Axes:
+    """The prefix of axes that every result has.
+
+    In elementwise operations, axes propagate between operands only if the results have them.
+    """
     for result in step.results:
         current = result.factors.get(factor)
         if current is not None and is_strict_prefix(current.axes, axes):
@@ -80,7 +83,7 @@ def _prefix_in_results(step: FactorPropagation, factor: int, axes: Axes) -> Axes
     return axes
 
 
-def _by_preference(step: FactorPropagation, axes: list[Axes]) -> list[int]:
+def _by_preference(step: StepInput, axes: list[Axes]) -> list[int]:
     """The factors in the order in which they take axes."""
     sources = _source_tensors(step, axes)
 
@@ -92,7 +95,7 @@ def _by_preference(step: FactorPropagation, axes: list[Axes]) -> list[int]:
     return sorted(range(len(axes)), key=key)
 
 
-def _source_tensors(step: FactorPropagation, axes: list[Axes]) -> list[tuple[int, int]]:
+def _source_tensors(step: StepInput, axes: list[Axes]) -> list[tuple[int, int]]:
     """For each factor, the size and index of the largest tensor that has all its axes; -1 if none."""
     sources = [(-1, -1)] * len(axes)
     for index, tensor in enumerate(step.tensors):

@@ -1,7 +1,7 @@
 """The basic strategy: propagates axes that conflict with no operand or result.
 
-Each factor is propagated by itself. Its compatible major axes are the longest list on which all operands and
-results that have the factor agree. The list is truncated at the first axis that conflicts in one of the
+Each factor is propagated by itself. Its compatible major axes are the longest list that is compatible with
+its axes in all operands and results. The list is truncated at the first axis that conflicts in one of the
 tensors: another factor uses it, the tensor is replicated or unreduced along it, the factor is closed, or its
 size does not divide. The truncated list is propagated to all tensors.
 """
@@ -21,15 +21,15 @@ from sdyopt.sharding.axis_lists import (
     major_sub_axis,
     prefix_without,
 )
-from sdyopt.sharding.propagation.factor_propagation import FactorPropagation
 from sdyopt.sharding.propagation.propagation_direction import BACKWARD, BOTH, NONE
+from sdyopt.sharding.propagation.step_input import StepInput
 from sdyopt.sharding.sharding_projection import FactorSharding, TensorProjection
 
 # (axis, sharded size of the axes before it) -> the largest prefix of the axis without a conflict
 Limit = Callable[[AxisRef, int], AxisRef | None]
 
 
-def propagate_basic(step: FactorPropagation) -> None:
+def propagate_basic(step: StepInput) -> None:
     """Extends the axes of each factor in all tensors, as far as no tensor has a conflict."""
     for factor, size in enumerate(step.sizes):
         axes = compatible_major_axes(step, factor, step.directions[factor])
@@ -49,7 +49,7 @@ def propagate_basic(step: FactorPropagation) -> None:
 # --- Compatible axes ------------------------------------------------------------------------------
 
 
-def compatible_major_axes(step: FactorPropagation, factor: int, direction: PropagationDirection) -> Axes:
+def compatible_major_axes(step: StepInput, factor: int, direction: PropagationDirection) -> Axes:
     """The longest list of axes that is compatible with the axes of a factor in all tensors.
 
     With direction FORWARD or BACKWARD only the source tensors add axes to the list; the axes of the target
@@ -106,9 +106,9 @@ def _compatible_axes_of_two(old: Axes, new: Axes, can_grow: bool) -> tuple[Axes,
 
 
 def truncate(axes: Axes, limit: Limit, mesh: Mesh, is_conservative: bool) -> Axes:
-    """The list up to the first axis with a conflict, of which the largest prefix without one is kept.
+    """The axes before the first one with a conflict, and the largest prefix of that axis without a conflict.
 
-    Conservative propagation ends before the first sub-axis.
+    With `is_conservative`, the list also ends before the first sub-axis.
     """
     sharded_size = 1
     for position, axis in enumerate(axes):

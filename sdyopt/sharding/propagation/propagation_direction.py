@@ -19,7 +19,7 @@ class DirectionPolicy(Enum):
     FORWARD = (FORWARD, FORWARD)
     BACKWARD = (BACKWARD, BACKWARD)
     BOTH = (BOTH, BOTH)
-    # From here on FORWARD, BACKWARD and BOTH are the members above, so their values have names of their own.
+    # In this class, FORWARD, BACKWARD and BOTH now name the members above; hence the module constants.
     PASS_THROUGH_BOTH = _PASS_THROUGH_BOTH
     PASS_THROUGH_BACKWARD = _PASS_THROUGH_BACKWARD
     PASS_THROUGH_BOTH_ELSE_FORWARD = _PASS_THROUGH_BOTH_ELSE_FORWARD
@@ -29,7 +29,7 @@ class DirectionPolicy(Enum):
 
 
 def factor_directions(policy: DirectionPolicy, rule: OpShardingRule) -> tuple[PropagationDirection, ...]:
-    """The direction of each factor of a rule. Factors that block propagation have none."""
+    """The direction of each factor of a rule. It is NONE for factors with blocked propagation."""
     pass_through, others = policy.value
     special = {*rule.reduction, *rule.need_replication, *rule.permutation}
     return tuple(

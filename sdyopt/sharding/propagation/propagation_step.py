@@ -17,8 +17,8 @@ from sdyopt.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.sharding.propagation.aggressive_factor_propagation import propagate_aggressive
 from sdyopt.sharding.propagation.basic_factor_propagation import propagate_basic
-from sdyopt.sharding.propagation.factor_propagation import FactorPropagation
 from sdyopt.sharding.propagation.propagation_direction import DirectionPolicy, factor_directions
+from sdyopt.sharding.propagation.step_input import StepInput
 from sdyopt.sharding.sharding_projection import TensorProjection, project, unproject
 
 # The shardings of the operands, then of the results.
@@ -36,7 +36,7 @@ class Strategy(Enum):
     __hash__ = object.__hash__
 
 
-_PROPAGATE: dict[Strategy, Callable[[FactorPropagation], None]] = {
+_PROPAGATE: dict[Strategy, Callable[[StepInput], None]] = {
     Strategy.BASIC: propagate_basic,
     Strategy.AGGRESSIVE: propagate_aggressive,
 }
@@ -60,8 +60,8 @@ class StepResult(NamedTuple):
     updates: Updates
 
 
-class PropagationStep:
-    """The steps of one kind in one program, and the cache of their updates.
+class StepRunner:
+    """Runs the steps of one kind in one program, and caches their updates.
 
     `mesh_of` resolves the meshes of the program, which must not change.
     """
@@ -84,7 +84,7 @@ class PropagationStep:
         return updates
 
     def run(self, rule: OpShardingRule, shardings: Shardings) -> StepResult | None:
-        """Runs a step without the cache; None if there is no sharding, or if their meshes differ."""
+        """Runs a step without the cache; None if the shardings have no common mesh, or a maximal one."""
         mesh_or_ref = common_mesh_or_ref(shardings, self._mesh_of)
         mesh = None if mesh_or_ref is None else self._mesh_of(mesh_or_ref)
         if mesh_or_ref is None or mesh is None or mesh.is_maximal:
@@ -93,13 +93,13 @@ class PropagationStep:
             sharding is not None and sharding.rank != mapping.rank
             for sharding, mapping in zip(shardings, rule.tensors, strict=True)
         ):
-            # Only a sharding group of tensors with different ranks gets here; the verifier reports it.
+            # Only possible in a sharding group of tensors with different ranks, which the verifier reports.
             return None
         tensors = project(rule, shardings, mesh)
         before = [tensor.copy() for tensor in tensors]
         operand_count = len(rule.operands)
         _PROPAGATE[self._kind.strategy](
-            FactorPropagation(
+            StepInput(
                 rule.factor_sizes,
                 self._directions(rule),
                 tensors[:operand_count],

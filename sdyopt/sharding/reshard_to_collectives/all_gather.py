@@ -7,10 +7,10 @@ from sdyopt.sharding.reshard_to_collectives.state import ReshardState
 
 
 def gather(state: ReshardState) -> list[list[AxisRef]] | None:
-    """Gathers each dimension whose last surplus axis is missing nowhere; None if there is no such dimension.
+    """Gathers each dimension whose last surplus axis no dimension lacks; None if there is no such dimension.
 
-    All surplus axes of the dimension are gathered, even those that another dimension lacks. These only remain
-    if sizes do not divide each other; otherwise all-to-alls have moved them before.
+    All surplus axes of the dimension are gathered, even those that another dimension lacks. Such axes only
+    remain if sizes do not divide each other; otherwise all-to-alls have moved them.
     """
     gathered = [_gather_dimension(state, dim) for dim in range(state.rank)]
     return gathered if any(gathered) else None

@@ -13,8 +13,8 @@ from sdyopt.sharding.reshard_to_collectives.state import ReshardState
 def slice_dimensions(state: ReshardState) -> list[list[AxisRef]] | None:
     """Slices each dimension up to the sharded size of the target; None if nothing can be sliced.
 
-    This ratio of sharded sizes is the capacity of the dimension: beyond it, an axis would have to be moved
-    away again. The missing axes that are not in use are sliced, in this order,
+    The capacity of a dimension is how many times larger its sharded size may become; axes beyond it would
+    have to be removed again. The missing axes that are not in use are sliced, in this order,
 
     1. together with an axis that moves to their dimension: if `"x"` moves from dimension 0 to dimension 1,
        whose target is `"x", "y"`, then `"y"` is sliced in dimension 0, and one all-to-all moves both;
@@ -112,7 +112,7 @@ class _AllSlice:
 
 
 def _capacity(surplus_size: int, missing_size: int) -> int:
-    """The capacity of a dimension, given the sharded sizes of its surplus and missing axes."""
+    """The capacity of a dimension whose surplus and missing axes have these sharded sizes."""
     return missing_size // gcd(surplus_size, missing_size)
 
 

@@ -1,9 +1,9 @@
 """Assigns axes to dimensions within their capacity.
 
-The capacity of a dimension is the factor by which its sharded size may still grow. A dimension of capacity 4
-takes `"x"`=2 and has capacity 2 left. Of `"y"`=4 it then takes the major half, `"y":(1)2`, and has no
-capacity left; the minor half remains for another dimension. It does not take an axis of size 3, because sizes
-must divide.
+The capacity of a dimension is how many times larger its sharded size may still become. If `"x"`=2 is assigned
+to a dimension of capacity 4, capacity 2 remains. Of `"y"`=4 only the major half, `"y":(1)2`, then fits; no
+capacity remains, and the minor half is left for another dimension. An axis of size 3 does not fit, because
+sizes must divide.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ def is_permute_useful(state: ReshardState) -> bool:
 def _is_useful_in(state: ReshardState, dim: int) -> bool:
     """Whether missing axes can replace surplus axes of a dimension, or these are in the wrong order."""
     surplus, missing = state.surplus[dim], state.missing[dim]
-    if surplus and missing and state.divide(surplus[0], missing[0]):
+    if surplus and missing and state.sizes_divide(surplus[0], missing[0]):
         return True
     destinations: set[int] = set()
     last: int | None = None
@@ -46,7 +46,7 @@ def _can_replace_axis(state: ReshardState) -> bool:
     """Whether a missing axis that is not in use can replace an axis to gather."""
     unused = [axis for axes in state.missing for axis in axes if axis not in state.in_use]
     to_gather = list(_axes_to_gather(state))
-    return bool(unused and to_gather) and state.divide(unused[-1], to_gather[-1])
+    return bool(unused and to_gather) and state.sizes_divide(unused[-1], to_gather[-1])
 
 
 def _axes_to_gather(state: ReshardState) -> Iterator[AxisRef]:
@@ -103,9 +103,10 @@ def _assign_missing_axes(state: ReshardState, dim: int, capacity: int) -> int:
 
 
 def _replaced_last(state: ReshardState, axes: list[AxisRef], replaced_size: int) -> list[AxisRef]:
-    """The axes, with the first ones, up to a sharded size that missing axes have replaced, moved to the end.
+    """The axes to gather, in the order in which they are assigned.
 
-    The others are assigned first, so that they stay in their dimension.
+    The leading ones, up to the sharded size that missing axes have replaced, come last. The others are
+    assigned first, so that they stay in their dimension.
     """
     replaced: list[AxisRef] = []
     count = 0

@@ -32,7 +32,7 @@ from sdyopt.sharding.reshard_to_collectives.collective_permute import is_permute
 from sdyopt.sharding.reshard_to_collectives.state import ReshardState, axes_per_dim
 
 # One round reaches the target if every axis size divides every larger one; otherwise two rounds nearly always
-# do. A third one would reach the others, but the reference stops here.
+# do. A third round would reach the remaining targets, but the reference stops after two.
 _MAX_ROUNDS = 2
 
 

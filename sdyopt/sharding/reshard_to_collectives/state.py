@@ -85,7 +85,7 @@ class ReshardState:
     @property
     def sharding(self) -> TensorSharding:
         """The current sharding."""
-        # Interned objects are found faster if all fields are given.
+        # Interned objects are looked up faster if every field is passed.
         dims = tuple([DimensionSharding(tuple(axes), True, None) for axes in self.current])
         return TensorSharding(self.mesh_or_ref, dims, (), self.target.unreduced_axes)
 
@@ -111,7 +111,7 @@ class ReshardState:
         """The product of the sizes of some axes."""
         return prod(map(self.size, axes))
 
-    def divide(self, first: AxisRef, second: AxisRef) -> bool:
+    def sizes_divide(self, first: AxisRef, second: AxisRef) -> bool:
         """Whether the size of one of two axes divides that of the other."""
         sizes = self.size(first), self.size(second)
         return max(sizes) % min(sizes) == 0
@@ -124,7 +124,7 @@ class ReshardState:
             axes.append(axis)
 
     def drop_current(self, dim: int, axes: Sequence[AxisRef]) -> None:
-        """Removes axes from the end of `current` in a dimension. They may be sub-axes of those there."""
+        """Removes axes from the end of `current` in a dimension, which may have them as sub-axes."""
         current = self.current[dim]
         for axis in reversed(axes):
             if not current:

@@ -1,7 +1,8 @@
 """Aligns two lists of axes, so that their sub-axes are either equal or disjoint.
 
-`"a":(1)8` in one list and `"a":(4)4` in the other are both made of `"a":(1)4`, `"a":(4)2` and `"a":(8)2`.
-Aligned sub-axes can be compared by identity, and looked up in a dict.
+With `"a":(1)8` in one list and `"a":(4)4` in the other, the first is split into `"a":(1)4` and `"a":(4)2`,
+the second into `"a":(4)2` and `"a":(8)2`. Aligned sub-axes can be compared by identity, and looked up in a
+dict.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ def align(dims: Sequence[list[AxisRef]], others: Iterable[AxisRef], mesh: Mesh) 
         return
     keys = [axis.sort_key for axis in ordered]
     for axes in dims:
-        axes[:] = [part for axis in axes for part in _split(axis, ordered, keys, mesh)]
+        axes[:] = [aligned for axis in axes for aligned in _split(axis, ordered, keys, mesh)]
 
 
 def sub_axis(name: str, pre_size: int, next_pre_size: int) -> AxisRef:
@@ -35,21 +36,21 @@ def _split(
     index = bisect_left(keys, axis.sort_key)
     if index > 0 and axis.overlaps(others[index - 1]):
         index -= 1
-    parts: list[AxisRef] = []
+    sub_axes: list[AxisRef] = []
     while index < len(others) and _splits(others[index], axis):
         other = others[index]
         start, end = axis.pre_size, axis.next_pre_size(mesh)
         other_start, other_end = other.pre_size, other.next_pre_size(mesh)
         if start < other_start:
-            parts.append(sub_axis(axis.name, start, other_start))
-        parts.append(sub_axis(axis.name, max(start, other_start), min(end, other_end)))
+            sub_axes.append(sub_axis(axis.name, start, other_start))
+        sub_axes.append(sub_axis(axis.name, max(start, other_start), min(end, other_end)))
         if end <= other_end:
-            return parts
+            return sub_axes
         axis = sub_axis(axis.name, other_end, end)
         index += 1
-    return [*parts, axis]
+    return [*sub_axes, axis]
 
 
 def _splits(other: AxisRef, axis: AxisRef) -> bool:
-    """Whether another axis contains a part of an axis, but not all of it."""
+    """Whether another axis overlaps an axis, but does not contain all of it."""
     return other.overlaps(axis) and not other.contains(axis) and other.can_coexist(axis)

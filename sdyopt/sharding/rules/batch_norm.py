@@ -9,9 +9,9 @@ from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
 
 
 @sharding_rule(BatchNormInferenceOp)
-def batch_norm_inference(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
+def batch_norm_inference(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
     """([i, j], [j], [j], [j], [j])->([i, j]): the vectors have one element per feature"""
     feature_dim = signature[BatchNormInferenceOp.feature_index]
     for dim, size in enumerate(signature[BatchNormInferenceOp.operand].shape):
         vector_dims = [0 if dim == feature_dim else None] * 4
-        rule.add_factor(size, [dim, *vector_dims], [dim])
+        builder.add_factor(size, [dim, *vector_dims], [dim])

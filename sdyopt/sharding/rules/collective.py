@@ -19,42 +19,42 @@ from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
 
 
 @sharding_rule(AllReduceOp, CollectiveBroadcastOp, CollectivePermuteOp, CrossReplicaSumOp)
-def same_shape(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
+def same_shape(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
     """([i, j])->([i, j])"""
-    rule.set_pointwise(signature.result_types[0])
+    builder.set_pointwise(signature.result_types[0])
 
 
 @sharding_rule(AllGatherOp)
-def all_gather(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
+def all_gather(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
     """([j, i])->([k, i]) need_replication={j, k}"""
     shape, result_shape = signature[AllGatherOp.inputs][0].shape, signature[AllGatherOp.out][0].shape
-    _add_factors(rule, shape, result_shape, signature[AllGatherOp.all_gather_dim])
+    _add_factors(builder, shape, result_shape, signature[AllGatherOp.all_gather_dim])
 
 
 @sharding_rule(ReduceScatterOp)
-def reduce_scatter(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
+def reduce_scatter(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
     """([j, i])->([k, i]) need_replication={j, k}"""
     shape, result_shape = signature[ReduceScatterOp.value].shape, signature[ReduceScatterOp.out].shape
-    _add_factors(rule, shape, result_shape, signature[ReduceScatterOp.scatter_dimension])
+    _add_factors(builder, shape, result_shape, signature[ReduceScatterOp.scatter_dimension])
 
 
 @sharding_rule(AllToAllOp)
-def all_to_all(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
+def all_to_all(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
     """([i, l, j])->([i, m, k]) need_replication={j, k, l, m}: j is split into k, l concatenated to m"""
     resized_dims = dict.fromkeys(
         (signature[AllToAllOp.split_dimension], signature[AllToAllOp.concat_dimension])
     )
     shape, result_shape = signature[AllToAllOp.inputs][0].shape, signature[AllToAllOp.out][0].shape
-    _add_factors(rule, shape, result_shape, *resized_dims)
+    _add_factors(builder, shape, result_shape, *resized_dims)
 
 
 def _add_factors(
-    rule: OpShardingRuleBuilder, shape: Sequence[int], result_shape: Sequence[int], *resized_dims: int
+    builder: OpShardingRuleBuilder, shape: Sequence[int], result_shape: Sequence[int], *resized_dims: int
 ) -> None:
     """Adds pass-through factors, and factors that need replication for the dimensions that change size."""
     for dim, size in enumerate(shape):
         if dim not in resized_dims:
-            rule.add_common_factor(dim, size)
+            builder.add_common_factor(dim, size)
     for dim in resized_dims:
-        rule.add_operand_factor(dim, shape[dim], FactorType.NEED_REPLICATION)
-        rule.add_result_factor(dim, result_shape[dim], FactorType.NEED_REPLICATION)
+        builder.add_operand_factor(dim, shape[dim], FactorType.NEED_REPLICATION)
+        builder.add_result_factor(dim, result_shape[dim], FactorType.NEED_REPLICATION)

@@ -13,7 +13,7 @@ _Factor = tuple[int, Dims, Dims, FactorType]
 
 
 @sharding_rule(ConvolutionOp)
-def convolution(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
+def convolution(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
     """([i, jk, l], [k, l, m])->([i, j, m]) reduction={k, l} permutation={j}
 
     i is the batch, j the output window positions, k the kernel window, l the input features, m the output
@@ -24,27 +24,29 @@ def convolution(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     batch_groups = signature[ConvolutionOp.batch_group_count]
     feature_groups = signature[ConvolutionOp.feature_group_count]
     if batch_groups > 1:
-        rule.add_factor(batch_groups, [dims.input_batch, dims.kernel_output_feature], [dims.output_feature])
-    rule.add_factor(result[dims.output_batch], [dims.input_batch, None], [dims.output_batch])
-    if not rule.is_conservative:
+        builder.add_factor(
+            batch_groups, [dims.input_batch, dims.kernel_output_feature], [dims.output_feature]
+        )
+    builder.add_factor(result[dims.output_batch], [dims.input_batch, None], [dims.output_batch])
+    if not builder.is_conservative:
         for spatial in zip(dims.input_spatial, dims.kernel_spatial, dims.output_spatial, strict=True):
-            _add_spatial_factors(signature, rule, *spatial)
+            _add_spatial_factors(signature, builder, *spatial)
     if feature_groups > 1:
-        rule.add_factor(
+        builder.add_factor(
             feature_groups, [dims.input_feature, dims.kernel_output_feature], [dims.output_feature]
         )
-    rule.add_factor(
+    builder.add_factor(
         kernel[dims.kernel_input_feature],
         *([dims.input_feature, dims.kernel_input_feature], [None]),
         FactorType.REDUCTION,
     )
     output_features = result[dims.output_feature] // (batch_groups * feature_groups)
     if output_features > 1:
-        rule.add_factor(output_features, [None, dims.kernel_output_feature], [dims.output_feature])
+        builder.add_factor(output_features, [None, dims.kernel_output_feature], [dims.output_feature])
 
 
 def _add_spatial_factors(
-    signature: OpSignature, rule: OpShardingRuleBuilder, dim: int, kernel_dim: int, result_dim: int
+    signature: OpSignature, builder: OpShardingRuleBuilder, dim: int, kernel_dim: int, result_dim: int
 ) -> None:
     """Adds a factor for the window positions and one for the window itself; the larger one is major."""
     result_size = signature[ConvolutionOp.out].shape[result_dim]
@@ -57,5 +59,5 @@ def _add_spatial_factors(
     ):
         size = min(factor_size, remaining_size)
         if size > 1:
-            rule.add_factor(size, operand_dims, result_dims, factor_type)
+            builder.add_factor(size, operand_dims, result_dims, factor_type)
             remaining_size //= size

@@ -47,32 +47,32 @@ _POINTWISE = {
 }
 
 Shapes = Sequence[tuple[int, ...]]
-# (shapes of operands, shapes of results, rule)
+# (shapes of operands, shapes of results, builder)
 _TargetRule = Callable[[Shapes, Shapes, OpShardingRuleBuilder], None]
 
 
 class _Target(NamedTuple):
     """The rule of a call target, and the operands and results that it applies to.
 
-    `rank` is the least rank of the first operand.
+    The first operand must have at least rank `min_rank`.
     """
 
     add_factors: _TargetRule
     operand_counts: range
     result_counts: range
-    rank: int
+    min_rank: int
 
 
 _targets: dict[str, _Target] = {}
 
 
 def _target(
-    *names: str, operands: range, results: range, rank: int = 0
+    *names: str, operands: range, results: range, min_rank: int = 0
 ) -> Callable[[_TargetRule], _TargetRule]:
     """Registers the function that adds the factors of calls to these targets."""
 
     def register(function: _TargetRule) -> _TargetRule:
-        _targets.update(dict.fromkeys(names, _Target(function, operands, results, rank)))
+        _targets.update(dict.fromkeys(names, _Target(function, operands, results, min_rank)))
         return function
 
     return register
@@ -86,13 +86,15 @@ def _feeds_rng_bit_generator(op: CustomCallOp) -> bool:
 
 
 @sharding_rule(CustomCallOp, context=_feeds_rng_bit_generator)
-def custom_call(signature: OpSignature, rule: OpShardingRuleBuilder, is_random_state: bool) -> NoRule | None:
-    """The rule of the call target; None and a warning for unknown targets."""
+def custom_call(
+    signature: OpSignature, builder: OpShardingRuleBuilder, is_random_state: bool
+) -> NoRule | None:
+    """The factors of the call target; unknown targets get a warning."""
     name = signature[CustomCallOp.call_target_name]
     if name in _OPAQUE:
         return NoRule()
     if name in _POINTWISE:
-        return _add_pointwise_factors(signature, rule, is_random_state)
+        return _add_pointwise_factors(signature, builder, is_random_state)
     if name not in _targets:
         return NoRule("custom call", f"@{name}")
     mismatch = NoRule("custom call", f"@{name} with such operands and results")
@@ -100,10 +102,10 @@ def custom_call(signature: OpSignature, rule: OpShardingRuleBuilder, is_random_s
     operands, results = _shapes(signature.operand_types), _shapes(signature.result_types)
     if len(operands) not in target.operand_counts or len(results) not in target.result_counts:
         return mismatch
-    if len(operands[0]) < target.rank:
+    if len(operands[0]) < target.min_rank:
         return mismatch
     try:
-        target.add_factors(operands, results, rule)
+        target.add_factors(operands, results, builder)
     except IndexError:  # a tensor has fewer dimensions than the rule needs
         return mismatch
     return None
@@ -114,7 +116,7 @@ def _shapes(types: Sequence[Type]) -> Shapes:
 
 
 def _add_pointwise_factors(
-    signature: OpSignature, rule: OpShardingRuleBuilder, is_random_state: bool
+    signature: OpSignature, builder: OpShardingRuleBuilder, is_random_state: bool
 ) -> NoRule | None:
     """([i, j])->([i, j])
 
@@ -125,9 +127,9 @@ def _add_pointwise_factors(
     if not isinstance(first, RankedTensor):
         return NoRule()
     if is_random_state and first.shape:
-        rule.add_common_factor(0, first.shape[0], FactorType.NEED_REPLICATION, is_blocked=True)
+        builder.add_common_factor(0, first.shape[0], FactorType.NEED_REPLICATION, is_blocked=True)
     else:
-        rule.set_pointwise(first)
+        builder.set_pointwise(first)
     return None
 
 
@@ -135,58 +137,58 @@ _ONE, _TWO = range(1, 2), range(2, 3)
 _ANY = range(1, sys.maxsize)
 
 
-@_target("Eigh", operands=_ONE, results=range(1, 3), rank=2)
-def _eigh(operands: Shapes, results: Shapes, rule: OpShardingRuleBuilder) -> None:
+@_target("Eigh", operands=_ONE, results=range(1, 3), min_rank=2)
+def _eigh(operands: Shapes, results: Shapes, builder: OpShardingRuleBuilder) -> None:
     """([i, j, k])->([i, j, k], [i, k]): eigenvectors and, optionally, eigenvalues"""
     (shape,) = operands
     rows, columns = len(shape) - 2, len(shape) - 1
-    rule.add_pointwise(shape[:-2])
-    rule.add_factor(shape[rows], [rows], [rows, None][: len(results)])
-    rule.add_factor(shape[columns], [columns], [columns, rows][: len(results)])
+    builder.add_pointwise(shape[:-2])
+    builder.add_factor(shape[rows], [rows], [rows, None][: len(results)])
+    builder.add_factor(shape[columns], [columns], [columns, rows][: len(results)])
 
 
-@_target("Qr", "QrDecompositionBlock", operands=_ONE, results=_TWO, rank=2)
-def _qr(operands: Shapes, results: Shapes, rule: OpShardingRuleBuilder) -> None:
+@_target("Qr", "QrDecompositionBlock", operands=_ONE, results=_TWO, min_rank=2)
+def _qr(operands: Shapes, results: Shapes, builder: OpShardingRuleBuilder) -> None:
     """([i, j, k])->([i, j, k], [i, l]) need_replication={j, k, l}"""
     (shape,) = operands
     rows, columns = len(shape) - 2, len(shape) - 1
-    rule.add_pointwise(shape[:-2])
+    builder.add_pointwise(shape[:-2])
     for dim in (rows, columns):
-        rule.add_factor(shape[dim], [dim], [dim, None], FactorType.NEED_REPLICATION)
-    rule.add_factor(results[1][rows], [None], [None, rows], FactorType.NEED_REPLICATION)
+        builder.add_factor(shape[dim], [dim], [dim, None], FactorType.NEED_REPLICATION)
+    builder.add_factor(results[1][rows], [None], [None, rows], FactorType.NEED_REPLICATION)
 
 
-@_target("ProductOfElementaryHouseholderReflectors", operands=_TWO, results=_ONE, rank=2)
-def _householder_product(operands: Shapes, results: Shapes, rule: OpShardingRuleBuilder) -> None:
+@_target("ProductOfElementaryHouseholderReflectors", operands=_TWO, results=_ONE, min_rank=2)
+def _householder_product(operands: Shapes, results: Shapes, builder: OpShardingRuleBuilder) -> None:
     """([i, j, k], [i, l])->([i, j, k]) need_replication={j, k, l}"""
     shape, scales = operands
     rows, columns = len(shape) - 2, len(shape) - 1
-    rule.add_pointwise(shape[:-2])
+    builder.add_pointwise(shape[:-2])
     for dim in (rows, columns):
-        rule.add_factor(shape[dim], [dim, None], [dim], FactorType.NEED_REPLICATION)
-    rule.add_factor(scales[rows], [None, rows], [None], FactorType.NEED_REPLICATION)
+        builder.add_factor(shape[dim], [dim, None], [dim], FactorType.NEED_REPLICATION)
+    builder.add_factor(scales[rows], [None, rows], [None], FactorType.NEED_REPLICATION)
 
 
 @_target("mhlo.topk", operands=_ANY, results=_ANY)
-def _top_k(operands: Shapes, results: Shapes, rule: OpShardingRuleBuilder) -> None:
+def _top_k(operands: Shapes, results: Shapes, builder: OpShardingRuleBuilder) -> None:
     """([i, j])->([i, j], [i, j]) need_replication={j} blocked_propagation={j}"""
     shape = operands[0]
     for dim, size in enumerate(shape):
         if size == results[0][dim]:
-            rule.add_common_factor(dim, size)
+            builder.add_common_factor(dim, size)
         else:
-            rule.add_common_factor(dim, size, FactorType.NEED_REPLICATION, is_blocked=True)
+            builder.add_common_factor(dim, size, FactorType.NEED_REPLICATION, is_blocked=True)
 
 
 @_target("ApproxTopK", "PartialReduce", operands=range(2, 5), results=range(1, 3))
-def _approximate_top_k(operands: Shapes, results: Shapes, rule: OpShardingRuleBuilder) -> None:
+def _approximate_top_k(operands: Shapes, results: Shapes, builder: OpShardingRuleBuilder) -> None:
     """([i, j], [i, j], [], [])->([i, k], [i, k]) need_replication={k} blocked_propagation={k}"""
     for dim, size in enumerate(operands[0]):
         result_size = results[0][dim]
         if size == result_size:
-            rule.add_common_factor(dim, size)
+            builder.add_common_factor(dim, size)
             continue
         absent = [None] * (len(operands) - 2)
-        rule.add_factor(size, [dim, dim, *absent], [None] * len(results))
+        builder.add_factor(size, [dim, dim, *absent], [None] * len(results))
         no_operand, result_dims = [None] * len(operands), [dim] * len(results)
-        rule.add_factor(result_size, no_operand, result_dims, FactorType.NEED_REPLICATION, is_blocked=True)
+        builder.add_factor(result_size, no_operand, result_dims, FactorType.NEED_REPLICATION, is_blocked=True)

@@ -69,18 +69,18 @@ _BINARY = (
 
 
 @sharding_rule(*_UNARY, *_BINARY)
-def elementwise(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
+def elementwise(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
     """([i, j], [i, j])->([i, j])"""
-    rule.set_pointwise(signature.result_types[0])
+    builder.set_pointwise(signature.result_types[0])
 
 
 @sharding_rule(SelectOp)
-def select(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
+def select(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
     """([], [i, j], [i, j])->([i, j]), or pointwise if the predicate is not a scalar"""
-    rule.add_pointwise(signature[SelectOp.out].shape)
+    builder.add_pointwise(signature[SelectOp.out].shape)
 
 
 @sharding_rule(ClampOp)
-def clamp(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
+def clamp(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
     """([], [i, j], [])->([i, j]), or pointwise if the limits are not scalars"""
-    rule.add_pointwise(signature[ClampOp.out].shape)
+    builder.add_pointwise(signature[ClampOp.out].shape)

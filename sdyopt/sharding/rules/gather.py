@@ -24,11 +24,11 @@ from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
 
 
 @sharding_rule(GatherOp)
-def gather(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
+def gather(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
     """([k, j], [i, l])->([i, j]) reduction={k} need_replication={l}
 
-    i is a batch dimension, j a window dimension. Sharded along k, each device gathers the rows of its own
-    shard and zeros for all others; the result is the sum over the devices.
+    i is a batch dimension, j a window dimension. If k is sharded, each device gathers the rows of its own
+    shard, and zeros for all others; the result is the sum over the devices.
     """
     dims = signature[GatherOp.dimension_numbers]
     operand, indices = signature[GatherOp.operand].shape, signature[GatherOp.start_indices].shape
@@ -36,23 +36,23 @@ def gather(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
         signature[GatherOp.result].shape, len(operand), dims
     ):
         if dim is None or indices_dim is not None or operand[dim] == size:
-            rule.add_factor(size, [dim, indices_dim], [slice_dim])
+            builder.add_factor(size, [dim, indices_dim], [slice_dim])
         elif size == 1:
-            rule.add_factor(operand[dim], [dim, None], [None], FactorType.REDUCTION)
-            rule.add_factor(size, [None, None], [slice_dim], FactorType.NEED_REPLICATION)
+            builder.add_factor(operand[dim], [dim, None], [None], FactorType.REDUCTION)
+            builder.add_factor(size, [None, None], [slice_dim], FactorType.NEED_REPLICATION)
         else:
-            rule.add_factor(
+            builder.add_factor(
                 operand[dim], [dim, None], [slice_dim], FactorType.NEED_REPLICATION, is_blocked=True
             )
     for dim in dims.collapsed_slice_dims:
         factor_type = FactorType.NEED_REPLICATION if operand[dim] == 1 else FactorType.REDUCTION
-        rule.add_factor(operand[dim], [dim, None], [None], factor_type)
+        builder.add_factor(operand[dim], [dim, None], [None], factor_type)
     if (vector := dims.index_vector_dim) < len(indices):
-        rule.add_factor(indices[vector], [None, vector], [None], FactorType.NEED_REPLICATION)
+        builder.add_factor(indices[vector], [None, vector], [None], FactorType.NEED_REPLICATION)
 
 
 def _has_commutative_reducer(op: ScatterOp) -> bool:
-    """Whether all updates are combined by one and the same commutative operation."""
+    """Whether one commutative operation combines the updates of all inputs."""
     block = op.update_computation.entry
     terminator = None if block is None else block.last
     if block is None or not isinstance(terminator, ReturnOp):
@@ -62,10 +62,10 @@ def _has_commutative_reducer(op: ScatterOp) -> bool:
 
 
 @sharding_rule(ScatterOp, context=_has_commutative_reducer)
-def scatter(signature: OpSignature, rule: OpShardingRuleBuilder, is_commutative: bool) -> None:
+def scatter(signature: OpSignature, builder: OpShardingRuleBuilder, is_commutative: bool) -> None:
     """([k, j], [i, l], [i, j])->([k, j]) reduction={i} need_replication={l}
 
-    Sharded along i, each device scatters its own updates into zeros, and the results are reduced over the
+    If i is sharded, each device scatters its own updates into zeros, and the results are reduced over the
     devices. This needs a commutative reducer; otherwise i needs replication.
     """
     dims = _gather_dimensions(signature[ScatterOp.scatter_dimension_numbers])
@@ -76,7 +76,7 @@ def scatter(signature: OpSignature, rule: OpShardingRuleBuilder, is_commutative:
     def add_factor(
         size: int, dim: int | None, indices_dim: int | None, update_dim: int | None, factor_type: FactorType
     ) -> None:
-        rule.add_factor(
+        builder.add_factor(
             size, [dim] * count + [indices_dim] + [update_dim] * count, [dim] * count, factor_type
         )
 
@@ -135,7 +135,7 @@ _REDUCERS = (AddOp, MulOp, MaxOp, MinOp)
 
 
 def _reducer(arguments: Sequence[Value], index: int, value: Value) -> type[Op] | None:
-    """The commutative operation that combines the two elements of result `index`, if the value is one."""
+    """The commutative operation that computes a value from the two elements of input `index`, if any."""
     op = value.defining_op
     is_logical = isinstance(op, AndOp | OrOp) and element_of(value.type) is I1
     if op is None or not (is_logical or isinstance(op, _REDUCERS)):

@@ -9,23 +9,23 @@ from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
 
 
 @sharding_rule(CholeskyOp)
-def cholesky(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
+def cholesky(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
     """([i, j, k])->([i, j, k]) need_replication={j, k}"""
     shape = signature[CholeskyOp.a].shape
-    rule.add_pointwise(shape[:-2])
+    builder.add_pointwise(shape[:-2])
     for dim in (len(shape) - 2, len(shape) - 1):
-        rule.add_common_factor(dim, shape[dim], FactorType.NEED_REPLICATION)
+        builder.add_common_factor(dim, shape[dim], FactorType.NEED_REPLICATION)
 
 
 @sharding_rule(TriangularSolveOp)
-def triangular_solve(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
+def triangular_solve(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
     """([i, j, l], [i, j, k])->([i, l, k]) need_replication={j, k, l} for a * out = b
 
     Apart from batch dimensions, one factor belongs to a and b, one to b and the result, and one, the
     contracting dimension, to a and the result.
     """
     a, b = signature[TriangularSolveOp.a].shape, signature[TriangularSolveOp.b].shape
-    rule.add_pointwise(a[:-2])
+    builder.add_pointwise(a[:-2])
     rows, columns = len(a) - 2, len(a) - 1
     # The dimension of a that b has as well, and the contracting one.
     is_left = signature[TriangularSolveOp.left_side]
@@ -35,18 +35,18 @@ def triangular_solve(signature: OpSignature, rule: OpShardingRuleBuilder) -> Non
     shared, other = (rows, columns) if is_left else (columns, rows)
     for dim in (rows, columns):
         if dim == shared:
-            rule.add_factor(a[free], [free, shared], [None], FactorType.NEED_REPLICATION)
+            builder.add_factor(a[free], [free, shared], [None], FactorType.NEED_REPLICATION)
         else:
-            rule.add_factor(b[other], [None, other], [other], FactorType.NEED_REPLICATION)
-    rule.add_factor(a[contracting], [contracting, None], [shared], FactorType.NEED_REPLICATION)
+            builder.add_factor(b[other], [None, other], [other], FactorType.NEED_REPLICATION)
+    builder.add_factor(a[contracting], [contracting, None], [shared], FactorType.NEED_REPLICATION)
 
 
 @sharding_rule(FftOp)
-def fft(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
+def fft(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
     """([i, j, k])->([i, j, k]) need_replication={j, k}, with k blocked if its size changes"""
     shape, result_shape = signature[FftOp.operand].shape, signature[FftOp.out].shape
     batch_rank = len(shape) - len(signature[FftOp.fft_length])
-    rule.add_pointwise(shape[:batch_rank])
+    builder.add_pointwise(shape[:batch_rank])
     for dim in range(batch_rank, len(shape)):
         is_resized = dim == len(shape) - 1 and shape[dim] != result_shape[dim]
-        rule.add_common_factor(dim, shape[dim], FactorType.NEED_REPLICATION, is_blocked=is_resized)
+        builder.add_common_factor(dim, shape[dim], FactorType.NEED_REPLICATION, is_blocked=is_resized)

@@ -9,9 +9,9 @@ from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
 
 
 @sharding_rule(RngBitGeneratorOp)
-def rng_bit_generator(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
+def rng_bit_generator(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
     """([i])->([i], [j]) need_replication={i} blocked_propagation={i}: every device needs the whole state"""
     for dim, size in enumerate(signature[RngBitGeneratorOp.initial_state].shape):
-        rule.add_factor(size, [dim], [dim, None], FactorType.NEED_REPLICATION, is_blocked=True)
+        builder.add_factor(size, [dim], [dim, None], FactorType.NEED_REPLICATION, is_blocked=True)
     for dim, size in enumerate(signature[RngBitGeneratorOp.output].shape):
-        rule.add_factor(size, [None], [None, dim])
+        builder.add_factor(size, [None], [None, dim])

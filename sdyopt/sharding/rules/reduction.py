@@ -15,7 +15,7 @@ from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
 
 
 @sharding_rule(ReduceOp)
-def reduce(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
+def reduce(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
     """([i, j], [])->([i]) reduction={j}"""
     inputs, reduced_dims = signature[ReduceOp.inputs], signature[ReduceOp.dimensions]
     count = len(inputs)
@@ -23,14 +23,14 @@ def reduce(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     for dim, size in enumerate(inputs[0].shape):
         operand_dims = [dim] * count + [None] * count
         if dim in reduced_dims:
-            rule.add_factor(size, operand_dims, [None] * count, FactorType.REDUCTION)
+            builder.add_factor(size, operand_dims, [None] * count, FactorType.REDUCTION)
         else:
-            rule.add_factor(size, operand_dims, [result_dim] * count)
+            builder.add_factor(size, operand_dims, [result_dim] * count)
             result_dim += 1
 
 
 @sharding_rule(ReduceWindowOp)
-def reduce_window(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
+def reduce_window(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
     """([i, j], [])->([i, j]) permutation={j}: j is the number of windows, which may overlap"""
     window = _Window(
         signature[ReduceWindowOp.window_dimensions],
@@ -39,14 +39,14 @@ def reduce_window(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     )
     for dim, size in enumerate(signature[ReduceWindowOp.out][0].shape):
         if window.is_single_element(dim):
-            rule.add_common_factor(dim, size)
+            builder.add_common_factor(dim, size)
         else:
-            rule.add_common_factor(dim, size, FactorType.PERMUTATION, is_blocked=rule.is_conservative)
+            builder.add_common_factor(dim, size, FactorType.PERMUTATION, is_blocked=builder.is_conservative)
 
 
 @sharding_rule(SelectAndScatterOp)
-def select_and_scatter(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
-    """([i, k], [i, j], [])->([i, k]) need_replication={j} permutation={k}: one j per window"""
+def select_and_scatter(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
+    """([i, k], [i, j], [])->([i, k]) need_replication={j} permutation={k}: j is the number of windows"""
     window = _Window(
         signature[SelectAndScatterOp.window_dimensions],
         signature[SelectAndScatterOp.window_strides],
@@ -55,15 +55,15 @@ def select_and_scatter(signature: OpSignature, rule: OpShardingRuleBuilder) -> N
     source = signature[SelectAndScatterOp.source].shape
     for dim, size in enumerate(signature[SelectAndScatterOp.out].shape):
         if window.is_single_element(dim):
-            rule.add_common_factor(dim, size)
+            builder.add_common_factor(dim, size)
             continue
-        is_blocked = rule.is_conservative
-        rule.add_factor(source[dim], [None, dim, None], [None], FactorType.NEED_REPLICATION, is_blocked)
-        rule.add_factor(size, [dim, None, None], [dim], FactorType.PERMUTATION, is_blocked)
+        is_blocked = builder.is_conservative
+        builder.add_factor(source[dim], [None, dim, None], [None], FactorType.NEED_REPLICATION, is_blocked)
+        builder.add_factor(size, [dim, None, None], [dim], FactorType.PERMUTATION, is_blocked)
 
 
 @sharding_rule(SortOp)
-def sort(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
+def sort(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
     """([i, j], [i, j])->([i, j], [i, j]) need_replication={j}
 
     Propagation is blocked along the sort dimension if all other dimensions have size 1.
@@ -72,9 +72,9 @@ def sort(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
     is_blocked = all(dim == sort_dim or size == 1 for dim, size in enumerate(shape))
     for dim, size in enumerate(shape):
         if dim == sort_dim:
-            rule.add_common_factor(dim, size, FactorType.NEED_REPLICATION, is_blocked)
+            builder.add_common_factor(dim, size, FactorType.NEED_REPLICATION, is_blocked)
         else:
-            rule.add_common_factor(dim, size)
+            builder.add_common_factor(dim, size)
 
 
 class _Window(NamedTuple):
@@ -85,7 +85,7 @@ class _Window(NamedTuple):
     padding: DenseElements | None
 
     def is_single_element(self, dim: int) -> bool:
-        """Whether each window along a dimension is one element of the operand, in order."""
+        """Whether window n along a dimension is just element n of the operand."""
         if self.padding is not None and any(pairs_of(self.padding)[dim]):
             return False
         return all(not values or values[dim] == 1 for values in (self.sizes, self.strides))

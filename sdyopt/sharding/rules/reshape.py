@@ -18,37 +18,38 @@ from sdyopt.sharding.op_sharding_rule_registry import NoRule, sharding_rule
 
 
 @sharding_rule(ReshapeOp)
-def reshape(signature: OpSignature, rule: OpShardingRuleBuilder) -> NoRule | None:
+def reshape(signature: OpSignature, builder: OpShardingRuleBuilder) -> NoRule | None:
     """([ij])->([i, j]), or without a common divisor, ([i, k])->([j, l])"""
     operand, result = signature[ReshapeOp.operand], signature[ReshapeOp.out]
     if not operand.has_static_shape or not result.has_static_shape:
         return NoRule()
-    if not operand.num_elements == result.num_elements > 0:
+    if operand.num_elements != result.num_elements or operand.num_elements == 0:
         return NoRule()
     source, target = _ShapeReader(operand.shape), _ShapeReader(result.shape)
     while not (source.is_done and target.is_done):
         if source.has_unit_dim:
-            rule.add_factor(1, [source.advance()], [None])
+            builder.add_factor(1, [source.advance()], [None])
         elif target.has_unit_dim:
-            rule.add_factor(1, [None], [target.advance()])
+            builder.add_factor(1, [None], [target.advance()])
         elif source.product != target.product:
             smaller, larger = (source, target) if source.product < target.product else (target, source)
-            size = smaller.factor_towards(larger)
+            size = smaller.next_factor(larger)
             dim = smaller.take_factor(size)
-            rule.add_factor(size, *(([dim], [None]) if smaller is source else ([None], [dim])))
+            builder.add_factor(size, *(([dim], [None]) if smaller is source else ([None], [dim])))
         elif (size := gcd(source.remaining, target.remaining)) > 1:
-            rule.add_factor(size, [source.take_factor(size)], [target.take_factor(size)])
+            builder.add_factor(size, [source.take_factor(size)], [target.take_factor(size)])
         else:
             size, target_size = source.remaining, target.remaining
-            rule.add_factor(size, [source.take_factor(size)], [None])
-            rule.add_factor(target_size, [None], [target.take_factor(target_size)])
+            builder.add_factor(size, [source.take_factor(size)], [None])
+            builder.add_factor(target_size, [None], [target.take_factor(target_size)])
     return None
 
 
 class _ShapeReader:
     """A shape of which a prefix has been divided into factors.
 
-    `product` is the product of these factors, `remaining` the size of the current dimension over its factors.
+    `product` is the product of these factors, `remaining` the size of the current dimension divided by its
+    factors.
     """
 
     def __init__(self, shape: Sequence[int]) -> None:
@@ -63,7 +64,7 @@ class _ShapeReader:
 
     @property
     def has_unit_dim(self) -> bool:
-        """Whether the current dimension has size 1, so that it takes no part in the reshape."""
+        """Whether the current dimension has size 1, and corresponds to no dimension of the other shape."""
         return not self.is_done and self._shape[self._dim] == 1
 
     def advance(self) -> int:
@@ -73,16 +74,17 @@ class _ShapeReader:
         return self._dim - 1
 
     def take_factor(self, size: int) -> int:
-        """Takes a factor off the current dimension; returns this dimension."""
+        """Removes a factor from the current dimension; returns this dimension."""
         self.product *= size
         self.remaining //= size
         return self.advance() if self.remaining == 1 else self._dim
 
-    def factor_towards(self, other: _ShapeReader) -> int:
+    def next_factor(self, other: _ShapeReader) -> int:
         """The factor to take next if the other shape has the larger product.
 
-        It is the factor that makes both products equal, if it divides this dimension; otherwise the part of
-        this dimension that has no divisor in common with the other.
+        It is the factor that makes both products equal, if it divides `remaining`; otherwise `remaining`
+        divided by its greatest common divisor with that of the other shape, or all of it if nothing else
+        would remain.
         """
         quotient, rest = divmod(other.product, self.product)
         if rest == 0 and self.remaining % quotient == 0:

@@ -15,30 +15,30 @@ from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
 
 
 @sharding_rule(SliceOp)
-def slice(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
+def slice(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
     """([i, j])->([i, j]) permutation={i}, where i is sliced"""
-    _add_static_bounds(rule, signature[SliceOp.operand].shape, signature[SliceOp.out].shape)
+    _add_slice_or_pad_factors(builder, signature[SliceOp.operand].shape, signature[SliceOp.out].shape)
 
 
 @sharding_rule(PadOp)
-def pad(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
+def pad(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
     """([i, j], [])->([i, j]) permutation={i}, where i is padded"""
-    _add_static_bounds(rule, signature[PadOp.operand].shape, signature[PadOp.out].shape)
+    _add_slice_or_pad_factors(builder, signature[PadOp.operand].shape, signature[PadOp.out].shape)
 
 
-def _add_static_bounds(
-    rule: OpShardingRuleBuilder, shape: Sequence[int], result_shape: Sequence[int]
+def _add_slice_or_pad_factors(
+    builder: OpShardingRuleBuilder, shape: Sequence[int], result_shape: Sequence[int]
 ) -> None:
     """Adds a factor per dimension. Where the size changes, elements move between devices by fixed offsets."""
-    rule.add_pointwise_with_type_for_mismatch(
-        shape, result_shape, FactorType.PERMUTATION, is_mismatch_blocked=rule.is_conservative
+    builder.add_pointwise_with_type_for_mismatch(
+        shape, result_shape, FactorType.PERMUTATION, is_mismatch_blocked=builder.is_conservative
     )
 
 
 @sharding_rule(DynamicSliceOp)
-def dynamic_slice(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
+def dynamic_slice(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
     """([i, j], [], [])->([i, j]) need_replication={i} blocked_propagation={i}"""
-    rule.add_pointwise_with_type_for_mismatch(
+    builder.add_pointwise_with_type_for_mismatch(
         signature[DynamicSliceOp.operand].shape,
         signature[DynamicSliceOp.out].shape,
         FactorType.NEED_REPLICATION,
@@ -52,7 +52,7 @@ def _has_constant_indices(op: DynamicUpdateSliceOp) -> bool:
 
 @sharding_rule(DynamicUpdateSliceOp, context=_has_constant_indices)
 def dynamic_update_slice(
-    signature: OpSignature, rule: OpShardingRuleBuilder, has_constant_indices: bool
+    signature: OpSignature, builder: OpShardingRuleBuilder, has_constant_indices: bool
 ) -> None:
     """([i, k], [j, k], [], [])->([i, k]) need_replication={j}
 
@@ -65,10 +65,10 @@ def dynamic_update_slice(
     indices = [None] * len(signature[DynamicUpdateSliceOp.start_indices])
     for dim, (size, update_size) in enumerate(zip(shape, update_shape, strict=True)):
         if size == update_size:
-            rule.add_factor(size, [dim, dim, *indices], [dim])
+            builder.add_factor(size, [dim, dim, *indices], [dim])
         else:
-            rule.add_factor(size, [dim, None, *indices], [dim])
-            rule.add_factor(update_size, [None, dim, *indices], [None], factor_type)
+            builder.add_factor(size, [dim, None, *indices], [dim])
+            builder.add_factor(update_size, [None, dim, *indices], [None], factor_type)
 
 
 def _concatenates_slices(op: ConcatenateOp) -> bool:
@@ -79,15 +79,15 @@ def _concatenates_slices(op: ConcatenateOp) -> bool:
 
 
 @sharding_rule(ConcatenateOp, context=_concatenates_slices)
-def concatenate(signature: OpSignature, rule: OpShardingRuleBuilder, of_slices: bool) -> None:
+def concatenate(signature: OpSignature, builder: OpShardingRuleBuilder, are_slices: bool) -> None:
     """([i, j], [i, j])->([i, j]) need_replication={i}, or permutation={i} if the operands are slices"""
     concatenated_dim = signature[ConcatenateOp.dimension]
     for dim, size in enumerate(signature[ConcatenateOp.out].shape):
         if dim != concatenated_dim:
-            rule.add_common_factor(dim, size)
-        elif not rule.is_conservative:
-            rule.add_common_factor(
-                dim, size, FactorType.PERMUTATION if of_slices else FactorType.NEED_REPLICATION
+            builder.add_common_factor(dim, size)
+        elif not builder.is_conservative:
+            builder.add_common_factor(
+                dim, size, FactorType.PERMUTATION if are_slices else FactorType.NEED_REPLICATION
             )
 
 

@@ -4,7 +4,7 @@ import re
 
 import sdyopt.sharding.rules  # noqa: F401  # registers them
 from sdyopt.sharding.op_sharding_rule_registry import _entries
-from sdyopt.sharding.rules.ruleless import no_rule
+from sdyopt.sharding.rules.no_rule import no_rule
 from tests.random_modules.rules.modules import random_module
 
 

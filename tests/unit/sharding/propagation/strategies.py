@@ -8,14 +8,14 @@ from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.ops import PropagationDirection
 from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.ir.attribute import SymbolRef
-from sdyopt.sharding.propagation.factor_propagation import FactorPropagation
 from sdyopt.sharding.propagation.propagation_direction import BOTH
+from sdyopt.sharding.propagation.step_input import StepInput
 from sdyopt.sharding.sharding_projection import project, unproject
 from tests.unit.sharding.notation import read_sharding, write_sharding
 
 
 def propagate(
-    strategy: Callable[[FactorPropagation], None],
+    strategy: Callable[[StepInput], None],
     rule: OpShardingRule,
     mesh: Mesh,
     shardings: list[str],
@@ -27,7 +27,7 @@ def propagate(
     tensors = project(rule, [read_sharding(text) for text in shardings], mesh)
     count = len(rule.operands)
     strategy(
-        FactorPropagation(
+        StepInput(
             rule.factor_sizes,
             (direction,) * len(rule.factor_sizes),
             tensors[:count],

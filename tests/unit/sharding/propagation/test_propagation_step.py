@@ -8,8 +8,8 @@ from sdyopt.dialects.sdy.sharding import MeshOrRef
 from sdyopt.ir.attribute import SymbolRef
 from sdyopt.sharding.propagation.propagation_direction import DirectionPolicy
 from sdyopt.sharding.propagation.propagation_step import (
-    PropagationStep,
     StepKind,
+    StepRunner,
     Strategy,
     Updates,
     identity_rule,
@@ -30,15 +30,15 @@ def mesh_of(mesh_or_ref: MeshOrRef) -> Mesh | None:
     return MESHES.get(mesh_or_ref.root) if isinstance(mesh_or_ref, SymbolRef) else mesh_or_ref
 
 
-def new_step(strategy: Strategy = Strategy.BASIC) -> PropagationStep:
-    return PropagationStep(StepKind(DirectionPolicy.BOTH, strategy), mesh_of)
+def new_runner(strategy: Strategy = Strategy.BASIC) -> StepRunner:
+    return StepRunner(StepKind(DirectionPolicy.BOTH, strategy), mesh_of)
 
 
 def updates(rule: OpShardingRule, *shardings: str, meshes: tuple[str, ...] = ()) -> dict[int, str]:
     """The updated shardings by index."""
     symbols = meshes or ("mesh",) * len(shardings)
     before = tuple(read_sharding(text, f"@{symbol}") for text, symbol in zip(shardings, symbols, strict=True))
-    return _texts(new_step().updates(rule, before))
+    return _texts(new_runner().updates(rule, before))
 
 
 def _texts(found: Updates) -> dict[int, str]:
@@ -83,8 +83,8 @@ def test_replicated_and_unreduced_axes_are_kept() -> None:
 
 def test_the_strategy_decides_on_conflicts() -> None:
     shardings = tuple(read_sharding(text) for text in ('[{"x"}, {}]', '[{}, {"x"}]', "[{?}, {?}]"))
-    assert _texts(new_step(Strategy.BASIC).updates(ADD, shardings)) == {}
-    assert _texts(new_step(Strategy.AGGRESSIVE).updates(ADD, shardings)) == {2: '[{"x", ?}, {?}]'}
+    assert _texts(new_runner(Strategy.BASIC).updates(ADD, shardings)) == {}
+    assert _texts(new_runner(Strategy.AGGRESSIVE).updates(ADD, shardings)) == {2: '[{"x", ?}, {?}]'}
 
 
 # --- Meshes and ranks -----------------------------------------------------------------------------
@@ -106,7 +106,7 @@ def test_an_empty_mesh_matches_any_mesh() -> None:
 
 def test_a_maximal_mesh_has_nothing_to_propagate() -> None:
     maximal = read_sharding("[]", "mesh<[], device_ids=[0]>")
-    assert new_step().run(identity_rule((), 1), (maximal, None)) is None
+    assert new_runner().run(identity_rule((), 1), (maximal, None)) is None
 
 
 def test_a_sharding_of_another_rank_does_not_propagate() -> None:
@@ -117,7 +117,7 @@ def test_a_sharding_of_another_rank_does_not_propagate() -> None:
 
 
 def test_a_result_has_the_projections_before_and_after() -> None:
-    result = new_step().run(NEGATE, (read_sharding('[{"x"}, {}]'), None))
+    result = new_runner().run(NEGATE, (read_sharding('[{"x"}, {}]'), None))
     assert result is not None
     assert result.mesh is MESHES["mesh"]
     assert result.before[1].factors[0].axes == ()
@@ -131,11 +131,11 @@ def test_updates_are_computed_once_per_rule_and_shardings() -> None:
         looked_up.append(mesh_or_ref)
         return mesh_of(mesh_or_ref)
 
-    step = PropagationStep(StepKind(DirectionPolicy.BOTH, Strategy.BASIC), recording_mesh_of)
+    runner = StepRunner(StepKind(DirectionPolicy.BOTH, Strategy.BASIC), recording_mesh_of)
     shardings = read_sharding('[{"x"}, {}]'), None
-    first = step.updates(NEGATE, shardings)
+    first = runner.updates(NEGATE, shardings)
     count = len(looked_up)
     assert first and count
-    assert step.updates(NEGATE, shardings) is first
+    assert runner.updates(NEGATE, shardings) is first
     assert len(looked_up) == count
-    assert step.updates(ADD, (*shardings, None)) != first
+    assert runner.updates(ADD, (*shardings, None)) != first

@@ -10,7 +10,7 @@ from sdyopt.sharding.sharding_projection import TensorProjection
 
 
 @dataclass(slots=True)
-class FactorPropagation:
+class StepInput:
     """Sizes and directions of the factors, and the projections of operands and results.
 
     A strategy updates the projections. With `is_conservative` it propagates no sub-axes.

@@ -45,5 +45,5 @@ _HANDLED_BY_PROPAGATION = (
 
 
 @sharding_rule(*_STRUCTURAL, *_NOTHING_TO_SHARD, *_HOST_TRANSFER, *_HANDLED_BY_PROPAGATION)
-def no_rule(signature: OpSignature, rule: OpShardingRuleBuilder) -> NoRule:
+def no_rule(signature: OpSignature, builder: OpShardingRuleBuilder) -> NoRule:
     return NoRule()
