@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.stablehlo.gather import GatherOp
-from sdyopt.dialects.stablehlo.index_dimensions import GatherDimensions, ScatterDimensions
+from sdyopt.dialects.stablehlo.gather_scatter_dimensions import GatherDimensions, ScatterDimensions
 from sdyopt.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.block import Region

@@ -68,7 +68,7 @@ class ModuleOp(SymbolTableOp):
 
 @builtin.op("unrealized_conversion_cast", PURE)
 class UnrealizedConversionCastOp(Op):
-    """Casts between types that are not converted yet."""
+    """Casts between types during a partial conversion."""
 
     __slots__ = ()
 

@@ -48,7 +48,7 @@ def _print_successor(printer: OpAsmPrinter, block: Block, values: Sequence[Value
 
 
 def _check_successor(op: Op, number: int, values: Sequence[Value]) -> None:
-    """Raises unless the values match the arguments of the successor."""
+    """Raises unless the values match the block arguments of a successor."""
     arguments = op.successors[number].arguments
     if len(arguments) != len(values):
         raise op.op_error(
@@ -65,7 +65,7 @@ def _merge_block(op: BranchOp, rewriter: Rewriter) -> bool:
     target, block = op.successors[0], op.parent
     if target is block or target.predecessors != [block]:
         return False
-    values = list(op.targets)
+    values = list(op.dest_operands)
     for argument, value in zip(target.arguments, values, strict=True):
         rewriter.replace_all_uses(argument, value)
     assert block is not None
@@ -77,12 +77,12 @@ def _merge_block(op: BranchOp, rewriter: Rewriter) -> bool:
 
 
 def _parse_branch(op_parser: OpAsmParser) -> None:
-    _parse_successor(op_parser, "targets")
+    _parse_successor(op_parser, "dest_operands")
 
 
 def _print_branch(op: BranchOp, printer: OpAsmPrinter) -> None:
     printer.write(" ")
-    _print_successor(printer, op.successors[0], op.targets)
+    _print_successor(printer, op.successors[0], op.dest_operands)
 
 
 @cf.op("br", PURE, TERMINATOR)
@@ -91,14 +91,14 @@ class BranchOp(Op):
 
     __slots__ = ()
 
-    targets = operands(ANY_TYPE)
+    dest_operands = operands(ANY_TYPE)
 
     assembly = assembly(Custom(_parse_branch, print=_print_branch), AttrDict())
-    successor_operands = ("targets",)
+    successor_operands = ("dest_operands",)
     canonicalizations = (Pattern(_merge_block),)
 
     def verify_in_context(self) -> None:
-        _check_successor(self, 0, self.targets)
+        _check_successor(self, 0, self.dest_operands)
 
 
 def _fold_constant_condition(op: ConditionalBranchOp, rewriter: Rewriter) -> bool:
@@ -107,20 +107,20 @@ def _fold_constant_condition(op: ConditionalBranchOp, rewriter: Rewriter) -> boo
     if not isinstance(condition, IntegerAttr):
         return False
     target = op.successors[0 if condition.value else 1]
-    values = op.true_targets if condition.value else op.false_targets
+    values = op.true_dest_operands if condition.value else op.false_dest_operands
     rewriter.create(BranchOp, values, before=op, location=op.location, successors=[target])
     rewriter.erase(op)
     return True
 
 
 def _parse_successors(op_parser: OpAsmParser) -> None:
-    for field in ("true_targets", "false_targets"):
+    for field in ("true_dest_operands", "false_dest_operands"):
         op_parser.expect(",")
         _parse_successor(op_parser, field)
 
 
 def _print_successors(op: ConditionalBranchOp, printer: OpAsmPrinter) -> None:
-    for block, values in zip(op.successors, (op.true_targets, op.false_targets), strict=True):
+    for block, values in zip(op.successors, (op.true_dest_operands, op.false_dest_operands), strict=True):
         printer.write(", ")
         _print_successor(printer, block, values)
 
@@ -132,8 +132,8 @@ class ConditionalBranchOp(Op):
     __slots__ = ()
 
     condition = operand(_BOOLEAN)
-    true_targets = operands(ANY_TYPE)
-    false_targets = operands(ANY_TYPE)
+    true_dest_operands = operands(ANY_TYPE)
+    false_dest_operands = operands(ANY_TYPE)
 
     assembly = assembly(
         Operand("condition"),
@@ -141,15 +141,16 @@ class ConditionalBranchOp(Op):
         Custom(_parse_successors, print=_print_successors),
         AttrDict(),
     )
-    successor_operands = ("true_targets", "false_targets")
+    successor_operands = ("true_dest_operands", "false_dest_operands")
     canonicalizations = (Pattern(_fold_constant_condition),)
 
     def verify_in_context(self) -> None:
-        _check_successor(self, 0, self.true_targets)
-        _check_successor(self, 1, self.false_targets)
+        _check_successor(self, 0, self.true_dest_operands)
+        _check_successor(self, 1, self.false_dest_operands)
 
 
 def _erase_if_true(op: AssertOp, rewriter: Rewriter) -> bool:
+    """Erases an assertion of a constant true condition."""
     condition = constant_value(op.condition.defining_op)
     if not isinstance(condition, IntegerAttr) or not condition.value:
         return False

@@ -59,8 +59,8 @@ _FUNCTION = TypeConstraint[FunctionType]("function type", lambda type: isinstanc
 class FuncOp(FunctionOpInterface):
     """A function: a name, a type, and a body unless it is a declaration.
 
-    Argument and result attributes are stored as one dictionary each, so that changing one of them costs
-    the same in a function of many arguments.
+    The attributes of each argument and each result are stored as a separate dictionary, so that changing
+    one takes constant time.
     """
 
     __slots__ = ("_explicit_lists", "argument_attributes", "result_attributes")
@@ -87,7 +87,7 @@ class FuncOp(FunctionOpInterface):
     result_attributes: list[DictAttr]
 
     def set_up(self) -> None:
-        # The lists of empty dictionaries that the program contains.
+        # Which of `arg_attrs` and `res_attrs` are present even if all their dictionaries are empty.
         self._explicit_lists: set[str] = set()
         self.set_mutable_attribute("arg_attrs", None)
         self.set_mutable_attribute("res_attrs", None)
@@ -111,8 +111,8 @@ class FuncOp(FunctionOpInterface):
         else:
             self.result_attributes = dictionaries
 
-    def set_attributes_of_one(self, name: str, index: int, attributes: DictAttr) -> None:
-        """Replaces the attributes of one argument (`arg_attrs`) or result, for the rewriter."""
+    def set_attributes_at(self, name: str, index: int, attributes: DictAttr) -> None:
+        """Replaces the attributes of the argument (`arg_attrs`) or result at an index, for the rewriter."""
         dictionaries = self.argument_attributes if name == "arg_attrs" else self.result_attributes
         dictionaries[index] = attributes
         self._explicit_lists.discard(name)
@@ -272,7 +272,7 @@ class CallIndirectOp(Op):
 
 @func.op("constant", CONSTANT_LIKE, PURE)
 class ConstantOp(Op):
-    """A function as a value."""
+    """A reference to a function, as a value."""
 
     __slots__ = ()
 

@@ -38,7 +38,7 @@ _TENSOR = TypeConstraint[RankedTensor](
 
 @linalg.op("yield", PURE, TERMINATOR)
 class YieldOp(Op):
-    """Terminates a region and returns the element of the result."""
+    """Terminates the region and yields one element of the result."""
 
     __slots__ = ()
 
@@ -107,7 +107,7 @@ class NamedOp(Op):
 
 
 def make_body(types: list[Type], build_result: Callable[[Block, list[Value]], Value]) -> Region:
-    """A region with an argument per operand element, which yields the value that `build_result` builds."""
+    """A region with one argument per operand, of its element type; yields the value from `build_result`."""
     region = Region()
     block = region.add_block()
     arguments: list[Value] = [block.add_argument(element_of(type), UNKNOWN) for type in types]

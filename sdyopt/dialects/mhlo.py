@@ -82,7 +82,7 @@ class RaggedDotOp(Op):
         check_ragged_dot(signature, dims.dimensions, signature[RaggedDotOp.precision_config])
 
 
-# --- Text -----------------------------------------------------------------------------------------
+# --- Assembly -------------------------------------------------------------------------------------
 
 
 @mhlo.attribute("dot")

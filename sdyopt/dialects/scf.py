@@ -27,7 +27,7 @@ _BOOLEAN = TypeConstraint[Type]("1-bit signless integer", lambda type: type is I
 
 @scf.op("yield", PURE, TERMINATOR)
 class YieldOp(Op):
-    """Terminates a region and returns its values."""
+    """Terminates a region and yields its results."""
 
     __slots__ = ()
 
@@ -73,7 +73,7 @@ def _print_if(op: IfOp, printer: OpAsmPrinter) -> None:
 
 @scf.op("if", RECURSIVE_EFFECTS, NO_TERMINATOR)
 class IfOp(Op):
-    """Executes one of two regions, and returns what it yields."""
+    """Executes one of two regions and returns the values that it yields."""
 
     __slots__ = ()
 

@@ -19,7 +19,7 @@ class FunctionOpInterface(Op):
     argument_attributes: list[DictAttr]
     result_attributes: list[DictAttr]
 
-    def set_attributes_of_one(self, name: str, index: int, attributes: DictAttr) -> None:
+    def set_attributes_at(self, name: str, index: int, attributes: DictAttr) -> None:
         """Sets the attributes of an argument (`arg_attrs`) or result (`res_attrs`)."""
         raise NotImplementedError
 

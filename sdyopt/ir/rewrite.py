@@ -380,7 +380,7 @@ class Rewriter:
         old = (op.argument_attributes if kind == "arg_attrs" else op.result_attributes)[index]
         new = old.without(name) if value is None else old.with_entry(name, value)
         if new is not old:
-            op.set_attributes_of_one(kind, index, new)
+            op.set_attributes_at(kind, index, new)
             self._attributes_changed(op)
 
     def _blocks_changed(self, region: Region) -> None:

@@ -14,7 +14,7 @@ from sdyopt.dialects.tensor.slices import (
     ExtractSliceOp,
     InsertSliceOp,
     Mixed,
-    slice_parts,
+    operands_and_attributes,
     with_segments,
 )
 from sdyopt.ir.elements_attributes import DenseArray
@@ -49,7 +49,7 @@ def reshard_halos(
     target_offsets: Mixed = [target.halo_of(dimension)[0] for dimension in range(rank)]
     sizes, strides = list[Value | int](core), list[Value | int]([1] * rank)
     core_type = RankedTensor(tuple(core), global_type.element, global_type.encoding)
-    _, extract_attributes = slice_parts(source_offsets, sizes, strides)
+    _, extract_attributes = operands_and_attributes(source_offsets, sizes, strides)
     if not target.halo_sizes:
         extracted = rewriter.create(
             ExtractSliceOp,
@@ -69,7 +69,7 @@ def reshard_halos(
         location=location,
         **insertion_point,
     )
-    _, insert_attributes = slice_parts(target_offsets, sizes, strides)
+    _, insert_attributes = operands_and_attributes(target_offsets, sizes, strides)
     inserted = rewriter.create(
         InsertSliceOp,
         [extracted.results[0], empty.results[0]],

@@ -8,9 +8,9 @@ from typing import Self
 from sdyopt.dialects.mesh.axes import Axes, axes_attribute
 from sdyopt.dialects.mesh.collective_base import (
     Collective,
-    gather_dimension,
+    gathered_size,
     indivisible_dimension_error,
-    shard_dimension,
+    shard_size,
 )
 from sdyopt.dialects.mesh.collectives import AllGatherOp, AllReduceOp, AllSliceOp, AllToAllOp
 from sdyopt.dialects.mesh.dialect_version import op_class_in
@@ -160,8 +160,8 @@ class MoveLastAxis(ReshardingStep):
         builder.sharding = self.result(builder.sharding)
         builder.local_type()
         shape = list(builder.shard_type.shape)
-        shape[self.source] = gather_dimension(shape[self.source], count)
-        shape[self.target] = shard_dimension(shape[self.target], count)
+        shape[self.source] = gathered_size(shape[self.source], count)
+        shape[self.target] = shard_size(shape[self.target], count)
         builder.create(
             AllToAllOp,
             _with_shape(builder.shard_type, shape),
@@ -194,7 +194,7 @@ class SplitLastAxis(ReshardingStep):
     def apply(self, builder: ReshardingBuilder) -> None:
         shape, count = list(builder.shard_type.shape), builder.mesh_shape[self.axis]
         size = shape[self.dimension]
-        shape[self.dimension] = shard_dimension(size, count)
+        shape[self.dimension] = shard_size(size, count)
         if shape[self.dimension] == DYNAMIC and DYNAMIC not in (size, count):
             raise indivisible_dimension_error(builder.op, size, count, self.dimension)
         builder.sharding = self.result(builder.sharding)
@@ -229,7 +229,7 @@ class UnsplitLastAxis(ReshardingStep):
     def apply(self, builder: ReshardingBuilder) -> None:
         axis = builder.sharding.axes_of(self.dimension)[-1]
         shape = list(builder.shard_type.shape)
-        shape[self.dimension] = gather_dimension(shape[self.dimension], builder.mesh_shape[axis])
+        shape[self.dimension] = gathered_size(shape[self.dimension], builder.mesh_shape[axis])
         builder.sharding = self.result(builder.sharding)
         builder.create(
             AllGatherOp,

@@ -52,7 +52,7 @@ class AffineApply(Op):
 
 @dataclass(frozen=True)
 class AppliedMap:
-    """A map of one result, and its operands: dimensions first, then symbols."""
+    """A map with one result, and its operands: dimensions first, then symbols."""
 
     map: AffineMapAttr
     operands: tuple[Value, ...]
@@ -69,7 +69,7 @@ def substitute(expression: AffineExpr, replace: Callable[[AffineExpr], AffineExp
 
 
 def fold_operands(map: AffineMapAttr, constants: Sequence[int | None]) -> list[AffineExpr]:
-    """The results of a map with its constant operands folded; None for operands that are not constant."""
+    """The results of a map with constant operands folded. `constants` has None for the other operands."""
 
     def fold(expression: AffineExpr) -> AffineExpr:
         assert isinstance(expression, AffineDim | AffineSymbol)
@@ -81,7 +81,10 @@ def fold_operands(map: AffineMapAttr, constants: Sequence[int | None]) -> list[A
 
 
 def is_symbol(value: Value) -> bool:
-    """Whether a value is a valid symbol: defined at the top level of an affine scope, or constant."""
+    """Whether a value is a valid symbol.
+
+    It is defined at the top level of an affine scope, constant, or an affine.apply of symbols.
+    """
     if isinstance(value, BlockArgument):
         owner = value.owner.parent_op
         return owner is not None and AFFINE_SCOPE in owner.traits
@@ -95,7 +98,7 @@ def is_symbol(value: Value) -> bool:
 
 
 def canonicalize(applied: AppliedMap) -> AppliedMap:
-    """Composes a map with those of its operands, folds constants, and numbers the used operands anew."""
+    """Composes a map with those of its operands, folds constants, and renumbers the used operands."""
     while (composed := _compose(applied)) is not None:
         applied = composed
     map, operands = applied.map, applied.operands
@@ -118,7 +121,7 @@ def canonicalize(applied: AppliedMap) -> AppliedMap:
             if value not in dims:
                 dims.append(value)
             replacements[old] = AffineDim(dims.index(value))
-    # Operands that were symbols precede those that were dimensions.
+    # Operands that were symbols already precede those that were dimensions.
     order = _symbols_first(map, operands, symbols, used)
     renumbered = {AffineSymbol(old): AffineSymbol(order.index(value)) for old, value in enumerate(symbols)}
     replacements = {old: renumbered.get(new, new) for old, new in replacements.items()}  # type: ignore[call-overload]
@@ -149,7 +152,7 @@ def _used(expression: AffineExpr) -> set[AffineExpr]:
 
 
 def _compose(applied: AppliedMap) -> AppliedMap | None:
-    """Substitutes the maps of operands; None if no operand is an affine.apply."""
+    """Substitutes the maps of affine.apply operands; None if no affine.apply defines an operand."""
     map, operands = applied.map, applied.operands
     if not any(_applied_map(value) for value in operands):
         return None
@@ -170,7 +173,7 @@ def _compose(applied: AppliedMap) -> AppliedMap | None:
     for old, inner_map in inner:
         renumbered: dict[AffineExpr, AffineExpr] = {}
         for kind, position, value in _operands_of(inner_map.map, inner_map.operands):
-            # A symbol is replaced by an expression of symbols.
+            # The operands of a map that replaces a symbol are all symbols.
             if kind is AffineDim and isinstance(old, AffineDim):
                 renumbered[kind(position)] = AffineDim(len(dims))
                 dims.append(value)

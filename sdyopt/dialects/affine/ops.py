@@ -132,7 +132,7 @@ def _write_into(out: Template, signature: OpSignature, attributes: DictAttr) -> 
 
 @affine.op("delinearize_index", PURE)
 class DelinearizeIndexOp(Op):
-    """The multi-index of a row-major linear index, in a grid with the sizes of the basis."""
+    """The multi-index of a row-major linear index, in a grid whose sizes are the basis."""
 
     __slots__ = ()
 

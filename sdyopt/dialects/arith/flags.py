@@ -16,7 +16,7 @@ from sdyopt.ir.op_signature import OpSignature
 
 
 class Flags(Attribute):
-    """A set of flags as bits, which the subclass names."""
+    """A bit set of flags; the subclass names the bits."""
 
     bits: int = 0
 
@@ -25,7 +25,7 @@ class Flags(Attribute):
     cpp_type: ClassVar[str]
     cpp_parameter: ClassVar[str]
     separator: ClassVar[str]
-    # In the order in which they are printed; a keyword for all flags together comes last.
+    # In printing order; a keyword for all flags together comes last.
     keywords: ClassVar[dict[str, int]]
 
     @property
@@ -43,7 +43,7 @@ class Flags(Attribute):
 
 
 class FastMath(Flags):
-    """What floating-point arithmetic may assume or ignore."""
+    """What the compiler may assume about floating-point operands, and what it may ignore."""
 
     mnemonic = "fastmath"
     cpp_type = "::mlir::arith::FastMathFlags"
@@ -63,7 +63,7 @@ class FastMath(Flags):
 
 
 class Overflow(Flags):
-    """The senses in which an integer operation does not overflow: signed, unsigned."""
+    """Whether an integer operation cannot overflow as signed (`nsw`) or as unsigned (`nuw`)."""
 
     mnemonic = "overflow"
     cpp_type = "::mlir::arith::IntegerOverflowFlags"

@@ -1,4 +1,4 @@
-"""Floating-point arithmetic: addf, subf, mulf, negf, and the minima and maxima."""
+"""Floating-point arithmetic: addf, subf, mulf, negf, and the min and max operations."""
 
 from __future__ import annotations
 

@@ -18,25 +18,25 @@ Constants = Sequence[Attribute | None]
 # What `Op.fold` returns.
 FoldResult = Sequence[Value | Attribute] | None
 
-# The result for one element of each operand; None if it is undefined.
-OnIntegers = Callable[..., int | None]
-OnFloats = Callable[..., float | None]
+# Computes an element of the result from one element of each operand; None if it is undefined.
+IntegerFunction = Callable[..., int | None]
+FloatFunction = Callable[..., float | None]
 
 # Formats for which rounding a double result a second time gives the correctly rounded result.
-_SMALL_FORMATS = frozenset({"bf16", "f16", "f32", "f64", "tf32"})
+_FORMATS_FOLDED_AS_DOUBLES = frozenset({"bf16", "f16", "f32", "f64", "tf32"})
 
 
 def fold_integers(
-    constants: Constants, compute: OnIntegers, result_element: Type | None = None
+    constants: Constants, compute: IntegerFunction, result_element: Type | None = None
 ) -> Attribute | None:
     """Applies `compute` to signed integers, with wraparound; None unless all operands are constant."""
     return _fold(constants, compute, result_element)
 
 
-def fold_floats(constants: Constants, compute: OnFloats) -> Attribute | None:
-    """Applies `compute` to floating-point numbers as doubles; None unless all operands are constant."""
+def fold_floats(constants: Constants, compute: FloatFunction) -> Attribute | None:
+    """Applies `compute` to floats, converted to doubles; None unless all operands are constant."""
 
-    def on_bits(format: FloatFormat) -> OnIntegers:
+    def on_bits(format: FloatFormat) -> IntegerFunction:
         def compute_bits(*bits: int) -> int | None:
             value = compute(*[decode_to_double(b, format) for b in bits])
             return None if value is None else encode(value, format)
@@ -45,12 +45,12 @@ def fold_floats(constants: Constants, compute: OnFloats) -> Attribute | None:
 
     first = constants[0]
     type = element_type(first)
-    if not isinstance(type, FloatType) or type.name not in _SMALL_FORMATS:
+    if not isinstance(type, FloatType) or type.name not in _FORMATS_FOLDED_AS_DOUBLES:
         return None
     return _fold(constants, on_bits(type.format), None)
 
 
-def _fold(constants: Constants, compute: OnIntegers, result_element: Type | None) -> Attribute | None:
+def _fold(constants: Constants, compute: IntegerFunction, result_element: Type | None) -> Attribute | None:
     if all(isinstance(c, IntegerAttr | FloatAttr) for c in constants):
         numbers = [c.value if isinstance(c, IntegerAttr) else c.bits for c in constants]  # type: ignore[union-attr]
         value = compute(*numbers)
@@ -70,7 +70,7 @@ def _fold(constants: Constants, compute: OnIntegers, result_element: Type | None
     return dense(with_element(shape, element), data)
 
 
-def _compute_elements(tensors: list[DenseElements], compute: OnIntegers) -> list[int] | None:
+def _compute_elements(tensors: list[DenseElements], compute: IntegerFunction) -> list[int] | None:
     if all(tensor.is_splat for tensor in tensors):
         operands = [elements(tensor)[:1] for tensor in tensors]
     else:
@@ -98,12 +98,12 @@ def element_type(constant: Attribute | None) -> Type | None:
 
 
 def scalar(value: int, type: Type) -> Attribute:
-    """The attribute of an integer, or of a floating-point number given by its bits."""
+    """The attribute of an integer, or of the floating-point number with these bits."""
     return FloatAttr(value, type) if isinstance(type, FloatType) else integer(value, type)
 
 
 def splat_of(constant: Attribute | None) -> int | None:
-    """The number, or its bits, that all elements of a constant equal; None if they differ."""
+    """The value of all elements of a constant, floats as bits; None if the elements differ."""
     if isinstance(constant, IntegerAttr):
         return constant.value
     if isinstance(constant, FloatAttr):
@@ -114,7 +114,7 @@ def splat_of(constant: Attribute | None) -> int | None:
 
 
 def float_of(constant: Attribute | None) -> float | None:
-    """The floating-point number that all elements of a constant equal; None if they differ."""
+    """The value of all elements of a float constant, as a double; None if the elements differ."""
     bits, type = splat_of(constant), element_type(constant)
     if bits is None or not isinstance(type, FloatType):
         return None

@@ -1,4 +1,4 @@
-"""Integer arithmetic: addi, muli, divui, remui, and the minima and maxima."""
+"""Integer arithmetic: addi, muli, divui, remui, and the min and max operations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from sdyopt.ir.traits import COMMUTATIVE, PURE
 from sdyopt.ir.types import IndexType, IntegerType, Type
 
 
-class Binary(Op):
+class IntegerBinary(Op):
     """Base of the binary operations on integers."""
 
     __slots__ = ()
@@ -74,7 +74,7 @@ def _reassociate_constants(compute: Callable[[int, int], int]) -> Pattern:
     return Pattern(rewrite)
 
 
-class Overflowing(Binary):
+class IntegerBinaryWithOverflow(IntegerBinary):
     """Base of the operations with overflow flags."""
 
     __slots__ = ()
@@ -93,7 +93,7 @@ class Overflowing(Binary):
 
 
 @arith.op("addi", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
-class AddIOp(Overflowing):
+class AddIOp(IntegerBinaryWithOverflow):
     """The sum of two integers, with wraparound."""
 
     __slots__ = ()
@@ -108,7 +108,7 @@ class AddIOp(Overflowing):
 
 
 @arith.op("muli", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
-class MulIOp(Overflowing):
+class MulIOp(IntegerBinaryWithOverflow):
     """The product of two integers, with wraparound."""
 
     __slots__ = ()
@@ -131,7 +131,7 @@ def _is_one(value: int, constant: Attribute | None) -> bool:
 
 
 @arith.op("divui", PURE, SAME_TYPE, ELEMENTWISE)
-class DivUIOp(Binary):
+class DivUIOp(IntegerBinary):
     """The quotient of two unsigned integers."""
 
     __slots__ = ()
@@ -151,7 +151,7 @@ class DivUIOp(Binary):
 
 
 @arith.op("remui", PURE, SAME_TYPE, ELEMENTWISE)
-class RemUIOp(Binary):
+class RemUIOp(IntegerBinary):
     """The remainder of two unsigned integers."""
 
     __slots__ = ()
@@ -176,8 +176,8 @@ def _divide(constants: Constants, compute: Callable[[int, int], int]) -> Attribu
     return fold_integers(constants, checked)
 
 
-class _MinMaxOp(Binary):
-    """Base of the minima and maxima: one end of the value range is absorbing, the other end neutral."""
+class _MinMaxOp(IntegerBinary):
+    """Base of the min and max operations: one end of the value range is absorbing, the other neutral."""
 
     __slots__ = ()
 

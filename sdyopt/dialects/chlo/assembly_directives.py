@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from sdyopt.asm.format.assembly_format import FormatElement, TypeOf
-from sdyopt.asm.format.print_template import Template
+from sdyopt.asm.format.assembly_format import TypeOf
 from sdyopt.asm.parser.op_parser import OpAsmParser
-from sdyopt.ir.attribute import DictAttr
-from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import RankedTensor, UnrankedTensor
 
 
@@ -19,13 +16,3 @@ class AnyTensorTypeOf(TypeOf):
         (type,) = op_parser.types[self.field]
         if not isinstance(type, RankedTensor | UnrankedTensor):
             raise op_parser.error("invalid kind of type specified", offset)
-
-
-class ResultTypes(FormatElement):
-    """The types of all results, of any number and kind."""
-
-    def parse(self, op_parser: OpAsmParser) -> None:
-        op_parser.result_types = op_parser.comma_list(op_parser.type)
-
-    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-        out.types(signature.result_types)

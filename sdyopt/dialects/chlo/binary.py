@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.asm.format.assembly_format import AttrDict, Operand, assembly
-from sdyopt.dialects.chlo.assembly_directives import AnyTensorTypeOf, ResultTypes
+from sdyopt.dialects.chlo.assembly_directives import AnyTensorTypeOf
 from sdyopt.dialects.chlo.dialect import chlo
 from sdyopt.dialects.chlo.types import ANY_FLOAT_TENSOR
-from sdyopt.dialects.stablehlo.assembly_directives import TensorTypeOf
+from sdyopt.dialects.stablehlo.assembly_directives import AllResultTypes, TensorTypeOf
 from sdyopt.dialects.stablehlo.traits import COMPATIBLE_TYPES, INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.type_compatibility import most_specific_type
 from sdyopt.dialects.stablehlo.types import INT_TENSOR
@@ -19,11 +19,11 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import COMMUTATIVE, PURE
 from sdyopt.ir.types import Type
 
-_SAME = (PURE, INFERS_COMPATIBLE_TYPES, COMPATIBLE_TYPES)
+_COMPATIBLE = (PURE, INFERS_COMPATIBLE_TYPES, COMPATIBLE_TYPES)
 
 
 class BinaryOp(Op):
-    """Base of the binary operations on operands of one type."""
+    """Base of binary operations whose operands and result have compatible types."""
 
     __slots__ = ()
 
@@ -32,7 +32,7 @@ class BinaryOp(Op):
         return [most_specific_type(signature, signature.operand_types)]
 
 
-@chlo.op("next_after", *_SAME)
+@chlo.op("next_after", *_COMPATIBLE)
 class NextAfterOp(BinaryOp):
     """The next representable number after x towards y."""
 
@@ -44,11 +44,11 @@ class NextAfterOp(BinaryOp):
 
     assembly = assembly(
         *(Operand("x"), ",", Operand("y"), AttrDict()),
-        *(":", AnyTensorTypeOf("x"), ",", AnyTensorTypeOf("y"), "->", ResultTypes()),
+        *(":", AnyTensorTypeOf("x"), ",", AnyTensorTypeOf("y"), "->", AllResultTypes()),
     )
 
 
-@chlo.op("polygamma", *_SAME)
+@chlo.op("polygamma", *_COMPATIBLE)
 class PolygammaOp(BinaryOp):
     """The n-th derivative of digamma."""
 
@@ -60,11 +60,11 @@ class PolygammaOp(BinaryOp):
 
     assembly = assembly(
         *(Operand("n"), ",", Operand("x"), AttrDict()),
-        *(":", AnyTensorTypeOf("n"), ",", AnyTensorTypeOf("x"), "->", ResultTypes()),
+        *(":", AnyTensorTypeOf("n"), ",", AnyTensorTypeOf("x"), "->", AllResultTypes()),
     )
 
 
-@chlo.op("zeta", *_SAME)
+@chlo.op("zeta", *_COMPATIBLE)
 class ZetaOp(BinaryOp):
     """The Hurwitz zeta function."""
 
@@ -76,11 +76,11 @@ class ZetaOp(BinaryOp):
 
     assembly = assembly(
         *(Operand("x"), ",", Operand("q"), AttrDict()),
-        *(":", AnyTensorTypeOf("x"), ",", AnyTensorTypeOf("q"), "->", ResultTypes()),
+        *(":", AnyTensorTypeOf("x"), ",", AnyTensorTypeOf("q"), "->", AllResultTypes()),
     )
 
 
-@chlo.op("mulhi", COMMUTATIVE, *_SAME)
+@chlo.op("mulhi", COMMUTATIVE, *_COMPATIBLE)
 class MulhiOp(BinaryOp):
     """The upper half of the bits of an integer product."""
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sdyopt.asm.format.assembly_format import AttrDict, Operand, assembly
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
-from sdyopt.dialects.chlo.assembly_directives import AnyTensorTypeOf, ResultTypes
+from sdyopt.dialects.chlo.assembly_directives import AnyTensorTypeOf
 from sdyopt.dialects.chlo.broadcast_shapes import broadcast_along, broadcast_mismatch, broadcast_type
 from sdyopt.dialects.chlo.dialect import chlo
 from sdyopt.dialects.chlo.types import (
@@ -14,6 +14,7 @@ from sdyopt.dialects.chlo.types import (
     ANY_FLOAT_TENSOR,
     ANY_PRED_OR_INT_TENSOR,
 )
+from sdyopt.dialects.stablehlo.assembly_directives import AllResultTypes
 from sdyopt.dialects.stablehlo.traits import (
     BROADCASTING_ELEMENTWISE,
     COMPATIBLE_ELEMENT_TYPES,
@@ -30,10 +31,10 @@ from sdyopt.ir.shape_traits import SAME_ELEMENT_TYPE
 from sdyopt.ir.traits import COMMUTATIVE, PURE
 from sdyopt.ir.types import ComplexType, Type, element_of
 
-_BROADCASTS = (BROADCASTING_ELEMENTWISE, INFERS_COMPATIBLE_TYPES)
-_SAME = (PURE, SAME_ELEMENT_TYPE, *_BROADCASTS)
-_COMMUTATIVE = (COMMUTATIVE, PURE, COMPATIBLE_ELEMENT_TYPES, *_BROADCASTS)
-_BITWISE = (COMMUTATIVE, PURE, *_BROADCASTS)
+_BROADCASTING = (BROADCASTING_ELEMENTWISE, INFERS_COMPATIBLE_TYPES)
+_SAME_ELEMENT_TYPE = (PURE, SAME_ELEMENT_TYPE, *_BROADCASTING)
+_COMMUTATIVE = (COMMUTATIVE, PURE, COMPATIBLE_ELEMENT_TYPES, *_BROADCASTING)
+_BITWISE = (COMMUTATIVE, PURE, *_BROADCASTING)
 
 
 class BroadcastOp(Op):
@@ -67,7 +68,7 @@ class BinaryOp(BroadcastOp):
 
     assembly = assembly(
         *(Operand("lhs"), ",", Operand("rhs"), AttrDict(), ":"),
-        *("(", AnyTensorTypeOf("lhs"), ",", AnyTensorTypeOf("rhs"), ")", "->", ResultTypes()),
+        *("(", AnyTensorTypeOf("lhs"), ",", AnyTensorTypeOf("rhs"), ")", "->", AllResultTypes()),
     )
 
     @staticmethod
@@ -96,7 +97,7 @@ class BitwiseOp(BinaryOp):
 
 
 def infer_broadcast(signature: OpSignature, element: Type) -> Type:
-    """The result type of a `BinaryOp`, with the given element type; raises on different element types."""
+    """The result type of a `BinaryOp`, with this element type; raises if lhs and rhs have different ones."""
     lhs, rhs = signature[BinaryOp.lhs], signature[BinaryOp.rhs]
     if not are_compatible_elements(lhs, rhs):
         raise signature.located_error("mismatched operand types")
@@ -116,14 +117,14 @@ class BroadcastAddOp(BinaryOp):
     __slots__ = ()
 
 
-@chlo.op("broadcast_atan2", *_SAME)
+@chlo.op("broadcast_atan2", *_SAME_ELEMENT_TYPE)
 class BroadcastAtan2Op(BinaryOp):
     """atan2(lhs, rhs)."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_divide", *_SAME)
+@chlo.op("broadcast_divide", *_SAME_ELEMENT_TYPE)
 class BroadcastDivOp(BinaryOp):
     """lhs / rhs."""
 
@@ -144,77 +145,77 @@ class BroadcastMinOp(BinaryOp):
     __slots__ = ()
 
 
-@chlo.op("broadcast_multiply", COMMUTATIVE, *_SAME)
+@chlo.op("broadcast_multiply", COMMUTATIVE, *_SAME_ELEMENT_TYPE)
 class BroadcastMulOp(BinaryOp):
     """lhs * rhs."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_next_after", *_SAME)
+@chlo.op("broadcast_next_after", *_SAME_ELEMENT_TYPE)
 class BroadcastNextAfterOp(BinaryOp):
     """The next representable number after lhs towards rhs."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_polygamma", *_SAME)
+@chlo.op("broadcast_polygamma", *_SAME_ELEMENT_TYPE)
 class BroadcastPolygammaOp(BinaryOp):
     """The lhs-th derivative of digamma."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_power", *_SAME)
+@chlo.op("broadcast_power", *_SAME_ELEMENT_TYPE)
 class BroadcastPowOp(BinaryOp):
     """lhs to the power of rhs."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_remainder", *_SAME)
+@chlo.op("broadcast_remainder", *_SAME_ELEMENT_TYPE)
 class BroadcastRemOp(BinaryOp):
     """The remainder of lhs / rhs."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_shift_left", *_SAME)
+@chlo.op("broadcast_shift_left", *_SAME_ELEMENT_TYPE)
 class BroadcastShiftLeftOp(BinaryOp):
     """lhs shifted left by rhs bits."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_shift_right_arithmetic", *_SAME)
+@chlo.op("broadcast_shift_right_arithmetic", *_SAME_ELEMENT_TYPE)
 class BroadcastShiftRightArithmeticOp(BinaryOp):
     """lhs shifted right by rhs bits, filling with the sign bit."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_shift_right_logical", *_SAME)
+@chlo.op("broadcast_shift_right_logical", *_SAME_ELEMENT_TYPE)
 class BroadcastShiftRightLogicalOp(BinaryOp):
     """lhs shifted right by rhs bits, filling with zeros."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_subtract", *_SAME)
+@chlo.op("broadcast_subtract", *_SAME_ELEMENT_TYPE)
 class BroadcastSubOp(BinaryOp):
     """lhs - rhs."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_zeta", *_SAME)
+@chlo.op("broadcast_zeta", *_SAME_ELEMENT_TYPE)
 class BroadcastZetaOp(FloatOp):
     """The Hurwitz zeta function."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_complex", PURE, *_BROADCASTS)
+@chlo.op("broadcast_complex", PURE, *_BROADCASTING)
 class BroadcastComplexOp(FloatOp):
     """The complex number with real part lhs and imaginary part rhs."""
 

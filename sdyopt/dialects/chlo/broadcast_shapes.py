@@ -43,7 +43,7 @@ def broadcast_type(types: Sequence[Type], element: Type) -> Type:
 
 
 def broadcast_mismatch(types: Sequence[Type]) -> Mismatch | None:
-    """The incompatible operand; None if all are compatible, or one has neither static sizes nor bounds."""
+    """The incompatible operand; None if all are compatible, or one is unranked or dynamic without bounds."""
     ranked = [type for type in types if isinstance(type, RankedTensor)]
     if len(ranked) != len(types) or not _are_static_or_bounded(ranked):
         return None
@@ -52,7 +52,10 @@ def broadcast_mismatch(types: Sequence[Type]) -> Mismatch | None:
 
 
 def broadcast_along(lhs: Type, rhs: Type, element: Type, dimensions: Sequence[int]) -> Type:
-    """The type of two operands; `dimensions` are those of the larger that the smaller one maps to."""
+    """The type that two operands are broadcast to along `broadcast_dimensions`.
+
+    `dimensions` maps the dimensions of the smaller operand to those of the larger one.
+    """
     if not isinstance(lhs, RankedTensor) or not isinstance(rhs, RankedTensor):
         return UnrankedTensor(element)
     large, small = (lhs, rhs) if lhs.rank > rhs.rank else (rhs, lhs)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.asm.format.assembly_format import AttrDict, Operand, assembly
-from sdyopt.dialects.chlo.assembly_directives import AnyTensorTypeOf, ResultTypes
+from sdyopt.dialects.chlo.assembly_directives import AnyTensorTypeOf
 from sdyopt.dialects.chlo.broadcast import BinaryOp, BroadcastOp, infer_broadcast
 from sdyopt.dialects.chlo.broadcast_shapes import broadcast_type
 from sdyopt.dialects.chlo.dialect import chlo
 from sdyopt.dialects.chlo.types import ANY_PRED_TENSOR
-from sdyopt.dialects.stablehlo.assembly_directives import TensorTypeOf
+from sdyopt.dialects.stablehlo.assembly_directives import AllResultTypes, TensorTypeOf
 from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.dialects.stablehlo.traits import (
     BROADCASTING_ELEMENTWISE,
@@ -28,12 +28,12 @@ from sdyopt.ir.types import I1, Type, element_of
 
 @enumeration(chlo, "comparison_direction", "EQ", "NE", "GE", "GT", "LE", "LT")
 class ComparisonDirection(EnumAttr):
-    """The comparison of two numbers."""
+    """The comparison operator."""
 
 
 @enumeration(chlo, "comparison_type", "NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")
 class ComparisonType(EnumAttr):
-    """The number representation that a comparison assumes."""
+    """How elements are compared: signed or unsigned integers, floats in IEEE or total order."""
 
 
 @chlo.op("broadcast_compare", PURE, BROADCASTING_ELEMENTWISE, INFERS_COMPATIBLE_TYPES)
@@ -75,7 +75,7 @@ class BroadcastSelectOp(BroadcastOp):
     assembly = assembly(
         *(Operand("pred"), ",", Operand("on_true"), ",", Operand("on_false"), AttrDict(), ":"),
         *("(", TensorTypeOf("pred"), ",", AnyTensorTypeOf("on_true"), ",", AnyTensorTypeOf("on_false"), ")"),
-        *("->", ResultTypes()),
+        *("->", AllResultTypes()),
     )
 
     @staticmethod

@@ -23,7 +23,7 @@ from sdyopt.ir.traits import CONSTANT_LIKE, PURE
 from sdyopt.ir.types import RankedTensor, Type, UnrankedTensor, element_of, tensor
 from sdyopt.ir.value import LazyLocation
 
-# Attributes that have a type. Only those of numbers match the element type of a tensor.
+# Attributes that have a type. Only numbers pass verification: their types can be element types.
 _TYPED: AttrKind[IntegerAttr | FloatAttr] = AttrKind(
     "TypedAttr instance",
     lambda a: isinstance(a, IntegerAttr | FloatAttr | StringAttr) or ELEMENTS_ATTR.accepts(a),

@@ -33,7 +33,7 @@ from sdyopt.ir.value import BlockArgument
 _INFERS_SHAPES = InfersTypes(
     "infer-shapes", accepts=lambda inferred, actual: are_compatible_shapes([inferred, actual])
 )
-_PRINTED = ("dimension", OPERAND_SEGMENTS, RESULT_SEGMENTS)
+_ELIDED = ("dimension", OPERAND_SEGMENTS, RESULT_SEGMENTS)
 
 
 def _parse(op_parser: OpAsmParser) -> None:
@@ -67,7 +67,7 @@ def _print(op: ScanOp, printer: OpAsmPrinter) -> None:
     printer.write(f"({printer.name_list(op.inputs)}) inits ({printer.name_list(op.inits)}) ")
     printer.write(f"dimension={op.dimension} ")
     # Unlike declarative formats, this one prints default values.
-    entries = [entry for entry in op.signature.attributes if entry[0] not in _PRINTED]
+    entries = [entry for entry in op.signature.attributes if entry[0] not in _ELIDED]
     printer.dictionary(dictionary([*entries, *op.attributes]), with_keyword=True)
     printer.write(" ")
     printer.region(op.body, print_arguments=True)
@@ -90,7 +90,7 @@ class ScanOp(RegionOp):
     carries = op_fields.results(ANY_TENSOR)
     body = op_fields.region(ONE_BLOCK)
 
-    assembly = assembly(Custom(_parse, print=_print, elides=_PRINTED))
+    assembly = assembly(Custom(_parse, print=_print, elides=_ELIDED))
 
     def name_arguments(self, region: Region) -> list[tuple[BlockArgument, str]]:
         arguments = region.blocks[0].arguments if region.blocks else []

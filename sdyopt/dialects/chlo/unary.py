@@ -23,9 +23,9 @@ from sdyopt.ir.shape_traits import ELEMENTWISE, SAME_SHAPE
 from sdyopt.ir.traits import PURE
 from sdyopt.ir.types import I1, RankedTensor, Type, UnrankedTensor
 
-_MAPS = (PURE, ELEMENTWISE, SAME_SHAPE)
-_SAME = (INFERS_COMPATIBLE_TYPES, COMPATIBLE_TYPES, *_MAPS)
-_PREDICATE = (INFERS_COMPATIBLE_TYPES, *_MAPS)
+_ELEMENTWISE = (PURE, ELEMENTWISE, SAME_SHAPE)
+_COMPATIBLE = (INFERS_COMPATIBLE_TYPES, COMPATIBLE_TYPES, *_ELEMENTWISE)
+_PREDICATE = (INFERS_COMPATIBLE_TYPES, *_ELEMENTWISE)
 
 
 class UnaryOp(Op):
@@ -79,7 +79,7 @@ class PredicateOp(UnaryOp):
 # --- Floats and complex numbers ---------------------------------------------------------------
 
 
-@chlo.op("_asin_acos_kernel", *_SAME)
+@chlo.op("_asin_acos_kernel", *_COMPATIBLE)
 class AsinAcosKernelOp(UnaryOp):
     """The intermediate result that complex asin and acos share."""
 
@@ -89,84 +89,84 @@ class AsinAcosKernelOp(UnaryOp):
     result = op_fields.result(ANY_COMPLEX_TENSOR)
 
 
-@chlo.op("acos", *_SAME)
+@chlo.op("acos", *_COMPATIBLE)
 class AcosOp(FloatOrComplexOp):
     """acos(x)."""
 
     __slots__ = ()
 
 
-@chlo.op("acosh", *_SAME)
+@chlo.op("acosh", *_COMPATIBLE)
 class AcoshOp(FloatOrComplexOp):
     """acosh(x)."""
 
     __slots__ = ()
 
 
-@chlo.op("asin", *_SAME)
+@chlo.op("asin", *_COMPATIBLE)
 class AsinOp(FloatOrComplexOp):
     """asin(x)."""
 
     __slots__ = ()
 
 
-@chlo.op("asinh", *_SAME)
+@chlo.op("asinh", *_COMPATIBLE)
 class AsinhOp(FloatOrComplexOp):
     """asinh(x)."""
 
     __slots__ = ()
 
 
-@chlo.op("atan", *_SAME)
+@chlo.op("atan", *_COMPATIBLE)
 class AtanOp(FloatOrComplexOp):
     """atan(x)."""
 
     __slots__ = ()
 
 
-@chlo.op("atanh", *_SAME)
+@chlo.op("atanh", *_COMPATIBLE)
 class AtanhOp(FloatOrComplexOp):
     """atanh(x)."""
 
     __slots__ = ()
 
 
-@chlo.op("bessel_i1e", *_SAME)
+@chlo.op("bessel_i1e", *_COMPATIBLE)
 class BesselI1eOp(FloatOrComplexOp):
     """The scaled modified Bessel function of order 1."""
 
     __slots__ = ()
 
 
-@chlo.op("conj", *_SAME)
+@chlo.op("conj", *_COMPATIBLE)
 class ConjOp(FloatOrComplexOp):
     """The complex conjugate."""
 
     __slots__ = ()
 
 
-@chlo.op("cosh", *_SAME)
+@chlo.op("cosh", *_COMPATIBLE)
 class CoshOp(FloatOrComplexOp):
     """cosh(x)."""
 
     __slots__ = ()
 
 
-@chlo.op("sinh", *_SAME)
+@chlo.op("sinh", *_COMPATIBLE)
 class SinhOp(FloatOrComplexOp):
     """sinh(x)."""
 
     __slots__ = ()
 
 
-@chlo.op("square", *_SAME)
+@chlo.op("square", *_COMPATIBLE)
 class SquareOp(FloatOrComplexOp):
     """x * x."""
 
     __slots__ = ()
 
 
-@chlo.op("tan", *_SAME)
+@chlo.op("tan", *_COMPATIBLE)
 class TanOp(FloatOrComplexOp):
     """tan(x)."""
 
@@ -176,35 +176,35 @@ class TanOp(FloatOrComplexOp):
 # --- Floats -------------------------------------------------------------------------------------
 
 
-@chlo.op("digamma", *_SAME)
+@chlo.op("digamma", *_COMPATIBLE)
 class DigammaOp(FloatOp):
     """The derivative of log gamma."""
 
     __slots__ = ()
 
 
-@chlo.op("erf", *_SAME)
+@chlo.op("erf", *_COMPATIBLE)
 class ErfOp(FloatOp):
     """The error function."""
 
     __slots__ = ()
 
 
-@chlo.op("erf_inv", *_SAME)
+@chlo.op("erf_inv", *_COMPATIBLE)
 class ErfInvOp(FloatOp):
     """The inverse of the error function."""
 
     __slots__ = ()
 
 
-@chlo.op("erfc", *_SAME)
+@chlo.op("erfc", *_COMPATIBLE)
 class ErfcOp(FloatOp):
     """1 - erf(x)."""
 
     __slots__ = ()
 
 
-@chlo.op("lgamma", *_SAME)
+@chlo.op("lgamma", *_COMPATIBLE)
 class LgammaOp(FloatOp):
     """log |gamma(x)|."""
 

@@ -25,12 +25,12 @@ def axes_attribute(axes: Axes) -> DenseArray:
 
 
 def parse_axis(parser: AsmParser) -> int:
-    """Parses a mesh axis; raises if it does not fit 16 bits."""
+    """Parses a mesh axis; raises if it does not fit in 16 bits."""
     return parser.integer(16)
 
 
 def parse_left_bracket(parser: AsmParser) -> None:
-    """Parses `[`; raises with the reference's message otherwise."""
+    """Parses `[`; the error has no "custom op" prefix, as in the reference."""
     if not parser.accept("["):
         raise AsmParser.error(parser, "expected '['", parser.skip_trivia())
 

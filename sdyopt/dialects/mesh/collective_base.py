@@ -73,13 +73,13 @@ class Collective(Op):
 # --- Checks -------------------------------------------------------------------------------
 
 
-def gather_dimension(size: int, count: int) -> int:
-    """The size of `count` shards of a size together; `DYNAMIC` if one of the numbers is."""
+def gathered_size(size: int, count: int) -> int:
+    """The size of `count` concatenated shards of size `size`; `DYNAMIC` if either number is."""
     return DYNAMIC if DYNAMIC in (size, count) else size * count
 
 
-def shard_dimension(size: int, count: int) -> int:
-    """The size of one of `count` shards; `DYNAMIC` if one of the numbers is, or if they do not divide."""
+def shard_size(size: int, count: int) -> int:
+    """The size of one of `count` shards; `DYNAMIC` if either number is or `size` is not divisible."""
     if DYNAMIC in (size, count) or count == 0 or size % count:
         return DYNAMIC
     return size // count
@@ -93,7 +93,7 @@ def check_size(op: Op, axis: int, expected: int, got: int) -> None:
 
 
 def check_unchanged_sizes(op: Collective, *changed: int) -> None:
-    """Raises unless all dimensions except the changed ones have their sizes in the operand."""
+    """Raises unless operand and result have the same sizes, except in the `changed` dimensions."""
     operand_shape, result_shape = op.shapes()
     for axis, (expected, got) in enumerate(zip(operand_shape, result_shape, strict=True)):
         if axis not in changed:
@@ -108,21 +108,21 @@ def check_axis(op: Collective, word: str, axis: int) -> None:
 
 
 def check_gathered_shape(op: Collective, mesh_op: MeshOp, gather_axis: int) -> None:
-    """Raises unless `gather_axis` has the size of the shards of a group together, the others their sizes."""
+    """Raises unless only `gather_axis` differs, with the size of a group's concatenated shards."""
     check_axis(op, "Gather", gather_axis)
     operand_shape, result_shape = op.shapes()
     count = mesh_op.group_size(op.mesh_axes)
     for axis, (size, got) in enumerate(zip(operand_shape, result_shape, strict=True)):
-        check_size(op, axis, gather_dimension(size, count) if axis == gather_axis else size, got)
+        check_size(op, axis, gathered_size(size, count) if axis == gather_axis else size, got)
 
 
 def check_sliced_shape(op: Collective, mesh_op: MeshOp, word: str, slice_axis: int) -> None:
-    """Raises unless `slice_axis` is divided among the devices of a group, and the others are unchanged."""
+    """Raises unless only `slice_axis` differs, divided by the number of devices in a group."""
     check_axis(op, word, slice_axis)
     check_unchanged_sizes(op, slice_axis)
     operand_shape, result_shape = op.shapes()
     size, count = operand_shape[slice_axis], mesh_op.group_size(op.mesh_axes)
-    expected = shard_dimension(size, count)
+    expected = shard_size(size, count)
     if expected == DYNAMIC and DYNAMIC not in (size, count):
         raise indivisible_dimension_error(op, size, count, slice_axis)
     check_size(op, slice_axis, expected, result_shape[slice_axis])
@@ -136,7 +136,7 @@ def indivisible_dimension_error(op: Op, size: int, group_size: int, axis: int) -
 
 
 def check_device(op: Collective, mesh_op: MeshOp, name: str, device: Sequence[int]) -> None:
-    """Raises unless this is the multi-index of a device within its group; `name` is the attribute's."""
+    """Raises unless `device`, the attribute `name`, is the multi-index of a device within its group."""
     axes: Axes = op.mesh_axes
     if len(device) != len(axes):
         raise op.error(
@@ -172,6 +172,6 @@ def _check_same_shape(signature: OpSignature) -> None:
         raise signature.op_error("failed to verify that all of {input, result} have same shape")
 
 
-# Dynamic sizes equal only dynamic sizes in SAME_SHAPE_EXACTLY.
+# For SAME_SHAPE_EXACTLY, a dynamic size equals only a dynamic size.
 SAME_RANK = Trait("same-operands-and-result-rank", _check_same_rank)
 SAME_SHAPE_EXACTLY = Trait("same-shape-of-input-and-result", _check_same_shape)

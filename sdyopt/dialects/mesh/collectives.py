@@ -24,8 +24,8 @@ from sdyopt.dialects.mesh.collective_base import (
     check_size,
     check_sliced_shape,
     check_unchanged_sizes,
-    gather_dimension,
-    shard_dimension,
+    gathered_size,
+    shard_size,
 )
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.mesh_op import MeshOp
@@ -35,9 +35,19 @@ from sdyopt.ir.shape_traits import SAME_ELEMENT_TYPE, SAME_SHAPE
 from sdyopt.ir.traits import PURE
 from sdyopt.ir.types import RankedTensor, ShapedType
 
-HEAD: tuple[FormatElement | str, ...] = (Operand("input"), "on", mesh_reference(), axes_clause("mesh_axes"))
-_TAIL: tuple[FormatElement | str, ...] = (AttrDict(), ":", TypeIn("input", ShapedType), "->")
-RANKED_TO_RANKED: tuple[FormatElement | str, ...] = (
+INPUT_ON_MESH: tuple[FormatElement | str, ...] = (
+    Operand("input"),
+    "on",
+    mesh_reference(),
+    axes_clause("mesh_axes"),
+)
+_ATTRIBUTES_AND_INPUT_TYPE: tuple[FormatElement | str, ...] = (
+    AttrDict(),
+    ":",
+    TypeIn("input", ShapedType),
+    "->",
+)
+ATTRIBUTES_AND_RANKED_TYPES: tuple[FormatElement | str, ...] = (
     AttrDict(),
     ":",
     TypeIn("input", RankedTensor),
@@ -61,7 +71,12 @@ class AllGatherOp(Collective):
     result = result(NON_0_RANKED)
 
     result_name = "all_gather"
-    assembly = assembly(*HEAD, *integer_clause("gather_axis"), *_TAIL, TypeIn("result", ShapedType))
+    assembly = assembly(
+        *INPUT_ON_MESH,
+        *integer_clause("gather_axis"),
+        *_ATTRIBUTES_AND_INPUT_TYPE,
+        TypeIn("result", ShapedType),
+    )
     canonicalizations = (EMPTY_MESH_AXES,)
 
     def verify_in_mesh(self, mesh_op: MeshOp) -> None:
@@ -94,7 +109,7 @@ class AllReduce19Op(AllReduceOp):
 
     __slots__ = ()
 
-    assembly = assembly(*HEAD, reduction_clause(), *RANKED_TO_RANKED)
+    assembly = assembly(*INPUT_ON_MESH, reduction_clause(), *ATTRIBUTES_AND_RANKED_TYPES)
 
 
 @mesh.op("all_slice", PURE, SAME_ELEMENT_TYPE, SAME_RANK)
@@ -112,7 +127,12 @@ class AllSliceOp(Collective):
     result = result(NON_0_RANKED)
 
     result_name = "all_slice"
-    assembly = assembly(*HEAD, *integer_clause("slice_axis"), *_TAIL, TypeIn("result", ShapedType))
+    assembly = assembly(
+        *INPUT_ON_MESH,
+        *integer_clause("slice_axis"),
+        *_ATTRIBUTES_AND_INPUT_TYPE,
+        TypeIn("result", ShapedType),
+    )
     canonicalizations = (EMPTY_MESH_AXES,)
 
     def verify_in_mesh(self, mesh_op: MeshOp) -> None:
@@ -137,10 +157,10 @@ class AllToAllOp(Collective):
 
     result_name = "all_to_all"
     assembly = assembly(
-        *HEAD,
+        *INPUT_ON_MESH,
         *integer_clause("split_axis"),
         *integer_clause("concat_axis"),
-        *_TAIL,
+        *_ATTRIBUTES_AND_INPUT_TYPE,
         TypeIn("result", ShapedType),
     )
     canonicalizations = (EMPTY_MESH_AXES,)
@@ -155,8 +175,8 @@ class AllToAllOp(Collective):
         check_unchanged_sizes(self, split, concat)
         operand_shape, result_shape = self.shapes()
         count = mesh_op.group_size(self.mesh_axes)
-        check_size(self, concat, gather_dimension(operand_shape[concat], count), result_shape[concat])
-        check_size(self, split, shard_dimension(operand_shape[split], count), result_shape[split])
+        check_size(self, concat, gathered_size(operand_shape[concat], count), result_shape[concat])
+        check_size(self, split, shard_size(operand_shape[split], count), result_shape[split])
 
 
 class ReduceScatterOp(Collective):
@@ -187,5 +207,9 @@ class ReduceScatter19Op(ReduceScatterOp):
     __slots__ = ()
 
     assembly = assembly(
-        *HEAD, reduction_clause(), *integer_clause("scatter_axis"), *_TAIL, TypeIn("result", RankedTensor)
+        *INPUT_ON_MESH,
+        reduction_clause(),
+        *integer_clause("scatter_axis"),
+        *_ATTRIBUTES_AND_INPUT_TYPE,
+        TypeIn("result", RankedTensor),
     )

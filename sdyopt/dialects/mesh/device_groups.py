@@ -1,4 +1,4 @@
-"""Device groups: the devices of a mesh that a collective communicates among, and their order.
+"""Device groups: the sets of devices within which a collective communicates, and their order.
 
 A device is identified by its multi-index in the mesh. A collective lists mesh axes. Devices with equal
 indices along all *other* axes form a group, which is identified by those indices in mesh order. Within

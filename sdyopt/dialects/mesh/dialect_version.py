@@ -1,4 +1,4 @@
-"""The version of the mesh dialect that a program is in: LLVM 19 or LLVM 21."""
+"""The version of the mesh dialect that a program uses: LLVM 19 or LLVM 21."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OpT = TypeVar("OpT", bound=Op)
 
 
 def mesh_dialect_of(op: Op) -> Dialect:
-    """The version of the nearest mesh in the symbol tables around an operation; LLVM 19 without any."""
+    """The dialect version of the nearest mesh in the enclosing symbol tables; LLVM 19 if there is none."""
     table = nearest_symbol_table(op)
     while table is not None:
         for symbol in table.symbols():

@@ -16,11 +16,16 @@ from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.dialects.mesh.assembly_directives import device_clause, integer_clause
 from sdyopt.dialects.mesh.collective_base import SAME_RANK, SAME_SHAPE_EXACTLY
-from sdyopt.dialects.mesh.collectives import HEAD, RANKED_TO_RANKED, AllReduceOp, ReduceScatterOp
+from sdyopt.dialects.mesh.collectives import (
+    ATTRIBUTES_AND_RANKED_TYPES,
+    INPUT_ON_MESH,
+    AllReduceOp,
+    ReduceScatterOp,
+)
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.mesh_op import MeshOp
 from sdyopt.dialects.mesh.reduction import REDUCTION, Reduction, ReductionKind, parse_reduction_kind
-from sdyopt.dialects.mesh.rooted_collectives import TYPES, ReduceOp
+from sdyopt.dialects.mesh.rooted_collectives import ATTRIBUTES_AND_TYPES, ReduceOp
 from sdyopt.dialects.mesh.shard_op import SAME_TENSOR_TYPE, ShardOp
 from sdyopt.dialects.mesh.sharding import MeshSharding
 from sdyopt.dialects.mesh.sharding_op import ShardingOp, sharding_attributes
@@ -89,7 +94,7 @@ class AllReduce21Op(AllReduceOp):
 
     reduction = attr(REDUCTION, default=BARE_SUM)
     reduction_class = BareReduction
-    assembly = assembly(*HEAD, _reduction_clause(), *RANKED_TO_RANKED)
+    assembly = assembly(*INPUT_ON_MESH, _reduction_clause(), *ATTRIBUTES_AND_RANKED_TYPES)
 
 
 @mesh21.op("reduce", PURE, SAME_SHAPE_EXACTLY)
@@ -99,7 +104,7 @@ class Reduce21Op(ReduceOp):
     __slots__ = ()
 
     reduction = attr(REDUCTION, default=BARE_SUM)
-    assembly = assembly(*HEAD, _reduction_clause(), *device_clause("root"), *TYPES)
+    assembly = assembly(*INPUT_ON_MESH, _reduction_clause(), *device_clause("root"), *ATTRIBUTES_AND_TYPES)
 
 
 @mesh21.op("reduce_scatter", PURE, SAME_RANK)
@@ -110,7 +115,7 @@ class ReduceScatter21Op(ReduceScatterOp):
 
     reduction = attr(REDUCTION, default=BARE_SUM)
     assembly = assembly(
-        *HEAD,
+        *INPUT_ON_MESH,
         _reduction_clause(),
         *integer_clause("scatter_axis"),
         AttrDict(),
@@ -194,7 +199,7 @@ def _fold_constant_sizes(op: ShardingOp, rewriter: Rewriter) -> bool:
     return _set_sizes(op, rewriter, halos, offsets)
 
 
-# Static sizes, with `DYNAMIC` for each of the dynamic ones.
+# Static sizes, `DYNAMIC` where the size is an operand, and those operands.
 Sizes = tuple[list[int], list[Value]]
 
 
@@ -215,7 +220,7 @@ def _fold_constants(static_sizes: Sequence[int], dynamic_sizes: Sequence[Value])
 
 
 def _drop_default_sizes(op: ShardingOp, rewriter: Rewriter) -> bool:
-    """Removes halo sizes that are all zero, and offsets of equally large shards."""
+    """Removes halo sizes that are all zero, and offsets of shards of equal size."""
     halos: Sizes = (list(op.static_halo_sizes), list(op.dynamic_halo_sizes))
     offsets: Sizes = (list(op.static_sharded_dims_offsets), list(op.dynamic_sharded_dims_offsets))
     if halos[0] and not any(halos[0]):

@@ -19,11 +19,15 @@ from sdyopt.dialects.mesh.collective_base import (
     Collective,
     check_device,
 )
-from sdyopt.dialects.mesh.collectives import HEAD
+from sdyopt.dialects.mesh.collectives import INPUT_ON_MESH
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.mesh_op import MeshOp
 from sdyopt.dialects.mesh.mesh_queries import INDEX_VALUE
-from sdyopt.dialects.mesh.rooted_collectives import SAME_ELEMENTS, TYPES, check_coordinates
+from sdyopt.dialects.mesh.rooted_collectives import (
+    ATTRIBUTES_AND_TYPES,
+    SAME_INPUT_AND_RESULT_ELEMENT_TYPE,
+    check_coordinates,
+)
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.constraints import I64_ATTR, UNIT_ATTR
 from sdyopt.ir.op_fields import attr, operand, operands, optional_attr, result
@@ -52,7 +56,7 @@ class _OptionalSource(FormatElement):
             self._list.write(out, signature, attributes)
 
 
-@mesh.op("send", SAME_SHAPE_EXACTLY, SAME_ELEMENTS)
+@mesh.op("send", SAME_SHAPE_EXACTLY, SAME_INPUT_AND_RESULT_ELEMENT_TYPE)
 class SendOp(Collective):
     """Sends the tensor of every device to one device of its group; the result is the operand.
 
@@ -68,7 +72,7 @@ class SendOp(Collective):
     result = result(RANKED)
 
     result_name = "send"
-    assembly = assembly(*HEAD, *device_clause("destination"), *TYPES)
+    assembly = assembly(*INPUT_ON_MESH, *device_clause("destination"), *ATTRIBUTES_AND_TYPES)
     canonicalizations = (EMPTY_MESH_AXES,)
 
     @staticmethod
@@ -79,14 +83,14 @@ class SendOp(Collective):
         check_device(self, mesh_op, "destination", self.destination)
 
 
-@mesh.op("recv", SAME_SHAPE_EXACTLY, SAME_ELEMENTS)
+@mesh.op("recv", SAME_SHAPE_EXACTLY, SAME_INPUT_AND_RESULT_ELEMENT_TYPE)
 class RecvOp(Collective):
     """Receives the tensor sent by one device of the group, or by any without `source`.
 
         %1 = mesh.recv %0 on @grid mesh_axes = [1] source = [2]
           : (tensor<4xf32>) -> tensor<4xf32>
 
-    The operand defines the type, and the result where nothing was sent.
+    The operand determines the result type, and is the result on devices to which nothing was sent.
     """
 
     __slots__ = ()
@@ -97,7 +101,7 @@ class RecvOp(Collective):
     result = result(RANKED)
 
     result_name = "recv"
-    assembly = assembly(*HEAD, _OptionalSource(), *TYPES)
+    assembly = assembly(*INPUT_ON_MESH, _OptionalSource(), *ATTRIBUTES_AND_TYPES)
     canonicalizations = (EMPTY_MESH_AXES,)
 
     @staticmethod
@@ -130,7 +134,7 @@ class ShiftOp(Collective):
 
     result_name = "shift"
     assembly = assembly(
-        *HEAD,
+        *INPUT_ON_MESH,
         *integer_clause("shift_axis"),
         *offset_clause(),
         UnitKeyword("rotate"),

@@ -50,7 +50,7 @@ SUM = Reduction(ReductionKind.SUM)
 
 
 def parse_reduction_kind(parser: AsmParser, cls: type[R]) -> R:
-    """Parses a reduction kind; raises if the keyword is missing or is no kind."""
+    """Parses a reduction kind; raises if the keyword is missing or unknown."""
     offset = parser.skip_trivia()
     word = parser.accept_word()
     if word is None:

@@ -18,7 +18,7 @@ from sdyopt.dialects.mesh.collective_base import (
     check_gathered_shape,
     check_sliced_shape,
 )
-from sdyopt.dialects.mesh.collectives import HEAD
+from sdyopt.dialects.mesh.collectives import INPUT_ON_MESH
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.mesh_op import MeshOp
 from sdyopt.dialects.mesh.mesh_queries import INDEX_VALUE
@@ -28,13 +28,13 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.shape_traits import same_element_types, same_ranks
 from sdyopt.ir.traits import PURE
 
-SAME_ELEMENTS = same_element_types("input", "result")
-_SAME_RANKS = same_ranks("input", "result")
-TYPES: tuple[FormatElement | str, ...] = (AttrDict(), ":", OperandsAndResultsType())
+SAME_INPUT_AND_RESULT_ELEMENT_TYPE = same_element_types("input", "result")
+_SAME_INPUT_AND_RESULT_RANK = same_ranks("input", "result")
+ATTRIBUTES_AND_TYPES: tuple[FormatElement | str, ...] = (AttrDict(), ":", OperandsAndResultsType())
 
 
-class Rooted(Collective):
-    """Base of the collectives with a root, given by a static or dynamic index per mesh axis."""
+class RootedCollective(Collective):
+    """Base of the collectives with a root: a static or dynamic index along each mesh axis."""
 
     __slots__ = ()
 
@@ -49,8 +49,8 @@ def check_coordinates(signature: OpSignature, name: str) -> None:
         raise signature.op_error("number of dynamic coordinates does not match the operands")
 
 
-@mesh.op("broadcast", PURE, SAME_SHAPE_EXACTLY, SAME_ELEMENTS)
-class BroadcastOp(Rooted):
+@mesh.op("broadcast", PURE, SAME_SHAPE_EXACTLY, SAME_INPUT_AND_RESULT_ELEMENT_TYPE)
+class BroadcastOp(RootedCollective):
     """Copies the tensor of the root to every device of its group.
 
     %1 = mesh.broadcast %0 on @grid mesh_axes = [1, 0] root = [2, %i]
@@ -65,15 +65,15 @@ class BroadcastOp(Rooted):
     result = result(RANKED)
 
     result_name = "broadcast"
-    assembly = assembly(*HEAD, *device_clause("root"), *TYPES)
+    assembly = assembly(*INPUT_ON_MESH, *device_clause("root"), *ATTRIBUTES_AND_TYPES)
     canonicalizations = (EMPTY_MESH_AXES,)
 
     def verify_in_mesh(self, mesh_op: MeshOp) -> None:
         check_device(self, mesh_op, "root", self.root)
 
 
-@mesh.op("gather", PURE, _SAME_RANKS, SAME_ELEMENTS)
-class GatherOp(Rooted):
+@mesh.op("gather", PURE, _SAME_INPUT_AND_RESULT_RANK, SAME_INPUT_AND_RESULT_ELEMENT_TYPE)
+class GatherOp(RootedCollective):
     """Concatenates the tensors of each device group along `gather_axis`, on the root.
 
         %1 = mesh.gather %0 on @grid mesh_axes = [1] gather_axis = 1 root = [2]
@@ -91,7 +91,9 @@ class GatherOp(Rooted):
     result = result(NON_0_RANKED)
 
     result_name = "gather"
-    assembly = assembly(*HEAD, *integer_clause("gather_axis"), *device_clause("root"), *TYPES)
+    assembly = assembly(
+        *INPUT_ON_MESH, *integer_clause("gather_axis"), *device_clause("root"), *ATTRIBUTES_AND_TYPES
+    )
     canonicalizations = (EMPTY_MESH_AXES,)
 
     def verify_in_mesh(self, mesh_op: MeshOp) -> None:
@@ -99,7 +101,7 @@ class GatherOp(Rooted):
         check_gathered_shape(self, mesh_op, self.gather_axis)
 
 
-class ReduceOp(Rooted):
+class ReduceOp(RootedCollective):
     """Reduces the tensors of each device group elementwise, on the root.
 
         %1 = mesh.reduce %0 on @grid mesh_axes = [1] reduction = <max> root = [2]
@@ -129,11 +131,11 @@ class Reduce19Op(ReduceOp):
 
     __slots__ = ()
 
-    assembly = assembly(*HEAD, reduction_clause(), *device_clause("root"), *TYPES)
+    assembly = assembly(*INPUT_ON_MESH, reduction_clause(), *device_clause("root"), *ATTRIBUTES_AND_TYPES)
 
 
-@mesh.op("scatter", PURE, _SAME_RANKS, SAME_ELEMENTS)
-class ScatterOp(Rooted):
+@mesh.op("scatter", PURE, _SAME_INPUT_AND_RESULT_RANK, SAME_INPUT_AND_RESULT_ELEMENT_TYPE)
+class ScatterOp(RootedCollective):
     """Slices the tensor of the root along `scatter_axis`, one slice per device of the group.
 
     %1 = mesh.scatter %0 on @grid mesh_axes = [1] scatter_axis = 0 root = [1]
@@ -149,7 +151,9 @@ class ScatterOp(Rooted):
     result = result(RANKED)
 
     result_name = "scatter"
-    assembly = assembly(*HEAD, *integer_clause("scatter_axis"), *device_clause("root"), *TYPES)
+    assembly = assembly(
+        *INPUT_ON_MESH, *integer_clause("scatter_axis"), *device_clause("root"), *ATTRIBUTES_AND_TYPES
+    )
     canonicalizations = (EMPTY_MESH_AXES,)
 
     def verify_in_mesh(self, mesh_op: MeshOp) -> None:

@@ -58,7 +58,7 @@ class ShardingSource(Op):
 
     @property
     def mesh_sharding(self) -> MeshSharding:
-        """The sharding; raises where it depends on values that are not constant."""
+        """The sharding; raises if it depends on values that are not constant."""
         raise NotImplementedError
 
 
@@ -70,8 +70,8 @@ class ShardOp(Op):
         %2 = mesh.shard %1 to <@grid, [[0]]> annotate_for_users : tensor<4x8xf32>
 
     Without `annotate_for_users` it is the sharding of the definition, with it the sharding that the users
-    of the result require. The one followed by the other requires a reshard. In LLVM 21 the sharding is
-    an operand: `mesh.shard %0 to %sharding`.
+    of the result require. If the two differ, partitioning inserts a reshard between them. In LLVM 21 the
+    sharding is an operand: `mesh.shard %0 to %sharding`.
     """
 
     __slots__ = ()
@@ -152,7 +152,7 @@ def make_shard(
     before: Op | None = None,
     after: Op | None = None,
 ) -> ShardOp:
-    """Creates an annotation, in the given version of the dialect."""
+    """Creates an annotation, in this version of the dialect."""
     attributes: dict[str, Attribute] = {"annotate_for_users": UNIT} if is_for_users else {}
     op_class = dialect.ops["shard"]
     assert issubclass(op_class, ShardOp)

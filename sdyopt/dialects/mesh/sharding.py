@@ -26,8 +26,8 @@ class MeshSharding(Attribute):
     """The mesh axes that split each dimension of a tensor, major-most first.
 
     Dimensions without a list are replicated. Values are partial along `partial_axes`: they are still to
-    be reduced by `partial_kind`. `halo_sizes` (LLVM 21) are the numbers of elements of its neighbors
-    that a shard has below and above its own, a pair for each split dimension.
+    be reduced by `partial_kind`. `halo_sizes` (LLVM 21) has a pair for each split dimension: the numbers
+    of elements that a shard copies from its lower and its upper neighbor.
     """
 
     mesh: SymbolRef
@@ -48,7 +48,7 @@ class MeshSharding(Attribute):
         return self.split_axes[dimension] if dimension < len(self.split_axes) else ()
 
     def is_equivalent_to(self, other: MeshSharding) -> bool:
-        """Whether both mean the same: a missing list at the end equals an empty one."""
+        """Whether both have the same meaning: a missing list at the end equals an empty one."""
         if self.mesh is not other.mesh or self.partial_axes != other.partial_axes:
             return False
         if self.halo_sizes != other.halo_sizes:
@@ -91,7 +91,7 @@ def parse_mesh_reference(parser: AsmParser) -> SymbolRef:
 def parse_sharding(parser: AsmParser) -> MeshSharding:
     """Parses `<@mesh, [[axes], …], partial = kind[axes]>`.
 
-    Raises what the reference reports for its parameter parsers, and for negative or duplicate axes.
+    Raises the reference's error for each parameter, and for negative or duplicate axes.
     """
     start = parser.skip_trivia()
     parser.expect("<")

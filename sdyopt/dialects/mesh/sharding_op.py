@@ -65,8 +65,8 @@ class ShardingOp(ShardingSource):
         %3 = mesh.sharding @line split_axes = [[0]] sharded_dims_offsets = [0, 2, 4, 7, 8]
           : !mesh.sharding
 
-    Halo sizes are the numbers of elements of its neighbors that a shard has below and above its own, a
-    pair per split dimension. Offsets are where each shard starts and the last one ends, for shards of
+    Halo sizes are a pair per split dimension: the numbers of elements that a shard copies from its lower
+    and its upper neighbor. Offsets are where each shard starts and the last one ends, for shards of
     different sizes.
     """
 

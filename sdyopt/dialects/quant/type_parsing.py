@@ -189,9 +189,9 @@ def _parse_blocks(parser: AsmParser) -> list[tuple[int, int]]:
 
 
 def _parse_parameter(parser: AsmParser, expressed: FloatType, parameters: _Parameters) -> None:
-    """Parses `scale:zero`."""
+    """Parses `scale` or `scale:zero_point`."""
     scale = parser.floating()
-    smallest, largest = _magnitudes(expressed)
+    smallest, largest = _magnitude_range(expressed)
     if not smallest <= scale <= largest:
         message = f"scale {scale:e} out of expressed type range [{smallest:e}, {largest:e}]"
         raise parser.error(message)
@@ -233,7 +233,7 @@ def _check_blocks(parser: AsmParser, blocks: list[tuple[int, int]], offset: int)
             raise parser.error(f"illegal block size: {size}", offset)
 
 
-def _magnitudes(type: FloatType) -> tuple[float, float]:
+def _magnitude_range(type: FloatType) -> tuple[float, float]:
     """The smallest positive and the largest number of a type, within the range of doubles."""
     format = type.format
     smallest = decode(1 if format.has_zero else 0, format)

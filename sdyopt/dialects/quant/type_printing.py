@@ -42,7 +42,7 @@ def _print_any(type: AnyQuantized, attribute_printer: AttributePrinter) -> str:
 @quant.printer(UniformQuantized)
 def _print_uniform(type: UniformQuantized, attribute_printer: AttributePrinter) -> str:
     prefix = f"{_storage_text(type, attribute_printer)}:{attribute_printer.type(type.expressed)}"
-    return f"uniform<{prefix}, {_parameter_text(type.scale, type.zero, F64)}>"
+    return f"uniform<{prefix}, {_parameter_text(type.scale, type.zero_point, F64)}>"
 
 
 @quant.printer(UniformQuantizedPerAxis)

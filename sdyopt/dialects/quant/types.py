@@ -11,7 +11,7 @@ _FLOAT_RANGES = {"f8E5M2": 57344, "f8E4M3FN": 448, "f4E2M1FN": 6}
 
 
 class QuantizedType(Type):
-    """Base of the quantized types: numbers of type `expressed`, stored as `storage`.
+    """Base of the quantized types: numbers of type `expressed`, stored as numbers of type `storage`.
 
     Stored numbers are between `minimum` and `maximum`; integers among them are signed if `is_signed`.
     Scales are `f64` bit patterns unless the subclass states otherwise.
@@ -27,7 +27,7 @@ class QuantizedType(Type):
     dialect = "quant"
 
     @property
-    def zeros(self) -> tuple[int, ...]:
+    def all_zero_points(self) -> tuple[int, ...]:
         """The zero points."""
         return ()
 
@@ -43,7 +43,7 @@ class AnyQuantized(QuantizedType):
 
 
 class UniformQuantized(QuantizedType):
-    """`!quant.uniform<i8:f32, 2.0:3>`: the stored number x represents (x - zero) * scale."""
+    """`!quant.uniform<i8:f32, 2.0:3>`: the stored number x represents (x - zero_point) * scale."""
 
     is_signed: bool
     storage: Type
@@ -51,11 +51,11 @@ class UniformQuantized(QuantizedType):
     minimum: int
     maximum: int
     scale: int
-    zero: int
+    zero_point: int
 
     @property
-    def zeros(self) -> tuple[int, ...]:
-        return (self.zero,)
+    def all_zero_points(self) -> tuple[int, ...]:
+        return (self.zero_point,)
 
 
 class UniformQuantizedPerAxis(QuantizedType):
@@ -71,7 +71,7 @@ class UniformQuantizedPerAxis(QuantizedType):
     zero_points: tuple[int, ...]
 
     @property
-    def zeros(self) -> tuple[int, ...]:
+    def all_zero_points(self) -> tuple[int, ...]:
         return self.zero_points
 
 

@@ -40,11 +40,11 @@ class SameOperandsAndResultType(FormatElement):
     def parse(self, op_parser: OpAsmParser) -> None:
         offset = op_parser.skip_trivia()
         type = op_parser.type()
-        names = operand_counts(op_parser)
+        counts = operand_counts(op_parser)
         if isinstance(type, FunctionType):
             assign_function_type(op_parser, type, offset)
             return
-        for field, count in names.items():
+        for field, count in counts.items():
             op_parser.types[field] = [type] * count
         op_parser.types[result_field(op_parser)] = [type]
 
@@ -94,7 +94,7 @@ class ComplexOpType(FormatElement):
 
 
 class SelectOpType(FormatElement):
-    """The types of the predicate and of the result if both values have the latter, else a function type."""
+    """The predicate type and the result type if both values have the result type, else a function type."""
 
     def parse(self, op_parser: OpAsmParser) -> None:
         offset = op_parser.skip_trivia()

@@ -1,4 +1,4 @@
-"""Parsing of attributes that have both a full form and a short form inside another construct."""
+"""Parsing of nested attributes, which are written in full (`#…`) or in a short syntax."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ A = TypeVar("A", bound=Attribute)
 
 
 def is_full_attribute(parser: AsmParser) -> bool:
-    """Whether the next token starts a full attribute or alias (`#…`) rather than the short form."""
+    """Whether the next token starts a full attribute or an alias (`#…`), not the short syntax."""
     return parser.text.startswith("#", parser.skip_trivia())
 
 

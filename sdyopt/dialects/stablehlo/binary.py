@@ -25,7 +25,7 @@ from sdyopt.ir.traits import NO_MEMORY_EFFECT
 from sdyopt.ir.types import ComplexType, RankedTensor, Type
 
 _INFERRED = (INFERS_COMPATIBLE_TYPES, SAME_SHAPE, ELEMENTWISE, NO_MEMORY_EFFECT)
-_SAME = (COMPATIBLE_TYPES, *_INFERRED)
+_COMPATIBLE = (COMPATIBLE_TYPES, *_INFERRED)
 
 
 class BinaryOp(Op):
@@ -128,56 +128,56 @@ def _check_quantized_add(signature: OpSignature, elements: Sequence[Type]) -> No
             )
 
 
-@stablehlo.op("subtract", *_SAME)
+@stablehlo.op("subtract", *_COMPATIBLE)
 class SubtractOp(NumberBinaryOp):
     """lhs - rhs."""
 
     __slots__ = ()
 
 
-@stablehlo.op("multiply", HLO_COMMUTATIVE, *_SAME)
+@stablehlo.op("multiply", HLO_COMMUTATIVE, *_COMPATIBLE)
 class MulOp(AnyBinaryOp):
     """lhs * rhs; logical and for bools."""
 
     __slots__ = ()
 
 
-@stablehlo.op("divide", *_SAME)
+@stablehlo.op("divide", *_COMPATIBLE)
 class DivOp(NumberBinaryOp):
     """lhs / rhs; integer division rounds toward zero."""
 
     __slots__ = ()
 
 
-@stablehlo.op("remainder", *_SAME)
+@stablehlo.op("remainder", *_COMPATIBLE)
 class RemOp(NumberBinaryOp):
     """The remainder of lhs / rhs, with the sign of lhs."""
 
     __slots__ = ()
 
 
-@stablehlo.op("power", *_SAME)
+@stablehlo.op("power", *_COMPATIBLE)
 class PowOp(NumberBinaryOp):
     """lhs to the power of rhs."""
 
     __slots__ = ()
 
 
-@stablehlo.op("maximum", HLO_COMMUTATIVE, *_SAME)
+@stablehlo.op("maximum", HLO_COMMUTATIVE, *_COMPATIBLE)
 class MaxOp(AnyBinaryOp):
     """The maximum of lhs and rhs; logical or for bools."""
 
     __slots__ = ()
 
 
-@stablehlo.op("minimum", HLO_COMMUTATIVE, *_SAME)
+@stablehlo.op("minimum", HLO_COMMUTATIVE, *_COMPATIBLE)
 class MinOp(AnyBinaryOp):
     """The minimum of lhs and rhs; logical and for bools."""
 
     __slots__ = ()
 
 
-@stablehlo.op("atan2", *_SAME)
+@stablehlo.op("atan2", *_COMPATIBLE)
 class Atan2Op(BinaryOp):
     """The arc tangent of lhs / rhs, with the quadrant given by their signs."""
 
@@ -188,42 +188,42 @@ class Atan2Op(BinaryOp):
     out = result(types.FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
 
 
-@stablehlo.op("and", HLO_COMMUTATIVE, *_SAME)
+@stablehlo.op("and", HLO_COMMUTATIVE, *_COMPATIBLE)
 class AndOp(LogicalOp):
     """Logical and of bools, bitwise and of integers."""
 
     __slots__ = ()
 
 
-@stablehlo.op("or", HLO_COMMUTATIVE, *_SAME)
+@stablehlo.op("or", HLO_COMMUTATIVE, *_COMPATIBLE)
 class OrOp(LogicalOp):
     """Logical or of bools, bitwise or of integers."""
 
     __slots__ = ()
 
 
-@stablehlo.op("xor", HLO_COMMUTATIVE, *_SAME)
+@stablehlo.op("xor", HLO_COMMUTATIVE, *_COMPATIBLE)
 class XorOp(LogicalOp):
     """Logical exclusive or of bools, bitwise exclusive or of integers."""
 
     __slots__ = ()
 
 
-@stablehlo.op("shift_left", *_SAME)
+@stablehlo.op("shift_left", *_COMPATIBLE)
 class ShiftLeftOp(ShiftOp):
     """lhs shifted left by rhs bits."""
 
     __slots__ = ()
 
 
-@stablehlo.op("shift_right_arithmetic", *_SAME)
+@stablehlo.op("shift_right_arithmetic", *_COMPATIBLE)
 class ShiftRightArithmeticOp(ShiftOp):
     """lhs shifted right by rhs bits, filled with the sign bit."""
 
     __slots__ = ()
 
 
-@stablehlo.op("shift_right_logical", *_SAME)
+@stablehlo.op("shift_right_logical", *_COMPATIBLE)
 class ShiftRightLogicalOp(ShiftOp):
     """lhs shifted right by rhs bits, filled with zeros."""
 

@@ -9,7 +9,11 @@ from sdyopt.dialects.stablehlo import types
 from sdyopt.dialects.stablehlo.assembly_directives import i64_list_attr
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.dimensions import Dimensions, is_unique
-from sdyopt.dialects.stablehlo.quantized import check_broadcast_scales, check_element_types, check_same_scale
+from sdyopt.dialects.stablehlo.quantized import (
+    check_broadcast_scales,
+    check_element_types,
+    check_same_per_tensor_scale,
+)
 from sdyopt.dialects.stablehlo.shape_operand import check_shape_operand, constant_integers
 from sdyopt.dialects.stablehlo.traits import COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES
 from sdyopt.ir import op_fields
@@ -48,7 +52,7 @@ class BroadcastInDimOp(Op):
     def verify_signature(signature: OpSignature) -> None:
         source, target = signature[BroadcastInDimOp.operand], signature[BroadcastInDimOp.out]
         dimensions = signature[BroadcastInDimOp.broadcast_dimensions]
-        check_same_scale(signature, source, target)  # broadcast_in_dim_c1
+        check_same_per_tensor_scale(signature, source, target)  # broadcast_in_dim_c1
         _check_dimension_count(signature, dimensions, source)  # broadcast_in_dim_c2
         _check_unique(signature, dimensions)  # broadcast_in_dim_c4
         for index, (size, dimension) in enumerate(zip(source.shape, dimensions, strict=True)):
@@ -124,7 +128,7 @@ class DynamicBroadcastInDimOp(Op):
         check_broadcast_scales(signature, source, target, self.broadcast_dimensions)
 
     def _check_constant_shape(self, source: RankedTensor) -> None:
-        """Checks the operand against `output_dimensions` where that is a constant."""
+        """Checks the operand against `output_dimensions` if that is constant."""
         shape = constant_integers(self.output_dimensions) if source.has_static_shape else None
         if shape is None:
             return

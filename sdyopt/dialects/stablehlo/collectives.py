@@ -96,7 +96,7 @@ def _check_gathered(
 
 @stablehlo.op("all_to_all", PAIRWISE_SAME_ELEMENT_TYPE, INFERS_COMPATIBLE_TYPES)
 class AllToAllOp(CollectiveOp):
-    """Splits the operand, scatters the parts over the replica group and concatenates the received ones."""
+    """Splits the operand, exchanges the slices in the replica group and concatenates those received."""
 
     __slots__ = ()
 
@@ -134,7 +134,7 @@ def _all_to_all_type(signature: OpSignature, input: RankedTensor) -> Type:
 
 
 def _all_to_all_sizes(sizes: Sequence[int], split: int, concat: int, count: int) -> list[int]:
-    """Sizes or bounds of the result for those of the operand."""
+    """The sizes or bounds of the result, computed from those of the operand."""
     result = list(sizes)
     if result[split] != DYNAMIC:
         result[split] //= count

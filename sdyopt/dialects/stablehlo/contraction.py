@@ -105,10 +105,10 @@ def check_result_shape(signature: OpSignature, inferred: list[int]) -> None:
 
 def _check_quantized_dot(signature: OpSignature) -> None:
     element = signature[DotGeneralOp.rhs].element
-    if isinstance(element, UniformQuantized) and element.zero != 0:  # dot_general_c15
+    if isinstance(element, UniformQuantized) and element.zero_point != 0:  # dot_general_c15
         raise signature.located_error("Zero point of rhs should be 0")
     if isinstance(element, UniformQuantizedPerAxis):
-        if any(element.zeros):  # dot_general_c15
+        if any(element.all_zero_points):  # dot_general_c15
             raise signature.located_error("Zero points of rhs should be 0")
         if element.axis in signature[DotGeneralOp.dot_dimension_numbers].rhs_contracting:  # dot_general_c16
             raise signature.located_error(

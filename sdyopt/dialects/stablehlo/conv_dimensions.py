@@ -96,7 +96,7 @@ def _print_lists(dims: ConvDimensions) -> str:
 def _print_one_list(dimensions: tuple[int, ...], letters: str) -> str:
     entries = ["0"] * len(dimensions)
     for dimension, name in zip(dimensions, (*letters, *range(len(dimensions))), strict=False):
-        # The raw form can contain out-of-range dimensions, which this form cannot express.
+        # The raw syntax can contain out-of-range dimensions, which this syntax cannot express.
         if 0 <= dimension < len(entries):
             entries[dimension] = str(name)
     return print_list(entries)
@@ -120,40 +120,40 @@ def _parse_lists(parser: AsmParser) -> ConvDimensions:
 
 
 def _parse_one_list(parser: AsmParser, letters: str) -> tuple[dict[str, int], tuple[int, ...]]:
-    """Parses one list into the dimension of each letter and of each spatial number."""
+    """Parses one list; returns the dimension index of each letter, and the spatial dimensions."""
     parser.expect("[")
-    lettered: dict[str, int] = {}
-    numbered: dict[int, int] = {}
+    non_spatial: dict[str, int] = {}
+    spatial: dict[int, int] = {}
     index = 0
     while True:
-        _parse_entry(parser, letters, index, lettered, numbered)
+        _parse_entry(parser, letters, index, non_spatial, spatial)
         index += 1
         if not parser.accept(","):
             break
-    missing = [letter for letter in letters if letter not in lettered]
+    missing = [letter for letter in letters if letter not in non_spatial]
     if missing:
         raise parser.error(f"Expected dimensions {', '.join(missing)} not specified")
     parser.expect("]")
-    return lettered, _spatial_dimensions(parser, numbered)
+    return non_spatial, _spatial_dimensions(parser, spatial)
 
 
 def _parse_entry(
-    parser: AsmParser, letters: str, index: int, lettered: dict[str, int], numbered: dict[int, int]
+    parser: AsmParser, letters: str, index: int, non_spatial: dict[str, int], spatial: dict[int, int]
 ) -> None:
     offset = parser.skip_trivia()
-    spatial = parser.accept_integer()
-    if spatial is not None:
-        if spatial < 0:
-            raise parser.error(f"Unexpected dimension {spatial}", offset)
-        if spatial in numbered:
-            raise parser.error(f"Duplicate entries for spatial dimension {spatial}", offset)
-        numbered[spatial] = index
+    number = parser.accept_integer()
+    if number is not None:
+        if number < 0:
+            raise parser.error(f"Unexpected dimension {number}", offset)
+        if number in spatial:
+            raise parser.error(f"Duplicate entries for spatial dimension {number}", offset)
+        spatial[number] = index
         return
     word = parser.word()
-    expected = [letter for letter in letters if letter not in lettered]
+    expected = [letter for letter in letters if letter not in non_spatial]
     if word not in expected:
         raise _unexpected(parser, word, expected, offset)
-    lettered[word] = index
+    non_spatial[word] = index
 
 
 def _unexpected(parser: AsmParser, word: str, expected: list[str], offset: int) -> DiagnosticError:
@@ -162,11 +162,11 @@ def _unexpected(parser: AsmParser, word: str, expected: list[str], offset: int) 
     return parser.error(f"Unexpected dimension {word}, expecting {', '.join(expected)}", offset)
 
 
-def _spatial_dimensions(parser: AsmParser, numbered: Mapping[int, int]) -> tuple[int, ...]:
-    """The dimensions of the spatial numbers from 0 up; raises if a number is missing."""
-    count = max(numbered, default=-1) + 1
-    if count != len(numbered):
-        missing = [n for n in range(len(numbered) + _MAX_LISTED) if n < count and n not in numbered]
+def _spatial_dimensions(parser: AsmParser, spatial: Mapping[int, int]) -> tuple[int, ...]:
+    """The indices of spatial dimensions 0, 1, …; raises if one is missing."""
+    count = max(spatial, default=-1) + 1
+    if count != len(spatial):
+        missing = [n for n in range(len(spatial) + _MAX_LISTED) if n < count and n not in spatial]
         listed = ", ".join(map(str, missing[:_MAX_LISTED]))
         raise parser.error(f"Expected spatial dimensions {listed} not specified")
-    return tuple(numbered[n] for n in range(count))
+    return tuple(spatial[n] for n in range(count))

@@ -20,7 +20,7 @@ from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.quantized import bit_width
 from sdyopt.dialects.stablehlo.traits import COMPATIBLE_TYPES, INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.type_compatibility import most_specific_type
-from sdyopt.dialects.stablehlo.unary import ELEMENTWISE_INFERRED, ELEMENTWISE_MAP, UnaryOp
+from sdyopt.dialects.stablehlo.unary import ELEMENTWISE_TRAITS, INFERRED_ELEMENTWISE_TRAITS, UnaryOp
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import I32_ATTR, non_negative, positive
@@ -46,7 +46,7 @@ class RealPartOp(UnaryOp):
         return [real_type(signature[RealPartOp.operand])]
 
 
-@stablehlo.op("abs", *ELEMENTWISE_INFERRED)
+@stablehlo.op("abs", *INFERRED_ELEMENTWISE_TRAITS)
 class AbsOp(UnaryOp):
     """The absolute value."""
 
@@ -60,21 +60,21 @@ class AbsOp(UnaryOp):
         return [real_type(signature[AbsOp.operand])]
 
 
-@stablehlo.op("real", *ELEMENTWISE_INFERRED)
+@stablehlo.op("real", *INFERRED_ELEMENTWISE_TRAITS)
 class RealOp(RealPartOp):
     """The real part."""
 
     __slots__ = ()
 
 
-@stablehlo.op("imag", *ELEMENTWISE_INFERRED)
+@stablehlo.op("imag", *INFERRED_ELEMENTWISE_TRAITS)
 class ImagOp(RealPartOp):
     """The imaginary part."""
 
     __slots__ = ()
 
 
-@stablehlo.op("is_finite", *ELEMENTWISE_INFERRED)
+@stablehlo.op("is_finite", *INFERRED_ELEMENTWISE_TRAITS)
 class IsFiniteOp(Op):
     """Whether each element is neither infinite nor NaN."""
 
@@ -91,7 +91,7 @@ class IsFiniteOp(Op):
         return [RankedTensor(x.shape, I1, x.encoding)]
 
 
-@stablehlo.op("convert", SAME_SHAPE, *ELEMENTWISE_MAP)
+@stablehlo.op("convert", SAME_SHAPE, *ELEMENTWISE_TRAITS)
 class ConvertOp(UnaryOp):
     """Converts each element to another element type."""
 
@@ -101,7 +101,7 @@ class ConvertOp(UnaryOp):
     out = result(types.NON_QUANTIZED_TENSOR)
 
 
-@stablehlo.op("uniform_quantize", *ELEMENTWISE_MAP)
+@stablehlo.op("uniform_quantize", *ELEMENTWISE_TRAITS)
 class UniformQuantizeOp(UnaryOp):
     """Converts floats, or quantized elements of another quantized type, to a quantized type."""
 
@@ -125,7 +125,7 @@ class UniformQuantizeOp(UnaryOp):
             )
 
 
-@stablehlo.op("uniform_dequantize", *ELEMENTWISE_INFERRED)
+@stablehlo.op("uniform_dequantize", *INFERRED_ELEMENTWISE_TRAITS)
 class UniformDequantizeOp(UnaryOp):
     """Converts quantized elements to their expressed type."""
 

@@ -92,7 +92,7 @@ class DynamicConvOp(ConvolutionBaseOp):
     def verify_in_context(self) -> None:
         padding = constant_value(self.padding.defining_op)
         if isinstance(padding, DenseElements):
-            # Only for the checks of the window: like the reference, does not compare the inferred shape.
+            # Called for its checks only: like the reference, does not compare the inferred shape.
             _result_shape(self.signature, pairs_of(padding))
         _check_quantized(self.signature)
 
@@ -149,42 +149,42 @@ def _check_dimension_numbers(signature: OpSignature, dims: ConvDimensions, rank:
 
 def _check_groups(signature: OpSignature, lhs: RankedTensor, rhs: RankedTensor, dims: ConvDimensions) -> None:
     """Checks that feature and batch dimensions are divisible by their group counts."""
-    features = signature[ConvolutionBaseOp.feature_group_count]
-    batches = signature[ConvolutionBaseOp.batch_group_count]
-    if batches > 1 and features > 1:  # convolution_c23
+    feature_groups = signature[ConvolutionBaseOp.feature_group_count]
+    batch_groups = signature[ConvolutionBaseOp.batch_group_count]
+    if batch_groups > 1 and feature_groups > 1:  # convolution_c23
         raise signature.located_error(
             "expects batch_group_count and feature_group_count not to be both greater than 1. "
-            f"Got {batches} and {features} resp."
+            f"Got {batch_groups} and {feature_groups} resp."
         )
     input_batch, input_feature = lhs.shape[dims.input_batch], lhs.shape[dims.input_feature]
     kernel_input = rhs.shape[dims.kernel_input_feature]
     kernel_output = rhs.shape[dims.kernel_output_feature]
-    if input_batch != DYNAMIC and input_batch % batches:  # convolution_c10
+    if input_batch != DYNAMIC and input_batch % batch_groups:  # convolution_c10
         raise signature.located_error(
             f"expects input batch dimension ({input_batch}) to be divisible by batch_group_count. "
-            f"Got batch_group_count = {batches}."
+            f"Got batch_group_count = {batch_groups}."
         )
-    if input_feature != DYNAMIC and input_feature % features:  # convolution_c11
+    if input_feature != DYNAMIC and input_feature % feature_groups:  # convolution_c11
         raise signature.located_error(
             f"expects input feature dimension ({input_feature}) to be a multiple of feature_group_count. "
-            f"Got feature_group_count = {features}."
+            f"Got feature_group_count = {feature_groups}."
         )
-    if DYNAMIC not in (input_feature, kernel_input) and input_feature // features != kernel_input:
+    if DYNAMIC not in (input_feature, kernel_input) and input_feature // feature_groups != kernel_input:
         raise signature.located_error(  # convolution_c14
             f"expects input feature dimension ({input_feature}) / feature_group_count = kernel input "
-            f"feature dimension ({kernel_input}). Got feature_group_count = {features}."
+            f"feature dimension ({kernel_input}). Got feature_group_count = {feature_groups}."
         )
     if kernel_output == DYNAMIC:
         return
-    if kernel_output % batches:  # convolution_c15
+    if kernel_output % batch_groups:  # convolution_c15
         raise signature.located_error(
             f"expects output feature dimension size ({kernel_output}) to be a multiple of "
-            f"batch_group_count. Got batch_group_count = {batches}."
+            f"batch_group_count. Got batch_group_count = {batch_groups}."
         )
-    if kernel_output % features:  # convolution_c16
+    if kernel_output % feature_groups:  # convolution_c16
         raise signature.located_error(
             f"expects kernel output feature dimension ({kernel_output}) to be divisible by "
-            f"feature_group_count. For feature_group_count = {features}."
+            f"feature_group_count. For feature_group_count = {feature_groups}."
         )
 
 

@@ -60,7 +60,7 @@ def _print_target(target: StringAttr, attribute_printer: AttributePrinter) -> st
 
 @stablehlo.op("custom_call")
 class CustomCallOp(Op):
-    """Calls the backend's function `call_target_name`."""
+    """Calls the function `call_target_name` of the backend."""
 
     __slots__ = ()
 
@@ -97,7 +97,7 @@ class CustomCallOp(Op):
 
 
 def _check_alias(signature: OpSignature, alias: OutputOperandAlias) -> None:
-    """Checks that the indices of an alias are in range and that both aliased parts have one type."""
+    """Checks that the indices of an alias are in range and that both aliased values have the same type."""
     count = len(signature.operand_types)
     if not 0 <= alias.operand_index < count:
         raise signature.op_error(

@@ -17,7 +17,7 @@ from sdyopt.dialects.stablehlo.dimensions import (
     is_sorted,
     is_unique,
 )
-from sdyopt.dialects.stablehlo.index_dimensions import GATHER_DIMENSIONS, GatherDimensions
+from sdyopt.dialects.stablehlo.gather_scatter_dimensions import GATHER_DIMENSIONS, GatherDimensions
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.type_compatibility import are_compatible, dimensions_of
 from sdyopt.dialects.stablehlo.types import INT_TENSOR, STATIC_1D_INT_TENSOR, TENSOR
@@ -205,7 +205,7 @@ def _result_type(
     indices: RankedTensor,
     sizes: Dimensions,
 ) -> Type:
-    """`offset_dims` are the dimensions of the slices; the others are the batch dimensions of the indices."""
+    """The result type: `offset_dims` come from the slices, the other dimensions from the indices."""
     vector = dims.index_vector_dim
     rank = len(dims.offset_dims) + len([d for d in range(indices.rank) if d != vector])
     check_all_within(signature, dims.offset_dims, rank, "offset_dims", "implied-result-rank")  # gather_c5

@@ -1,4 +1,4 @@
-"""stablehlo operations without tensor operands: constant, iota, create_token, after_all, replica_id, …"""
+"""stablehlo.constant, iota, dynamic_iota, create_token, after_all, replica_id and partition_id."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from sdyopt.ir.value import LazyLocation
 
 
 def _is_type_of_constant(inferred: Type, actual: Type) -> bool:
-    """A quantized constant has a value of its storage type."""
+    """Whether a constant can have this type; the value of a quantized constant has the storage type."""
     if isinstance(actual, RankedTensor) and isinstance(actual.element, QuantizedType):
         actual = RankedTensor(actual.shape, actual.element.storage, actual.encoding)
     return isinstance(inferred, ShapedType) and inferred is actual

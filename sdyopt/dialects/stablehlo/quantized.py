@@ -38,7 +38,7 @@ def check_element_types(signature: OpSignature, source: RankedTensor, target: Ra
         )
 
 
-def check_same_scale(signature: OpSignature, source: RankedTensor, target: RankedTensor) -> None:
+def check_same_per_tensor_scale(signature: OpSignature, source: RankedTensor, target: RankedTensor) -> None:
     """Checks that two per-tensor quantized element types are equal."""
     left, right = source.element, target.element
     if isinstance(left, UniformQuantized) and isinstance(right, UniformQuantized) and left is not right:
@@ -47,7 +47,7 @@ def check_same_scale(signature: OpSignature, source: RankedTensor, target: Ranke
         )
 
 
-def check_same_scales(signature: OpSignature, source: RankedTensor, target: RankedTensor) -> None:
+def check_same_per_axis_scales(signature: OpSignature, source: RankedTensor, target: RankedTensor) -> None:
     """Checks that two per-axis quantized element types have equal scales and zero points."""
     left, right = source.element, target.element
     if not isinstance(left, UniformQuantizedPerAxis) or not isinstance(right, UniformQuantizedPerAxis):
@@ -60,9 +60,12 @@ def check_same_scales(signature: OpSignature, source: RankedTensor, target: Rank
 
 
 def check_reshape_scales(signature: OpSignature, source: RankedTensor, target: RankedTensor) -> None:
-    """Checks that a reshape keeps the quantization, its dimension's size and the sizes before it."""
-    check_same_scale(signature, source, target)
-    check_same_scales(signature, source, target)
+    """Checks that a reshape keeps the scales and zero points.
+
+    The size of the quantization dimension and the product of the sizes before it must not change.
+    """
+    check_same_per_tensor_scale(signature, source, target)
+    check_same_per_axis_scales(signature, source, target)
     axis, target_axis = quantized_axis(source), quantized_axis(target)
     if axis is None or target_axis is None:
         return
@@ -89,8 +92,8 @@ def check_broadcast_scales(
 ) -> None:
     """Checks the per-axis quantization of a broadcast.
 
-    The quantization dimension must be mapped like any other; if its size is 1, its scale and zero
-    point must be repeated.
+    The result must be quantized along the dimension that the operand's quantization dimension maps to. If
+    the latter has size 1, all scales and zero points of the result must equal those of the operand.
     """
     left, right = source.element, target.element
     if not isinstance(left, UniformQuantizedPerAxis) or not isinstance(right, UniformQuantizedPerAxis):

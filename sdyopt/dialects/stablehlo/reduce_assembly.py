@@ -96,14 +96,14 @@ def _check_inputs(op_parser: OpAsmParser, type: FunctionType) -> None:
 
 
 def _parse_arguments(op_parser: OpAsmParser) -> list[Argument]:
-    """Parses `(%a: type, %b: type) (%c: type, %d: type)` into all elements, then all accumulators."""
-    elements, accumulators = [], []
+    """Parses `(%a: type, %b: type) (%c: type, %d: type)` into all first arguments, then all second ones."""
+    lefts, rights = [], []
     while op_parser.accept("("):
-        elements.append(_parse_argument(op_parser))
+        lefts.append(_parse_argument(op_parser))
         op_parser.expect(",")
-        accumulators.append(_parse_argument(op_parser))
+        rights.append(_parse_argument(op_parser))
         op_parser.expect(")")
-    return elements + accumulators
+    return lefts + rights
 
 
 def _parse_argument(op_parser: OpAsmParser) -> Argument:
@@ -160,11 +160,11 @@ def _print_reducer(op: Op, half: int, printer: OpAsmPrinter) -> None:
     arguments = body.blocks[0].arguments
     printer.newline()
     printer.write(" reducer")
-    for element, accumulator in zip(arguments[:half], arguments[half:], strict=False):
+    for left, right in zip(arguments[:half], arguments[half:], strict=False):
         printer.write("(")
-        printer.argument(element)
+        printer.argument(left)
         printer.write(", ")
-        printer.argument(accumulator)
+        printer.argument(right)
         printer.write(") ")
     printer.write(" ")
     printer.region(body)

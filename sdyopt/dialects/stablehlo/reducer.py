@@ -20,9 +20,9 @@ def check_reducer(
     init_values: Sequence[Type],
     allowed_dimensions: Sequence[int],
 ) -> None:
-    """Checks a reducer region: (elements, accumulators) -> accumulators, one of each per input.
+    """Checks a reducer region: (accumulators, elements) -> accumulators, one of each per input.
 
-    `allowed_dimensions` are the sizes that the shape of an argument may have, in order.
+    The shape of an element is a subsequence of `allowed_dimensions`, up to dynamic sizes.
     """
     _check_counts(signature, reducer, len(inputs))
     for type in reducer.returned_types:
@@ -57,8 +57,8 @@ def _check_types(
     signature: OpSignature, reducer: RegionSignature, index: int, input: Type, init_value: Type
 ) -> None:
     result = reducer.returned_types[index]
-    other = len(reducer.returned_types) + index
-    for number, ignores_precision in ((index, False), (other, True)):
+    element_index = len(reducer.returned_types) + index
+    for number, ignores_precision in ((index, False), (element_index, True)):
         parameter = reducer.argument_types[number]
         if not has_compatible_shape_and_element(result, parameter, ignores_precision):
             raise signature.located_error(
@@ -76,23 +76,23 @@ def _check_types(
             f"promotable from the op's corresponding init-value element-type: {quoted(result)} vs "
             f"{quoted(init_value)}"
         )
-    parameter = reducer.argument_types[other]
+    parameter = reducer.argument_types[element_index]
     if not _is_promotable(input, parameter):
         raise signature.located_error(
-            f"The element-type of reduction-region's argument at index {other} is expected to be promotable "
-            f"from {quoted(element_of(input))}, but got {quoted(element_of(parameter))}"
+            f"The element-type of reduction-region's argument at index {element_index} is expected to be "
+            f"promotable from {quoted(element_of(input))}, but got {quoted(element_of(parameter))}"
         )
 
 
 def _check_shape(
     signature: OpSignature, reducer: RegionSignature, index: int, allowed_dimensions: Sequence[int]
 ) -> None:
-    other = len(reducer.returned_types) + index
-    parameter = reducer.argument_types[other]
+    element_index = len(reducer.returned_types) + index
+    parameter = reducer.argument_types[element_index]
     shape = parameter.shape if isinstance(parameter, RankedTensor) else ()
     if len(shape) > len(allowed_dimensions):
         raise signature.located_error(
-            f"The rank of reduction-region's argument at index {other} is expected to be <= "
+            f"The rank of reduction-region's argument at index {element_index} is expected to be <= "
             f"{len(allowed_dimensions)}, got {len(shape)}"
         )
     matched = 0
@@ -101,8 +101,8 @@ def _check_shape(
             matched += 1
     if matched != len(shape):
         raise signature.located_error(
-            f"The shape of reduction-region's argument at index {other} is not compatible with that of "
-            f"reduce-op's input-parameter at index {index}"
+            f"The shape of reduction-region's argument at index {element_index} is not compatible with that "
+            f"of reduce-op's input-parameter at index {index}"
         )
 
 

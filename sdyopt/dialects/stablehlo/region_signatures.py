@@ -1,7 +1,7 @@
 """Region signatures: the argument types and returned types of a region.
 
 The constraints of an operation on its regions usually follow from its signature and these types, and
-programs repeat both. The outcome of the check is therefore cached in the signature, per region types.
+programs repeat both. So the result of the check is cached in the op signature, per region signatures.
 
     @stablehlo.op("sort", SINGLE_BLOCK, …)
     class SortOp(RegionOp):
@@ -63,11 +63,11 @@ class RegionOp(Op):
         """Runs `verify_region_signatures`, once for all operations with the same op and region signatures."""
         regions = tuple([region_signature(region) for region in self.regions])
         key = (type(self), regions)
-        memo = self.signature.memo
+        cache = self.signature.memo
         try:
-            error = memo[key]
+            error = cache[key]
         except KeyError:
-            error = memo[key] = self._region_error(regions)
+            error = cache[key] = self._region_error(regions)
         if error is not None:
             raise error
 

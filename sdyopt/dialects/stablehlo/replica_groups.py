@@ -53,7 +53,7 @@ def check_replica_groups(
     uses_global_ids: bool = False,
     group_size: int | None = None,
 ) -> None:
-    """Checks that the ids 0, 1, … are in exactly one group each, once.
+    """Checks that each of the ids 0, 1, … is in the groups exactly once.
 
     `has_uniform_size` disallows the id -1, which pads groups of different sizes; `group_size` is the
     required size, if any. Groups given by mesh axes are not checked.

@@ -16,7 +16,7 @@ from sdyopt.dialects.stablehlo.dimensions import (
     is_sorted,
     is_unique,
 )
-from sdyopt.dialects.stablehlo.index_dimensions import SCATTER_DIMENSIONS, ScatterDimensions
+from sdyopt.dialects.stablehlo.gather_scatter_dimensions import SCATTER_DIMENSIONS, ScatterDimensions
 from sdyopt.dialects.stablehlo.reducer import check_reducer, has_compatible_shape_and_element
 from sdyopt.dialects.stablehlo.region_signatures import (
     RegionOp,

@@ -1,4 +1,4 @@
-"""Checks of operands that give a result shape, where they are constants."""
+"""Checks of constant operands that specify a result shape."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sdyopt.ir.value import Value
 
 
 def constant_integers(value: Value) -> list[int] | None:
-    """The elements of an integer constant, read as signed; None if the value is not one."""
+    """The elements of an integer constant, read as signed; None for any other value."""
     elements = constant_value(value.defining_op)
     if not isinstance(elements, DenseElements) or not isinstance(
         elements.type.element, IntegerType | IndexType

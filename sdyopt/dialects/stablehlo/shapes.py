@@ -20,8 +20,8 @@ from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.quantized import (
     check_element_types,
     check_reshape_scales,
-    check_same_scale,
-    check_same_scales,
+    check_same_per_axis_scales,
+    check_same_per_tensor_scale,
     quantized_axis,
 )
 from sdyopt.dialects.stablehlo.shape_operand import check_shape_operand, constant_integers
@@ -120,8 +120,8 @@ class TransposeOp(Op):
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
         source, target = signature[TransposeOp.operand], signature[TransposeOp.out]
-        check_same_scale(signature, source, target)  # transpose_c1
-        check_same_scales(signature, source, target)
+        check_same_per_tensor_scale(signature, source, target)  # transpose_c1
+        check_same_per_axis_scales(signature, source, target)
         axis, source_axis = quantized_axis(target), quantized_axis(source)
         permutation = signature[TransposeOp.permutation]
         if axis is None or source_axis is None or axis >= len(permutation):

@@ -72,7 +72,7 @@ def _range_text(start: int, limit: int, stride: int) -> str:
     INFERS_COMPATIBLE_TYPES,
 )
 class SliceOp(Op):
-    """Takes the indices from start to limit (exclusive) with a stride, in each dimension."""
+    """Extracts the elements from start to limit (exclusive), with a stride, in each dimension."""
 
     __slots__ = ()
 
@@ -128,7 +128,7 @@ def _sliced_size(signature: OpSignature, index: int, bounds: Sequence[int]) -> i
 
 @stablehlo.op("dynamic_slice", same_element_types("operand", out="result"), PURE, INFERS_COMPATIBLE_TYPES)
 class DynamicSliceOp(Op):
-    """Takes a slice of a static size at start indices given by operands."""
+    """Extracts a slice of static size at start indices given by operands."""
 
     __slots__ = ()
 

@@ -17,7 +17,7 @@ from sdyopt.ir.types import DYNAMIC, RankedTensor, ShapedType, TupleType, Type, 
 
 
 def are_compatible_elements(left: Type, right: Type) -> bool:
-    """Whether element types are equal, or quantized alike up to scales and zero points."""
+    """Whether element types are equal, or quantized and differ only in scales, zero points and axis."""
     left, right = element_of(left), element_of(right)
     if not isinstance(left, QuantizedType) or not isinstance(right, QuantizedType):
         return left is right
@@ -74,12 +74,12 @@ Merge = Callable[[OpSignature, int, Dimension, Dimension], Dimension]
 
 
 def most_specific_type(signature: OpSignature, types: Sequence[Type]) -> Type:
-    """The most specific of compatible types. Tuples are merged elementwise. Raises a SignatureError."""
+    """Merges compatible types into the most specific type, tuples elementwise. Raises a SignatureError."""
     return _merge_all(signature, types, most_specific_dimension)
 
 
 def least_specific_type(signature: OpSignature, types: Sequence[Type]) -> Type:
-    """The least specific of compatible types. Tuples are merged elementwise. Raises a SignatureError."""
+    """Merges compatible types into the least specific type, tuples elementwise. Raises a SignatureError."""
     return _merge_all(signature, types, _least_specific_dimension)
 
 

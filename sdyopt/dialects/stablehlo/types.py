@@ -113,7 +113,7 @@ def _quantized(cls: type[QuantizedType]) -> Accepts:
             and isinstance(type.storage, IntegerType)
             and type.storage.is_signless
             and type.storage.width in _QUANTIZED_WIDTHS
-            and all(type.minimum <= zero <= type.maximum for zero in type.zeros)
+            and all(type.minimum <= zero_point <= type.maximum for zero_point in type.all_zero_points)
         )
 
     return accepts
@@ -155,7 +155,7 @@ def tensor_of(
     kind: str = "ranked tensor",
     predicate: Callable[[RankedTensor], bool] | None = None,
 ) -> TypeConstraint[RankedTensor]:
-    """Ranked tensors with one of the element types that satisfy `predicate`, described by `kind`."""
+    """Ranked tensors of these element types that satisfy `predicate`; `kind` starts the description."""
     element = any_of(*elements)
     has_element = element.accepts
 
@@ -172,7 +172,7 @@ def tensor_of(
 def shaped_of(
     kind: str, classes: type | tuple[type, ...], element: TypeConstraint[Type]
 ) -> TypeConstraint[ShapedType]:
-    """Types of these classes with such an element type, described by `kind`."""
+    """Types of these classes with such an element type; `kind` starts the description."""
 
     def accepts(type: Type) -> bool:
         return (

@@ -19,9 +19,9 @@ from sdyopt.ir.shape_traits import ELEMENTWISE, SAME_SHAPE
 from sdyopt.ir.traits import NO_MEMORY_EFFECT
 from sdyopt.ir.types import Type
 
-ELEMENTWISE_MAP = (ELEMENTWISE, SAME_SHAPE, NO_MEMORY_EFFECT)
-ELEMENTWISE_INFERRED = (INFERS_COMPATIBLE_TYPES, *ELEMENTWISE_MAP)
-_SAME = (COMPATIBLE_TYPES, *ELEMENTWISE_INFERRED)
+ELEMENTWISE_TRAITS = (ELEMENTWISE, SAME_SHAPE, NO_MEMORY_EFFECT)
+INFERRED_ELEMENTWISE_TRAITS = (INFERS_COMPATIBLE_TYPES, *ELEMENTWISE_TRAITS)
+_COMPATIBLE = (COMPATIBLE_TYPES, *INFERRED_ELEMENTWISE_TRAITS)
 
 
 class UnaryOp(Op):
@@ -73,84 +73,84 @@ class IntegerOp(SameUnaryOp):
 # --- Transcendental functions ---------------------------------------------------------------
 
 
-@stablehlo.op("cbrt", *_SAME)
+@stablehlo.op("cbrt", *_COMPATIBLE)
 class CbrtOp(TranscendentalOp):
     """The cube root."""
 
     __slots__ = ()
 
 
-@stablehlo.op("cosine", *_SAME)
+@stablehlo.op("cosine", *_COMPATIBLE)
 class CosineOp(TranscendentalOp):
     """cos(x)."""
 
     __slots__ = ()
 
 
-@stablehlo.op("exponential", *_SAME)
+@stablehlo.op("exponential", *_COMPATIBLE)
 class ExpOp(TranscendentalOp):
     """e to the power of x."""
 
     __slots__ = ()
 
 
-@stablehlo.op("exponential_minus_one", *_SAME)
+@stablehlo.op("exponential_minus_one", *_COMPATIBLE)
 class Expm1Op(TranscendentalOp):
     """e to the power of x, minus 1; accurate for small x."""
 
     __slots__ = ()
 
 
-@stablehlo.op("log", *_SAME)
+@stablehlo.op("log", *_COMPATIBLE)
 class LogOp(TranscendentalOp):
     """The natural logarithm."""
 
     __slots__ = ()
 
 
-@stablehlo.op("log_plus_one", *_SAME)
+@stablehlo.op("log_plus_one", *_COMPATIBLE)
 class Log1pOp(TranscendentalOp):
     """The natural logarithm of 1 + x; accurate for small x."""
 
     __slots__ = ()
 
 
-@stablehlo.op("logistic", *_SAME)
+@stablehlo.op("logistic", *_COMPATIBLE)
 class LogisticOp(TranscendentalOp):
     """1 / (1 + exp(-x))."""
 
     __slots__ = ()
 
 
-@stablehlo.op("rsqrt", *_SAME)
+@stablehlo.op("rsqrt", *_COMPATIBLE)
 class RsqrtOp(TranscendentalOp):
     """1 / sqrt(x)."""
 
     __slots__ = ()
 
 
-@stablehlo.op("sine", *_SAME)
+@stablehlo.op("sine", *_COMPATIBLE)
 class SineOp(TranscendentalOp):
     """sin(x)."""
 
     __slots__ = ()
 
 
-@stablehlo.op("sqrt", *_SAME)
+@stablehlo.op("sqrt", *_COMPATIBLE)
 class SqrtOp(TranscendentalOp):
     """The square root."""
 
     __slots__ = ()
 
 
-@stablehlo.op("tan", *_SAME)
+@stablehlo.op("tan", *_COMPATIBLE)
 class TanOp(TranscendentalOp):
     """tan(x)."""
 
     __slots__ = ()
 
 
-@stablehlo.op("tanh", *_SAME)
+@stablehlo.op("tanh", *_COMPATIBLE)
 class TanhOp(TranscendentalOp):
     """The hyperbolic tangent."""
 
@@ -160,49 +160,49 @@ class TanhOp(TranscendentalOp):
 # --- Rounding, bits, signs ------------------------------------------------------------------
 
 
-@stablehlo.op("ceil", *_SAME)
+@stablehlo.op("ceil", *_COMPATIBLE)
 class CeilOp(FloatOp):
     """Rounds toward positive infinity."""
 
     __slots__ = ()
 
 
-@stablehlo.op("floor", *_SAME)
+@stablehlo.op("floor", *_COMPATIBLE)
 class FloorOp(FloatOp):
     """Rounds toward negative infinity."""
 
     __slots__ = ()
 
 
-@stablehlo.op("round_nearest_afz", *_SAME)
+@stablehlo.op("round_nearest_afz", *_COMPATIBLE)
 class RoundOp(FloatOp):
     """Rounds to the nearest integer, ties away from zero."""
 
     __slots__ = ()
 
 
-@stablehlo.op("round_nearest_even", *_SAME)
+@stablehlo.op("round_nearest_even", *_COMPATIBLE)
 class RoundNearestEvenOp(FloatOp):
     """Rounds to the nearest integer, ties to even."""
 
     __slots__ = ()
 
 
-@stablehlo.op("count_leading_zeros", *_SAME)
+@stablehlo.op("count_leading_zeros", *_COMPATIBLE)
 class ClzOp(IntegerOp):
     """The number of leading zero bits."""
 
     __slots__ = ()
 
 
-@stablehlo.op("popcnt", *_SAME)
+@stablehlo.op("popcnt", *_COMPATIBLE)
 class PopulationCountOp(IntegerOp):
     """The number of one bits."""
 
     __slots__ = ()
 
 
-@stablehlo.op("not", *_SAME)
+@stablehlo.op("not", *_COMPATIBLE)
 class NotOp(SameUnaryOp):
     """Logical not of bools, bitwise not of integers."""
 
@@ -212,7 +212,7 @@ class NotOp(SameUnaryOp):
     out = result(types.PRED_OR_INT_TENSOR)
 
 
-@stablehlo.op("negate", *_SAME)
+@stablehlo.op("negate", *_COMPATIBLE)
 class NegOp(SameUnaryOp):
     """-x."""
 
@@ -222,7 +222,7 @@ class NegOp(SameUnaryOp):
     out = result(types.INT_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
 
 
-@stablehlo.op("sign", *_SAME)
+@stablehlo.op("sign", *_COMPATIBLE)
 class SignOp(SameUnaryOp):
     """-1, 0 or 1; for complex numbers x / abs(x)."""
 

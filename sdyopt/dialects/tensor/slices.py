@@ -61,7 +61,9 @@ def _mixed(static: Sequence[int], dynamic: Sequence[Value]) -> Mixed:
     return [next(values) if number == DYNAMIC else number for number in static]
 
 
-def slice_parts(offsets: Mixed, sizes: Mixed, strides: Mixed) -> tuple[list[Value], dict[str, Attribute]]:
+def operands_and_attributes(
+    offsets: Mixed, sizes: Mixed, strides: Mixed
+) -> tuple[list[Value], dict[str, Attribute]]:
     """The operands and attributes of a slice operation for these lists."""
     values: list[Value] = []
     attributes: dict[str, Attribute] = {}
@@ -77,7 +79,7 @@ def slice_parts(offsets: Mixed, sizes: Mixed, strides: Mixed) -> tuple[list[Valu
 
 
 def with_segments(attributes: dict[str, Attribute], count: int) -> dict[str, Attribute]:
-    """Adds `count` operands, which precede those of the lists, to the segment sizes."""
+    """Adds `count` single operands before those of the lists to the segment sizes."""
     counts = attributes["operandSegmentSizes"]
     assert isinstance(counts, DenseArray)
     return {**attributes, "operandSegmentSizes": DenseArray(I32, (1,) * count + counts.values)}
@@ -97,7 +99,7 @@ def _shape_of(sizes: Mixed) -> tuple[int, ...]:
 
 
 def _kept_dimensions(full: tuple[int, ...], reduced: tuple[int, ...]) -> list[int] | None:
-    """The dimensions that a rank reduction keeps, as it drops unit dimensions; None if it is none."""
+    """The dimensions of `full` that remain in `reduced`, which drops unit dimensions; None if it does not."""
     kept, position = [], 0
     for dimension, size in enumerate(full):
         if position < len(reduced) and size == reduced[position]:
@@ -111,9 +113,9 @@ def _kept_dimensions(full: tuple[int, ...], reduced: tuple[int, ...]) -> list[in
 def check_slice(
     signature: OpSignature, source: RankedTensor, slice: RankedTensor, dynamic: Sequence[Sequence[Type]]
 ) -> None:
-    """Raises unless the lists match the rank, and the slice, perhaps rank-reduced, the sizes.
+    """Raises unless the lists match the rank of the source, and the slice type the sizes.
 
-    `dynamic` are the types of the dynamic offsets, sizes and strides.
+    The slice type may be rank-reduced. `dynamic` are the types of the dynamic offsets, sizes and strides.
     """
     offsets, sizes, strides = (
         signature[SliceOp.static_offsets],
@@ -152,7 +154,7 @@ def _rank_error(signature: OpSignature, one: tuple[str, int], other: tuple[str, 
 
 
 def _fold_constant_lists(op: ExtractSliceOp, rewriter: Rewriter) -> bool:
-    """Makes constant offsets, sizes and strides static, and the result type with them."""
+    """Makes constant offsets, sizes and strides static, and with them the result type."""
     old = op.mixed_lists()
     new = (_fold_constants(old[0]), _fold_constants(old[1], are_sizes=True), _fold_constants(old[2]))
     if new == old:
@@ -194,7 +196,7 @@ def extract(
     before: Op,
 ) -> Op:
     """Creates an extract_slice."""
-    values, attributes = slice_parts(offsets, sizes, strides)
+    values, attributes = operands_and_attributes(offsets, sizes, strides)
     return rewriter.create(
         ExtractSliceOp,
         [source, *values],

@@ -25,15 +25,15 @@ def _is_number(type: Type) -> bool:
     return isinstance(type, IntegerType | FloatType | QuantizedType)
 
 
-NUMBERS = TypeConstraint[Type](
+NUMBER_TENSOR = TypeConstraint[Type](
     "tensor of number values",
     lambda type: isinstance(type, RankedTensor | UnrankedTensor) and _is_number(type.element),
 )
-BOOLEANS = TypeConstraint[Type](
+BOOLEAN_TENSOR = TypeConstraint[Type](
     "tensor of 1-bit signless integer values",
     lambda type: isinstance(type, RankedTensor | UnrankedTensor) and type.element is I1,
 )
-MATRICES = TypeConstraint[RankedTensor](
+TENSOR_3D = TypeConstraint[RankedTensor](
     "3-d tensor", lambda type: isinstance(type, RankedTensor) and type.rank == 3 and _is_number(type.element)
 )
 

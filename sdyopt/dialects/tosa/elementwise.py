@@ -5,7 +5,7 @@ from __future__ import annotations
 from sdyopt.asm.format.assembly_format import AttrDict, Operand, assembly
 from sdyopt.asm.format.typed_operands import OperandsAndResultsType
 from sdyopt.dialects.arith.folding import Constants, FoldResult, splat_of
-from sdyopt.dialects.tosa.dialect import BOOLEANS, BROADCASTABLE, NUMBERS, tosa
+from sdyopt.dialects.tosa.dialect import BOOLEAN_TENSOR, BROADCASTABLE, NUMBER_TENSOR, tosa
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import BOOL_ATTR, I64_ATTR, of_class
 from sdyopt.ir.numeric_attributes import FloatAttr, IntegerAttr
@@ -29,8 +29,8 @@ class UnaryOp(ElementwiseOp):
 
     __slots__ = ()
 
-    input1 = operand(NUMBERS)
-    output = result(NUMBERS)
+    input1 = operand(NUMBER_TENSOR)
+    output = result(NUMBER_TENSOR)
 
     assembly = assembly(Operand("input1"), AttrDict(), ":", OperandsAndResultsType())
 
@@ -40,9 +40,9 @@ class BinaryOp(ElementwiseOp):
 
     __slots__ = ()
 
-    input1 = operand(NUMBERS)
-    input2 = operand(NUMBERS)
-    output = result(NUMBERS)
+    input1 = operand(NUMBER_TENSOR)
+    input2 = operand(NUMBER_TENSOR)
+    output = result(NUMBER_TENSOR)
 
     assembly = assembly(Operand("input1"), ",", Operand("input2"), AttrDict(), ":", OperandsAndResultsType())
 
@@ -52,7 +52,7 @@ class ComparisonOp(BinaryOp):
 
     __slots__ = ()
 
-    output = result(BOOLEANS)
+    output = result(BOOLEAN_TENSOR)
 
 
 def _define(base: type[Op], mnemonic: str, summary: str, *traits: Trait) -> None:
@@ -63,7 +63,7 @@ def _define(base: type[Op], mnemonic: str, summary: str, *traits: Trait) -> None
 
 
 _SAME = (PURE, BROADCASTABLE, SAME_ELEMENT_TYPE)
-_COMMUTES = (*_SAME, COMMUTATIVE)
+_SAME_COMMUTATIVE = (*_SAME, COMMUTATIVE)
 
 _define(UnaryOp, "bitwise_not", "Inverts every bit.", *_SAME)
 _define(UnaryOp, "ceil", "Rounds up to an integer.", *_SAME)
@@ -75,18 +75,18 @@ _define(UnaryOp, "rsqrt", "One over the square root.", *_SAME)
 _define(UnaryOp, "sigmoid", "The logistic function.", *_SAME)
 _define(UnaryOp, "tanh", "The hyperbolic tangent.", *_SAME)
 
-_define(BinaryOp, "add", "The sum.", *_COMMUTES)
-_define(BinaryOp, "bitwise_and", "Bitwise and.", *_COMMUTES)
-_define(BinaryOp, "bitwise_or", "Bitwise or.", *_COMMUTES)
-_define(BinaryOp, "bitwise_xor", "Bitwise exclusive or.", *_COMMUTES)
+_define(BinaryOp, "add", "The sum.", *_SAME_COMMUTATIVE)
+_define(BinaryOp, "bitwise_and", "Bitwise and.", *_SAME_COMMUTATIVE)
+_define(BinaryOp, "bitwise_or", "Bitwise or.", *_SAME_COMMUTATIVE)
+_define(BinaryOp, "bitwise_xor", "Bitwise exclusive or.", *_SAME_COMMUTATIVE)
 _define(BinaryOp, "int_div", "The integer quotient.", *_SAME)
-_define(BinaryOp, "logical_and", "Logical and.", *_COMMUTES)
+_define(BinaryOp, "logical_and", "Logical and.", *_SAME_COMMUTATIVE)
 _define(BinaryOp, "logical_left_shift", "Shifts bits left.", *_SAME)
-_define(BinaryOp, "logical_or", "Logical or.", *_COMMUTES)
+_define(BinaryOp, "logical_or", "Logical or.", *_SAME_COMMUTATIVE)
 _define(BinaryOp, "logical_right_shift", "Shifts bits right, filling with zeros.", *_SAME)
-_define(BinaryOp, "logical_xor", "Logical exclusive or.", *_COMMUTES)
-_define(BinaryOp, "maximum", "The greater value.", *_COMMUTES)
-_define(BinaryOp, "minimum", "The smaller value.", *_COMMUTES)
+_define(BinaryOp, "logical_xor", "Logical exclusive or.", *_SAME_COMMUTATIVE)
+_define(BinaryOp, "maximum", "The greater value.", *_SAME_COMMUTATIVE)
+_define(BinaryOp, "minimum", "The smaller value.", *_SAME_COMMUTATIVE)
 _define(BinaryOp, "pow", "The first operand to the power of the second.", *_SAME)
 _define(BinaryOp, "sub", "The difference.", *_SAME)
 
@@ -164,12 +164,12 @@ class ClampOp(ElementwiseOp):
 
     __slots__ = ()
 
-    input = operand(NUMBERS)
+    input = operand(NUMBER_TENSOR)
     min_int = attr(I64_ATTR)
     max_int = attr(I64_ATTR)
     min_fp = attr(_FLOAT)
     max_fp = attr(_FLOAT)
-    output = result(NUMBERS)
+    output = result(NUMBER_TENSOR)
 
     assembly = assembly(Operand("input"), AttrDict(), ":", OperandsAndResultsType())
 
@@ -180,10 +180,10 @@ class SelectOp(ElementwiseOp):
 
     __slots__ = ()
 
-    pred = operand(BOOLEANS)
-    on_true = operand(NUMBERS)
-    on_false = operand(NUMBERS)
-    output = result(NUMBERS)
+    pred = operand(BOOLEAN_TENSOR)
+    on_true = operand(NUMBER_TENSOR)
+    on_false = operand(NUMBER_TENSOR)
+    output = result(NUMBER_TENSOR)
 
     assembly = assembly(
         Operand("pred"),

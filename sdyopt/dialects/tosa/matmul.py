@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sdyopt.asm.format.assembly_format import AttrDict, Operand, assembly
 from sdyopt.asm.format.typed_operands import OperandsAndResultsType
-from sdyopt.dialects.tosa.dialect import MATRICES, tosa
+from sdyopt.dialects.tosa.dialect import TENSOR_3D, tosa
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import of_class
 from sdyopt.ir.op_fields import operand, optional_attr, result
@@ -18,9 +18,9 @@ class MatMulOp(Op):
 
     __slots__ = ()
 
-    a = operand(MATRICES)
-    b = operand(MATRICES)
+    a = operand(TENSOR_3D)
+    b = operand(TENSOR_3D)
     quantization_info = optional_attr(of_class(Attribute, "Attribute for MatMulOp quantization information."))
-    c = result(MATRICES)
+    c = result(TENSOR_3D)
 
     assembly = assembly(Operand("a"), ",", Operand("b"), AttrDict(), ":", OperandsAndResultsType())

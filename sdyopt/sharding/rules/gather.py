@@ -13,7 +13,7 @@ from typing import NamedTuple
 from sdyopt.dialects.stablehlo.binary import AddOp, AndOp, MaxOp, MinOp, MulOp, OrOp
 from sdyopt.dialects.stablehlo.control_flow import ReturnOp
 from sdyopt.dialects.stablehlo.gather import GatherOp
-from sdyopt.dialects.stablehlo.index_dimensions import GatherDimensions, ScatterDimensions
+from sdyopt.dialects.stablehlo.gather_scatter_dimensions import GatherDimensions, ScatterDimensions
 from sdyopt.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
