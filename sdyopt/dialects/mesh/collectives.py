@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from sdyopt.asm.format.assembly_format import AttrDict, FormatElement, Operand, assembly
-from sdyopt.asm.format.typed_operands import TypeIn
+from sdyopt.asm.format.typed_operands import TypeOfClass
 from sdyopt.dialects.mesh.assembly_directives import (
     axes_clause,
     integer_clause,
@@ -36,13 +36,13 @@ from sdyopt.ir.traits import PURE
 from sdyopt.ir.types import RankedTensor, ShapedType
 
 HEAD: tuple[FormatElement | str, ...] = (Operand("input"), "on", mesh_reference(), axes_clause("mesh_axes"))
-_TAIL: tuple[FormatElement | str, ...] = (AttrDict(), ":", TypeIn("input", ShapedType), "->")
+_TAIL: tuple[FormatElement | str, ...] = (AttrDict(), ":", TypeOfClass("input", ShapedType), "->")
 RANKED_TO_RANKED: tuple[FormatElement | str, ...] = (
     AttrDict(),
     ":",
-    TypeIn("input", RankedTensor),
+    TypeOfClass("input", RankedTensor),
     "->",
-    TypeIn("result", RankedTensor),
+    TypeOfClass("result", RankedTensor),
 )
 
 
@@ -61,7 +61,7 @@ class AllGatherOp(Collective):
     result = result(NON_0_RANKED)
 
     result_name = "all_gather"
-    assembly = assembly(*HEAD, *integer_clause("gather_axis"), *_TAIL, TypeIn("result", ShapedType))
+    assembly = assembly(*HEAD, *integer_clause("gather_axis"), *_TAIL, TypeOfClass("result", ShapedType))
     canonicalizations = (EMPTY_MESH_AXES,)
 
     def verify_in_mesh(self, mesh_op: MeshOp) -> None:
@@ -112,7 +112,7 @@ class AllSliceOp(Collective):
     result = result(NON_0_RANKED)
 
     result_name = "all_slice"
-    assembly = assembly(*HEAD, *integer_clause("slice_axis"), *_TAIL, TypeIn("result", ShapedType))
+    assembly = assembly(*HEAD, *integer_clause("slice_axis"), *_TAIL, TypeOfClass("result", ShapedType))
     canonicalizations = (EMPTY_MESH_AXES,)
 
     def verify_in_mesh(self, mesh_op: MeshOp) -> None:
@@ -141,7 +141,7 @@ class AllToAllOp(Collective):
         *integer_clause("split_axis"),
         *integer_clause("concat_axis"),
         *_TAIL,
-        TypeIn("result", ShapedType),
+        TypeOfClass("result", ShapedType),
     )
     canonicalizations = (EMPTY_MESH_AXES,)
 
@@ -187,5 +187,9 @@ class ReduceScatter19Op(ReduceScatterOp):
     __slots__ = ()
 
     assembly = assembly(
-        *HEAD, reduction_clause(), *integer_clause("scatter_axis"), *_TAIL, TypeIn("result", RankedTensor)
+        *HEAD,
+        reduction_clause(),
+        *integer_clause("scatter_axis"),
+        *_TAIL,
+        TypeOfClass("result", RankedTensor),
     )

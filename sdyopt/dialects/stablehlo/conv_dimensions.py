@@ -149,7 +149,7 @@ def _parse_entry(
             raise parser.error(f"Duplicate entries for spatial dimension {spatial}", offset)
         numbered[spatial] = index
         return
-    word = parser.word()
+    word = parser.keyword()
     expected = [letter for letter in letters if letter not in lettered]
     if word not in expected:
         raise _unexpected(parser, word, expected, offset)

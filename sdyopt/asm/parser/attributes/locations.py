@@ -82,7 +82,7 @@ def _location_alias(context: ActionContext, parts: Parts, offsets: list[int]) ->
     attribute = dialect_symbol(context, parts, offsets).attribute_of(context, None)
     if not isinstance(attribute, LocationAttr):
         text = context.attribute_printer.attribute(attribute)
-        raise context.error_ahead(f"expected location attribute, but got{text}")
+        raise context.error_at_next_token(f"expected location attribute, but got{text}")
     return attribute.location
 
 
@@ -91,7 +91,7 @@ def _text(literal: str) -> str:
 
 
 def _file(literal: str) -> str:
-    # An empty name is that of the standard input.
+    # As in MLIR, an empty name stands for standard input.
     return _text(literal) or "-"
 
 
