@@ -79,7 +79,7 @@ class ShardingConstraintOp(_ShardingOp):
 
 @sdy.op("reshard", PURE, SAME_TYPE, INFERS_TYPES)
 class ReshardOp(_ShardingOp):
-    """The same value with another sharding, which requires communication."""
+    """The same value with another sharding, which may require communication."""
 
     __slots__ = ()
 
@@ -254,7 +254,7 @@ def _check_static(op: Op) -> None:
 
 @sdy.op("constant", PURE, INFERS_TYPES)
 class ConstantOp(Op):
-    """A constant that is not folded or merged, so that each use can have its own with its own sharding."""
+    """A constant that is not folded or merged, so that each use can have its own constant and sharding."""
 
     __slots__ = ()
 
