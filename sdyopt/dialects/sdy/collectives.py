@@ -6,7 +6,7 @@ from sdyopt.asm.format.assembly_format import Assembly, AttrDict, FormatElement,
 from sdyopt.dialects.sdy import collective_checks as checks
 from sdyopt.dialects.sdy.assembly_directives import (
     ANY_SHAPED,
-    KnownType,
+    ConstrainedTypeOf,
     bare_attr,
     named_attr,
 )
@@ -36,7 +36,7 @@ def _assembly(*before: FormatElement) -> Assembly:
         named_attr("out_sharding", TensorSharding),
         AttrDict(),
         ":",
-        KnownType("output", ANY_SHAPED, same=["tensor"]),
+        ConstrainedTypeOf("output", ANY_SHAPED, same=["tensor"]),
     )
 
 

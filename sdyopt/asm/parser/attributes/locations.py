@@ -43,13 +43,13 @@ def _file_location(context: ActionContext, parts: Parts, offsets: list[int]) -> 
 
 
 @action("file_line_range")
-def _file_line_range(context: ActionContext, parts: Parts, offsets: list[int]) -> Location:
+def _single_line_range(context: ActionContext, parts: Parts, offsets: list[int]) -> Location:
     line, column = _line(context, parts[2], offsets[2]), _column(context, parts[4], offsets[4])
     return _file_range(_file(parts[0]), line, column, line, _column(context, parts[7], offsets[7]))
 
 
 @action("file_range")
-def _whole_file_range(context: ActionContext, parts: Parts, offsets: list[int]) -> Location:
+def _multi_line_range(context: ActionContext, parts: Parts, offsets: list[int]) -> Location:
     line, column = _line(context, parts[2], offsets[2]), _column(context, parts[4], offsets[4])
     end = _line(context, parts[6], offsets[6]), _column(context, parts[8], offsets[8])
     return _file_range(_file(parts[0]), line, column, *end)

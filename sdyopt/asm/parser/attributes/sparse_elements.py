@@ -30,9 +30,9 @@ class SparseLiteral:
         if type is None:
             raise context.wrong_token_error("expected ':'", context.next_offset)
         shaped = static_shape(context, type, self.offset)
-        return self._of_lists(context, self.indices, self.values, shaped)
+        return self._from_lists(context, self.indices, self.values, shaped)
 
-    def _of_lists(
+    def _from_lists(
         self, context: ActionContext, indices: ElementList, values: ElementList, type: DenseShape
     ) -> SparseElements:
         if not indices.texts:
