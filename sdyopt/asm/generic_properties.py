@@ -1,4 +1,4 @@
-"""The properties of unregistered operations in the generic form."""
+"""The properties of unregistered operations in generic form."""
 
-# The inherent attribute that stores them.
+# The name of the inherent attribute that stores the properties.
 PROPERTIES = "properties"

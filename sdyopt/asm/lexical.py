@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-# White space alone, and white space with comments.
-BLANKS = r"[ \t\r\n]*"
+# Whitespace alone, and whitespace with comments.
+WHITESPACE = r"[ \t\r\n]*"
 TRIVIA = r"(?:[ \t\r\n]|//[^\r\n]*)*+"
 
 # bare-id: keywords, operation names, attribute names, symbols.
@@ -18,12 +18,12 @@ BARE_ID = r"[A-Za-z_][A-Za-z0-9_$.]*"
 SUFFIX_ID = r"(?:[0-9]+|[A-Za-z$._-][A-Za-z0-9_$.-]*)"
 SSA_ID = rf"%{SUFFIX_ID}"
 BLOCK_ID = rf"\^{SUFFIX_ID}"
-# `#-}` closes a resource section and is no attribute.
+# `#-}` closes a resource section and is not an attribute.
 ATTRIBUTE_ID = rf"#(?!-\}}){SUFFIX_ID}"
 TYPE_ID = rf"!{SUFFIX_ID}"
 
 HEXADECIMAL = r"0x[0-9a-fA-F]+"
-# The digits before a dot are a part of a float.
+# Digits before a dot belong to a float.
 INTEGER = rf"(?:{HEXADECIMAL}|[0-9]++(?!\.))"
 _FRACTION = r"\.[0-9]*(?:[eE][-+]?[0-9]+)?"
 FLOAT = rf"[0-9]+{_FRACTION}"
@@ -33,7 +33,7 @@ INTEGER_TYPE = r"[su]?i[0-9]+"
 ESCAPE = r'\\(?:[nt"\\]|[0-9a-fA-F]{2})'
 # The text between the quotes of a string literal that has no escapes.
 UNESCAPED = r'[^"\\\n\v\f]*+'
-# A string literal up to its closing quote, and with it.
+# A string literal without its closing quote, and with it.
 UNCLOSED_STRING = rf'"{UNESCAPED}(?:{ESCAPE}{UNESCAPED})*+'
 STRING = f'{UNCLOSED_STRING}"'
 # A string literal whose escapes need not be valid.

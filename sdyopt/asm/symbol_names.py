@@ -1,4 +1,4 @@
-"""Symbol names in assembly: `@name`, or `@"any text"` if the name is no bare identifier."""
+"""Symbol names in assembly: `@name`, or `@"any text"` if the name is not a bare identifier."""
 
 from __future__ import annotations
 

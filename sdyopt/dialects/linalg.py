@@ -148,7 +148,7 @@ class MatmulOp(NamedOp):
 
     @staticmethod
     def add_indexing_maps(op_parser: OpAsmParser) -> None:
-        op_parser.written[_INDEXING_MAPS] = array(
+        op_parser.dictionary_attributes[_INDEXING_MAPS] = array(
             [_indexing_map(0, 2), _indexing_map(2, 1), _indexing_map(0, 1)]
         )
 

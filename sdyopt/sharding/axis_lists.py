@@ -59,7 +59,7 @@ def prefix_without(axis: AxisRef, others: Iterable[AxisRef]) -> AxisRef | None:
         if prefix is None:
             return None
         if prefix.name == other.name:
-            prefix = prefix.prefix_without(other)
+            prefix = prefix.prefix_without_overlap(other)
     return prefix
 
 

@@ -131,7 +131,7 @@ def _suffix(prefix: Axes, axes: Axes, mesh: Mesh) -> Axes:
     rest = axes[count:]
     if not prefix or prefix[-1] is axes[count - 1]:
         return rest
-    sub_axis = axes[count - 1].suffix_without(prefix[-1], mesh)
+    sub_axis = axes[count - 1].suffix_without_overlap(prefix[-1], mesh)
     assert sub_axis is not None, "the prefix is strict"
     return (sub_axis, *rest)
 

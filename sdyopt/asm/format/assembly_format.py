@@ -3,9 +3,9 @@
     class SliceOp(Op):
         assembly = assembly(Operand("input"), AttrDict(), ":", TypeOf("input"))
 
-A string is a literal. Blanks follow the rules of MLIR's declarative format and are not declared.
+A string is a literal. Spaces follow the rules of MLIR's declarative format and are not declared.
 Elements write what depends on the signature alone into a print template, which is cached per
-signature; regions, arguments and SSA names are printed each time.
+signature; regions, arguments and SSA names are printed for each operation.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from sdyopt.asm.format.print_template import Template
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
-from sdyopt.ir.attribute import Attribute, DictAttr, StringAttr, TypeAttr, UnitAttr
-from sdyopt.ir.constraints import ONE_BLOCK, AttrKind
+from sdyopt.ir.attribute import Attribute, DictAttr
+from sdyopt.ir.constraints import ONE_BLOCK
 from sdyopt.ir.op_fields import (
     MANY,
     ONE,
@@ -30,7 +30,6 @@ from sdyopt.ir.op_fields import (
     ValueField,
 )
 from sdyopt.ir.op_signature import OpSignature
-from sdyopt.ir.operation import Op
 from sdyopt.ir.types import FunctionType, Type
 
 
@@ -132,7 +131,7 @@ class Optional(FormatElement):
 
 
 class Operand(FormatElement):
-    """The operand of a field, or its operands with commas between them if it is optional or variadic."""
+    """The operand of a field, or its comma-separated operands if it is optional or variadic."""
 
     def __init__(self, field: str) -> None:
         self.field = field
@@ -140,7 +139,7 @@ class Operand(FormatElement):
     def parse(self, op_parser: OpAsmParser) -> None:
         field = op_parser.op_class.fields[self.field]
         assert isinstance(field, OperandField)
-        op_parser.operand_offsets_of[self.field] = op_parser.skip_trivia()
+        op_parser.operand_group_offsets[self.field] = op_parser.skip_trivia()
         if field.arity == ONE:
             names = [op_parser.operand()]
         elif field.arity == OPTIONAL:
@@ -159,9 +158,9 @@ class Operand(FormatElement):
 
 
 class TypeOf(FormatElement):
-    """The type of a field, or its types with commas between them if it is variadic.
+    """The type of a field, or its comma-separated types if it is variadic.
 
-    `same` are fields with the same type or types, which are not printed.
+    `same` names fields with the same type or types, which are not printed.
     """
 
     def __init__(self, field: str, same: Sequence[str] = ()) -> None:
@@ -194,18 +193,20 @@ class FunctionalType(FormatElement):
         type = op_parser.function_type()
         if self.operands is None:
             names = [name for names in op_parser.operand_names.values() for name in names]
-            op_parser.check_operand_count(names, type.inputs, op_parser.operands_offset)
-        _distribute(op_parser, OperandField, self.operands, type.inputs)
-        _distribute(op_parser, ResultField, self.results, type.results)
+            op_parser.check_operand_count(names, type.inputs, op_parser.operand_count_offset)
+        _assign_types(op_parser, OperandField, self.operands, type.inputs)
+        _assign_types(op_parser, ResultField, self.results, type.results)
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         out.functional_type(
-            _types(signature, self.operands, signature.operand_types),
-            _types(signature, self.results, signature.result_types),
+            _field_types(signature, self.operands, signature.operand_types),
+            _field_types(signature, self.results, signature.result_types),
         )
 
 
-def _types(signature: OpSignature, field_name: str | None, all_types: tuple[Type, ...]) -> tuple[Type, ...]:
+def _field_types(
+    signature: OpSignature, field_name: str | None, all_types: tuple[Type, ...]
+) -> tuple[Type, ...]:
     if field_name is None:
         return all_types
     field = signature.op_class.fields[field_name]
@@ -214,10 +215,10 @@ def _types(signature: OpSignature, field_name: str | None, all_types: tuple[Type
     return field.types_of(signature)[start : start + count]
 
 
-def _distribute(
+def _assign_types(
     op_parser: OpAsmParser, kind: type[ValueField[Any, Any]], only: str | None, types: Sequence[Type]
 ) -> None:
-    """Assigns types to the fields of a kind in order; a group takes as many as it has operands."""
+    """Assigns types to the operand or result fields in order, one type per operand or result."""
     if only is not None:
         op_parser.types[only] = list(types)
         return
@@ -303,8 +304,8 @@ SEGMENT_NAMES = frozenset(["operandSegmentSizes", "resultSegmentSizes"])
 class Attr(FormatElement):
     """An inherent attribute.
 
-    `parse(op_parser)` gives the attribute, `print(attribute, attribute_printer)` its text. By default it
-    is printed in full.
+    `parse(op_parser)` returns the attribute, `print(attribute, attribute_printer)` its text. By default,
+    the attribute is parsed and printed in full.
     """
 
     def __init__(
@@ -335,7 +336,7 @@ class Attr(FormatElement):
 
 
 class RegionElement(FormatElement):
-    """A region in braces. If its constraint is a single block, an empty region gets one."""
+    """A region in braces. If its constraint requires a single block, an empty region gets one."""
 
     def __init__(self, field: str) -> None:
         self.field = field
@@ -354,10 +355,10 @@ class RegionElement(FormatElement):
 
 
 class Custom(FormatElement):
-    """An element with functions of its own (MLIR's custom directive).
+    """An element with its own parse and print functions (MLIR's custom directive).
 
     It prints with either `write(out, signature, attributes)`, which adds to the print template, or
-    `print(op, printer)`, which is called for each operation and also writes the blanks.
+    `print(op, printer)`, which is called for each operation and also writes the spaces around its text.
     """
 
     def __init__(
@@ -388,20 +389,15 @@ __all__ = [
     "Assembly",
     "Attr",
     "AttrDict",
-    "AttrKind",
     "Custom",
     "FormatElement",
     "FunctionalType",
     "Literal",
-    "Op",
     "Operand",
     "Optional",
     "RegionElement",
     "SameType",
-    "StringAttr",
-    "TypeAttr",
     "TypeOf",
-    "UnitAttr",
     "assembly",
     "visible_attributes",
 ]

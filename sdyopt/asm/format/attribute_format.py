@@ -11,8 +11,8 @@ itself an attribute is `#dialect.mnemonic<…>` if its format has angle brackets
 otherwise. Inside another attribute or an operation the dialect and mnemonic are left out, though
 the parser accepts them, as well as an alias.
 
-A parse error in a parameter is followed by one more for each enclosing parameter, in the words that
-MLIR generates from TableGen definitions.
+A parse error in a parameter is followed by one error per enclosing parameter, worded as by the parsers
+that MLIR generates from TableGen definitions.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ C = TypeVar("C", bound=type[Attribute])
 
 # The values of the parameters parsed so far.
 Values = list[Any]
-# Gives the error of an attribute of the class, None if it is valid.
+# Returns the error of an attribute, None if it is valid.
 Check = Callable[[Any], str | None]
 
 
@@ -56,8 +56,8 @@ class AttributeElement(Protocol):
 class AttributeFormat:
     """The format of one class of attributes, without dialect and mnemonic.
 
-    `build` makes the attribute from the parameters, the class itself by default. `check` gives the
-    error for an invalid attribute, which the parser reports where the attribute starts.
+    `build` builds the attribute from the parameters; by default it is the class itself. `check` returns
+    the error of an invalid attribute, which the parser reports at the start of the attribute.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ def attribute_format(
     build: Callable[..., Attribute] | None = None,
     check: Check | None = None,
 ) -> AttributeFormat:
-    """The format with these elements; a string is punctuation or a keyword, printed with its blanks."""
+    """The format with these elements; a string is punctuation or a keyword, with the spaces to print."""
     return AttributeFormat(_elements(elements), build, check)
 
 
@@ -156,21 +156,21 @@ def format_of(attribute_class: type[Attribute]) -> AttributeFormat:
 
 
 _formats: dict[type[Attribute], AttributeFormat] = {}
-# What parse errors call the classes of attributes.
+# The C++ names of attribute classes, for parse errors.
 _cpp_names: dict[type[Attribute], str] = {}
-# Longer texts are not repeated in help.
-_SHOWN = 60
+# Help text does not quote longer bodies.
+_MAX_HELP_TEXT = 60
 
 
 def _with_mnemonic(mnemonic: str, text: str) -> str:
-    """A mnemonic and what follows it, with a blank where the two would be one word."""
+    """A mnemonic and the text after it, with a space where the two would otherwise be one word."""
     return f"{mnemonic} {text}" if text[:1].isalpha() else mnemonic + text
 
 
 def _body(text: str, start: int, brackets: str) -> str:
-    """The text between `<` and `>`, in the brackets that belong around it."""
+    """The text between `<` and `>`, in the brackets of the format."""
     body = text[start + 1 : body_extent(text, start) - 1]
-    if not body or "\n" in body or len(body) > _SHOWN:
+    if not body or "\n" in body or len(body) > _MAX_HELP_TEXT:
         body = "…"
     return body if body.startswith(brackets[:1]) else brackets[:1] + body + brackets[1:]
 
@@ -179,7 +179,7 @@ def _body(text: str, start: int, brackets: str) -> str:
 
 
 class Literal:
-    """Punctuation or a keyword, printed with the blanks around it."""
+    """Punctuation or a keyword, printed with the spaces around it."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -252,7 +252,7 @@ class BracketedList:
 
 
 class OptionalGroup:
-    """Elements around one parameter, which has a default: the text has all of them or none.
+    """Elements around one parameter, which are left out if the parameter has its default value.
 
     The first element is a literal, by which the parser recognizes the group.
     """
@@ -282,9 +282,9 @@ class OptionalGroup:
 
 
 class Custom:
-    """Parameters with functions of their own.
+    """Parameters with their own parse and print functions.
 
-    `parse` gives the values of the parameters in order; `text` takes the attribute.
+    `parse` returns the values of the parameters in order; `text` returns the text of an attribute.
     """
 
     def __init__(self, parse: Callable[[AsmParser], Iterable[Any]], text: Callable[[Any], str]) -> None:
@@ -312,7 +312,7 @@ def string(field: str, name: str = "") -> Parameter[str]:
 
 
 def nested(field: str, attribute_class: type[A], name: str = "", namespace: str = "") -> Parameter[A]:
-    """An attribute of a class; `namespace` qualifies its name in errors."""
+    """An attribute of a class; `namespace` qualifies the name of the class in errors."""
     format = _formats[attribute_class]
     cpp_type = namespace + _cpp_names[attribute_class]
     parse = lambda parser: parse_nested(parser, attribute_class)  # noqa: E731
@@ -320,14 +320,14 @@ def nested(field: str, attribute_class: type[A], name: str = "", namespace: str 
 
 
 def nested_list(field: str, attribute_class: type[A], name: str = "") -> Parameter[tuple[A, ...]]:
-    """Attributes of a class with commas between them, at least one."""
+    """A comma-separated list of one or more attributes of a class."""
     text = _formats[attribute_class].text
     return list_of(
         field,
         name or field,
         _cpp_names[attribute_class],
         lambda parser: parse_nested(parser, attribute_class),
-        # An attribute without text is printed in full.
+        # An attribute whose text is empty is printed in full.
         lambda item: text(item) or _full_text(item),
     )
 
@@ -335,7 +335,7 @@ def nested_list(field: str, attribute_class: type[A], name: str = "") -> Paramet
 def list_of(
     field: str, name: str, cpp_type: str, parse: Callable[[AsmParser], T], text: Callable[[T], str]
 ) -> Parameter[tuple[T, ...]]:
-    """Values with commas between them, at least one."""
+    """A comma-separated list of one or more values."""
     return Parameter(
         field,
         name,

@@ -32,10 +32,10 @@ def _parse(op_parser: OpAsmParser) -> None:
             op_parser.expect(token)
         op_parser.types[result] = [op_parser.type()]
         if not has_properties and (written_value is None or not is_value(written_value)):
-            op_parser.written.pop("value", None)
+            op_parser.dictionary_attributes.pop("value", None)
         return
     op_parser.attribute_dictionary()
-    op_parser.check_not_written("value")
+    op_parser.check_not_in_dictionary("value")
     start = op_parser.skip_trivia()
     value = op_parser.attribute()
     if not is_value(value):

@@ -19,9 +19,9 @@ from sdyopt.ir.types import DYNAMIC, I64, Type
 
 
 class DynamicIndexList(FormatElement):
-    """The list of an attribute and a group of operands.
+    """A list of the static indices in an attribute and the dynamic ones in an operand group.
 
-    Operands of a given `type` are printed without it. An attached list has no blank before it.
+    If all operands have the type `type`, it is not printed. An attached list has no space before it.
     """
 
     def __init__(
@@ -36,14 +36,14 @@ class DynamicIndexList(FormatElement):
     def parse(self, op_parser: OpAsmParser) -> None:
         names: list[OperandName] = []
 
-        def one() -> int:
+        def parse_index() -> int:
             name = op_parser.accept_operand()
             if name is None:
-                return self._number(op_parser)
+                return self._static_index(op_parser)
             names.append(name)
             return DYNAMIC
 
-        numbers = op_parser.comma_list(one, "[", "]")
+        numbers = op_parser.comma_list(parse_index, "[", "]")
         field = op_parser.op_class.fields[self.numbers]
         assert isinstance(field, AttrField)
         op_parser.attributes[field.name] = DenseArray(I64, tuple(numbers))
@@ -51,7 +51,7 @@ class DynamicIndexList(FormatElement):
         if self.type is not None:
             op_parser.types[self.operands] = [self.type] * len(names)
 
-    def _number(self, op_parser: OpAsmParser) -> int:
+    def _static_index(self, op_parser: OpAsmParser) -> int:
         offset = op_parser.skip_trivia()
         value = op_parser.accept_integer()
         if value is None:
@@ -79,7 +79,7 @@ class DynamicIndexList(FormatElement):
         out.text("]")
 
 
-def is_matched(signature: OpSignature, operands: str, numbers: str) -> bool:
+def has_operand_per_dynamic_index(signature: OpSignature, operands: str, numbers: str) -> bool:
     """Whether there are as many operands as dynamic indices."""
     field, group = signature.op_class.fields[numbers], signature.op_class.fields[operands]
     assert isinstance(field, AttrField) and isinstance(group, OperandField)

@@ -24,14 +24,14 @@ def parse_function(op_parser: OpAsmParser) -> None:
     op_parser.attributes[SYM_NAME] = StringAttr(op_parser.symbol())
     inputs: list[Argument] = []
     op_parser.comma_list(lambda: inputs.append(_input(op_parser, inputs)), "(", ")")
-    outputs = _outputs(op_parser) if op_parser.accept("->") else []
-    type = FunctionType(tuple(i.type for i in inputs), tuple(type for type, _ in outputs))
+    results = _results(op_parser) if op_parser.accept("->") else []
+    type = FunctionType(tuple(i.type for i in inputs), tuple(type for type, _ in results))
     op_parser.attributes["function_type"] = TypeAttr(type)
     offset = op_parser.skip_trivia()
     op_parser.attribute_dictionary_with_keyword()
     _check_not_explicit(op_parser, offset)
     _set_dictionaries(op_parser, "arg_attrs", [i.attributes for i in inputs])
-    _set_dictionaries(op_parser, "res_attrs", [attributes for _, attributes in outputs])
+    _set_dictionaries(op_parser, "res_attrs", [attributes for _, attributes in results])
     op_parser.operands, op_parser.result_types = [], []
     body_offset = op_parser.skip_trivia()
     if op_parser.looking_at("{"):
@@ -42,24 +42,24 @@ def parse_function(op_parser: OpAsmParser) -> None:
         op_parser.regions.append(Region())
     for name in ("arg_attrs", "res_attrs"):
         if name in op_parser.attributes:
-            op_parser.check_not_written(name)
+            op_parser.check_not_in_dictionary(name)
 
 
-def _input(op_parser: OpAsmParser, before: list[Argument]) -> Argument:
+def _input(op_parser: OpAsmParser, previous: list[Argument]) -> Argument:
     """Parses `%name: type {…} loc(…)`, or `type {…}` in a declaration; the inputs must not mix the two."""
     if op_parser.looking_at_operand():
         argument = op_parser.argument()
-        if before and not before[-1].name:
+        if previous and not previous[-1].name:
             raise op_parser.error("expected type instead of SSA identifier", argument.offset)
         return argument
     offset = op_parser.skip_trivia()
-    if before and before[-1].name:
+    if previous and previous[-1].name:
         raise op_parser.error("expected SSA identifier", offset)
     type, attributes = op_parser.type(), op_parser.accept_dictionary()
     return Argument("", offset, type, attributes, op_parser.location_or_offset(offset))
 
 
-def _outputs(op_parser: OpAsmParser) -> list[tuple[Type, DictAttr | None]]:
+def _results(op_parser: OpAsmParser) -> list[tuple[Type, DictAttr | None]]:
     if not op_parser.looking_at("("):
         return [(op_parser.type(), None)]
     return op_parser.comma_list(lambda: (op_parser.type(), op_parser.accept_dictionary()), "(", ")")
@@ -68,7 +68,7 @@ def _outputs(op_parser: OpAsmParser) -> list[tuple[Type, DictAttr | None]]:
 def _check_not_explicit(op_parser: OpAsmParser, offset: int) -> None:
     """Rejects attributes that the signature determines."""
     for name in (SYM_VISIBILITY, SYM_NAME, "function_type"):
-        if name in op_parser.written:
+        if name in op_parser.dictionary_attributes:
             raise op_parser.error(
                 f"'{name}' is an inferred attribute and should not be specified in the explicit attribute "
                 "dictionary",
@@ -99,14 +99,14 @@ def print_function(op, printer: OpAsmPrinter) -> None:  # type: ignore[no-untype
             printer.dictionary(attributes)
     printer.write(")")
     if type.results:
-        _print_outputs(type, op.result_attributes, printer)
+        _print_results(type, op.result_attributes, printer)
     printer.attribute_dictionary(op, *_ELIDED, with_keyword=True)
     if not op.is_declaration:
         printer.write(" ")
         printer.region(op.body)
 
 
-def _print_outputs(type: FunctionType, dictionaries: list[DictAttr], printer: OpAsmPrinter) -> None:
+def _print_results(type: FunctionType, dictionaries: list[DictAttr], printer: OpAsmPrinter) -> None:
     printer.write(" -> ")
     is_bare = len(type.results) == 1 and not dictionaries[0] and not isinstance(type.results[0], FunctionType)
     if not is_bare:

@@ -1,6 +1,6 @@
 """Print templates: the text of all operations with one signature and discardable attributes.
 
-A template is a list of parts: text, indices of operands, and functions that print what depends on the
+A template is a list of parts: text, operand indices, and functions that print what depends on the
 operation itself.
 """
 
@@ -23,7 +23,7 @@ _NO_SPACE_AFTER_PUNCTUATION = ">)}],"
 
 
 class Template:
-    """Collects parts, with blanks between them by the rules of MLIR's declarative format."""
+    """Collects parts and puts spaces between them by the rules of MLIR's declarative format."""
 
     def __init__(self, attribute_printer: AttributePrinter, elided: frozenset[str] = frozenset()) -> None:
         self.attribute_printer = attribute_printer
@@ -35,7 +35,7 @@ class Template:
     # --- Building ---------------------------------------------------------------------
 
     def text(self, text: str) -> None:
-        """Adds text without a blank."""
+        """Adds text without a space before it."""
         if self.parts and isinstance(self.parts[-1], str):
             self.parts[-1] += text
         elif text:
@@ -50,12 +50,12 @@ class Template:
         self._after_punctuation = not (text[0].isalpha() or text[0] == "_")
 
     def word(self, text: str) -> None:
-        """Adds text after a blank, such as an attribute."""
+        """Adds text, such as an attribute, after a space."""
         self._space()
         self.text(text)
 
     def operands(self, indices: Iterable[int]) -> None:
-        """Adds operands with commas between them."""
+        """Adds comma-separated operands."""
         self._space()
         for position, index in enumerate(indices):
             if position:
@@ -82,11 +82,11 @@ class Template:
         self.parts.append(lambda op, printer: printer.region(op.regions[index]))
 
     def call(self, function: Callable[[Any, OpAsmPrinter], None]) -> None:
-        """Adds a function that prints a part of an operation, with its blanks."""
+        """Adds a function that prints a part of an operation and the spaces around it."""
         self.parts.append(function)
         self._needs_space, self._after_punctuation = True, False
 
-    # --- Blanks -----------------------------------------------------------------------
+    # --- Spaces -----------------------------------------------------------------------
 
     def _space(self) -> None:
         if self._needs_space:

@@ -15,8 +15,8 @@ from sdyopt.ir.types import FunctionType, Type
 _WRONG_KIND = "invalid kind of type specified"
 
 
-class TypeIn(TypeOf):
-    """The type of a field, or its types if it is variadic, each of which must be of a class."""
+class TypeOfClass(TypeOf):
+    """The type of a field, or its types if it is variadic; each must be an instance of `cls`."""
 
     def __init__(self, field: str, cls: type[Type], same: Sequence[str] = ()) -> None:
         super().__init__(field, same)
@@ -26,13 +26,13 @@ class TypeIn(TypeOf):
         field = op_parser.op_class.fields[self.field]
         assert isinstance(field, ValueField)
         if field.arity == MANY:
-            types = op_parser.comma_list(lambda: self._one(op_parser))
+            types = op_parser.comma_list(lambda: self._parse_type(op_parser))
         else:
-            types = [self._one(op_parser)]
+            types = [self._parse_type(op_parser)]
         for name in (self.field, *self.same):
             op_parser.types[name] = types
 
-    def _one(self, op_parser: OpAsmParser) -> Type:
+    def _parse_type(self, op_parser: OpAsmParser) -> Type:
         offset = op_parser.skip_trivia()
         type = op_parser.type()
         if not isinstance(type, self.cls):
@@ -41,7 +41,7 @@ class TypeIn(TypeOf):
 
 
 class ImpliedType(FormatElement):
-    """The type of a field, which is fixed and not printed."""
+    """The type of a field that always has this type, which is not printed."""
 
     def __init__(self, field: str, type: Type) -> None:
         self.field = field
@@ -64,13 +64,13 @@ class OperandsAndResultsType(FormatElement):
             raise op_parser.error(_WRONG_KIND, offset)
         fields = op_parser.op_class.fields.values()
         operands = [f for f in fields if isinstance(f, OperandField)]
-        names = [len(op_parser.operand_names.get(f.attribute_name, ())) for f in operands]
-        if sum(names) != len(type.inputs):
+        counts = [len(op_parser.operand_names.get(f.attribute_name, ())) for f in operands]
+        if sum(counts) != len(type.inputs):
             raise op_parser.error(
-                f"{sum(names)} operands present, but expected {len(type.inputs)}", op_parser.offset
+                f"{sum(counts)} operands present, but expected {len(type.inputs)}", op_parser.offset
             )
         start = 0
-        for field, count in zip(operands, names, strict=True):
+        for field, count in zip(operands, counts, strict=True):
             op_parser.types[field.attribute_name] = list(type.inputs[start : start + count])
             start += count
         results = [f for f in fields if isinstance(f, ResultField)]

@@ -1,7 +1,7 @@
 """The parser that dialects and assembly formats use.
 
-Each method skips white space and comments, then parses what its name says, or raises a located
-`DiagnosticError` in MLIR's words. Types, attributes and locations are parsed by an `AttributeParser`,
+Each method skips whitespace and comments, then parses what its name says, or raises a located
+`DiagnosticError` with MLIR's message. Types, attributes and locations are parsed by an `AttributeParser`,
 which caches them by their text.
 """
 
@@ -46,7 +46,7 @@ class AttributeParser(Protocol):
 
 
 class AsmParser:
-    """A position in a source."""
+    """Parses tokens, literals, types, attributes and locations from a position in a source."""
 
     __slots__ = ("attribute_parser", "position", "source", "text")
 
@@ -56,7 +56,7 @@ class AsmParser:
         self.attribute_parser = attribute_parser
         self.position = position
 
-    # --- Punctuation and words --------------------------------------------------------
+    # --- Punctuation and keywords -----------------------------------------------------
 
     def skip_trivia(self) -> int:
         """Moves to the next token and returns its offset."""
@@ -78,7 +78,7 @@ class AsmParser:
         return True
 
     def _end_of(self, token: str) -> int:
-        """The end of `token` if it is next, else -1. No pattern is compiled, as there are many tokens."""
+        """The end of `token` if it is next, else -1. It compiles no pattern, as there are many tokens."""
         text = self.text
         trivia = LEADING_TRIVIA.match(text, self.position)
         assert trivia is not None
@@ -102,7 +102,7 @@ class AsmParser:
     def at_end(self) -> bool:
         return self.skip_trivia() >= len(self.text)
 
-    def accept_word(self) -> str | None:
+    def accept_keyword(self) -> str | None:
         """Parses a keyword (any bare identifier) if one is next."""
         match = KEYWORD.match(self.text, self.position)
         if match is None:
@@ -110,9 +110,9 @@ class AsmParser:
         self.position = match.end()
         return match[1]
 
-    def word(self, context: str = "") -> str:
+    def keyword(self, context: str = "") -> str:
         """Parses a keyword, or raises "expected valid keyword"."""
-        keyword = self.accept_word()
+        keyword = self.accept_keyword()
         if keyword is None:
             raise self.error_at_next_token(f"expected valid keyword{context}")
         return keyword
@@ -122,7 +122,7 @@ class AsmParser:
     def accept_integer(self) -> int | None:
         """Parses a decimal or hexadecimal integer if one is next.
 
-        As in MLIR, `true` and `false` are integers of one bit, which is their sign: -1 and 0.
+        As in MLIR, `true` and `false` are signed one-bit integers: -1 and 0.
         """
         match = _INTEGER.match(self.text, self.position)
         if match is None:
@@ -235,16 +235,18 @@ class AsmParser:
 
     # --- Lists ------------------------------------------------------------------------------
 
-    def comma_list(self, one: Callable[[], T], open: str = "", close: str = "", context: str = "") -> list[T]:
-        """Parses a comma-separated list: in brackets a possibly empty one, without them at least one item."""
+    def comma_list(
+        self, item: Callable[[], T], open: str = "", close: str = "", context: str = ""
+    ) -> list[T]:
+        """Parses a comma-separated list, which may be empty if it is in brackets; `item` parses one item."""
         items: list[T] = []
         if open:
             self.expect(open, context)
             if self.accept(close):
                 return items
-        items.append(one())
+        items.append(item())
         while self.accept(","):
-            items.append(one())
+            items.append(item())
         if close:
             self.expect(close, context)
         return items
@@ -264,7 +266,7 @@ class AsmParser:
         lexical_error = find_lexical_error(self.text, following)
         if lexical_error is not None:
             return DiagnosticError.at(self.source.location(lexical_error.offset), lexical_error.message)
-        start = self._before_end(following) if offset is None else offset
+        start = self._clamped(following) if offset is None else offset
         return DiagnosticError.at(self.source.location(start), message)
 
     def error_and_lexical_error(self, message: str, offset: int) -> DiagnosticError:
@@ -286,15 +288,15 @@ class AsmParser:
 
         As in MLIR, its location is the end of the previous token, which may be lines before it.
         """
-        following = self._before_end(self.skip_trivia())
+        following = self._clamped(self.skip_trivia())
         return self.unprefixed_error(message, end_of_previous(self.text, following))
 
-    def _before_end(self, offset: int) -> int:
-        """An offset that an error can have: at the end of the text, that of the last character."""
+    def _clamped(self, offset: int) -> int:
+        """The offset of an error: at the end of the text, that of the last character."""
         return min(offset, max(0, len(self.text) - 1))
 
 
-# Characters after which punctuation is a longer token.
+# Punctuation -> the following characters with which it is a longer token.
 _LONGER_TOKEN = {"{": "-#", "-": ">"}
 _WORD_CHARACTERS = frozenset(ascii_letters + digits + "_$.")
 

@@ -39,8 +39,8 @@ class BlockLabels:
         ]
         raise_all(errors)
 
-    def forget_from(self, offset: int) -> None:
-        """Forgets the labels that were first used from `offset` on and are not defined."""
+    def discard_uses_from(self, offset: int) -> None:
+        """Removes the undefined labels whose first use is at or after `offset`."""
         for label in [label for label, first_use in self._undefined.items() if first_use >= offset]:
             del self._undefined[label], self._blocks[label]
 

@@ -33,10 +33,10 @@ _PAREN = re.compile(rf"{TRIVIA}\(")
 _SQUARE = re.compile(rf"{TRIVIA}\[")
 _ARROW = re.compile(f"{TRIVIA}->{TRIVIA}")
 _COLON = re.compile(f"{TRIVIA}:{TRIVIA}")
-# Brackets, and tokens in which a bracket is none: strings, comments, arrows, comparisons of affine sets.
+# Brackets, and tokens whose brackets do not count: strings, comments, arrows, affine comparisons.
 # A list of numbers between `dense<` and `>` is skipped as a whole.
-_STOP = re.compile(rf'{STRING_EXTENT}?|//[^\r\n]*|->|[<>]=|dense<[^"<>/]*>|[][(){{}}<>]')
-_BODY_STOP = re.compile(rf'{STRING_EXTENT}?|->|dense<[^"<>/]*>|[][(){{}}<>]')
+_BRACKET = re.compile(rf'{STRING_EXTENT}?|//[^\r\n]*|->|[<>]=|dense<[^"<>/]*>|[][(){{}}<>]')
+_BODY_BRACKET = re.compile(rf'{STRING_EXTENT}?|->|dense<[^"<>/]*>|[][(){{}}<>]')
 # Fast paths: common tensor types and sdy shardings, whose brackets are balanced.
 _PLAIN_TENSOR = re.compile(r"tensor<[\w?, ]*+>(?!=)", re.ASCII)
 _IN_BRACES = r'(?:"\w*+"|[\w ,?:])*+'
@@ -52,13 +52,13 @@ _PLAIN_WORDS = frozenset({"true", "false", "unit"})
 
 def bracket_extent(text: str, position: int) -> int:
     """The end of the bracket that opens at `position`; the end of the text if it is not closed."""
-    end = _balanced(text, position, _STOP)
+    end = _balanced(text, position, _BRACKET)
     return len(text) if end < 0 else end
 
 
 def body_extent(text: str, position: int) -> int:
     """The end of a dialect's `<…>`, in which `//` is not a comment; negative if it is not closed."""
-    return _balanced(text, position, _BODY_STOP)
+    return _balanced(text, position, _BODY_BRACKET)
 
 
 def type_extent(text: str, position: int) -> int:
@@ -74,7 +74,7 @@ def type_extent(text: str, position: int) -> int:
         if text.startswith("(", position):
             return bracket_extent(text, position)
     if text.startswith("!", position):
-        return _prefixed_extent(text, position)
+        return _dialect_symbol_extent(text, position)
     word = _KEYWORD.match(text, position)
     if word is None:
         return position
@@ -86,7 +86,7 @@ def type_extent(text: str, position: int) -> int:
 def attribute_extent(text: str, position: int, takes_type: bool = True) -> int:
     """The end of the attribute at `position`; `position` itself if there is none.
 
-    With `takes_type`, this includes the type after a literal.
+    With `takes_type`, the extent includes the type after a literal.
     """
     end, may_have_type = _value_extent(text, position)
     if may_have_type and takes_type and (colon := _COLON.match(text, end)) is not None:
@@ -116,7 +116,7 @@ def _value_extent(text: str, position: int) -> tuple[int, bool]:
     if first == "@":
         return _match_end(_SYMBOL_REFERENCE, text, position), False
     if first == "#":
-        end = _prefixed_extent(text, position)
+        end = _dialect_symbol_extent(text, position)
         is_alias = "." not in text[position:end] and text[end - 1 : end] != ">"
         return end, not is_alias
     if text.startswith("->", position):
@@ -139,7 +139,7 @@ def _value_extent(text: str, position: int) -> tuple[int, bool]:
     return type_extent(text, position), False
 
 
-def _prefixed_extent(text: str, position: int) -> int:
+def _dialect_symbol_extent(text: str, position: int) -> int:
     """The end of `#name` or `!name` with the `<…>` that directly follows it."""
     name = _DIALECT_SYMBOL.match(text, position)
     if name is None:
@@ -163,10 +163,10 @@ def _match_end(pattern: re.Pattern[str], text: str, position: int) -> int:
     return position + 1 if match is None else match.end()
 
 
-def _balanced(text: str, position: int, stop: re.Pattern[str]) -> int:
+def _balanced(text: str, position: int, bracket: re.Pattern[str]) -> int:
     """The end of the bracket at `position`, -1 if it is not closed."""
     expected: list[str] = []
-    for match in stop.finditer(text, position):
+    for match in bracket.finditer(text, position):
         token = match[0]
         closing = _CLOSING.get(token)
         if closing is not None:

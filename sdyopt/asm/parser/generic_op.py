@@ -78,7 +78,7 @@ def parse_properties(op_parser: OpAsmParser) -> bool:
 def resolve_properties(op_parser: OpAsmParser) -> None:
     """Sets inherent attributes from the properties, after the whole operation has been parsed.
 
-    They take precedence over attributes of the dictionary. Raises an error if they are of the wrong kind.
+    They take precedence over the attribute dictionary. Raises an error if one is of the wrong kind.
     """
     properties, op_class = op_parser.properties, op_parser.op_class
     assert properties is not None
@@ -100,7 +100,7 @@ def resolve_properties(op_parser: OpAsmParser) -> None:
     for name, value in properties.entries:
         if name in inherent:
             op_parser.attributes[name] = value
-            op_parser.written.pop(name, None)
+            op_parser.dictionary_attributes.pop(name, None)
 
 
 def _invalid_properties(op_parser: OpAsmParser, properties: Attribute, problem: str) -> DiagnosticError:

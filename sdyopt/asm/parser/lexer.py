@@ -34,7 +34,7 @@ class Token(NamedTuple):
 
 
 class LexError(Exception):
-    """There is no valid token at an offset."""
+    """The text at an offset is not a valid token."""
 
     def __init__(self, message: str, offset: int) -> None:
         super().__init__(message)
@@ -43,8 +43,8 @@ class LexError(Exception):
 
 
 END = "end"
-# Kinds that are tokens only where the grammar allows them.
-ON_DEMAND = ("SHAPE", "VECTOR_SHAPE", "ELEMENTS", "BODY")
+# Kinds of tokens that exist only where the grammar allows them.
+CONTEXTUAL_KINDS = ("SHAPE", "VECTOR_SHAPE", "ELEMENTS", "BODY")
 
 _TOKEN = re.compile(
     TRIVIA
@@ -86,7 +86,7 @@ _LEX_ERRORS = {
 
 
 def next_token(text: str, position: int, end: int, keywords: frozenset[str]) -> Token:
-    """The token after white space and comments at `position`; raises LexError."""
+    """The first token after whitespace and comments at `position`; raises LexError."""
     match = _TOKEN.match(text, position, end)
     if match is None:
         return Token(END, "", *_span_of_end(text, end))
@@ -103,8 +103,8 @@ def next_token(text: str, position: int, end: int, keywords: frozenset[str]) -> 
     return Token(kind, token, start, match.end())
 
 
-def demanded_token(kind: str, text: str, position: int, end: int) -> Token | None:
-    """The token of a kind in ON_DEMAND at `position`; None if there is none. Raises LexError."""
+def contextual_token(kind: str, text: str, position: int, end: int) -> Token | None:
+    """The token at `position` of a kind in CONTEXTUAL_KINDS; None if there is none. Raises LexError."""
     if kind == "BODY":
         if not text.startswith("<", position, end):
             return None

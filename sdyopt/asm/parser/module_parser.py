@@ -49,7 +49,7 @@ _INTEGER_TYPE = re.compile(INTEGER_TYPE)
 class ParseOptions:
     """Options of the parser.
 
-    Without the statement cache every statement is parsed in full, which is slower and gives the same
+    Without the statement cache, every statement is parsed in full, which is slower and has the same
     result.
     """
 
@@ -95,7 +95,7 @@ class ModuleParser:
         block = Block()
         parser = AsmParser(self.source, self.attribute_parser)
         while not parser.at_end:
-            if self.state.top_level(parser):
+            if self.state.accept_alias_or_resources(parser):
                 continue
             self._position = parser.position
             self._parse_statement(block)
@@ -214,21 +214,21 @@ class ModuleParser:
     def _parse_statement_after(self, block: Block, previous: int) -> None:
         """Parses a statement in full after one at offset `previous` that was built from a template.
 
-        If that fails, the previous line may have been only a part of its statement, and is parsed in
-        full.
+        If that fails, the previous line may have been only a part of its statement, and is parsed again
+        in full.
         """
         start, mark, depth, dialect = self._position, self.scope.mark(), self._depth, self._default_dialect
         try:
             self._parse_statement(block)
         except DiagnosticError:
             del self._labels[depth + 1 :]
-            self._labels[-1].forget_from(start)
+            self._labels[-1].discard_uses_from(start)
             self._depth = depth
             self._set_default_dialect(dialect)
             self.scope.release(mark)
             # Templates are used only while no forward reference is pending.
-            self.scope.forget_forward()
-            self._retract(block)
+            self.scope.discard_forward_references()
+            self._remove_last_op(block)
             self._position = previous
             self._parse_statement(block)
 
@@ -238,7 +238,7 @@ class ModuleParser:
         """Builds statements from templates, line by line, until one has none.
 
         Returns the offset of the last statement built, -1 if there is none. Most of a program is parsed
-        here, so the loop calls little.
+        here, so the loop makes few calls.
         """
         text, source, templates, scope, last = self.text, self.source, self._templates, self.scope, -1
         values, offsets, position = scope.values, scope.offsets, self._position
@@ -306,13 +306,13 @@ class ModuleParser:
         block.append(op)
         if trailing_location is not None:
             self.state.defer(op)
-        if template.complete is not None:
-            self._complete(op, template.complete)
+        if template.add_implied_regions is not None:
+            self._add_implied_regions(op, template.add_implied_regions)
         return True
 
-    def _complete(self, op: Op, complete: Callable[[Op], None]) -> None:
-        """Adds the regions that an operation's text implies, whose location is the operation's."""
-        complete(op)
+    def _add_implied_regions(self, op: Op, add_implied_regions: Callable[[Op], None]) -> None:
+        """Adds the regions that the assembly implies; they have the operation's location."""
+        add_implied_regions(op)
         if type(op._location) is not UnresolvedLocation:
             return
         for region in op.regions:
@@ -346,8 +346,8 @@ class ModuleParser:
         self._name_results(op, groups, start)
         block.append(op)
         self.state.defer(op)
-        if op_parser.complete is not None:
-            self._complete(op, op_parser.complete)
+        if op_parser.add_implied_regions is not None:
+            self._add_implied_regions(op, op_parser.add_implied_regions)
         if self.options.uses_statement_cache and _REST_OF_LINE.match(self.text, self._position):
             self._cache_template(op, op_parser, groups, start, end_of_body, location is not None)
 
@@ -368,7 +368,13 @@ class ModuleParser:
             return
         sizes = tuple(group.size for group in groups)
         template = template_of(
-            op, body, start, sizes, op_parser.operand_offsets, op_parser.location_offset, op_parser.complete
+            op,
+            body,
+            start,
+            sizes,
+            op_parser.operand_offsets,
+            op_parser.location_offset,
+            op_parser.add_implied_regions,
         )
         if template is not None:
             self._templates["%".join(NAMES.split(body)[::2])] = template
@@ -380,7 +386,7 @@ class ModuleParser:
         name = parser.accept_string()
         if name is not None:
             return parse_generic(self, name, offset, parser.position)
-        keyword = parser.accept_word()
+        keyword = parser.accept_keyword()
         if keyword is None or _INTEGER_TYPE.fullmatch(keyword):
             parser.position = offset
             raise parser.wrong_token_error("expected operation name in quotes")
@@ -432,7 +438,7 @@ class ModuleParser:
             return None
         return self.state.location(parser)
 
-    def _retract(self, block: Block) -> None:
+    def _remove_last_op(self, block: Block) -> None:
         """Removes the last operation of a block, which was built from a template."""
         op = block.last
         assert op is not None

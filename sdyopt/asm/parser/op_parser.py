@@ -60,8 +60,8 @@ class Argument:
 class RegionParser(Protocol):
     """The parser of the enclosing region.
 
-    It parses what needs more than the operation: nested regions, block labels, location aliases; and it
-    has the scope of SSA names.
+    It has the scope of SSA names, and parses what needs more than the operation: nested regions, block
+    labels and location aliases.
     """
 
     @property
@@ -84,37 +84,39 @@ class RegionParser(Protocol):
 class OpAsmParser(AsmParser):
     """Parses an operation and stores its parts.
 
-    - `operand_names`, `types`: of operands and results by field name; `operand_offsets_of` has the offset
-      at which the operands of a field start.
-    - `attributes`: the attributes from format elements by name; `written`: those from a dictionary.
+    - `operand_names`: operand names by field; `operand_group_offsets`: the offset of each field's operands.
+    - `types`: types of operands and results by field.
+    - `attributes`: the attributes from format elements by name.
+    - `dictionary_attributes`: the attributes from the attribute dictionary by name.
     - `operands`, `result_types`: None until they are resolved, which some formats do themselves.
+    - `operand_offsets`: the offset of each resolved operand.
+    - `operand_count_offset`: the offset of errors about the number of operands.
     - `properties`: the attribute in `<…>`, which is resolved last.
-    - `operands_offset`: the offset of errors about the number of operands.
     - `location_offset`: the offset of the operation's location.
-    - `complete`: adds regions that the text implies to the operation.
-    - `is_generic`: whether the operation is in generic form, where errors do not start with its name.
+    - `add_implied_regions`: adds the regions that the assembly implies to the operation.
+    - `is_generic`: whether the operation is in generic form, in which errors do not start with its name.
     """
 
     __slots__ = (
+        "add_implied_regions",
         "attributes",
-        "complete",
+        "dictionary_attributes",
         "is_generic",
         "location_offset",
         "name",
         "offset",
         "op_class",
+        "operand_count_offset",
+        "operand_group_offsets",
         "operand_names",
         "operand_offsets",
-        "operand_offsets_of",
         "operands",
-        "operands_offset",
         "properties",
         "region_parser",
         "regions",
         "result_types",
         "successors",
         "types",
-        "written",
     )
 
     def __init__(
@@ -126,20 +128,20 @@ class OpAsmParser(AsmParser):
         self.op_class = op_class
         self.offset = offset
         self.attributes: dict[str, Attribute] = {}
-        self.written: dict[str, Attribute] = {}
+        self.dictionary_attributes: dict[str, Attribute] = {}
         self.operand_names: dict[str, list[OperandName]] = {}
-        self.operand_offsets_of: dict[str, int] = {}
+        self.operand_group_offsets: dict[str, int] = {}
         self.types: dict[str, list[Type]] = {}
         self.operands: list[Value] | None = None
         self.operand_offsets: list[int] = []
-        self.operands_offset = offset
+        self.operand_count_offset = offset
         self.result_types: list[Type] | None = None
         self.regions: list[Region] = []
         self.successors: list[Block] = []
         self.properties: Attribute | None = None
         self.is_generic = False
         self.location_offset = offset
-        self.complete: Callable[[Op], None] | None = None
+        self.add_implied_regions: Callable[[Op], None] | None = None
 
     # --- Operands -------------------------------------------------------------------
 
@@ -204,12 +206,12 @@ class OpAsmParser(AsmParser):
     def attribute_dictionary(self) -> DictAttr:
         """Parses `{…}` if it is next. Its attributes take precedence over those from format elements."""
         attributes = self.accept_dictionary() or EMPTY_DICT
-        self.written.update(attributes.entries)
+        self.dictionary_attributes.update(attributes.entries)
         return attributes
 
-    def check_not_written(self, name: str) -> None:
-        """Rejects an attribute in the dictionary that another part of the text has as well."""
-        if name in self.written:
+    def check_not_in_dictionary(self, name: str) -> None:
+        """Raises an error if the attribute dictionary has an attribute that the format parses elsewhere."""
+        if name in self.dictionary_attributes:
             message = f"attribute '{name}' occurs more than once in the attribute list"
             raise self.error(message, self.offset)
 
@@ -300,20 +302,20 @@ class OpAsmParser(AsmParser):
         assert self.operands is not None and self.result_types is not None
         signature = self._signature(self.operands, self.result_types)
         inherent, mutable = inherent_names(self.op_class), self.op_class.mutable_attributes
-        discardable = dictionary({n: a for n, a in self.written.items() if n not in inherent})
+        discardable = dictionary({n: a for n, a in self.dictionary_attributes.items() if n not in inherent})
         op = build(signature, self.operands, discardable, location, tuple(self.regions), self.successors)
         for name in mutable:
             op.set_mutable_attribute(name, self._inherent_attributes().get(name))
         return op
 
     def _inherent_attributes(self) -> dict[str, Attribute]:
-        """The inherent attributes. An attribute of the wrong kind in a dictionary counts as missing."""
+        """The inherent attributes. One of the wrong kind in the dictionary counts as missing."""
         attributes = dict(self.attributes)
         kinds = {f.name: f.kind for f in self.op_class.fields.values() if isinstance(f, AttrField)}
-        for name in inherent_names(self.op_class) & self.written.keys():
+        for name in inherent_names(self.op_class) & self.dictionary_attributes.keys():
             attributes.pop(name, None)
-            if name not in kinds or kinds[name].has_storage_class(self.written[name]):
-                attributes[name] = self.written[name]
+            if name not in kinds or kinds[name].has_storage_class(self.dictionary_attributes[name]):
+                attributes[name] = self.dictionary_attributes[name]
         return attributes
 
     def _resolve_fields(self) -> list[Value]:
@@ -324,7 +326,7 @@ class OpAsmParser(AsmParser):
                 names = self.operand_names.get(field.attribute_name, [])
                 types = self.types.get(field.attribute_name, [])
                 values += self.resolve_all(
-                    names, types, self.operand_offsets_of.get(field.attribute_name, self.offset)
+                    names, types, self.operand_group_offsets.get(field.attribute_name, self.offset)
                 )
                 sizes.append(len(names))
         if ATTR_SIZED_OPERANDS in self.op_class.traits:
@@ -369,16 +371,16 @@ class OpAsmParser(AsmParser):
             raise self.signature_error(problem) from None
 
     def error(self, message: str, offset: int | None = None) -> DiagnosticError:
-        """An error in the custom form of this operation, which starts with its name."""
+        """An error in this operation; in custom assembly it starts with the operation's name."""
         prefix = "" if self.is_generic else f"custom op '{self.name}' "
         return self.unprefixed_error(prefix + message, offset)
 
     def error_at_operation(self, message: str) -> DiagnosticError:
-        """An error at the operation's name, which is past."""
+        """An error at the operation's name, which is reported even if the next token is invalid."""
         return DiagnosticError.at(self.source.location(self.offset), message)
 
     def signature_error(self, problem: SignatureError) -> DiagnosticError:
-        """The error of a signature, at this operation."""
+        """The error of an invalid signature, at this operation's name."""
         prefix = f"'{self.name}' op " if problem.prefixed else ""
         error = self.error_at_operation(prefix + problem.message)
         for note in problem.notes:

@@ -50,7 +50,7 @@ class ParserState:
 
     # --- Top level ------------------------------------------------------------------------
 
-    def top_level(self, parser: AsmParser) -> bool:
+    def accept_alias_or_resources(self, parser: AsmParser) -> bool:
         """Parses an alias definition or a resource section; False if none is next."""
         start = parser.skip_trivia()
         if parser.text.startswith("{-#", start):
@@ -77,15 +77,15 @@ class ParserState:
         parser.expect("=", f" in {kind} alias definition")
         table[name] = parse()
 
-    def finish(self, end: AsmParser) -> None:
-        """Sets the locations that were used before their alias was defined."""
+    def finish(self, parser: AsmParser) -> None:
+        """Resolves the locations that were used before their alias was defined, at the end of the source."""
         for owner in self._deferred:
             unresolved = owner._location
             assert isinstance(unresolved, UnresolvedLocation)
             attribute = self._attributes.get(unresolved.name)
             if attribute is None:
-                raise end.unprefixed_error("operation location alias was never defined", unresolved.offset)
-            owner.location = _as_location(attribute, end, unresolved.offset)
+                raise parser.unprefixed_error("operation location alias was never defined", unresolved.offset)
+            owner.location = _as_location(attribute, parser, unresolved.offset)
         self._deferred.clear()
 
     # --- Locations ------------------------------------------------------------------------
@@ -104,7 +104,7 @@ class ParserState:
         return location
 
     def cached_location(self, text: str, offset: int) -> Location | None:
-        """The location of a text that is an alias; None if it must be parsed.
+        """The location of a text `loc(#alias)`; None if the text must be parsed.
 
         If the alias is not yet defined, the location has the offset of its first use.
         """
@@ -122,7 +122,7 @@ class ParserState:
         return location
 
     def defer(self, owner: Op | BlockArgument) -> None:
-        """Notes an operation or argument if its location is unresolved."""
+        """Adds an operation or argument to those that `finish` resolves, if its location is unresolved."""
         if type(owner._location) is UnresolvedLocation:
             self._deferred.append(owner)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from sdyopt.asm.parser.asm_parser import STRING_LITERAL, AsmParser
 from sdyopt.ir.dialect import DialectTable
 
-# Not in pairs of digits: a repeated group needs memory for each repetition.
+# Does not match pairs of digits: a repeated group needs memory for each repetition.
 _HEX_BLOB = re.compile(r'"0x[0-9A-Fa-f]*+"')
 _ALIGNMENT_DIGITS = 8
 _NO_KEY = "expected identifier key for 'resource' entry"
@@ -34,7 +34,7 @@ def parse_resources(parser: AsmParser, resources: Resources, dialects: DialectTa
 
 def _section(parser: AsmParser, resources: Resources, dialects: DialectTable) -> None:
     offset = parser.skip_trivia()
-    name = parser.accept_word()
+    name = parser.accept_keyword()
     if name is None:
         raise parser.error("expected identifier key in file metadata dictionary")
     parser.expect(":")
@@ -51,7 +51,7 @@ def _groups(parser: AsmParser, parse: Callable[[str, int], None]) -> None:
 
     def group() -> None:
         offset = parser.skip_trivia()
-        name = parser.accept_word()
+        name = parser.accept_keyword()
         if name is None:
             raise parser.error(_NO_KEY)
         parser.expect(":")
@@ -81,12 +81,12 @@ def _blob(parser: AsmParser, resources: Resources) -> None:
     if match is None or not _HEX_BLOB.fullmatch(match[1]) or len(match[1]) % 2:
         raise parser.error(f"expected hex string blob for key '{key}'", offset)
     digits = match[1][3:-1]
-    where = f"expected hex string blob for key '{key}' to encode alignment in first 4 bytes"
+    message = f"expected hex string blob for key '{key}' to encode alignment in first 4 bytes"
     if len(digits) < _ALIGNMENT_DIGITS:
-        raise parser.error(where, offset)
+        raise parser.error(message, offset)
     alignment = int.from_bytes(bytes.fromhex(digits[:_ALIGNMENT_DIGITS]), "little")
     if alignment & (alignment - 1):
-        raise parser.error(f"{where}, but got non-power-of-2 value: {alignment}", offset)
+        raise parser.error(f"{message}, but got non-power-of-2 value: {alignment}", offset)
     resources.blobs[key] = "0x" + digits.upper()
 
 
@@ -98,7 +98,7 @@ def _external(parser: AsmParser, resources: Resources, group: str) -> None:
         key = _key(parser, "expected identifier key for 'external_resources' entry")
         parser.expect(":")
         start = parser.skip_trivia()
-        if parser.accept_string() is None and parser.accept_word() is None:
+        if parser.accept_string() is None and parser.accept_keyword() is None:
             parser.integer()
         entries[key] = parser.text[start : parser.position]
 
@@ -115,7 +115,7 @@ def _list(parser: AsmParser, close: str, entry: Callable[[], None]) -> None:
 
 
 def _key(parser: AsmParser, problem: str) -> str:
-    key = parser.accept_word()
+    key = parser.accept_keyword()
     if key is None:
         key = parser.accept_string()
     if key is None:

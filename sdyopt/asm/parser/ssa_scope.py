@@ -47,7 +47,7 @@ class Scope:
         self.forward: dict[str, ForwardValue] = {}
 
     def mark(self) -> int:
-        """The number of names, by which `release` ends a nested region."""
+        """The number of names, which `release` takes at the end of a nested region."""
         return len(self.values)
 
     def release(self, mark: int) -> None:
@@ -78,7 +78,7 @@ class Scope:
         return value
 
     def define(self, name: str, value: Value, offset: int, parser: AsmParser) -> None:
-        """Defines a name and replaces its placeholder, if it has one; raises an error if it is defined."""
+        """Defines a name and replaces its placeholder, if any; raises an error if it is already defined."""
         if name in self.values:
             plain = name.partition("#")[0]
             raise parser.unprefixed_error(f"redefinition of SSA value '{plain}'", offset).note(
@@ -111,16 +111,16 @@ class Scope:
         for index in range(1, len(results)):
             self.define(f"{name}#{index}", results[index], offset, parser)
 
-    def forget_forward(self) -> None:
+    def discard_forward_references(self) -> None:
         """Removes all forward references."""
         for name in self.forward:
             del self.offsets[name]
         self.forward.clear()
 
-    def undefined(self, end: AsmParser) -> list[DiagnosticError]:
+    def undefined(self, parser: AsmParser) -> list[DiagnosticError]:
         """An error for each name that is never defined, in order of first use."""
         first_uses = sorted(self.offsets[name] for name in self.forward)
-        return [end.unprefixed_error("use of undeclared SSA value name", offset) for offset in first_uses]
+        return [parser.unprefixed_error("use of undeclared SSA value name", offset) for offset in first_uses]
 
 
 def replace_all_uses(old: Value, new: Value) -> None:

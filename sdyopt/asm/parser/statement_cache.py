@@ -3,7 +3,7 @@
 A training step of 36,000 operations has about a hundred distinct statements. The first one is parsed in
 full and stored as a template; equal ones are built from it with one regular expression and one lookup.
 There is a template only for a statement that takes up its whole line and in which each SSA name is one
-result or one operand, so that both ways give the same operation.
+result or one operand, so that the template and the full parser build the same operation.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class StatementTemplate:
     - `groups`: the number of results of each name before `=`.
     - `order`: for each operand the index of its name in the text after `=`; None if they are in order.
     - `location_offset`: the offset of the operation's location from the last name before `=`.
-    - `complete`: adds the regions that the text implies.
+    - `add_implied_regions`: adds the regions that the assembly implies.
     - `is_simple`: whether there is one result, no implied region, and the operands are in order.
     """
 
@@ -38,7 +38,7 @@ class StatementTemplate:
     groups: tuple[int, ...]
     order: tuple[int, ...] | None
     location_offset: int
-    complete: Callable[[Op], None] | None
+    add_implied_regions: Callable[[Op], None] | None
     is_simple: bool
 
 
@@ -58,13 +58,17 @@ def template_of(
     groups: tuple[int, ...],
     operand_offsets: list[int],
     location_offset: int,
-    complete: Callable[[Op], None] | None,
+    add_implied_regions: Callable[[Op], None] | None,
 ) -> StatementTemplate | None:
     """The template of a parsed statement, None if its line allows none.
 
-    `line` is the statement without its location, `location_offset` the offset of the operation's.
+    `line` is the statement without its location; `location_offset` is that of the operation.
     """
-    if (op.regions and complete is None) or op.successors or len(operand_offsets) != len(op.operand_uses):
+    if (
+        (op.regions and add_implied_regions is None)
+        or op.successors
+        or len(operand_offsets) != len(op.operand_uses)
+    ):
         return None
     names = [match.span() for match in NAMES.finditer(line)]
     offsets = [start + line_offset for start, _ in names[len(groups) :]]
@@ -73,14 +77,14 @@ def template_of(
     order = tuple(offsets.index(offset) for offset in operand_offsets)
     is_in_order = order == tuple(range(len(order)))
     relative_offset = location_offset - line_offset - (names[len(groups) - 1][1] if groups else 0)
-    is_simple = groups == (1,) and is_in_order and complete is None
+    is_simple = groups == (1,) and is_in_order and add_implied_regions is None
     return StatementTemplate(
         op.signature,
         op.attributes,
         groups,
         None if is_in_order else order,
         relative_offset,
-        complete,
+        add_implied_regions,
         is_simple,
     )
 
@@ -90,8 +94,8 @@ def build_from_template(
 ) -> Op | None:
     """The operation of a template with these names.
 
-    None if the statement must be parsed in full: an operand is unknown or of another type, or a result
-    is defined already.
+    None if the statement must be parsed in full: an operand is undefined or of another type, or a result
+    is already defined.
     """
     signature, groups = template.signature, template.groups
     if len(groups) == 1:

@@ -17,7 +17,7 @@ from sdyopt.ir.affine import (
 def map_text(map: AffineMapAttr) -> str:
     """`affine_map<(d0)[s0] -> (d0 + s0)>`."""
     results = ", ".join(expression_text(result) for result in map.results)
-    return f"affine_map<{_space(map.num_dims, map.num_symbols)} -> ({results})>"
+    return f"affine_map<{_dims_and_symbols(map.num_dims, map.num_symbols)} -> ({results})>"
 
 
 def set_text(set: IntegerSetAttr) -> str:
@@ -26,7 +26,7 @@ def set_text(set: IntegerSetAttr) -> str:
         f"{expression_text(expression)} {'==' if is_equality else '>='} 0"
         for expression, is_equality in set.constraints
     )
-    return f"affine_set<{_space(set.num_dims, set.num_symbols)} : ({constraints})>"
+    return f"affine_set<{_dims_and_symbols(set.num_dims, set.num_symbols)} : ({constraints})>"
 
 
 def expression_text(expression: AffineExpr, is_operand: bool = False) -> str:
@@ -42,7 +42,7 @@ def expression_text(expression: AffineExpr, is_operand: bool = False) -> str:
     return f"({text})" if is_operand else text
 
 
-def _space(num_dims: int, num_symbols: int) -> str:
+def _dims_and_symbols(num_dims: int, num_symbols: int) -> str:
     dims = ", ".join(f"d{position}" for position in range(num_dims))
     symbols = ", ".join(f"s{position}" for position in range(num_symbols))
     return f"({dims})[{symbols}]" if symbols else f"({dims})"

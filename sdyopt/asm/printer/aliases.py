@@ -28,7 +28,7 @@ _NAMES: dict[type, str] = {AffineMapAttr: "map", IntegerSetAttr: "set", Distinct
 
 @dataclass(slots=True)
 class _Visited:
-    """A visited attribute. One without a name gets no alias, but nested ones may.
+    """A visited attribute. Without a name it gets no alias, but attributes nested in it may.
 
     `depth` is the number of nested attributes from this one to the innermost with an alias, 0 if there is
     none.
@@ -45,8 +45,8 @@ class Aliases:
     """Alias texts, and the attributes whose aliases are defined before and after the module, in order."""
 
     texts: dict[Interned, str] = field(default_factory=dict)
-    above: list[Attribute | Location] = field(default_factory=list)
-    below: list[Attribute | Location] = field(default_factory=list)
+    before_module: list[Attribute | Location] = field(default_factory=list)
+    after_module: list[Attribute | Location] = field(default_factory=list)
 
 
 class AliasFinder:
@@ -68,7 +68,7 @@ class AliasFinder:
             if isinstance(element, Location):
                 aliases.texts[LocationAttr(element)] = text
             assert isinstance(element, Attribute | Location)
-            (aliases.below if visited.is_deferrable else aliases.above).append(element)
+            (aliases.after_module if visited.is_deferrable else aliases.before_module).append(element)
         return aliases
 
     def visit(self, element: Interned, is_deferrable: bool = False) -> int:
@@ -86,15 +86,17 @@ class AliasFinder:
             deepest = max([self.visit(inner, is_deferrable) for inner in visited.inner], default=0)
             visited.depth = deepest + 1 if deepest or name else 0
         elif not is_deferrable:
-            self._define_above(visited)
+            self._define_before_module(visited)
         return visited.depth
 
-    def _define_above(self, visited: _Visited) -> None:
+    def _define_before_module(self, visited: _Visited) -> None:
         if not visited.is_deferrable:
             return
         visited.is_deferrable = False
         for inner in visited.inner:
-            self._define_above(self._visited[inner.location if isinstance(inner, LocationAttr) else inner])
+            self._define_before_module(
+                self._visited[inner.location if isinstance(inner, LocationAttr) else inner]
+            )
 
 
 def _name_of_alias(element: Interned) -> str:

@@ -62,7 +62,7 @@ def print_op(op: Op, options: PrintOptions = PrintOptions()) -> str:
 def print_for_note(op: Op, generic: bool = True) -> str:
     """The text of an operation in a diagnostic, with the SSA names of the enclosing isolated operation.
 
-    Several lines start with a newline.
+    A text of several lines starts with a newline.
     """
     scope = next((a for a in (op, *op.ancestors()) if ISOLATED in a.traits), op)
     options = PrintOptions(generic=generic, local_scope=True, elide_elements_larger_than=16)
@@ -78,7 +78,7 @@ class _Line:
     """The print template of an operation's first line.
 
     `format` is a format string for `%` and the names of the result and the operands, in order; None if the
-    parts have to be printed one by one.
+    parts must be printed one by one.
     """
 
     __slots__ = ("format", "parts")
@@ -110,18 +110,18 @@ class AsmPrinter:
         self.names = self.ssa_names.names
         self.out: list[str] = []
         self._indent = ""
-        # By default dialect and number of regions, which is not part of the signature.
+        # Keyed by default dialect and number of regions, which is not part of the signature.
         self._lines: dict[tuple[str, int], dict[tuple[OpSignature, DictAttr], _Line]] = {}
-        self._is_plain = not options.debuginfo and not options.value_users
+        self._uses_fast_path = not options.debuginfo and not options.value_users
 
     def program(self, op: Op) -> None:
         """Prints an operation between the definitions of its aliases."""
-        self._definitions(self._aliases.above)
+        self._alias_definitions(self._aliases.before_module)
         self.op(op, "builtin")
         self.out.append("\n")
-        self._definitions(self._aliases.below)
+        self._alias_definitions(self._aliases.after_module)
 
-    def _definitions(self, elements: Sequence[Attribute | Location]) -> None:
+    def _alias_definitions(self, elements: Sequence[Attribute | Location]) -> None:
         """Prints `#alias = attribute` lines."""
         for element in elements:
             text = self.attribute_printer.body(element)
@@ -308,7 +308,7 @@ class AsmPrinter:
     def _block(self, block: Block, default_dialect: str, print_terminator: bool) -> None:
         out, indent, write, names = self.out, self._indent, self.op, self.names
         # Fast path: an operation with one result and no regions whose line is cached.
-        lines = self._lines.setdefault((default_dialect, 0), {}) if self._is_plain else {}
+        lines = self._lines.setdefault((default_dialect, 0), {}) if self._uses_fast_path else {}
         op = block.first
         while op is not None:
             if op.next is None and not print_terminator and op.is_terminator:
@@ -346,9 +346,9 @@ class _AliasVisitor(AsmPrinter):
 
     def __init__(self, root: Op, options: PrintOptions, ssa_names: SsaNames) -> None:
         super().__init__(root, options, Aliases(), ssa_names)
-        self._is_plain = False
+        self._uses_fast_path = False
         self.finder = AliasFinder()
-        self.attribute_printer = _AliasVisitorAttributes(self.finder)
+        self.attribute_printer = _AliasVisitorAttributePrinter(self.finder)
 
     def op(self, op: Op, default_dialect: str) -> None:
         if self.options.debuginfo:
@@ -378,8 +378,8 @@ class _AliasVisitor(AsmPrinter):
         """Does nothing: `op` visits locations before operations."""
 
 
-class _AliasVisitorAttributes(AttributePrinter):
-    """Passes attributes and types to the finder, without text."""
+class _AliasVisitorAttributePrinter(AttributePrinter):
+    """Passes attributes and types to the finder; every text is empty."""
 
     def __init__(self, finder: AliasFinder) -> None:
         super().__init__()

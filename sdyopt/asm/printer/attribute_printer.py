@@ -1,7 +1,7 @@
 """Prints types, attributes and locations as MLIR does.
 
-An `AttributePrinter` caches the text of each one. It prints nested ones from a worklist, so that deep
-nesting does not exhaust Python's stack.
+An `AttributePrinter` caches their texts. It prints nested ones with a worklist, so that deep nesting does
+not exhaust Python's stack.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ _print_functions: dict[type[Interned], PrintFunction] = {}
 
 
 class AttributePrinter:
-    """Prints types, attributes and locations; those in `aliases` as the alias."""
+    """Prints types, attributes and locations, those in `aliases` by their alias."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class AttributePrinter:
         self.elide_larger_than = elide_larger_than
         self.hex_larger_than = HEX_LARGER_THAN if hex_larger_than is None else hex_larger_than
         self.is_pretty = is_pretty
-        # Whether an attribute has been printed in full that should have an alias.
+        # Whether an attribute that should have an alias has been printed in full.
         self.lacks_alias = False
         self._texts: dict[Interned, str] = dict(aliases or {})
         self._distinct: dict[DistinctAttr, int] = {}
@@ -133,7 +133,7 @@ class AttributePrinter:
         return self._joined(self._parts(element))
 
     def distinct_number(self, attribute: DistinctAttr) -> int:
-        """The ID of a distinct attribute: they are numbered in the order of printing."""
+        """The ID of a distinct attribute, numbered in the order of printing."""
         return self._distinct.setdefault(attribute, len(self._distinct))
 
     def _text(self, element: Interned) -> str:
@@ -203,8 +203,8 @@ def _dialect_symbol(prefix: str, namespace: str, body: str) -> str:
     return f"{prefix}{namespace}<{body}>"
 
 
-def _listed(elements: Sequence[Interned | str]) -> Parts:
-    """The elements with commas between them."""
+def _comma_separated(elements: Sequence[Interned | str]) -> Parts:
+    """The elements, comma-separated."""
     parts: Parts = []
     for element in elements:
         parts += (", ", element)
@@ -241,15 +241,15 @@ def _complex_type(_attribute_printer: AttributePrinter, type: ComplexType) -> Pa
 
 @_prints(TupleType)
 def _tuple_type(_attribute_printer: AttributePrinter, type: TupleType) -> Parts:
-    return ["tuple<", *_listed(type.types), ">"]
+    return ["tuple<", *_comma_separated(type.types), ">"]
 
 
 @_prints(FunctionType)
 def _function_type(_attribute_printer: AttributePrinter, type: FunctionType) -> Parts:
-    parts = ["(", *_listed(type.inputs), ") -> "]
+    parts = ["(", *_comma_separated(type.inputs), ") -> "]
     if len(type.results) == 1 and not isinstance(type.results[0], FunctionType):
         return [*parts, type.results[0]]
-    return [*parts, "(", *_listed(type.results), ")"]
+    return [*parts, "(", *_comma_separated(type.results), ")"]
 
 
 @_prints(RankedTensor)
@@ -273,12 +273,18 @@ def _vector_type(_attribute_printer: AttributePrinter, type: VectorType) -> Part
 @_prints(MemRefType)
 def _memref_type(_attribute_printer: AttributePrinter, type: MemRefType) -> Parts:
     layout: Parts = [] if type.layout is None else [", ", type.layout]
-    return [f"memref<{_dimensions(type.shape)}", type.element, *layout, *_space(type.memory_space), ">"]
+    return [
+        f"memref<{_dimensions(type.shape)}",
+        type.element,
+        *layout,
+        *_memory_space(type.memory_space),
+        ">",
+    ]
 
 
 @_prints(UnrankedMemRef)
 def _unranked_memref(_attribute_printer: AttributePrinter, type: UnrankedMemRef) -> Parts:
-    return ["memref<*x", type.element, *_space(type.memory_space), ">"]
+    return ["memref<*x", type.element, *_memory_space(type.memory_space), ">"]
 
 
 @_prints(OpaqueType)
@@ -290,7 +296,7 @@ def _dimensions(shape: tuple[int, ...]) -> str:
     return "".join(["?x" if size == DYNAMIC else f"{size}x" for size in shape])
 
 
-def _space(space: Attribute | None) -> Parts:
+def _memory_space(space: Attribute | None) -> Parts:
     if space is None:
         return []
     return [", ", _short_text(space) or space]
@@ -347,7 +353,7 @@ def _symbol(_attribute_printer: AttributePrinter, attribute: SymbolRef) -> Parts
 
 @_prints(ArrayAttr)
 def _array(_attribute_printer: AttributePrinter, attribute: ArrayAttr) -> Parts:
-    return ["[", *_listed([_short_text(element) or element for element in attribute]), "]"]
+    return ["[", *_comma_separated([_short_text(element) or element for element in attribute]), "]"]
 
 
 @_prints(DictAttr)
@@ -482,7 +488,13 @@ def _call_site(attribute_printer: AttributePrinter, location: CallSite) -> Parts
 @_prints(FusedLoc)
 def _fused(attribute_printer: AttributePrinter, location: FusedLoc) -> Parts:
     metadata: Parts = [] if location.metadata is None else ["<", location.metadata, ">"]
-    return ["" if attribute_printer.is_pretty else "fused", *metadata, "[", *_listed(location.locations), "]"]
+    return [
+        "" if attribute_printer.is_pretty else "fused",
+        *metadata,
+        "[",
+        *_comma_separated(location.locations),
+        "]",
+    ]
 
 
 @_prints(OpaqueLoc)

@@ -1,4 +1,4 @@
-"""Prints lists of elements."""
+"""Prints the elements of dense attributes and arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The printer as assembly formats see it."""
+"""The printer interface that assembly formats use."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _SUFFIX_ID = re.compile(SUFFIX_ID)
 
 
 class _Names(dict[Value, str]):
-    """Names of values; those from outside of the printed operation have none."""
+    """Names of values; those defined outside the printed operation are unknown."""
 
     def __missing__(self, value: Value) -> str:
         return "<<UNKNOWN SSA VALUE>>"
@@ -67,12 +67,12 @@ class SsaNames:
         self._added: list[str] = []
         self._counters = _Counters()
         before = self._counters.copy()
-        self._op(root)
+        self._name_results(root)
         if not self._are_unique:
             self._counters = before
-        self._regions([root])
+        self._name_regions([root])
 
-    def _regions(self, ops: Sequence[Op]) -> None:
+    def _name_regions(self, ops: Sequence[Op]) -> None:
         """Names the values in the regions of operations, each region starting from the same counters."""
         for op in reversed(ops):
             for region in reversed(op.regions):
@@ -80,23 +80,23 @@ class SsaNames:
                 if not self._are_unique:
                     self._counters = outer.copy()
                 outer_added, self._added = self._added, []
-                self._regions(self._region(region))
+                self._name_regions(self._name_region(region))
                 self._used.difference_update(self._added)
                 self._added = outer_added
                 self._counters = outer
 
-    def _region(self, region: Region) -> list[Op]:
+    def _name_region(self, region: Region) -> list[Op]:
         """Names the arguments and results of a region; returns its operations with regions."""
         op = region.parent
         if op is not None and not self._is_generic and op.name_arguments is not None:
             for argument, name in op.name_arguments(region):
-                self._set(argument, self._location_name(argument, name))
+                self._set_name(argument, self._location_name(argument, name))
         inner = []
         names, counters = self.names, self._counters
         is_plain = not self._from_locations
         for number, block in enumerate(region.blocks):
             self.blocks[block] = f"^bb{number}"
-            self._arguments(block, is_entry=number == 0)
+            self._name_arguments(block, is_entry=number == 0)
             child = block.first
             while child is not None:
                 results = child.results
@@ -105,15 +105,15 @@ class SsaNames:
                         names[results[0]] = f"%{counters.value}"
                         counters.value += 1
                     else:
-                        self._op(child)
+                        self._name_results(child)
                 elif self._with_ids:
-                    self._op(child)
+                    self._name_results(child)
                 if child.regions:
                     inner.append(child)
                 child = child.next
         return inner
 
-    def _arguments(self, block: Block, is_entry: bool) -> None:
+    def _name_arguments(self, block: Block, is_entry: bool) -> None:
         for argument in block.arguments:
             if argument in self.names:
                 continue
@@ -121,9 +121,9 @@ class SsaNames:
             if is_entry:
                 name = f"arg{self._counters.argument}"
                 self._counters.argument += 1
-            self._set(argument, self._location_name(argument, name))
+            self._set_name(argument, self._location_name(argument, name))
 
-    def _op(self, op: Op) -> None:
+    def _name_results(self, op: Op) -> None:
         if not op.results:
             if self._with_ids:
                 self.ids[op] = f"%{self._counters.value}"
@@ -132,11 +132,11 @@ class SsaNames:
         starts = [0]
         suggested = () if self._is_generic or op.name_results is None else op.name_results()
         for index, name in suggested:
-            self._set(op.results[index], self._location_name(op.results[index], name))
+            self._set_name(op.results[index], self._location_name(op.results[index], name))
             if index:
                 starts.append(index)
         if op.results[0] not in self.names:
-            self._set(op.results[0], self._location_name(op.results[0], ""))
+            self._set_name(op.results[0], self._location_name(op.results[0], ""))
         starts.sort()
         if len(starts) > 1:
             self.groups[op] = starts
@@ -147,13 +147,13 @@ class SsaNames:
             if end - start > 1:
                 self.names[op.results[start]] = f"{base}#0"
 
-    def _location_name(self, value: Value, otherwise: str) -> str:
+    def _location_name(self, value: Value, default: str) -> str:
         """The name from the value's location, if names are taken from locations."""
         if not self._from_locations:
-            return otherwise
-        return next((inner.name for inner in value.location.walk() if isinstance(inner, NameLoc)), otherwise)
+            return default
+        return next((inner.name for inner in value.location.walk() if isinstance(inner, NameLoc)), default)
 
-    def _set(self, value: Value, name: str) -> None:
+    def _set_name(self, value: Value, name: str) -> None:
         if not name:
             self.names[value] = f"%{self._counters.value}"
             self._counters.value += 1

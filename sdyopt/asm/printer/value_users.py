@@ -9,17 +9,17 @@ from sdyopt.ir.value import Value
 
 
 def users_comment(op: Op, ssa_names: SsaNames) -> str:
-    """The comment after an operation, with a blank before it; empty if there is none."""
+    """The comment after an operation, with a leading space; empty if there is none."""
     if not op.results:
         return f" // id: {ssa_names.ids[op]}" if op.operand_uses and op in ssa_names.ids else ""
     if not any(result.has_uses for result in op.results):
         return " // unused"
     users = {user: None for result in op.results for user in result.users}
-    is_one = len(op.results) == len(users) == 1 and sum(len(user.results) for user in users) <= 1
+    is_single = len(op.results) == len(users) == 1 and sum(len(user.results) for user in users) <= 1
     texts = [_users(result, ssa_names) for result in op.results]
     if len(texts) > 1:
         texts = [f"({text})" for text in texts]
-    return f" // {'user' if is_one else 'users'}: {', '.join(texts)}"
+    return f" // {'user' if is_single else 'users'}: {', '.join(texts)}"
 
 
 def argument_comments(block: Block, ssa_names: SsaNames) -> list[str]:

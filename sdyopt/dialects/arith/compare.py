@@ -66,7 +66,7 @@ _EXPECTED = (
 
 def _parse_predicate(op_parser: OpAsmParser) -> Attribute:
     offset = op_parser.skip_trivia()
-    keyword = op_parser.accept_word() or op_parser.accept_string()
+    keyword = op_parser.accept_keyword() or op_parser.accept_string()
     if keyword not in _KEYWORDS:
         raise op_parser.error(_EXPECTED, offset)
     return predicate(keyword)

@@ -86,7 +86,7 @@ def _parse(parser: AsmParser, cls: type[F]) -> F:
     bits = 0
     while True:
         offset = parser.skip_trivia()
-        keyword = parser.accept_word()
+        keyword = parser.accept_keyword()
         if keyword not in cls.keywords:
             expected = f"expected {cls.cpp_type} to be one of: {', '.join(cls.keywords)}"
             error = parser.error("expected valid keyword" if keyword is None else expected, offset)

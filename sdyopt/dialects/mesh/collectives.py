@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from sdyopt.asm.format.assembly_format import AttrDict, FormatElement, Operand, assembly
-from sdyopt.asm.format.typed_operands import TypeIn
+from sdyopt.asm.format.typed_operands import TypeOfClass
 from sdyopt.dialects.mesh.assembly_directives import (
     axes_clause,
     integer_clause,
@@ -44,15 +44,15 @@ INPUT_ON_MESH: tuple[FormatElement | str, ...] = (
 _ATTRIBUTES_AND_INPUT_TYPE: tuple[FormatElement | str, ...] = (
     AttrDict(),
     ":",
-    TypeIn("input", ShapedType),
+    TypeOfClass("input", ShapedType),
     "->",
 )
 ATTRIBUTES_AND_RANKED_TYPES: tuple[FormatElement | str, ...] = (
     AttrDict(),
     ":",
-    TypeIn("input", RankedTensor),
+    TypeOfClass("input", RankedTensor),
     "->",
-    TypeIn("result", RankedTensor),
+    TypeOfClass("result", RankedTensor),
 )
 
 
@@ -75,7 +75,7 @@ class AllGatherOp(Collective):
         *INPUT_ON_MESH,
         *integer_clause("gather_axis"),
         *_ATTRIBUTES_AND_INPUT_TYPE,
-        TypeIn("result", ShapedType),
+        TypeOfClass("result", ShapedType),
     )
     canonicalizations = (EMPTY_MESH_AXES,)
 
@@ -131,7 +131,7 @@ class AllSliceOp(Collective):
         *INPUT_ON_MESH,
         *integer_clause("slice_axis"),
         *_ATTRIBUTES_AND_INPUT_TYPE,
-        TypeIn("result", ShapedType),
+        TypeOfClass("result", ShapedType),
     )
     canonicalizations = (EMPTY_MESH_AXES,)
 
@@ -161,7 +161,7 @@ class AllToAllOp(Collective):
         *integer_clause("split_axis"),
         *integer_clause("concat_axis"),
         *_ATTRIBUTES_AND_INPUT_TYPE,
-        TypeIn("result", ShapedType),
+        TypeOfClass("result", ShapedType),
     )
     canonicalizations = (EMPTY_MESH_AXES,)
 
@@ -211,5 +211,5 @@ class ReduceScatter19Op(ReduceScatterOp):
         reduction_clause(),
         *integer_clause("scatter_axis"),
         *_ATTRIBUTES_AND_INPUT_TYPE,
-        TypeIn("result", RankedTensor),
+        TypeOfClass("result", RankedTensor),
     )

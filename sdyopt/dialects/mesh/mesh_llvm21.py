@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from sdyopt.asm.format.assembly_format import Attr, AttrDict, Optional, assembly
-from sdyopt.asm.format.typed_operands import TypeIn
+from sdyopt.asm.format.typed_operands import TypeOfClass
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
@@ -120,9 +120,9 @@ class ReduceScatter21Op(ReduceScatterOp):
         *integer_clause("scatter_axis"),
         AttrDict(),
         ":",
-        TypeIn("input", ShapedType),
+        TypeOfClass("input", ShapedType),
         "->",
-        TypeIn("result", RankedTensor),
+        TypeOfClass("result", RankedTensor),
     )
 
 

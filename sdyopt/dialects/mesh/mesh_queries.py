@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from sdyopt.asm.format.assembly_format import AttrDict, TypeOf, assembly
-from sdyopt.asm.format.typed_operands import TypeIn
+from sdyopt.asm.format.typed_operands import TypeOfClass
 from sdyopt.dialects.mesh.assembly_directives import axes_clause, mesh_reference
 from sdyopt.dialects.mesh.axes import AXES, NO_AXES
 from sdyopt.dialects.mesh.dialect import mesh
@@ -83,7 +83,7 @@ class ProcessLinearIndexOp(Op):
     mesh = attr(FLAT_SYMBOL_ATTR)
     value = result(INDEX_VALUE)
 
-    assembly = assembly("on", mesh_reference(), AttrDict(), ":", TypeIn("value", IndexType))
+    assembly = assembly("on", mesh_reference(), AttrDict(), ":", TypeOfClass("value", IndexType))
 
     def name_results(self) -> list[tuple[int, str]]:
         return [(0, "proc_linear_idx")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sdyopt.asm.format.assembly_format import AttrDict, FormatElement, assembly
 from sdyopt.asm.format.dynamic_index_list import DynamicIndexList
 from sdyopt.asm.format.print_template import Template
-from sdyopt.asm.format.typed_operands import TypeIn
+from sdyopt.asm.format.typed_operands import TypeOfClass
 from sdyopt.asm.format.unit_attr import UnitKeyword
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.dialects.mesh.assembly_directives import device_clause, integer_clause, offset_clause
@@ -140,9 +140,9 @@ class ShiftOp(Collective):
         UnitKeyword("rotate"),
         AttrDict(),
         ":",
-        TypeIn("input", ShapedType),
+        TypeOfClass("input", ShapedType),
         "->",
-        TypeIn("result", RankedTensor),
+        TypeOfClass("result", RankedTensor),
     )
 
     def verify_in_mesh(self, mesh_op: MeshOp) -> None:

@@ -52,7 +52,7 @@ SUM = Reduction(ReductionKind.SUM)
 def parse_reduction_kind(parser: AsmParser, cls: type[R]) -> R:
     """Parses a reduction kind; raises if the keyword is missing or unknown."""
     offset = parser.skip_trivia()
-    word = parser.accept_word()
+    word = parser.accept_keyword()
     if word is None:
         failed = parser.error(_PARAMETER, offset)
         raise parser.error("expected valid keyword", offset).then(failed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sdyopt.asm.format.assembly_format import AttrDict, FormatElement, assembly
-from sdyopt.asm.format.dynamic_index_list import is_matched
+from sdyopt.asm.format.dynamic_index_list import has_operand_per_dynamic_index
 from sdyopt.asm.format.typed_operands import OperandsAndResultsType
 from sdyopt.dialects.mesh.assembly_directives import device_clause, integer_clause, reduction_clause
 from sdyopt.dialects.mesh.collective_base import (
@@ -45,7 +45,7 @@ class RootedCollective(Collective):
 
 def check_coordinates(signature: OpSignature, name: str) -> None:
     """Raises unless there is one operand per dynamic index of the device attribute `name`."""
-    if not is_matched(signature, f"{name}_dynamic", name):
+    if not has_operand_per_dynamic_index(signature, f"{name}_dynamic", name):
         raise signature.op_error("number of dynamic coordinates does not match the operands")
 
 

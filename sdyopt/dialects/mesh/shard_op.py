@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sdyopt.asm.format.assembly_format import AttrDict, Custom, Operand, assembly
 from sdyopt.asm.format.print_template import Template
-from sdyopt.asm.format.typed_operands import TypeIn
+from sdyopt.asm.format.typed_operands import TypeOfClass
 from sdyopt.asm.format.unit_attr import UnitKeyword
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.diagnostics.diagnostic import DiagnosticError
@@ -89,7 +89,7 @@ class ShardOp(Op):
         UnitKeyword("annotate_for_users"),
         AttrDict(),
         ":",
-        TypeIn("result", RankedTensor, same=["src"]),
+        TypeOfClass("result", RankedTensor, same=["src"]),
     )
 
     @staticmethod

@@ -128,7 +128,7 @@ def parse_axes_lists(parser: AsmParser, may_be_empty: bool = True) -> tuple[Axes
 
 def _parse_partial(parser: AsmParser) -> tuple[Axes, ReductionKind]:
     offset = parser.skip_trivia()
-    word = parser.accept_word()
+    word = parser.accept_keyword()
     if word not in list(ReductionKind):
         message = (
             "expected valid keyword"

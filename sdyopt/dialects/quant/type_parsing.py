@@ -123,7 +123,7 @@ def _parse_storage(parser: AsmParser) -> _Storage:
     match = KEYWORD.match(parser.text, offset)
     word = match[1] if match is not None else ""
     if word.startswith("u") and not word.startswith("ui"):
-        parser.word()
+        parser.keyword()
         if not word[1:].isdigit():
             raise parser.error("expected storage type width", offset)
         width: int | None = int(word[1:10])

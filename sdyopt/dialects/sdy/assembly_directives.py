@@ -38,7 +38,7 @@ _EXPECTED: dict[TypeConstraint[Any], str] = {
 }
 
 
-class KnownType(TypeOf):
+class ConstrainedTypeOf(TypeOf):
     """The type of a field, for which a type of the wrong kind is a parse error."""
 
     def __init__(self, field: str, constraint: TypeConstraint[Type], same: Sequence[str] = ()) -> None:

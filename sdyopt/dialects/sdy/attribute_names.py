@@ -8,10 +8,11 @@ SHARDING_RULE = "sdy.sharding_rule"
 PROPAGATION_EDGES = "sdy.propagation_edges"
 RESULT_PROPAGATION_EDGES = "sdy.result_propagation_edges"
 BLOCK_ARGUMENT_PROPAGATION_EDGES = "sdy.block_arg_propagation_edges"
-# The constraint, input or output that each axis of a sharding originates from, and the name of an origin.
+# For each axis of a sharding, the constraint, input or output that it originates from.
 ORIGINS = "sdy.sharding_origins"
 RESULT_ORIGINS = "sdy.result_sharding_origins"
 BLOCK_ARGUMENT_ORIGINS = "sdy.block_arg_sharding_origins"
+# The name by which origins refer to an operation.
 ORIGIN_NAME = "sdy.sharding_origin_name"
 # The execution thread of a function, such as the host's.
 EXECUTION_THREAD = "execution_thread"

@@ -1,8 +1,8 @@
 """Axis references: a full mesh axis or a sub-axis of it, and operations on pairs and lists of them.
 
 An axis of size 8 factors into 2x2x2, major to minor. A sub-axis is a contiguous run of these factors:
-`"x":(2)4` has pre-size 2 and size 4, so it is the interval from 2 to 8. Containment, overlap and
-the like of two references to one axis are computed on such intervals.
+`"x":(2)4` has pre-size 2 and size 4, so it is the interval from 2 to 8. Containment and overlap of two
+references to one axis are computed on these intervals.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ class AxisRef(Attribute):
         return 1 if self.sub_axis is None else self.sub_axis.pre_size
 
     @property
-    def reach(self) -> int:
+    def interval_end(self) -> int:
         """The end of the interval; that of a full axis is greater than that of any sub-axis."""
         return _OPEN_END if self.sub_axis is None else self.sub_axis.next_pre_size
 
     @property
     def sort_key(self) -> tuple[str, int, int]:
         """Orders references by axis name, then by start and end, independently of a mesh."""
-        return self.name, self.pre_size, self.reach
+        return self.name, self.pre_size, self.interval_end
 
     def next_pre_size(self, mesh: Mesh) -> int:
         """The end of the interval: the size of the axis for a full one."""
@@ -80,12 +80,20 @@ class AxisRef(Attribute):
     # --- Two references ---------------------------------------------------------
 
     def contains(self, other: AxisRef) -> bool:
-        """Whether `other` is this or a sub-axis of it: `"a":(1)8` contains `"a":(2)2`."""
-        return self.name == other.name and self.pre_size <= other.pre_size and self.reach >= other.reach
+        """Whether `other` is this reference or a sub-axis of it: `"a":(1)8` contains `"a":(2)2`."""
+        return (
+            self.name == other.name
+            and self.pre_size <= other.pre_size
+            and self.interval_end >= other.interval_end
+        )
 
     def overlaps(self, other: AxisRef) -> bool:
-        """Whether they have a common sub-axis: `"a":(1)4` and `"a":(2)4` overlap in `"a":(2)2`."""
-        return self.name == other.name and self.pre_size < other.reach and other.pre_size < self.reach
+        """Whether both references have a common sub-axis: `"a":(1)4` and `"a":(2)4` overlap in `"a":(2)2`."""
+        return (
+            self.name == other.name
+            and self.pre_size < other.interval_end
+            and other.pre_size < self.interval_end
+        )
 
     def is_suffix_of(self, other: AxisRef, mesh: Mesh) -> bool:
         """Whether this is the minor-most sub-axis of `other`, or all of it."""
@@ -96,12 +104,12 @@ class AxisRef(Attribute):
         if self.name != other.name or self.sub_axis is None or other.sub_axis is None:
             return True
         starts = sorted([self.pre_size, other.pre_size])
-        ends = sorted([self.reach, other.reach])
+        ends = sorted([self.interval_end, other.interval_end])
         if ends[0] <= starts[1]:
             return starts[1] % ends[0] == 0
         return ends[0] % starts[1] == 0 and starts[1] % starts[0] == 0 and ends[1] % ends[0] == 0
 
-    def prefix_without(self, other: AxisRef) -> AxisRef | None:
+    def prefix_without_overlap(self, other: AxisRef) -> AxisRef | None:
         """The longest prefix that does not overlap `other`; None if there is none."""
         if not self.can_coexist(other):
             return None
@@ -111,7 +119,7 @@ class AxisRef(Attribute):
             return None
         return AxisRef(self.name, SubAxis(self.pre_size, other.pre_size // self.pre_size))
 
-    def suffix_without(self, other: AxisRef, mesh: Mesh) -> AxisRef | None:
+    def suffix_without_overlap(self, other: AxisRef, mesh: Mesh) -> AxisRef | None:
         """The longest suffix that does not overlap `other`; None if there is none."""
         if not self.can_coexist(other):
             return None
@@ -130,7 +138,7 @@ class AxisRef(Attribute):
         )
 
     def merge(self, other: AxisRef, mesh: Mesh) -> AxisRef:
-        """This and `other`, which must be mergeable, as one reference: to the full axis if they cover it."""
+        """One reference for this and `other`, which must be mergeable: the full axis if they cover it."""
         assert self.can_merge(other)
         size = self.size(mesh) * other.size(mesh)
         if size == mesh.axis_size(self.name):
@@ -147,7 +155,7 @@ def mesh_order(axis: AxisRef, mesh: Mesh) -> tuple[int, int, int]:
     Axes that are not in the mesh come last and compare equal; the verifier rejects them.
     """
     position = mesh.axis_position(axis.name)
-    return (position, axis.pre_size, axis.reach) if position < len(mesh.axes) else (position, 0, 0)
+    return (position, axis.pre_size, axis.interval_end) if position < len(mesh.axes) else (position, 0, 0)
 
 
 def is_sorted(axes: Sequence[AxisRef], mesh: Mesh) -> bool:
@@ -162,14 +170,14 @@ def is_sorted(axes: Sequence[AxisRef], mesh: Mesh) -> bool:
 
 
 def with_axis(axes: Sequence[AxisRef], axis: AxisRef, mesh: Mesh) -> tuple[AxisRef, ...]:
-    """A list with one more reference, merged with the last one if possible."""
+    """The list with a reference appended, merged with the last one if possible."""
     if axes and axes[-1].can_merge(axis):
         return (*axes[:-1], axes[-1].merge(axis, mesh))
     return (*axes, axis)
 
 
 def with_axes(axes: Sequence[AxisRef], more: Iterable[AxisRef], mesh: Mesh) -> tuple[AxisRef, ...]:
-    """A list with more references, each merged with the previous one if possible."""
+    """The list with references appended, each merged with the previous one if possible."""
     result = tuple(axes)
     for axis in more:
         result = with_axis(result, axis, mesh)
@@ -192,10 +200,10 @@ def _without(axis: AxisRef, others: Sequence[AxisRef], mesh: Mesh) -> Iterator[A
     for other in sorted(overlapping, key=lambda other: other.sort_key):
         if rest is None:
             return
-        prefix = rest.prefix_without(other)
+        prefix = rest.prefix_without_overlap(other)
         if prefix is not None and prefix is not rest:
             yield prefix
-        rest = rest.suffix_without(other, mesh)
+        rest = rest.suffix_without_overlap(other, mesh)
     if rest is not None:
         yield rest
 

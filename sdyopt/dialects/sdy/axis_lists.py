@@ -119,8 +119,8 @@ class AllToAllParams(Attribute):
     assembly = attribute_format(BracketedList("[", nested_list("moves", AllToAllParam, "value"), "]"))
 
     @property
-    def touched_dims(self) -> list[int]:
-        """Source and target dimension of every move, in order."""
+    def source_and_target_dims(self) -> list[int]:
+        """The source and target dimension of each move, in order."""
         return [dim for move in self.moves for dim in (move.source, move.target)]
 
     def __iter__(self) -> Iterator[AllToAllParam]:

@@ -106,7 +106,7 @@ def _fuse_all_to_alls(op: AllToAllOp, rewriter: Rewriter) -> bool:
     if not isinstance(inner, AllToAllOp) or not inner.output.has_one_use:
         return False
     moves = (*inner.params, *op.params)
-    dims = AllToAllParams(moves).touched_dims
+    dims = AllToAllParams(moves).source_and_target_dims
     if len(set(dims)) != len(dims):
         return False
     params = AllToAllParams(tuple(sorted(moves, key=lambda move: move.source)))
@@ -130,7 +130,7 @@ def _gather_sharded(op: AllReduceOp, rewriter: Rewriter) -> bool:
 
 
 def _fuse_reduce_scatter(op: AllSliceOp, rewriter: Rewriter) -> bool:
-    """Fuses an all-reduce and an all-slice into a reduce-scatter, and an all-slice of any other axes."""
+    """Fuses an all-reduce and an all-slice into a reduce-scatter, and an all-slice along any other axes."""
     reduce = op.tensor.defining_op
     if not isinstance(reduce, AllReduceOp) or not _is_first_of_equal_slices(op, reduce):
         return False
@@ -172,7 +172,7 @@ def _is_first_of_equal_slices(op: AllSliceOp, reduce: AllReduceOp) -> bool:
 def _split_axes(reduction: AxisRefList, slicing: AxesPerDim) -> tuple[AxesPerDim, AxesPerDim] | None:
     """The longest prefix of reduced axes in each dimension, and the remaining axes.
 
-    None if the prefixes do not have every reduced axis.
+    None if a reduced axis is in none of the prefixes.
     """
     remaining = set(reduction)
     scattered, residual = [], []

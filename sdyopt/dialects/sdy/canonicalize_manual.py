@@ -1,6 +1,6 @@
 """Canonicalization patterns of manual computations: erase unused inputs, inline redundant bodies.
 
-Both edit with a rewriter of their own, which adds nothing to the driver's worklist. The driver visits the
+Both edit with a separate rewriter, which adds nothing to the driver's worklist. The driver visits the
 edited operations in its next iteration only, as in the C++ passes. This determines the final order of
 the constants in a body.
 """
@@ -32,7 +32,7 @@ def _erase_unused_inputs(op: ManualComputationOp, rewriter: Rewriter) -> bool:
 
 
 def _inline_redundant(op: ManualComputationOp, rewriter: Rewriter) -> bool:
-    """Inlines a body whose manual axes all have size 1; erases an operation without values and body."""
+    """Inlines a body whose manual axes all have size 1; erases an empty operation without values."""
     shardings = [*op.in_shardings, *op.out_shardings]
     terminator = terminator_of(op.body)
     if not shardings and op.block.first is terminator:

@@ -1,6 +1,6 @@
 """Canonicalization patterns of reshards: fold a reshard of a reshard, and reuse an equal earlier reshard.
 
-The latter looks through reshapes and transposes. These belong to the stablehlo dialect, which this one
+The latter looks through reshapes and transposes. These belong to the stablehlo dialect, which sdy
 does not import, so they are recognized by name.
 """
 
@@ -64,7 +64,7 @@ def _reuse_reshard(op: ReshardOp, rewriter: Rewriter) -> bool:
 
 
 def _root(value: Value) -> Value:
-    """The value that this one is reshaped or transposed from.
+    """The value from which reshapes and transposes compute `value`.
 
     In a graph region these operations may form a cycle; then it is any value of the cycle.
     """
@@ -78,7 +78,7 @@ def _root(value: Value) -> Value:
 
 
 def _target_sharding(sharding: TensorSharding, value: Value, root: Value) -> TensorSharding:
-    """The sharding of `root` that transposes turn into one of `value`; it stops at a change of rank."""
+    """The sharding of `root` that transposes turn into `sharding` of `value`, up to a change of rank."""
     while value is not root:
         op = value.defining_op
         assert op is not None
@@ -96,7 +96,7 @@ def _target_sharding(sharding: TensorSharding, value: Value, root: Value) -> Ten
 def _find_reshard(
     root: Value, target: TensorSharding, op: ReshardOp
 ) -> tuple[ReshardOp, type[Op] | None] | None:
-    """An equal earlier reshard in the block, of the root or of a reshape of it.
+    """An equal earlier reshard of the root or of a reshape of it, in the same block.
 
     The second value is the class of the reshapes, if there are any.
     """

@@ -16,7 +16,7 @@ from sdyopt.ir.op_fields import attr, operand, result
 
 
 class CollectiveOp(ShardingOwner):
-    """A collective, whose `out_sharding` must be what it makes of its operand's sharding."""
+    """A collective. Its verifier computes `out_sharding` from its operand's sharding and compares."""
 
     __slots__ = ()
 
@@ -28,7 +28,7 @@ class CollectiveOp(ShardingOwner):
     allows_missing_sharding = False
     # Whether the result may have another mesh than the operand.
     allows_different_meshes = False
-    # The operand's sharding may be an attribute of an operation far away, such as an enclosing loop.
+    # The operand's sharding may be an attribute of another operation, such as an enclosing loop.
     has_nonlocal_verifier = True
 
     infer_result_types = staticmethod(operand_type)
@@ -56,7 +56,7 @@ class CollectiveOp(ShardingOwner):
 
     @property
     def mesh(self) -> Mesh:
-        """The mesh of the result, which must be known."""
+        """The mesh of the result, which must exist."""
         mesh = mesh_of(self.out_sharding, self)
         assert mesh is not None
         return mesh

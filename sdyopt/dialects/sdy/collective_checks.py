@@ -1,4 +1,4 @@
-"""Verifiers of collectives: whether `out_sharding` is what the collective makes of the operand's sharding."""
+"""Verifiers of collectives: whether `out_sharding` follows from the operand's sharding."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ResultAxes = Callable[[int, DimensionSharding, Iterable[AxisRef]], tuple[AxisRe
 
 
 def check_gather(op: CollectiveOp, axes: AxesPerDim, word: str) -> None:
-    """Checks that the result's dimensions have the operand's axes without `axes` at their ends."""
+    """Checks that the result's dimensions have the operand's axes without the suffixes `axes`."""
 
     def result_axes(index: int, dim: DimensionSharding, axes: Iterable[AxisRef]) -> tuple[AxisRef, ...]:
         return _without_suffix(op, index, dim, tuple(axes), word)
@@ -96,7 +96,7 @@ def check_all_to_all(op: CollectiveOp, params: AllToAllParams) -> None:
         _check_dim(op, move.source, source)
         _check_dim(op, move.target, with_axes(operand.dims[move.target].axes, move.axes, mesh))
     for index, dim in enumerate(operand.dims):
-        if index not in params.touched_dims:
+        if index not in params.source_and_target_dims:
             _check_dim(op, index, dim.axes)
 
 
@@ -159,7 +159,7 @@ def _without_suffix(
             raise op.op_error(
                 f"can't apply {word} axis {axis_ref_text(axis)} to operand sharding on dimension {index}"
             )
-        prefix = axes.pop().prefix_without(axis)
+        prefix = axes.pop().prefix_without_overlap(axis)
         if prefix is not None:
             axes.append(prefix)
     return tuple(axes)

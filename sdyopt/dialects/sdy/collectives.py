@@ -6,7 +6,7 @@ from sdyopt.asm.format.assembly_format import Assembly, AttrDict, FormatElement,
 from sdyopt.dialects.sdy import collective_checks as checks
 from sdyopt.dialects.sdy.assembly_directives import (
     ANY_SHAPED,
-    KnownType,
+    ConstrainedTypeOf,
     bare_attr,
     named_attr,
 )
@@ -25,7 +25,7 @@ from sdyopt.ir.traits import INFERS_TYPES
 
 _AXES = of_class(AxisRefList, "List of axis refs")
 _AXES_PER_DIM = of_class(AxesPerDim, "List of axis ref lists")
-_MOVES = of_class(AllToAllParams, "List of all-to-all parameters")
+_ALL_TO_ALL_PARAMS = of_class(AllToAllParams, "List of all-to-all parameters")
 
 
 def _assembly(*before: FormatElement) -> Assembly:
@@ -36,13 +36,13 @@ def _assembly(*before: FormatElement) -> Assembly:
         named_attr("out_sharding", TensorSharding),
         AttrDict(),
         ":",
-        KnownType("output", ANY_SHAPED, same=["tensor"]),
+        ConstrainedTypeOf("output", ANY_SHAPED, same=["tensor"]),
     )
 
 
 @sdy.op("all_gather", SAME_TYPE, INFERS_TYPES)
 class AllGatherOp(CollectiveOp):
-    """Gathers the chunks of a tensor along axes, which no longer shard it afterwards."""
+    """Gathers the chunks of a tensor along axes, which no longer shard the result."""
 
     __slots__ = ()
 
@@ -56,7 +56,7 @@ class AllGatherOp(CollectiveOp):
 
 @sdy.op("all_slice", SAME_TYPE, INFERS_TYPES)
 class AllSliceOp(CollectiveOp):
-    """Slices a tensor along axes, which shard it afterwards. It needs no communication."""
+    """Slices a tensor along axes, which shard the result, without communication."""
 
     __slots__ = ()
 
@@ -75,7 +75,7 @@ class AllToAllOp(CollectiveOp):
 
     __slots__ = ()
 
-    params = attr(_MOVES)
+    params = attr(_ALL_TO_ALL_PARAMS)
 
     assembly = _assembly(bare_attr("params", AllToAllParams))
 
@@ -85,7 +85,7 @@ class AllToAllOp(CollectiveOp):
 
 @sdy.op("collective_permute", SAME_TYPE, INFERS_TYPES)
 class CollectivePermuteOp(CollectiveOp):
-    """Permutes the chunks of a tensor, so that other axes of the same sizes shard it."""
+    """Permutes the chunks of a tensor, so that other axes with the same sharded size shard the result."""
 
     __slots__ = ()
 

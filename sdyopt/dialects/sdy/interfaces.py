@@ -26,7 +26,7 @@ class ShardingOwner(Op):
 
 
 class AxisBinder(Op):
-    """An operation whose body is manual along some axes, along which nothing inside may be sharded."""
+    """An operation whose body is manual along some axes, along which no value in the body may be sharded."""
 
     __slots__ = ()
 

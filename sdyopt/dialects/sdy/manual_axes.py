@@ -1,4 +1,4 @@
-"""Shardings inside a manual computation, which have no manual axes, and outside of it, which do."""
+"""Removes the manual axes from shardings inside a manual computation, and adds them outside of it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def with_manual_axes(free: TensorSharding, outside: TensorSharding, manual: Manu
 def _manual_count(axes: tuple[AxisRef, ...], manual: ManualAxes) -> int:
     """The number of manual axes before the free ones.
 
-    A binary search as in the reference, so that the result is the same for axes in another order, which
-    are invalid but may occur during a pass.
+    A binary search as in the reference, so that the result is also the same for axes in an invalid order,
+    which may occur during a pass.
     """
     return bisect_left(axes, True, key=lambda axis: axis.name not in manual)

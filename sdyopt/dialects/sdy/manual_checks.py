@@ -28,7 +28,7 @@ def check_manual_computation(
     shardings = [*in_shardings, *out_shardings]
     if not shardings:
         return
-    # The shardings have been checked, so every mesh is known.
+    # The shardings have been checked, so every mesh exists.
     mesh = common_mesh(shardings, op)
     if mesh is None:
         if op.manual_axes:

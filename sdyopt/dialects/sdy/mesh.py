@@ -43,7 +43,7 @@ class MeshAxis(Attribute):
 
 
 def mesh(axes: Sequence[MeshAxis], device_ids: Sequence[int] = ()) -> Mesh:
-    """The mesh with these axes and devices, whose iota device ids are left out."""
+    """The mesh with these axes and device ids, which are left out if they are iota."""
     is_iota = bool(axes) and list(device_ids) == list(range(len(device_ids)))
     if is_iota and len(device_ids) == prod(axis.size for axis in axes):
         return Mesh(tuple(axes))
@@ -107,7 +107,7 @@ class Mesh(Attribute):
     )
 
     def __post_init__(self) -> None:
-        # Of two axes with one name, which the verifier rejects, the first counts.
+        # If two axes have the same name, which the verifier rejects, the first counts.
         numbered = reversed(list(enumerate(self.axes)))
         derive(self, _positions={axis.name: index for index, axis in numbered})
 

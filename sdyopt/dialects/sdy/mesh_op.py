@@ -67,7 +67,7 @@ def common_mesh(shardings: Iterable[TensorSharding | None], op: Op) -> Mesh | No
 
 
 def common_mesh_or_ref(shardings: Iterable[TensorSharding | None], mesh_of: MeshLookup) -> MeshOrRef | None:
-    """As `common_mesh`, but the mesh or symbol as the first sharding with that mesh has it."""
+    """Like `common_mesh`, but returns the mesh or reference of the first sharding with that mesh."""
     common: MeshOrRef | None = None
     mesh: Mesh | None = None
     for sharding in shardings:

@@ -15,7 +15,7 @@ from sdyopt.dialects.sdy.assembly_directives import (
     ANY_SHAPED,
     ANY_STATIC_TENSOR,
     SHARDING_ATTR,
-    KnownType,
+    ConstrainedTypeOf,
     NamedAttr,
     bare_attr,
     named_attr,
@@ -79,7 +79,7 @@ class ShardingConstraintOp(_ShardingOp):
 
 @sdy.op("reshard", PURE, SAME_TYPE, INFERS_TYPES)
 class ReshardOp(_ShardingOp):
-    """The same value with another sharding, which requires communication."""
+    """The same value with another sharding, which may require communication."""
 
     __slots__ = ()
 
@@ -106,7 +106,7 @@ class ShardingGroupOp(Op):
         NamedAttr("group_id", _parse_group_id, lambda attribute: str(attribute.value)),
         AttrDict(),
         ":",
-        KnownType("input", ANY_RANKED_TENSOR),
+        ConstrainedTypeOf("input", ANY_RANKED_TENSOR),
     )
 
     @staticmethod
@@ -169,7 +169,7 @@ class PropagationBarrierOp(Op):
         ),
         AttrDict(),
         ":",
-        KnownType("input", ANY_RANKED_TENSOR, same=["output"]),
+        ConstrainedTypeOf("input", ANY_RANKED_TENSOR, same=["output"]),
     )
     infer_result_types = staticmethod(operand_type)
 
@@ -197,7 +197,7 @@ class DataFlowEdgeOp(ShardingOwner):
         named_attr("sharding", TensorSharding),
         AttrDict(),
         ":",
-        KnownType("output", ANY_SHAPED, same=["input"]),
+        ConstrainedTypeOf("output", ANY_SHAPED, same=["input"]),
     )
 
     def result_sharding(self, index: int) -> TensorSharding | None:
@@ -226,7 +226,9 @@ class FuncDataFlowEdgeOp(Op):
     input = operand(ANY_SHAPED)
     output = result(ANY_SHAPED)
 
-    assembly = assembly(Operand("input"), AttrDict(), ":", KnownType("output", ANY_SHAPED, same=["input"]))
+    assembly = assembly(
+        Operand("input"), AttrDict(), ":", ConstrainedTypeOf("output", ANY_SHAPED, same=["input"])
+    )
 
     def verify_symbol_uses(self) -> None:
         _check_static(self)
@@ -254,7 +256,7 @@ def _check_static(op: Op) -> None:
 
 @sdy.op("constant", PURE, INFERS_TYPES)
 class ConstantOp(Op):
-    """A constant that is not folded or merged, so that each use can have its own with its own sharding."""
+    """A constant that is not folded or merged, so that each use can have its own constant and sharding."""
 
     __slots__ = ()
 

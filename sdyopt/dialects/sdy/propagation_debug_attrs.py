@@ -28,7 +28,7 @@ _NAMESPACE = "::mlir::sdy::"
 
 def _parse_kind(parser: AsmParser) -> str:
     start = parser.skip_trivia()
-    word = parser.accept_word() or parser.accept_string()
+    word = parser.accept_keyword() or parser.accept_string()
     if word is None:
         raise parser.error_at_next_token("expected valid keyword or string")
     if word not in (OPERAND, RESULT):

@@ -39,7 +39,7 @@ def factor_symbol(factor: int) -> str:
 
 
 def _parse_factors(parser: AsmParser) -> tuple[tuple[int, ...]]:
-    text = parser.accept_word() or ""
+    text = parser.accept_keyword() or ""
     factors = []
     while text:
         factor, text = _first_factor(parser, text)
@@ -102,8 +102,8 @@ def _parse_factor_sizes(parser: AsmParser) -> tuple[tuple[int, ...]]:
     """Parses `{i=8, j=16}`: all factors in order."""
     sizes: list[int] = []
 
-    def one() -> None:
-        factor, rest = _first_factor(parser, parser.word())
+    def factor_size() -> None:
+        factor, rest = _first_factor(parser, parser.keyword())
         if factor != len(sizes):
             raise parser.error(
                 "expecting factor indices to be ordered like an iota ([0,1,2,...], e.g. {i=#, j=#, ...}). "
@@ -116,7 +116,7 @@ def _parse_factor_sizes(parser: AsmParser) -> tuple[tuple[int, ...]]:
         sizes.append(parser.integer(32))
 
     if parser.looking_at("{"):
-        parser.comma_list(one, "{", "}")
+        parser.comma_list(factor_size, "{", "}")
     return (tuple(sizes),)
 
 
@@ -127,7 +127,7 @@ def _parse_special(parser: AsmParser, word: str) -> tuple[int, ...]:
     parser.expect("=")
     if not parser.looking_at("{"):
         return ()
-    return tuple(parser.comma_list(lambda: _first_factor(parser, parser.word())[0], "{", "}"))
+    return tuple(parser.comma_list(lambda: _first_factor(parser, parser.keyword())[0], "{", "}"))
 
 
 def _parse_all_special(parser: AsmParser) -> Iterator[tuple[int, ...]]:
@@ -170,9 +170,9 @@ def _build_rule(
 
 @dialect_attribute(sdy, "op_sharding_rule", "Sdy_OpShardingRule")
 class OpShardingRule(Attribute):
-    """The factors of all operands and results, their sizes and their special kinds.
+    """The factors of all operands and results, their sizes, and the special factors.
 
-    A factor that is no reduction, need-replication or permutation factor is a pass-through factor. A
+    A factor that is not a reduction, need-replication or permutation factor is a pass-through factor. A
     custom rule was written by the user and is not removed after propagation.
     """
 

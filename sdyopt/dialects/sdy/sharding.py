@@ -52,7 +52,7 @@ def _parse_dimension(parser: AsmParser) -> tuple[tuple[AxisRef, ...], bool, int 
 
 
 def _parse_priority(parser: AsmParser) -> int | None:
-    word = parser.accept_word()
+    word = parser.accept_keyword()
     if word is None:
         return None
     number = word[1:]
@@ -77,8 +77,8 @@ def _dimension_text(dim: DimensionSharding) -> str:
 class DimensionSharding(Attribute):
     """`{"x", ?}p1`: the axes that shard a dimension, major to minor.
 
-    Propagation does not shard a closed dimension further. It propagates lower priorities first; no
-    priority is priority 0.
+    Propagation does not shard a closed dimension further. It propagates lower priorities first; a
+    dimension without a priority has priority 0.
     """
 
     axes: tuple[AxisRef, ...] = ()
@@ -211,7 +211,7 @@ class TensorSharding(Attribute):
         return all(dim.is_closed for dim in self.dims)
 
     def is_equivalent(self, other: TensorSharding | None) -> bool:
-        """Whether both shard each dimension along the same axes; no sharding is a fully replicated one."""
+        """Whether both shard each dimension along the same axes; None counts as fully replicated."""
         if self.is_fully_replicated:
             return other is None or other.is_fully_replicated
         return (
@@ -236,14 +236,14 @@ class TensorSharding(Attribute):
 
 @dialect_attribute(sdy, "sharding_per_value", "Sdy_TensorShardingPerValue")
 class ShardingPerValue(Attribute):
-    """`<[<@mesh, […]>, …]>`: a sharding for each result of an operation."""
+    """`<[<@mesh, […]>, …]>`: a sharding for each operand or result of an operation."""
 
     shardings: tuple[TensorSharding, ...] = ()
     dialect = "sdy"
     assembly = attribute_format("<", BracketedList("[", nested_list("shardings", TensorSharding), "]"), ">")
 
     def at(self, index: int) -> TensorSharding | None:
-        """The sharding of a result; None if the list is too short, which the verifier rejects."""
+        """The sharding of a value; None if the list is too short, which the verifier rejects."""
         return self.shardings[index] if index < len(self.shardings) else None
 
     def __iter__(self) -> Iterator[TensorSharding]:

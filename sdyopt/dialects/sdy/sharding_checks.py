@@ -1,7 +1,7 @@
 """The verifier of tensor shardings.
 
-Whether a sharding is valid for a type and a mesh is cached. Which manual axes enclosing operations
-bind depends on the operation, and is checked each time.
+Whether a sharding is valid for a type and a mesh is cached. Whether enclosing operations bind its axes
+depends on the operation, and is checked each time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sdyopt.dialects.sdy.sharding import DimensionSharding, ShardingPerValue, Te
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import DYNAMIC, RankedShape, ShapedType, TupleType, Type
 
-# Makes an error of a message, with a prefix that names the value.
+# Creates an error from a message, with a prefix that names the value.
 ErrorMaker = Callable[[str], DiagnosticError]
 
 _ONLY_RANK_0 = "can only have a sharding with rank 0 and no replicated or unreduced axes."
@@ -184,7 +184,7 @@ class AxisUses:
             problem = _sub_axis_problem(axis, self._mesh.axis_size(axis.name))
             if problem is not None:
                 return problem
-            if not is_first and previous is not None and previous.reach > axis.pre_size:
+            if not is_first and previous is not None and previous.interval_end > axis.pre_size:
                 return f"overlapping sub-axes: {axis_ref_text(previous)}, {axis_ref_text(axis)}"
             previous = axis
         return None

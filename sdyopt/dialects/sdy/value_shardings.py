@@ -14,7 +14,7 @@ from sdyopt.ir.value import BlockArgument, OpResult, Value
 
 def sharding_of(value: Value) -> TensorSharding | None:
     """The sharding of a value, None if it has none."""
-    # The usual case first: a result that is no target of a data-flow edge.
+    # The usual case first: a result that is not a target of a data-flow edge.
     owner = value if isinstance(value, OpResult) and value.op.data_flow is None else shardable_value(value)
     if isinstance(owner, OpResult):
         op = owner.op

@@ -144,7 +144,7 @@ class TupleOpType(FormatElement):
             raise op_parser.error("expected tuple type", offset)
         (operands,) = operand_counts(op_parser)
         op_parser.check_operand_count(
-            op_parser.operand_names[operands], type.types, op_parser.operands_offset
+            op_parser.operand_names[operands], type.types, op_parser.operand_count_offset
         )
         op_parser.types[operands] = list(type.types)
         op_parser.types[result_field(op_parser)] = [type]
@@ -214,7 +214,7 @@ class AllOperands(FormatElement):
     """All operands, separated by commas. Their number is left to the verifier."""
 
     def parse(self, op_parser: OpAsmParser) -> None:
-        op_parser.operands_offset = op_parser.skip_trivia()
+        op_parser.operand_count_offset = op_parser.skip_trivia()
         names = op_parser.operand_list()
         fields = [f for f in op_parser.op_class.fields.values() if isinstance(f, OperandField)]
         for field in fields:

@@ -149,7 +149,7 @@ def _parse_entry(
             raise parser.error(f"Duplicate entries for spatial dimension {number}", offset)
         spatial[number] = index
         return
-    word = parser.word()
+    word = parser.keyword()
     expected = [letter for letter in letters if letter not in non_spatial]
     if word not in expected:
         raise _unexpected(parser, word, expected, offset)

@@ -195,7 +195,7 @@ _FORMAT = re.compile(r"e(\d+)m(\d+)", re.ASCII)
 def _parse_format(op_parser: OpAsmParser) -> None:
     """Parses `e5m10`."""
     offset = op_parser.skip_trivia()
-    word = op_parser.word()
+    word = op_parser.keyword()
     match = _FORMAT.fullmatch(word)
     if match is None:
         raise op_parser.error(f"expected exponent mantissa in format e#m#, saw {word}", offset)

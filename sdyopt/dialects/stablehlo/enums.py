@@ -28,7 +28,7 @@ class EnumAttr(Attribute):
     def parse_value(cls, parser: AsmParser) -> Self:
         """Parses the bare keyword or string. Raises a DiagnosticError if it is not one of `cases`."""
         offset = parser.skip_trivia()
-        word = parser.accept_word()
+        word = parser.accept_keyword()
         if word is None:
             word = parser.accept_string()
         if word in cls.cases:

@@ -37,7 +37,7 @@ def parse_reduce(op_parser: OpAsmParser) -> None:
         type = _parse_dimensions_and_type(op_parser)
         _check_inputs(op_parser, type)
         op_parser.operands = op_parser.resolve_all(operands, type.inputs, op_parser.location_offset)
-        op_parser.complete = _CompactReducer(op_class, tensor((), element_of(type.inputs[0])))
+        op_parser.add_implied_regions = _CompactReducer(op_class, tensor((), element_of(type.inputs[0])))
     else:
         type = _parse_dimensions_and_type(op_parser)
         op_parser.expect("reducer")
@@ -63,7 +63,7 @@ def _parse_operands(op_parser: OpAsmParser) -> tuple[list[OperandName], list[Ope
 
 def _parse_inner_op(op_parser: OpAsmParser) -> type[Op]:
     """Parses the name of the reducer's single operation."""
-    name = op_parser.accept_word()
+    name = op_parser.accept_keyword()
     if name is None:
         raise AsmParser.error(op_parser, "expected bare identifier or keyword")
     dialect = op_parser.name.partition(".")[0]
@@ -84,7 +84,7 @@ def _parse_dimensions_and_type(op_parser: OpAsmParser) -> FunctionType:
     op_parser.expect("=")
     dimensions = op_parser.comma_list(op_parser.integer, "[", "]")
     op_parser.attribute_dictionary()
-    op_parser.check_not_written("dimensions")
+    op_parser.check_not_in_dictionary("dimensions")
     op_parser.attributes["dimensions"] = DenseArray(I64, tuple(dimensions))
     op_parser.expect(":")
     return op_parser.function_type()

@@ -66,7 +66,7 @@ def parse_tablegen_struct(parser: AsmParser, owner: str, parameters: Sequence[Pa
 
 def _parse_name(parser: AsmParser) -> str:
     try:
-        return parser.word()
+        return parser.keyword()
     except DiagnosticError as error:
         raise error.then(parser.error("expected a parameter name in struct")) from None
 

@@ -29,7 +29,7 @@ def window_directive() -> Custom:
 
 def _parse(op_parser: OpAsmParser) -> None:
     remaining = dict(_ATTRIBUTES)
-    while (keyword := op_parser.accept_word()) is not None:
+    while (keyword := op_parser.accept_keyword()) is not None:
         if keyword not in remaining:
             raise op_parser.error(f"Unexpected keyword {keyword}")
         op_parser.expect("=")

@@ -129,7 +129,7 @@ class ReshardState:
         for axis in reversed(axes):
             if not current:
                 return
-            prefix = current.pop().prefix_without(axis)
+            prefix = current.pop().prefix_without_overlap(axis)
             if prefix is not None:
                 current.append(prefix)
 

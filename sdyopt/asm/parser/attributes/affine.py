@@ -69,7 +69,7 @@ def _map(_context: ActionContext, parts: Parts, _offsets: list[int]) -> AffineMa
 
 @action("set")
 def _set(_context: ActionContext, parts: Parts, _offsets: list[int]) -> IntegerSetAttr:
-    # A set without constraints has one that always holds.
+    # As in MLIR, a set without constraints gets the constraint 0 == 0.
     constraints = tuple(parts[3]) if len(parts) == 5 else ((AffineConstant(0), True),)
     num_dims, num_symbols = parts[0]
     return IntegerSetAttr(num_dims, num_symbols, constraints)
@@ -141,7 +141,7 @@ def _divide(context: ActionContext, parts: Parts, offsets: list[int]) -> AffineE
     if not rhs.is_symbolic:
         message = f"right operand of {operator} has to be either a constant or symbolic"
         raise context.error(f"non-affine expression: {message}", offsets[1])
-    # The division of a symbol by itself, which MLIR simplifies only when it builds a map.
+    # Simplifies the division of a symbol by itself, as MLIR does when it builds a map.
     if isinstance(lhs, AffineSymbol) and lhs is rhs:
         return AffineConstant(int(operator != AffineOperator.MODULO.value))
     return _bounded(context, _DIVISIONS[operator](lhs, rhs))
@@ -149,5 +149,5 @@ def _divide(context: ActionContext, parts: Parts, offsets: list[int]) -> AffineE
 
 def _bounded(context: ActionContext, expression: AffineExpr) -> AffineExpr:
     if isinstance(expression, AffineBinary) and expression.depth > _MAX_DEPTH:
-        raise context.error_ahead("affine expression is too large")
+        raise context.error_at_next_token("affine expression is too large")
     return expression

@@ -1,4 +1,4 @@
-"""Semantic actions of builtin attributes other than lists of elements."""
+"""Semantic actions of builtin attributes other than elements attributes and arrays."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LARGEST_INT64 = (1 << 63) - 1
 
 
 class Literal(Protocol):
-    """A literal that a type may follow. It becomes an attribute with that type or without one."""
+    """A literal, whose attribute depends on the type after it, if there is one."""
 
     def attribute_of(self, context: ActionContext, type: Type | None) -> Attribute: ...
 
@@ -43,7 +43,7 @@ def _untyped(context: ActionContext, parts: Parts, _offsets: list[int]) -> Attri
 @action("typed")
 def _typed(context: ActionContext, parts: Parts, offsets: list[int]) -> Attribute:
     literal: Literal = parts[0]
-    context.colon = offsets[1]
+    context.colon_offset = offsets[1]
     return literal.attribute_of(context, parts[2])
 
 
@@ -70,7 +70,7 @@ class NumberLiteral:
         if isinstance(type, FloatType):
             return FloatAttr(float_bits(context, self.digits, self.is_negative, type, self.offset), type)
         if "." in self.digits:
-            raise context.error_ahead("floating point value not valid for specified type")
+            raise context.error_at_next_token("floating point value not valid for specified type")
         if not isinstance(type, IntegerType | IndexType):
             raise context.error("integer literal not valid for specified type", self.offset)
         if self.is_negative and isinstance(type, IntegerType) and type.is_unsigned:
@@ -193,9 +193,9 @@ class ResourceLiteral:
 
     def attribute_of(self, context: ActionContext, type: Type | None) -> DenseResource:
         if type is None:
-            raise context.wrong_token_error("expected ':'", context.following)
+            raise context.wrong_token_error("expected ':'", context.next_offset)
         if not isinstance(type, ShapedType):
-            raise context.error("`dense_resource` expected a shaped type", context.colon)
+            raise context.error("`dense_resource` expected a shaped type", context.colon_offset)
         return DenseResource(type, self.key)
 
 

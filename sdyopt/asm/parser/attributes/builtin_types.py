@@ -39,7 +39,7 @@ _VECTOR_DIMENSION = re.compile(r"(\[?)[^\d\[]*?(\d+)")
 
 @action("integer_type")
 def _integer_type(context: ActionContext, parts: Parts, offsets: list[int]) -> IntegerType:
-    return integer_type(parts[0]) or _raise_width(context, parts[0], offsets[0])
+    return integer_type(parts[0]) or _raise_width_error(context, parts[0], offsets[0])
 
 
 def integer_type(word: str) -> IntegerType | None:
@@ -50,7 +50,7 @@ def integer_type(word: str) -> IntegerType | None:
     return IntegerType(int(digits), Signedness(signedness))
 
 
-def _raise_width(context: ActionContext, word: str, offset: int) -> IntegerType:
+def _raise_width_error(context: ActionContext, word: str, offset: int) -> IntegerType:
     digits = word.partition("i")[2].lstrip("0")
     if len(digits) > 10 or int(digits) >= 1 << 32:
         raise context.error("invalid integer width", offset)
@@ -93,14 +93,14 @@ def _function(_context: ActionContext, parts: Parts, _offsets: list[int]) -> Fun
 def _tensor(context: ActionContext, parts: Parts, offsets: list[int]) -> RankedTensor | UnrankedTensor:
     shape: tuple[int, ...] | None = parts[2]
     element, encoding = parts[3], parts[5] if len(parts) == 7 else None
-    if isinstance(element, _NO_TENSOR_ELEMENTS):
+    if isinstance(element, _INVALID_TENSOR_ELEMENTS):
         raise context.error("invalid tensor element type", offsets[3])
     if shape is not None:
         if encoding is not None:
             _check_encoding(context, encoding, RankedTensor(shape, element, None), offsets[6])
         return RankedTensor(shape, element, encoding)
     if encoding is not None:
-        raise context.error_ahead("cannot apply encoding to unranked tensor")
+        raise context.error_at_next_token("cannot apply encoding to unranked tensor")
     return UnrankedTensor(element)
 
 
@@ -155,7 +155,7 @@ def _vector(context: ActionContext, parts: Parts, offsets: list[int]) -> VectorT
 def _memref(context: ActionContext, parts: Parts, offsets: list[int]) -> MemRefType | UnrankedMemRef:
     shape: tuple[int, ...] | None = parts[2]
     element = parts[3]
-    if isinstance(element, _NO_MEMREF_ELEMENTS):
+    if isinstance(element, _INVALID_MEMREF_ELEMENTS):
         raise context.error("invalid memref element type", offsets[3])
     layout, space = _layout_and_space(context, parts[5] if len(parts) == 7 else [], shape is None)
     if space is not None and not isinstance(space, IntegerAttr | StringAttr | DictAttr):
@@ -173,7 +173,7 @@ def _memref(context: ActionContext, parts: Parts, offsets: list[int]) -> MemRefT
 
 @action("layout")
 def _layout(context: ActionContext, parts: Parts, _offsets: list[int]) -> tuple[Attribute, int]:
-    return parts[0], context.following
+    return parts[0], context.next_offset
 
 
 def _layout_and_space(
@@ -221,7 +221,7 @@ def _invalid_dimension(context: ActionContext, text: str, offset: int) -> Diagno
     return context.error("invalid dimension", context.source.text.index(text, offset))
 
 
-_NO_TENSOR_ELEMENTS = (
+_INVALID_TENSOR_ELEMENTS = (
     NoneType,
     TupleType,
     FunctionType,
@@ -230,4 +230,4 @@ _NO_TENSOR_ELEMENTS = (
     MemRefType,
     UnrankedMemRef,
 )
-_NO_MEMREF_ELEMENTS = (NoneType, TupleType, FunctionType, RankedTensor, UnrankedTensor)
+_INVALID_MEMREF_ELEMENTS = (NoneType, TupleType, FunctionType, RankedTensor, UnrankedTensor)

@@ -26,14 +26,14 @@ def _array_type(context: ActionContext, parts: Parts, offsets: list[int]) -> Int
 
 
 @action("array_values")
-def _array_elements(context: ActionContext, parts: Parts, offsets: list[int]) -> tuple[int, ...]:
+def _array_values(context: ActionContext, parts: Parts, offsets: list[int]) -> tuple[int, ...]:
     text, type = parts[0], context.array_type
     if isinstance(type, IntegerType) and type.is_signless and type is not I1 and _DECIMALS.fullmatch(text):
         values = tuple(map(int, text.split(",")))
         if all(wrapped(value, type) == value for value in values):
             return values
     assert isinstance(type, IntegerType | FloatType)
-    return tuple(_array_values(context, text, offsets[0], type))
+    return tuple(_parse_values(context, text, offsets[0], type))
 
 
 @action("dense_array")
@@ -41,7 +41,7 @@ def _dense_array(_context: ActionContext, parts: Parts, _offsets: list[int]) -> 
     return DenseArray(parts[2], parts[4] if len(parts) == 6 else ())
 
 
-def _array_values(context: ActionContext, text: str, offset: int, type: IntegerType | FloatType) -> list[int]:
+def _parse_values(context: ActionContext, text: str, offset: int, type: IntegerType | FloatType) -> list[int]:
     scanner = Scanner(context, text, offset)
     values = []
     while True:

@@ -56,7 +56,7 @@ class DenseLiteral:
 
     def attribute_of(self, context: ActionContext, type: Type | None) -> Attribute:
         if type is None:
-            raise context.wrong_token_error("expected ':'", context.following)
+            raise context.wrong_token_error("expected ':'", context.next_offset)
         shaped = static_shape(context, type, self.offset)
         attribute = bulk_elements(self.text, self.bulk, shaped)
         if attribute is not None:
@@ -64,15 +64,15 @@ class DenseLiteral:
         elements = ElementList((), [], [], [])
         if self.text.strip():
             elements = parse_elements(context, self.text, self.text_offset)
-        return elements_of(context, elements, shaped, self.offset)
+        return elements_attribute(context, elements, shaped, self.offset)
 
 
 @action("elements")
 def _elements(context: ActionContext, parts: Parts, offsets: list[int]) -> tuple[str, NumberList | None]:
-    """Checks that the text is a list of elements, of any type."""
+    """The text, which must be a list of elements of any type, and its numbers if it is well-formed."""
     text = parts[0]
-    if not text.strip() and not context.source.text.startswith(">", context.following):
-        raise context.error_ahead("expected element literal of primitive type")
+    if not text.strip() and not context.source.text.startswith(">", context.next_offset):
+        raise context.error_at_next_token("expected element literal of primitive type")
     bulk = bulk_numbers(text)
     if bulk is None and text.strip():
         parse_elements(context, text, offsets[0])
@@ -85,12 +85,14 @@ def _dense(_context: ActionContext, parts: Parts, offsets: list[int]) -> DenseLi
     return DenseLiteral(text, bulk, offsets[0], offsets[2])
 
 
-def elements_of(context: ActionContext, elements: ElementList, type: DenseShape, offset: int) -> Attribute:
-    """The attribute of parsed elements and a type."""
+def elements_attribute(
+    context: ActionContext, elements: ElementList, type: DenseShape, offset: int
+) -> Attribute:
+    """The attribute of a type with the parsed elements."""
     element = type.element
     is_number = isinstance(element, IntegerType | IndexType | FloatType | ComplexType)
     if elements.shape is None and elements.texts[0].startswith('"') and is_number:
-        return _of_hexadecimal(context, elements.texts[0], elements.offsets[0], type, offset)
+        return _from_hexadecimal(context, elements.texts[0], elements.offsets[0], type, offset)
     if elements.shape and elements.shape != type.shape:
         raise _shape_mismatch(context, elements.shape, type, offset)
     if not elements.texts and type.num_elements:
@@ -103,7 +105,7 @@ def elements_of(context: ActionContext, elements: ElementList, type: DenseShape,
         return dense(type, pack_integers(_integers(context, elements, element), element))
     if isinstance(element, FloatType):
         return dense(type, _float_bytes(context, elements, element))
-    return _strings(context, elements, type, offset)
+    return _string_elements(context, elements, type, offset)
 
 
 def bulk_elements(text: str, bulk: NumberList | None, type: DenseShape) -> DenseElements | None:
@@ -138,7 +140,7 @@ def _bulk_hexadecimal(text: str, type: DenseShape) -> DenseElements | None:
 
 
 def _decoded(literal: str) -> bytes | None:
-    """The bytes of a hexadecimal string literal `"0x…"`; None for any other one."""
+    """The bytes of a hexadecimal string literal `"0x…"`; None for any other literal."""
     digits = literal[3:-1]
     if not literal.startswith('"0x') or (digits and not digits.isalnum()):
         return None
@@ -148,7 +150,7 @@ def _decoded(literal: str) -> bytes | None:
         return None
 
 
-def _of_hexadecimal(
+def _from_hexadecimal(
     context: ActionContext, literal: str, literal_offset: int, type: DenseShape, offset: int
 ) -> Attribute:
     data = _decoded(literal)
@@ -221,7 +223,7 @@ def _float_bytes(context: ActionContext, elements: ElementList, type: FloatType)
     return b"".join(packed)
 
 
-def _strings(
+def _string_elements(
     context: ActionContext, elements: ElementList, type: DenseShape, offset: int
 ) -> DenseStringElements:
     for text in elements.texts:
@@ -232,7 +234,7 @@ def _strings(
 
 
 def static_shape(context: ActionContext, type: Type, offset: int) -> DenseShape:
-    """The type of a list of elements; raises an error if it is not a static shape."""
+    """The type of an elements literal; raises an error if it has no static shape."""
     if not isinstance(type, ShapedType):
         raise context.error("elements literal must be a shaped type", offset)
     if not isinstance(type, RankedShape) or not type.has_static_shape:
@@ -264,8 +266,8 @@ def _dense_by_type(context: ActionContext, parts: Parts, offsets: list[int]) -> 
     if is_list and not type.shape:
         raise context.error("expected single element for scalar type, got list", offsets[0])
     leaves = _leaves(context, attribute, type.shape if is_list else ())
-    parts_of_leaves = [part for leaf in leaves for part in _numbers_of(context, leaf, element)]
-    return dense(type, b"".join(parts_of_leaves))
+    chunks = [part for leaf in leaves for part in _element_bytes(context, leaf, element)]
+    return dense(type, b"".join(chunks))
 
 
 def _leaves(context: ActionContext, attribute: Attribute, shape: tuple[int, ...]) -> list[Attribute]:
@@ -274,16 +276,16 @@ def _leaves(context: ActionContext, attribute: Attribute, shape: tuple[int, ...]
         for array in level:
             found = len(array) if isinstance(array, ArrayAttr) else 0
             if found != size:
-                raise context.error_ahead(f"expected {size} elements in dimension, got {found}")
+                raise context.error_at_next_token(f"expected {size} elements in dimension, got {found}")
         level = [inner for array in level if isinstance(array, ArrayAttr) for inner in array]
     return level
 
 
-def _numbers_of(context: ActionContext, leaf: Attribute, element: Type) -> list[bytes]:
+def _element_bytes(context: ActionContext, leaf: Attribute, element: Type) -> list[bytes]:
     if isinstance(element, ComplexType) and isinstance(leaf, ArrayAttr) and len(leaf) == 2:
-        return [data for part in leaf for data in _numbers_of(context, part, element.element)]
+        return [data for part in leaf for data in _element_bytes(context, part, element.element)]
     if isinstance(leaf, IntegerAttr) and leaf.type is element:
         return [pack_integers([leaf.value], leaf.type)]
     if isinstance(leaf, FloatAttr) and leaf.type is element:
         return [leaf.bits.to_bytes(element_size(element), "little")]
-    raise context.error_ahead("incompatible attribute for element type")
+    raise context.error_at_next_token("incompatible attribute for element type")

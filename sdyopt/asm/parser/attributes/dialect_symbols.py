@@ -38,7 +38,7 @@ def parse_dialect_attribute(context: ActionContext, text: str, offset: int) -> A
     Raises what the dialect's parser raises.
     """
     match = _PRETTY_ATTRIBUTE.match(text)
-    # In the body `//` is no comment to the grammar, but it is to the dialect.
+    # The grammar does not treat `//` in the body as a comment, but the dialect's parser does.
     if match is None or text[-1] != ">" or "//" in text:
         return None
     dialect = context.environment.dialects.find(match[1])
@@ -102,8 +102,8 @@ class DialectSymbol:
             raise parser.wrong_token_error("expected valid keyword")
         parse = parsers.get(mnemonic[1])
         if parse is None:
-            words = dialect.unknown_attribute if kind == "attribute" else dialect.unknown_type
-            raise context.error(words.format(mnemonic=mnemonic[1], dialect=dialect.name), start)
+            message = dialect.unknown_attribute if kind == "attribute" else dialect.unknown_type
+            raise context.error(message.format(mnemonic=mnemonic[1], dialect=dialect.name), start)
         parser.position = mnemonic.end()
         return parse(parser)
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from sdyopt.asm.lexical import BARE_ID, BLANKS
+from sdyopt.asm.lexical import BARE_ID, WHITESPACE
 from sdyopt.asm.parser.extent_scanner import attribute_extent
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.ir.attribute import UNIT, Attribute, DictAttr, dictionary
 
-_KEY = re.compile(f"{BLANKS}({BARE_ID}){BLANKS}(?:(=){BLANKS})?")
-_NEXT = re.compile(f"{BLANKS}([,}}])")
+_KEY = re.compile(f"{WHITESPACE}({BARE_ID}){WHITESPACE}(?:(=){WHITESPACE})?")
+_NEXT = re.compile(f"{WHITESPACE}([,}}])")
 
 
 def dictionary_at(

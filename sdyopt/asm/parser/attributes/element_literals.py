@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from sdyopt.asm.lexical import BLANKS, NUMBER, STRING_EXTENT, TRIVIA
+from sdyopt.asm.lexical import NUMBER, STRING_EXTENT, TRIVIA, WHITESPACE
 from sdyopt.asm.parser.attributes.lr_parser import MAX_DEPTH
 from sdyopt.asm.parser.attributes.semantic_actions import ActionContext
 
 _COMMENT = re.compile(r"//[^\r\n]*")
-_NUMBER = re.compile(f"-?{BLANKS}(?:{NUMBER}|true|false)")
-_BLANKS = str.maketrans("", "", " \t\r\n")
+_NUMBER = re.compile(f"-?{WHITESPACE}(?:{NUMBER}|true|false)")
+_WITHOUT_WHITESPACE = str.maketrans("", "", " \t\r\n")
 _TOKEN = re.compile(rf"{TRIVIA}(?:({NUMBER}|(?:true|false)\b|{STRING_EXTENT})|([][(),-])|(\S))?", re.ASCII)
 
 
@@ -23,7 +23,7 @@ _TOKEN = re.compile(rf"{TRIVIA}(?:({NUMBER}|(?:true|false)\b|{STRING_EXTENT})|([
 class ElementList:
     """Parsed elements in order, and the shape of their list, None for a single element.
 
-    `texts` are without the minus; `negative` tells which elements have one.
+    `texts` are without the minus sign; `negative` marks the elements that have one.
     """
 
     shape: tuple[int, ...] | None = None
@@ -34,7 +34,7 @@ class ElementList:
 
 @dataclass(frozen=True, slots=True)
 class NumberList:
-    """Numbers, with their minus, and the shape of their list, None for a single number."""
+    """Numbers, with their minus signs, and the shape of their list, None for a single number."""
 
     shape: tuple[int, ...] | None
     numbers: list[str]
@@ -47,12 +47,12 @@ def bulk_numbers(text: str) -> NumberList | None:
         return None
     if "//" in text:
         text = _COMMENT.sub("", text)
-    skeleton = _NUMBER.sub("x", text).translate(_BLANKS)
+    skeleton = _NUMBER.sub("x", text).translate(_WITHOUT_WHITESPACE)
     element = "(x,x)" if "(" in skeleton else "x"
     shape = _shape(skeleton, element)
     if shape is None and skeleton != element:
         return None
-    text = text.translate(_BLANKS)
+    text = text.translate(_WITHOUT_WHITESPACE)
     for bracket in "[]()":
         text = text.replace(bracket, "")
     return NumberList(shape, text.split(","), element != "x")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 _EMPTY_LIST = "expected list element"
 # The messages by expected symbol, for states that are not in the table below.
-NEXT_PART = {
+MESSAGES_BY_SYMBOL = {
     "type": "expected non-function type",
     "types": "expected non-function type",
     "results": "expected non-function type",
@@ -128,7 +128,7 @@ MESSAGES = {
     ("negate", 1): "missing operand of negation",
 }
 
-# The messages in place of others for certain tokens.
+# (message, kind of the unexpected token) -> the message that replaces it.
 _MESSAGES_AT_TOKENS = {
     ("expected affine expression", "+"): "missing left operand of binary operator",
     ("expected affine expression", "*"): "missing left operand of binary operator",
@@ -138,13 +138,13 @@ _MESSAGES_AT_TOKENS = {
 
 
 def message_at_token(message: str, kind: str) -> str:
-    """The message if the unexpected token is of a kind."""
+    """The message, or its replacement if the unexpected token is of a certain kind."""
     if message == _EMPTY_LIST and kind != ">":
         return "expected attribute value"
     return _MESSAGES_AT_TOKENS.get((message, kind), message)
 
 
-# The messages located at the unexpected token. The others are at the end of the token before it.
+# The messages located at the unexpected token; others are located at the end of the previous token.
 AT_TOKEN = frozenset(
     {
         "expected a 64-bit signed integer or '?'",

@@ -1,7 +1,7 @@
 """Parses the most common types, attributes and locations with regular expressions.
 
-The result must be that of the grammar. Text that is not obviously well formed is left to the grammar,
-which also has the error messages.
+The result must be the same as that of the grammar. Text that is not obviously well-formed is left to the
+grammar, which also has the error messages.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def fast_location(text: str, alias: Callable[[str], Attribute | None]) -> Locati
     if named is not None:
         name, child, line, column = named.groups()
         if line is not None:
-            # The grammar names a file without a name.
+            # The grammar replaces an empty file name.
             return FileLoc(name, int(line), int(column)) if name else None
         inner: Location | None = UnknownLoc() if child is None else _alias_location(child, alias)
         return None if inner is None else NameLoc(name, inner)

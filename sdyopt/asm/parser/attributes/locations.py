@@ -43,13 +43,13 @@ def _file_location(context: ActionContext, parts: Parts, offsets: list[int]) -> 
 
 
 @action("file_line_range")
-def _file_line_range(context: ActionContext, parts: Parts, offsets: list[int]) -> Location:
+def _single_line_range(context: ActionContext, parts: Parts, offsets: list[int]) -> Location:
     line, column = _line(context, parts[2], offsets[2]), _column(context, parts[4], offsets[4])
     return _file_range(_file(parts[0]), line, column, line, _column(context, parts[7], offsets[7]))
 
 
 @action("file_range")
-def _whole_file_range(context: ActionContext, parts: Parts, offsets: list[int]) -> Location:
+def _multi_line_range(context: ActionContext, parts: Parts, offsets: list[int]) -> Location:
     line, column = _line(context, parts[2], offsets[2]), _column(context, parts[4], offsets[4])
     end = _line(context, parts[6], offsets[6]), _column(context, parts[8], offsets[8])
     return _file_range(_file(parts[0]), line, column, *end)
@@ -82,7 +82,7 @@ def _location_alias(context: ActionContext, parts: Parts, offsets: list[int]) ->
     attribute = dialect_symbol(context, parts, offsets).attribute_of(context, None)
     if not isinstance(attribute, LocationAttr):
         text = context.attribute_printer.attribute(attribute)
-        raise context.error_ahead(f"expected location attribute, but got{text}")
+        raise context.error_at_next_token(f"expected location attribute, but got{text}")
     return attribute.location
 
 
@@ -91,7 +91,7 @@ def _text(literal: str) -> str:
 
 
 def _file(literal: str) -> str:
-    # An empty name is that of the standard input.
+    # As in MLIR, an empty name stands for standard input.
     return _text(literal) or "-"
 
 

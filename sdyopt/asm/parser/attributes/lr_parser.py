@@ -1,4 +1,4 @@
-"""The LR parser, which runs the tables over a text.
+"""A table-driven LR parser.
 
 Its stacks are lists, so that deep nesting does not exhaust Python's stack.
 """
@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from sdyopt.asm.parser.attributes.error_messages import AT_TOKEN, message_at_token
 from sdyopt.asm.parser.attributes.lr_tables import Tables
-from sdyopt.asm.parser.lexer import END, ON_DEMAND, LexError, Token, demanded_token, next_token
+from sdyopt.asm.parser.lexer import CONTEXTUAL_KINDS, END, LexError, Token, contextual_token, next_token
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 
 # The maximum nesting of brackets, which allows functions on the result to be recursive.
@@ -17,9 +17,9 @@ MAX_DEPTH = 256
 
 
 class Builder(Protocol):
-    """Runs semantic actions and makes errors."""
+    """Runs semantic actions and creates errors."""
 
-    following: int
+    next_offset: int
 
     def build(self, action: str, parts: list[Any], offsets: list[int]) -> Any: ...
     def error(self, message: str, offset: int) -> DiagnosticError: ...
@@ -30,7 +30,7 @@ class Builder(Protocol):
 def run(tables: Tables, start: str, text: str, position: int, end: int, builder: Builder) -> Any:
     """Parses the text from `position` to `end` as the start symbol `start`; raises DiagnosticError.
 
-    The value of a token is its text. While an action runs, `builder.following` is the offset of the next
+    The value of a token is its text. While an action runs, `builder.next_offset` is the offset of the next
     token.
     """
     keywords = frozenset(tables.keywords)
@@ -43,7 +43,7 @@ def run(tables: Tables, start: str, text: str, position: int, end: int, builder:
             shifts = tables.shifts[state]
             if token is None:
                 token = _token(shifts, text, position, end, keywords)
-                builder.following = token.start
+                builder.next_offset = token.start
             if token.kind in shifts:
                 depth += (token.text in _OPENING) - (token.text in _CLOSING)
                 if depth > MAX_DEPTH:
@@ -78,7 +78,7 @@ _CLOSING = frozenset(")]}>")
 
 
 def _token(shifts: dict[str, int], text: str, position: int, end: int, keywords: frozenset[str]) -> Token:
-    for kind in ON_DEMAND:
-        if kind in shifts and (token := demanded_token(kind, text, position, end)) is not None:
+    for kind in CONTEXTUAL_KINDS:
+        if kind in shifts and (token := contextual_token(kind, text, position, end)) is not None:
             return token
     return next_token(text, position, end, keywords)

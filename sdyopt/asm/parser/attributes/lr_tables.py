@@ -1,7 +1,7 @@
 """LALR tables, which Lark builds from the grammar.
 
-Building them takes a tenth of a second; only this imports Lark. A wheel contains the tables. In a checkout
-they are cached in a directory of the user, as JSON, which is safe to load, and under a name that
+Building them takes a tenth of a second; no other code imports Lark. A wheel contains the tables. In a
+checkout they are cached in the user's cache directory, as JSON, which is safe to load, under a name that
 contains a checksum of the grammar.
 """
 
@@ -17,12 +17,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sdyopt.asm.parser.attributes.error_messages import MESSAGES, NEXT_PART
+from sdyopt.asm.parser.attributes.error_messages import MESSAGES, MESSAGES_BY_SYMBOL
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
 SHIPPED = Path(__file__).with_name("tables.json")
 STARTS = ("type", "attribute", "attribute_of_type", "dictionary", "located")
-# Change it with the format of the tables.
+# Increment it when the format of the tables changes.
 _FORMAT_VERSION = 1
 
 
@@ -31,8 +31,8 @@ class Tables:
     """An LR automaton. States and rules are numbers; tokens, symbols and actions are names.
 
     No state of this grammar reduces more than one rule, so it reduces without a lookahead, as a recursive
-    descent parser does. This gives MLIR's error messages: a missing optional part is not an error,
-    the missing part after it is.
+    descent parser does. This yields MLIR's error messages: a missing optional part is not an error,
+    but the missing part after it is.
     """
 
     key: str
@@ -94,7 +94,7 @@ def write_tables(tables: Tables, path: Path) -> None:
 
 
 def _exported(table: Any, literals: dict[str, str], key: str) -> Tables:
-    """Lark's table with numbers for states and rules, and the text of literals for their names."""
+    """Lark's table, with states and rules numbered and the names of literals replaced with their text."""
     numbers = {state: number for number, state in enumerate(sorted(table.states, key=_state_order))}
     rules: dict[Any, int] = {}
     shifts: list[dict[str, int]] = []
@@ -142,8 +142,8 @@ def _message(state: Any, literals: dict[str, str]) -> str:
                 return MESSAGES[name, pointer.index]
     following = [pointer.next.name for pointer in [*started, *sorted(pointers, key=repr)]]
     for name in following:
-        if name in NEXT_PART:
-            return NEXT_PART[name]
+        if name in MESSAGES_BY_SYMBOL:
+            return MESSAGES_BY_SYMBOL[name]
     for name in following:
         if literals.get(name, ",") != ",":
             return f"expected '{literals[name]}'"
@@ -153,7 +153,7 @@ def _message(state: Any, literals: dict[str, str]) -> str:
 def _key() -> str:
     """Identifies the grammar and messages. Lark's version is not part of it: the tables do not need Lark."""
     content = GRAMMAR.read_text(encoding="utf-8") + repr(
-        (_FORMAT_VERSION, sorted(MESSAGES.items()), sorted(NEXT_PART.items()), STARTS)
+        (_FORMAT_VERSION, sorted(MESSAGES.items()), sorted(MESSAGES_BY_SYMBOL.items()), STARTS)
     )
     return f"{len(content)}-{zlib.crc32(content.encode()):08x}"
 
@@ -173,7 +173,7 @@ def _user_file(key: str) -> Path | None:
     """The cache file of these tables, None if there is no directory that only the user can write to."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111
     if not os.path.isabs(home):  # noqa: PTH117
-        # There is no home, or a path that XDG tells programs to ignore.
+        # There is no home directory, or the path is relative, which XDG requires programs to ignore.
         return None
     folder = Path(home, "sdyopt")
     try:

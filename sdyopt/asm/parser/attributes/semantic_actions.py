@@ -3,8 +3,8 @@
     @action("complex")
     def _complex(context, parts, offsets): ...
 
-builds the result of a rule `-> complex` from its parts, tokens being their text, and the offsets of the
-parts.
+builds the value of a rule `-> complex` from its parts, the values of its symbols, and their offsets. The
+value of a token is its text.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
-from sdyopt.asm.lexical import BARE_ID, BLANKS
+from sdyopt.asm.lexical import BARE_ID, WHITESPACE
 from sdyopt.asm.parser.asm_parser import AttributeParser, end_of_previous
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.diagnostics.diagnostic import DiagnosticError
@@ -31,7 +31,7 @@ A = TypeVar("A", bound=Action)
 _actions: dict[str, Action] = {}
 
 # The name of a dialect attribute before its value.
-_NAMED_VALUE = re.compile(rf"({BARE_ID}){BLANKS}={BLANKS}\Z")
+_NAMED_VALUE = re.compile(rf"({BARE_ID}){WHITESPACE}={WHITESPACE}\Z")
 _LONGEST_NAME = 100
 
 
@@ -66,10 +66,10 @@ class ActionContext:
         self.attribute_parser = attribute_parser
         self.attribute_printer = AttributePrinter()
         self.distinct: dict[int, DistinctAttr] = {}
-        # The offset of the token after the parts.
-        self.following = 0
+        # The offset of the token after the rule.
+        self.next_offset = 0
         # The offset of the colon before the type of a literal.
-        self.colon = 0
+        self.colon_offset = 0
         # The type of the current `array<type: …>`.
         self.array_type: Type = NONE
         # The type of the whole attribute, if its text has none.
@@ -89,9 +89,9 @@ class ActionContext:
         """An error about an invalid token."""
         return DiagnosticError.at(self.source.location(offset), message)
 
-    def error_ahead(self, message: str) -> DiagnosticError:
+    def error_at_next_token(self, message: str) -> DiagnosticError:
         """An error at the next token."""
-        return self.error(message, self.following)
+        return self.error(message, self.next_offset)
 
     def error_with_type(self, message: str, type: Type, offset: int) -> DiagnosticError:
         """An error with a type at the end of its message."""
@@ -104,7 +104,7 @@ class ActionContext:
         return error.help(hint) if (hint := self._hint(offset)) else error
 
     def _hint(self, offset: int) -> str:
-        """The dialect's help for a value of its attribute that starts with `<`; empty if there is none."""
+        """The dialect's help for an attribute whose value wrongly starts with `<`; empty if there is none."""
         text = self.source.text
         name = _NAMED_VALUE.search(text, max(0, offset - _LONGEST_NAME), offset)
         if name is None or not text.startswith("<", offset):
@@ -121,13 +121,13 @@ def _empty_list(_context: ActionContext, _parts: Parts, _offsets: list[int]) -> 
     return []
 
 
-@action("first")
-def _first(_context: ActionContext, parts: Parts, _offsets: list[int]) -> Parts:
+@action("singleton")
+def _singleton(_context: ActionContext, parts: Parts, _offsets: list[int]) -> Parts:
     return [parts[0]]
 
 
-@action("more")
-def _more(_context: ActionContext, parts: Parts, _offsets: list[int]) -> Parts:
+@action("append")
+def _append(_context: ActionContext, parts: Parts, _offsets: list[int]) -> Parts:
     elements: Parts = parts[0]
     elements.append(parts[-1])
     return elements
@@ -138,13 +138,13 @@ def _bracketed(_context: ActionContext, parts: Parts, _offsets: list[int]) -> An
     return parts[1]
 
 
-@action("first_with_offset")
-def _first_with_offset(_context: ActionContext, parts: Parts, offsets: list[int]) -> Parts:
+@action("singleton_with_offset")
+def _singleton_with_offset(_context: ActionContext, parts: Parts, offsets: list[int]) -> Parts:
     return [(parts[0], offsets[0])]
 
 
-@action("more_with_offset")
-def _more_with_offset(_context: ActionContext, parts: Parts, offsets: list[int]) -> Parts:
+@action("append_with_offset")
+def _append_with_offset(_context: ActionContext, parts: Parts, offsets: list[int]) -> Parts:
     elements: Parts = parts[0]
     elements.append((parts[2], offsets[2]))
     return elements

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sdyopt.asm.parser.attributes.dense_elements import elements_of, static_shape
+from sdyopt.asm.parser.attributes.dense_elements import elements_attribute, static_shape
 from sdyopt.asm.parser.attributes.element_literals import ElementList, Scanner
 from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, Parts, action
 from sdyopt.ir.attribute import Attribute
@@ -28,19 +28,19 @@ class SparseLiteral:
 
     def attribute_of(self, context: ActionContext, type: Type | None) -> Attribute:
         if type is None:
-            raise context.wrong_token_error("expected ':'", context.following)
+            raise context.wrong_token_error("expected ':'", context.next_offset)
         shaped = static_shape(context, type, self.offset)
-        return self._of_lists(context, self.indices, self.values, shaped)
+        return self._from_lists(context, self.indices, self.values, shaped)
 
-    def _of_lists(
+    def _from_lists(
         self, context: ActionContext, indices: ElementList, values: ElementList, type: DenseShape
     ) -> SparseElements:
         if not indices.texts:
             indices = ElementList((0, type.rank))
         indices_type = tensor(indices.shape or (1, type.rank), I64)
         values_type = tensor(values.shape or (indices_type.shape[0],), type.element)
-        index_elements = elements_of(context, indices, indices_type, self.text_offset)
-        value_elements = elements_of(context, values, values_type, self.text_offset)
+        index_elements = elements_attribute(context, indices, indices_type, self.text_offset)
+        value_elements = elements_attribute(context, values, values_type, self.text_offset)
         assert isinstance(index_elements, DenseElements)
         assert isinstance(value_elements, DenseElements | DenseStringElements)
         self._check_shapes(context, indices_type, values_type, type)
@@ -67,8 +67,10 @@ class SparseLiteral:
             index = numbers[row * type.rank : (row + 1) * type.rank]
             if any(not 0 <= number < size for number, size in zip(index, type.shape, strict=False)):
                 shown = ", ".join(map(str, index))
-                where = f"sparse index #{row} is not contained within the value shape"
-                raise context.error_with_type(f"{where}, with index=[{shown}], and type=", type, self.offset)
+                message = f"sparse index #{row} is not contained within the value shape"
+                raise context.error_with_type(
+                    f"{message}, with index=[{shown}], and type=", type, self.offset
+                )
 
 
 @action("sparse_elements")

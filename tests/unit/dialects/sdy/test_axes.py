@@ -48,7 +48,7 @@ def test_containment_and_overlap(one: AxisRef, other: AxisRef) -> None:
 def test_prefix_without_overlap(one: AxisRef, other: AxisRef) -> None:
     mine, theirs = FACTORS[one], FACTORS[other]
     prefix = {factor for factor in mine if factor < min(theirs)} if mine & theirs else mine
-    result = one.prefix_without(other)
+    result = one.prefix_without_overlap(other)
     assert (set() if result is None else FACTORS[result]) == prefix
 
 
@@ -65,7 +65,7 @@ def test_different_axes_do_not_overlap() -> None:
     assert not full.contains(sub_axis)
     assert not full.overlaps(sub_axis)
     assert full.can_coexist(sub_axis)
-    assert full.prefix_without(sub_axis) is full
+    assert full.prefix_without_overlap(sub_axis) is full
     assert not axis("a", 1, 2).can_merge(axis("b", 2, 2))
 
 
@@ -77,7 +77,7 @@ def test_sub_axes_that_do_not_divide_each_other_cannot_coexist(
     one: tuple[int, int], other: tuple[int, int]
 ) -> None:
     assert not axis("a", *one).can_coexist(axis("a", *other))
-    assert axis("a", *one).prefix_without(axis("a", *other)) is None
+    assert axis("a", *one).prefix_without_overlap(axis("a", *other)) is None
 
 
 def test_mesh_order() -> None:
@@ -109,7 +109,7 @@ def test_sizes() -> None:
 def test_difference(first: AxisRef, second: AxisRef) -> None:
     left = difference([first], [second], MESH)
     assert set().union(*[FACTORS[rest] for rest in left]) == FACTORS[first] - FACTORS[second]
-    suffix = first.suffix_without(second, MESH)
+    suffix = first.suffix_without_overlap(second, MESH)
     assert suffix is None or suffix == first or suffix == left[-1]
 
 
