@@ -105,7 +105,7 @@ class _Splitter:
         constant_values: set[Value] = set()
         # The results of both that are not scalars.
         split_values: set[Value] = set()
-        is_marked = False
+        is_non_constant = False
         for op in _outside_named_computations(region):
             kind = self._kinds.get(op.signature) or self._kind_of(op)
             if kind.is_ignored:
@@ -115,9 +115,9 @@ class _Splitter:
                 constant_values.update(op.results)
                 split_values.update([result for result in op.results if not _is_scalar(result)])
                 continue
-            if not (is_marked or kind.preserves_constants or kind.is_terminator):
+            if not (is_non_constant or kind.preserves_constants or kind.is_terminator):
                 self._mark_not_constant(region, function)
-                is_marked = True
+                is_non_constant = True
             if kind.is_scalar_broadcast:
                 scalar_broadcasts.append(op)
                 split_values.update([result for result in op.results if not _is_scalar(result)])
