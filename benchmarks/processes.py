@@ -30,9 +30,9 @@ def run(command: list[str], *, keeps_output: bool = False) -> Run:
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         start = time.perf_counter()
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors)
-        _, ending, usage = os.wait4(process.pid, 0)
+        _, wait_status, usage = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - start
-        process.returncode = os.waitstatus_to_exitcode(ending)
+        process.returncode = os.waitstatus_to_exitcode(wait_status)
         if process.returncode:
             errors.seek(0)
             message = errors.read().decode(errors="replace")[-1000:]

@@ -14,9 +14,10 @@ from benchmarks.tape import Tape, Tensor
 BATCH, LENGTH, WIDTH, HEADS, HIDDEN, VOCABULARY = 64, 1024, 768, 12, 3072, 50304
 HEAD = WIDTH // HEADS
 
+# The shardings of activations: of the residual stream, of attention heads, and along features.
 ACTIVATION = '{"data", "fsdp"}, {}, {}'
-SPLIT_HEADS = '{"data", "fsdp"}, {}, {"tensor"}, {}'
-SPLIT_HIDDEN = '{"data", "fsdp"}, {}, {"tensor"}'
+SHARDED_HEADS = '{"data", "fsdp"}, {}, {"tensor"}, {}'
+SHARDED_FEATURES = '{"data", "fsdp"}, {}, {"tensor"}'
 
 # The parameters of one layer: shape and sharding.
 LAYER = {
@@ -71,7 +72,7 @@ def _loss(tape: Tape, weights: list[Tensor], tokens: Tensor, targets: Tensor) ->
     for start in range(1, len(weights), len(LAYER)):
         layer = dict(zip(LAYER, weights[start : start + len(LAYER)], strict=True))
         x = _block(tape, x, layer)
-    logits = tape.constrain(tape.dot(x, embedding, [], [2], [1]), SPLIT_HIDDEN)
+    logits = tape.constrain(tape.dot(x, embedding, [], [2], [1]), SHARDED_FEATURES)
     shifted = tape.subtract(logits, _broadcast_back(tape, tape.reduce("maximum", logits, [2]), logits.shape))
     total = tape.log(tape.reduce("add", tape.exponential(shifted), [2]))
     scores = tape.subtract(shifted, _broadcast_back(tape, total, shifted.shape))
@@ -81,22 +82,21 @@ def _loss(tape: Tape, weights: list[Tensor], tokens: Tensor, targets: Tensor) ->
 
 
 def _block(tape: Tape, x: Tensor, layer: dict[str, Tensor]) -> Tensor:
-    normal = _layer_norm(tape, x, layer["norm1_scale"], layer["norm1_bias"])
-    x = tape.constrain(tape.add(x, _attention(tape, normal, layer)), ACTIVATION)
-    normal = _layer_norm(tape, x, layer["norm2_scale"], layer["norm2_bias"])
-    hidden = _biased(tape, tape.dot(normal, layer["up"], [], [2], [0]), layer["up_bias"])
-    hidden = tape.constrain(_gelu(tape, hidden), SPLIT_HIDDEN)
-    down = _biased(tape, tape.dot(hidden, layer["down"], [], [2], [0]), layer["down_bias"])
+    normalized = _layer_norm(tape, x, layer["norm1_scale"], layer["norm1_bias"])
+    x = tape.constrain(tape.add(x, _attention(tape, normalized, layer)), ACTIVATION)
+    normalized = _layer_norm(tape, x, layer["norm2_scale"], layer["norm2_bias"])
+    hidden = _add_bias(tape, tape.dot(normalized, layer["up"], [], [2], [0]), layer["up_bias"])
+    hidden = tape.constrain(_gelu(tape, hidden), SHARDED_FEATURES)
+    down = _add_bias(tape, tape.dot(hidden, layer["down"], [], [2], [0]), layer["down_bias"])
     return tape.constrain(tape.add(x, down), ACTIVATION)
 
 
 def _attention(tape: Tape, x: Tensor, layer: dict[str, Tensor]) -> Tensor:
-    joined = tape.transpose(tape.dot(layer["qkv"], x, [], [0], [2]), [0, 3, 4, 1, 2])
-    bias = tape.broadcast(layer["qkv_bias"], joined.shape, [0, 3, 4])
-    joined = tape.add(joined, bias)
+    qkv = tape.transpose(tape.dot(layer["qkv"], x, [], [0], [2]), [0, 3, 4, 1, 2])
+    bias = tape.broadcast(layer["qkv_bias"], qkv.shape, [0, 3, 4])
+    qkv = tape.add(qkv, bias)
     query, key, value = (
-        tape.constrain(tape.reshape(tape.slice(joined, part), joined.shape[1:]), SPLIT_HEADS)
-        for part in range(3)
+        tape.constrain(tape.reshape(tape.slice(qkv, part), qkv.shape[1:]), SHARDED_HEADS) for part in range(3)
     )
     query, key, value = (tape.transpose(each, [0, 2, 1, 3]) for each in (query, key, value))
     scores = tape.dot(query, key, [0, 1], [3], [3])
@@ -108,15 +108,15 @@ def _attention(tape: Tape, x: Tensor, layer: dict[str, Tensor]) -> Tensor:
     weights = tape.exponential(stable)
     weights = tape.divide(weights, _broadcast_back(tape, tape.reduce("add", weights, [3]), weights.shape))
     mixed = tape.transpose(tape.dot(weights, value, [0, 1], [3], [2]), [0, 2, 1, 3])
-    return _biased(tape, tape.dot(mixed, layer["project"], [], [2, 3], [0, 1]), layer["project_bias"])
+    return _add_bias(tape, tape.dot(mixed, layer["project"], [], [2, 3], [0, 1]), layer["project_bias"])
 
 
 def _layer_norm(tape: Tape, x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
     centered = tape.subtract(x, _broadcast_back(tape, _mean(tape, x), x.shape))
     variance = _mean(tape, tape.multiply(centered, centered))
     inverse = tape.rsqrt(tape.add(variance, tape.filled("9.99999974E-6", variance)))
-    normal = tape.multiply(centered, _broadcast_back(tape, inverse, x.shape))
-    return _biased(tape, tape.multiply(normal, tape.broadcast(scale, x.shape, [2])), bias)
+    normalized = tape.multiply(centered, _broadcast_back(tape, inverse, x.shape))
+    return _add_bias(tape, tape.multiply(normalized, tape.broadcast(scale, x.shape, [2])), bias)
 
 
 def _gelu(tape: Tape, x: Tensor) -> Tensor:
@@ -142,8 +142,8 @@ def _adamw(tape: Tape, parameter: Parameter, gradient: Tensor) -> tuple[Tensor, 
 
 def _one_hot(tape: Tape, tokens: Tensor) -> Tensor:
     shape = (*tokens.shape, VOCABULARY)
-    kinds = tape.iota(shape, 2)
-    return tape.convert(tape.compare("EQ", tape.broadcast(tokens, shape, [0, 1]), kinds), "f32")
+    classes = tape.iota(shape, 2)
+    return tape.convert(tape.compare("EQ", tape.broadcast(tokens, shape, [0, 1]), classes), "f32")
 
 
 def _mean(tape: Tape, x: Tensor) -> Tensor:
@@ -158,7 +158,7 @@ def _broadcast_back(tape: Tape, reduced: Tensor, shape: tuple[int, ...]) -> Tens
     return tape.broadcast(single, shape, [*leading, len(leading)])
 
 
-def _biased(tape: Tape, x: Tensor, bias: Tensor) -> Tensor:
+def _add_bias(tape: Tape, x: Tensor, bias: Tensor) -> Tensor:
     single = tape.broadcast(bias, (1, 1, *bias.shape), [2])
     return tape.add(x, tape.broadcast(single, x.shape, [0, 1, 2]))
 

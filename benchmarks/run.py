@@ -45,8 +45,8 @@ class Program:
     def __post_init__(self) -> None:
         self.megabytes = self.path.stat().st_size / 1e6
 
-    def median(self, what: str, side: str) -> float | None:
-        values = self.figures[what][side]
+    def median(self, measurement: str, tool: str) -> float | None:
+        values = self.figures[measurement][tool]
         return statistics.median(values) if values else None
 
 
@@ -104,26 +104,26 @@ def _programs(options: argparse.Namespace, folder: Path) -> list[Program]:
 
 def _measure(program: Program, options: argparse.Namespace) -> None:
     path = str(program.path)
-    sides = {OURS: [sys.executable, "-m", "benchmarks.ours", path, options.pipeline]}
-    wholes = {OURS: [sys.executable, "-m", "sdyopt", path]}
-    passes = {OURS: [*wholes[OURS], f"--pass-pipeline={options.pipeline}"]}
+    in_process = {OURS: [sys.executable, "-m", "benchmarks.ours", path, options.pipeline]}
+    whole_process = {OURS: [sys.executable, "-m", "sdyopt", path]}
+    with_passes = {OURS: [*whole_process[OURS], f"--pass-pipeline={options.pipeline}"]}
     if options.reference_python:
         reference = [options.reference_python, str(HERE / "reference.py")]
-        sides[THEIRS] = [*reference, path, options.pipeline]
-        wholes[THEIRS] = [*reference, "--whole", path]
-        passes[THEIRS] = [*wholes[THEIRS], options.pipeline]
-    for side, command in sides.items():
+        in_process[THEIRS] = [*reference, path, options.pipeline]
+        whole_process[THEIRS] = [*reference, "--whole", path]
+        with_passes[THEIRS] = [*whole_process[THEIRS], options.pipeline]
+    for tool, command in in_process.items():
         steps = json.loads(run(command, keeps_output=True).output)
         program.operations = int(steps.pop("operations", program.operations))
-        program.figures["peak memory, in process"][side].append(steps.pop("memory"))
+        program.figures["peak memory, in process"][tool].append(steps.pop("memory"))
         for step, seconds in steps.items():
-            program.figures[step][side].append(seconds)
-        program.figures["together"][side].append(steps["parse and verify"] + steps["print"])
-    for what, commands in (("whole process", wholes), ("with passes", passes)):
-        for side, command in commands.items():
-            done = run(command)
-            program.figures[what][side].append(done.seconds)
-            program.figures[f"peak memory, {what}"][side].append(done.memory)
+            program.figures[step][tool].append(seconds)
+        program.figures["together"][tool].append(steps["parse and verify"] + steps["print"])
+    for measurement, commands in (("whole process", whole_process), ("with passes", with_passes)):
+        for tool, command in commands.items():
+            finished = run(command)
+            program.figures[measurement][tool].append(finished.seconds)
+            program.figures[f"peak memory, {measurement}"][tool].append(finished.memory)
 
 
 def _measure_start(small: Program, reference_python: str | None) -> None:
@@ -136,20 +136,23 @@ def _measure_start(small: Program, reference_python: str | None) -> None:
     if reference_python:
         whole = [reference_python, str(HERE / "reference.py"), "--whole", str(small.path), PIPELINE]
         commands["20-line file, one pass", THEIRS] = whole
-    for (what, side), command in commands.items():
-        small.figures[what][side].append(run(command).seconds)
+    for (measurement, tool), command in commands.items():
+        small.figures[measurement][tool].append(run(command).seconds)
 
 
 def _print_start(small: Program) -> None:
-    rows = [[what, *_row(small, what, _seconds)] for what in small.figures]
+    rows = [[measurement, *_row(small, measurement, _seconds)] for measurement in small.figures]
     _print_table("Start, whole process", ["", OURS, THEIRS, "ratio"], rows)
 
 
 def _print_programs(programs: list[Program]) -> None:
     for program in programs:
         rows = [
-            [what, *_row(program, what, _megabytes if what.startswith("peak") else _seconds)]
-            for what in program.figures
+            [
+                measurement,
+                *_row(program, measurement, _megabytes if measurement.startswith("peak") else _seconds),
+            ]
+            for measurement in program.figures
         ]
         title = f"{program.name}: {program.megabytes:.1f} MB, {program.operations} operations"
         _print_table(title, ["", OURS, THEIRS, "ratio"], rows)
@@ -158,18 +161,20 @@ def _print_programs(programs: list[Program]) -> None:
 def _print_growth(programs: list[Program]) -> None:
     generated = [program for program in programs if program.is_generated]
     rows = []
-    for what in ("parse and verify", "print", "together", "whole process", "with passes"):
-        for side in (OURS, THEIRS):
-            costs = [(program.median(what, side) or 0) / program.operations * 1e6 for program in generated]
+    for measurement in ("parse and verify", "print", "together", "whole process", "with passes"):
+        for tool in (OURS, THEIRS):
+            costs = [
+                (program.median(measurement, tool) or 0) / program.operations * 1e6 for program in generated
+            ]
             if any(costs):
-                rows.append([what, side, *(f"{cost:.1f} ({cost / costs[0]:.2f})" for cost in costs)])
+                rows.append([measurement, tool, *(f"{cost:.1f} ({cost / costs[0]:.2f})" for cost in costs)])
     if len(generated) > 1:
         header = ["", "", *(program.name for program in generated)]
         _print_table("Growth: microseconds per operation (against the first)", header, rows)
 
 
-def _row(program: Program, what: str, text: Callable[[float], str]) -> list[str]:
-    ours, theirs = program.median(what, OURS), program.median(what, THEIRS)
+def _row(program: Program, measurement: str, text: Callable[[float], str]) -> list[str]:
+    ours, theirs = program.median(measurement, OURS), program.median(measurement, THEIRS)
     ratio = f"{ours / theirs:.2f}" if ours and theirs else ""
     return [text(figure) if figure is not None else "" for figure in (ours, theirs)] + [ratio]
 

@@ -30,7 +30,7 @@ class Tape:
     lines: list[str] = field(default_factory=list)
     backward: list[tuple[Tensor, Callable[[Tensor], Gradients]]] = field(default_factory=list)
     is_recording: bool = True
-    _numbered: int = 0
+    _next_number: int = 0
     _conflicts: int = 0
     _taken: set[str] = field(default_factory=set)
 
@@ -47,53 +47,62 @@ class Tape:
         return self.broadcast(self.constant(value), like.shape, ())
 
     def add(self, a: Tensor, b: Tensor) -> Tensor:
-        return self._record(self._same("add", a, b), lambda g: iter([(a, g), (b, g)]))
+        return self._record(self._elementwise("add", a, b), lambda g: iter([(a, g), (b, g)]))
 
     def subtract(self, a: Tensor, b: Tensor) -> Tensor:
         return self._record(
-            self._same("subtract", a, b), lambda g: iter([(a, g), (b, self._same("negate", g))])
+            self._elementwise("subtract", a, b), lambda g: iter([(a, g), (b, self._elementwise("negate", g))])
         )
 
     def multiply(self, a: Tensor, b: Tensor) -> Tensor:
         def backward(g: Tensor) -> Gradients:
-            yield a, self._same("multiply", g, b)
-            yield b, self._same("multiply", a, g)
+            yield a, self._elementwise("multiply", g, b)
+            yield b, self._elementwise("multiply", a, g)
 
-        return self._record(self._same("multiply", a, b), backward)
+        return self._record(self._elementwise("multiply", a, b), backward)
 
     def divide(self, a: Tensor, b: Tensor) -> Tensor:
         def backward(g: Tensor) -> Gradients:
-            scaled = self._same("divide", g, b)
+            scaled = self._elementwise("divide", g, b)
             yield a, scaled
-            yield b, self._same("negate", self._same("multiply", scaled, out))
+            yield b, self._elementwise("negate", self._elementwise("multiply", scaled, out))
 
-        out = self._record(self._same("divide", a, b), backward)
+        out = self._record(self._elementwise("divide", a, b), backward)
         return out
 
     def exponential(self, a: Tensor) -> Tensor:
-        out = self._same("exponential", a)
-        return self._record(out, lambda g: iter([(a, self._same("multiply", g, out))]))
+        out = self._elementwise("exponential", a)
+        return self._record(out, lambda g: iter([(a, self._elementwise("multiply", g, out))]))
 
     def log(self, a: Tensor) -> Tensor:
-        return self._record(self._same("log", a), lambda g: iter([(a, self._same("divide", g, a))]))
+        return self._record(
+            self._elementwise("log", a), lambda g: iter([(a, self._elementwise("divide", g, a))])
+        )
 
     def sqrt(self, a: Tensor) -> Tensor:
-        return self._same("sqrt", a)
+        return self._elementwise("sqrt", a)
 
     def rsqrt(self, a: Tensor) -> Tensor:
         def backward(g: Tensor) -> Gradients:
-            cubed = self._same("divide", out, a)
-            yield a, self._same("multiply", g, self._same("multiply", self.filled("-5.000000e-01", a), cubed))
+            cubed = self._elementwise("divide", out, a)
+            yield (
+                a,
+                self._elementwise(
+                    "multiply", g, self._elementwise("multiply", self.filled("-5.000000e-01", a), cubed)
+                ),
+            )
 
-        out = self._record(self._same("rsqrt", a), backward)
+        out = self._record(self._elementwise("rsqrt", a), backward)
         return out
 
     def tanh(self, a: Tensor) -> Tensor:
         def backward(g: Tensor) -> Gradients:
-            slope = self._same("subtract", self.filled("1.000000e+00", a), self._same("multiply", out, out))
-            yield a, self._same("multiply", g, slope)
+            slope = self._elementwise(
+                "subtract", self.filled("1.000000e+00", a), self._elementwise("multiply", out, out)
+            )
+            yield a, self._elementwise("multiply", g, slope)
 
-        out = self._record(self._same("tanh", a), backward)
+        out = self._record(self._elementwise("tanh", a), backward)
         return out
 
     def where(self, condition: Tensor, a: Tensor, otherwise: Tensor) -> Tensor:
@@ -107,8 +116,8 @@ class Tape:
         )
 
     def compare(self, direction: str, a: Tensor, b: Tensor) -> Tensor:
-        kind = "FLOAT" if a.element == "f32" else "SIGNED"
-        text = f"stablehlo.compare {direction}, {a.name}, {b.name}, {kind} : ({a.type}, {b.type})"
+        comparison = "FLOAT" if a.element == "f32" else "SIGNED"
+        text = f"stablehlo.compare {direction}, {a.name}, {b.name}, {comparison} : ({a.type}, {b.type})"
         return self._emit(text, a.shape, "i1", arrow=True)
 
     def convert(self, a: Tensor, element: str) -> Tensor:
@@ -127,18 +136,18 @@ class Tape:
         text = f"stablehlo.broadcast_in_dim {a.name}, dims = {list(dims)} : ({a.type})"
         return self._record(self._emit(text, shape, a.element, arrow=True), backward)
 
-    def reduce(self, kind: str, a: Tensor, dims: Sequence[int]) -> Tensor:
-        start = self.constant("0.000000e+00" if kind == "add" else "0xFF800000")
+    def reduce(self, reducer: str, a: Tensor, dims: Sequence[int]) -> Tensor:
+        init = self.constant("0.000000e+00" if reducer == "add" else "0xFF800000")
         remaining = [d for d in range(len(a.shape)) if d not in dims]
         text = (
-            f"stablehlo.reduce({a.name} init: {start.name}) applies stablehlo.{kind} "
-            f"across dimensions = {list(dims)} : ({a.type}, {start.type})"
+            f"stablehlo.reduce({a.name} init: {init.name}) applies stablehlo.{reducer} "
+            f"across dimensions = {list(dims)} : ({a.type}, {init.type})"
         )
         out = self._emit(text, tuple(a.shape[d] for d in remaining), arrow=True)
         # A maximum is only subtracted for numerical stability and has no gradient.
         return (
             out
-            if kind != "add"
+            if reducer != "add"
             else self._record(out, lambda g: iter([(a, self.broadcast(g, a.shape, remaining))]))
         )
 
@@ -155,7 +164,7 @@ class Tape:
         return self._record(out, lambda g: iter([(a, self.reshape(g, a.shape))]))
 
     def slice(self, a: Tensor, index: int) -> Tensor:
-        """One element of dimension 0, which is kept with size 1."""
+        """The slice at an index of dimension 0, which is kept with size 1."""
         ranges = ", ".join([f"{index}:{index + 1}", *(f"0:{size}" for size in a.shape[1:])])
 
         def backward(g: Tensor) -> Gradients:
@@ -182,12 +191,19 @@ class Tape:
             yield (
                 a,
                 self._dot_back(
-                    g, b, batch, of_right, right_free, (*batch, *left_free, *_paired(right, left))
+                    g,
+                    b,
+                    batch,
+                    of_right,
+                    right_free,
+                    (*batch, *left_free, *_order_of_contracted(right, left)),
                 ),
             )
             yield (
                 b,
-                self._dot_back(g, a, batch, of_left, left_free, (*batch, *right_free, *_paired(left, right))),
+                self._dot_back(
+                    g, a, batch, of_left, left_free, (*batch, *right_free, *_order_of_contracted(left, right))
+                ),
             )
 
         left_free = [d for d in range(len(a.shape)) if d not in (*batch, *left)]
@@ -214,7 +230,9 @@ class Tape:
                 continue
             for operand, gradient in backward(gradients[value]):
                 previous = gradients.get(operand)
-                gradients[operand] = gradient if previous is None else self._same("add", previous, gradient)
+                gradients[operand] = (
+                    gradient if previous is None else self._elementwise("add", previous, gradient)
+                )
         return gradients
 
     def _dot_back(
@@ -229,15 +247,15 @@ class Tape:
         product = self.dot(g, other, batch, of_gradient, of_other)
         return self.transpose(product, [order.index(d) for d in range(len(order))])
 
-    def _same(self, operation: str, *operands: Tensor) -> Tensor:
+    def _elementwise(self, operation: str, *operands: Tensor) -> Tensor:
         names = ", ".join(operand.name for operand in operands)
         return self._emit(f"stablehlo.{operation} {names} : {operands[0].type}", operands[0].shape)
 
     def _emit(
         self, text: str, shape: tuple[int, ...], element: str = "f32", *, arrow: bool = False
     ) -> Tensor:
-        tensor = Tensor(f"%{self._numbered}", shape, element)
-        self._numbered += 1
+        tensor = Tensor(f"%{self._next_number}", shape, element)
+        self._next_number += 1
         self.lines.append(f"    {tensor.name} = {text}{f' -> {tensor.type}' if arrow else ''}\n")
         return tensor
 
@@ -247,6 +265,6 @@ class Tape:
         return out
 
 
-def _paired(mine: Sequence[int], others: Sequence[int]) -> list[int]:
+def _order_of_contracted(mine: Sequence[int], others: Sequence[int]) -> list[int]:
     """The contracted dimensions of the other operand, in the order of those of this one."""
     return [other for _, other in sorted(zip(mine, others, strict=True))]

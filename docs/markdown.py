@@ -10,7 +10,7 @@ from sdyopt.registry import PassEntry, PipelineEntry
 
 Entry = PassEntry | PipelineEntry
 
-# Deeper than the continuation lines of list items.
+# The indentation of code, deeper than that of the continuation lines of list items.
 _INDENT = "    "
 
 

@@ -75,7 +75,7 @@ def _constraint(field: object) -> str:
 def _remarks(name: str, op: type[Op]) -> Iterator[str]:
     is_pure = PURE in op.traits
     yield (
-        "It is pure: unused ones are erased, and equal ones are merged."
+        "It is pure: if unused, it is erased, and equal operations are merged."
         if is_pure
         else "It has side effects, so it is neither erased nor merged."
         if op.fields.get("sym_name") is None

@@ -12,8 +12,8 @@ The pass merges equal constants at the top of their function, erases dead operat
 applies their canonicalization patterns until nothing changes. `enable-patterns` and `disable-patterns` select
 patterns by name or label: the sdy pipelines run only those with the label `sdy-reshard` or `sdy-collective`.
 
-Between two iterations, `region-simplify` removes unreachable blocks and dead values, dead block arguments
-included (`normal`), and also merges identical blocks (`aggressive`). If the program still changes after
+Between two iterations, `region-simplify=normal` removes unreachable blocks and dead values, dead block
+arguments included; `aggressive` also merges identical blocks. If the program still changes after
 `max-iterations` iterations, the result is kept, unless `test-convergence` is set.
 """
 

@@ -6,8 +6,8 @@ becomes
     func.func @main() { return }
 
 A symbol is live if it is public, or if a live symbol refers to it. So functions whose calls have all been
-inlined are removed, and entry points are kept. A nested symbol is live if its symbol table is visible from
-outside; the outermost symbol table is not.
+inlined are removed, and entry points are kept. A symbol of nested visibility is live if its symbol table is
+visible from outside; the outermost symbol table is not.
 """
 
 from __future__ import annotations

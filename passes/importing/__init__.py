@@ -1,1 +1,1 @@
-"""Passes that run before propagation: they bring user programs into the form that propagation expects."""
+"""Passes that run before propagation and prepare the program for it."""

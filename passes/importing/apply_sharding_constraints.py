@@ -6,20 +6,20 @@ becomes
     %0 = stablehlo.add %a, %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
     %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}]> : tensor<8xf32>
 
-Propagation propagates the axes of a constraint to its input, but leaves the dimensions of the input open, so
-that other operations could add axes. If the constraint is the only source of the input's sharding, that is
-not intended. So the input gets the sharding of the constraint if it has none, if the sharding is fully
-closed, and if no other constraint on the input has a different sharding. The input sharding of a manual
-computation counts as a constraint on the operand.
+Propagation copies the axes of a constraint to its input, but leaves the dimensions of the input open, so that
+other operations can add axes. If the constraint is the only source of the input's sharding, that is not
+intended. So the input gets the sharding of the constraint if the input has none, if all dimensions of the
+constraint are closed, and if no other constraint on the input has a different sharding. The input sharding of
+a manual computation counts as a constraint on the operand.
 
 If the input is the target of a data-flow edge, its sharding would be that of the whole edge and is not set.
 Instead the constraint moves directly after its input and replaces it in all other users.
 
-In a chain of constraints on a value, the last one counts: it replaces the value in all users after the chain
-in the same block, except function returns. This requires that the first constraint of the chain is the only
-constraint on the value, and that each later one is the only user of the one before it.
+In a chain of constraints on a value, the last one replaces the value in all users after the chain in the same
+block, except function returns. This requires that the value has no sharding, that the first constraint of the
+chain is the only constraint on it, and that each later one is the only user of the one before it.
 
-A constraint that was applied gets its sharding rule as an attribute.
+A constraint whose sharding is copied gets its sharding rule as an attribute.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from ..common.support.constraint_debug_info import ConstraintDebugInfo
 from ..common.support.insertion_points import directly_after_definition
 from ..common.support.set_sharding import set_sharding
 
-_CONSTRAINING = (ShardingConstraintOp, ManualComputationOp)
+_CONSTRAINT_OPS = (ShardingConstraintOp, ManualComputationOp)
 
 
 @register("sdy-apply-sharding-constraints")
@@ -72,7 +72,7 @@ class ApplyShardingConstraints(Pass):
                 _apply_constraint(op, debug_info, rewriter)
             elif isinstance(op, ManualComputationOp):
                 for use, sharding in zip(op.operand_uses, op.in_shardings, strict=True):
-                    _apply_operand(use, sharding, rewriter)
+                    _apply_input_sharding(use, sharding, rewriter)
         debug_info.save()
         return rewriter.changed
 
@@ -83,7 +83,7 @@ class ApplyShardingConstraints(Pass):
 def _apply_constraint(op: ShardingConstraintOp, debug_info: ConstraintDebugInfo, rewriter: Rewriter) -> None:
     if not _can_apply(op.sharding, op.input):
         return
-    if _is_on_edge(op.input):
+    if _is_edge_target(op.input):
         rewriter.move(op, **directly_after_definition(op.input))
         _replace_uses_with(op, op.input, op.sharding, rewriter)
         return
@@ -95,12 +95,12 @@ def _apply_constraint(op: ShardingConstraintOp, debug_info: ConstraintDebugInfo,
         debug_info.record(op)
 
 
-def _apply_operand(use: OpOperand, sharding: TensorSharding, rewriter: Rewriter) -> None:
+def _apply_input_sharding(use: OpOperand, sharding: TensorSharding, rewriter: Rewriter) -> None:
     """Applies the input sharding of a manual computation to one of its operands."""
     value = use.value
     if not _can_apply(sharding, value):
         return
-    if not _is_on_edge(value):
+    if not _is_edge_target(value):
         set_sharding(value, sharding, rewriter)
         return
     constraint = rewriter.create(
@@ -132,7 +132,7 @@ def _is_conflicting(use: OpOperand, sharding: TensorSharding) -> bool:
     return isinstance(op, ManualComputationOp) and op.in_shardings.at(use.index) is not sharding
 
 
-def _is_on_edge(value: Value) -> bool:
+def _is_edge_target(value: Value) -> bool:
     return isinstance(value.defining_op, DataFlowEdgeOp) or edge_of(value) is not None
 
 
@@ -175,7 +175,7 @@ def _end_of_chain(head: ShardingConstraintOp) -> ShardingConstraintOp | None:
     """The last constraint of a chain of at least two that starts here; None if there is no such chain."""
     if isinstance(head.input.defining_op, ShardingConstraintOp) or sharding_of(head.input) is not None:
         return None
-    if any(isinstance(user, _CONSTRAINING) and user is not head for user in head.input.users):
+    if any(isinstance(user, _CONSTRAINT_OPS) and user is not head for user in head.input.users):
         return None
     tail = head
     while tail.output.has_one_use:
@@ -183,6 +183,6 @@ def _end_of_chain(head: ShardingConstraintOp) -> ShardingConstraintOp | None:
         if not isinstance(user, ShardingConstraintOp):
             break
         tail = user
-    if tail is head or any(isinstance(user, _CONSTRAINING) for user in tail.output.users):
+    if tail is head or any(isinstance(user, _CONSTRAINT_OPS) for user in tail.output.users):
         return None
     return tail

@@ -6,8 +6,8 @@
 becomes
     %c = sdy.constant dense<1.0> : tensor<8xf32>
     %d = sdy.constant dense<1.0> : tensor<8xf32>
-    %0 = stablehlo.add %a, %d : tensor<8xf32>
-    %1 = stablehlo.multiply %b, %c : tensor<8xf32>
+    %0 = stablehlo.add %a, %c : tensor<8xf32>
+    %1 = stablehlo.multiply %b, %d : tensor<8xf32>
 
 Two operations that use the same constant need not be sharded alike; without this pass, shardings would
 propagate from one to the other through the constant. A constant computation consists of constants and iotas,
@@ -49,9 +49,9 @@ from ..common.support.clone_functions import FunctionCopies, original_name
 from ..common.support.constants import (
     SOURCES,
     ComputationCopier,
+    convert_to_sdy_constants,
     grouped_values,
     is_pure,
-    protect_constants,
 )
 from ..common.support.copy_budget import CopyBudget
 
@@ -62,7 +62,7 @@ _RESHAPING = (BroadcastInDimOp, ReshapeOp, SliceOp)
 class ConstantOrScalarSplitter(Pass):
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
-        protect_constants(module, rewriter)
+        convert_to_sdy_constants(module, rewriter)
         splitter = _Splitter(module, rewriter)
         for function in callees_first(module):
             for op in function.walk_post_order():
@@ -73,11 +73,11 @@ class ConstantOrScalarSplitter(Pass):
 
 
 @dataclass(frozen=True, slots=True)
-class _Role:
-    """How the splitter treats an operation."""
+class _OpKind:
+    """How the splitter classifies an operation."""
 
     is_ignored: bool
-    # Constant whatever its operands are.
+    # Constant by itself.
     is_source: bool
     # Constant if all operands are.
     preserves_constants: bool
@@ -93,32 +93,32 @@ class _Splitter:
         self._rewriter = rewriter
         self._functions = FunctionCopies(module, rewriter)
         self._copier = ComputationCopier(rewriter, _is_scalar, grouped_values(module), self._after_copy)
-        # The roles that depend on the signature only.
-        self._roles: dict[OpSignature, _Role] = {}
-        self._impure_computations: set[str] = set()
-        self._impure_functions: set[str] = set()
+        # For operations whose kind depends on the signature only.
+        self._kinds: dict[OpSignature, _OpKind] = {}
+        self._non_constant_computations: set[str] = set()
+        self._non_constant_functions: set[str] = set()
 
     def split(self, region: Region, function: FuncOp) -> None:
         """Copies the constant computations and scalar broadcasts of a region for all their uses in it."""
         constants: list[Op] = []
         scalar_broadcasts: list[Op] = []
         constant_values: set[Value] = set()
-        # The results of both, without scalars.
+        # The results of both that are not scalars.
         split_values: set[Value] = set()
-        is_marked_impure = False
+        is_non_constant = False
         for op in _outside_named_computations(region):
-            role = self._roles.get(op.signature) or self._role(op)
-            if role.is_ignored:
+            kind = self._kinds.get(op.signature) or self._kind_of(op)
+            if kind.is_ignored:
                 continue
-            if role.is_source or (role.preserves_constants and constant_values.issuperset(op.operands)):
+            if kind.is_source or (kind.preserves_constants and constant_values.issuperset(op.operands)):
                 constants.append(op)
                 constant_values.update(op.results)
                 split_values.update([result for result in op.results if not _is_scalar(result)])
                 continue
-            if not (is_marked_impure or role.preserves_constants or role.is_terminator):
-                self._mark_impure(region, function)
-                is_marked_impure = True
-            if role.is_scalar_broadcast:
+            if not (is_non_constant or kind.preserves_constants or kind.is_terminator):
+                self._mark_not_constant(region, function)
+                is_non_constant = True
+            if kind.is_scalar_broadcast:
                 scalar_broadcasts.append(op)
                 split_values.update([result for result in op.results if not _is_scalar(result)])
                 continue
@@ -128,8 +128,8 @@ class _Splitter:
         # Users before definitions, because erasing a user may leave its operands unused.
         self._erase_unused([*scalar_broadcasts, *reversed(constants)])
 
-    def _role(self, op: Op) -> _Role:
-        role = _Role(
+    def _kind_of(self, op: Op) -> _OpKind:
+        kind = _OpKind(
             is_ignored=isinstance(op, FuncOp | ShardingGroupOp),
             is_source=isinstance(op, SOURCES),
             preserves_constants=self._preserves_constants(op),
@@ -137,22 +137,22 @@ class _Splitter:
             is_terminator=op.is_terminator,
         )
         if not (op.regions or isinstance(op, CallOp)):
-            self._roles[op.signature] = role
-        return role
+            self._kinds[op.signature] = kind
+        return kind
 
     def _preserves_constants(self, op: Op) -> bool:
         """Whether the results are constant if all operands are."""
         if isinstance(op, CallOp):
-            return original_name(called_function(op)) not in self._impure_functions
+            return original_name(called_function(op)) not in self._non_constant_functions
         if isinstance(op, NamedComputationOp):
-            return op.computation_name not in self._impure_computations
+            return op.computation_name not in self._non_constant_computations
         return (isinstance(op, _RESHAPING) or is_elementwise(op.signature)) and is_pure(op)
 
-    def _mark_impure(self, region: Region, function: FuncOp) -> None:
+    def _mark_not_constant(self, region: Region, function: FuncOp) -> None:
         """Records that a region, and so its function, is not a constant computation."""
         if isinstance(region.parent, NamedComputationOp):
-            self._impure_computations.add(region.parent.computation_name)
-        self._impure_functions.add(original_name(function))
+            self._non_constant_computations.add(region.parent.computation_name)
+        self._non_constant_functions.add(original_name(function))
 
     @cached_property
     def _budget(self) -> CopyBudget:

@@ -31,9 +31,9 @@ from sdyopt.sharding.elementwise import is_elementwise
 from ..common.support.constants import (
     SOURCES,
     ComputationCopier,
+    convert_to_sdy_constants,
     grouped_values,
     is_pure,
-    protect_constants,
 )
 
 
@@ -43,7 +43,7 @@ class ConstantSplitter(Pass):
 
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
-        protect_constants(function, rewriter)
+        convert_to_sdy_constants(function, rewriter)
         copier = ComputationCopier(rewriter, _is_never_shared, grouped_values(function), _do_nothing)
         constants: dict[Op, None] = {}
         for op in function.walk_post_order():

@@ -61,17 +61,17 @@ def _batch_gather(op: GatherOp, rewriter: Rewriter) -> bool:
         return False
     new_dims = GatherDimensions(
         offset_dims=dims.offset_dims,
-        collapsed_slice_dims=_without_rows(dims.collapsed_slice_dims),
+        collapsed_slice_dims=_without_dimension_0(dims.collapsed_slice_dims),
         operand_batching_dims=(0,),
         start_indices_batching_dims=(0,),
-        start_index_map=_without_rows(dims.start_index_map),
+        start_index_map=_without_dimension_0(dims.start_index_map),
         index_vector_dim=dims.index_vector_dim,
     )
-    indices_left = without_component(op.start_indices, dims.index_vector_dim, component, op, rewriter)
+    remaining_indices = without_component(op.start_indices, dims.index_vector_dim, component, op, rewriter)
     attributes = {**_attributes(op), "dimension_numbers": new_dims}
     new = rewriter.create(
         GatherOp,
-        [op.operand, indices_left],
+        [op.operand, remaining_indices],
         op.signature.result_types,
         attributes,
         before=op,
@@ -91,17 +91,17 @@ def _batch_scatter(op: ScatterOp, rewriter: Rewriter) -> bool:
         return False
     new_dims = ScatterDimensions(
         update_window_dims=dims.update_window_dims,
-        inserted_window_dims=_without_rows(dims.inserted_window_dims),
+        inserted_window_dims=_without_dimension_0(dims.inserted_window_dims),
         input_batching_dims=(0,),
         scatter_indices_batching_dims=(0,),
-        scatter_dims_to_operand_dims=_without_rows(dims.scatter_dims_to_operand_dims),
+        scatter_dims_to_operand_dims=_without_dimension_0(dims.scatter_dims_to_operand_dims),
         index_vector_dim=dims.index_vector_dim,
     )
-    indices_left = without_component(op.scatter_indices, dims.index_vector_dim, component, op, rewriter)
+    remaining_indices = without_component(op.scatter_indices, dims.index_vector_dim, component, op, rewriter)
     attributes = {**_attributes(op), "scatter_dimension_numbers": new_dims}
     body = Region()
     rewriter.take_body(op.update_computation, body)
-    operands, types = [*op.inputs, indices_left, *op.updates], op.signature.result_types
+    operands, types = [*op.inputs, remaining_indices, *op.updates], op.signature.result_types
     new = rewriter.create(
         ScatterOp, operands, types, attributes, before=op, location=op.location, regions=[body]
     )
@@ -142,7 +142,7 @@ class _Indices:
         return component if is_row_number(self.value, self.vector_dim, component) else None
 
 
-def _without_rows(dimensions: Sequence[int]) -> tuple[int, ...]:
+def _without_dimension_0(dimensions: Sequence[int]) -> tuple[int, ...]:
     return tuple([dimension for dimension in dimensions if dimension != 0])
 
 

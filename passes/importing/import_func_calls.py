@@ -71,7 +71,7 @@ class _CallImporter:
         functions = callees_first(module)
         self._calls = [call for function in functions for call in calls_in(function)]
         _check_growth(functions, self._calls)
-        # The region that has taken the body of each callee.
+        # The region that the body of each callee has moved to.
         self._bodies: dict[FuncOp, Region] = {}
 
     def run(self) -> None:

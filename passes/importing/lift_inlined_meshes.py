@@ -124,7 +124,7 @@ def _base_name(mesh: Mesh) -> str:
 
 
 def _collectives_with_meshes(module: ModuleOp) -> list[Op]:
-    """The collectives whose replica groups are given by mesh axes, in the order of `COLLECTIVES`."""
+    """The collectives whose replica groups are mesh axes, in the order of `COLLECTIVES`."""
     by_class: dict[type[Op], list[Op]] = {op_class: [] for op_class in COLLECTIVES}
     for op in module.walk_post_order():
         ops = by_class.get(type(op))

@@ -69,24 +69,24 @@ def _checked_group_ops(module: ModuleOp) -> dict[Value, list[ShardingGroupOp]]:
 
 
 class _DisjointGroups:
-    """A union-find structure. The leader of a union is that of the first group."""
+    """A union-find structure. The root of a union is that of its first argument."""
 
     def __init__(self) -> None:
-        self._leader: dict[int, int] = {}
+        self._parent: dict[int, int] = {}
 
     def union(self, first: int, second: int) -> None:
         for group in (first, second):
-            self._leader.setdefault(group, group)
-        self._leader[self.find(second)] = self.find(first)
+            self._parent.setdefault(group, group)
+        self._parent[self.find(second)] = self.find(first)
 
     def find(self, group: int) -> int:
-        """The leader of a group."""
-        while (leader := self._leader[group]) != group:
+        """The root of a group."""
+        while (parent := self._parent[group]) != group:
             # Path halving.
-            self._leader[group] = group = self._leader[leader]
-        return leader
+            self._parent[group] = group = self._parent[parent]
+        return parent
 
     def numbers(self) -> dict[int, int]:
-        """The new number of each leader, in the order of the first appearance of its group."""
-        leaders = [group for group, leader in self._leader.items() if group == leader]
-        return {leader: number for number, leader in enumerate(leaders)}
+        """The new number of each root, in the order of the first appearance of its group."""
+        roots = [group for group, parent in self._parent.items() if group == parent]
+        return {root: number for number, root in enumerate(roots)}

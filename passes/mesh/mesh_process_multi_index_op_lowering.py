@@ -6,7 +6,7 @@ becomes
     %sizes:2 = mesh.mesh_shape @grid : index, index
     %indices:2 = affine.delinearize_index %linear_index into (%sizes#0, %sizes#1) : index, index
 
-and `%indices#1` replaces `%0`. A runtime provides the linear index of a device only.
+and `%indices#1` replaces `%0`. A runtime provides only the linear index of a device.
 """
 
 from __future__ import annotations

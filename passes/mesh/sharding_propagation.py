@@ -56,7 +56,7 @@ class ShardingPropagation(Pass):
 
     traversal: Traversal = option(
         default=Traversal.BACKWARD_FORWARD,
-        help="Order in which the operations of a function are visited",
+        help="order in which the operations of a function are visited",
     )
 
     def run(self, function: FuncOp) -> bool:
@@ -98,9 +98,9 @@ def _best_shardings(op: Op) -> OpShardings | None:
     space = iteration_space_of(op)
     best: OpShardings | None = None
     best_requirement: ReshardingRequirement | None = None
-    for given_results in possible_result_shardings(op):
-        for given_operands in possible_operand_shardings(op):
-            axes = find_iterator_axes(op, space, given_results, given_operands)
+    for result_shardings in possible_result_shardings(op):
+        for operand_shardings in possible_operand_shardings(op):
+            axes = find_iterator_axes(op, space, result_shardings, operand_shardings)
             if axes is None:
                 continue
             operands = [axes.operand_sharding(map) for map in axes.space.operand_maps]

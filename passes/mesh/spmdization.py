@@ -74,7 +74,7 @@ def _has_annotations(function: FuncOp) -> bool:
 
 
 def _check_is_annotated(function: FuncOp) -> None:
-    """Raises unless every tensor is used through annotations only, and those of its producer agree."""
+    """Raises unless every tensor is used only by annotations, and its producer's are equivalent."""
     values: list[Value] = list(function.entry.arguments)
     for op in function.entry.ops:
         if not isinstance(op, ShardOp | ShardingSource):
@@ -113,7 +113,7 @@ def _annotation_of(value: Value) -> ShardOp | None:
 
 
 def _sharding_of(value: Value) -> MeshSharding | None:
-    """The sharding that the definition of a value has."""
+    """The sharding of a value at its definition."""
     annotation = _annotation_of(value)
     return None if annotation is None else annotation.mesh_sharding
 

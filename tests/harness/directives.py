@@ -29,7 +29,7 @@ class LitTest:
         return None
 
 
-def read_case(text: str) -> LitTest:
+def parse_directives(text: str) -> LitTest:
     """Parses the directives of a file; a backslash at the end of a RUN line continues it.
 
     Raises MalformedCaseError if there is no command or the last one is incomplete.

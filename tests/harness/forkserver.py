@@ -94,14 +94,14 @@ def serve(channel: socket.socket) -> None:
         request = channel.recv(_LENGTH.unpack(header)[0], socket.MSG_WAITALL)
         words, environment = json.loads(request)
         if (child := os.fork()) == 0:
-            _become(words, environment, descriptors)
+            _run_tool(words, environment, descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
-        _, ending = os.waitpid(child, 0)
-        channel.sendall(_STATUS.pack(os.waitstatus_to_exitcode(ending)))
+        _, wait_status = os.waitpid(child, 0)
+        channel.sendall(_STATUS.pack(os.waitstatus_to_exitcode(wait_status)))
 
 
-def _become(words: list[str], environment: dict[str, str], descriptors: list[int]) -> None:
+def _run_tool(words: list[str], environment: dict[str, str], descriptors: list[int]) -> None:
     """Runs a tool in this process and exits with its status."""
     for stream, descriptor in enumerate(descriptors):
         os.dup2(descriptor, stream)
@@ -110,9 +110,9 @@ def _become(words: list[str], environment: dict[str, str], descriptors: list[int
     signal.alarm(SECONDS_PER_RUN)
     status = TRACEBACK_STATUS
     try:
-        status = status_of(import_module(TOOLS[words[0]]).main())
-    except SystemExit as ending:
-        status = status_of(ending.code)
+        status = exit_status(import_module(TOOLS[words[0]]).main())
+    except SystemExit as system_exit:
+        status = exit_status(system_exit.code)
     except BaseException:
         traceback.print_exc()
     finally:
@@ -123,8 +123,8 @@ def _become(words: list[str], environment: dict[str, str], descriptors: list[int
             os._exit(status)
 
 
-def status_of(value: object) -> int:
-    """The exit status that Python gives a process for what `main` returned or `sys.exit` was handed."""
+def exit_status(value: object) -> int:
+    """The exit status that Python derives from the result of `main` or the argument of `sys.exit`."""
     if value is None:
         return 0
     if isinstance(value, int):

@@ -1,6 +1,6 @@
 """Runs the tools of RUN lines in this process: for a system that cannot start another, such as WebAssembly.
 
-What a run leaves behind, such as a cache, the next one finds; streams, arguments and environment are its own.
+Runs share state such as caches; each has its own streams, arguments and environment.
 """
 
 import contextlib
@@ -12,18 +12,18 @@ from importlib import import_module
 from typing import IO, Any
 from unittest.mock import patch
 
-from tests.harness.forkserver import TOOLS, TRACEBACK_STATUS, status_of
+from tests.harness.forkserver import TOOLS, TRACEBACK_STATUS, exit_status
 from tests.harness.shell import Stage
 from tests.harness.tools import SHOW_TRACEBACKS
 
 
-def is_possible(stage: Stage) -> bool:
-    """Whether the program is a tool of ours, and its environment does not change how Python starts."""
+def can_run(stage: Stage) -> bool:
+    """Whether the program is one of `TOOLS`, and its environment does not change how Python starts."""
     return stage.words[0] in TOOLS and not any(name.startswith("PYTHON") for name in stage.environment)
 
 
 class InProcess:
-    """Runs programs for the shell; `record` gets all that sdy-opt prints."""
+    """Runs programs for the shell; `record` is called with everything that sdy-opt prints."""
 
     def __init__(self, record: Callable[[bytes], object]) -> None:
         self._record = record
@@ -36,16 +36,16 @@ class InProcess:
         stdout: IO[bytes],
         stderr: IO[bytes],
     ) -> int:
-        """The exit status of one program."""
+        """Runs a program and returns its exit status."""
         with (
             self._streams(stdin, stdout, stderr, words[0] == "sdy-opt"),
             patch.object(sys, "argv", list(words)),
             patch.dict(os.environ, {**SHOW_TRACEBACKS, **environment}),
         ):
             try:
-                return status_of(import_module(TOOLS[words[0]]).main())
-            except SystemExit as ending:
-                return status_of(ending.code)
+                return exit_status(import_module(TOOLS[words[0]]).main())
+            except SystemExit as system_exit:
+                return exit_status(system_exit.code)
             except Exception as error:
                 print(f"{type(error).__name__}: {error}", file=sys.stderr)
                 return TRACEBACK_STATUS
@@ -61,8 +61,8 @@ class InProcess:
             io.TextIOWrapper(stream_to(file), "utf-8", "backslashreplace", write_through=True)
             for file in (stdout, stderr)
         )
-        given = io.TextIOWrapper(io.BytesIO(stdin.read()), "utf-8")
-        with patch.multiple(sys, stdin=given, stdout=output, stderr=errors):
+        input = io.TextIOWrapper(io.BytesIO(stdin.read()), "utf-8")
+        with patch.multiple(sys, stdin=input, stdout=output, stderr=errors):
             yield
         for file in (stdout, stderr):
             file.flush()

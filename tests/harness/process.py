@@ -1,4 +1,4 @@
-"""Runs sdy-opt as a process of its own, as users do, in surroundings that a test chooses."""
+"""Runs sdy-opt in a new process, as users do, with an environment that a test chooses."""
 
 import os
 import subprocess
@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
-FIRST = ("examples/first.mlir", "-sdy-propagation-pipeline=enable-insert-explicit-collectives=true")
+FIRST_EXAMPLE = ("examples/first.mlir", "-sdy-propagation-pipeline=enable-insert-explicit-collectives=true")
 
 
-class Printed(NamedTuple):
-    """How a process ended, and what it printed."""
+class ProcessResult(NamedTuple):
+    """The exit status and the output of a process."""
 
     status: int
     output: bytes
@@ -25,22 +25,22 @@ def sdy_opt(
     python: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
     folder: Path = ROOT,
-) -> Printed:
-    """Runs sdy-opt; `python` are flags of Python, `environment` is all that the process gets."""
+) -> ProcessResult:
+    """Runs sdy-opt with these flags of Python and this environment, by default that of the tests."""
     command = [sys.executable, *python, "-m", "sdyopt", *arguments]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False)
-    return Printed(done.returncode, done.stdout, done.stderr)
+    return ProcessResult(done.returncode, done.stdout, done.stderr)
 
 
-def changed(**variables: str) -> dict[str, str]:
+def environment_with(**variables: str) -> dict[str, str]:
     """The environment of the tests with some variables set."""
     return {**os.environ, **variables}
 
 
 @cache
-def first_example() -> Printed:
-    """What the first example prints in the surroundings of the tests; it has no diagnostics."""
-    printed = sdy_opt(*FIRST)
+def first_example() -> ProcessResult:
+    """What the first example prints in the environment of the tests; it has no diagnostics."""
+    printed = sdy_opt(*FIRST_EXAMPLE)
     assert (printed.status, printed.errors) == (0, b"")
     assert b"sharding_per_value" in printed.output
     return printed

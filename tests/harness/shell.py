@@ -39,12 +39,12 @@ class Stage:
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a pipeline, which passed if all its stages did; `ending` describes failures."""
+    """The result of a pipeline, which passed if all its stages did; `failures` describes the others."""
 
     passed: bool
     output: str
     errors: str
-    ending: str
+    failures: str
 
 
 class Runner(Protocol):
@@ -96,25 +96,27 @@ def parse(command: str) -> list[list[Stage]]:
     return pipelines
 
 
-def render(pipelines: list[list[Stage]], shown: Callable[[str], str]) -> str:
-    """The command for a shell without `not`; `shown` returns the command of a program."""
-    return " && ".join(" | ".join(_render_stage(stage, shown) for stage in stages) for stages in pipelines)
+def render(pipelines: list[list[Stage]], command_of: Callable[[str], str]) -> str:
+    """The command for a shell without `not`; `command_of` returns the command that runs a program."""
+    return " && ".join(
+        " | ".join(_render_stage(stage, command_of) for stage in stages) for stages in pipelines
+    )
 
 
 def run_pipeline(stages: list[Stage], run: Runner) -> Result:
     """Runs the stages in order; each reads the output of the previous one."""
-    endings: list[str] = []
+    failures: list[str] = []
     with contextlib.ExitStack() as files:
         errors, previous = (files.enter_context(tempfile.TemporaryFile()) for _ in range(2))
         for stage in stages:
             output = files.enter_context(tempfile.TemporaryFile())
             status = _run_stage(stage, run, previous, output, errors)
             if (status == 0) if stage.negated else (status != 0):
-                endings.append(f"`{stage.words[0]}` ended with {_describe(status)}")
+                failures.append(f"`{stage.words[0]}` ended with {_describe(status)}")
             elif stage.negated and not 0 < status < 128:
-                endings.append(f"`{stage.words[0]}` crashed with {_describe(status)}")
+                failures.append(f"`{stage.words[0]}` crashed with {_describe(status)}")
             previous = output
-        return Result(not endings, _text(previous), _text(errors), ", ".join(endings))
+        return Result(not failures, _text(previous), _text(errors), ", ".join(failures))
 
 
 def _stage(words: list[str], redirects: tuple[tuple[str, str], ...]) -> Stage:
@@ -135,10 +137,10 @@ def _stage(words: list[str], redirects: tuple[tuple[str, str], ...]) -> Stage:
     return Stage(tuple(rest), redirects, environment, negated)
 
 
-def _render_stage(stage: Stage, shown: Callable[[str], str]) -> str:
+def _render_stage(stage: Stage, command_of: Callable[[str], str]) -> str:
     program, *arguments = stage.words
     words = [f"{name}={shlex.quote(value)}" for name, value in stage.environment.items()]
-    words += [shown(program), *map(shlex.quote, arguments)]
+    words += [command_of(program), *map(shlex.quote, arguments)]
     words += [f"{kind} {shlex.quote(target)}" if target else kind for kind, target in stage.redirects]
     return f"(! {' '.join(words)})" if stage.negated else " ".join(words)
 

@@ -55,7 +55,7 @@ class Tools:
             self._server.close()
 
 
-def shown(program: str) -> str:
+def command_of(program: str) -> str:
     """The command that runs a program from the root of the checkout, independent of PATH."""
     python = Path(sys.executable)
     if python.is_relative_to(Path.cwd()):

@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from tests.harness.directives import MalformedCaseError, read_case, substitute
+from tests.harness.directives import MalformedCaseError, parse_directives, substitute
 from tests.harness.features import has_feature
 from tests.harness.shell import Result, parse, render, run_pipeline
-from tests.harness.tools import Tools, shown
+from tests.harness.tools import Tools, command_of
 
 TOOLS = pytest.StashKey[Tools]()
 SHOWN_CHARACTERS = 4000
@@ -36,13 +36,13 @@ class LitFile(pytest.File):
 
 class LitCase(pytest.Item):
     def runtest(self) -> None:
-        case = read_case(self.path.read_text(encoding="utf-8", errors="replace"))
-        if reason := case.reason_to_skip(has_feature):
+        test = parse_directives(self.path.read_text(encoding="utf-8", errors="replace"))
+        if reason := test.reason_to_skip(has_feature):
             pytest.skip(reason)
         with contextlib.chdir(self.config.rootpath):
             source = self.path.relative_to(Path.cwd())
             temporary = _clean_path(Path("build") / source.with_name(source.name + ".tmp"))
-            for command in case.commands:
+            for command in test.commands:
                 _run(substitute(command, source, temporary), self._tools())
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
@@ -72,11 +72,11 @@ def _run(command: str, tools: Tools) -> None:
     for stages in pipelines:
         result = run_pipeline(stages, tools.run)
         if not result.passed:
-            raise CaseFailedError(_report(result, render(pipelines, shown)))
+            raise CaseFailedError(_report(result, render(pipelines, command_of)))
 
 
 def _report(result: Result, command: str) -> str:
-    parts = [f"{result.ending}; the command was\n", command]
+    parts = [f"{result.failures}; the command was\n", command]
     for name, text in (("stderr", result.errors), ("stdout", result.output)):
         if text:
             cut = "\n[…]" if len(text) > SHOWN_CHARACTERS else ""

@@ -10,9 +10,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.harness.directives import read_case, substitute
+from tests.harness.directives import parse_directives, substitute
 from tests.harness.features import has_feature
-from tests.harness.in_process import InProcess, is_possible
+from tests.harness.in_process import InProcess, can_run
 from tests.harness.shell import Stage, parse, run_pipeline
 
 COLLECTIVES = "-sdy-propagation-pipeline=enable-insert-explicit-collectives=true"
@@ -27,11 +27,11 @@ class FailedError(Exception):
 def lit_cases() -> Iterator[tuple[Path, list[list[list[Stage]]]]]:
     """Every lit case whose programs can all run in this process, and its commands."""
     for path in filter(_is_case, sorted(Path("tests/lit").rglob("*.mlir"))):
-        case = read_case(path.read_text(encoding="utf-8", errors="replace"))
+        case = parse_directives(path.read_text(encoding="utf-8", errors="replace"))
         if case.reason_to_skip(has_feature) is None:
             temporary = Path("build/pythons") / path
             commands = [parse(substitute(command, path, temporary)) for command in case.commands]
-            if all(is_possible(stage) for pipelines in commands for stages in pipelines for stage in stages):
+            if all(can_run(stage) for pipelines in commands for stages in pipelines for stage in stages):
                 yield path, commands
 
 
@@ -65,7 +65,7 @@ def checksum(commands: list[list[list[Stage]]]) -> str:
         for stages in pipelines:
             result = run_pipeline(stages, run)
             if not result.passed:
-                raise FailedError(f"{result.ending}\n{result.errors}{result.output}"[:2000])
+                raise FailedError(f"{result.failures}\n{result.errors}{result.output}"[:2000])
     return digest.hexdigest()
 
 

@@ -20,7 +20,7 @@ os.chdir("/checkout")
 from sdyopt.cli import main as sdy_opt
 if sdy_opt(["--version"]):
     raise SystemExit("sdy-opt does not start")
-from tests.unit.surroundings.test_annotations import test_fields_of_an_interned_class, test_options_of_a_pass
+from tests.unit.environments.test_annotations import test_fields_of_an_interned_class, test_options_of_a_pass
 test_fields_of_an_interned_class()
 test_options_of_a_pass()
 from tests.pythons.outputs import main

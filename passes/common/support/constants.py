@@ -25,7 +25,7 @@ SOURCES = (ConstantOp, IotaOp)
 _NEEDS_STATIC_OPERANDS = (BroadcastInDimOp, ReshapeOp)
 
 
-def protect_constants(root: Op, rewriter: Rewriter) -> None:
+def convert_to_sdy_constants(root: Op, rewriter: Rewriter) -> None:
     """Converts stablehlo constants to sdy constants, which folding does not merge.
 
     As a dialect conversion, it also folds other operations where possible.
@@ -33,10 +33,10 @@ def protect_constants(root: Op, rewriter: Rewriter) -> None:
     convert(root, None, rewriter, legal=(ConstantOp,))
     for op in root.walk():
         if isinstance(op, StablehloConstantOp):
-            rewriter.change_op_class(op, op.signature.cached(_protected))
+            rewriter.change_op_class(op, op.signature.cached(_sdy_constant))
 
 
-def _protected(signature: OpSignature) -> OpSignature:
+def _sdy_constant(signature: OpSignature) -> OpSignature:
     return OpSignature(ConstantOp, ConstantOp.name, signature.attributes, (), signature.result_types)
 
 

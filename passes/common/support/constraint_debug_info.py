@@ -26,7 +26,7 @@ from .sharding_origins import ShardingOrigins
 
 
 class ConstraintDebugInfo:
-    """The sharding origins and propagation edges of constraints, as far as they are enabled.
+    """The sharding origins and propagation edges of constraints, each only if it is enabled.
 
     Must be created before the first sharding changes.
     """
@@ -59,7 +59,7 @@ class ConstraintDebugInfo:
 def _axes_from_result(op: ShardingConstraintOp) -> list[AxisRef]:
     """The axes of the input that, by the sharding rule, propagated from the result.
 
-    All axes, unless the constraint has a user-defined rule that maps dimensions otherwise.
+    All axes, unless the constraint has a user-defined rule that maps dimensions differently.
     """
     dims, rule = op.sharding.dims, op.attributes.get(SHARDING_RULE)
     if not isinstance(rule, OpShardingRule):

@@ -70,7 +70,7 @@ class CopyBudget:
             operations += 1
             if isinstance(op, CallOp):
                 callee = called_function(op)
-                # In this order, a callee without a size is also a caller.
+                # Callees are measured first, so a callee without a size is part of a recursion.
                 default = _DECLARATION if callee.is_declaration else _RECURSIVE
                 size = self._sizes.get(callee, default)
                 operations += size.operations

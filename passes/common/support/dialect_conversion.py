@@ -2,7 +2,7 @@
 
 The result is that of replacing the operations one after the other, except for the order of use lists, on
 which later passes depend: uses by new and by visited operations come first, in program order, and results are
-replaced only after all patterns have run. Operations that fold are folded on the way.
+replaced only after all patterns have run. Operations that fold are folded too.
 """
 
 from __future__ import annotations

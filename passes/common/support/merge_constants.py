@@ -14,7 +14,7 @@ from sdyopt.ir.traits import CONSTANT_LIKE
 from sdyopt.ir.types import RankedShape, Type
 from sdyopt.ir.value import Value
 
-# Of a broadcast, and of a constant.
+# What is compared: of a broadcast, and of a constant.
 _Key = tuple[OpSignature, Value, DictAttr] | tuple[DictAttr, DictAttr]
 
 

@@ -7,18 +7,18 @@ from sdyopt.ir.value import Value
 
 
 def value_before_barriers(value: Value, cache: dict[Value, Value] | None = None) -> Value:
-    """The input of the first of a chain of barriers that ends in this value; the value itself without one.
+    """The input of the chain of barriers that ends in this value; the value itself if there is none.
 
     With a `cache`, repeated queries on a long chain take linear time; barriers must not change meanwhile.
     Barriers in a graph region may be cyclic; then the result is any of their values.
     """
     cache = {} if cache is None else cache
-    passed: dict[Value, None] = {}
-    while value not in passed and isinstance(barrier := value.defining_op, PropagationBarrierOp):
+    visited: dict[Value, None] = {}
+    while value not in visited and isinstance(barrier := value.defining_op, PropagationBarrierOp):
         if value in cache:
             value = cache[value]
             break
-        passed[value] = None
+        visited[value] = None
         value = barrier.input
-    cache.update(dict.fromkeys(passed, value))
+    cache.update(dict.fromkeys(visited, value))
     return value

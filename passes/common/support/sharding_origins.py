@@ -1,4 +1,4 @@
-"""Sharding origins: where every axis of a sharding comes from.
+"""Sharding origins: the annotation that each axis of a sharding originates in.
 
 The origin of an axis is the name of the sharding constraint, input, output or manual computation that first
 mentions it. Values store the origins of their axes in `sdy.sharding_origins`; `self` stands for the value
@@ -53,7 +53,7 @@ class ShardingOrigins:
             self._origins.setdefault(_shardable(target), {}).setdefault(axis, origin)
 
     def inherit(self, source: Value, target: Value, axis: AxisRef) -> None:
-        """As `copy`, for an axis that may be a sub-axis, or contain one, of an axis of the source."""
+        """Like `copy`, but the axis may also contain an axis of the source, or be contained in one."""
         origins = self._origins.get(_shardable(source), {})
         related = (
             origin for other, origin in origins.items() if other.contains(axis) or axis.contains(other)

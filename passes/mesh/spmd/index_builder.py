@@ -21,7 +21,7 @@ from sdyopt.ir.value import LazyLocation, Value
 
 
 class IndexBuilder:
-    """Creates operations of one result, `index` unless another type is given, at one insertion point."""
+    """Creates operations with one result, of type `index` by default, at one insertion point."""
 
     def __init__(
         self, rewriter: Rewriter, location: LazyLocation, **insertion_point: Unpack[InsertionPoint]

@@ -1,4 +1,4 @@
-"""The mesh axes of iterators: from given shardings to iterators, and from those to every sharding."""
+"""The mesh axes of iterators: derived from some shardings, they determine all shardings of an operation."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class IteratorAxes:
 def find_iterator_axes(
     op: Op, space: IterationSpace | None, results: Shardings, operands: Shardings
 ) -> IteratorAxes | None:
-    """The iterator axes under the given shardings; None if they conflict or none is given.
+    """The iterator axes that annotated shardings assign; None if they conflict or there are none.
 
     Shardings that the operation cannot have are reported as errors that do not fail the pass.
     """

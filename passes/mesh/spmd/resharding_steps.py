@@ -23,7 +23,9 @@ from sdyopt.ir.numeric_attributes import integer
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import DYNAMIC, INDEX, RankedTensor
-from sdyopt.ir.value import BlockArgument, OpResult, Value
+from sdyopt.ir.value import Value
+
+from ...common.support.insertion_points import directly_after_definition
 
 
 class ReshardingBuilder:
@@ -50,8 +52,8 @@ class ReshardingBuilder:
         """Reduces along the partial axes that the target does not have."""
         sharding = self.sharding
         kept = [axis for axis in sharding.partial_axes if axis in target.partial_axes]
-        is_other_kind = kept and sharding.partial_kind is not target.partial_kind
-        if set(kept) != set(target.partial_axes) or is_other_kind:
+        has_other_kind = kept and sharding.partial_kind is not target.partial_kind
+        if set(kept) != set(target.partial_axes) or has_other_kind:
             raise self.op.error("cannot reshard to a partial sharding")
         axes = tuple(sorted(set(sharding.partial_axes) - set(kept)))
         self.sharding = MeshSharding(
@@ -60,8 +62,10 @@ class ReshardingBuilder:
         if not axes:
             return
         reduction = op_class_in(self.op.dialect, AllReduceOp).reduction_class(sharding.partial_kind)
-        self.create(AllReduceOp, self.shard_type, axes, after_definition(self.shard), reduction=reduction)
-        self.insertion_point = after_definition(self.shard)
+        self.create(
+            AllReduceOp, self.shard_type, axes, directly_after_definition(self.shard), reduction=reduction
+        )
+        self.insertion_point = directly_after_definition(self.shard)
 
     @property
     def shard_type(self) -> RankedTensor:
@@ -99,19 +103,11 @@ class ReshardingBuilder:
             [self.shard],
             [self.local_type()],
             location=self.op.location,
-            **after_definition(self.shard),
+            **directly_after_definition(self.shard),
         )
         self.shard = cast.results[0]
         if "after" in self.insertion_point or "at_start_of" in self.insertion_point:
-            self.insertion_point = after_definition(self.shard)
-
-
-def after_definition(value: Value) -> InsertionPoint:
-    """The insertion point directly after the definition of a value."""
-    if isinstance(value, BlockArgument):
-        return {"at_start_of": value.owner}
-    assert isinstance(value, OpResult)
-    return {"after": value.op}
+            self.insertion_point = directly_after_definition(self.shard)
 
 
 # --- Steps ------------------------------------------------------------------------------------
@@ -166,7 +162,7 @@ class MoveLastAxis(ReshardingStep):
             AllToAllOp,
             _with_shape(builder.shard_type, shape),
             (axis,),
-            after_definition(builder.shard),
+            directly_after_definition(builder.shard),
             split_axis=integer(self.target, INDEX),
             concat_axis=integer(self.source, INDEX),
         )
@@ -206,7 +202,7 @@ class SplitLastAxis(ReshardingStep):
             slice_axis=integer(self.dimension, INDEX),
         )
         if "after" in builder.insertion_point:
-            builder.insertion_point = after_definition(builder.shard)
+            builder.insertion_point = directly_after_definition(builder.shard)
 
 
 @dataclass(frozen=True)
@@ -235,7 +231,7 @@ class UnsplitLastAxis(ReshardingStep):
             AllGatherOp,
             _with_shape(builder.shard_type, shape),
             (axis,),
-            after_definition(builder.shard),
+            directly_after_definition(builder.shard),
             gather_axis=integer(self.dimension, INDEX),
         )
         builder.cast_to_local_type()

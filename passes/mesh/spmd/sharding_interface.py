@@ -1,6 +1,6 @@
 """The sharding interface: the iteration space of an operation.
 
-`iteration_space_of(op)` gives the iterators of an operation and its indexing maps. They come from the
+`iteration_space_of(op)` returns the iterators of an operation and its indexing maps. They come from the
 sharding model of its dialect: a module of `sharding_models` that is named after the namespace and is
 imported with the first operation of that dialect. An operation without a model cannot be sharded.
 """

@@ -4,26 +4,26 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.directives import LitTest, MalformedCaseError, read_case, substitute
+from tests.harness.directives import LitTest, MalformedCaseError, parse_directives, substitute
 
 
 def test_run_lines_are_read_in_order() -> None:
-    assert read_case("// RUN: first\nmodule {}\n// RUN: second  \n").commands == ("first", "second")
+    assert parse_directives("// RUN: first\nmodule {}\n// RUN: second  \n").commands == ("first", "second")
 
 
 def test_backslash_joins_lines() -> None:
     text = "// RUN: sdy-opt %s \\\n// RUN:   -cse | \\\n// RUN: filecheck %s\n"
-    assert read_case(text).commands == ("sdy-opt %s -cse | filecheck %s",)
+    assert parse_directives(text).commands == ("sdy-opt %s -cse | filecheck %s",)
 
 
 def test_other_words_are_not_directives() -> None:
-    assert read_case("// RUN: one\n// NO-RUN: two\n// RERUN: three\n").commands == ("one",)
+    assert parse_directives("// RUN: one\n// NO-RUN: two\n// RERUN: three\n").commands == ("one",)
 
 
 @pytest.mark.parametrize("text", ["module {}", "// RUN: first \\\nmodule {}"])
 def test_case_without_complete_command_is_malformed(text: str) -> None:
     with pytest.raises(MalformedCaseError):
-        read_case(text)
+        parse_directives(text)
 
 
 @pytest.mark.parametrize(

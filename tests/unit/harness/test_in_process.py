@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.in_process import InProcess, is_possible
+from tests.harness.in_process import InProcess, can_run
 from tests.harness.shell import Result, parse, run_pipeline
 from tests.harness.tools import Tools
 
@@ -52,4 +52,4 @@ def test_arguments_and_environment_stay_as_they_are() -> None:
 )
 def test_what_can_run(command: str, expected: bool) -> None:
     [[stage]] = parse(command)
-    assert is_possible(stage) is expected
+    assert can_run(stage) is expected

@@ -85,7 +85,7 @@ def test_a_stage_reads_the_output_of_the_previous_one() -> None:
     result = run_pipeline(stages, play)
     assert result.output == "<fail <pass >>"
     assert result.errors == "PASSFAIL"
-    assert result.ending == "`fail` ended with exit status 1"
+    assert result.failures == "`fail` ended with exit status 1"
 
 
 def test_standard_error_can_be_piped() -> None:

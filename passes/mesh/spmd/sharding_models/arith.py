@@ -1,4 +1,4 @@
-"""Sharding models of arith, which only LLVM 21 has."""
+"""Sharding models of arith; LLVM 19 has none."""
 
 from __future__ import annotations
 

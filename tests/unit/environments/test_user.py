@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.process import FIRST, ROOT, Printed, first_example
+from tests.harness.process import FIRST_EXAMPLE, ROOT, ProcessResult, first_example
 
 # No system gives this number to a user.
 USER = "54321"
@@ -24,11 +24,11 @@ pytestmark = [
 ]
 
 
-def run(*arguments: str, folder: Path, **environment: str) -> Printed:
+def run(*arguments: str, folder: Path, **environment: str) -> ProcessResult:
     command = [*BECOME, sys.executable, "-m", "sdyopt", *arguments]
     environment["PYTHONPATH"] = str(ROOT)
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False)
-    return Printed(done.returncode, done.stdout, done.stderr)
+    return ProcessResult(done.returncode, done.stdout, done.stderr)
 
 
 @pytest.fixture
@@ -40,26 +40,33 @@ def own_folder(tmp_path: Path) -> Path:
 
 
 def test_no_home_and_nowhere_to_write(tmp_path: Path) -> None:
-    assert run(*FIRST, folder=ROOT) == first_example()
-    printed = run(*FIRST, "-o", str(tmp_path / "out"), folder=ROOT)
+    assert run(*FIRST_EXAMPLE, folder=ROOT) == first_example()
+    printed = run(*FIRST_EXAMPLE, "-o", str(tmp_path / "out"), folder=ROOT)
     message = f"sdy-opt: cannot open output file '{tmp_path / 'out'}': Permission denied\n"
     assert printed == (1, b"", message.encode())
 
 
 def test_a_home_of_another_user(tmp_path: Path) -> None:
     (tmp_path / ".cache" / "sdyopt").mkdir(parents=True)
-    assert run(*FIRST, folder=ROOT, HOME=str(tmp_path)) == first_example()
+    assert run(*FIRST_EXAMPLE, folder=ROOT, HOME=str(tmp_path)) == first_example()
     assert list((tmp_path / ".cache" / "sdyopt").iterdir()) == []
 
 
 def test_a_home_that_cannot_be_written_to(own_folder: Path) -> None:
     own_folder.chmod(0o500)
-    assert run(*FIRST, folder=ROOT, HOME=str(own_folder)) == first_example()
+    assert run(*FIRST_EXAMPLE, folder=ROOT, HOME=str(own_folder)) == first_example()
     assert list(own_folder.iterdir()) == []
 
 
 def test_a_home_of_their_own(own_folder: Path) -> None:
-    printed = run(str(ROOT / FIRST[0]), FIRST[1], "-o", "out.mlir", folder=own_folder, HOME=str(own_folder))
+    printed = run(
+        str(ROOT / FIRST_EXAMPLE[0]),
+        FIRST_EXAMPLE[1],
+        "-o",
+        "out.mlir",
+        folder=own_folder,
+        HOME=str(own_folder),
+    )
     assert printed == (0, b"", b"")
     assert (own_folder / "out.mlir").read_bytes() == first_example().output
     [tables] = (own_folder / ".cache" / "sdyopt").iterdir()

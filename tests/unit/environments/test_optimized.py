@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tests.harness.process import FIRST, ROOT, first_example, sdy_opt
+from tests.harness.process import FIRST_EXAMPLE, ROOT, first_example, sdy_opt
 
 ALL_MANUALS = "from sdyopt.registry import all_passes; print([entry.manual for entry in all_passes()])"
 
@@ -17,7 +17,7 @@ def output_of(*arguments: str) -> str:
 
 @pytest.mark.parametrize("flag", ["-O", "-OO"])
 def test_example(flag: str) -> None:
-    assert sdy_opt(*FIRST, python=[flag]) == first_example()
+    assert sdy_opt(*FIRST_EXAMPLE, python=[flag]) == first_example()
 
 
 def test_manuals_do_not_need_docstrings() -> None:

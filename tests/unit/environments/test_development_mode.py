@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.harness.process import FIRST, changed, first_example, sdy_opt
+from tests.harness.process import FIRST_EXAMPLE, environment_with, first_example, sdy_opt
 
 # Warnings are errors, in those modules as well that libraries import.
 STRICT = ("-X", "dev", "-X", "warn_default_encoding", "-W", "error")
@@ -10,14 +10,14 @@ STRICT = ("-X", "dev", "-X", "warn_default_encoding", "-W", "error")
 
 def test_example(tmp_path: Path) -> None:
     # Without a cache of parse tables, Lark makes them.
-    environment = changed(XDG_CACHE_HOME=str(tmp_path))
-    assert sdy_opt(*FIRST, python=STRICT, environment=environment) == first_example()
+    environment = environment_with(XDG_CACHE_HOME=str(tmp_path))
+    assert sdy_opt(*FIRST_EXAMPLE, python=STRICT, environment=environment) == first_example()
     assert list(tmp_path.rglob("*.json"))
 
 
 def test_help_and_reports() -> None:
     assert sdy_opt("--help", python=STRICT) == sdy_opt("--help")
     reports = ("--mlir-timing", "--mlir-pass-statistics", "--color=always")
-    printed = sdy_opt(*FIRST, *reports, python=STRICT)
+    printed = sdy_opt(*FIRST_EXAMPLE, *reports, python=STRICT)
     assert printed._replace(errors=b"") == first_example()
     assert b"Warning" not in printed.errors

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tests.harness.process import FIRST, ROOT, first_example
+from tests.harness.process import FIRST_EXAMPLE, ROOT, first_example
 
 GUARDED = """
 import sys
@@ -29,7 +29,7 @@ def guarded(*arguments: str) -> tuple[int, bytes, bytes]:
 
 
 def test_example() -> None:
-    assert guarded(*FIRST) == first_example()
+    assert guarded(*FIRST_EXAMPLE) == first_example()
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--help-pass", "cse"], ["--version"]])

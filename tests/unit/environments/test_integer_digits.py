@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.harness.process import changed, sdy_opt
+from tests.harness.process import environment_with, sdy_opt
 
 PROGRAM = """\
 func.func @f() -> i20000 {
@@ -16,7 +16,7 @@ func.func @f() -> i20000 {
 def test_a_product_with_more_digits_than_python_prints(tmp_path: Path) -> None:
     (tmp_path / "program.mlir").write_text(PROGRAM, encoding="utf-8")
     for digits in ("4300", "640", "0"):
-        environment = changed(PYTHONINTMAXSTRDIGITS=digits)
+        environment = environment_with(PYTHONINTMAXSTRDIGITS=digits)
         printed = sdy_opt("program.mlir", "-canonicalize", folder=tmp_path, environment=environment)
         assert (printed.status, printed.errors) == (0, b"")
         assert f"arith.constant 1{'0' * 5000} : i20000\n" in printed.output.decode()

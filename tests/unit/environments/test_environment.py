@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.process import FIRST, ROOT, changed, first_example, sdy_opt
+from tests.harness.process import FIRST_EXAMPLE, ROOT, environment_with, first_example, sdy_opt
 
-ARGUMENTS = (str(ROOT / FIRST[0]), FIRST[1])
+ARGUMENTS = (str(ROOT / FIRST_EXAMPLE[0]), FIRST_EXAMPLE[1])
 
 
 def test_empty_environment() -> None:
-    assert sdy_opt(*FIRST, environment={}) == first_example()
+    assert sdy_opt(*FIRST_EXAMPLE, environment={}) == first_example()
 
 
 @pytest.mark.parametrize("home", ["/nonexistent/home", "/dev/null", "", "relative", "~nobody-has-this-name"])
@@ -23,6 +23,6 @@ def test_no_home(home: str, tmp_path: Path) -> None:
 
 
 def test_cache_with_a_relative_path_is_ignored(tmp_path: Path) -> None:
-    environment = changed(XDG_CACHE_HOME="relative", PYTHONPATH=str(ROOT))
+    environment = environment_with(XDG_CACHE_HOME="relative", PYTHONPATH=str(ROOT))
     assert sdy_opt(*ARGUMENTS, environment=environment, folder=tmp_path) == first_example()
     assert list(tmp_path.iterdir()) == []

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.process import ROOT, Printed, changed, sdy_opt
+from tests.harness.process import ROOT, ProcessResult, environment_with, sdy_opt
 
 # Python 3.11 and 3.12 do not start themselves then.
 pytestmark = pytest.mark.skipif(
@@ -27,7 +27,7 @@ PRINTED = PROGRAM.replace("größe", r"gr\C3\B6\C3\9Fe") + "\n"
 WRONG = PROGRAM.replace("return %arg0", 'return %0 : i32 loc("é") //')
 
 
-def run(folder: Path, environment: dict[str, str]) -> tuple[list[Printed], dict[str, bytes]]:
+def run(folder: Path, environment: dict[str, str]) -> tuple[list[ProcessResult], dict[str, bytes]]:
     """What several runs print, and the files that they write."""
     folder.mkdir()
     (folder / "größe.mlir").write_text(PROGRAM, encoding="utf-8")
@@ -54,7 +54,10 @@ def run(folder: Path, environment: dict[str, str]) -> tuple[list[Printed], dict[
 
 
 def test_posix_locale(tmp_path: Path) -> None:
-    usual, posix = run(tmp_path / "usual", changed()), run(tmp_path / "posix", changed(**POSIX))
+    usual, posix = (
+        run(tmp_path / "usual", environment_with()),
+        run(tmp_path / "posix", environment_with(**POSIX)),
+    )
     printed, files = usual
     assert [each.status for each in printed] == [0, 1, 0, 0, 0, 0, 1, 1, 2]
     assert printed[0].output.decode() == PRINTED
@@ -70,6 +73,6 @@ def test_posix_locale(tmp_path: Path) -> None:
 
 
 def test_help(tmp_path: Path) -> None:
-    environment = changed(**POSIX, XDG_CACHE_HOME=str(tmp_path))
+    environment = environment_with(**POSIX, XDG_CACHE_HOME=str(tmp_path))
     for arguments in (("--help",), ("--help-pass", "sdy-aggressive-propagate")):
         assert sdy_opt(*arguments, environment=environment) == sdy_opt(*arguments)

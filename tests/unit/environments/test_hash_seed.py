@@ -1,6 +1,6 @@
 """Propagation, explicit reshards and collectives of a training step do not depend on Python's hash seed."""
 
-from tests.harness.process import Printed, changed, sdy_opt
+from tests.harness.process import ProcessResult, environment_with, sdy_opt
 
 EXAMPLE = (
     "examples/transformer_train.mlir",
@@ -8,8 +8,8 @@ EXAMPLE = (
 )
 
 
-def run(seed: str) -> Printed:
-    return sdy_opt(*EXAMPLE, environment=changed(PYTHONHASHSEED=seed))
+def run(seed: str) -> ProcessResult:
+    return sdy_opt(*EXAMPLE, environment=environment_with(PYTHONHASHSEED=seed))
 
 
 def test_training_step() -> None:

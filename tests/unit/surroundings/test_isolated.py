@@ -1,7 +1,0 @@
-"""`python -I` ignores the environment, the user's packages and the current folder."""
-
-from tests.harness.process import FIRST, first_example, sdy_opt
-
-
-def test_example() -> None:
-    assert sdy_opt(*FIRST, python=["-I"]) == first_example()
