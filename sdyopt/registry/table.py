@@ -74,7 +74,7 @@ entries: dict[str, PassEntry | PipelineEntry] = {}
 
 
 def register(flag: str, is_listed: bool = True) -> Callable[[P], P]:
-    """Class decorator: registers a pass by its flag, and makes it a dataclass of its options."""
+    """Class decorator: registers a pass by its flag, and makes it a dataclass with its options as fields."""
 
     def add(cls: P) -> P:
         cls.flag = flag
