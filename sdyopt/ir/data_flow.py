@@ -2,7 +2,7 @@
 
 An edge connects sources (operands of the operation, or of the terminators of its regions) with targets
 (results, or block arguments of its regions). One target is its owner. All sources and targets of an
-edge have the same sharding: along edges, propagation enters and leaves loops.
+edge have the same sharding, so edges propagate shardings into and out of loops.
 
     class WhileOp(Op):
         data_flow = LOOP

@@ -1,4 +1,4 @@
-"""Verification of uses: definitions must dominate uses, and be inside the same isolated operations."""
+"""Verification of uses: definitions must dominate uses, and isolated operations use no outer values."""
 
 from __future__ import annotations
 

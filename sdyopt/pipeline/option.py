@@ -60,7 +60,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A type of options. `read` raises ValueError with LLVM's message for an invalid value."""
+    """A type of option values. `read` raises ValueError with LLVM's message for an invalid value."""
 
     placeholder: str
     read: Callable[[str], Scalar]

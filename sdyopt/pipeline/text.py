@@ -25,7 +25,7 @@ class Entry(Protocol):
         """The passes, with options parsed from the text; raises UsageError."""
 
     @property
-    def is_single(self) -> bool:
+    def is_pass(self) -> bool:
         """Whether it is a pass, which must match the anchor; a pipeline is nested as needed."""
 
 
@@ -71,7 +71,7 @@ def add_entry(pipeline: Pipeline, entry: Entry, name: str, options: str) -> None
     """Appends the passes of an entry to a pipeline; raises UsageError if they cannot run there."""
     try:
         built = entry.build(options)
-        if entry.is_single:
+        if entry.is_pass:
             pipeline.add(built[0])
         else:
             pipeline.add_nested(built)

@@ -26,7 +26,7 @@ class PassEntry:
     pass_class: type[Pass]
     # Whether help lists it. Passes that only pipelines use are registered to parse pipeline text.
     is_listed: bool = True
-    is_single: bool = field(default=True, init=False)
+    is_pass: bool = field(default=True, init=False)
 
     @property
     def module(self) -> str:
@@ -51,7 +51,7 @@ class PipelineEntry:
     flag: str
     builder: Builder
     is_listed: bool = field(default=True, init=False)
-    is_single: bool = field(default=False, init=False)
+    is_pass: bool = field(default=False, init=False)
 
     @property
     def module(self) -> str:
