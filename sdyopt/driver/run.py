@@ -24,7 +24,7 @@ from sdyopt.pipeline.timing import TimingRecorder
 from sdyopt.registry import all_dialects, find_dialect
 
 # Sufficient for programs nested as deeply as the parser accepts.
-if TYPE_CHECKING:  # imported when a report is asked for: it needs rich
+if TYPE_CHECKING:  # imported only for reports, because importing rich is slow
     from sdyopt.driver.reporting import Reporting
 
 RECURSION_LIMIT = 10_000
@@ -107,7 +107,7 @@ class _JobRun:
         return Outcome(succeeded, text, "\n".join(self._reporting.texts))
 
     def _start_reporting(self, chunk_count: int) -> Reporting | None:
-        """Reads the budget and the baseline. Raises DiagnosticError for a faulty one."""
+        """Reads the budget and the baseline. Raises DiagnosticError for an invalid one."""
         options = self._job.report_options
         if not options.is_needed:
             return None
