@@ -1,7 +1,7 @@
-"""sdyopt: a Python implementation of Shardy's `sdy_opt`: an IR, dialects, and the `sdy-opt` driver.
+"""A Python implementation of Shardy's `sdy_opt`: an IR, dialects, and the `sdy-opt` driver.
 
-This module imports nothing, so that `sdy-opt --version` starts fast. The layers, each of which imports only
-lower ones:
+This module imports nothing, so that `sdy-opt --version` starts fast. Each layer imports only
+those to its left:
 
     interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ pipeline ‹ registry ‹ passes
                                                                           registry ‹ report ‹ driver ‹ cli

@@ -2,7 +2,7 @@
 
 Attributes, types, locations and operation signatures are interned. Building a value that already exists
 returns the existing object, so `is` compares values, their hash is their identity, and any function of them
-can be cached in a dict. Values are weakly referenced here: a value nothing refers to is freed.
+can be cached in a dict. The table of values has only weak references: an unused value is freed.
 
     class AxisRef(Interned):
         name: str
@@ -68,14 +68,14 @@ class InternedMeta(type):
         interned_class._has_post_init = hasattr(interned_class, "__post_init__")
         return interned_class
 
-    def __call__(cls, *args: Any, **named: Any) -> Any:
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         key = (cls, *args)
-        if not named:
+        if not kwargs:
             reference = _values.get(key)
             if reference is not None and (instance := reference()) is not None:
                 return instance
-        if named or len(args) != len(cls._names):
-            args = cls._complete(args, named)
+        if kwargs or len(args) != len(cls._names):
+            args = cls._complete(args, kwargs)
             key = (cls, *args)
             reference = _values.get(key)
             if reference is not None and (instance := reference()) is not None:
@@ -85,19 +85,19 @@ class InternedMeta(type):
             _set(instance, name, value)
         if cls._has_post_init:
             instance.__post_init__()
-        _values[key] = weakref.ref(instance, lambda dead: _forget(key, dead))
+        _values[key] = weakref.ref(instance, lambda dead: _evict(key, dead))
         return instance
 
-    def _complete(cls, args: tuple[object, ...], named: dict[str, object]) -> tuple[object, ...]:
+    def _complete(cls, args: tuple[object, ...], kwargs: dict[str, object]) -> tuple[object, ...]:
         """The value of every field, defaults included, in declaration order."""
         values = list(args)
         for name, default in zip(cls._names[len(args) :], cls._defaults[len(args) :], strict=True):
-            value = named.pop(name, default)
+            value = kwargs.pop(name, default)
             if value is _MISSING:
                 raise TypeError(f"{cls.__name__} is missing its field {name!r}")
             values.append(value)
-        if named or len(values) != len(cls._names):
-            raise TypeError(f"{cls.__name__} does not take {sorted(named) or args}")
+        if kwargs or len(values) != len(cls._names):
+            raise TypeError(f"{cls.__name__} does not take {sorted(kwargs) or args}")
         return tuple(values)
 
 
@@ -141,6 +141,6 @@ def _annotations(namespace: dict[str, Any]) -> dict[str, str]:
     return {name: str(type_).removeprefix("typing.") for name, type_ in annotations.items()}
 
 
-def _forget(key: tuple[object, ...], dead: weakref.ref[Interned]) -> None:
+def _evict(key: tuple[object, ...], dead: weakref.ref[Interned]) -> None:
     if _values.get(key) is dead:
         del _values[key]

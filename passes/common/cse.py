@@ -33,7 +33,7 @@ class CSE(Pass):
         rewriter = Rewriter()
         merging = CommonSubexpressions(rewriter)
         for region in op.regions:
-            merging.region(region)
+            merging.visit_region(region)
         merging.finish()
         self.count(self.merged, merging.merged)
         self.count(self.removed, merging.removed)

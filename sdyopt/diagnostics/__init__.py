@@ -1,4 +1,4 @@
-"""Source locations, diagnostics, their text form, and `--verify-diagnostics`."""
+"""Source locations, diagnostics, their rendering as text, and `--verify-diagnostics`."""
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling, watching
 from sdyopt.diagnostics.location import (

@@ -102,7 +102,7 @@ def handling(handler: Handler) -> Iterator[None]:
 
 @contextmanager
 def watching(watch: Handler) -> Iterator[None]:
-    """Calls `watch` with the diagnostics emitted in the `with` block before the enclosing handler."""
+    """Passes the diagnostics emitted in the `with` block to `watch`, then to the enclosing handler."""
     outer = _innermost_handler()
 
     def watch_and_forward(diagnostic: Diagnostic) -> None:

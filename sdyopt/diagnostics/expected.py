@@ -4,10 +4,10 @@
     // expected-note-re @below {{tensor {{.*}} defined here}}
     // expected-warning @unknown {{no mesh}}
 
-The expected line is that of the comment, `@+N` or `@-N` relative to it, the nearest line without such a
-comment `@above` or `@below`, or `@unknown` for no location. The text must occur in the message; in an `-re`
-comment, a nested `{{…}}` is a regular expression. A diagnostic may occur any number of times, unless the
-comment gives a number: `expected-remark @above 2 {{…}}`.
+A diagnostic is expected on the line of the comment. `@+N` and `@-N` are relative to that line, `@above` and
+`@below` are the nearest lines without such a comment, and `@unknown` expects a diagnostic without a location.
+The text must occur in the message; in an `-re` comment, a nested `{{…}}` is a regular expression. The
+diagnostic must occur at least once or, in `expected-remark @above 2 {{…}}`, exactly that many times.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NO_LINE = 0
 
 @dataclass(slots=True, eq=False)
 class Expectation:
-    """An expected diagnostic. `line` is NO_LINE without a location, `times` None for any number of times.
+    """An expected diagnostic. `line` is NO_LINE without a location, `times` None for once or more.
 
     `comment` is the location of the expecting comment, `count` the number of matching diagnostics so far.
     """
@@ -45,12 +45,12 @@ class Expectation:
 
     @property
     def is_open(self) -> bool:
-        """Whether another such diagnostic is expected."""
+        """Whether it can match another diagnostic."""
         return self.times is None or self.count < self.times
 
     @property
     def is_satisfied(self) -> bool:
-        """Whether all expected diagnostics have occurred."""
+        """Whether enough diagnostics have matched."""
         return self.count >= (1 if self.times is None else self.times)
 
 

@@ -29,8 +29,6 @@ class Location(Interned):
 class UnknownLoc(Location):
     """`loc(unknown)`."""
 
-    __str__ = Location.__str__
-
 
 class FileLoc(Location):
     """`"file":1:2`: a position in a file. Lines and columns start at 1, columns count bytes; 0 is unknown."""
@@ -38,8 +36,6 @@ class FileLoc(Location):
     file: str
     line: int
     column: int
-
-    __str__ = Location.__str__
 
 
 class FileRange(Location):
@@ -51,16 +47,12 @@ class FileRange(Location):
     end_line: int
     end_column: int
 
-    __str__ = Location.__str__
-
 
 class NameLoc(Location):
     """`"name"(child)`: a named location."""
 
     name: str
     child: Location = UnknownLoc()
-
-    __str__ = Location.__str__
 
     @property
     def children(self) -> tuple[Location, ...]:
@@ -73,8 +65,6 @@ class CallSite(Location):
     callee: Location
     caller: Location
 
-    __str__ = Location.__str__
-
     @property
     def children(self) -> tuple[Location, ...]:
         return (self.callee, self.caller)
@@ -85,8 +75,6 @@ class FusedLoc(Location):
 
     locations: tuple[Location, ...]
     metadata: Interned | None = None
-
-    __str__ = Location.__str__
 
     @property
     def children(self) -> tuple[Location, ...]:
@@ -99,15 +87,13 @@ class OpaqueLoc(Location):
     identifier: str
     fallback: Location
 
-    __str__ = Location.__str__
-
     @property
     def children(self) -> tuple[Location, ...]:
         return (self.fallback,)
 
 
 def fused(locations: Iterable[Location], metadata: Interned | None = None) -> Location:
-    """The fusion of several locations, simplified as in MLIR.
+    """A location that fuses several others, simplified as in MLIR.
 
     Drops duplicates and unknown locations, and flattens nested ones with the same metadata. Without metadata,
     a single location is returned as it is.
@@ -128,7 +114,7 @@ CALL_STACK_LIMIT = 10
 
 
 def resolve_file_location(location: Location) -> FileLoc | FileRange | None:
-    """The first file location in a location, which diagnostics show; None if there is none."""
+    """The first file location in a location, the one that diagnostics show; None if there is none."""
     for part in location.walk():
         if isinstance(part, (FileLoc, FileRange)):
             return part
@@ -172,8 +158,8 @@ def describe(location: Location) -> str:
         case CallSite(callee, caller):
             return f"callsite({describe(callee)} at {describe(caller)})"
         case FusedLoc(locations, metadata):
-            how = "" if metadata is None else f"<{metadata}>"
-            return f"fused{how}[{', '.join(map(describe, locations))}]"
+            suffix = "" if metadata is None else f"<{metadata}>"
+            return f"fused{suffix}[{', '.join(map(describe, locations))}]"
         case OpaqueLoc(_, fallback):
             return describe(fallback)
     raise AssertionError(f"unhandled location {type(location).__name__}")

@@ -1,8 +1,7 @@
 """Arguments and file names: UTF-8 inside the program, the encoding of the locale outside.
 
-Python decodes arguments, and encodes the names of files, by the locale. Programs and diagnostics are UTF-8
-under every locale, so that a name is compared and printed the same everywhere. Only where the locale has
-another encoding do the two differ, and these functions convert.
+Python decodes arguments and encodes file names by the locale. Programs and diagnostics are always UTF-8, so
+that names compare and print alike under every locale. These functions convert where the locale is not UTF-8.
 """
 
 from __future__ import annotations
@@ -15,10 +14,10 @@ _IS_UTF8 = sys.getfilesystemencoding() == "utf-8"
 
 
 def from_native(text: str) -> str:
-    """An argument, or the name of a file, as Python decoded it, in the form that diagnostics use."""
+    """An argument or file name that Python decoded by the locale, decoded as UTF-8 instead."""
     return text if _IS_UTF8 else os.fsencode(text).decode("utf-8", "surrogateescape")
 
 
 def native_path(text: str) -> Path:
-    """The path of the file that a text names."""
+    """The path of a file whose name is UTF-8 text."""
     return Path(text if _IS_UTF8 else os.fsdecode(text.encode("utf-8", "surrogateescape")))

@@ -11,8 +11,8 @@ from sdyopt.diagnostics.location import FileLoc
 class Source:
     """A named text, or a chunk of one.
 
-    Offsets count characters of `text`. Lines and columns start at 1 and are those of the whole file, also for
-    a chunk. Columns count bytes, as in MLIR.
+    Offsets count characters of `text`. Lines and columns start at 1 and are those of the whole file, even
+    in a chunk. Columns count bytes, as in MLIR.
     """
 
     def __init__(self, name: str, text: str, whole: Source | None = None, start: int = 0) -> None:

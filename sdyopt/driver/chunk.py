@@ -59,8 +59,11 @@ class ChunkRun:
         self._verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
         self._resources = Resources()
 
-    def output(self, pipeline: Pipeline) -> str:
-        """The printed result; raises ChunkFailed or DiagnosticError if there is none."""
+    def run(self, pipeline: Pipeline) -> str:
+        """Runs a pipeline, or that of a reproducer, and returns the printed program.
+
+        Raises ChunkFailed or DiagnosticError.
+        """
         job = self._job
         with self._phase("Parser"):
             op, reproducer = self._parse()

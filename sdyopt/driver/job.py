@@ -19,11 +19,12 @@ def discard_text(*_: str) -> None:
 
 @dataclass(frozen=True)
 class ReportOptions:
-    """What is reported on a program after its pipeline, and the limits that it is checked against.
+    """The options of reports on a program after its pipeline, and of checks of their figures.
 
-    `path` is a file, by whose suffix the format is chosen; with `to_stdout` a report takes the place of the
-    program. `rows` limits each table on stdout, None shows all. `budget` and `baseline` are files, as (name,
-    text); `tolerance` is the percentage by which figures of the baseline may grow, as decimal digits.
+    The suffix of the file `path` selects the format; with `to_stdout`, the report replaces the program on
+    stdout. `rows` limits each table on stdout; None means no limit. `budget` and `baseline` are files, as
+    (name, text); `tolerance` is the percentage, in decimal digits, by
+    which figures may exceed those of the baseline.
     """
 
     to_stdout: bool = False
@@ -36,7 +37,7 @@ class ReportOptions:
 
     @property
     def is_needed(self) -> bool:
-        """Whether figures are computed at all."""
+        """Whether a report is computed."""
         return bool(self.to_stdout or self.path or self.budget or self.baseline)
 
 

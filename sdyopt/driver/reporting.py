@@ -19,8 +19,8 @@ from sdyopt.report.text_report import text_report
 class Reporting:
     """The reports of one job.
 
-    `texts` are those for stdout, `is_within_limits` is False once a limit is exceeded. Raises
-    DiagnosticError, located in the file, for a faulty budget or baseline.
+    `texts` are those for stdout; `is_within_limits` is False once a limit is exceeded. The constructor raises
+    DiagnosticError, located in the file, for an invalid budget or baseline.
     """
 
     def __init__(self, job: Job) -> None:
@@ -33,7 +33,7 @@ class Reporting:
         self.is_within_limits = True
 
     def add(self, op: Op, program: Callable[[], str]) -> None:
-        """Reports on a program, whose text `program` prints, and emits an error for each exceeded limit."""
+        """Reports on a program, whose text `program` returns, and emits an error for each exceeded limit."""
         options = self._job.report_options
         report = report_on(op)
         if options.to_stdout:

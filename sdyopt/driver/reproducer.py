@@ -28,7 +28,7 @@ Groups = dict[str, dict[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Reproducer:
-    """The pipeline and options in a reproducer; None where not given."""
+    """The pipeline and options in a reproducer; None if absent."""
 
     pipeline: str | None = None
     verify_each: bool | None = None

@@ -1,4 +1,4 @@
-"""`--verify-roundtrip`: parsing the printed program must give the same program."""
+"""`--verify-roundtrip`: parsing the printed program must yield the same program."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.operation import Op
 
 # Only the generic syntax prints all of a program: `reduce … applies` has no syntax for the locations in its
-# region, functions have none for empty attribute dictionaries. The custom syntax must only print alike again.
+# region, and functions have none for empty attribute dictionaries. The custom syntax is compared without
+# locations.
 SYNTAXES = (PrintOptions(debuginfo=True, generic=True), PrintOptions())
 
 
 def verify_roundtrip(op: Op, resources: Resources, dialects: DialectTable, options: ParseOptions) -> None:
-    """Raises DiagnosticError with the first line that differs, unless the program survives the round trip."""
+    """Raises DiagnosticError with the first line that differs after parsing the printed program again."""
     for print_options in SYNTAXES:
         before = print_op(op, print_options) + resource_section(op, resources)
         try:

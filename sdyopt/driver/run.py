@@ -24,7 +24,7 @@ from sdyopt.pipeline.timing import TimingRecorder
 from sdyopt.registry import all_dialects, find_dialect
 
 # Sufficient for programs nested as deeply as the parser accepts.
-if TYPE_CHECKING:  # imported when a report is asked for: it needs rich
+if TYPE_CHECKING:  # imported only for reports, because importing rich is slow
     from sdyopt.driver.reporting import Reporting
 
 RECURSION_LIMIT = 10_000
@@ -42,7 +42,7 @@ def _interpreter_settings() -> Iterator[None]:
     was_enabled, limit = gc.isenabled(), sys.getrecursionlimit()
     gc.disable()
     sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
-    # The parser bounds the digits that it reads; a constant that is folded may need more of them.
+    # The parser limits the number of digits that it reads; a folded constant may have more.
     digits = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(0)
     try:
@@ -107,7 +107,7 @@ class _JobRun:
         return Outcome(succeeded, text, "\n".join(self._reporting.texts))
 
     def _start_reporting(self, chunk_count: int) -> Reporting | None:
-        """Reads the budget and the baseline. Raises DiagnosticError for a faulty one."""
+        """Reads the budget and the baseline. Raises DiagnosticError for an invalid one."""
         options = self._job.report_options
         if not options.is_needed:
             return None
@@ -121,7 +121,7 @@ class _JobRun:
         """The output of a chunk; None if it failed, in which case the errors are emitted."""
         report = None if self._reporting is None else self._reporting.add
         try:
-            return ChunkRun(self._job, chunk, self._dialects, self._timing, report).output(self._pipeline)
+            return ChunkRun(self._job, chunk, self._dialects, self._timing, report).run(self._pipeline)
         except ChunkFailed:
             return None
         except DiagnosticError as error:

@@ -14,7 +14,7 @@ from sdyopt.ir.attribute import Attribute
 
 
 class AffineOperator(Enum):
-    """The binary operators of affine expressions; the value is the printed form."""
+    """The binary operators of affine expressions; the value is the printed text."""
 
     ADD = "+"
     MULTIPLY = "*"
@@ -209,7 +209,7 @@ def ceil_divide(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
 
 
 def modulo(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
-    """`lhs mod rhs`. Only the remainder by a positive constant is simplified."""
+    """`lhs mod rhs`. Only a remainder modulo a positive constant is simplified."""
     plain = AffineBinary(AffineOperator.MODULO, lhs, rhs)
     if not isinstance(rhs, AffineConstant) or rhs.value < 1:
         return plain

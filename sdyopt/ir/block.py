@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # operations contain regions, regions contain blocks, blocks 
 class Block:
     """Arguments and a doubly linked list of operations.
 
-    `is_ordered` says whether the operations' `order` numbers are up to date.
+    `is_ordered`: whether the operations' `order` numbers are up to date.
     """
 
     __slots__ = ("arguments", "first", "is_ordered", "last", "parent")

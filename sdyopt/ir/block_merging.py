@@ -1,7 +1,8 @@
 """Merges equal blocks of a region.
 
 Two blocks are equal if they contain the same operations on the same values, have the same successors, and
-their values are not used outside. Operands that differ but are defined outside become block arguments:
+their values are used only inside the block. Operands that differ but are defined outside become block
+arguments:
 
     cf.cond_br %c, ^bb1, ^bb2                      cf.cond_br %c, ^bb1(%a : f32), ^bb1(%b : f32)
   ^bb1:                                          ^bb1(%0: f32):
@@ -26,7 +27,7 @@ OperandPosition = tuple[int, int]
 
 
 def merge_blocks(rewriter: Rewriter, region: Region) -> bool:
-    """Merges equal blocks in a region and in nested ones; whether there were any."""
+    """Merges equal blocks in a region and in nested ones. Returns whether there were any."""
     changed = False
     # Merging two successors may make their predecessors equal.
     while len(region.blocks) > 1 and _merge_in(rewriter, region):
@@ -75,9 +76,9 @@ class _Cluster:
         return True
 
     def merge(self, rewriter: Rewriter) -> bool:
-        """Replaces all other blocks by the first one; whether there were any."""
+        """Replaces the other blocks by the first one. Returns whether any were replaced."""
         first, *others = self._blocks
-        if not others or (self._differing and not all(map(_has_known_operands, self._blocks))):
+        if not others or (self._differing and not all(map(_has_declared_operands, self._blocks))):
             return False
         if self._differing:
             self._make_arguments(rewriter)
@@ -118,12 +119,12 @@ def _differing_operands(first: Block, other: Block) -> set[OperandPosition] | No
             return None
         if op.signature is not counterpart.signature or op.attributes is not counterpart.attributes:
             return None
-        for index, (value, expected) in enumerate(zip(op.operands, counterpart.operands, strict=True)):
-            if value in counterparts or expected.block is other:
-                if counterparts.get(value) is not expected:
+        for index, (value, other_value) in enumerate(zip(op.operands, counterpart.operands, strict=True)):
+            if value in counterparts or other_value.block is other:
+                if counterparts.get(value) is not other_value:
                     return None
-            elif value is not expected:
-                if not (_can_forward(first, value) and _can_forward(other, expected)):
+            elif value is not other_value:
+                if not (_can_forward(first, value) and _can_forward(other, other_value)):
                     return None
                 positions.add((number, index))
         counterparts.update(zip(op.results, counterpart.results, strict=True))
@@ -141,7 +142,7 @@ def _can_forward(block: Block, value: Value) -> bool:
     return op is None or not op.is_terminator or op.parent not in block.predecessors
 
 
-def _has_known_operands(block: Block) -> bool:
+def _has_declared_operands(block: Block) -> bool:
     """Whether all branches to a block declare their successor operands."""
     return all(branch.successor_operands for branch, _ in incoming_edges(block))
 
@@ -157,8 +158,8 @@ def _deduplicated(rows: Sequence[Sequence[Value]]) -> list[int]:
     As in MLIR, the only candidate is the first column with the same value in the first row.
     """
     firsts: dict[Value, int] = {}
-    taken = []
+    columns = []
     for column, value in enumerate(rows[0]):
         first = firsts.setdefault(value, column)
-        taken.append(first if all(row[first] is row[column] for row in rows) else column)
-    return taken
+        columns.append(first if all(row[first] is row[column] for row in rows) else column)
+    return columns

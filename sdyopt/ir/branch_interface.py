@@ -26,7 +26,7 @@ def forwarded_operands(op: Op) -> Set[int]:
 
 
 def incoming_edges(block: Block) -> list[tuple[Op, int]]:
-    """The branches to a block, each with the index of the successor that the block is."""
+    """The branches to a block, each with the index of the block in its successors."""
     return [
         (predecessor.last, number)
         for predecessor in dict.fromkeys(block.predecessors)
@@ -54,7 +54,7 @@ def append_successor_operands(rewriter: Rewriter, branch: Op, number: int, value
 
 
 def keep_successor_operands(rewriter: Rewriter, branch: Op, kept: Set[BlockArgument]) -> None:
-    """Erases the successor operands of all block arguments except `kept`."""
+    """Erases the successor operands of all block arguments that are not in `kept`."""
     dropped: set[int] = set()
     for number, block in enumerate(branch.successors):
         start, _ = successor_operand_range(branch, number)

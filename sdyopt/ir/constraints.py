@@ -40,18 +40,19 @@ class AttrKind(Generic[Value]):
     """A set of attributes with its description, and the conversion of an attribute to its Python value.
 
     The parser of the generic syntax rejects an inherent attribute of another storage class before anything
-    else is verified. `is_stored` accepts the attributes of that class, where they are more than `accepts`
-    accepts: an integer attribute that must be positive is stored as any integer attribute.
+    else is verified. `accepts_storage` accepts every attribute of the storage class; None if `accepts` does.
+    For example, the storage class of a positive integer attribute is that of all integer attributes.
     """
 
     description: str
     accepts: Callable[[Attribute], bool]
     value: Callable[[Any], Value]
-    is_stored: Callable[[Attribute], bool] | None = None
+    accepts_storage: Callable[[Attribute], bool] | None = None
 
     def has_storage_class(self, attribute: Attribute) -> bool:
         """Whether an operation can store this attribute, valid or not."""
-        return self.accepts(attribute) if self.is_stored is None else self.is_stored(attribute)
+        accepts = self.accepts if self.accepts_storage is None else self.accepts_storage
+        return accepts(attribute)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,9 +17,9 @@ Key = Hashable
 
 
 def eliminate_common_subexpressions(rewriter: Rewriter, region: Region) -> bool:
-    """Merges equal operations in a region and erases dead ones; whether any were erased."""
+    """Merges equal operations in a region and erases dead ones. Returns whether any were erased."""
     cse = CommonSubexpressions(rewriter)
-    cse.region(region)
+    cse.visit_region(region)
     return cse.finish()
 
 
@@ -38,43 +38,43 @@ class CommonSubexpressions:
         self._rewriter = rewriter
         self._dominance = Dominance()
 
-    def region(self, region: Region) -> None:
+    def visit_region(self, region: Region) -> None:
         """Merges equal operations in a region."""
         if len(region.blocks) == 1:
-            self._block(region.blocks[0], {}, has_ssa_dominance(region))
+            self._visit_block(region.blocks[0], {}, has_ssa_dominance(region))
         elif region.blocks and has_ssa_dominance(region):
-            self._block(region.blocks[0], self._dominance.tree(region), True)
+            self._visit_block(region.blocks[0], self._dominance.tree(region), True)
 
     def finish(self) -> bool:
-        """Erases the dead operations; whether there were any."""
+        """Erases the dead operations. Returns whether there were any."""
         for op in self._dead:
             self._rewriter.erase(op)
         return bool(self._dead)
 
-    def _block(self, block: Block, tree: DominatorTree, is_ordered: bool) -> None:
+    def _visit_block(self, block: Block, tree: DominatorTree, is_ordered: bool) -> None:
         """Merges equal operations in a block and in those that it dominates."""
         mark = len(self._available)
         visited: set[Op] = set()
         for op in block.ops:
             if op.regions:
-                self._regions(op)
-            self._op(op, None if is_ordered else visited)
+                self._visit_regions(op)
+            self._visit_op(op, None if is_ordered else visited)
             visited.add(op)
         for dominated in tree.get(block, ()):
-            self._block(dominated, tree, True)
+            self._visit_block(dominated, tree, True)
         while len(self._available) > mark:
             self._available.popitem()
 
-    def _regions(self, op: Op) -> None:
+    def _visit_regions(self, op: Op) -> None:
         """Merges equal operations in the regions of an operation, which may be isolated from above."""
         outer = self._available
         if ISOLATED in op.traits or isinstance(op, UnregisteredOp):
             self._available = {}
         for region in op.regions:
-            self.region(region)
+            self.visit_region(region)
         self._available = outer
 
-    def _op(self, op: Op, visited: set[Op] | None) -> None:
+    def _visit_op(self, op: Op, visited: set[Op] | None) -> None:
         """Merges an operation with an equal one that is available.
 
         In a graph region, uses by `visited` operations are not replaced.
@@ -109,7 +109,7 @@ class CommonSubexpressions:
 
 
 def _key(op: Op, numbers: dict[Value, int]) -> Key:
-    """Equal for operations that compute the same. `numbers` numbers the values defined inside the key."""
+    """A key, equal for equal operations. `numbers` numbers the values defined in its regions."""
     operands: list[Key] = [numbers.get(value, value) for value in op.operands]
     if COMMUTATIVE in op.traits and numbers.keys().isdisjoint(op.operands):
         operands.sort(key=id)

@@ -1,8 +1,8 @@
 """Data-flow edges of region-branching operations, as in Shardy's ShardableDataFlowOpInterface.
 
 An edge connects sources (operands of the operation, or of the terminators of its regions) with targets
-(results, or block arguments of its regions). One target is its owner. All ends have the same sharding:
-propagation uses edges to propagate into loops and out of them.
+(results, or block arguments of its regions). One target is its owner. All sources and targets of an
+edge have the same sharding, so edges propagate shardings into and out of loops.
 
     class WhileOp(Op):
         data_flow = LOOP
@@ -25,7 +25,7 @@ class DataFlow:
         return op.results
 
     def owner_of_target(self, op: Op, target: Value) -> Value | None:
-        """The owner of the edge of a target; None if there is none, which other checks report."""
+        """The owner of the edge of a target; None if there is none, an error that the verifier reports."""
         assert isinstance(target, OpResult | BlockArgument)
         return op.results[target.index] if target.index < len(op.results) else None
 

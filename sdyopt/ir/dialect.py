@@ -49,7 +49,7 @@ class Dialect:
         # The errors for a mnemonic that is in neither.
         self.unknown_attribute = "unknown attribute `{mnemonic}` in dialect `{dialect}`"
         self.unknown_type = "unknown type `{mnemonic}` in dialect `{dialect}`"
-        # Attribute name -> help for a value that starts with `<`, as no attribute does.
+        # Attribute name -> help for a value that starts with `<`, which no attribute does.
         self.hints: dict[str, str] = {}
         # Verifiers of the discardable attributes whose name starts with `name.`.
         self.verify_op_attribute: VerifyOpAttribute | None = None

@@ -72,7 +72,7 @@ class Dominance:
 
 
 def has_ssa_dominance(region: Region) -> bool:
-    """Whether definitions must dominate uses in this region, which is not so in a graph region."""
+    """Whether definitions must dominate uses in this region; they need not in a graph region."""
     op = region.parent
     return op is None or len(region.blocks) > 1 or (bool(op.name) and GRAPH_REGION not in op.traits)
 

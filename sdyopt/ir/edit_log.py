@@ -27,12 +27,12 @@ class EditLog:
         self.signature_changed: set[Op] = set()
         # Operands have changed: their definitions must dominate the operation.
         self.operands_changed: set[Op] = set()
-        # Inserted, moved, or with other blocks or block arguments: everything nested must be verified,
-        # and the uses of the results.
+        # Inserted or moved, or blocks or block arguments have changed: everything nested and the uses of the
+        # results must be verified.
         self.moved: set[Op] = set()
         # Blocks from which operations were removed, and which may lack a terminator.
         self.shrunk_blocks: set[Block] = set()
-        # A symbol has changed that any operation may refer to: everything must be verified.
+        # Everything must be verified, for example because any operation may refer to a changed symbol.
         self.needs_full_verification = False
 
     def record_signature_change(self, op: Op) -> None:
@@ -58,7 +58,7 @@ class EditLog:
             self.moved.add(region.parent)
 
     def record_symbol_change(self, op: Op) -> None:
-        """Records that a symbol has changed. References to functions are verified in any case."""
+        """Requires full verification if a symbol has changed. References to functions are always verified."""
         if SYMBOL in op.traits and FUNCTION not in op.traits:
             self.needs_full_verification = True
 

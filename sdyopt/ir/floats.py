@@ -56,7 +56,7 @@ class FloatFormat:
 
     @property
     def overflow(self) -> int:
-        """The smallest magnitude bits that are not finite; one past the largest finite number without any."""
+        """The smallest magnitude bits that are not finite; one more than the largest if all are finite."""
         ones = (1 << (self.exponent_bits + self.mantissa_bits)) - 1
         if self.specials is Specials.IEEE:
             return ones ^ ((1 << self.mantissa_bits) - 1)

@@ -46,7 +46,7 @@ def materialize(op: Op, value: Attribute, result: Value) -> Op | None:
 
 
 def _move_constants_right(op: Op) -> bool:
-    """Moves constant operands of a commutative operation after the others; whether the order changed."""
+    """Moves constant operands of a commutative operation to the right; returns whether any moved."""
     values = op.operands
     if not any(constant_value(value.defining_op) is not None for value in values[:-1]):
         return False
@@ -72,8 +72,8 @@ class ConstantPool:
         self._constants: dict[tuple[Region, str, Attribute, Attribute], Op] = {}
         self._hoisted: set[Op] = set()
 
-    def keep(self, op: Op, value: Attribute) -> bool:
-        """Hoists the first of several equal constants and returns True; replaces the others by it."""
+    def hoist_or_replace(self, op: Op, value: Attribute) -> bool:
+        """Hoists a new constant and returns True; replaces one equal to an earlier one and returns False."""
         region = _insertion_region(op)
         key = (region, op.dialect_name, value, op.results[0].type)
         first = self._constants.get(key)

@@ -1,4 +1,4 @@
-"""Functions: the part of their operation class that the verifier and the rewriter use."""
+"""The interface through which the verifier and the rewriter use functions."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # operation classes list their fields
     from sdyopt.ir.operation import Op
 
 T = TypeVar("T", covariant=True)
-# What a field of operands or results gives on an operation (V), and on a signature (S).
+# The value of an operand or result field on an operation (V), and on a signature (S).
 V = TypeVar("V", covariant=True)
 S = TypeVar("S", covariant=True)
 C = TypeVar("C", bound=Type)
@@ -240,13 +240,13 @@ Ranges = dict[str, tuple[int, int]]
 
 
 def operand_ranges(signature: OpSignature) -> Ranges:
-    """The operands of each operand field, by the field's name."""
+    """The range of each operand field in the operands, by the field's name."""
     fields = [f for f in signature.op_class.fields.values() if isinstance(f, OperandField)]
     return _ranges(signature, fields, len(signature.operand_types))
 
 
 def result_ranges(signature: OpSignature) -> Ranges:
-    """The results of each result field, by the field's name."""
+    """The range of each result field in the results, by the field's name."""
     fields = [f for f in signature.op_class.fields.values() if isinstance(f, ResultField)]
     return _ranges(signature, fields, len(signature.result_types))
 

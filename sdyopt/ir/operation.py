@@ -52,7 +52,7 @@ class Op:
     op_class_has_regions: ClassVar[bool] = False
 
     # --- Text ---
-    # Operations of this dialect are written without its namespace directly inside this one.
+    # Directly inside this operation, operations of this dialect are printed without the namespace.
     default_dialect: ClassVar[str] = ""
     # The assembly format, which only the asm layer reads; None for the generic syntax.
     assembly: ClassVar[Any] = None
@@ -72,7 +72,7 @@ class Op:
     # Whether `verify_in_context` reads more than the operation, the definitions of its operands, and the
     # enclosing operations.
     has_nonlocal_verifier: ClassVar[bool] = False
-    # Whether the checks of an operation with regions read no discardable attributes, nested ones included.
+    # For classes with regions: whether no verifier reads discardable attributes, nested ones included.
     ignores_discardable_attributes: ClassVar[bool] = False
     # Whether the validity of discardable attributes of nested operations depends on this operation.
     scopes_attributes: ClassVar[bool] = False
@@ -82,13 +82,13 @@ class Op:
     # was folded in place, None if it does not fold.
     fold: Callable[..., Sequence[Value | Attribute] | None] | None = None
     canonicalizations: ClassVar[tuple[Any, ...]] = ()
-    # (signature) -> whether the operation has no memory effects, for classes whose traits leave it open.
+    # (signature) -> whether the operation has no memory effects, if the traits do not determine it.
     is_effect_free: ClassVar[Callable[..., bool] | None] = None
     # For a branch: per successor, the name of the field whose operands become the block arguments.
     successor_operands: ClassVar[tuple[str, ...]] = ()
     # The data-flow edges of the operation, an `ir.data_flow.DataFlow`; None if it has none.
     data_flow: ClassVar[Any] = None
-    # Inherent attributes that are stored outside the signature because they change often and one by one;
+    # Inherent attributes that are stored outside the signature because each changes often;
     # `set_up` initializes their slots.
     mutable_attributes: ClassVar[tuple[str, ...]] = ()
     set_up: Callable[[], None] | None = None
@@ -149,7 +149,7 @@ class Op:
 
     @property
     def dialect_name(self) -> str:
-        """The namespace of the operation, also of an unregistered one."""
+        """The namespace of the operation, registered or not."""
         return self.signature.name.partition(".")[0]
 
     def attribute(self, name: str) -> Attribute | None:

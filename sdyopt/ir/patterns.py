@@ -89,7 +89,7 @@ class _Driver:
         self._worklist: dict[Op, None] = {}
 
     def run(self) -> bool:
-        """Rewrites to a fixed point; whether it was reached within `max_iterations`."""
+        """Rewrites until a fixed point. Returns whether it was reached within `max_iterations`."""
         iteration = 0
         while True:
             iteration += 1
@@ -115,7 +115,7 @@ class _Driver:
 
         def add(op: Op) -> None:
             value = constant_value(op) if merges else None
-            if value is None or pool.keep(op, value):
+            if value is None or pool.hoist_or_replace(op, value):
                 self._push(op)
 
         for block in self._region.blocks:

@@ -9,7 +9,7 @@ from sdyopt.ir.value import BlockArgument, Value
 
 
 def drop_redundant_arguments(rewriter: Rewriter, region: Region) -> bool:
-    """Erases redundant block arguments in a region and in nested ones; whether there were any."""
+    """Erases redundant block arguments in a region and in nested ones. Returns whether there were any."""
     changed = False
     for block in region.blocks:
         changed |= _drop_in(rewriter, block)

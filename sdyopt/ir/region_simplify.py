@@ -19,7 +19,7 @@ from sdyopt.ir.rewrite import Rewriter
 
 
 def simplify_region(rewriter: Rewriter, region: Region, merges_blocks: bool = False) -> bool:
-    """Simplifies a region and nested ones; whether anything but dead block arguments was erased or merged."""
+    """Simplifies a region and nested ones. Returns whether more than dead block arguments has changed."""
     changed = erase_unreachable(rewriter, region)
     changed |= _erase_dead(rewriter, region)
     if merges_blocks:
@@ -29,7 +29,7 @@ def simplify_region(rewriter: Rewriter, region: Region, merges_blocks: bool = Fa
 
 
 def erase_unreachable(rewriter: Rewriter, region: Region) -> bool:
-    """Erases the unreachable blocks of a region and of nested ones; whether there were any."""
+    """Erases the unreachable blocks of a region and of nested ones. Returns whether there were any."""
     changed = False
     if len(region.blocks) > 1:
         dominance = Dominance()
@@ -42,7 +42,7 @@ def erase_unreachable(rewriter: Rewriter, region: Region) -> bool:
 
 
 def _erase_dead(rewriter: Rewriter, region: Region) -> bool:
-    """Erases dead operations, cycles of dead ones included; whether there were any.
+    """Erases dead operations, cycles of dead ones included. Returns whether there were any.
 
     Dead block arguments are erased too, but do not count as a change.
     """

@@ -203,7 +203,7 @@ class Rewriter:
                 self._relink(use, new)
 
     def erase_block(self, block: Block) -> None:
-        """Erases a block and its operations, whose results must not be used outside live code."""
+        """Erases a block and its operations, whose results must be used in dead code only."""
         op = block.last
         while op is not None:
             previous = op.prev
@@ -220,7 +220,7 @@ class Rewriter:
         self._blocks_changed(region)
 
     def redirect(self, old: Block, new: Block) -> None:
-        """Replaces a block by another one as the successor of all branches to it."""
+        """Redirects all branches from one block to another."""
         for block in old.predecessors:
             assert block.last is not None
             successors = block.last.successors
@@ -230,7 +230,7 @@ class Rewriter:
             self._blocks_changed(old.parent)
 
     def insert_blocks(self, blocks: Sequence[Block], after: Block) -> None:
-        """Inserts blocks, which are in no region, after another one."""
+        """Inserts detached blocks after another one."""
         region = after.parent
         assert region is not None
         position = region.blocks.index(after) + 1
@@ -407,7 +407,7 @@ class Rewriter:
     def _drop_operands(self, op: Op) -> None:
         """Drops the operands of an operation and of all nested ones, users before definitions.
 
-        In this order, the listener is not notified of an operation whose definitions are already erased.
+        So the listener is notified of an operation before the definitions of its operands are erased.
         """
         for region in reversed(op.regions):
             for block in reversed(region.blocks):

@@ -103,7 +103,7 @@ SAME_OPERAND_ELEMENT_TYPE = Trait("same-operands-element-type", _check_same_oper
 
 def same_types(*fields: str, **renamed: str) -> Trait:
     """All these fields have the same type. `renamed` maps fields to their names in diagnostics."""
-    return _same(fields, renamed, "type", _itself)
+    return _same(fields, renamed, "type", _identity)
 
 
 def same_element_types(*fields: str, **renamed: str) -> Trait:
@@ -121,7 +121,7 @@ def same_attribute_sizes(*fields: str, **renamed: str) -> Trait:
     return _same(fields, renamed, "size", len)
 
 
-def _itself(type: Type) -> Type:
+def _identity(type: Type) -> Type:
     return type
 
 

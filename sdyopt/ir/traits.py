@@ -69,9 +69,9 @@ RECURSIVE_EFFECTS = Trait("recursive-memory-effects")
 CONSTANT_LIKE = Trait("constant-like")
 # Operands commute; folding moves constants to the right.
 COMMUTATIVE = Trait("commutative")
-# Regions use no values defined above; SSA names are numbered from 0 again.
+# Regions use no values defined above; the numbering of SSA names restarts at 0.
 ISOLATED = Trait("isolated-from-above")
-# The arguments of its region stand for its operands, and are printed with their names.
+# The region arguments correspond to the operands, and are printed under the operands' names.
 RENAMES_OPERANDS = Trait("renames-operands")
 # Must be the last operation of its block.
 TERMINATOR = Trait("terminator", verify_in_context=_check_is_last)

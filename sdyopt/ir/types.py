@@ -132,7 +132,7 @@ class UnrankedTensor(ShapedType):
 
 
 class VectorType(RankedShape):
-    """`vector<4x[8]xf32>`; `scalable` holds, per dimension, whether it is scalable (in brackets)."""
+    """`vector<4x[8]xf32>`; `scalable`: per dimension, whether it is scalable (in brackets)."""
 
     shape: tuple[int, ...]
     element: Type

@@ -40,7 +40,7 @@ class Verifier:
     """Verifies operations against their classes, and discardable attributes against their dialects.
 
     `verify…` methods emit errors and return whether everything is valid; `check…` methods raise
-    DiagnosticError, or InvalidNested once errors are emitted.
+    DiagnosticError, or InvalidNested after emitting errors.
     """
 
     dialects: DialectTable
@@ -48,7 +48,7 @@ class Verifier:
     print_op: Callable[[Op], str]
     # Valid signatures of classes that verify nothing but the signature.
     _valid_signatures: set[OpSignature] = field(default_factory=set, init=False, repr=False)
-    # The results of `reads_nonlocal_state`.
+    # The cache of `reads_nonlocal_state`.
     _has_nonlocal: dict[DictAttr, bool] = field(default_factory=dict, init=False, repr=False)
 
     def verify(self, op: Op, valid: ValidAttributes | None = None) -> bool:
@@ -73,7 +73,7 @@ class Verifier:
     def check_op(self, op: Op) -> None:
         """Checks an operation without the nested ones."""
         if op.attributes.entries:
-            self._discardable_attributes(op)
+            self._check_discardable_attributes(op)
         has_regions = op.regions or op.op_class_has_regions
         if has_regions:
             check_region_count(op)
@@ -94,7 +94,7 @@ class Verifier:
                 if trait.verify_in_context is not None:
                     trait.verify_in_context(op)
             if isinstance(op, FunctionOpInterface):
-                self._function_attributes(op)
+                self._check_function_attributes(op)
             if op.verify_in_context is not None:
                 op.verify_in_context()
         except SignatureError as context_problem:
@@ -109,11 +109,11 @@ class Verifier:
                 " does not allow unknown operations"
             )
 
-    def _discardable_attributes(self, op: Op) -> None:
+    def _check_discardable_attributes(self, op: Op) -> None:
         for name, attribute in op.attributes.entries:
-            self._discardable(op, name, attribute)
+            self._check_discardable_attribute(op, name, attribute)
 
-    def _discardable(self, op: Op, name: str, attribute: Attribute) -> None:
+    def _check_discardable_attribute(self, op: Op, name: str, attribute: Attribute) -> None:
         check = type(attribute).verify_symbols
         if check is not None:
             check(attribute, op)
@@ -124,7 +124,7 @@ class Verifier:
         if dialect is not None and dialect.verify_op_attribute is not None:
             dialect.verify_op_attribute(op, name, attribute)
 
-    def _function_attributes(self, op: FunctionOpInterface) -> None:
+    def _check_function_attributes(self, op: FunctionOpInterface) -> None:
         """Checks the attributes of the arguments and results of a function."""
         function_type = type_of_function(op)
         for word, dictionaries, types, hook in (
@@ -143,10 +143,10 @@ class Verifier:
                 if (attributes, type) not in valid_dictionaries:
                     valid_dictionaries.add((attributes, type))
                     new = [(n, a) for n, a in attributes.entries if (n, a, type) not in valid]
-                    self._value_attributes(op, word, index, new, hook)
+                    self._check_value_attributes(op, word, index, new, hook)
                     valid.update((name, attribute, type) for name, attribute in new)
 
-    def _value_attributes(
+    def _check_value_attributes(
         self, op: Op, word: str, index: int, attributes: Sequence[tuple[str, Attribute]], hook: str
     ) -> None:
         for name, attribute in attributes:
@@ -172,22 +172,22 @@ class Verifier:
     def check_nested(self, op: Op, valid: ValidAttributes) -> None:
         """Checks an operation and everything nested in it, except dominance."""
         self.check_op(op)
-        self._regions(op, valid)
+        self._check_regions(op, valid)
 
-    def _regions(self, op: Op, valid: ValidAttributes) -> None:
+    def _check_regions(self, op: Op, valid: ValidAttributes) -> None:
         """Checks nested operations, isolated ones after the others, and then the region traits."""
         isolated: list[Op] = []
         if op.scopes_attributes:
             valid = set()
         for region in op.regions:
             for block in region.blocks:
-                self._block(block, isolated, valid)
+                self._check_block(block, isolated, valid)
         invalid = [inner for inner in isolated if not self.verify(inner, valid)]
         if invalid:
             raise InvalidNested
         self.check_region_traits(op)
 
-    def _block(self, block: Block, isolated: list[Op], valid: ValidAttributes) -> None:
+    def _check_block(self, block: Block, isolated: list[Op], valid: ValidAttributes) -> None:
         if block.first is None:
             self.check_terminator(block)
         if block.parent is not None and len(block.parent.blocks) > 1:
@@ -205,15 +205,15 @@ class Verifier:
             else:
                 self.check_op(child)
                 if child.regions or child.op_class_has_regions:
-                    self._regions(child, valid)
+                    self._check_regions(child, valid)
                 elif _verifies_signature_only(type(child)):
                     self._valid_signatures.add(signature)
             child = child.next
         if block.first is not None:
             self.check_terminator(block)
 
-    def check_alone(self, op: Op, valid: ValidAttributes) -> None:
-        """Checks an operation without regions, using the caches of valid ones."""
+    def check_op_without_regions(self, op: Op, valid: ValidAttributes) -> None:
+        """Checks an operation without regions, skipping signatures and attributes cached as valid."""
         if op.signature not in self._valid_signatures or op.successors:
             self.check_op(op)
             if _verifies_signature_only(type(op)):
@@ -227,7 +227,7 @@ class Verifier:
             self._check_new_attributes(op, valid)
 
     def _check_new_attributes(self, op: Op, valid: ValidAttributes) -> None:
-        self._discardable_attributes(op)
+        self._check_discardable_attributes(op)
         if not self.reads_nonlocal_state(op.attributes):
             valid.add((op.signature, op.attributes))
 
@@ -299,7 +299,7 @@ def _verifies_signature_only(op_class: type[Op]) -> bool:
 
 
 def _signature_error(op: Op, problem: SignatureError) -> DiagnosticError:
-    """The error of a signature, at an operation with this signature."""
+    """The diagnostic for a signature error, at an operation with this signature."""
     error = op.op_error(problem.message) if problem.prefixed else op.error(problem.message)
     if not problem.shows_operation:
         error.diagnostic.operation = None

@@ -1,9 +1,9 @@
 """Incremental verification: verifies only what edits may have invalidated in a valid program.
 
 The validity of an operation depends on its signature and attributes, its operands, the enclosing operations,
-and the nested ones. So the edited operations are checked, their users, the enclosing operations, and all
-operations with nonlocal verifiers. On the first error everything is verified from scratch, so that errors and
-their order are the same as without increments.
+and the nested ones. So this checks the edited operations, their users, the enclosing operations, and all
+operations with nonlocal verifiers. On the first error it verifies everything from scratch, so that errors and
+their order are those of full verification.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class _IncrementalCheck:
         # Checked after the edited operations: the enclosing operations, and those that read edited ones.
         self._enclosing: dict[Op, None] = {}
         self._readers: set[Op] = set()
-        # The operations whose operands have changed, or have been moved.
+        # Moved operations, their users, and operations with changed operands: their uses are checked.
         self._users: set[Op] = set()
         self._valid_by_scope: dict[Op | None, ValidAttributes] = {}
         self._valid_in: dict[Block, ValidAttributes] = {}
@@ -152,7 +152,7 @@ class _IncrementalCheck:
             self._verifier.check_nested(op, self._valid_at(op))
             self._verifier.check_dominance(op)
         else:
-            self._verifier.check_alone(op, self._valid_at(op))
+            self._verifier.check_op_without_regions(op, self._valid_at(op))
         self._users.add(op)
         for result in op.results:
             self._users.update(result.users)
@@ -166,7 +166,7 @@ class _IncrementalCheck:
     def _check_edited(self, op: Op) -> None:
         """Checks the attributes of an operation, and the nested operations that may depend on them."""
         if not (op.regions or op.op_class_has_regions):
-            self._verifier.check_alone(op, self._valid_at(op))
+            self._verifier.check_op_without_regions(op, self._valid_at(op))
         elif op.ignores_discardable_attributes:
             self._verifier.check_attributes(op, self._valid_at(op))
         elif op.scopes_attributes and op is not self._root:

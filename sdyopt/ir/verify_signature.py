@@ -78,7 +78,7 @@ def compare_types(
     accepts: Callable[[Type, Type], bool],
     print_type: PrintType,
 ) -> None:
-    """Checks the result types against those that `infer` returns, pair by pair."""
+    """Checks each result type against the one that `infer` returns for it."""
     try:
         inferred = infer()
     except SignatureError as problem:

@@ -1,4 +1,4 @@
-"""Verification of uses: definitions must dominate uses, and not be outside an isolated operation."""
+"""Verification of uses: definitions must dominate uses, and isolated operations use no outer values."""
 
 from __future__ import annotations
 

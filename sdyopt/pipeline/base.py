@@ -16,8 +16,7 @@ from sdyopt.pipeline.option import Option, declared_options, option, write_optio
 MODULE = "builtin.module"
 FUNCTION = "func.func"
 
-# Runs passes on each of the given operations, with the instruments and verification of the pipeline; raises
-# if one fails.
+# Runs passes on each operation, with the instruments and verification of the pipeline; raises if one fails.
 RunNested = Callable[[Sequence["Pass"], Sequence[Op]], None]
 
 

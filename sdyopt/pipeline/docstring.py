@@ -1,4 +1,4 @@
-"""Docstrings that `python -OO` has stripped: they are still in the source."""
+"""Reads docstrings from the source, because `python -OO` strips them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def docstring(module: str, names: Sequence[str] = ()) -> str:
 
 @cache
 def _syntax_tree(module: str) -> Documented | None:
-    """The syntax tree of a module; its loader has the source, also if it is in an archive."""
+    """The syntax tree of a module; its loader returns the source, even from an archive."""
     loader: Any = getattr(sys.modules.get(module), "__loader__", None)
     try:
         source = loader.get_source(module) if hasattr(loader, "get_source") else None

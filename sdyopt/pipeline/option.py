@@ -1,8 +1,8 @@
 """Options of passes and pipelines: typed declarations, parsed from and printed as pipeline text.
 
-    conservative_propagation: bool = option(default=False, help="disallow rules that shard unevenly")
+    keep_sharding_rules: bool = option(default=False, help="keep sharding rules on operations")
 
-is `conservative-propagation=true` in a pipeline. Types are bool, int, float, str, string enumerations
+is `keep-sharding-rules=true` in a pipeline. Types are bool, int, float, str, string enumerations
 (`Literal` or `StrEnum`), and tuples of one of these, written `name=a,b` or `name={a,b}`.
 """
 
@@ -45,7 +45,7 @@ class Option:
         return tuple(self._read_one(part) for part in split_list(text)) if text else ()
 
     def write(self, value: OptionValue) -> str:
-        """`flag=value`; empty for an empty list, which has no textual form."""
+        """`flag=value`; empty for an empty list, which cannot be written."""
         if not isinstance(value, tuple):
             return f"{self.flag}={self.kind.write(value)}"
         return f"{self.flag}={{{','.join(map(self.kind.write, value))}}}" if value else ""
@@ -60,7 +60,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A type of options. `read` raises ValueError with LLVM's message for an invalid value."""
+    """A type of option values. `read` raises ValueError with LLVM's message for an invalid value."""
 
     placeholder: str
     read: Callable[[str], Scalar]
@@ -84,7 +84,7 @@ def _read_number(convert: Callable[[str], int | float], words: str) -> Callable[
         if not text:
             raise ValueError("requires a value!")
         try:
-            # A reproducer may hold a number that takes long to convert.
+            # A reproducer may contain a number that takes long to convert.
             return convert(text if len(text) <= _MAX_NUMBER else "")
         except ValueError:
             raise ValueError(f"'{text}' value invalid for {words} argument!") from None
@@ -170,7 +170,7 @@ def write_options(options: tuple[Option, ...], values: object) -> str:
 
 def _next_assignment(text: str) -> tuple[str, str, str]:
     """The name and value of the first assignment in a text, and the remaining text."""
-    name_end = next((at for at, character in enumerate(text) if character in " ="), len(text))
+    name_end = next((i for i, character in enumerate(text) if character in " ="), len(text))
     name = text[:name_end]
     if text[name_end : name_end + 1] != "=":
         return name, "", text[name_end:]
@@ -193,19 +193,19 @@ _CLOSING = {"{": "}", "(": ")", "[": "]"}
 def _find(text: str, start: int, searched: str) -> int:
     """The next offset of a character outside quotes and brackets; the length of the text if there is none."""
     open_brackets: list[str] = []
-    at = start
-    while at < len(text):
-        character = text[at]
+    offset = start
+    while offset < len(text):
+        character = text[offset]
         if not open_brackets and character == searched:
-            return at
+            return offset
         if character in "'\"":
-            closing = text.find(character, at + 1)
-            at = closing if closing >= 0 else at
+            closing = text.find(character, offset + 1)
+            offset = closing if closing >= 0 else offset
         elif character in _CLOSING:
             open_brackets.append(_CLOSING[character])
         elif open_brackets and character == open_brackets[-1]:
             open_brackets.pop()
-        at += 1
+        offset += 1
     return len(text)
 
 

@@ -59,7 +59,7 @@ def run_pipeline(
     """
     try:
         if pipeline.anchor not in (ANY, op.signature.name):
-            raise _misanchored(pipeline, op)
+            raise _wrong_anchor_error(pipeline, op)
         _Runner(verify, instruments).run_on(pipeline.merged(), op)
     except DiagnosticError as error:
         emit(error.diagnostic)
@@ -74,7 +74,6 @@ class _Runner:
         self._verify = verify
         # Whether a pass of the current nested pipeline has changed something.
         self._changed = False
-        self._instruments = instruments
         self._outermost_first = list(instruments)
         self._innermost_first = list(reversed(instruments))
 
@@ -105,7 +104,7 @@ class _Runner:
         self._changed |= changed_before
 
     def run_nested(self, passes: Sequence[Pass], ops: Sequence[Op]) -> None:
-        """Runs passes on each of the given operations, on behalf of a pass that may edit them in between."""
+        """Runs passes on each operation, for a pass that may edit the operations between such runs."""
         has_failed = False
         for op in ops:
             try:
@@ -125,8 +124,8 @@ class _Runner:
                 edits.needs_full_verification = verifies_all
                 changed = self._run_checked(pass_, op)
             self._changed |= changed
-            is_new = changed or verifies_all
-            if is_new and self._verify is not None and not self._verify.verify_edits(op, edits):
+            must_verify = changed or verifies_all
+            if must_verify and self._verify is not None and not self._verify.verify_edits(op, edits):
                 raise PipelineFailure
         except PipelineFailure:
             for instrument in self._innermost_first:
@@ -154,7 +153,7 @@ class _Runner:
         return changed
 
 
-def _misanchored(pipeline: Pipeline, op: Op) -> DiagnosticError:
+def _wrong_anchor_error(pipeline: Pipeline, op: Op) -> DiagnosticError:
     anchor, name = pipeline.anchor, op.signature.name
     error = DiagnosticError.at(op.location, f"can't run '{anchor}' pass manager on '{name}' op")
     lacks_namespace = name.endswith(f".{anchor}")

@@ -25,7 +25,7 @@ class Entry(Protocol):
         """The passes, with options parsed from the text; raises UsageError."""
 
     @property
-    def is_single(self) -> bool:
+    def is_pass(self) -> bool:
         """Whether it is a pass, which must match the anchor; a pipeline is nested as needed."""
 
 
@@ -51,7 +51,7 @@ def parse_pipeline(text: str, lookup: Lookup) -> Pipeline:
             "expected pass pipeline to be wrapped with the anchor operation type, e.g. 'builtin.module(...)'",
             _wrapped(text),
         )
-    (outer,) = _Reader(text).read()
+    (outer,) = _StructureParser(text).parse()
     pipeline = Pipeline(outer.name)
     # `builtin.module()` is an empty pipeline; nested ones must not be empty.
     if [element.name for element in outer.inner] != [""]:
@@ -71,7 +71,7 @@ def add_entry(pipeline: Pipeline, entry: Entry, name: str, options: str) -> None
     """Appends the passes of an entry to a pipeline; raises UsageError if they cannot run there."""
     try:
         built = entry.build(options)
-        if entry.is_single:
+        if entry.is_pass:
             pipeline.add(built[0])
         else:
             pipeline.add_nested(built)
@@ -104,75 +104,75 @@ def _located(text: str, offset: int, message: str, help: str = "") -> UsageError
     return UsageError(render(diagnostic, source).rstrip("\n"), help)
 
 
-class _Reader:
+class _StructureParser:
     """Parses the structure of the text, without looking up names."""
 
     _SEPARATOR = re.compile(r"[,(){]")
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._at = 0
+        self._offset = 0
         self._stack: list[list[_Element]] = [[]]
 
-    def read(self) -> list[_Element]:
+    def parse(self) -> list[_Element]:
         while True:
-            self._read_name()
+            self._parse_name()
             if self._peek() == "(":
-                self._at += 1
+                self._offset += 1
                 self._stack.append(self._stack[-1][-1].inner)
                 continue
             if self._peek() == "{":
-                self._read_options()
-            self._close()
-            if self._at == len(self._text):
+                self._parse_options()
+            self._parse_closing_parentheses()
+            if self._offset == len(self._text):
                 break
             if self._peek() != ",":
-                raise self._error(self._at, "expected ',' after parsing pipeline")
-            self._at += 1
+                raise self._error(self._offset, "expected ',' after parsing pipeline")
+            self._offset += 1
         if len(self._stack) > 1:
-            raise self._error(self._at, "encountered unbalanced parentheses while parsing pipeline")
+            raise self._error(self._offset, "encountered unbalanced parentheses while parsing pipeline")
         (elements,) = self._stack
         if len(elements) > 1:
             raise self._error(elements[1].offset, "expected only one pipeline")
         return elements
 
     def _peek(self) -> str:
-        return self._text[self._at : self._at + 1]
+        return self._text[self._offset : self._offset + 1]
 
-    def _read_name(self) -> None:
-        separator = self._SEPARATOR.search(self._text, self._at)
+    def _parse_name(self) -> None:
+        separator = self._SEPARATOR.search(self._text, self._offset)
         end = separator.start() if separator else len(self._text)
-        name = self._text[self._at : end]
-        offset = self._at + len(name) - len(name.lstrip())
+        name = self._text[self._offset : end]
+        offset = self._offset + len(name) - len(name.lstrip())
         self._stack[-1].append(_Element(name.strip(), offset))
-        self._at = end
+        self._offset = end
 
-    def _read_options(self) -> None:
-        start, depth = self._at, 0
-        for at in range(start, len(self._text)):
-            depth += (self._text[at] == "{") - (self._text[at] == "}")
+    def _parse_options(self) -> None:
+        start, depth = self._offset, 0
+        for offset in range(start, len(self._text)):
+            depth += (self._text[offset] == "{") - (self._text[offset] == "}")
             if depth == 0:
-                self._stack[-1][-1].options = self._text[start + 1 : at]
-                self._at = at + 1
+                self._stack[-1][-1].options = self._text[start + 1 : offset]
+                self._offset = offset + 1
                 self._skip_space()
                 return
         raise self._error(start, "missing closing '}' while processing pass options")
 
-    def _close(self) -> None:
+    def _parse_closing_parentheses(self) -> None:
         """Parses all closing parentheses at the current position."""
         while self._peek() == ")":
             if len(self._stack) == 1:
                 raise self._error(
-                    self._at,
+                    self._offset,
                     "encountered extra closing ')' creating unbalanced parentheses while parsing pipeline",
                 )
             self._stack.pop()
-            self._at += 1
+            self._offset += 1
             self._skip_space()
 
     def _skip_space(self) -> None:
         while self._peek().isspace():
-            self._at += 1
+            self._offset += 1
 
     def _error(self, offset: int, message: str) -> UsageError:
         return _located(self._text, offset, message)

@@ -29,7 +29,7 @@ class Timer:
 
 
 class TimingRecorder(Instrument):
-    """Times phases, and as an instrument all nested pipelines and passes."""
+    """Times phases and, as an instrument, nested pipelines and passes."""
 
     def __init__(self) -> None:
         self.root = Timer("root")

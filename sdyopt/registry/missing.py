@@ -1,4 +1,4 @@
-"""Passes of Shardy that are not implemented, so that the error for them suggests no similar name."""
+"""Shardy passes that are not implemented: the error for one suggests no similar name."""
 
 from __future__ import annotations
 

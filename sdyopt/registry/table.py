@@ -26,7 +26,7 @@ class PassEntry:
     pass_class: type[Pass]
     # Whether help lists it. Passes that only pipelines use are registered to parse pipeline text.
     is_listed: bool = True
-    is_single: bool = field(default=True, init=False)
+    is_pass: bool = field(default=True, init=False)
 
     @property
     def module(self) -> str:
@@ -51,7 +51,7 @@ class PipelineEntry:
     flag: str
     builder: Builder
     is_listed: bool = field(default=True, init=False)
-    is_single: bool = field(default=False, init=False)
+    is_pass: bool = field(default=False, init=False)
 
     @property
     def module(self) -> str:
@@ -74,7 +74,7 @@ entries: dict[str, PassEntry | PipelineEntry] = {}
 
 
 def register(flag: str, is_listed: bool = True) -> Callable[[P], P]:
-    """Class decorator: registers a pass by its flag, and makes it a dataclass of its options."""
+    """Class decorator: registers a pass by its flag, and makes it a dataclass with its options as fields."""
 
     def add(cls: P) -> P:
         cls.flag = flag
