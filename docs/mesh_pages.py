@@ -14,7 +14,7 @@ from docs.markdown import manual, prose
 from sdyopt.asm.printer.attribute_printer import plain_attribute
 from sdyopt.dialects.mesh import DIALECT, device_groups
 from sdyopt.dialects.mesh.mesh_llvm21 import mesh21
-from sdyopt.ir.op_fields import MANY, OPTIONAL, AttrField, OperandField, ResultField, ValueField
+from sdyopt.ir.op_fields import OPTIONAL, VARIADIC, AttrField, OperandField, ResultField, ValueField
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import PURE
 from sdyopt.registry import PassEntry, PipelineEntry, all_passes
@@ -58,15 +58,15 @@ def _fields(op: type[Op]) -> Iterator[str]:
     for field_class, kind in ((OperandField, "operand"), (AttrField, "attribute"), (ResultField, "result")):
         for field in op.fields.values():
             if isinstance(field, field_class):
-                yield f"| {kind} | `{field.attribute_name}` | {_constraint(field)} |"
+                yield f"| {kind} | `{field.field_name}` | {_constraint(field)} |"
 
 
 def _constraint(field: object) -> str:
     if isinstance(field, ValueField):
-        prefixes = {MANY: "variadic of ", OPTIONAL: "optional: "}
+        prefixes = {VARIADIC: "variadic of ", OPTIONAL: "optional: "}
         return prefixes.get(field.arity, "") + field.constraint.description
     assert isinstance(field, AttrField)
-    description = field.kind.description or "dialect attribute"
+    description = field.constraint.description or "dialect attribute"
     if field.default is not None:
         return f"{description}; default `{plain_attribute(field.default)}`"
     return f"{description}; optional" if field.is_optional else description

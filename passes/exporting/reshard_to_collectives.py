@@ -45,7 +45,7 @@ from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
 from sdyopt.dialects.sdy.value_shardings import sharding_of, sharding_or_replicated
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import RankedShape
+from sdyopt.ir.types import RankedShapedType
 from sdyopt.ir.value import Value
 from sdyopt.pipeline import FUNCTION, Pass, option
 from sdyopt.registry import register
@@ -121,7 +121,7 @@ class _ReshardLowering:
 
     def _steps(self, op: ReshardOp, source: TensorSharding, target: TensorSharding) -> Plan:
         type = op.signature.result_types[0]
-        assert isinstance(type, RankedShape)
+        assert isinstance(type, RankedShapedType)
         return self._plan(type.shape, source, target, _mesh(source, op))
 
 

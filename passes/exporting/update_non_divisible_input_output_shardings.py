@@ -32,7 +32,7 @@ from sdyopt.dialects.sdy.mesh_op import mesh_of
 from sdyopt.dialects.sdy.sharding import DimensionSharding, ShardingPerValue, TensorSharding
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import RankedShape, Type
+from sdyopt.ir.types import RankedShapedType, Type
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
 from sdyopt.sharding.axis_lists import major_sub_axis
@@ -92,7 +92,7 @@ def _make_all_divisible(
 def _make_divisible(sharding: TensorSharding, type: Type, op: Op) -> TensorSharding:
     """A sharding of a value of this type, with the axes of every dimension truncated."""
     mesh = mesh_of(sharding, op)
-    if mesh is None or not isinstance(type, RankedShape) or not type.has_static_shape:
+    if mesh is None or not isinstance(type, RankedShapedType) or not type.has_static_shape:
         return sharding
     # A maximal sharding has no dimension shardings.
     sizes = zip(sharding.dims, type.shape, strict=False)

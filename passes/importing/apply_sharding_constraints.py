@@ -40,7 +40,7 @@ from sdyopt.dialects.sdy.value_shardings import (
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import RankedShape
+from sdyopt.ir.types import RankedShapedType
 from sdyopt.ir.value import OpOperand, Value
 from sdyopt.pipeline import Pass, option
 from sdyopt.registry import register
@@ -149,7 +149,7 @@ def _replace_uses_with(constraint: Op, value: Value, sharding: TensorSharding, r
 def _pointwise_rule(signature: OpSignature) -> OpShardingRule | None:
     """The sharding rule of a constraint: input and output dimensions correspond one to one."""
     (type,) = signature.result_types
-    if not isinstance(type, RankedShape):
+    if not isinstance(type, RankedShapedType):
         return None
     mapping = TensorMapping(tuple([DimMapping((index,)) for index in range(type.rank)]))
     return OpShardingRule(type.shape, (mapping,), (mapping,))

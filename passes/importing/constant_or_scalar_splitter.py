@@ -38,7 +38,7 @@ from sdyopt.ir.block import Region
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import RankedShape
+from sdyopt.ir.types import RankedShapedType
 from sdyopt.ir.value import Value
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
@@ -185,4 +185,4 @@ def _outside_named_computations(region: Region) -> Iterator[Op]:
 
 
 def _is_scalar(value: Value) -> bool:
-    return isinstance(value.type, RankedShape) and value.type.rank == 0
+    return isinstance(value.type, RankedShapedType) and value.type.rank == 0

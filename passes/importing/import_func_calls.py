@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
-from sdyopt.diagnostics.once import is_first
+from sdyopt.diagnostics.once import is_first_occurrence
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import CallOp, FuncOp
 from sdyopt.dialects.sdy.attribute_names import EXECUTION_THREAD, SHARDING
@@ -110,12 +110,12 @@ class _CallImporter:
             self._rewriter.erase(terminator)
 
     def _copy_body(self, call: CallOp, function: FuncOp, body: Region, region: Region) -> None:
-        if is_first("body copied for a call"):
+        if is_first_occurrence("body copied for a call"):
             message = (
                 f"function @{function.sym_name} has multiple call ops, we need to clone the function body "
                 "for each call"
             )
-            emit(Diagnostic(Severity.WARNING, call.location, message, operation=call, in_own_syntax=True))
+            emit(Diagnostic(Severity.WARNING, call.location, message, operation=call, in_custom_syntax=True))
         self._rewriter.copy_region(body, region)
 
 

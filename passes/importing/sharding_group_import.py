@@ -24,7 +24,7 @@ from sdyopt.dialects.sdy.ops import ShardingGroupOp
 from sdyopt.ir.numeric_attributes import integer
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import I64, RankedShape
+from sdyopt.ir.types import I64, RankedShapedType
 from sdyopt.ir.value import Value
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
@@ -55,8 +55,8 @@ def _checked_group_ops(module: ModuleOp) -> dict[Value, list[ShardingGroupOp]]:
         if not isinstance(op, ShardingGroupOp):
             continue
         group_ops.setdefault(op.input, []).append(op)
-        computation, type = op.parent_of(ManualComputationOp), op.input.type
-        assert isinstance(type, RankedShape)
+        computation, type = op.parent_of_type(ManualComputationOp), op.input.type
+        assert isinstance(type, RankedShapedType)
         first_computation, first_shape = first_of_group.setdefault(op.group_id, (computation, type.shape))
         if computation is not first_computation:
             raise op.error(

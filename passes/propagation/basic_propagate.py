@@ -28,7 +28,7 @@ from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
 from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import RankedShape, ShapedType, TupleType
+from sdyopt.ir.types import RankedShapedType, ShapedType, TupleType
 from sdyopt.pipeline import Pass, option
 from sdyopt.registry import register
 from sdyopt.sharding.propagation.propagation_step import Strategy
@@ -125,7 +125,9 @@ def _check_types(module: ModuleOp) -> None:
 
 def _type_problem(signature: OpSignature) -> str | None:
     for type in signature.result_types:
-        if isinstance(type, ShapedType) and not (isinstance(type, RankedShape) and type.has_static_shape):
+        if isinstance(type, ShapedType) and not (
+            isinstance(type, RankedShapedType) and type.has_static_shape
+        ):
             return (
                 "Shardy propagation only supports ranked tensors with a static shape. "
                 f"type: '{plain_type(type)}'"

@@ -30,7 +30,7 @@ class Diagnostic:
     """A message with a location, notes, and help.
 
     `operation` is the `Op` of the diagnostic, if any: the driver adds a note that shows it, in the generic
-    syntax unless `in_own_syntax`.
+    syntax unless `in_custom_syntax`.
     `help` suggests a fix; it is rendered after the notes and is not checked by `--verify-diagnostics`.
     `followers` are errors that this one causes, emitted right after it. An error that is not `is_fatal` does
     not fail the pass that emits it.
@@ -43,7 +43,7 @@ class Diagnostic:
     operation: Any = None
     help: str = ""
     followers: list[Diagnostic] = field(default_factory=list)
-    in_own_syntax: bool = False
+    in_custom_syntax: bool = False
     is_fatal: bool = True
 
 

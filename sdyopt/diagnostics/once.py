@@ -8,7 +8,7 @@ from contextlib import contextmanager
 _keys: list[set[str]] = [set()]
 
 
-def is_first(key: str) -> bool:
+def is_first_occurrence(key: str) -> bool:
     """Whether this is the first call with this key in the current run."""
     if key in _keys[-1]:
         return False

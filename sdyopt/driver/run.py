@@ -141,8 +141,8 @@ class _JobRun:
     def _show_with_operation(self, diagnostic: Diagnostic) -> None:
         """Shows a diagnostic with its operation in the first note."""
         if diagnostic.operation is not None:
-            text = print_for_note(diagnostic.operation, generic=not diagnostic.in_own_syntax)
-            message = text if diagnostic.in_own_syntax else f"see current operation: {text}"
+            text = print_for_note(diagnostic.operation, generic=not diagnostic.in_custom_syntax)
+            message = text if diagnostic.in_custom_syntax else f"see current operation: {text}"
             diagnostic.notes.insert(0, Diagnostic(Severity.NOTE, diagnostic.location, message))
         self._show(diagnostic)
 

@@ -36,7 +36,7 @@ class TypeConstraint(Generic[C]):
 
 
 @dataclass(frozen=True, eq=False)
-class AttrKind(Generic[Value]):
+class AttrConstraint(Generic[Value]):
     """A set of attributes with its description, and the conversion of an attribute to its Python value.
 
     The parser of the generic syntax rejects an inherent attribute of another storage class before anything
@@ -72,9 +72,11 @@ def _is_a(cls: type | UnionType) -> Callable[[Attribute], bool]:
     return lambda attribute: isinstance(attribute, cls)
 
 
-def of_class(cls: type[T], description: str) -> AttrKind[T]:
+def of_class(cls: type[T], description: str) -> AttrConstraint[T]:
     """The attributes of a Python class, with the attribute itself as the Python value."""
-    return AttrKind(description, lambda attribute: isinstance(attribute, cls), lambda attribute: attribute)
+    return AttrConstraint(
+        description, lambda attribute: isinstance(attribute, cls), lambda attribute: attribute
+    )
 
 
 def _is_integer(width: int, signedness: Signedness = Signedness.SIGNLESS) -> Callable[[Attribute], bool]:
@@ -82,46 +84,48 @@ def _is_integer(width: int, signedness: Signedness = Signedness.SIGNLESS) -> Cal
     return lambda attribute: isinstance(attribute, IntegerAttr) and attribute.type is type
 
 
-def _integer(width: int) -> AttrKind[int]:
-    return AttrKind(
+def _integer(width: int) -> AttrConstraint[int]:
+    return AttrConstraint(
         f"{width}-bit signless integer attribute", _is_integer(width), lambda a: a.value, _is_a(IntegerAttr)
     )
 
 
-def non_negative(kind: AttrKind[int]) -> AttrKind[int]:
-    """The integers of a kind that are at least 0."""
-    return AttrKind(
-        f"{kind.description} whose value is non-negative",
-        lambda a: kind.accepts(a) and kind.value(a) >= 0,
-        kind.value,
-        kind.has_storage_class,
+def non_negative(constraint: AttrConstraint[int]) -> AttrConstraint[int]:
+    """The integers of a constraint that are at least 0."""
+    return AttrConstraint(
+        f"{constraint.description} whose value is non-negative",
+        lambda a: constraint.accepts(a) and constraint.value(a) >= 0,
+        constraint.value,
+        constraint.has_storage_class,
     )
 
 
-def positive(kind: AttrKind[int]) -> AttrKind[int]:
-    """The integers of a kind that are at least 1."""
-    return AttrKind(
-        f"{kind.description} whose value is positive",
-        lambda a: kind.accepts(a) and kind.value(a) > 0,
-        kind.value,
-        kind.has_storage_class,
+def positive(constraint: AttrConstraint[int]) -> AttrConstraint[int]:
+    """The integers of a constraint that are at least 1."""
+    return AttrConstraint(
+        f"{constraint.description} whose value is positive",
+        lambda a: constraint.accepts(a) and constraint.value(a) > 0,
+        constraint.value,
+        constraint.has_storage_class,
     )
 
 
 I32_ATTR = _integer(32)
 I64_ATTR = _integer(64)
-BOOL_ATTR: AttrKind[bool] = AttrKind("bool attribute", _is_integer(1), lambda a: bool(a.value))
-STRING_ATTR: AttrKind[str] = AttrKind(
+BOOL_ATTR: AttrConstraint[bool] = AttrConstraint("bool attribute", _is_integer(1), lambda a: bool(a.value))
+STRING_ATTR: AttrConstraint[str] = AttrConstraint(
     "string attribute", lambda a: isinstance(a, StringAttr), lambda a: a.value
 )
-UNIT_ATTR: AttrKind[bool] = AttrKind("unit attribute", lambda a: isinstance(a, UnitAttr), lambda a: True)
-F32_ATTR: AttrKind[FloatAttr] = AttrKind(
+UNIT_ATTR: AttrConstraint[bool] = AttrConstraint(
+    "unit attribute", lambda a: isinstance(a, UnitAttr), lambda a: True
+)
+F32_ATTR: AttrConstraint[FloatAttr] = AttrConstraint(
     "32-bit float attribute",
     lambda a: isinstance(a, FloatAttr) and a.type is F32,
     lambda a: a,
     _is_a(FloatAttr),
 )
-FUNCTION_TYPE_ATTR: AttrKind[FunctionType] = AttrKind(
+FUNCTION_TYPE_ATTR: AttrConstraint[FunctionType] = AttrConstraint(
     "type attribute of function type",
     lambda a: isinstance(a, TypeAttr) and isinstance(a.type, FunctionType),
     lambda a: a.type,
@@ -130,26 +134,26 @@ FUNCTION_TYPE_ATTR: AttrKind[FunctionType] = AttrKind(
 ANY_ATTR = of_class(Attribute, "any attribute")
 ARRAY_ATTR = of_class(ArrayAttr, "array attribute")
 DICT_ATTR = of_class(DictAttr, "dictionary of named attribute values")
-DICT_ARRAY_ATTR = AttrKind[ArrayAttr](
+DICT_ARRAY_ATTR = AttrConstraint[ArrayAttr](
     "Array of dictionary attributes",
     lambda a: isinstance(a, ArrayAttr) and all(isinstance(e, DictAttr) for e in a.elements),
     lambda a: a,
     _is_a(ArrayAttr),
 )
-FLAT_SYMBOL_ATTR: AttrKind[str] = AttrKind(
+FLAT_SYMBOL_ATTR: AttrConstraint[str] = AttrConstraint(
     "flat symbol reference attribute",
     lambda a: isinstance(a, SymbolRef) and not a.nested,
     lambda a: a.root,
 )
 Elements = DenseElements | DenseStringElements | DenseResource | SparseElements
-ELEMENTS_ATTR: AttrKind[Elements] = AttrKind(
+ELEMENTS_ATTR: AttrConstraint[Elements] = AttrConstraint(
     "constant vector/tensor attribute", lambda a: isinstance(a, Elements), lambda a: a
 )
 
 
-def _dense_array(width: int) -> AttrKind[tuple[int, ...]]:
+def _dense_array(width: int) -> AttrConstraint[tuple[int, ...]]:
     type = IntegerType(width)
-    return AttrKind(
+    return AttrConstraint(
         f"i{width} dense array attribute",
         lambda a: isinstance(a, DenseArray) and a.element is type,
         lambda a: a.values,
@@ -157,7 +161,7 @@ def _dense_array(width: int) -> AttrKind[tuple[int, ...]]:
 
 
 I64_ARRAY = _dense_array(64)
-BOOL_ARRAY: AttrKind[tuple[bool, ...]] = AttrKind(
+BOOL_ARRAY: AttrConstraint[tuple[bool, ...]] = AttrConstraint(
     "i1 dense array attribute",
     lambda a: isinstance(a, DenseArray) and a.element is IntegerType(1),
     lambda a: tuple(bool(v) for v in a.values),

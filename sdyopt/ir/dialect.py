@@ -81,7 +81,7 @@ class Dialect:
             cls.fields = fields
             for index, field in enumerate(f for f in fields.values() if isinstance(f, RegionField)):
                 field.index = index
-                cls.op_class_has_regions = True
+                cls.declares_regions = True
             self.ops[mnemonic] = cls
             return cls
 

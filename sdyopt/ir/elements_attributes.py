@@ -11,10 +11,8 @@ from sdyopt.ir.types import (
     FloatType,
     IndexType,
     IntegerType,
-    RankedShape,
+    RankedShapedType,
 )
-
-DenseShape = RankedShape
 
 
 class DenseElements(Attribute):
@@ -24,7 +22,7 @@ class DenseElements(Attribute):
     real part followed by its imaginary part. A splat stores one element; `dense(…)` detects splats.
     """
 
-    type: DenseShape
+    type: RankedShapedType
     data: bytes
 
     @property
@@ -41,7 +39,7 @@ class DenseElements(Attribute):
 class DenseStringElements(Attribute):
     """`dense<["a", "b"]> : tensor<2x!x.string>`. A splat stores one value."""
 
-    type: DenseShape
+    type: RankedShapedType
     values: tuple[str, ...]
 
     @property
@@ -70,7 +68,7 @@ class DenseArray(Attribute):
 class SparseElements(Attribute):
     """`sparse<indices, values> : tensor<…>`: zero except for the values at the indices."""
 
-    type: DenseShape
+    type: RankedShapedType
     indices: DenseElements
     values: DenseElements | DenseStringElements
 
@@ -82,7 +80,7 @@ class StridedLayout(Attribute):
     offset: int = 0
 
 
-def dense(type: DenseShape, data: bytes) -> DenseElements:
+def dense(type: RankedShapedType, data: bytes) -> DenseElements:
     """The dense attribute of these bytes: those of all elements, or of one element of a splat."""
     size = element_size(type.element)
     if len(data) > size and data == data[:size] * (len(data) // size):

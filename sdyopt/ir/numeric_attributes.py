@@ -44,12 +44,12 @@ def wrapped(value: int, type: IntegerType | IndexType) -> int:
     """`value` wrapped into the range of `type`."""
     width = integer_width(type)
     value &= (1 << width) - 1
-    if not is_negative_possible(type) or not value >> (width - 1) & 1:
+    if not can_be_negative(type) or not value >> (width - 1) & 1:
         return value
     return value - (1 << width)
 
 
-def is_negative_possible(type: IntegerType | IndexType) -> bool:
+def can_be_negative(type: IntegerType | IndexType) -> bool:
     """Whether attributes of this type can be negative: not those of `ui8`, `i1` or `i0`."""
     if isinstance(type, IndexType):
         return True

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast, overload
 
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.block import Region
-from sdyopt.ir.constraints import ANY_REGION, AttrKind, RegionConstraint, TypeConstraint
+from sdyopt.ir.constraints import ANY_REGION, AttrConstraint, RegionConstraint, TypeConstraint
 from sdyopt.ir.elements_attributes import DenseArray
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import Type
@@ -34,19 +34,19 @@ V = TypeVar("V", covariant=True)
 S = TypeVar("S", covariant=True)
 C = TypeVar("C", bound=Type)
 
-ONE, OPTIONAL, MANY = "one", "optional", "many"
+ONE, OPTIONAL, VARIADIC = "one", "optional", "many"
 
 OPERAND_SEGMENTS = "operandSegmentSizes"
 RESULT_SEGMENTS = "resultSegmentSizes"
 
 
 class Field:
-    """A declared part of an operation class. `attribute_name` is the name of the Python attribute."""
+    """A declared part of an operation class. `field_name` is its name in Python."""
 
-    attribute_name: str
+    field_name: str
 
     def __set_name__(self, owner: type, name: str) -> None:
-        self.attribute_name = name
+        self.field_name = name
 
     def of_signature(self, signature: OpSignature) -> Any:
         """The type of an operand or result, or the value of an attribute; see `OpSignature.__getitem__`."""
@@ -54,9 +54,10 @@ class Field:
 
 
 class ValueField(Field, Generic[V, S]):
-    """A group of operands or results; `arity` is ONE, OPTIONAL or MANY."""
+    """A group of operands or results; `arity` is ONE, OPTIONAL or VARIADIC."""
 
-    segments: str
+    # The name of the segment sizes attribute.
+    segment_sizes: str
 
     def __init__(self, constraint: TypeConstraint[Type], arity: str) -> None:
         self.constraint = constraint
@@ -102,10 +103,10 @@ class ValueField(Field, Generic[V, S]):
 class OperandField(ValueField[V, S]):
     """A group of operands."""
 
-    segments = OPERAND_SEGMENTS
+    segment_sizes = OPERAND_SEGMENTS
 
     def range_of(self, signature: OpSignature) -> tuple[int, int]:
-        return signature.cached(operand_ranges)[self.attribute_name]
+        return signature.cached(operand_ranges)[self.field_name]
 
     def types_of(self, signature: OpSignature) -> tuple[Type, ...]:
         return signature.operand_types
@@ -117,10 +118,10 @@ class OperandField(ValueField[V, S]):
 class ResultField(ValueField[V, S]):
     """A group of results."""
 
-    segments = RESULT_SEGMENTS
+    segment_sizes = RESULT_SEGMENTS
 
     def range_of(self, signature: OpSignature) -> tuple[int, int]:
-        return signature.cached(result_ranges)[self.attribute_name]
+        return signature.cached(result_ranges)[self.field_name]
 
     def types_of(self, signature: OpSignature) -> tuple[Type, ...]:
         return signature.result_types
@@ -136,8 +137,10 @@ class AttrField(Field, Generic[T]):
     reads as its default.
     """
 
-    def __init__(self, kind: AttrKind[T], name: str | None, is_optional: bool, default: Attribute | None):
-        self.kind = kind
+    def __init__(
+        self, constraint: AttrConstraint[T], name: str | None, is_optional: bool, default: Attribute | None
+    ):
+        self.constraint = constraint
         self.name = name or ""
         self.is_optional = is_optional
         self.default = default
@@ -150,7 +153,7 @@ class AttrField(Field, Generic[T]):
         attribute = signature.attributes.get(self.name)
         if attribute is None:
             attribute = self.default
-        return cast(T, None if attribute is None else self.kind.value(attribute))
+        return cast(T, None if attribute is None else self.constraint.value(attribute))
 
     @overload
     def __get__(self, op: None, owner: type[Op]) -> Self: ...
@@ -197,7 +200,7 @@ def optional_operand(constraint: TypeConstraint[C]) -> OperandField[Value | None
 
 def operands(constraint: TypeConstraint[C]) -> OperandField[list[Value], tuple[C, ...]]:
     """Any number of operands."""
-    return OperandField(constraint, MANY)
+    return OperandField(constraint, VARIADIC)
 
 
 def result(constraint: TypeConstraint[C]) -> ResultField[OpResult, C]:
@@ -207,22 +210,26 @@ def result(constraint: TypeConstraint[C]) -> ResultField[OpResult, C]:
 
 def results(constraint: TypeConstraint[C]) -> ResultField[tuple[OpResult, ...], tuple[C, ...]]:
     """Any number of results."""
-    return ResultField(constraint, MANY)
+    return ResultField(constraint, VARIADIC)
 
 
-def attr(kind: AttrKind[T], name: str | None = None, default: Attribute | None = None) -> AttrField[T]:
+def attr(
+    constraint: AttrConstraint[T], name: str | None = None, default: Attribute | None = None
+) -> AttrField[T]:
     """A required attribute; a missing one is filled in with the default, if there is one."""
-    return AttrField(kind, name, is_optional=False, default=default)
+    return AttrField(constraint, name, is_optional=False, default=default)
 
 
-def optional_attr(kind: AttrKind[T], name: str | None = None) -> AttrField[T | None]:
+def optional_attr(constraint: AttrConstraint[T], name: str | None = None) -> AttrField[T | None]:
     """An optional attribute; a missing one reads as None."""
-    return AttrField(kind, name, is_optional=True, default=None)
+    return AttrField(constraint, name, is_optional=True, default=None)
 
 
-def defaulted_attr(kind: AttrKind[T], default: Attribute, name: str | None = None) -> AttrField[T]:
+def defaulted_attr(
+    constraint: AttrConstraint[T], default: Attribute, name: str | None = None
+) -> AttrField[T]:
     """An optional attribute; a missing one stays missing and reads as the default."""
-    return AttrField(kind, name, is_optional=True, default=default)
+    return AttrField(constraint, name, is_optional=True, default=default)
 
 
 def region(constraint: RegionConstraint = ANY_REGION, name: str | None = None) -> RegionField[Region]:
@@ -253,7 +260,7 @@ def result_ranges(signature: OpSignature) -> Ranges:
 
 def _ranges(signature: OpSignature, fields: Sequence[ValueField[object, object]], total: int) -> Ranges:
     """Group sizes come from the segment sizes attribute; without one, the variadic group takes the rest."""
-    segments = signature.attributes.get(fields[0].segments) if fields else None
+    segments = signature.attributes.get(fields[0].segment_sizes) if fields else None
     if isinstance(segments, DenseArray):
         sizes = [int(size) for size in segments.values]
     else:
@@ -263,6 +270,6 @@ def _ranges(signature: OpSignature, fields: Sequence[ValueField[object, object]]
         sizes = [1 if field.arity == ONE else rest // groups for field in fields]
     ranges, start = {}, 0
     for field, size in zip(fields, sizes, strict=False):
-        ranges[field.attribute_name] = (start, size)
+        ranges[field.field_name] = (start, size)
         start += size
     return ranges

@@ -1,7 +1,7 @@
 """Operation signatures: the class, name, inherent attributes, operand types and result types of an operation.
 
 Signatures are interned. Whatever depends on the signature alone (constraints, print template, sharding rule,
-cost) is computed once per signature and cached in its `memo`.
+cost) is computed once per signature and stored in its `cache`.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class SignatureError(Exception):
 class OpSignature(Interned):
     """The interned part of an operation.
 
-    `name` is that of `op_class`, except for an unregistered operation. `memo` is the cache of `cached`.
+    `name` is that of `op_class`, except for an unregistered operation. `cached` stores its values in `cache`.
     """
 
     op_class: type[Op]
@@ -65,17 +65,17 @@ class OpSignature(Interned):
     attributes: DictAttr
     operand_types: tuple[Type, ...]
     result_types: tuple[Type, ...]
-    memo: dict[object, Any] = derived()
+    cache: dict[object, Any] = derived()
 
     def __post_init__(self) -> None:
-        derive(self, memo={})
+        derive(self, cache={})
 
     def cached(self, function: Callable[[OpSignature], T]) -> T:
         """`function(self)`, computed once per signature."""
         try:
-            value: T = self.memo[function]
+            value: T = self.cache[function]
         except KeyError:
-            value = self.memo[function] = function(self)
+            value = self.cache[function] = function(self)
         return value
 
     def attribute(self, name: str) -> Attribute | None:

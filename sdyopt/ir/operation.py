@@ -49,7 +49,7 @@ class Op:
     trait_order: ClassVar[tuple[Trait, ...]] = ()
     fields: ClassVar[Mapping[str, Field]] = {}
     is_terminator: ClassVar[bool] = False
-    op_class_has_regions: ClassVar[bool] = False
+    declares_regions: ClassVar[bool] = False
 
     # --- Text ---
     # Directly inside this operation, operations of this dialect are printed without the namespace.
@@ -197,7 +197,7 @@ class Op:
             yield op
             op = op.parent_op
 
-    def parent_of(self, *classes: type[Op]) -> Op | None:
+    def parent_of_type(self, *classes: type[Op]) -> Op | None:
         """The innermost enclosing operation of one of these classes."""
         return next((op for op in self.ancestors() if isinstance(op, classes)), None)
 

@@ -9,7 +9,7 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.traits import Trait
 from sdyopt.ir.types import (
     DYNAMIC,
-    RankedShape,
+    RankedShapedType,
     RankedTensor,
     ShapedType,
     Type,
@@ -34,7 +34,7 @@ def are_compatible_shapes(types: Iterable[Type]) -> bool:
     shaped = [type for type in types if isinstance(type, ShapedType)]
     if len(shaped) != len(types):
         return not shaped
-    shapes = [type.shape for type in shaped if isinstance(type, RankedShape)]
+    shapes = [type.shape for type in shaped if isinstance(type, RankedShapedType)]
     if len(set(map(len, shapes))) > 1:
         return False
     return all(are_compatible_sizes(*sizes) for sizes in zip(*shapes, strict=True))
@@ -126,7 +126,7 @@ def _identity(type: Type) -> Type:
 
 
 def _rank(type: Type) -> int:
-    assert isinstance(type, RankedShape)
+    assert isinstance(type, RankedShapedType)
     return type.rank
 
 

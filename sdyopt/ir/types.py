@@ -95,7 +95,7 @@ class ShapedType(Type):
         raise NotImplementedError
 
 
-class RankedShape(ShapedType):
+class RankedShapedType(ShapedType):
     """Base class of the shaped types with a rank."""
 
     @property
@@ -117,7 +117,7 @@ class RankedShape(ShapedType):
         return prod(self.shape)
 
 
-class RankedTensor(RankedShape):
+class RankedTensor(RankedShapedType):
     """`tensor<4x?xf32, encoding>`."""
 
     shape: tuple[int, ...]
@@ -131,7 +131,7 @@ class UnrankedTensor(ShapedType):
     element: Type
 
 
-class VectorType(RankedShape):
+class VectorType(RankedShapedType):
     """`vector<4x[8]xf32>`; `scalable`: per dimension, whether it is scalable (in brackets)."""
 
     shape: tuple[int, ...]
@@ -139,7 +139,7 @@ class VectorType(RankedShape):
     scalable: tuple[bool, ...]
 
 
-class MemRefType(RankedShape):
+class MemRefType(RankedShapedType):
     """`memref<4x?xf32, layout, space>`; `layout` is None for the identity layout."""
 
     shape: tuple[int, ...]

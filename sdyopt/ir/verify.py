@@ -74,7 +74,7 @@ class Verifier:
         """Checks an operation without the nested ones."""
         if op.attributes.entries:
             self._check_discardable_attributes(op)
-        has_regions = op.regions or op.op_class_has_regions
+        has_regions = op.regions or op.declares_regions
         if has_regions:
             check_region_count(op)
         check_successor_count(op)
@@ -204,7 +204,7 @@ class Verifier:
                 isolated.append(child)
             else:
                 self.check_op(child)
-                if child.regions or child.op_class_has_regions:
+                if child.regions or child.declares_regions:
                     self._check_regions(child, valid)
                 elif _verifies_signature_only(type(child)):
                     self._valid_signatures.add(signature)
@@ -290,7 +290,7 @@ class InvalidNested(Exception):
 
 def _verifies_signature_only(op_class: type[Op]) -> bool:
     """Whether a class has no verifiers but those of the signature."""
-    if not op_class.name or op_class.op_class_has_regions or op_class.verify_in_context is not None:
+    if not op_class.name or op_class.declares_regions or op_class.verify_in_context is not None:
         return False
     return not any(
         trait.verify_in_context or trait.verify_regions or trait.verify_structure

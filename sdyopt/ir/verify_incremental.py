@@ -148,7 +148,7 @@ class _IncrementalCheck:
             raise _NeedsFullVerification
         if ISOLATED in op.traits:
             self._verifier.verify(op, self._valid_at(op))
-        elif op.regions or op.op_class_has_regions:
+        elif op.regions or op.declares_regions:
             self._verifier.check_nested(op, self._valid_at(op))
             self._verifier.check_dominance(op)
         else:
@@ -165,7 +165,7 @@ class _IncrementalCheck:
 
     def _check_edited(self, op: Op) -> None:
         """Checks the attributes of an operation, and the nested operations that may depend on them."""
-        if not (op.regions or op.op_class_has_regions):
+        if not (op.regions or op.declares_regions):
             self._verifier.check_op_without_regions(op, self._valid_at(op))
         elif op.ignores_discardable_attributes:
             self._verifier.check_attributes(op, self._valid_at(op))

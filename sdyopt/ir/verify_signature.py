@@ -11,9 +11,9 @@ from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.block import Region
 from sdyopt.ir.elements_attributes import DenseArray
 from sdyopt.ir.op_fields import (
-    MANY,
     ONE,
     OPTIONAL,
+    VARIADIC,
     AttrField,
     OperandField,
     RegionField,
@@ -35,10 +35,10 @@ PrintType = Callable[[Type], str]
 def signature_problem(signature: OpSignature, print_type: PrintType) -> SignatureError | None:
     """The first error of a signature; None if it is valid."""
     try:
-        problem = signature.memo[signature_problem]
+        problem = signature.cache[signature_problem]
     except KeyError:
-        problem = signature.memo[signature_problem] = _find_problem(signature, print_type)
-    return problem  # type: ignore[no-any-return]  # the memo is untyped
+        problem = signature.cache[signature_problem] = _find_problem(signature, print_type)
+    return problem  # type: ignore[no-any-return]  # the cache is untyped
 
 
 def _find_problem(signature: OpSignature, print_type: PrintType) -> SignatureError | None:
@@ -153,7 +153,7 @@ def _check_result_count(
 def _check_segments(
     signature: OpSignature, fields: Sequence[ValueField[object, object]], word: str, count: int
 ) -> None:
-    name = fields[0].segments
+    name = fields[0].segment_sizes
     sizes = signature.attributes.get(name)
     if not isinstance(sizes, DenseArray):
         raise signature.op_error(f"requires dense i32 array attribute '{name}'")
@@ -188,8 +188,8 @@ def attribute_problem(op_class: type[Op], attributes: Mapping[str, Attribute]) -
     """The error of the first inherent attribute that violates its constraint; None if there is none."""
     for field in _attribute_fields(op_class):
         value = attributes.get(field.name)
-        if value is not None and not field.kind.accepts(value):
-            return f"attribute '{field.name}' failed to satisfy constraint: {field.kind.description}"
+        if value is not None and not field.constraint.accepts(value):
+            return f"attribute '{field.name}' failed to satisfy constraint: {field.constraint.description}"
     return None
 
 
@@ -209,7 +209,7 @@ def _check_types(signature: OpSignature, print_type: PrintType) -> None:
                 raise signature.op_error(
                     f"{word} group starting at #{start} requires 0 or 1 element, but found {count}"
                 )
-            prefix = "variadic of " if field.arity == MANY else ""
+            prefix = "variadic of " if field.arity == VARIADIC else ""
             for index in range(start, start + count):
                 type = field.types_of(signature)[index]
                 if not field.constraint.accepts(type):

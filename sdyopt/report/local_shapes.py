@@ -12,7 +12,7 @@ from sdyopt.dialects.sdy.mesh_op import find_mesh
 from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding
 from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.ir.operation import Op
-from sdyopt.ir.types import DYNAMIC, RankedShape, Type
+from sdyopt.ir.types import DYNAMIC, RankedShapedType, Type
 from sdyopt.ir.value import BlockArgument, OpResult, Value
 from sdyopt.report.tensor_bytes import bytes_of
 
@@ -67,7 +67,7 @@ class LocalShapes:
         return count
 
     def _local_shape(self, type: Type, sharding: TensorSharding | None) -> tuple[int, ...] | None:
-        if not isinstance(type, RankedShape):
+        if not isinstance(type, RankedShapedType):
             return None
         mesh = None if sharding is None else self.mesh(sharding.mesh_or_ref)
         if sharding is None or mesh is None or sharding.rank != type.rank:

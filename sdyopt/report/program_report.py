@@ -18,7 +18,7 @@ from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated, sharding_text
 from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.ir.operation import Op
-from sdyopt.ir.types import RankedShape, RankedTensor, Type
+from sdyopt.ir.types import RankedShapedType, RankedTensor, Type
 from sdyopt.ir.value import Value
 from sdyopt.report import stablehlo_collectives
 from sdyopt.report.causes import cause_of, location_of
@@ -227,7 +227,7 @@ class _Collector:
     def _product(self, op: Op) -> Product:
         values = [*op.operands[:2], op.results[0]]
         local = [self._shapes.shape(value) for value in values]
-        whole = [value.type.shape if isinstance(value.type, RankedShape) else None for value in values]
+        whole = [value.type.shape if isinstance(value.type, RankedShapedType) else None for value in values]
         useful = None if None in whole else flops_of(op, *[shape or () for shape in whole])
         factor = self._manual.devices(op)
         useful = None if useful is None or factor is None else useful * factor

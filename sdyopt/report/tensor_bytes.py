@@ -18,7 +18,7 @@ from sdyopt.ir.types import (
     FloatType,
     IndexType,
     IntegerType,
-    RankedShape,
+    RankedShapedType,
     TupleType,
     Type,
 )
@@ -50,7 +50,7 @@ def bytes_of(type: Type, local_shape: Sequence[int] | None = None) -> int | None
         parts = [bytes_of(part) for part in type.types]
         known = [part for part in parts if part is not None]
         return sum(known) if len(known) == len(parts) else None
-    if not isinstance(type, RankedShape):
+    if not isinstance(type, RankedShapedType):
         bits = element_bits(type)
         return None if bits is None else -(-bits // 8)
     shape = type.shape if local_shape is None else local_shape

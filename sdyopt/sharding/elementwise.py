@@ -11,7 +11,7 @@ from sdyopt.dialects.stablehlo.conversion import BitcastConvertOp
 from sdyopt.dialects.stablehlo.traits import BROADCASTING_ELEMENTWISE
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.shape_traits import ELEMENTWISE
-from sdyopt.ir.types import RankedShape, Type
+from sdyopt.ir.types import RankedShapedType, Type
 
 _ELEMENTWISE_SDY_OPS = (PropagationBarrierOp, ShardingConstraintOp, ReshardOp)
 
@@ -29,4 +29,4 @@ def is_elementwise(signature: OpSignature) -> bool:
 
 
 def _shape(type: Type) -> tuple[int, ...]:
-    return type.shape if isinstance(type, RankedShape) else ()
+    return type.shape if isinstance(type, RankedShapedType) else ()

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from enum import Enum, auto
 
 from sdyopt.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
-from sdyopt.ir.types import RankedShape, Type
+from sdyopt.ir.types import RankedShapedType, Type
 
 
 class FactorType(Enum):
@@ -114,7 +114,7 @@ class OpShardingRuleBuilder:
         Must be the only call that adds factors. Dimensions beyond the rank of `type` get factor indices
         that do not exist, which the verifier of the rule reports.
         """
-        assert not self._sizes and isinstance(type, RankedShape)
+        assert not self._sizes and isinstance(type, RankedShapedType)
         self._sizes.extend(type.shape)
         for tensor in (*self._operands, *self._results):
             for dim, factors in enumerate(tensor):
@@ -155,7 +155,7 @@ class OpShardingRuleBuilder:
 
 def _dims_without_factors(type: Type) -> _Tensor:
     """An empty list per dimension; no dimensions if the type is not a tensor, such as a token."""
-    return [[] for _ in range(type.rank)] if isinstance(type, RankedShape) else []
+    return [[] for _ in range(type.rank)] if isinstance(type, RankedShapedType) else []
 
 
 def _factors_or_new_factor(factors: Sequence[int], sizes: list[int]) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ from importlib import import_module
 from typing import Any, NamedTuple, TypeVar, cast
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
-from sdyopt.diagnostics.once import is_first
+from sdyopt.diagnostics.once import is_first_occurrence
 from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
 from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.ir.op_signature import OpSignature
@@ -76,7 +76,7 @@ def sharding_rule_of(op: Op, conservative: bool = False) -> OpShardingRule | Non
     entry = _entries.get(type(op), _UNKNOWN)
     context = () if entry.context is None else (entry.context(op),)
     key = (sharding_rule_of, conservative, *context)
-    rules = op.signature.memo
+    rules = op.signature.cache
     rule: OpShardingRule | NoRule
     try:
         rule = rules[key]
@@ -84,7 +84,7 @@ def sharding_rule_of(op: Op, conservative: bool = False) -> OpShardingRule | Non
         rule = rules[key] = _derive(op.signature, entry.function, conservative, context)
     if isinstance(rule, OpShardingRule):
         return rule
-    if rule.kind and is_first(f"{rule.kind} without a sharding rule"):
+    if rule.kind and is_first_occurrence(f"{rule.kind} without a sharding rule"):
         _warn(op, rule)
     return None
 
@@ -113,7 +113,7 @@ _UNKNOWN = _Entry(_unknown)
 
 def _warn(op: Op, unknown: NoRule) -> None:
     message = f"{unknown.kind} {unknown.name} is unknown to SDY sharding rule registry"
-    emit(Diagnostic(Severity.WARNING, op.location, message, operation=op, in_own_syntax=True))
+    emit(Diagnostic(Severity.WARNING, op.location, message, operation=op, in_custom_syntax=True))
 
 
 @cache

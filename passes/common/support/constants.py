@@ -15,7 +15,7 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.traits import PURE
-from sdyopt.ir.types import DYNAMIC, RankedShape, Type
+from sdyopt.ir.types import DYNAMIC, RankedShapedType, Type
 from sdyopt.ir.value import OpResult, Value
 
 from .dialect_conversion import convert
@@ -61,7 +61,7 @@ def _is_speculatable(signature: OpSignature) -> bool:
 
 
 def _shape(type: Type) -> tuple[int, ...]:
-    return type.shape if isinstance(type, RankedShape) else ()
+    return type.shape if isinstance(type, RankedShapedType) else ()
 
 
 # --- Copies of computations -----------------------------------------------------------------------

@@ -10,7 +10,7 @@ from sdyopt.dialects.sdy.value_shardings import edge_of_owner, rank_of, sharding
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import RankedShape
+from sdyopt.ir.types import RankedShapedType
 from sdyopt.ir.value import Value
 
 from .insertion_points import directly_after_definition
@@ -56,7 +56,7 @@ def shardings_of_edges(owners: Sequence[Value]) -> ShardingPerValue | None:
 
 def can_have_edge(value: Value) -> bool:
     """Whether a value has a static shape and so can be sharded."""
-    return isinstance(value.type, RankedShape) and value.type.has_static_shape
+    return isinstance(value.type, RankedShapedType) and value.type.has_static_shape
 
 
 def _create_edge(owner: Value, rewriter: Rewriter) -> Op:

@@ -11,7 +11,7 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.traits import CONSTANT_LIKE
-from sdyopt.ir.types import RankedShape, Type
+from sdyopt.ir.types import RankedShapedType, Type
 from sdyopt.ir.value import Value
 
 # What is compared: of a broadcast, and of a constant.
@@ -31,7 +31,7 @@ def is_constant_or_scalar_broadcast(signature: OpSignature) -> bool:
 
 
 def _is_scalar(type: Type) -> bool:
-    return isinstance(type, RankedShape) and type.rank == 0
+    return isinstance(type, RankedShapedType) and type.rank == 0
 
 
 def merge_constants(root: Op, is_candidate: Callable[[OpSignature], bool], rewriter: Rewriter) -> None:

@@ -112,7 +112,7 @@ class ShardingOrigins:
     def _save_value(self, value: Value, origins: DictAttr) -> None:
         assert isinstance(value, OpResult | BlockArgument)
         op, rewriter = owning_op(value), self._rewriter
-        function = op if isinstance(op, FuncOp) else op.parent_of(FuncOp)
+        function = op if isinstance(op, FuncOp) else op.parent_of_type(FuncOp)
         assert isinstance(function, FuncOp)
         terminator = _terminator(function)
         output = next((use.index for use in value.uses if use.owner is terminator), None)

@@ -18,7 +18,7 @@ from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding
 from sdyopt.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.ir.op_signature import OpSignature
-from sdyopt.ir.types import RankedShape, Type
+from sdyopt.ir.types import RankedShapedType, Type
 from sdyopt.sharding.axis_lists import Axes
 from sdyopt.sharding.explicit_reshards.common_axes import common_factor_axes, find_common_axes
 from sdyopt.sharding.explicit_reshards.dot_result import better_dot_result_axes
@@ -163,7 +163,7 @@ def sizes_of(signature: OpSignature) -> list[int]:
 
 
 def _num_elements(type: Type) -> int:
-    return type.num_elements if isinstance(type, RankedShape) and type.has_static_shape else 0
+    return type.num_elements if isinstance(type, RankedShapedType) and type.has_static_shape else 0
 
 
 # --- Meshes ---------------------------------------------------------------------------------------

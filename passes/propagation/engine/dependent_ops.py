@@ -71,7 +71,7 @@ class DependentOps:
         terminator = use.owner
         parent = terminator.parent_op
         assert parent is not None
-        function = terminator.parent_of(FuncOp)
+        function = terminator.parent_of_type(FuncOp)
         users = self.of_function(function) if isinstance(function, FuncOp) else []
         if not isinstance(terminator, ReturnOp) or not users:
             yield parent

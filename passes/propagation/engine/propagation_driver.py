@@ -21,7 +21,7 @@ from sdyopt.ir.effects import is_trivially_dead
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import has_two_other_users
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import RankedShape
+from sdyopt.ir.types import RankedShapedType
 from sdyopt.ir.value import Value
 from sdyopt.sharding.propagation.propagation_direction import DirectionPolicy
 from sdyopt.sharding.propagation.propagation_step import StepKind, StepRunner, Strategy, Updates
@@ -284,6 +284,6 @@ class PropagationDriver:
 def _has_operand_with_other_uses(op: Op) -> bool:
     """Whether some operand that is not a scalar has other uses."""
     return any(
-        not value.has_one_use and not (isinstance(value.type, RankedShape) and value.type.rank == 0)
+        not value.has_one_use and not (isinstance(value.type, RankedShapedType) and value.type.rank == 0)
         for value in op.operands
     )

@@ -24,7 +24,7 @@ from sdyopt.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
 from sdyopt.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
-from sdyopt.ir.types import RankedShape
+from sdyopt.ir.types import RankedShapedType
 from sdyopt.ir.value import BlockArgument, OpResult, Value
 from sdyopt.sharding.elementwise import is_elementwise
 from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
@@ -130,7 +130,7 @@ class PropagationSites:
 
     def function_result(self, function: FuncOp, index: int, value: Value) -> PropagationSite | None:
         """The site between a returned value and the result in the function signature."""
-        if not isinstance(value.type, RankedShape) or not value.type.has_static_shape:
+        if not isinstance(value.type, RankedShapedType) or not value.type.has_static_shape:
             return None
         result = FunctionResult(function, index)
         slots = [self._sharding_map.slot(value), self._sharding_map.result_slot(result)]
@@ -152,7 +152,7 @@ class PropagationSites:
     def _identity_site(
         self, op: Op, category: OpCategory, sources: list[Value], result: Value, is_elementwise: bool = False
     ) -> PropagationSite | None:
-        if not isinstance(result.type, RankedShape) or not result.type.has_static_shape:
+        if not isinstance(result.type, RankedShapedType) or not result.type.has_static_shape:
             return None
         values = [*sources, result]
         rule = self._identity_rule(result.type.shape, len(sources))
@@ -183,7 +183,7 @@ class PropagationSites:
         """The operands of all calls, or the value that the callee returns; None without calls or a body."""
         value = op.input
         if isinstance(value, BlockArgument):
-            function = op.parent_of(FuncOp)
+            function = op.parent_of_type(FuncOp)
             users = self._dependent_ops.of_function(function) if isinstance(function, FuncOp) else []
             return [user.operand_at(value.index) for user in users if isinstance(user, CallOp)] or None
         assert isinstance(value, OpResult)

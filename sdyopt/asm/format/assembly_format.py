@@ -20,9 +20,9 @@ from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.constraints import ONE_BLOCK
 from sdyopt.ir.op_fields import (
-    MANY,
     ONE,
     OPTIONAL,
+    VARIADIC,
     AttrField,
     OperandField,
     RegionField,
@@ -153,7 +153,7 @@ class Operand(FormatElement):
         field = signature.op_class.fields[self.field]
         assert isinstance(field, OperandField)
         start, count = field.range_of(signature)
-        if count or field.arity == MANY:
+        if count or field.arity == VARIADIC:
             out.operands(range(start, start + count))
 
 
@@ -170,7 +170,7 @@ class TypeOf(FormatElement):
     def parse(self, op_parser: OpAsmParser) -> None:
         field = op_parser.op_class.fields[self.field]
         assert isinstance(field, ValueField)
-        is_list = field.arity == MANY
+        is_list = field.arity == VARIADIC
         types = op_parser.comma_list(op_parser.type) if is_list else [op_parser.type()]
         for name in (self.field, *self.same):
             op_parser.types[name] = types
@@ -223,14 +223,14 @@ def _assign_types(
         op_parser.types[only] = list(types)
         return
     fields = [f for f in op_parser.op_class.fields.values() if isinstance(f, kind)]
-    sizes = [1 if f.arity == ONE else len(op_parser.operand_names.get(f.attribute_name, ())) for f in fields]
+    sizes = [1 if f.arity == ONE else len(op_parser.operand_names.get(f.field_name, ())) for f in fields]
     if kind is ResultField:
         rest = len(types) - sum(f.arity == ONE for f in fields)
         sizes = [1 if f.arity == ONE else rest for f in fields]
     position = 0
     for index, (field, size) in enumerate(zip(fields, sizes, strict=True)):
         end = len(types) if index == len(fields) - 1 else position + size
-        op_parser.types[field.attribute_name] = list(types[position:end])
+        op_parser.types[field.field_name] = list(types[position:end])
         position = end
 
 
@@ -243,7 +243,7 @@ class SameType(FormatElement):
         fields = [f for f in op_parser.op_class.fields.values() if isinstance(f, ValueField)]
         if not isinstance(type, FunctionType):
             for field in fields:
-                op_parser.types[field.attribute_name] = [type]
+                op_parser.types[field.field_name] = [type]
             return
         operands = [f for f in fields if isinstance(f, OperandField)]
         if len(type.inputs) != len(operands):
@@ -253,7 +253,7 @@ class SameType(FormatElement):
         if len(type.results) != 1:
             raise op_parser.error("expected single output", offset)
         for field, field_type in zip(fields, (*type.inputs, *type.results), strict=True):
-            op_parser.types[field.attribute_name] = [field_type]
+            op_parser.types[field.field_name] = [field_type]
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         types = (*signature.operand_types, *signature.result_types)

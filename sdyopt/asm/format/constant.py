@@ -23,7 +23,7 @@ def _parse(op_parser: OpAsmParser) -> None:
     (result,) = (name for name, field in fields.items() if isinstance(field, ResultField))
     value_field = fields["value"]
     assert isinstance(value_field, AttrField)
-    is_value = value_field.kind.accepts
+    is_value = value_field.constraint.accepts
     if op_parser.accept("("):
         op_parser.expect(")")
         has_properties = parse_properties(op_parser)
@@ -48,7 +48,7 @@ def _write(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
     value = signature.attributes["value"]
     field = signature.op_class.fields["value"]
     assert isinstance(field, AttrField)
-    if field.kind.accepts(value) and _type_of(value) is signature.result_types[0]:
+    if field.constraint.accepts(value) and _type_of(value) is signature.result_types[0]:
         out.attribute_dictionary(visible_attributes(signature, attributes, frozenset(["value"])))
         out.word(out.attribute_printer.attribute(value))
         return

@@ -8,7 +8,7 @@ from sdyopt.asm.format.assembly_format import FormatElement, TypeOf
 from sdyopt.asm.format.print_template import Template
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.ir.attribute import DictAttr
-from sdyopt.ir.op_fields import MANY, ONE, OperandField, ResultField, ValueField
+from sdyopt.ir.op_fields import ONE, VARIADIC, OperandField, ResultField, ValueField
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import FunctionType, Type
 
@@ -25,7 +25,7 @@ class TypeOfClass(TypeOf):
     def parse(self, op_parser: OpAsmParser) -> None:
         field = op_parser.op_class.fields[self.field]
         assert isinstance(field, ValueField)
-        if field.arity == MANY:
+        if field.arity == VARIADIC:
             types = op_parser.comma_list(lambda: self._parse_type(op_parser))
         else:
             types = [self._parse_type(op_parser)]
@@ -64,22 +64,22 @@ class OperandsAndResultsType(FormatElement):
             raise op_parser.error(_WRONG_KIND, offset)
         fields = op_parser.op_class.fields.values()
         operands = [f for f in fields if isinstance(f, OperandField)]
-        counts = [len(op_parser.operand_names.get(f.attribute_name, ())) for f in operands]
+        counts = [len(op_parser.operand_names.get(f.field_name, ())) for f in operands]
         if sum(counts) != len(type.inputs):
             raise op_parser.error(
                 f"{sum(counts)} operands present, but expected {len(type.inputs)}", op_parser.offset
             )
         start = 0
         for field, count in zip(operands, counts, strict=True):
-            op_parser.types[field.attribute_name] = list(type.inputs[start : start + count])
+            op_parser.types[field.field_name] = list(type.inputs[start : start + count])
             start += count
         results = [f for f in fields if isinstance(f, ResultField)]
         if len(results) == 1:
-            op_parser.types[results[0].attribute_name] = list(type.results)
+            op_parser.types[results[0].field_name] = list(type.results)
         else:
             assert all(f.arity == ONE for f in results)
             for result, result_type in zip(results, type.results, strict=False):
-                op_parser.types[result.attribute_name] = [result_type]
+                op_parser.types[result.field_name] = [result_type]
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         out.functional_type(signature.operand_types, signature.result_types)

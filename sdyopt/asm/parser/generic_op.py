@@ -94,7 +94,7 @@ def resolve_properties(op_parser: OpAsmParser) -> None:
         if not isinstance(field, AttrField):
             continue
         value = properties.get(field.name)
-        if value is not None and not field.kind.has_storage_class(value):
+        if value is not None and not field.constraint.has_storage_class(value):
             problem = f"Invalid attribute `{field.name}` in property conversion: {plain_attribute(value)}"
             raise _invalid_properties(op_parser, properties, problem)
     for name, value in properties.entries:

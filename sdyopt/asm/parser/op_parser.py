@@ -311,7 +311,7 @@ class OpAsmParser(AsmParser):
     def _inherent_attributes(self) -> dict[str, Attribute]:
         """The inherent attributes. One of the wrong kind in the dictionary counts as missing."""
         attributes = dict(self.attributes)
-        kinds = {f.name: f.kind for f in self.op_class.fields.values() if isinstance(f, AttrField)}
+        kinds = {f.name: f.constraint for f in self.op_class.fields.values() if isinstance(f, AttrField)}
         for name in inherent_names(self.op_class) & self.dictionary_attributes.keys():
             attributes.pop(name, None)
             if name not in kinds or kinds[name].has_storage_class(self.dictionary_attributes[name]):
@@ -323,10 +323,10 @@ class OpAsmParser(AsmParser):
         sizes = []
         for field in self.op_class.fields.values():
             if isinstance(field, OperandField):
-                names = self.operand_names.get(field.attribute_name, [])
-                types = self.types.get(field.attribute_name, [])
+                names = self.operand_names.get(field.field_name, [])
+                types = self.types.get(field.field_name, [])
                 values += self.resolve_all(
-                    names, types, self.operand_group_offsets.get(field.attribute_name, self.offset)
+                    names, types, self.operand_group_offsets.get(field.field_name, self.offset)
                 )
                 sizes.append(len(names))
         if ATTR_SIZED_OPERANDS in self.op_class.traits:
@@ -335,9 +335,7 @@ class OpAsmParser(AsmParser):
 
     def _result_types(self, operands: Sequence[Value]) -> list[Type]:
         op_class = self.op_class
-        if any(
-            isinstance(f, ResultField) and f.attribute_name in self.types for f in op_class.fields.values()
-        ):
+        if any(isinstance(f, ResultField) and f.field_name in self.types for f in op_class.fields.values()):
             return self._declared_result_types()
         if op_class.infer_result_types is None:
             return []
@@ -355,7 +353,7 @@ class OpAsmParser(AsmParser):
         sizes = []
         for field in self.op_class.fields.values():
             if isinstance(field, ResultField):
-                field_types = self.types.get(field.attribute_name, [])
+                field_types = self.types.get(field.field_name, [])
                 types += field_types
                 sizes.append(len(field_types))
         if ATTR_SIZED_RESULTS in self.op_class.traits:

@@ -14,7 +14,7 @@ from sdyopt.ir.elements_attributes import (
     element_size,
 )
 from sdyopt.ir.floats import float_text
-from sdyopt.ir.numeric_attributes import is_negative_possible
+from sdyopt.ir.numeric_attributes import can_be_negative
 from sdyopt.ir.types import I1, ComplexType, FloatType, IndexType, IntegerType, Type
 
 _ARRAY_CODES = {1: "b", 2: "h", 4: "i", 8: "q"}
@@ -64,7 +64,7 @@ def _texts(data: bytes, type: Type) -> list[str]:
     assert isinstance(type, IntegerType | IndexType)
     if type is I1:
         return ["true" if value else "false" for value in data]
-    return list(map(str, _integers(data, size, is_negative_possible(type))))
+    return list(map(str, _integers(data, size, can_be_negative(type))))
 
 
 def _integers(data: bytes, size: int, is_signed: bool) -> list[int]:

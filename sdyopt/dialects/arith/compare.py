@@ -20,14 +20,14 @@ from sdyopt.dialects.arith.folding import (
 )
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.block import Region
-from sdyopt.ir.constraints import AttrKind
+from sdyopt.ir.constraints import AttrConstraint
 from sdyopt.ir.numeric_attributes import IntegerAttr, integer
 from sdyopt.ir.op_fields import attr, operand, result
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import ELEMENTWISE
 from sdyopt.ir.traits import PURE, Trait
-from sdyopt.ir.types import I1, I64, RankedShape, Type
+from sdyopt.ir.types import I1, I64, RankedShapedType, Type
 
 
 class _Predicate(NamedTuple):
@@ -53,7 +53,7 @@ _PREDICATES = (
 _KEYWORDS = [predicate.keyword for predicate in _PREDICATES]
 _NUMBERS = ", ".join(map(str, range(len(_PREDICATES))))
 
-PREDICATE: AttrKind[int] = AttrKind(
+PREDICATE: AttrConstraint[int] = AttrConstraint(
     f"allowed 64-bit signless integer cases: {_NUMBERS}",
     lambda a: isinstance(a, IntegerAttr) and a.type is I64 and 0 <= a.value < len(_PREDICATES),
     lambda a: a.value,
@@ -79,7 +79,7 @@ def predicate(keyword: str) -> IntegerAttr:
 
 def _boolean(type: Type) -> Type:
     """The result type of a comparison of values of a type."""
-    return with_element(type, I1) if isinstance(type, RankedShape) else I1
+    return with_element(type, I1) if isinstance(type, RankedShapedType) else I1
 
 
 def _check_result(signature: OpSignature) -> None:

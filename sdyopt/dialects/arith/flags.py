@@ -11,7 +11,7 @@ from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.dialects.arith.dialect import arith
 from sdyopt.ir.attribute import Attribute, DictAttr
-from sdyopt.ir.constraints import AttrKind, of_class
+from sdyopt.ir.constraints import AttrConstraint, of_class
 from sdyopt.ir.op_signature import OpSignature
 
 
@@ -75,8 +75,8 @@ class Overflow(Flags):
 NSW, NUW = Overflow.keywords["nsw"], Overflow.keywords["nuw"]
 NO_FAST_MATH = FastMath(0)
 NO_OVERFLOW = Overflow(0)
-FAST_MATH: AttrKind[FastMath] = of_class(FastMath, "Floating point fast math flags")
-OVERFLOW: AttrKind[Overflow] = of_class(Overflow, "Integer overflow arith flags")
+FAST_MATH: AttrConstraint[FastMath] = of_class(FastMath, "Floating point fast math flags")
+OVERFLOW: AttrConstraint[Overflow] = of_class(Overflow, "Integer overflow arith flags")
 
 F = TypeVar("F", bound=Flags)
 

@@ -10,7 +10,15 @@ from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.elements_attributes import DenseElements, dense, element_size
 from sdyopt.ir.floats import FloatFormat, decode, encode_double
 from sdyopt.ir.numeric_attributes import FloatAttr, IntegerAttr, integer, integer_width, wrapped
-from sdyopt.ir.types import FloatType, IndexType, IntegerType, RankedShape, RankedTensor, Type, VectorType
+from sdyopt.ir.types import (
+    FloatType,
+    IndexType,
+    IntegerType,
+    RankedShapedType,
+    RankedTensor,
+    Type,
+    VectorType,
+)
 from sdyopt.ir.value import Value
 
 # The constant value of each operand of an operation; None for operands that are not constant.
@@ -131,7 +139,7 @@ def splat(value: int, type: Type) -> Attribute | None:
     return dense(type, (value & ((1 << 8 * size) - 1)).to_bytes(size, "little"))
 
 
-def with_element(shape: RankedShape, element: Type) -> RankedShape:
+def with_element(shape: RankedShapedType, element: Type) -> RankedShapedType:
     """The same shape with another element type."""
     if isinstance(shape, VectorType):
         return VectorType(shape.shape, element, shape.scalable)

@@ -13,7 +13,7 @@ from sdyopt.dialects.stablehlo.types import ANY_TENSOR, STATIC_TENSOR
 from sdyopt.ir import op_fields
 from sdyopt.ir.attribute import Attribute, DictAttr, StringAttr
 from sdyopt.ir.block import Region
-from sdyopt.ir.constraints import ELEMENTS_ATTR, AttrKind
+from sdyopt.ir.constraints import ELEMENTS_ATTR, AttrConstraint
 from sdyopt.ir.elements_attributes import dense, element_size
 from sdyopt.ir.numeric_attributes import FloatAttr, IntegerAttr
 from sdyopt.ir.op_signature import OpSignature
@@ -24,7 +24,7 @@ from sdyopt.ir.types import RankedTensor, Type, UnrankedTensor, element_of, tens
 from sdyopt.ir.value import LazyLocation
 
 # Attributes that have a type. Only numbers pass verification: their types can be element types.
-_TYPED: AttrKind[IntegerAttr | FloatAttr] = AttrKind(
+_TYPED: AttrConstraint[IntegerAttr | FloatAttr] = AttrConstraint(
     "TypedAttr instance",
     lambda a: isinstance(a, IntegerAttr | FloatAttr | StringAttr) or ELEMENTS_ATTR.accepts(a),
     lambda a: a,

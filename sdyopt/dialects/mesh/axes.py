@@ -5,13 +5,13 @@ from __future__ import annotations
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.constraints import AttrKind
+from sdyopt.ir.constraints import AttrConstraint
 from sdyopt.ir.elements_attributes import DenseArray
 from sdyopt.ir.types import I16
 
 Axes = tuple[int, ...]
 
-AXES: AttrKind[Axes] = AttrKind(
+AXES: AttrConstraint[Axes] = AttrConstraint(
     "i16 dense array attribute",
     lambda a: isinstance(a, DenseArray) and a.element is I16,
     lambda a: a.values,

@@ -10,7 +10,7 @@ from sdyopt.dialects.mesh.axes import Axes
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.dialects.mesh.sharding import axes_lists_text, parse_axes_lists
 from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.constraints import AttrKind
+from sdyopt.ir.constraints import AttrConstraint
 
 _PARAMETER = (
     "failed to parse Mesh_MeshAxesArrayAttr parameter 'axes' which is to be a "
@@ -26,7 +26,9 @@ class AxesLists(Attribute):
     dialect = "mesh"
 
 
-AXES_LISTS: AttrKind[tuple[Axes, ...]] = AttrKind("", lambda a: isinstance(a, AxesLists), lambda a: a.lists)
+AXES_LISTS: AttrConstraint[tuple[Axes, ...]] = AttrConstraint(
+    "", lambda a: isinstance(a, AxesLists), lambda a: a.lists
+)
 
 
 @mesh.attribute("axisarray")

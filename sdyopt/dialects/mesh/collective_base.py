@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from sdyopt.dialects.mesh.axes import AXES, NO_AXES, Axes
 from sdyopt.dialects.mesh.mesh_op import MeshOp, check_axes, find_mesh
-from sdyopt.ir.constraints import FLAT_SYMBOL_ATTR, I64_ARRAY, AttrKind, TypeConstraint
+from sdyopt.ir.constraints import FLAT_SYMBOL_ATTR, I64_ARRAY, AttrConstraint, TypeConstraint
 from sdyopt.ir.numeric_attributes import IntegerAttr
 from sdyopt.ir.op_fields import attr
 from sdyopt.ir.op_signature import OpSignature
@@ -24,7 +24,7 @@ NON_0_RANKED = TypeConstraint[RankedTensor](
     "non-0-ranked.tensor of any type values",
     lambda type: isinstance(type, RankedTensor) and type.rank > 0,
 )
-AXIS: AttrKind[int] = AttrKind(
+AXIS: AttrConstraint[int] = AttrConstraint(
     "index attribute", lambda a: isinstance(a, IntegerAttr) and a.type is INDEX, lambda a: a.value
 )
 DEVICE = I64_ARRAY

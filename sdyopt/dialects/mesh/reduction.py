@@ -9,7 +9,7 @@ from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.constraints import AttrKind
+from sdyopt.ir.constraints import AttrConstraint
 
 
 class ReductionKind(StrEnum):
@@ -43,7 +43,7 @@ class Reduction(Attribute):
 
 R = TypeVar("R", bound=Reduction)
 
-REDUCTION: AttrKind[ReductionKind] = AttrKind(
+REDUCTION: AttrConstraint[ReductionKind] = AttrConstraint(
     "Reduction of an iterator/mesh dimension.", lambda a: isinstance(a, Reduction), lambda a: a.kind
 )
 SUM = Reduction(ReductionKind.SUM)

@@ -16,7 +16,7 @@ from sdyopt.ir.elements_attributes import DenseArray
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import Pattern
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import RankedShape, RankedTensor, Type
+from sdyopt.ir.types import RankedShapedType, RankedTensor, Type
 from sdyopt.ir.value import Value
 
 # The label by which passes enable folding a reshard of a reshard.
@@ -167,7 +167,7 @@ def _clone_path(root: Value, target: Value, value: Value, rewriter: Rewriter) ->
 
 
 def _rank(type: Type) -> int:
-    return type.rank if isinstance(type, RankedShape) else 0
+    return type.rank if isinstance(type, RankedShapedType) else 0
 
 
 ReshardOp.canonicalizations = (

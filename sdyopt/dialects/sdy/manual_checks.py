@@ -14,7 +14,7 @@ from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding
 from sdyopt.dialects.sdy.sharding_checks import check_shardings
 from sdyopt.ir.block import Region
 from sdyopt.ir.region_traits import terminator_of
-from sdyopt.ir.types import DYNAMIC, RankedShape, ShapedType, Type, tensor
+from sdyopt.ir.types import DYNAMIC, RankedShapedType, ShapedType, Type, tensor
 
 
 def check_manual_computation(
@@ -75,7 +75,7 @@ class _Values:
                 )
         if not isinstance(outside, ShapedType):
             return  # such as a token
-        assert isinstance(outside, RankedShape)
+        assert isinstance(outside, RankedShapedType)
         expected = tensor(self._local_shape(outside, sharding), outside.element)
         if inside is not expected:
             raise op.op_error(
@@ -90,7 +90,7 @@ class _Values:
                 return axis, following
         return None
 
-    def _local_shape(self, type: RankedShape, sharding: TensorSharding) -> tuple[int, ...]:
+    def _local_shape(self, type: RankedShapedType, sharding: TensorSharding) -> tuple[int, ...]:
         mesh = mesh_of(sharding, self._op)
         assert mesh is not None
         shape = []

@@ -26,14 +26,14 @@ from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.sdy.sharding_checks import check_sharding
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.block import Region
-from sdyopt.ir.constraints import ANY_TYPE, ELEMENTS_ATTR, I64_ATTR, AttrKind
+from sdyopt.ir.constraints import ANY_TYPE, ELEMENTS_ATTR, I64_ATTR, AttrConstraint
 from sdyopt.ir.numeric_attributes import IntegerAttr
 from sdyopt.ir.op_fields import attr, operand, operands, optional_attr, result
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import SAME_TYPE
 from sdyopt.ir.traits import FUNCTION, INFERS_TYPES, PURE, TERMINATOR
-from sdyopt.ir.types import I32, I64, RankedShape, Type
+from sdyopt.ir.types import I32, I64, RankedShapedType, Type
 from sdyopt.ir.value import BlockArgument
 
 
@@ -126,7 +126,7 @@ class PropagationDirection(IntEnum):
     BOTH = 3
 
 
-_DIRECTION = AttrKind[PropagationDirection](
+_DIRECTION = AttrConstraint[PropagationDirection](
     "propagation direction enum",
     lambda a: isinstance(a, IntegerAttr) and a.type is I32 and 0 <= a.value <= 3,
     lambda a: PropagationDirection(a.value),
@@ -247,7 +247,7 @@ class FuncDataFlowEdgeOp(Op):
 
 def _check_static(op: Op) -> None:
     (type,) = op.signature.result_types
-    if not isinstance(type, RankedShape) or not type.has_static_shape:
+    if not isinstance(type, RankedShapedType) or not type.has_static_shape:
         raise op.op_error(f"expected {op.name} to have a static-shaped result. type: '{plain_type(type)}'")
 
 

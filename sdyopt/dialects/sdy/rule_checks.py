@@ -8,7 +8,7 @@ from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping, factor_symbol
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
-from sdyopt.ir.types import RankedShape, Type
+from sdyopt.ir.types import RankedShapedType, Type
 
 
 def check_rule(op: Op, rule: OpShardingRule) -> None:
@@ -59,7 +59,7 @@ def _mappings_problem(
 
 
 def _mapping_problem(rule: OpShardingRule, mapping: TensorMapping, type: Type) -> str | None:
-    if not isinstance(type, RankedShape) or not type.has_static_shape:
+    if not isinstance(type, RankedShapedType) or not type.has_static_shape:
         return f"expected a ranked tensor with a static shape. type: '{plain_type(type)}'"
     if mapping.rank != type.rank:
         return f"mapping rank must match: {mapping.rank} != {type.rank}"

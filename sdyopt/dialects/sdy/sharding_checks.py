@@ -18,7 +18,7 @@ from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import mesh_of
 from sdyopt.dialects.sdy.sharding import DimensionSharding, ShardingPerValue, TensorSharding
 from sdyopt.ir.operation import Op
-from sdyopt.ir.types import DYNAMIC, RankedShape, ShapedType, TupleType, Type
+from sdyopt.ir.types import DYNAMIC, RankedShapedType, ShapedType, TupleType, Type
 
 # Creates an error from a message, with a prefix that names the value.
 ErrorMaker = Callable[[str], DiagnosticError]
@@ -109,14 +109,16 @@ def sharding_problem(
             f"non-shaped tensors {_ONLY_RANK_0} type: '{plain_type(type)}', "
             f"sharding: {plain_attribute(sharding)}"
         )
-    if not isinstance(type, RankedShape):
+    if not isinstance(type, RankedShapedType):
         return f"only ranked tensors can have a sharding. type: '{plain_type(type)}'"
     if sharding.rank != type.rank:
         return f"sharding doesn't match tensor rank: {sharding.rank} != {type.rank}"
     return _axes_problem(sharding, type, mesh, must_divide)
 
 
-def _axes_problem(sharding: TensorSharding, type: RankedShape, mesh: Mesh, must_divide: bool) -> str | None:
+def _axes_problem(
+    sharding: TensorSharding, type: RankedShapedType, mesh: Mesh, must_divide: bool
+) -> str | None:
     axis_uses = AxisUses(mesh)
     for index, (dim, size) in enumerate(zip(sharding.dims, type.shape, strict=True)):
         problem = _dimension_problem(index, dim, axis_uses)

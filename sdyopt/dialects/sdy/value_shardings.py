@@ -8,7 +8,7 @@ from sdyopt.dialects.sdy.ops import DataFlowEdgeOp
 from sdyopt.dialects.sdy.sharding import MeshOrRef, ShardingPerValue, TensorSharding, fully_replicated
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import FUNCTION, RENAMES_OPERANDS
-from sdyopt.ir.types import RankedShape, Type
+from sdyopt.ir.types import RankedShapedType, Type
 from sdyopt.ir.value import BlockArgument, OpResult, Value
 
 
@@ -83,4 +83,4 @@ def owning_op(value: OpResult | BlockArgument) -> Op:
 
 def rank_of(type: Type) -> int:
     """The number of dimensions; 0 for unranked types."""
-    return type.rank if isinstance(type, RankedShape) else 0
+    return type.rank if isinstance(type, RankedShapedType) else 0

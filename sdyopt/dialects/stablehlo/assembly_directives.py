@@ -220,7 +220,7 @@ class AllOperands(FormatElement):
         for field in fields:
             is_last = field is fields[-1]
             count = len(names) if is_last or field.arity != ONE else 1
-            op_parser.operand_names[field.attribute_name], names = names[:count], names[count:]
+            op_parser.operand_names[field.field_name], names = names[:count], names[count:]
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         out.operands(range(len(signature.operand_types)))

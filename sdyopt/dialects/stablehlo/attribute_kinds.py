@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from sdyopt.ir.constraints import I64_ATTR, AttrKind, non_negative, positive
+from sdyopt.ir.constraints import I64_ATTR, AttrConstraint, non_negative, positive
 from sdyopt.ir.elements_attributes import DenseElements, element_size
 from sdyopt.ir.types import I64, IndexType, IntegerType
 
 POSITIVE_I64 = positive(I64_ATTR)
 NON_NEGATIVE_I64 = non_negative(I64_ATTR)
-I64_ELEMENTS: AttrKind[DenseElements] = AttrKind(
+I64_ELEMENTS: AttrConstraint[DenseElements] = AttrConstraint(
     "64-bit signless integer elements attribute",
     lambda a: isinstance(a, DenseElements) and a.type.element is I64,
     lambda a: a,

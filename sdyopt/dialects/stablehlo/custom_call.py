@@ -16,7 +16,7 @@ from sdyopt.dialects.stablehlo.operand_alias import ALIASES, OutputOperandAlias,
 from sdyopt.dialects.stablehlo.types import CUSTOM_CALL_VALUE
 from sdyopt.ir import op_fields
 from sdyopt.ir.attribute import EMPTY_ARRAY, ArrayAttr, Attribute, DictAttr, StringAttr, SymbolRef
-from sdyopt.ir.constraints import BOOL_ATTR, STRING_ATTR, AttrKind
+from sdyopt.ir.constraints import BOOL_ATTR, STRING_ATTR, AttrConstraint
 from sdyopt.ir.numeric_attributes import FALSE, IntegerAttr
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
@@ -31,18 +31,18 @@ API_VERSIONS = (
 )
 TYPED_FFI = API_VERSIONS.index("API_VERSION_TYPED_FFI")
 
-API_VERSION: AttrKind[int] = AttrKind(
+API_VERSION: AttrConstraint[int] = AttrConstraint(
     "Custom call API version",
     lambda a: isinstance(a, IntegerAttr) and a.type is I32 and 0 <= a.value < len(API_VERSIONS),
     lambda a: a.value,
 )
-BACKEND_CONFIG: AttrKind[Attribute] = AttrKind(
+BACKEND_CONFIG: AttrConstraint[Attribute] = AttrConstraint(
     "string attribute or dictionary of named attribute values",
     lambda a: isinstance(a, StringAttr | DictAttr),
     lambda a: a,
     lambda a: True,
 )
-COMPUTATIONS: AttrKind[tuple[str, ...]] = AttrKind(
+COMPUTATIONS: AttrConstraint[tuple[str, ...]] = AttrConstraint(
     "flat symbol ref array attribute",
     lambda a: isinstance(a, ArrayAttr) and all(isinstance(e, SymbolRef) and not e.nested for e in a),
     lambda a: tuple(e.root for e in a),

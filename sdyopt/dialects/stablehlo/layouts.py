@@ -8,10 +8,10 @@ from sdyopt.asm.printer.attribute_printer import plain_attribute
 from sdyopt.dialects.stablehlo.attribute_kinds import integers_of
 from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.ir.attribute import ArrayAttr, Attribute
-from sdyopt.ir.constraints import AttrKind
+from sdyopt.ir.constraints import AttrConstraint
 from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.op_signature import OpSignature
-from sdyopt.ir.types import INDEX, RankedShape, ShapedType, TupleType, Type
+from sdyopt.ir.types import INDEX, RankedShapedType, ShapedType, TupleType, Type
 
 
 def _is_layout(attribute: Attribute) -> bool:
@@ -24,7 +24,7 @@ def _is_layout(attribute: Attribute) -> bool:
 
 Layouts = tuple[DenseElements, ...]
 
-LAYOUTS: AttrKind[Layouts] = AttrKind(
+LAYOUTS: AttrConstraint[Layouts] = AttrConstraint(
     "Array of layout (1D tensor of index type) attributes",
     lambda a: isinstance(a, ArrayAttr) and all(map(_is_layout, a)),
     lambda a: a.elements,
@@ -68,7 +68,7 @@ def _check_layout(signature: OpSignature, type: Type, layout: DenseElements, wha
                 f"Only tensor types can have non-empty layout: {what} of type {quoted(type)} has layout "
                 f"{plain_attribute(layout)}"
             )
-    elif isinstance(type, RankedShape) and sorted(order) != list(range(type.rank)):
+    elif isinstance(type, RankedShapedType) and sorted(order) != list(range(type.rank)):
         raise signature.op_error(
             f"incorrect layout {plain_attribute(layout)} for type {quoted(type)}, layout must be a "
             f"permutation of [0, {type.rank})"

@@ -14,7 +14,7 @@ from sdyopt.dialects.stablehlo.custom_struct import parse_dimensions
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.tablegen_struct import parse_struct_parameter
 from sdyopt.ir.attribute import ArrayAttr, Attribute
-from sdyopt.ir.constraints import AttrKind
+from sdyopt.ir.constraints import AttrConstraint
 from sdyopt.ir.types import TupleType, Type
 
 
@@ -27,7 +27,7 @@ class OutputOperandAlias(Attribute):
     dialect = "stablehlo"
 
 
-ALIASES: AttrKind[tuple[OutputOperandAlias, ...]] = AttrKind(
+ALIASES: AttrConstraint[tuple[OutputOperandAlias, ...]] = AttrConstraint(
     "Aliasing attribute for outputs and operands of CustomCall",
     lambda a: isinstance(a, ArrayAttr) and all(isinstance(e, OutputOperandAlias) for e in a),
     lambda a: a.elements,

@@ -15,7 +15,7 @@ from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.ir.attribute import ArrayAttr, Attribute, DictAttr
-from sdyopt.ir.constraints import AttrKind, of_class
+from sdyopt.ir.constraints import AttrConstraint, of_class
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import BF16, F16, F32, F64, FloatType, Type
 
@@ -25,9 +25,9 @@ class Precision(EnumAttr):
     """The precision of one operand; its meaning is up to the backend."""
 
 
-def precision_config_of(cls: type[EnumAttr]) -> AttrKind[tuple[EnumAttr, ...]]:
+def precision_config_of(cls: type[EnumAttr]) -> AttrConstraint[tuple[EnumAttr, ...]]:
     """Arrays of `cls`, the precision attribute of stablehlo, chlo or mhlo."""
-    return AttrKind(
+    return AttrConstraint(
         "Precision Config attribute",
         lambda a: isinstance(a, ArrayAttr) and all(isinstance(e, cls) for e in a.elements),
         lambda a: a.elements,

@@ -63,7 +63,7 @@ class RegionOp(Op):
         """Runs `verify_region_signatures`, once for all operations with the same op and region signatures."""
         regions = tuple([region_signature(region) for region in self.regions])
         key = (type(self), regions)
-        cache = self.signature.memo
+        cache = self.signature.cache
         try:
             error = cache[key]
         except KeyError:

@@ -7,7 +7,7 @@ from sdyopt.dialects.stablehlo.channel import CHANNEL_HANDLE
 from sdyopt.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes
 from sdyopt.ir import op_fields
 from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.constraints import AttrKind
+from sdyopt.ir.constraints import AttrConstraint
 from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
@@ -19,7 +19,7 @@ def _is_replica_groups(attribute: Attribute) -> bool:
     return is_list or isinstance(attribute, ReplicaGroupMeshAxes)
 
 
-REPLICA_GROUPS: AttrKind[DenseElements | ReplicaGroupMeshAxes] = AttrKind(
+REPLICA_GROUPS: AttrConstraint[DenseElements | ReplicaGroupMeshAxes] = AttrConstraint(
     "64-bit signless integer elements attribute or mesh and axes based replica groups representation.",
     _is_replica_groups,
     lambda attribute: attribute,

@@ -24,7 +24,6 @@ from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.ir.attribute import ArrayAttr, Attribute
 from sdyopt.ir.elements_attributes import (
     DenseElements,
-    DenseShape,
     DenseStringElements,
     dense,
     element_size,
@@ -36,7 +35,7 @@ from sdyopt.ir.types import (
     FloatType,
     IndexType,
     IntegerType,
-    RankedShape,
+    RankedShapedType,
     ShapedType,
     Type,
 )
@@ -86,7 +85,7 @@ def _dense(_context: ActionContext, parts: Parts, offsets: list[int]) -> DenseLi
 
 
 def elements_attribute(
-    context: ActionContext, elements: ElementList, type: DenseShape, offset: int
+    context: ActionContext, elements: ElementList, type: RankedShapedType, offset: int
 ) -> Attribute:
     """The attribute of a type with the parsed elements."""
     element = type.element
@@ -108,7 +107,7 @@ def elements_attribute(
     return _string_elements(context, elements, type, offset)
 
 
-def bulk_elements(text: str, bulk: NumberList | None, type: DenseShape) -> DenseElements | None:
+def bulk_elements(text: str, bulk: NumberList | None, type: RankedShapedType) -> DenseElements | None:
     """The attribute of a list with exactly the shape of the type; None for any other list."""
     element = type.element
     is_complex = isinstance(element, ComplexType)
@@ -134,7 +133,7 @@ def bulk_elements(text: str, bulk: NumberList | None, type: DenseShape) -> Dense
     return dense(type, pack_integers(values, element))
 
 
-def _bulk_hexadecimal(text: str, type: DenseShape) -> DenseElements | None:
+def _bulk_hexadecimal(text: str, type: RankedShapedType) -> DenseElements | None:
     data = _decoded(text.rstrip())
     return dense(type, data) if data is not None and _fits(data, type) else None
 
@@ -151,7 +150,7 @@ def _decoded(literal: str) -> bytes | None:
 
 
 def _from_hexadecimal(
-    context: ActionContext, literal: str, literal_offset: int, type: DenseShape, offset: int
+    context: ActionContext, literal: str, literal_offset: int, type: RankedShapedType, offset: int
 ) -> Attribute:
     data = _decoded(literal)
     if data is None:
@@ -163,14 +162,14 @@ def _from_hexadecimal(
     return dense(type, data)
 
 
-def _fits(data: bytes, type: DenseShape) -> bool:
+def _fits(data: bytes, type: RankedShapedType) -> bool:
     """Whether the bytes are those of all elements, or of a splat."""
     size = element_size(type.element)
     return len(data) == size * type.num_elements or len(data) == size
 
 
 def _shape_mismatch(
-    context: ActionContext, shape: tuple[int, ...], type: DenseShape, offset: int
+    context: ActionContext, shape: tuple[int, ...], type: RankedShapedType, offset: int
 ) -> DiagnosticError:
     inferred, expected = (", ".join(map(str, sizes)) for sizes in (shape, type.shape))
     message = f"inferred shape of elements literal ([{inferred}]) does not match type ([{expected}])"
@@ -178,7 +177,7 @@ def _shape_mismatch(
 
 
 def _check_complex_count(
-    context: ActionContext, elements: ElementList, type: DenseShape, offset: int
+    context: ActionContext, elements: ElementList, type: RankedShapedType, offset: int
 ) -> None:
     count = len(elements.texts)
     if not elements.shape and type.num_elements and count != 2:
@@ -224,7 +223,7 @@ def _float_bytes(context: ActionContext, elements: ElementList, type: FloatType)
 
 
 def _string_elements(
-    context: ActionContext, elements: ElementList, type: DenseShape, offset: int
+    context: ActionContext, elements: ElementList, type: RankedShapedType, offset: int
 ) -> DenseStringElements:
     for text in elements.texts:
         if not text.startswith('"'):
@@ -233,11 +232,11 @@ def _string_elements(
     return DenseStringElements(type, values[:1] if len(set(values)) == 1 else values)
 
 
-def static_shape(context: ActionContext, type: Type, offset: int) -> DenseShape:
+def static_shape(context: ActionContext, type: Type, offset: int) -> RankedShapedType:
     """The type of an elements literal; raises an error if it has no static shape."""
     if not isinstance(type, ShapedType):
         raise context.error("elements literal must be a shaped type", offset)
-    if not isinstance(type, RankedShape) or not type.has_static_shape:
+    if not isinstance(type, RankedShapedType) or not type.has_static_shape:
         raise context.error("elements literal type must have static shape", offset)
     return type
 
@@ -246,11 +245,11 @@ def static_shape(context: ActionContext, type: Type, offset: int) -> DenseShape:
 
 
 @action("dense_type")
-def _dense_type(context: ActionContext, parts: Parts, offsets: list[int]) -> RankedShape:
+def _dense_type(context: ActionContext, parts: Parts, offsets: list[int]) -> RankedShapedType:
     type = parts[0]
     if not isinstance(type, ShapedType):
         raise context.error("expected a shaped type for dense elements", offsets[0])
-    if not isinstance(type, RankedShape) or not type.has_static_shape:
+    if not isinstance(type, RankedShapedType) or not type.has_static_shape:
         raise context.error("dense elements type must have static shape", offsets[0])
     if not isinstance(type.element, IntegerType | IndexType | FloatType | ComplexType):
         message = "element type must implement DenseElementTypeInterface for type-first dense syntax"

@@ -27,7 +27,7 @@ from sdyopt.ir.types import (
     ComplexType,
     FloatType,
     IntegerType,
-    RankedShape,
+    RankedShapedType,
     RankedTensor,
     Type,
 )
@@ -141,7 +141,7 @@ def _dense(text: str) -> Attribute | None:
     if match is None:
         return None
     type = fast_type(match[2])
-    if not isinstance(type, RankedShape) or not type.has_static_shape:
+    if not isinstance(type, RankedShapedType) or not type.has_static_shape:
         return None
     return bulk_elements(match[1], bulk_numbers(match[1]), type)
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from sdyopt.asm.parser.attributes.semantic_actions import ActionContext
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.ir.floats import encode_double
-from sdyopt.ir.numeric_attributes import integer_width, is_negative_possible, wrapped
+from sdyopt.ir.numeric_attributes import can_be_negative, integer_width, wrapped
 from sdyopt.ir.types import FloatType, IndexType, IntegerType
 
 # Longer literals are out of range of any type, and Python may refuse to convert them.
@@ -57,7 +57,7 @@ def pack_integers(values: Sequence[int], type: IntegerType | IndexType) -> bytes
     width = integer_width(type)
     code = _ARRAY_CODES.get(width)
     if code is not None:
-        packed = array(code if is_negative_possible(type) else code.upper(), values)
+        packed = array(code if can_be_negative(type) else code.upper(), values)
         return _little_endian(packed)
     size = max(1, (width + 7) // 8)
     mask = (1 << 8 * size) - 1

@@ -10,11 +10,10 @@ from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, Parts, 
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.elements_attributes import (
     DenseElements,
-    DenseShape,
     DenseStringElements,
     SparseElements,
 )
-from sdyopt.ir.types import I64, RankedTensor, Type, tensor
+from sdyopt.ir.types import I64, RankedShapedType, RankedTensor, Type, tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,7 @@ class SparseLiteral:
         return self._from_lists(context, self.indices, self.values, shaped)
 
     def _from_lists(
-        self, context: ActionContext, indices: ElementList, values: ElementList, type: DenseShape
+        self, context: ActionContext, indices: ElementList, values: ElementList, type: RankedShapedType
     ) -> SparseElements:
         if not indices.texts:
             indices = ElementList((0, type.rank))
@@ -48,7 +47,7 @@ class SparseLiteral:
         return SparseElements(type, index_elements, value_elements)
 
     def _check_shapes(
-        self, context: ActionContext, indices: RankedTensor, values: RankedTensor, type: DenseShape
+        self, context: ActionContext, indices: RankedTensor, values: RankedTensor, type: RankedShapedType
     ) -> None:
         is_vector = indices.rank == 1 and type.rank == 1
         is_matrix = indices.rank == 2 and indices.shape[1] == type.rank
@@ -61,7 +60,7 @@ class SparseLiteral:
             self.offset,
         )
 
-    def _check_indices(self, context: ActionContext, indices: DenseElements, type: DenseShape) -> None:
+    def _check_indices(self, context: ActionContext, indices: DenseElements, type: RankedShapedType) -> None:
         numbers = memoryview(indices.expanded).cast("q").tolist()
         for row in range(indices.type.shape[0]):
             index = numbers[row * type.rank : (row + 1) * type.rank]
