@@ -25,8 +25,6 @@ computations, unless `add-data-flow-edges-on-named-computations` is false.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
 from sdyopt.diagnostics.once import is_first_occurrence
 from sdyopt.dialects.builtin import ModuleOp
@@ -68,19 +66,23 @@ class ImportFuncCalls(Pass):
 class _CallImporter:
     def __init__(self, module: ModuleOp, rewriter: Rewriter) -> None:
         self._rewriter = rewriter
-        functions = callees_first(module)
-        self._calls = [call for function in functions for call in calls_in(function)]
-        _check_growth(functions, self._calls)
+        self._functions = callees_first(module)
+        self._budget = CopyBudget(self._functions)
+        self._check_growth()
         # The region that the body of each callee has moved to.
         self._bodies: dict[FuncOp, Region] = {}
 
     def run(self) -> None:
-        for call in self._calls:
-            self._replace(call, called_function(call))
+        for function in self._functions:
+            # A recursive function that was inlined before has no calls left: they moved with its body, and stay.
+            for call in calls_in(function):
+                self._replace(call, called_function(call))
         for function in self._bodies:
             self._rewriter.erase(function)
 
     def _replace(self, call: CallOp, function: FuncOp) -> None:
+        if function.is_ancestor(call) or _is_inside(call, self._bodies.get(function)):
+            raise call.op_error(f"cannot inline '{function.sym_name}': its calls are recursive")
         region = Region()
         computation = self._rewriter.create(
             NamedComputationOp,
@@ -116,19 +118,29 @@ class _CallImporter:
                 "for each call"
             )
             emit(Diagnostic(Severity.WARNING, call.location, message, operation=call, in_custom_syntax=True))
+        if self._budget.is_recursive(function):
+            # How much of the recursion has been inlined into the body is only known now.
+            self._budget.spend_operations(
+                call, function, sum(1 for block in body.blocks for op in block.ops for _ in op.walk())
+            )
         self._rewriter.copy_region(body, region)
 
+    def _check_growth(self) -> None:
+        """Raises, before any change, if the copies of functions that are not recursive would be too large."""
+        called: set[FuncOp] = set()
+        for call in [call for function in self._functions for call in calls_in(function)]:
+            function = called_function(call)
+            if self._budget.is_recursive(function):
+                continue
+            self._budget.check_nesting(call, function)
+            if function in called:
+                self._budget.spend(call, function)
+            called.add(function)
 
-def _check_growth(functions: Sequence[FuncOp], calls: Sequence[CallOp]) -> None:
-    """Raises, before any change, if a callee is recursive or the copies would be too large."""
-    budget = CopyBudget(functions)
-    called: set[FuncOp] = set()
-    for call in calls:
-        function = called_function(call)
-        budget.check_nesting(call, function)
-        if function in called:
-            budget.spend(call, function)
-        called.add(function)
+
+def _is_inside(call: CallOp, region: Region | None) -> bool:
+    """Whether a call is in a region or in one nested in it."""
+    return region is not None and region.parent is not None and region.parent.is_ancestor(call)
 
 
 def _attributes(call: CallOp, function: FuncOp) -> dict[str, Attribute]:

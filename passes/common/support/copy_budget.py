@@ -41,11 +41,19 @@ class CopyBudget:
         for function in functions:
             self._sizes[function] = self._measure(function)
 
+    def is_recursive(self, function: FuncOp) -> bool:
+        """Whether the calls of a function lead back to it, or to another recursion."""
+        return self._sizes.get(function, _DECLARATION).operations == inf
+
     def spend(self, call: CallOp, function: FuncOp) -> None:
         """Counts a copy of a function and its callees, made for a call. Raises if the limit is exceeded."""
         operations = self._sizes.get(function, _DECLARATION).operations
         if operations == inf:
             raise call.op_error(f"cannot clone '{function.sym_name}' for this call: its calls are recursive")
+        self.spend_operations(call, function, operations)
+
+    def spend_operations(self, call: CallOp, function: FuncOp, operations: float) -> None:
+        """Counts a copy of a number of operations, made for a call. Raises if the limit is exceeded."""
         self._copied += operations
         if self._copied > MAX_COPIED_OPERATIONS:
             raise call.op_error(

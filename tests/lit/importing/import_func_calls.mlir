@@ -106,3 +106,31 @@ func.func @named_before(%a: tensor<8xf32>, %token: !stablehlo.token) -> (tensor<
   } : (tensor<8xf32>, !stablehlo.token) -> (tensor<8xf32>, !stablehlo.token)
   return %0#0, %0#1 : tensor<8xf32>, !stablehlo.token
 }
+
+// -----
+
+// The calls of a cycle are replaced, except the one that closes it: both copies of `@first` call `@second`.
+// CHECK-LABEL: func.func @calls_cycle
+// CHECK:         sdy.named_computation<"first">
+// CHECK:           stablehlo.negate
+// CHECK-NEXT:      func.call @second
+// CHECK-LABEL: func.func private @second
+// CHECK-NEXT:    stablehlo.abs
+// CHECK-NEXT:    sdy.named_computation<"first">
+// CHECK:           stablehlo.negate
+// CHECK-NEXT:      func.call @second
+// CHECK-NOT:   func.func private @first
+func.func @calls_cycle(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = call @first(%a) : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+func.func private @first(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = stablehlo.negate %a : tensor<8xf32>
+  %1 = call @second(%0) : (tensor<8xf32>) -> tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+func.func private @second(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = stablehlo.abs %a : tensor<8xf32>
+  %1 = call @first(%0) : (tensor<8xf32>) -> tensor<8xf32>
+  return %1 : tensor<8xf32>
+}

@@ -30,12 +30,8 @@ func.func @calls_declared(%a: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
-// The body of a recursive function would contain itself.
+// A body cannot be inlined into itself.
 func.func @recursive() {
-  call @other() : () -> ()
-  return
-}
-func.func private @other() {
   // expected-error @+1 {{'func.call' op cannot inline 'recursive': its calls are recursive}}
   call @recursive() : () -> ()
   return
