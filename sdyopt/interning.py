@@ -11,7 +11,7 @@ can be cached in a dict. The table of values has only weak references: an unused
     assert AxisRef("x") is AxisRef("x", None) is AxisRef(name="x")
 
 The annotations of a class are its fields, as in a dataclass, but no methods are generated: the program
-declares a few hundred such classes, and generating methods would slow its start. `derived()` declares a
+declares a few hundred such classes, and generating methods would slow its start. `derived_field()` declares a
 field that `__post_init__` computes from the others. An abstract base class that annotates members for its
 subclasses sets `__slots__ = ()`, so that they are not fields of its own.
 
@@ -31,18 +31,18 @@ _DERIVED = object()
 _set = object.__setattr__
 
 
-def derived(*, init: Literal[False] = False) -> Any:
-    """Declares a field that is not part of the identity: `__post_init__` sets it with `derive`."""
+def derived_field(*, init: Literal[False] = False) -> Any:
+    """Declares a field that is not part of the identity: `__post_init__` sets it with `set_derived`."""
     return _DERIVED
 
 
-def derive(instance: Interned, **fields: object) -> None:
+def set_derived(instance: Interned, **fields: object) -> None:
     """Sets derived fields. Called by `__post_init__` only."""
     for name, value in fields.items():
         _set(instance, name, value)
 
 
-@dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(derived,))
+@dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(derived_field,))
 class InternedMeta(type):
     """Declares the slots of an interned class; calling the class returns the existing equal value, if any."""
 

@@ -15,7 +15,7 @@ dominating block, or in an enclosing block. Dead operations are erased too.
 
 from __future__ import annotations
 
-from sdyopt.ir.cse import CommonSubexpressions
+from sdyopt.ir.cse import CseDriver
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import Pass, Statistic
@@ -31,10 +31,10 @@ class CSE(Pass):
 
     def run(self, op: Op) -> bool:
         rewriter = Rewriter()
-        merging = CommonSubexpressions(rewriter)
+        cse = CseDriver(rewriter)
         for region in op.regions:
-            merging.visit_region(region)
-        merging.finish()
-        self.count(self.merged, merging.merged)
-        self.count(self.removed, merging.removed)
+            cse.visit_region(region)
+        cse.finish()
+        self.count(self.merged, cse.merged)
+        self.count(self.removed, cse.removed)
         return rewriter.changed

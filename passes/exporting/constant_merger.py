@@ -1,4 +1,4 @@
-"""sdy-constant-merger: merge equal constants with equal shardings; older version.
+"""sdy-constant-merger: merge equal constants; older version of -sdy-constant-or-scalar-merger.
 
     %c = sdy.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} dense<1.0> : tensor<8xf32>
     %d = sdy.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} dense<1.0> : tensor<8xf32>

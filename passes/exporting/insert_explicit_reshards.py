@@ -81,9 +81,9 @@ from ..common.support.propagation_barriers import value_before_barriers
 from .explicit_reshards.insertion import apply_plan
 from .explicit_reshards.reshard_plan import (
     IncompatibleReductionError,
+    PlanInput,
     ReshardPlan,
     ReshardPlanner,
-    ShardedOp,
 )
 from .explicit_reshards.sharding_cache import ShardingCache, is_sufficient_key
 from .explicit_reshards.unreduced_axes import all_reduce_use, unreduce_use
@@ -171,7 +171,7 @@ class _ReshardInserter:
         shardings = tuple([sharding_of(value) for value in values])
         reshape_input = sharding_of(op.operand_at(0)) if isinstance(op, ReshapeOp) else None
         try:
-            return self._planner.plan(ShardedOp(op.signature, rule, shardings, reshape_input), full)
+            return self._planner.plan(PlanInput(op.signature, rule, shardings, reshape_input), full)
         except IncompatibleReductionError:
             raise op.error(
                 "the result has unreduced axes while the operand has incompatible sharding along reduction "

@@ -1,4 +1,4 @@
-"""sdy-insert-func-call-reshards: set call result shardings from the callee and reshard.
+"""sdy-insert-func-call-reshards: set call result shardings to the callee's and insert reshards.
 
     %0 = call @f(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>}
         : (tensor<8xf32>) -> tensor<8xf32>

@@ -1,4 +1,4 @@
-"""sdy-remove-all-gather-reduce-scatter-for-cmv1: leave collectives next to dots to XLA.
+"""sdy-remove-all-gather-reduce-scatter-for-cmv1: remove collectives next to dots for XLA's collective matmul.
 
     %0 = sdy.all_gather [{"x"}, {}] %b out_sharding=<@mesh, [{}, {}]> : tensor<16x32xf32>
     %1 = stablehlo.dot %a, %0 : (tensor<8x16xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>

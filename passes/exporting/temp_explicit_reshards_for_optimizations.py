@@ -1,4 +1,4 @@
-"""sdy-temp-explicit-reshards-for-optimizations: reshard dot results; older version.
+"""sdy-temp-explicit-reshards-for-optimizations: reshard dots; older version of -sdy-insert-explicit-reshards.
 
     %0 = stablehlo.dot %a, %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
 becomes, if the rows of %a are sharded along "y" and the contracting dimension along "x",
@@ -42,7 +42,7 @@ from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
 from sdyopt.sharding.sharding_projection import TensorProjection, project, unproject
 
 from .explicit_reshards.insertion import apply_plan
-from .explicit_reshards.reshard_plan import ReshardPlan, ReshardPlanner, ShardedOp, sizes_of
+from .explicit_reshards.reshard_plan import PlanInput, ReshardPlan, ReshardPlanner, element_counts
 
 
 @register("sdy-temp-explicit-reshards-for-optimizations")
@@ -54,23 +54,23 @@ class TempExplicitReshardsForOptimizations(Pass):
         mesh_of = cache(lambda mesh_or_ref: find_mesh(mesh_or_ref, function))
         planner = ReshardPlanner(mesh_of, _find_common_axes)
         for op in function.walk_post_order():
-            sharded_op = _sharded_op(op) if isinstance(op, DotOp | DotGeneralOp | RaggedDotOp) else None
-            if sharded_op is None:
+            plan_input = _plan_input(op) if isinstance(op, DotOp | DotGeneralOp | RaggedDotOp) else None
+            if plan_input is None:
                 continue
             if isinstance(op, RaggedDotOp):
-                plan = planner.plan(sharded_op, full=True)
+                plan = planner.plan(plan_input, full=True)
             else:
-                plan = _plan_dot(sharded_op, mesh_of)
+                plan = _plan_dot(plan_input, mesh_of)
             if plan is not None:
                 apply_plan(op, plan, rewriter)
         return rewriter.changed
 
 
-def _sharded_op(op: Op) -> ShardedOp | None:
+def _plan_input(op: Op) -> PlanInput | None:
     rule = sharding_rule_of(op)
     if rule is None:
         return None
-    return ShardedOp(op.signature, rule, tuple([sharding_of(value) for value in (*op.operands, *op.results)]))
+    return PlanInput(op.signature, rule, tuple([sharding_of(value) for value in (*op.operands, *op.results)]))
 
 
 def _find_common_axes(
@@ -100,7 +100,7 @@ def _without(tensor: TensorProjection, factors: Collection[int]) -> TensorProjec
     return TensorProjection(kept)
 
 
-def _plan_dot(op: ShardedOp, mesh_of: MeshLookup) -> ReshardPlan | None:
+def _plan_dot(op: PlanInput, mesh_of: MeshLookup) -> ReshardPlan | None:
     if op.shardings[2] is None:
         return None
     mesh_or_ref = common_mesh_or_ref(op.shardings, mesh_of)
@@ -108,11 +108,12 @@ def _plan_dot(op: ShardedOp, mesh_of: MeshLookup) -> ReshardPlan | None:
     if mesh_or_ref is None or mesh is None or mesh.is_maximal:
         return None
     tensors = project(op.rule, op.shardings, mesh, closed_if_missing=True)
-    better = better_dot_result_axes(op.rule, tensors, sizes_of(op.signature))
-    if better is None:
+    new_axes = better_dot_result_axes(op.rule, tensors, element_counts(op.signature))
+    if new_axes is None:
         return None
+    factor, axes = new_axes
     result, (mapping,) = tensors[2], op.rule.results
-    result.set_axes(*better)
+    result.set_axes(factor, axes)
     # As in the reference, unreduced axes are lost.
     result.unreduced_axes = ()
     return ReshardPlan(

@@ -1,4 +1,4 @@
-"""sdy-unflatten-call-graph: merge equivalent functions that are copies of one function.
+"""sdy-unflatten-call-graph: merge clones of a function that are still equivalent.
 
     %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
     %1 = call @f_0(%0) : (tensor<8xf32>) -> tensor<8xf32>

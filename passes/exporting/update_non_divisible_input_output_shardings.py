@@ -1,4 +1,4 @@
-"""sdy-update-non-divisible-input-output-shardings: make input and output shards even.
+"""sdy-update-non-divisible-input-output-shardings: make input and output shardings divide their dimensions.
 
     sdy.mesh @mesh = <["x"=4, "y"=2, "z"=2]>
     func.func @main(%a: tensor<2x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y", "z"}]>})

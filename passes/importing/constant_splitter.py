@@ -1,4 +1,4 @@
-"""sdy-constant-splitter: split constants for each use; older version.
+"""sdy-constant-splitter: split constants for each use; older version of -sdy-constant-or-scalar-splitter.
 
     %c = stablehlo.constant dense<1.0> : tensor<8xf32>
     %0 = stablehlo.add %a, %c : tensor<8xf32>

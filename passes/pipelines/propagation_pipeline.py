@@ -29,7 +29,7 @@ def propagation_pipeline(
     enable_insert_explicit_collectives: bool = ENABLE_INSERT_EXPLICIT_COLLECTIVES,
     dump_directory: str = DUMP_DIRECTORY,
 ) -> Sequence[Pass | Pipeline]:
-    """sdy-propagation-pipeline: import, propagate and export; all of Shardy.
+    """sdy-propagation-pipeline: the whole pipeline: import, propagate and export.
 
     Converts a program with some shardings to one in which every value is sharded, ready to be partitioned;
     with `enable-insert-explicit-collectives`, to one with explicit collectives. With `dump-directory`, the

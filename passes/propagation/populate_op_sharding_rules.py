@@ -1,4 +1,4 @@
-"""sdy-populate-op-sharding-rules: add its sharding rule to every operation.
+"""sdy-populate-op-sharding-rules: attach a sharding rule to every operation.
 
     %0 = stablehlo.add %a, %b : tensor<8xf32>
 becomes

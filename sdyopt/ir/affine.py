@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import Enum
 from math import gcd
 
-from sdyopt.interning import Interned, derive, derived
+from sdyopt.interning import Interned, derived_field, set_derived
 from sdyopt.ir.attribute import Attribute
 
 
@@ -66,11 +66,11 @@ class AffineConstant(AffineExpr):
 
     value: int
     is_symbolic = True
-    divisor: int = derived()
+    divisor: int = derived_field()
     depth = 0
 
     def __post_init__(self) -> None:
-        derive(self, divisor=abs(self.value))
+        set_derived(self, divisor=abs(self.value))
 
 
 class AffineBinary(AffineExpr):
@@ -79,9 +79,9 @@ class AffineBinary(AffineExpr):
     operator: AffineOperator
     lhs: AffineExpr
     rhs: AffineExpr
-    is_symbolic: bool = derived()
-    divisor: int = derived()
-    depth: int = derived()
+    is_symbolic: bool = derived_field()
+    divisor: int = derived_field()
+    depth: int = derived_field()
 
     def __post_init__(self) -> None:
         lhs, rhs = self.lhs, self.rhs
@@ -90,7 +90,7 @@ class AffineBinary(AffineExpr):
             divisor = lhs.divisor * rhs.divisor
         elif self.operator in (AffineOperator.ADD, AffineOperator.MODULO):
             divisor = gcd(lhs.divisor, rhs.divisor)
-        derive(
+        set_derived(
             self,
             is_symbolic=lhs.is_symbolic and rhs.is_symbolic,
             divisor=divisor,

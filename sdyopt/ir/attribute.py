@@ -1,8 +1,8 @@
 """Attributes: interned immutable values that annotate operations.
 
-`Attribute` and `Type` are the base classes of every dialect's attributes and types. The builtin attributes
-that contain only names and other attributes follow; numbers are in `numeric_attributes.py`, elements in
-`elements_attributes.py`, affine maps in `affine.py`, the builtin types in `types.py`.
+`Attribute` and `Type` are the base classes of every dialect's attributes and types. Below are the builtin
+attributes that are not numeric; numbers are in `numeric_attributes.py`, elements in `elements_attributes.py`,
+affine maps in `affine.py`, the builtin types in `types.py`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import ClassVar
 
 from sdyopt.diagnostics.location import Location
-from sdyopt.interning import Interned, derive, derived
+from sdyopt.interning import Interned, derived_field, set_derived
 
 
 class Attribute(Interned):
@@ -70,10 +70,10 @@ class DictAttr(Attribute):
     """
 
     entries: tuple[tuple[str, Attribute], ...] = ()
-    _table: dict[str, Attribute] = derived()
+    _table: dict[str, Attribute] = derived_field()
 
     def __post_init__(self) -> None:
-        derive(self, _table=dict(self.entries))
+        set_derived(self, _table=dict(self.entries))
 
     def get(self, name: str) -> Attribute | None:
         """The attribute named `name`; None if there is none."""

@@ -18,22 +18,23 @@ Key = Hashable
 
 def eliminate_common_subexpressions(rewriter: Rewriter, region: Region) -> bool:
     """Merges equal operations in a region and erases dead ones. Returns whether any were erased."""
-    cse = CommonSubexpressions(rewriter)
+    cse = CseDriver(rewriter)
     cse.visit_region(region)
     return cse.finish()
 
 
-class CommonSubexpressions:
-    """Merges equal operations. Dead operations are collected, and erased by `finish`.
+class CseDriver:
+    """Merges equal operations. Dead and merged operations are collected, and erased by `finish`.
 
-    `merged` and `removed` count merged operations and dead ones.
+    `merged` counts operations that were replaced with an equal one, `removed` those that were dead before.
     """
 
     def __init__(self, rewriter: Rewriter) -> None:
         self.merged = 0
         self.removed = 0
-        self._dead: list[Op] = []
-        # The available operations by key: those that dominate the current one, innermost last.
+        self._to_erase: list[Op] = []
+        # The available operations by key: those that dominate the current one. Insertion order is scope
+        # order: leaving a block pops its entries.
         self._available: dict[Key, Op] = {}
         self._rewriter = rewriter
         self._dominance = Dominance()
@@ -46,19 +47,19 @@ class CommonSubexpressions:
             self._visit_block(region.blocks[0], self._dominance.tree(region), True)
 
     def finish(self) -> bool:
-        """Erases the dead operations. Returns whether there were any."""
-        for op in self._dead:
+        """Erases the collected operations. Returns whether there were any."""
+        for op in self._to_erase:
             self._rewriter.erase(op)
-        return bool(self._dead)
+        return bool(self._to_erase)
 
-    def _visit_block(self, block: Block, tree: DominatorTree, is_ordered: bool) -> None:
+    def _visit_block(self, block: Block, tree: DominatorTree, has_ssa_dominance: bool) -> None:
         """Merges equal operations in a block and in those that it dominates."""
         mark = len(self._available)
         visited: set[Op] = set()
         for op in block.ops:
             if op.regions:
                 self._visit_regions(op)
-            self._visit_op(op, None if is_ordered else visited)
+            self._visit_op(op, None if has_ssa_dominance else visited)
             visited.add(op)
         for dominated in tree.get(block, ()):
             self._visit_block(dominated, tree, True)
@@ -82,7 +83,7 @@ class CommonSubexpressions:
         if op.is_terminator:
             return
         if is_trivially_dead(op):
-            self._dead.append(op)
+            self._to_erase.append(op)
             self.removed += 1
             return
         if any(len(region.blocks) > 1 for region in op.regions) or not is_memory_effect_free(op):
@@ -96,34 +97,34 @@ class CommonSubexpressions:
             self._rewriter.set_location(first, op.location)
         self.merged += 1
         if not any(result.has_uses for result in op.results):
-            self._dead.append(op)
+            self._to_erase.append(op)
 
     def _replace_uses(self, old: Value, new: Value, visited: set[Op] | None) -> None:
         if visited is None:
             self._rewriter.replace_all_uses(old, new)
             return
-        # A graph region has no order, and the visited operations are already in the table under their keys.
+        # Visited users are left alone: changing an operand would invalidate their key in `_available`.
         for use in list(old.uses):
             if use.owner not in visited:
                 self._rewriter.set_operand(use, new)
 
 
-def _key(op: Op, numbers: dict[Value, int]) -> Key:
-    """A key, equal for equal operations. `numbers` numbers the values defined in its regions."""
-    operands: list[Key] = [numbers.get(value, value) for value in op.operands]
-    if COMMUTATIVE in op.traits and numbers.keys().isdisjoint(op.operands):
+def _key(op: Op, value_ids: dict[Value, int]) -> Key:
+    """A key, equal for equal operations. `value_ids` numbers the values defined in its regions."""
+    operands: list[Key] = [value_ids.get(value, value) for value in op.operands]
+    if COMMUTATIVE in op.traits and value_ids.keys().isdisjoint(op.operands):
         operands.sort(key=id)
-    regions = tuple([_region_key(region, numbers) for region in op.regions])
-    for result in op.results if numbers or op.regions else ():
-        numbers[result] = len(numbers)
+    regions = tuple([_region_key(region, value_ids) for region in op.regions])
+    for result in op.results if value_ids or op.regions else ():
+        value_ids[result] = len(value_ids)
     return (op.signature, op.attributes, tuple(operands), regions)
 
 
-def _region_key(region: Region, numbers: dict[Value, int]) -> Key:
+def _region_key(region: Region, value_ids: dict[Value, int]) -> Key:
     parts: list[Key] = []
     for block in region.blocks:
         for argument in block.arguments:
-            numbers[argument] = len(numbers)
+            value_ids[argument] = len(value_ids)
             parts.append(argument.type)
-        parts += [_key(op, numbers) for op in block.ops]
+        parts += [_key(op, value_ids) for op in block.ops]
     return tuple(parts)

@@ -1,8 +1,8 @@
 """Data-flow edges of region-branching operations, as in Shardy's ShardableDataFlowOpInterface.
 
 An edge connects sources (operands of the operation, or of the terminators of its regions) with targets
-(results, or block arguments of its regions). One target is its owner. All sources and targets of an
-edge have the same sharding, so edges propagate shardings into and out of loops.
+(results, or block arguments of its regions). One of the targets is the edge's owner. All sources and targets
+of an edge have the same sharding, so edges propagate shardings into and out of loops.
 
     class WhileOp(Op):
         data_flow = LOOP
@@ -25,7 +25,10 @@ class DataFlow:
         return op.results
 
     def owner_of_target(self, op: Op, target: Value) -> Value | None:
-        """The owner of the edge of a target; None if there is none, an error that the verifier reports."""
+        """The owner of the edge with this target.
+
+        None if no edge has this target, which is invalid; the verifier reports it.
+        """
         assert isinstance(target, OpResult | BlockArgument)
         return op.results[target.index] if target.index < len(op.results) else None
 
@@ -34,11 +37,11 @@ class DataFlow:
         raise NotImplementedError
 
     def other_targets(self, op: Op, owner: Value) -> list[Value]:
-        """The targets of an edge without its owner."""
+        """The targets of an edge other than its owner."""
         return []
 
 
-class _Inlined(DataFlow):
+class _SingleBody(DataFlow):
     """Operands flow to the arguments of the only block, and returned values to the results."""
 
     def owners(self, op: Op) -> Sequence[Value]:
@@ -55,12 +58,12 @@ class _Inlined(DataFlow):
 
 
 class _Loop(DataFlow):
-    """Operands and values returned by the last region flow to all region arguments and to the results."""
+    """The op's operands and the last region's returned values flow to all region arguments and results."""
 
     def sources(self, op: Op, owner: Value) -> list[OpOperand]:
         assert isinstance(owner, OpResult)
-        body = terminator_of(op.regions[-1])
-        return [op.operand_uses[owner.index], body.operand_uses[owner.index]]
+        terminator = terminator_of(op.regions[-1])
+        return [op.operand_uses[owner.index], terminator.operand_uses[owner.index]]
 
     def other_targets(self, op: Op, owner: Value) -> list[Value]:
         assert isinstance(owner, OpResult)
@@ -83,7 +86,7 @@ class _PassThrough(DataFlow):
         return [op.operand_uses[owner.index]]
 
 
-INLINED = _Inlined()
+SINGLE_BODY = _SingleBody()
 LOOP = _Loop()
 BRANCHES = _Branches()
 PASS_THROUGH = _PassThrough()

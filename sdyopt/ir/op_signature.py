@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from sdyopt.interning import Interned, derive, derived
+from sdyopt.interning import Interned, derived_field, set_derived
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.types import Type
 
@@ -65,10 +65,10 @@ class OpSignature(Interned):
     attributes: DictAttr
     operand_types: tuple[Type, ...]
     result_types: tuple[Type, ...]
-    cache: dict[object, Any] = derived()
+    cache: dict[object, Any] = derived_field()
 
     def __post_init__(self) -> None:
-        derive(self, cache={})
+        set_derived(self, cache={})
 
     def cached(self, function: Callable[[OpSignature], T]) -> T:
         """`function(self)`, computed once per signature."""

@@ -14,7 +14,7 @@ from sdyopt.ir.traits import CONSTANT_LIKE
 from sdyopt.ir.types import RankedShapedType, Type
 from sdyopt.ir.value import Value
 
-# What is compared: of a broadcast, and of a constant.
+# What two broadcasts, or two constants, are compared by.
 _Key = tuple[OpSignature, Value, DictAttr] | tuple[DictAttr, DictAttr]
 
 
@@ -37,17 +37,20 @@ def _is_scalar(type: Type) -> bool:
 def merge_constants(root: Op, is_candidate: Callable[[OpSignature], bool], rewriter: Rewriter) -> None:
     """Replaces each candidate with the first equal one in its region.
 
-    Constants are equal if their attributes are equal, whatever their dialect; broadcasts if their signatures
-    and operands are equal too. Discardable attributes count, shardings included.
+    Constants are compared by attributes only, so `sdy.constant` and `stablehlo.constant` may be merged;
+    broadcasts also by signature and operands. Discardable attributes count, shardings included.
+
+    As in the reference, dominance is not checked. It holds in a region with one block; in a region with
+    several, the first constant may not dominate all uses, which the verifier reports.
     """
     for region in root.regions:
-        first_equal: dict[_Key, Op] = {}
+        first_by_key: dict[_Key, Op] = {}
         for block in region.blocks:
             for op in block.ops:
                 if op.regions:
                     merge_constants(op, is_candidate, rewriter)
                 elif op.signature.cached(is_candidate):
-                    first = first_equal.setdefault(_key(op), op)
+                    first = first_by_key.setdefault(_key(op), op)
                     if first is not op:
                         rewriter.replace(op, first)
 

@@ -1,7 +1,7 @@
 """Plans of the reshards and all-reduces that give one operation compatible shardings.
 
 A plan depends on the signature of the operation, its sharding rule, and the shardings of its operands and
-results, as they are before propagation barriers.
+results. `sdy-insert-explicit-reshards` looks through `sdy.propagation_barrier` to its input.
 """
 
 from __future__ import annotations
@@ -27,15 +27,13 @@ from sdyopt.sharding.sharding_projection import TensorProjection, project, unpro
 
 # (rule, projections, numbers of elements, mesh) -> the axes of each factor
 FindCommonAxes = Callable[[OpShardingRule, Sequence[TensorProjection], Sequence[int], Mesh], list[Axes]]
-# New shardings by index, operands before results, and the axes that shard reduction factors.
-_Changes = tuple[Sequence[tuple[int, TensorSharding]], Axes]
 _DOTS = (DotOp, DotGeneralOp)
 
 
-class ShardedOp(NamedTuple):
-    """Everything that a plan depends on: operand shardings come before result shardings.
+class PlanInput(NamedTuple):
+    """Everything that a plan depends on. Operand shardings come before result shardings.
 
-    `reshape_input` is the sharding of the operand of a reshape, after propagation barriers.
+    `reshape_input` is the sharding of the operand of a reshape; propagation barriers are not looked through.
     """
 
     signature: OpSignature
@@ -52,7 +50,8 @@ class ShardedOp(NamedTuple):
 class ReshardPlan(NamedTuple):
     """The changes at one operation: new shardings by operand and by result, and axes to all-reduce along.
 
-    A result with a new sharding is resharded to its old one, or to a replicated one if it had none.
+    The operation produces the result with the new sharding. A reshard after it restores the old one, or makes
+    the result fully replicated if there was none.
     """
 
     mesh_or_ref: MeshOrRef
@@ -61,21 +60,28 @@ class ReshardPlan(NamedTuple):
     reduction_axes: Axes = ()
 
 
+class _ShardingChanges(NamedTuple):
+    """New shardings by index, operands before results, and the axes that shard reduction factors."""
+
+    shardings: Sequence[tuple[int, TensorSharding]] = ()
+    reduction_axes: Axes = ()
+
+
 class IncompatibleReductionError(Exception):
-    """The result of an operation has unreduced axes, but its operands differ in a reduction factor."""
+    """The result has unreduced axes, but operands are sharded differently along a reduction factor."""
 
 
 class ReshardPlanner:
-    """Plans the reshards of operations. `find_common_axes` resolves conflicts in the full version."""
+    """Plans the reshards of operations. `find_common_axes` resolves conflicts in full plans."""
 
     def __init__(self, mesh_of: MeshLookup, find_common_axes: FindCommonAxes = find_common_axes) -> None:
         self._mesh_of = mesh_of
         self._find_common_axes = find_common_axes
 
-    def plan(self, op: ShardedOp, full: bool) -> ReshardPlan | None:
+    def plan(self, op: PlanInput, full: bool) -> ReshardPlan | None:
         """The plan of an operation; None if its shardings are compatible.
 
-        `full` selects the full version of the pass; otherwise a plan covers unreduced results and dots only.
+        `full` plans as with `enable-full-version`; otherwise a plan covers unreduced results and dots only.
         Raises `IncompatibleReductionError`.
         """
         mesh_or_ref = _most_used_mesh(op.shardings, self._mesh_of)
@@ -94,7 +100,7 @@ class ReshardPlanner:
         )
         return plan if any(plan[1:]) else None
 
-    def _full_changes(self, op: ShardedOp, mesh_or_ref: MeshOrRef, mesh: Mesh) -> _Changes:
+    def _full_changes(self, op: PlanInput, mesh_or_ref: MeshOrRef, mesh: Mesh) -> _ShardingChanges:
         rule = op.rule
         tensors = project(rule, op.shardings, mesh, closed_if_missing=True)
         is_overflowing_reshape = issubclass(op.signature.op_class, ReshapeOp) and any(
@@ -103,17 +109,18 @@ class ReshardPlanner:
         if is_overflowing_reshape:
             axes = find_common_reshape_axes(rule, tensors, mesh_or_ref, mesh)
         else:
-            axes = self._find_common_axes(rule, tensors, sizes_of(op.signature), mesh)
+            axes = self._find_common_axes(rule, tensors, element_counts(op.signature), mesh)
         changes = []
-        for index, (tensor, mapping) in enumerate(zip(tensors, rule.tensors, strict=True)):
+        for index, (projection, mapping) in enumerate(zip(tensors, rule.tensors, strict=True)):
             old = op.shardings[index]
-            is_changed = not is_overflowing_reshape and _set_axes(tensor, axes)
-            new = unproject(tensor, mapping, rule.factor_sizes, mesh_or_ref, mesh)
+            is_changed = not is_overflowing_reshape and _set_axes(projection, axes)
+            new = unproject(projection, mapping, rule.factor_sizes, mesh_or_ref, mesh)
             if is_overflowing_reshape:
                 is_changed = not new.is_equivalent(old if index else op.reshape_input)
             if is_changed or self._has_other_device_order(old, mesh):
                 changes.append((index, new))
-        return changes, tuple([axis for factor in rule.reduction for axis in axes[factor]])
+        reduction_axes = tuple([axis for factor in rule.reduction for axis in axes[factor]])
+        return _ShardingChanges(changes, reduction_axes)
 
     def _has_other_device_order(self, sharding: TensorSharding | None, mesh: Mesh) -> bool:
         if sharding is None or sharding.is_fully_replicated:
@@ -122,19 +129,21 @@ class ReshardPlanner:
         return other is not None and other.device_ids != mesh.device_ids
 
 
-def _unreduced_and_dot_changes(op: ShardedOp, mesh_or_ref: MeshOrRef, mesh: Mesh) -> _Changes:
+def _unreduced_and_dot_changes(op: PlanInput, mesh_or_ref: MeshOrRef, mesh: Mesh) -> _ShardingChanges:
     rule = op.rule
     is_dot, is_unreduced = issubclass(op.signature.op_class, _DOTS), bool(op.first_result_unreduced_axes)
     if not is_dot and not is_unreduced:
-        return (), ()
+        return _ShardingChanges()
     tensors = project(rule, op.shardings, mesh, closed_if_missing=True)
     changes = []
-    better = better_dot_result_axes(rule, tensors, sizes_of(op.signature)) if is_dot else None
-    if better is not None:
+    new_axes = better_dot_result_axes(rule, tensors, element_counts(op.signature)) if is_dot else None
+    if new_axes is not None:
+        factor, axes = new_axes
         result = tensors[2].copy()
-        result.set_axes(*better)
+        result.set_axes(factor, axes)
         changes.append((2, unproject(result, rule.results[0], rule.factor_sizes, mesh_or_ref, mesh)))
-    return changes, _common_reduction_axes(rule, tensors) if is_unreduced else ()
+    reduction_axes = _common_reduction_axes(rule, tensors) if is_unreduced else ()
+    return _ShardingChanges(changes, reduction_axes)
 
 
 def _common_reduction_axes(rule: OpShardingRule, tensors: Sequence[TensorProjection]) -> Axes:
@@ -157,7 +166,7 @@ def _set_axes(tensor: TensorProjection, axes: Sequence[Axes]) -> bool:
     return is_changed
 
 
-def sizes_of(signature: OpSignature) -> list[int]:
+def element_counts(signature: OpSignature) -> list[int]:
     """The numbers of elements of operands and results; 0 for dynamic shapes."""
     return [_num_elements(type) for type in (*signature.operand_types, *signature.result_types)]
 
@@ -170,7 +179,11 @@ def _num_elements(type: Type) -> int:
 
 
 def _most_used_mesh(shardings: Sequence[TensorSharding | None], mesh_of: MeshLookup) -> MeshOrRef | None:
-    """The mesh of most shardings that are not fully replicated, if all meshes are compatible."""
+    """The mesh of the largest number of shardings that are not fully replicated.
+
+    The common mesh if all are fully replicated; in a tie, the mesh that reaches the number first. None if
+    meshes are incompatible.
+    """
     best, most = _compatible_mesh(shardings, mesh_of), 0
     if best is None:
         return None
@@ -184,9 +197,9 @@ def _most_used_mesh(shardings: Sequence[TensorSharding | None], mesh_of: MeshLoo
 
 
 def _compatible_mesh(shardings: Sequence[TensorSharding | None], mesh_of: MeshLookup) -> MeshOrRef | None:
-    """The mesh of shardings whose meshes differ in device order at most; one with the default order if any.
+    """A mesh common to all shardings, up to device order; prefers one with the default order.
 
-    Empty meshes are ignored. None if axes differ, or without shardings.
+    An empty mesh is compatible with every other. None if axes differ or no value has a sharding.
     """
     common: MeshOrRef | None = None
     mesh: Mesh | None = None

@@ -16,7 +16,7 @@ from sdyopt.dialects.func import CallOp, FuncOp, ReturnOp
 from sdyopt.dialects.sdy.ops import DataFlowEdgeOp
 from sdyopt.dialects.sdy.value_shardings import edge_of_owner, owning_op
 from sdyopt.ir.attribute import DictAttr
-from sdyopt.ir.data_flow import INLINED
+from sdyopt.ir.data_flow import SINGLE_BODY
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.symbols import symbol_references
@@ -107,7 +107,7 @@ def _edge_of_use(use: OpOperand) -> DataFlowEdgeOp | None:
     edge_owner = user.parent_op if is_terminator else user
     if edge_owner is None or edge_owner.data_flow is None:
         return None
-    if edge_owner.data_flow is INLINED and not is_terminator:
+    if edge_owner.data_flow is SINGLE_BODY and not is_terminator:
         return None
     return edge_of_owner(edge_owner.results[use.index]) if use.index < len(edge_owner.results) else None
 

@@ -9,7 +9,7 @@ from sdyopt.asm.parser.op_parser import OpAsmParser, segments
 from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.dialects.chlo.dialect import chlo
 from sdyopt.dialects.stablehlo.attribute_kinds import NON_NEGATIVE_I64
-from sdyopt.dialects.stablehlo.region_signatures import RegionOp, RegionSignatures, region_signature
+from sdyopt.dialects.stablehlo.region_signatures import RegionSignatures, RegionVerifyingOp, region_signature
 from sdyopt.dialects.stablehlo.type_compatibility import are_compatible
 from sdyopt.dialects.stablehlo.types import ANY_TENSOR
 from sdyopt.ir import op_fields
@@ -75,7 +75,7 @@ def _print(op: ScanOp, printer: OpAsmPrinter) -> None:
 
 
 @chlo.op("scan", ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS, _INFERS_SHAPES, ISOLATED, RECURSIVE_EFFECTS)
-class ScanOp(RegionOp):
+class ScanOp(RegionVerifyingOp):
     """Applies the body to consecutive slices of the inputs along `dimension`, with carried values."""
 
     __slots__ = ()

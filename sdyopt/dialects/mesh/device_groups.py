@@ -7,7 +7,7 @@ A group is ordered by these in-group indices, the first listed axis major-most.
 
     mesh 2x3x2, axes [2, 0]: group (1,) is (0,1,0), (1,1,0), (0,1,1), (1,1,1)
 
-Shapes must be static. `root`, `source` and `destination` of collectives are in-group indices.
+The mesh shape must be static. `root`, `source` and `destination` of collectives are in-group indices.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from collections.abc import Sequence
 from itertools import product
 from math import prod
 
-Device = tuple[int, ...]
 Index = tuple[int, ...]
+Device = Index
+Group = Index
 
 
 def linear_index(shape: Sequence[int], index: Sequence[int]) -> int:
@@ -37,8 +38,8 @@ def multi_index(shape: Sequence[int], linear: int) -> Index:
     return tuple(reversed(coordinates))
 
 
-def devices(shape: Sequence[int]) -> list[Device]:
-    """All devices of a mesh, in row-major order."""
+def multi_indices(shape: Sequence[int]) -> list[Index]:
+    """All multi-indices of a shape, in row-major order: for a mesh shape, its devices."""
     return list(product(*map(range, shape)))
 
 
@@ -47,7 +48,7 @@ def group_size(shape: Sequence[int], axes: Sequence[int]) -> int:
     return prod(shape[axis] for axis in axes)
 
 
-def group_of(device: Sequence[int], axes: Sequence[int]) -> Index:
+def group_of(device: Sequence[int], axes: Sequence[int]) -> Group:
     """The group of a device: its indices along all other axes, in mesh order."""
     return tuple(coordinate for axis, coordinate in enumerate(device) if axis not in axes)
 
@@ -57,8 +58,8 @@ def index_in_group(device: Sequence[int], axes: Sequence[int]) -> Index:
     return tuple(device[axis] for axis in axes)
 
 
-def position_in_group(shape: Sequence[int], device: Sequence[int], axes: Sequence[int]) -> int:
-    """The position of a device in the order of its group."""
+def linear_index_in_group(shape: Sequence[int], device: Sequence[int], axes: Sequence[int]) -> int:
+    """The linear index of a device in the order of its group."""
     return linear_index([shape[axis] for axis in axes], index_in_group(device, axes))
 
 
@@ -73,12 +74,12 @@ def device_in_group(axes: Sequence[int], group: Sequence[int], index: Sequence[i
 
 def devices_of_group(shape: Sequence[int], axes: Sequence[int], group: Sequence[int]) -> list[Device]:
     """The devices of a group, in the order of the group."""
-    return [device_in_group(axes, group, index) for index in devices([shape[axis] for axis in axes])]
+    return [device_in_group(axes, group, index) for index in multi_indices([shape[axis] for axis in axes])]
 
 
-def groups(shape: Sequence[int], axes: Sequence[int]) -> list[Index]:
+def groups(shape: Sequence[int], axes: Sequence[int]) -> list[Group]:
     """All groups, in row-major order."""
-    return devices([size for axis, size in enumerate(shape) if axis not in axes])
+    return multi_indices([size for axis, size in enumerate(shape) if axis not in axes])
 
 
 def devices_in_same_group(shape: Sequence[int], device: Sequence[int], axes: Sequence[int]) -> list[Device]:

@@ -24,7 +24,7 @@ from sdyopt.dialects.sdy.sharding_checks import bound_axes, bound_axis_error, ch
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.block import Block, Region
 from sdyopt.ir.constraints import ANY_TYPE, ONE_BLOCK, STRING_ATTR
-from sdyopt.ir.data_flow import INLINED
+from sdyopt.ir.data_flow import SINGLE_BODY
 from sdyopt.ir.op_fields import attr, operands, optional_attr, region, results
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.region_traits import ends_with, terminator_of
@@ -61,7 +61,7 @@ class ManualComputationOp(AxisBinder, ShardingOwner):
         ":",
         FunctionalType("tensors", "outputs"),
     )
-    data_flow = INLINED
+    data_flow = SINGLE_BODY
 
     @property
     def block(self) -> Block:
@@ -123,7 +123,7 @@ class NamedComputationOp(ShardingOwner):
         ":",
         FunctionalType("inputs", "outputs"),
     )
-    data_flow = INLINED
+    data_flow = SINGLE_BODY
 
     @property
     def block(self) -> Block:

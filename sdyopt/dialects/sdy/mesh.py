@@ -23,7 +23,7 @@ from sdyopt.asm.format.attribute_format import (
 )
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.dialects.sdy.dialect import sdy
-from sdyopt.interning import derive, derived
+from sdyopt.interning import derived_field, set_derived
 from sdyopt.ir.attribute import Attribute
 
 
@@ -87,7 +87,7 @@ class Mesh(Attribute):
     axes: tuple[MeshAxis, ...] = ()
     device_ids: tuple[int, ...] = ()
     # Axis name -> index.
-    _positions: dict[str, int] = derived()
+    _positions: dict[str, int] = derived_field()
     dialect = "sdy"
     assembly = attribute_format(
         "<",
@@ -109,7 +109,7 @@ class Mesh(Attribute):
     def __post_init__(self) -> None:
         # If two axes have the same name, which the verifier rejects, the first counts.
         numbered = reversed(list(enumerate(self.axes)))
-        derive(self, _positions={axis.name: index for index, axis in numbered})
+        set_derived(self, _positions={axis.name: index for index, axis in numbered})
 
     @property
     def is_empty(self) -> bool:

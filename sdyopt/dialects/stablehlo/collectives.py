@@ -17,8 +17,8 @@ from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.reducer import check_reducer
 from sdyopt.dialects.stablehlo.region_signatures import (
     SINGLE_BLOCK,
-    RegionOp,
     RegionSignatures,
+    RegionVerifyingOp,
     region_signature,
 )
 from sdyopt.dialects.stablehlo.replica_groups import (
@@ -147,7 +147,7 @@ def _all_to_all_sizes(sizes: Sequence[int], split: int, concat: int, count: int)
 
 
 @stablehlo.op("all_reduce", INFERS_COMPATIBLE_TYPES, SINGLE_BLOCK)
-class AllReduceOp(CollectiveOp, RegionOp):
+class AllReduceOp(CollectiveOp, RegionVerifyingOp):
     """Reduces the operands of all processes of a replica group elementwise."""
 
     __slots__ = ()
@@ -185,7 +185,7 @@ def _check_channel(signature: OpSignature, uses_global_ids: bool) -> None:
 
 
 @stablehlo.op("reduce_scatter")
-class ReduceScatterOp(CollectiveOp, RegionOp):
+class ReduceScatterOp(CollectiveOp, RegionVerifyingOp):
     """Reduces the operands of all processes of a replica group and scatters the result over them."""
 
     __slots__ = ()

@@ -11,8 +11,8 @@ from sdyopt.dialects.stablehlo.diagnostic_text import listing, quoted, quoted_al
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.region_signatures import (
     SINGLE_BLOCK,
-    RegionOp,
     RegionSignatures,
+    RegionVerifyingOp,
     region_signature,
 )
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES, PAIRWISE_SAME_TYPE
@@ -103,7 +103,10 @@ class ConditionalOp(Op):
 
 @stablehlo.op("if", RECURSIVE_EFFECTS, SINGLE_BLOCK, INFERS_COMPATIBLE_TYPES)
 class IfOp(ConditionalOp):
-    """Runs `true_branch` or `false_branch`."""
+    """Runs `true_branch` or `false_branch`.
+
+    As in the reference, `if` has no data-flow edges, unlike `case`.
+    """
 
     __slots__ = ()
 
@@ -131,7 +134,7 @@ class CaseOp(ConditionalOp):
 
 
 @stablehlo.op("while", RECURSIVE_EFFECTS, SINGLE_BLOCK, INFERS_COMPATIBLE_TYPES)
-class WhileOp(RegionOp):
+class WhileOp(RegionVerifyingOp):
     """Runs `body` on the loop-carried values as long as `cond` returns true."""
 
     __slots__ = ()

@@ -14,9 +14,9 @@ from sdyopt.dialects.stablehlo.reduce_assembly import parse_reduce, print_reduce
 from sdyopt.dialects.stablehlo.reducer import check_reducer
 from sdyopt.dialects.stablehlo.region_signatures import (
     SINGLE_BLOCK,
-    RegionOp,
     RegionSignature,
     RegionSignatures,
+    RegionVerifyingOp,
     region_signature,
 )
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
@@ -33,7 +33,7 @@ from sdyopt.ir.types import I64, RankedTensor, Type, element_of, tensor
 
 
 @stablehlo.op("reduce", RECURSIVE_EFFECTS, SAME_SIZE_OPERANDS, INFERS_COMPATIBLE_TYPES, SINGLE_BLOCK)
-class ReduceOp(RegionOp):
+class ReduceOp(RegionVerifyingOp):
     """Reduces the inputs along some dimensions, starting from the initial values."""
 
     __slots__ = ()
@@ -101,7 +101,7 @@ def _accumulated_elements(region: Region, inputs: Sequence[Type]) -> list[Type]:
 
 
 @stablehlo.op("reduce_window", RECURSIVE_EFFECTS, SAME_SIZE_OPERANDS, SINGLE_BLOCK, INFERS_COMPATIBLE_TYPES)
-class ReduceWindowOp(RegionOp):
+class ReduceWindowOp(RegionVerifyingOp):
     """Reduces the inputs over a sliding window."""
 
     __slots__ = ()
@@ -170,7 +170,7 @@ def _window_result_type(input: RankedTensor, element: Type, window: Sequence[Win
 
 
 @stablehlo.op("sort", RECURSIVE_EFFECTS, SAME_SHAPE, INFERS_COMPATIBLE_TYPES)
-class SortOp(RegionOp):
+class SortOp(RegionVerifyingOp):
     """Sorts the inputs together along one dimension, by a comparator of the elements at two positions."""
 
     __slots__ = ()

@@ -4,7 +4,7 @@ The constraints of an operation on its regions usually follow from its signature
 programs repeat both. So the result of the check is cached in the op signature, per region signatures.
 
     @stablehlo.op("sort", SINGLE_BLOCK, …)
-    class SortOp(RegionOp):
+    class SortOp(RegionVerifyingOp):
         @staticmethod
         def verify_region_signatures(signature: OpSignature, regions: RegionSignatures) -> None: ...
 """
@@ -47,8 +47,8 @@ def region_signature(region: Region) -> RegionSignature:
     return RegionSignature(argument_types, last.signature.operand_types, has_terminator)
 
 
-class RegionOp(Op):
-    """Base of operations with constraints on the signatures of their regions."""
+class RegionVerifyingOp(Op):
+    """Base of operations that verify the signatures of their regions."""
 
     __slots__ = ()
 

@@ -19,9 +19,9 @@ from sdyopt.dialects.stablehlo.dimensions import (
 from sdyopt.dialects.stablehlo.gather_scatter_dimensions import SCATTER_DIMENSIONS, ScatterDimensions
 from sdyopt.dialects.stablehlo.reducer import check_reducer, has_compatible_shape_and_element
 from sdyopt.dialects.stablehlo.region_signatures import (
-    RegionOp,
     RegionSignature,
     RegionSignatures,
+    RegionVerifyingOp,
     region_signature,
 )
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
@@ -38,7 +38,7 @@ from sdyopt.ir.types import DYNAMIC, I1, RankedTensor, Type, element_of, tensor
 
 
 @stablehlo.op("scatter", RECURSIVE_EFFECTS, SAME_SIZE_OPERANDS, INFERS_COMPATIBLE_TYPES)
-class ScatterOp(RegionOp):
+class ScatterOp(RegionVerifyingOp):
     """Combines slices of the inputs at the offsets in `scatter_indices` with the updates."""
 
     __slots__ = ()
@@ -211,7 +211,7 @@ def _check_update_shape(
 
 
 @stablehlo.op("select_and_scatter", INFERS_COMPATIBLE_TYPES, RECURSIVE_EFFECTS)
-class SelectAndScatterOp(RegionOp):
+class SelectAndScatterOp(RegionVerifyingOp):
     """Combines each source value with the element that `select` picks in the corresponding window."""
 
     __slots__ = ()

@@ -41,7 +41,7 @@ def parse_struct_parameter(
 
 
 def parse_tablegen_struct(parser: AsmParser, owner: str, parameters: Sequence[Parameter]) -> list[Any]:
-    """Parses `<name = value, …>` with the names in any order; returns the values in that of `parameters`.
+    """Parses `<name = value, …>`, in any order; returns the values in the order of `parameters`.
 
     A missing optional parameter is None. Raises a DiagnosticError for a missing or unknown parameter.
     """
@@ -72,7 +72,10 @@ def _parse_name(parser: AsmParser) -> str:
 
 
 def _accept_comma(parser: AsmParser, parameters: Sequence[Parameter]) -> bool:
-    """Consumes the comma before the next parameter, which is required if no parameter is optional."""
+    """Consumes a comma and returns whether there was one.
+
+    If no parameter is optional, the comma is required.
+    """
     if parser.accept(","):
         return True
     if any(parameter.is_optional for parameter in parameters):

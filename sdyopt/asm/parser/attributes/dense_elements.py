@@ -9,7 +9,7 @@ from sdyopt.asm.lexical import FLOAT
 from sdyopt.asm.parser.attributes.element_literals import (
     ElementList,
     NumberList,
-    bulk_numbers,
+    decode_numbers,
     parse_elements,
 )
 from sdyopt.asm.parser.attributes.numbers import (
@@ -46,10 +46,10 @@ _DECIMALS = re.compile(r"(?:-?\d{1,18},)*", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class DenseLiteral:
-    """`dense<elements>`; `bulk` has the elements if they are a well-formed list of numbers."""
+    """`dense<elements>`; `number_list` has the elements if they are a well-formed list of numbers."""
 
     text: str
-    bulk: NumberList | None
+    number_list: NumberList | None
     offset: int
     text_offset: int
 
@@ -57,7 +57,7 @@ class DenseLiteral:
         if type is None:
             raise context.wrong_token_error("expected ':'", context.next_offset)
         shaped = static_shape(context, type, self.offset)
-        attribute = bulk_elements(self.text, self.bulk, shaped)
+        attribute = dense_elements_from(self.text, self.number_list, shaped)
         if attribute is not None:
             return attribute
         elements = ElementList((), [], [], [])
@@ -72,16 +72,16 @@ def _elements(context: ActionContext, parts: Parts, offsets: list[int]) -> tuple
     text = parts[0]
     if not text.strip() and not context.source.text.startswith(">", context.next_offset):
         raise context.error_at_next_token("expected element literal of primitive type")
-    bulk = bulk_numbers(text)
-    if bulk is None and text.strip():
+    number_list = decode_numbers(text)
+    if number_list is None and text.strip():
         parse_elements(context, text, offsets[0])
-    return text, bulk
+    return text, number_list
 
 
 @action("dense")
 def _dense(_context: ActionContext, parts: Parts, offsets: list[int]) -> DenseLiteral:
-    text, bulk = parts[2]
-    return DenseLiteral(text, bulk, offsets[0], offsets[2])
+    text, number_list = parts[2]
+    return DenseLiteral(text, number_list, offsets[0], offsets[2])
 
 
 def elements_attribute(
@@ -107,7 +107,9 @@ def elements_attribute(
     return _string_elements(context, elements, type, offset)
 
 
-def bulk_elements(text: str, bulk: NumberList | None, type: RankedShapedType) -> DenseElements | None:
+def dense_elements_from(
+    text: str, number_list: NumberList | None, type: RankedShapedType
+) -> DenseElements | None:
     """The attribute of a list with exactly the shape of the type; None for any other list."""
     element = type.element
     is_complex = isinstance(element, ComplexType)
@@ -116,10 +118,14 @@ def bulk_elements(text: str, bulk: NumberList | None, type: RankedShapedType) ->
     if not isinstance(element, IntegerType | IndexType | FloatType):
         return None
     if text.startswith('"'):
-        return _bulk_hexadecimal(text, type)
-    if bulk is None or bulk.is_complex is not is_complex or bulk.shape not in (None, type.shape):
+        return _hexadecimal_elements(text, type)
+    if (
+        number_list is None
+        or number_list.is_complex is not is_complex
+        or number_list.shape not in (None, type.shape)
+    ):
         return None
-    numbers = bulk.numbers
+    numbers = number_list.numbers
     joined = ",".join(numbers) + ","
     if isinstance(element, FloatType):
         return dense(type, pack_floats(numbers, element)) if _FLOATS.fullmatch(joined) else None
@@ -133,7 +139,7 @@ def bulk_elements(text: str, bulk: NumberList | None, type: RankedShapedType) ->
     return dense(type, pack_integers(values, element))
 
 
-def _bulk_hexadecimal(text: str, type: RankedShapedType) -> DenseElements | None:
+def _hexadecimal_elements(text: str, type: RankedShapedType) -> DenseElements | None:
     data = _decoded(text.rstrip())
     return dense(type, data) if data is not None and _fits(data, type) else None
 

@@ -41,7 +41,7 @@ class NumberList:
     is_complex: bool
 
 
-def bulk_numbers(text: str) -> NumberList | None:
+def decode_numbers(text: str) -> NumberList | None:
     """The numbers of a well-formed list; None if the text is anything else."""
     if '"' in text:
         return None

@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 from sdyopt.asm.lexical import BARE_ID, UNESCAPED
 from sdyopt.asm.parser.attributes.builtin_types import integer_type
-from sdyopt.asm.parser.attributes.dense_elements import bulk_elements
-from sdyopt.asm.parser.attributes.element_literals import bulk_numbers
+from sdyopt.asm.parser.attributes.dense_elements import dense_elements_from
+from sdyopt.asm.parser.attributes.element_literals import decode_numbers
 from sdyopt.diagnostics.location import CallSite, FileLoc, Location, NameLoc, UnknownLoc
 from sdyopt.ir.attribute import UNIT, Attribute, LocationAttr, StringAttr, SymbolRef, TypeAttr
 from sdyopt.ir.elements_attributes import DenseArray
@@ -23,7 +23,6 @@ from sdyopt.ir.types import (
     F64,
     I64,
     INDEX,
-    NONE,
     ComplexType,
     FloatType,
     IntegerType,
@@ -31,6 +30,7 @@ from sdyopt.ir.types import (
     RankedTensor,
     Type,
 )
+from sdyopt.ir.types import NONE as NONE_TYPE
 
 _ELEMENT = r"(?:complex<)?[a-z][A-Za-z0-9]{0,12}>?"
 _TENSOR = re.compile(rf"tensor<((?:(?:[0-9]{{1,18}}|\?)x)*)({_ELEMENT})>")
@@ -44,7 +44,7 @@ _ARRAY = re.compile(r"array<(i32|i64): (-?\d{1,9}(?:, -?\d{1,9})*)>", re.ASCII)
 
 # A name with a dot belongs to a dialect.
 _PLAIN_ALIAS = r"[\w$-]+"
-_NAMED_LOCATION = re.compile(
+_NAME_OR_FILE_LOCATION = re.compile(
     rf'loc\("({UNESCAPED})"(?:\(#({_PLAIN_ALIAS})\)|:(\d{{1,9}}):(\d{{1,9}}))?\)', re.ASCII
 )
 _CALL_SITE = re.compile(rf"loc\(callsite\(#({_PLAIN_ALIAS}) at #({_PLAIN_ALIAS})\)\)", re.ASCII)
@@ -53,19 +53,19 @@ _WORDS: dict[str, Attribute] = {"true": TRUE, "false": FALSE, "unit": UNIT}
 
 
 def fast_type(text: str) -> Type | None:
-    """The type of a text; None if it needs the grammar."""
+    """The type that `text` denotes; None if it needs the grammar."""
     match = _TENSOR.fullmatch(text)
     if match is None:
-        return _scalar_type(text)
-    element = _scalar_type(match[2])
-    if element is None or element is NONE:
+        return _simple_type(text)
+    element = _simple_type(match[2])
+    if element is None or element is NONE_TYPE:
         return None
     sizes = match[1].split("x")[:-1]
     return RankedTensor(tuple([DYNAMIC if size == "?" else int(size) for size in sizes]), element, None)
 
 
 def fast_attribute(text: str) -> Attribute | None:
-    """The attribute of a text; None if it needs the grammar."""
+    """The attribute that `text` denotes; None if it needs the grammar."""
     first = text[:1]
     if first == '"':
         string = _STRING.fullmatch(text)
@@ -87,12 +87,12 @@ def fast_attribute(text: str) -> Attribute | None:
 
 
 def fast_location(text: str, alias: Callable[[str], Attribute | None]) -> Location | None:
-    """The location of `loc(…)`; None if it needs the grammar. `alias` looks up `#name`."""
-    named = _NAMED_LOCATION.fullmatch(text)
-    if named is not None:
-        name, child, line, column = named.groups()
+    """The location that `text`, `loc(…)`, denotes; None if it needs the grammar. `alias` looks up `#name`."""
+    match = _NAME_OR_FILE_LOCATION.fullmatch(text)
+    if match is not None:
+        name, child, line, column = match.groups()
         if line is not None:
-            # The grammar replaces an empty file name.
+            # The grammar replaces an empty file name with `-`, as MLIR does.
             return FileLoc(name, int(line), int(column)) if name else None
         inner: Location | None = UnknownLoc() if child is None else _alias_location(child, alias)
         return None if inner is None else NameLoc(name, inner)
@@ -108,17 +108,17 @@ def _alias_location(name: str, alias: Callable[[str], Attribute | None]) -> Loca
     return attribute.location if isinstance(attribute, LocationAttr) else None
 
 
-def _scalar_type(text: str) -> Type | None:
+def _simple_type(text: str) -> Type | None:
     if text in FLOAT_FORMATS:
         return FloatType(text)
     if _INTEGER_TYPE.fullmatch(text):
         return integer_type(text)
     if text.startswith("complex<"):
-        element = _scalar_type(text[8:-1])
+        element = _simple_type(text[8:-1])
         if text.endswith(">") and isinstance(element, FloatType | IntegerType):
             return ComplexType(element)
         return None
-    return {"index": INDEX, "none": NONE}.get(text)
+    return {"index": INDEX, "none": NONE_TYPE}.get(text)
 
 
 def _number(text: str) -> Attribute | None:
@@ -126,9 +126,9 @@ def _number(text: str) -> Attribute | None:
     if match is not None:
         value, type = int(match[1]), integer_type(match[2]) if match[2] else I64
         assert type is not None
-        is_small = -1 << (type.width - 1) <= value < 1 << (type.width - 1)
+        fits = -1 << (type.width - 1) <= value < 1 << (type.width - 1)
         # `-0` is out of range for MLIR.
-        return IntegerAttr(value, type) if is_small and text[:2] != "-0" else None
+        return IntegerAttr(value, type) if fits and text[:2] != "-0" else None
     match = _FLOAT.fullmatch(text)
     if match is None:
         return None
@@ -143,7 +143,7 @@ def _dense(text: str) -> Attribute | None:
     type = fast_type(match[2])
     if not isinstance(type, RankedShapedType) or not type.has_static_shape:
         return None
-    return bulk_elements(match[1], bulk_numbers(match[1]), type)
+    return dense_elements_from(match[1], decode_numbers(match[1]), type)
 
 
 def _array(element: str, numbers: str) -> DenseArray:

@@ -57,7 +57,7 @@ class Group:
         self.devices = device_groups.devices_in_same_group(shape, device, axes)
         self.arrays = [values[member] for member in self.devices]
         self.array = values[device]
-        self.position = device_groups.position_in_group(shape, device, axes)
+        self.position = device_groups.linear_index_in_group(shape, device, axes)
 
     def slice(self, array: Array, axis: int) -> Array:
         """The slice of an array that belongs to the device."""
@@ -162,7 +162,7 @@ def _execute(op: Op, shape: Shape, values: Arrays) -> Arrays:
         return values
     assert isinstance(op, Collective)
     execute = SEMANTICS[type(op)]
-    devices = device_groups.devices(shape)
+    devices = device_groups.multi_indices(shape)
     results = {device: execute(op, Group(op.mesh_axes, shape, values, device)) for device in devices}
     type_ = op.results[0].type
     assert isinstance(type_, RankedTensor)

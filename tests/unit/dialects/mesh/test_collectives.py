@@ -11,7 +11,7 @@ from tests.simulation.programs import function_of, read
 from .simulation import SEMANTICS, Arrays, run
 
 SHAPE = (2, 3)
-DEVICES = device_groups.devices(SHAPE)
+DEVICES = device_groups.multi_indices(SHAPE)
 
 # Device (i, j) has [10i + j, 100 + 10i + j], or six consecutive numbers starting from 10 * (3i + j).
 X: Arrays = {(i, j): np.array([10 * i + j, 100 + 10 * i + j]) for i, j in DEVICES}

@@ -20,13 +20,13 @@ def test_the_first_listed_axis_is_major_most() -> None:
     for i, k in product(range(2), range(4)):
         for j in (0, 2):
             order = [
-                device_groups.position_in_group(SHAPE, device, (3, 1))
+                device_groups.linear_index_in_group(SHAPE, device, (3, 1))
                 for device in ((i, 1, k, 0), (i, j, k, j // 2))
             ]
             assert len(set(order)) == 2
-        first = device_groups.position_in_group(SHAPE, (i, 1, k, 0), (3, 1))
-        assert first < device_groups.position_in_group(SHAPE, (i, 0, k, 1), (3, 1))
-        assert first < device_groups.position_in_group(SHAPE, (i, 2, k, 0), (3, 1))
+        first = device_groups.linear_index_in_group(SHAPE, (i, 1, k, 0), (3, 1))
+        assert first < device_groups.linear_index_in_group(SHAPE, (i, 0, k, 1), (3, 1))
+        assert first < device_groups.linear_index_in_group(SHAPE, (i, 2, k, 0), (3, 1))
 
 
 def test_an_in_group_index_identifies_a_device_of_each_group() -> None:
@@ -51,7 +51,7 @@ def test_a_group_in_order() -> None:
 
 def test_without_axes_groups_are_single_devices() -> None:
     assert device_groups.devices_in_same_group((2, 3), (1, 2), ()) == [(1, 2)]
-    assert device_groups.position_in_group((2, 3), (1, 2), ()) == 0
+    assert device_groups.linear_index_in_group((2, 3), (1, 2), ()) == 0
     assert device_groups.group_size((2, 3), ()) == 1
 
 
@@ -63,7 +63,7 @@ def test_groups_partition_the_devices() -> None:
             for group in device_groups.groups(shape, axes)
             for d in device_groups.devices_of_group(shape, axes, group)
         ]
-        assert sorted(members) == device_groups.devices(shape)
+        assert sorted(members) == device_groups.multi_indices(shape)
 
 
 def test_linear_and_multi_indices() -> None:

@@ -37,7 +37,7 @@ def _shard(shape: Shape, tensor: Array, sharding: MeshSharding, device: Device) 
     """The shard of a tensor on a device."""
     for dimension in range(tensor.ndim):
         axes = sharding.axes_of(dimension)
-        position = device_groups.position_in_group(shape, device, axes)
+        position = device_groups.linear_index_in_group(shape, device, axes)
         tensor = np.split(tensor, device_groups.group_size(shape, axes), dimension)[position]
     return tensor
 
@@ -95,14 +95,14 @@ class _Case:
                 self.source,
                 device,
             )
-            for device in device_groups.devices(self.shape)
+            for device in device_groups.multi_indices(self.shape)
         }
 
     def check(self, results: Arrays) -> None:
         """Reduces the results along partial axes, and compares them with the shards of the tensor."""
         combine = REDUCTIONS[self.target.partial_kind]
         tensor = self._reduced(list(self.partial_values.values()))
-        for device in device_groups.devices(self.shape):
+        for device in device_groups.multi_indices(self.shape):
             members = device_groups.devices_in_same_group(self.shape, device, self.target.partial_axes)
             result = results[members[0]]
             for member in members[1:]:
