@@ -74,7 +74,7 @@ class _CallImporter:
 
     def run(self) -> None:
         for function in self._functions:
-            # A recursive function that was inlined before has no calls left: they moved with its body, and stay.
+            # A recursive function that was inlined has no calls left: those that moved with its body stay.
             for call in calls_in(function):
                 self._replace(call, called_function(call))
         for function in self._bodies:

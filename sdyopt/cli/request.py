@@ -95,7 +95,7 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
 
 
 def _report_options(arguments: Arguments) -> ReportOptions:
-    path = arguments["report"] or ""
+    path = _report_path(arguments)
     to_stdout = path == STDOUT
     if not to_stdout and path:
         from sdyopt.report.formats import check_format
@@ -113,6 +113,24 @@ def _report_options(arguments: Arguments) -> ReportOptions:
     )
 
 
+def _report_path(arguments: Arguments) -> str:
+    """The file of the report, "" if there is none. Raises UsageError for a file that has another use."""
+    path: str | None = arguments["report"]
+    if path is None:
+        return ""
+    if not path:
+        raise UsageError("for the --report option: the file name is empty", "such as report.html")
+    for flag in ("-o", "--budget", "--baseline"):
+        other = arguments[flag.lstrip("-")]
+        if path != STDOUT and other is not None and _is_same_file(path, other):
+            raise UsageError(f"for the --report option: '{path}' is also the file of {flag}")
+    return path
+
+
+def _is_same_file(path: str, other: str) -> bool:
+    return os.path.realpath(path) == os.path.realpath(other)
+
+
 def _report_width() -> int:
     """The columns of the terminal that stdout is; elsewhere the same under every environment."""
     try:
@@ -128,7 +146,7 @@ def _read_text(path: str | None) -> tuple[str, str] | None:
 
 def _percentage(text: str) -> str:
     """A percentage such as `2.5`. Raises UsageError."""
-    if re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", text) is None:
+    if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", text) is None:
         raise UsageError(f"for the --tolerance option: '{text}' is not a percentage", "such as 2.5")
     return text
 

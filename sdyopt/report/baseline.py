@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import inf
 from typing import Any
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -76,13 +77,15 @@ def read_baseline(name: str, text: str) -> Baseline:
         ) from None
     except RecursionError:
         raise _not_a_report(name, "it is nested too deeply") from None
+    except ValueError:
+        raise _not_a_report(name, "a number has too many digits") from None
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         raise _not_a_report(name, f'it has no "schema": "{SCHEMA}"')
     if data.get("version") != VERSION:
-        raise _not_a_report(name, f"its version is {data.get('version')!r}, not {VERSION}")
+        raise _not_a_report(name, f"its version is not {VERSION}")
     try:
         return _baseline(data)
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+    except (LookupError, TypeError, ValueError, AttributeError):
         raise _not_a_report(name, "a figure is missing or is no number") from None
 
 
@@ -97,14 +100,21 @@ def _baseline(data: dict[str, Any]) -> Baseline:
     for each in data["collectives"]:
         if each["wire_bytes"] is not None and each["times"] is not None:
             key = each["kind"], each["group"], _place(each["location"])
-            size = Fraction(each["wire_bytes"]) * Fraction(each["times"][1])
+            size = _figure(each["wire_bytes"]) * _figure(each["times"][1])
             collectives[key] = collectives.get(key, Fraction(0)) + size
     return Baseline(
-        Fraction(totals["wire_bytes"]["high"]),
-        Fraction(data["memory"]["peak"]),
-        Fraction(totals["flops"]["high"]),
+        _figure(totals["wire_bytes"]["high"]),
+        _figure(data["memory"]["peak"]),
+        _figure(totals["flops"]["high"]),
         collectives,
     )
+
+
+def _figure(value: object) -> Fraction:
+    """A figure of a report. Raises ValueError for what no report contains."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < inf:
+        raise ValueError
+    return Fraction(value)
 
 
 def _place(location: Mapping[str, Any]) -> str:

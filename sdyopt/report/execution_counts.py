@@ -46,6 +46,8 @@ class ExecutionCounts:
     def __init__(self, module: Op) -> None:
         self._functions = [op for op in module.walk() if isinstance(op, FuncOp)]
         self._call_sites: dict[FuncOp, list[CallOp]] = {}
+        # The integers that arguments always are; None for those that are unknown.
+        self._of_arguments: dict[BlockArgument, int | None] = {}
         for op in module.walk():
             if isinstance(op, CallOp) and isinstance(callee := lookup_symbol(op, op.callee), FuncOp):
                 self._call_sites.setdefault(callee, []).append(op)
@@ -157,18 +159,17 @@ class ExecutionCounts:
 
     def _constant(self, value: Value) -> int | None:
         """The integer that a scalar value always is; None if that is unknown."""
-        visited: set[Value] = set()
-        while value not in visited:
-            visited.add(value)
-            if isinstance(value, OpResult):
-                return constant_integer(value.op)
-            if not isinstance(value, BlockArgument):
-                return None
+        if isinstance(value, OpResult):
+            return constant_integer(value.op)
+        if not isinstance(value, BlockArgument):
+            return None
+        if value not in self._of_arguments:
+            # Unknown while it is computed, for an argument that is passed to itself.
+            self._of_arguments[value] = None
             passed = self._passed_unchanged(value)
-            if passed is None:
-                return None
-            value = passed
-        return None
+            if passed is not None:
+                self._of_arguments[value] = self._constant(passed)
+        return self._of_arguments[value]
 
     def _passed_unchanged(self, argument: BlockArgument) -> Value | None:
         """The value outside a loop or function that an argument always is; None if there is no such one."""

@@ -51,4 +51,6 @@ def check_format(path: str) -> None:
 
 def write_report(report: Report, path: str, program: Callable[[], str], title: str) -> str:
     """The text of a report file. `program` prints the program, which only HTML shows."""
-    return _WRITERS[PurePath(path).suffix](report, program, title)
+    text = _WRITERS[PurePath(path).suffix](report, program, title)
+    # Names of files in locations may be any bytes; readers of these formats require UTF-8.
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -15,7 +15,7 @@ _UNITS = {
 }
 BYTE_UNITS = tuple(unit for unit in _UNITS if unit.endswith("B"))
 FLOP_UNITS = tuple(unit for unit in _UNITS if unit.endswith("FLOP"))
-_QUANTITY = re.compile(r"\s*(\d{1,30}(?:\.\d{1,30})?)\s*([A-Za-z]*)\s*")
+_QUANTITY = re.compile(r"\s*([0-9]{1,30}(?:\.[0-9]{1,30})?)\s*([A-Za-z]*)\s*")
 
 
 def parse_quantity(value: object, units: tuple[str, ...]) -> Fraction | None:

@@ -93,10 +93,10 @@ def _collective_row(each: Collective) -> Row:
     return str(each.number), size, times, line_text(each.location), f"{each.kind} {each.axes}", each.cause
 
 
-def _order(each: Collective) -> tuple[int, float, int]:
+def _order(each: Collective) -> tuple[int, Fraction, int]:
     """Unknown figures first, then the largest, then by number."""
     size = wire_bytes_of_runs(each)
-    return (0, 0.0, each.number) if size is None else (1, -float(size), each.number)
+    return (0, Fraction(0), each.number) if size is None else (1, -size, each.number)
 
 
 def _share(part: Total, total: Total) -> str:

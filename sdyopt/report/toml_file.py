@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError
@@ -27,6 +28,8 @@ class TomlFile:
         self.source = Source(name, text)
         try:
             self.values: dict[str, Any] = tomllib.loads(text)
+        except RecursionError:
+            raise DiagnosticError.at(FileLoc(name, 1, 1), "invalid TOML: it is nested too deeply") from None
         except tomllib.TOMLDecodeError as error:
             message = str(error)
             position = _POSITION.search(message)
@@ -36,18 +39,24 @@ class TomlFile:
 
     def location(self, table: str, key: str = "", number: int = 0) -> FileLoc:
         """Where a key of a table stands; `number` counts the tables of that name."""
-        here, count = "", -1
-        for index, line in enumerate(self.source.text.split("\n"), 1):
+        line, column = self._positions.get((table, key, number), (1, 1))
+        return FileLoc(self.source.name, line, column)
+
+    @cached_property
+    def _positions(self) -> dict[tuple[str, str, int], tuple[int, int]]:
+        """Line and column of each key, by table, key and number; those of a header have the key ""."""
+        found: dict[tuple[str, str, int], tuple[int, int]] = {}
+        counts: dict[str, int] = {}
+        table, number = "", 0
+        for line_number, line in enumerate(self.source.text.split("\n"), 1):
             if (header := _HEADER.match(line)) is not None:
-                here = header[1]
-                count += here == table
-                if not key and here == table and count == number:
-                    return FileLoc(self.source.name, index, 1)
-            elif here == table and (not table or count == number):
-                match = _KEY.match(line)
-                if match is not None and key in (match[1], match[2], match[3]):
-                    return FileLoc(self.source.name, index, len(line) - len(line.lstrip()) + 1)
-        return FileLoc(self.source.name, 1, 1)
+                table = header[1]
+                number = counts[table] = counts.get(table, -1) + 1
+                found[table, "", number] = (line_number, 1)
+            elif (match := _KEY.match(line)) is not None:
+                key = match[1] or match[2] or match[3] or ""
+                found.setdefault((table, key, number), (line_number, len(line) - len(line.lstrip()) + 1))
+        return found
 
     def error(self, message: str, table: str, key: str = "", number: int = 0) -> DiagnosticError:
         """An error at a key, or at the header of its table."""

@@ -40,7 +40,7 @@ def times_text(times: Times | None) -> str:
 
 def share_text(share: Fraction) -> str:
     """A fraction as a percentage."""
-    return f"{float(share):.0%}"
+    return f"{round(share * 100)}%"
 
 
 def _scaled(size: Fraction, base: int, units: tuple[str, ...]) -> str:
@@ -48,6 +48,12 @@ def _scaled(size: Fraction, base: int, units: tuple[str, ...]) -> str:
     while power + 1 < len(units) and size >= base ** (power + 1):
         power += 1
     if power == 0:
-        return f"{float(size):.0f} {units[0]}"
-    scaled = float(size / base**power)
-    return f"{scaled:.2f} {units[power]}" if scaled < 10 else f"{scaled:.1f} {units[power]}"
+        return f"{round(size)} {units[0]}"
+    scaled = size / base**power
+    return f"{_decimal(scaled, 2 if scaled < 10 else 1)} {units[power]}"
+
+
+def _decimal(value: Fraction, digits: int) -> str:
+    """A non-negative value, rounded to a number of decimal places. Exact: floats would overflow."""
+    whole, decimals = divmod(round(value * 10**digits), 10**digits)
+    return f"{whole}.{decimals:0{digits}d}"

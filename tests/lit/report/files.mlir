@@ -5,6 +5,11 @@
 // RUN: sdy-opt %s --report=%t.txt -o /dev/null && filecheck %s --check-prefix=TEXT < %t.txt
 // RUN: not sdy-opt %s --report=%t.pdf 2>&1 | filecheck %s --check-prefix=SUFFIX
 
+// The file has no other use.
+// RUN: not sdy-opt %s --report=%t.json -o %t.json 2>&1 | filecheck %s --check-prefix=OUTPUT
+// RUN: not sdy-opt %s --report=%t.json --baseline=%t.json 2>&1 | filecheck %s --check-prefix=BASELINE
+// RUN: not sdy-opt %s --report= 2>&1 | filecheck %s --check-prefix=EMPTY
+
 // JSON:      "schema": "sdy-opt-report",
 // JSON-NEXT: "version": 1,
 // JSON:      "kind": "all_reduce",
@@ -17,6 +22,9 @@
 // TEXT:      communication: 32 B on the wire per device, 1 collective
 // SUFFIX:    sdy-opt: for the --report option: '{{.*}}.pdf' has the suffix of no report format
 // SUFFIX:    help: choose from .html, .json, .md, .txt
+// OUTPUT:    sdy-opt: for the --report option: '{{.*}}.json' is also the file of -o
+// BASELINE:  sdy-opt: for the --report option: '{{.*}}.json' is also the file of --baseline
+// EMPTY:     sdy-opt: for the --report option: the file name is empty
 sdy.mesh @mesh = <["x"=2]>
 
 func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {

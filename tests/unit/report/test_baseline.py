@@ -59,16 +59,31 @@ def test_a_line_that_moves_under_its_name_stack_is_the_same_place() -> None:
     assert "was 1.88 KiB" in grown(old, new)[1]
 
 
+def with_flops(figure: str) -> str:
+    totals = f'{{"wire_bytes": {{"high": 0}}, "flops": {{"high": {figure}}}}}'
+    report = '{"schema": "sdy-opt-report", "version": 1, "memory": {"peak": 0}, "collectives": [], "totals": '
+    return f"{report}{totals}}}"
+
+
+def test_figures_may_be_whole_numbers() -> None:
+    assert read_baseline("old.json", with_flops("9")).flops == 9
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("{", "invalid JSON: Expecting property name enclosed in double quotes"),
         ("[]", 'not a report of sdy-opt: it has no "schema": "sdy-opt-report"'),
-        ('{"schema": "sdy-opt-report"}', "not a report of sdy-opt: its version is None, not 1"),
+        ('{"schema": "sdy-opt-report"}', "not a report of sdy-opt: its version is not 1"),
         (
             '{"schema": "sdy-opt-report", "version": 1}',
             "not a report of sdy-opt: a figure is missing or is no number",
         ),
+        (with_flops('"9"'), "not a report of sdy-opt: a figure is missing or is no number"),
+        (with_flops("true"), "not a report of sdy-opt: a figure is missing or is no number"),
+        (with_flops("-1"), "not a report of sdy-opt: a figure is missing or is no number"),
+        (with_flops("Infinity"), "not a report of sdy-opt: a figure is missing or is no number"),
+        (with_flops("NaN"), "not a report of sdy-opt: a figure is missing or is no number"),
     ],
 )
 def test_what_is_wrong_with_a_baseline(text: str, message: str) -> None:

@@ -138,3 +138,39 @@ def test_recursion_is_unknown() -> None:
     }
     """
     assert times(text) == [None]
+
+
+def test_a_constant_through_many_calls_is_found_once() -> None:
+    # Each function passes its argument on twice: 2^40 paths lead to the loop.
+    chain = "".join(
+        f"""
+    func.func private @f{n}(%limit: tensor<i32>) -> tensor<i32> {{
+      %0 = call @f{n + 1}(%limit) : (tensor<i32>) -> tensor<i32>
+      %1 = call @f{n + 1}(%limit) : (tensor<i32>) -> tensor<i32>
+      return %1 : tensor<i32>
+    }}"""
+        for n in range(40)
+    )
+    text = f"""
+    func.func @main() -> tensor<i32> {{
+      %limit = stablehlo.constant dense<3> : tensor<i32>
+      %0 = call @f0(%limit) : (tensor<i32>) -> tensor<i32>
+      return %0 : tensor<i32>
+    }}
+    {chain}
+    func.func private @f40(%limit: tensor<i32>) -> tensor<i32> {{
+      %start = stablehlo.constant dense<0> : tensor<i32>
+      %step = stablehlo.constant dense<1> : tensor<i32>
+      %0 = stablehlo.while(%counter = %start) : tensor<i32>
+      cond {{
+        %1 = stablehlo.compare LT, %counter, %limit : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %1 : tensor<i1>
+      }} do {{
+        %2 = stablehlo.negate %counter : tensor<i32>
+        %3 = stablehlo.add %counter, %step : tensor<i32>
+        stablehlo.return %3 : tensor<i32>
+      }}
+      return %0 : tensor<i32>
+    }}
+    """
+    assert times(text) == [Times(3 * 2**40, 3 * 2**40)]
