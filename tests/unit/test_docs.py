@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sdyopt.cli.flags import ALIASES, FLAGS
+from sdyopt.cli.missing_flags import ROWS
 from sdyopt.registry import all_passes
 from sdyopt.registry.missing import MISSING
 from tests.unit.test_layering import MAY_IMPORT
@@ -98,3 +99,10 @@ def test_flags_exist() -> None:
         if not re.search(r"\b(python|pip|make|pytest) ", line)
     }
     assert flags - known - only_in_cpp - {"sdy-drop-names", "implicit-check-not"} == set()
+
+
+def test_the_table_of_missing_flags_is_that_of_the_driver() -> None:
+    text = (ROOT / "docs/differences.md").read_text(encoding="utf-8")
+    table = text.partition("| flag | use instead |\n|---|---|\n")[2].partition("\n\n")[0]
+    rows = [f"| {', '.join(f'`--{name}`' for name in names)} | {instead} |" for names, instead in ROWS]
+    assert table.splitlines() == rows
