@@ -128,14 +128,15 @@ class _CallImporter:
     def _check_growth(self) -> None:
         """Raises, before any change, if the copies of functions that are not recursive would be too large."""
         called: set[FuncOp] = set()
-        for call in [call for function in self._functions for call in calls_in(function)]:
-            function = called_function(call)
-            if self._budget.is_recursive(function):
-                continue
-            self._budget.check_nesting(call, function)
-            if function in called:
-                self._budget.spend(call, function)
-            called.add(function)
+        for caller in self._functions:
+            for call in calls_in(caller):
+                function = called_function(call)
+                if self._budget.is_recursive(function):
+                    continue
+                self._budget.check_nesting(call, function)
+                if function in called:
+                    self._budget.spend(call, function)
+                called.add(function)
 
 
 def _is_inside(call: CallOp, region: Region | None) -> bool:

@@ -123,7 +123,8 @@ def _report_path(arguments: Arguments) -> str:
     for flag in ("-o", "--budget", "--baseline"):
         other = arguments[flag.lstrip("-")]
         if path != STDOUT and other is not None and _is_same_file(path, other):
-            raise UsageError(f"for the --report option: '{path}' is also the file of {flag}")
+            message = f"for the --report option: '{path}' is also the file of {flag}"
+            raise UsageError(message, "write the report to a file of its own")
     return path
 
 

@@ -113,7 +113,10 @@ class _JobRun:
         if not options.is_needed:
             return None
         if options.path and chunk_count > 1:
-            raise UsageError("--report=FILE cannot be used with several chunks of input")
+            raise UsageError(
+                "--report=FILE cannot be used with several chunks of input",
+                "print a report for each chunk with --report",
+            )
         from sdyopt.driver.reporting import Reporting
 
         return Reporting(self._job)

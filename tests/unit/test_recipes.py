@@ -114,7 +114,7 @@ def test_write_a_plugin(tmp_path: Path) -> None:
     add(tmp_path, "my_package/toy.py", dialect["sdyopt/dialects/toy.py"])
     add(tmp_path, "my_package/toy.py", plugin["my_package/toy.py"])
     add(tmp_path, "relu.mlir", dialect["tests/lit/dialects/toy/relu.mlir"])
-    # What an installer makes of the entry points.
+    # The entry points, as an installer writes them.
     groups = tomllib.loads(plugin["pyproject.toml"])["project"]["entry-points"]
     lines = [
         line

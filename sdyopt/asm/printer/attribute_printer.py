@@ -6,13 +6,20 @@ not exhaust Python's stack.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
 
 from sdyopt.asm.lexical import is_bare_id
+from sdyopt.asm.printer import type_printer  # noqa: F401  registers the functions of types
 from sdyopt.asm.printer.affine_printer import map_text, set_text
 from sdyopt.asm.printer.elements_printer import dense_array_text, dense_string_text, dense_text
+from sdyopt.asm.printer.print_functions import (
+    PRINT_FUNCTIONS,
+    Parts,
+    comma_separated,
+    dialect_symbol,
+    prints,
+    short_text,
+)
 from sdyopt.asm.strings import escape
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.location import (
@@ -54,22 +61,8 @@ from sdyopt.ir.floats import float_text
 from sdyopt.ir.numeric_attributes import FloatAttr, IntegerAttr
 from sdyopt.ir.types import (
     DYNAMIC,
-    F64,
     I1,
-    I64,
-    ComplexType,
-    FloatType,
     FunctionType,
-    IndexType,
-    IntegerType,
-    MemRefType,
-    NoneType,
-    OpaqueType,
-    RankedTensor,
-    TupleType,
-    UnrankedMemRef,
-    UnrankedTensor,
-    VectorType,
 )
 
 # By default, lists with more elements than this are printed in hexadecimal.
@@ -78,14 +71,6 @@ HEX_LARGER_THAN = 100
 # exponentially larger as text.
 MAX_TEXT = 1 << 28
 MAX_PARTS = 1 << 22
-
-_PRETTY_SYMBOL = re.compile(r"[A-Za-z][\w.]*(?:<[\s\S]*>)?", re.ASCII)
-
-# The text of an attribute, with attributes, types and locations nested in it.
-Parts = list[str | Interned]
-PrintFunction = Callable[["AttributePrinter", Any], Parts]
-F = TypeVar("F", bound=PrintFunction)
-_print_functions: dict[type[Interned], PrintFunction] = {}
 
 
 class AttributePrinter:
@@ -116,7 +101,7 @@ class AttributePrinter:
 
     def element(self, attribute: Attribute) -> str:
         """The text of an attribute in an array, without the types `i64` and `f64`."""
-        short = _short_text(attribute)
+        short = short_text(attribute)
         return self.attribute(attribute) if short is None else short
 
     def function_type(self, inputs: Sequence[Type], results: Sequence[Type]) -> str:
@@ -162,12 +147,12 @@ class AttributePrinter:
         return "".join(output)
 
     def _parts(self, element: Interned) -> Parts:
-        print = _print_functions.get(type(element))
+        print = PRINT_FUNCTIONS.get(type(element))
         if print is not None:
             return print(self, element)
         assert isinstance(element, Attribute)
         body = PRINTERS[type(element)](element, self)
-        return [_dialect_symbol("!" if isinstance(element, Type) else "#", element.dialect, body)]
+        return [dialect_symbol("!" if isinstance(element, Type) else "#", element.dialect, body)]
 
 
 def plain_type(type: Type) -> str:
@@ -180,183 +165,53 @@ def plain_attribute(attribute: Attribute) -> str:
     return AttributePrinter().attribute(attribute)
 
 
-def _prints(*classes: type[Interned]) -> Callable[[F], F]:
-    """Decorator: the function that prints these classes of attributes, types or locations."""
-
-    def register(function: F) -> F:
-        for cls in classes:
-            assert cls not in _print_functions
-            _print_functions[cls] = function
-        return function
-
-    return register
-
-
 def name_text(name: str) -> str:
     """A name as a key: itself if it is a bare identifier, otherwise a string literal."""
     return name if is_bare_id(name) else f'"{escape(name)}"'
 
 
-def _dialect_symbol(prefix: str, namespace: str, body: str) -> str:
-    if _PRETTY_SYMBOL.fullmatch(body):
-        return f"{prefix}{namespace}.{body}"
-    return f"{prefix}{namespace}<{body}>"
-
-
-def _comma_separated(elements: Sequence[Interned | str]) -> Parts:
-    """The elements, comma-separated."""
-    parts: Parts = []
-    for element in elements:
-        parts += (", ", element)
-    return parts[1:]
-
-
-# --- Types ---------------------------------------------------------------------------------------
-
-
-@_prints(IntegerType)
-def _integer_type(_attribute_printer: AttributePrinter, type: IntegerType) -> Parts:
-    return [f"{type.signedness.value}i{type.width}"]
-
-
-@_prints(FloatType)
-def _float_type(_attribute_printer: AttributePrinter, type: FloatType) -> Parts:
-    return [type.name]
-
-
-@_prints(IndexType)
-def _index_type(_attribute_printer: AttributePrinter, _type: IndexType) -> Parts:
-    return ["index"]
-
-
-@_prints(NoneType)
-def _none_type(_attribute_printer: AttributePrinter, _type: NoneType) -> Parts:
-    return ["none"]
-
-
-@_prints(ComplexType)
-def _complex_type(_attribute_printer: AttributePrinter, type: ComplexType) -> Parts:
-    return ["complex<", type.element, ">"]
-
-
-@_prints(TupleType)
-def _tuple_type(_attribute_printer: AttributePrinter, type: TupleType) -> Parts:
-    return ["tuple<", *_comma_separated(type.types), ">"]
-
-
-@_prints(FunctionType)
-def _function_type(_attribute_printer: AttributePrinter, type: FunctionType) -> Parts:
-    parts = ["(", *_comma_separated(type.inputs), ") -> "]
-    if len(type.results) == 1 and not isinstance(type.results[0], FunctionType):
-        return [*parts, type.results[0]]
-    return [*parts, "(", *_comma_separated(type.results), ")"]
-
-
-@_prints(RankedTensor)
-def _ranked_tensor(_attribute_printer: AttributePrinter, type: RankedTensor) -> Parts:
-    encoding: Parts = [] if type.encoding is None else [", ", type.encoding]
-    return [f"tensor<{_dimensions(type.shape)}", type.element, *encoding, ">"]
-
-
-@_prints(UnrankedTensor)
-def _unranked_tensor(_attribute_printer: AttributePrinter, type: UnrankedTensor) -> Parts:
-    return ["tensor<*x", type.element, ">"]
-
-
-@_prints(VectorType)
-def _vector_type(_attribute_printer: AttributePrinter, type: VectorType) -> Parts:
-    sizes = zip(type.shape, type.scalable, strict=True)
-    dimensions = "".join(f"[{size}]x" if is_scalable else f"{size}x" for size, is_scalable in sizes)
-    return [f"vector<{dimensions}", type.element, ">"]
-
-
-@_prints(MemRefType)
-def _memref_type(_attribute_printer: AttributePrinter, type: MemRefType) -> Parts:
-    layout: Parts = [] if type.layout is None else [", ", type.layout]
-    return [
-        f"memref<{_dimensions(type.shape)}",
-        type.element,
-        *layout,
-        *_memory_space(type.memory_space),
-        ">",
-    ]
-
-
-@_prints(UnrankedMemRef)
-def _unranked_memref(_attribute_printer: AttributePrinter, type: UnrankedMemRef) -> Parts:
-    return ["memref<*x", type.element, *_memory_space(type.memory_space), ">"]
-
-
-@_prints(OpaqueType)
-def _opaque_type(_attribute_printer: AttributePrinter, type: OpaqueType) -> Parts:
-    return [_dialect_symbol("!", type.namespace, type.body)]
-
-
-def _dimensions(shape: tuple[int, ...]) -> str:
-    return "".join(["?x" if size == DYNAMIC else f"{size}x" for size in shape])
-
-
-def _memory_space(space: Attribute | None) -> Parts:
-    if space is None:
-        return []
-    return [", ", _short_text(space) or space]
-
-
 # --- Attributes ----------------------------------------------------------------------------------
 
 
-def _short_text(attribute: Attribute) -> str | None:
-    """The text of an `i64` or `f64` attribute without its type; None if the type is needed.
-
-    A float that is printed as hexadecimal bits needs it, because it would be parsed as an integer.
-    """
-    if isinstance(attribute, IntegerAttr) and attribute.type is I64:
-        return str(attribute.value)
-    if isinstance(attribute, FloatAttr) and attribute.type is F64:
-        text = float_text(attribute.bits, F64.format)
-        return None if text.startswith("0x") else text
-    return None
-
-
-@_prints(UnitAttr)
+@prints(UnitAttr)
 def _unit(_attribute_printer: AttributePrinter, _attribute: UnitAttr) -> Parts:
     return ["unit"]
 
 
-@_prints(TypeAttr)
+@prints(TypeAttr)
 def _type_attribute(_attribute_printer: AttributePrinter, attribute: TypeAttr) -> Parts:
     return [attribute.type]
 
 
-@_prints(IntegerAttr)
+@prints(IntegerAttr)
 def _integer(_attribute_printer: AttributePrinter, attribute: IntegerAttr) -> Parts:
     if attribute.type is I1:
         return ["true" if attribute.value else "false"]
     return [f"{attribute.value} : ", attribute.type]
 
 
-@_prints(FloatAttr)
+@prints(FloatAttr)
 def _float(_attribute_printer: AttributePrinter, attribute: FloatAttr) -> Parts:
     return [f"{float_text(attribute.bits, attribute.type.format)} : ", attribute.type]
 
 
-@_prints(StringAttr)
+@prints(StringAttr)
 def _string(_attribute_printer: AttributePrinter, attribute: StringAttr) -> Parts:
     text = f'"{escape(attribute.value)}"'
     return [text] if attribute.type is None else [f"{text} : ", attribute.type]
 
 
-@_prints(SymbolRef)
+@prints(SymbolRef)
 def _symbol(_attribute_printer: AttributePrinter, attribute: SymbolRef) -> Parts:
     return ["::".join("@" + name_text(name) for name in (attribute.root, *attribute.nested))]
 
 
-@_prints(ArrayAttr)
+@prints(ArrayAttr)
 def _array(_attribute_printer: AttributePrinter, attribute: ArrayAttr) -> Parts:
-    return ["[", *_comma_separated([_short_text(element) or element for element in attribute]), "]"]
+    return ["[", *comma_separated([short_text(element) or element for element in attribute]), "]"]
 
 
-@_prints(DictAttr)
+@prints(DictAttr)
 def _dictionary(_attribute_printer: AttributePrinter, attribute: DictAttr) -> Parts:
     parts: Parts = []
     separator = "{"
@@ -369,26 +224,26 @@ def _dictionary(_attribute_printer: AttributePrinter, attribute: DictAttr) -> Pa
     return [*parts, "}"] if parts else ["{}"]
 
 
-@_prints(DistinctAttr)
+@prints(DistinctAttr)
 def _distinct(attribute_printer: AttributePrinter, attribute: DistinctAttr) -> Parts:
     attribute_printer.lacks_alias = True
     inner: Parts = [] if attribute.attribute is UNIT else [attribute.attribute]
     return [f"distinct[{attribute_printer.distinct_number(attribute)}]<", *inner, ">"]
 
 
-@_prints(OpaqueAttr)
+@prints(OpaqueAttr)
 def _opaque(_attribute_printer: AttributePrinter, attribute: OpaqueAttr) -> Parts:
-    text = _dialect_symbol("#", attribute.namespace, attribute.body)
+    text = dialect_symbol("#", attribute.namespace, attribute.body)
     return [text] if attribute.type is None else [f"{text} : ", attribute.type]
 
 
-@_prints(LocationAttr)
+@prints(LocationAttr)
 def _location_attribute(attribute_printer: AttributePrinter, attribute: LocationAttr) -> Parts:
     attribute_printer.lacks_alias = True
     return ["loc(", attribute.location, ")"]
 
 
-@_prints(StridedLayout)
+@prints(StridedLayout)
 def _strided(_attribute_printer: AttributePrinter, layout: StridedLayout) -> Parts:
     strides = ", ".join(map(_stride, layout.strides))
     offset = f", offset: {_stride(layout.offset)}" if layout.offset else ""
@@ -399,26 +254,26 @@ def _stride(stride: int) -> str:
     return "?" if stride == DYNAMIC else str(stride)
 
 
-@_prints(AffineMapAttr)
+@prints(AffineMapAttr)
 def _affine_map(attribute_printer: AttributePrinter, attribute: AffineMapAttr) -> Parts:
     attribute_printer.lacks_alias = True
     return [map_text(attribute)]
 
 
-@_prints(IntegerSetAttr)
+@prints(IntegerSetAttr)
 def _affine_set(attribute_printer: AttributePrinter, attribute: IntegerSetAttr) -> Parts:
     attribute_printer.lacks_alias = True
     return [set_text(attribute)]
 
 
-@_prints(DenseElements, DenseStringElements)
+@prints(DenseElements, DenseStringElements)
 def _dense(attribute_printer: AttributePrinter, attribute: DenseElements | DenseStringElements) -> Parts:
     if not attribute.is_splat and _is_elided(attribute_printer, attribute.type.num_elements):
         return ["dense_resource<__elided__> : ", attribute.type]
     return [f"dense<{_elements(attribute_printer, attribute)}> : ", attribute.type]
 
 
-@_prints(SparseElements)
+@prints(SparseElements)
 def _sparse(attribute_printer: AttributePrinter, attribute: SparseElements) -> Parts:
     if _is_elided(attribute_printer, attribute.type.num_elements):
         return ["dense_resource<__elided__> : ", attribute.type]
@@ -428,12 +283,12 @@ def _sparse(attribute_printer: AttributePrinter, attribute: SparseElements) -> P
     return [f"sparse<{indices}, {_elements(attribute_printer, attribute.values)}> : ", attribute.type]
 
 
-@_prints(DenseResource)
+@prints(DenseResource)
 def _dense_resource(_attribute_printer: AttributePrinter, attribute: DenseResource) -> Parts:
     return [f"dense_resource<{name_text(attribute.key)}> : ", attribute.type]
 
 
-@_prints(DenseArray)
+@prints(DenseArray)
 def _dense_array(_attribute_printer: AttributePrinter, attribute: DenseArray) -> Parts:
     numbers = f": {dense_array_text(attribute)}" if attribute.values else ""
     return ["array<", attribute.element, f"{numbers}>"]
@@ -454,30 +309,30 @@ def _is_elided(attribute_printer: AttributePrinter, num_elements: int) -> bool:
 # --- Locations -----------------------------------------------------------------------------------
 
 
-@_prints(UnknownLoc)
+@prints(UnknownLoc)
 def _unknown(attribute_printer: AttributePrinter, _location: UnknownLoc) -> Parts:
     return ["[unknown]" if attribute_printer.is_pretty else "unknown"]
 
 
-@_prints(FileLoc)
+@prints(FileLoc)
 def _file(attribute_printer: AttributePrinter, location: FileLoc) -> Parts:
     return [f"{_file_name(attribute_printer, location.file)}:{location.line}:{location.column}"]
 
 
-@_prints(FileRange)
+@prints(FileRange)
 def _file_range(attribute_printer: AttributePrinter, location: FileRange) -> Parts:
     start = f"{_file_name(attribute_printer, location.file)}:{location.line}:{location.column}"
     line = "" if location.line == location.end_line else location.end_line
     return [f"{start} to {line}:{location.end_column}"]
 
 
-@_prints(NameLoc)
+@prints(NameLoc)
 def _name(_attribute_printer: AttributePrinter, location: NameLoc) -> Parts:
     name = f'"{escape(location.name)}"'
     return [name] if isinstance(location.child, UnknownLoc) else [f"{name}(", location.child, ")"]
 
 
-@_prints(CallSite)
+@prints(CallSite)
 def _call_site(attribute_printer: AttributePrinter, location: CallSite) -> Parts:
     if not attribute_printer.is_pretty:
         return ["callsite(", location.callee, " at ", location.caller, ")"]
@@ -485,19 +340,19 @@ def _call_site(attribute_printer: AttributePrinter, location: CallSite) -> Parts
     return [location.callee, " at " if is_short else "\n at ", location.caller]
 
 
-@_prints(FusedLoc)
+@prints(FusedLoc)
 def _fused(attribute_printer: AttributePrinter, location: FusedLoc) -> Parts:
     metadata: Parts = [] if location.metadata is None else ["<", location.metadata, ">"]
     return [
         "" if attribute_printer.is_pretty else "fused",
         *metadata,
         "[",
-        *_comma_separated(location.locations),
+        *comma_separated(location.locations),
         "]",
     ]
 
 
-@_prints(OpaqueLoc)
+@prints(OpaqueLoc)
 def _opaque_location(_attribute_printer: AttributePrinter, location: OpaqueLoc) -> Parts:
     return [location.fallback]
 

@@ -23,6 +23,7 @@
 // SUFFIX:    sdy-opt: for the --report option: '{{.*}}.pdf' has the suffix of no report format
 // SUFFIX:    help: choose from .html, .json, .md, .txt
 // OUTPUT:    sdy-opt: for the --report option: '{{.*}}.json' is also the file of -o
+// OUTPUT:    help: write the report to a file of its own
 // BASELINE:  sdy-opt: for the --report option: '{{.*}}.json' is also the file of --baseline
 // EMPTY:     sdy-opt: for the --report option: the file name is empty
 sdy.mesh @mesh = <["x"=2]>

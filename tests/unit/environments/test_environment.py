@@ -14,7 +14,7 @@ def test_empty_environment() -> None:
     assert sdy_opt(*FIRST_EXAMPLE, environment={}) == first_example()
 
 
-@pytest.mark.parametrize("home", ["/nonexistent/home", "/dev/null", "", "relative", "~nobody-has-this-name"])
+@pytest.mark.parametrize("home", ["/nonexistent/home", "/dev/null", "", "relative", "~no-such-user"])
 def test_no_home(home: str, tmp_path: Path) -> None:
     """Parse tables are not cached then, least of all in the current folder."""
     environment = {"HOME": home, "PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
