@@ -2,7 +2,7 @@
 
 Over `sdy.mesh @mesh = <["x"=2]>`,
 
-    func.func @main(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x4xf32> {
+    func.func @main(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> … {
       %0 = stablehlo.negate %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
       %1 = sdy.all_gather [{"x"}, {}] %0 out_sharding=<@mesh, [{}, {}]>
       return %1

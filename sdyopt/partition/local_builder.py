@@ -99,7 +99,9 @@ class LocalBuilder:
     ) -> Value:
         """The elements from start to limit in each dimension."""
         strides = [1] * len(starts) if strides is None else strides
-        shape = [-((start - limit) // step) for start, limit, step in zip(starts, limits, strides, strict=True)]
+        shape = [
+            -((start - limit) // step) for start, limit, step in zip(starts, limits, strides, strict=True)
+        ]
         attributes = {
             "start_indices": dense_array(I64, starts),
             "limit_indices": dense_array(I64, limits),
@@ -147,7 +149,7 @@ class LocalBuilder:
         return self.create(op_class, [lhs, rhs], [lhs.type]).result
 
     def convert(self, value: Value, element: Type) -> Value:
-        """A tensor with its elements converted to another type. As in the reference, even to the same type."""
+        """A tensor with its elements converted to another type, or to the same one."""
         return self.create(ConvertOp, [value], [tensor(shape_of(value), element)]).result
 
     def compare(self, lhs: Value, rhs: Value, direction: str) -> Value:

@@ -129,7 +129,12 @@ class LocalContext:
         return builder.reshape(self.lookup(builder, offsets), SCALAR_I64.shape)
 
     def slice_for_axes(
-        self, builder: LocalBuilder, value: Value, axes_per_dim: Sequence[Axes], mesh: Mesh, type: RankedTensor
+        self,
+        builder: LocalBuilder,
+        value: Value,
+        axes_per_dim: Sequence[Axes],
+        mesh: Mesh,
+        type: RankedTensor,
     ) -> Value:
         """The shard of this device of a tensor that is whole along these axes."""
         starts = [

@@ -40,7 +40,10 @@ def _crossing_dims(op: Op, rule: OpShardingRule) -> Iterator[tuple[str, Value, i
     crossing = {*rule.need_replication, *rule.permutation}
     if not crossing:
         return
-    for kind, values, mappings in (("operand", op.operands, rule.operands), ("result", op.results, rule.results)):
+    for kind, values, mappings in (
+        ("operand", op.operands, rule.operands),
+        ("result", op.results, rule.results),
+    ):
         for number, (value, mapping) in enumerate(zip(values, mappings, strict=True)):
             for dim, factors in enumerate(mapping.dims):
                 if crossing.intersection(factors.factors):

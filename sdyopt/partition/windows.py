@@ -31,7 +31,7 @@ class SlidDimension(NamedTuple):
 
     @property
     def is_local(self) -> bool:
-        """Whether no window crosses a border between shards, and each shard has the same number of windows."""
+        """Whether no window crosses a border between shards, and all shards have as many windows."""
         window = self.window
         is_plain = window.low == window.high == 0 and window.base_dilation == 1
         if not self.axes:
@@ -77,9 +77,7 @@ def windows_of(op: ReduceWindowOp | SelectAndScatterOp, local: LocalContext) -> 
     )
     shape = signature.operand_types[0].shape  # type: ignore[attr-defined]  # verified to be a tensor
     axes = local.axes_per_dim(operand)
-    return [
-        SlidDimension(operand, dim, axes[dim], window, shape[dim]) for dim, window in enumerate(windows)
-    ]
+    return [SlidDimension(operand, dim, axes[dim], window, shape[dim]) for dim, window in enumerate(windows)]
 
 
 def check_windows_stay(op: Op, windows: Sequence[SlidDimension]) -> None:

@@ -52,8 +52,7 @@ def lower_collective_permute(op: CollectivePermuteOp, local: LocalContext) -> Lo
     check_device_count(mesh_after, op)
     parts = _common_parts((*before.axis_refs, *after.axis_refs), mesh_after)
     targets = {
-        index: device
-        for device, index in enumerate(shard_indices(_all_parts(after, parts), mesh_after))
+        index: device for device, index in enumerate(shard_indices(_all_parts(after, parts), mesh_after))
     }
     sources = shard_indices(_all_parts(before, parts), mesh_before)
     pairs = [number for device, index in enumerate(sources) for number in (device, targets[index])]
@@ -62,9 +61,7 @@ def lower_collective_permute(op: CollectivePermuteOp, local: LocalContext) -> Lo
         "channel_handle": local.new_channel(),
     }
     builder = local.builder(op)
-    return builder.create(
-        stablehlo.CollectivePermuteOp, [op.tensor], [op.tensor.type], attributes
-    ).results
+    return builder.create(stablehlo.CollectivePermuteOp, [op.tensor], [op.tensor.type], attributes).results
 
 
 def _all_parts(sharding: TensorSharding, parts: Axes) -> Axes:

@@ -111,6 +111,6 @@ def _check_stays(op: PadOp, dim: int, starts: dict[int, int], expanded: int, res
         # Elements that are cut off at either end of the whole tensor are in no shard.
         if before or after:
             raise op.op_error(
-                f"dimension {dim} is sharded but the padding moves elements between shards and requires device "
-                "communication."
+                f"dimension {dim} is sharded but the padding moves elements between shards and requires "
+                "device communication."
             ).help(_HELP)

@@ -36,7 +36,8 @@ def lower_convolution(op: ConvolutionOp, local: LocalContext) -> Lowered:
             mesh,
             local,
             "Expected sharded contracting convolution to have one user and the user is an sdy.all_reduce.",
-            "The axes of the sdy.all_reduce should match the sharded reduction dimensions of the convolution.",
+            "The axes of the sdy.all_reduce should match the sharded redu"
+            "ction dimensions of the convolution.",
         )
     windows = windows_of_convolution(op, local)
     check_windows_stay(op, [window for window in windows if window.axes or not window.window_axes])

@@ -29,7 +29,9 @@ def lower_function(function: FuncOp, local: LocalContext) -> Lowered:
             (type.results, function.result_attributes),
         )
     )
-    local.rewriter.set_attribute(function, "function_type", TypeAttr(FunctionType(tuple(inputs), tuple(results))))
+    local.rewriter.set_attribute(
+        function, "function_type", TypeAttr(FunctionType(tuple(inputs), tuple(results)))
+    )
     return None
 
 

@@ -43,7 +43,8 @@ def lower_gather(op: GatherOp, local: LocalContext) -> Lowered:
             mesh,
             local,
             "Expected the gather to have one user and the user is an sdy.all_reduce.",
-            "The axes of the sdy.all_reduce should match the sharded collapsed operand dimensions of the gather.",
+            "The axes of the sdy.all_reduce should match the sharded coll"
+            "apsed operand dimensions of the gather.",
         )
         indices, mask = _localize_indices(op, selected, mesh, builder, local)
     attributes = {

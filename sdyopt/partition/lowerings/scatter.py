@@ -85,10 +85,10 @@ def _keep_on_first_device(
     identities = []
     for index, input in enumerate(op.inputs):
         combiner, element = binary_body(op.update_computation, index), ranked(input).element
-        identity = None if combiner is None else identity_of(combiner, element)
-        if identity is None:
+        bits = None if combiner is None else identity_of(combiner, element)
+        if bits is None:
             raise op.op_error("failed to get scatter reduction identity.").help(_HELP)
-        identities.append(builder.splat(tensor((), element), identity))
+        identities.append(builder.splat(tensor((), element), bits))
     mask = local.lookup(builder, is_first_table(reduced, mesh, op), I1)
     kept = []
     for input, identity in zip(op.inputs, identities, strict=True):
@@ -112,7 +112,9 @@ def _sharded_windows(op: ScatterOp, local: LocalContext) -> Sequence[_ShardedWin
     """The sharded dimensions of the inputs along which the updates of a device are not just its shards."""
     dims, shape = op.scatter_dimension_numbers, shape_of(op.inputs[0])
     update_shape, update_axes = shape_of(op.updates[0]), local.axes_per_dim(op.updates[0])
-    free_dims = [dim for dim in range(len(shape)) if dim not in (*dims.inserted_window_dims, *dims.input_batching_dims)]
+    free_dims = [
+        dim for dim in range(len(shape)) if dim not in (*dims.inserted_window_dims, *dims.input_batching_dims)
+    ]
     window_dims = dict(zip(free_dims, dims.update_window_dims, strict=True))
     windows = []
     for dim, axes in enumerate(local.axes_per_dim(op.inputs[0])):
@@ -121,8 +123,8 @@ def _sharded_windows(op: ScatterOp, local: LocalContext) -> Sequence[_ShardedWin
         is_indexed = dim in dims.scatter_dims_to_operand_dims
         if dim in dims.inserted_window_dims and not is_indexed:
             raise op.op_error(
-                f"sharding operand dimension {dim} that is not indexed but in inserted window dimension is not "
-                "supported."
+                f"sharding operand dimension {dim} that is not indexed but in inserted window dimension is "
+                "not supported."
             ).help(_HELP)
         window_dim = window_dims.get(dim)
         if window_dim is not None and update_axes[window_dim] == axes:
@@ -130,7 +132,8 @@ def _sharded_windows(op: ScatterOp, local: LocalContext) -> Sequence[_ShardedWin
         size = 1 if window_dim is None else update_shape[window_dim]
         if size > (1 if is_indexed else shape[dim]):
             raise op.op_error(
-                f"dimension {dim} of the inputs is sharded, but updates of size {size} may be in several shards"
+                f"dimension {dim} of the inputs is sharded, but updates of size {size} may be in several "
+                "shards"
             ).help(_HELP)
         windows.append(_ShardedWindow(dim, axes, is_indexed))
     return windows
@@ -159,7 +162,9 @@ def _drop_except_on_first_device(
     """Indices that are out of bounds except in the first shard along `axes`."""
     type = ranked(indices)
     if not op.scatter_dimension_numbers.scatter_dims_to_operand_dims:
-        raise op.op_error("the inputs are sharded along a dimension that is neither indexed nor whole").help(_HELP)
+        raise op.op_error("the inputs are sharded along a dimension that is neither indexed nor whole").help(
+            _HELP
+        )
     is_first = builder.reshape(local.lookup(builder, is_first_table(axes, mesh, op), I1), ())
     mask = builder.broadcast(is_first, tensor(type.shape, I1))
     return builder.select(mask, indices, builder.integers(type, [-1]))

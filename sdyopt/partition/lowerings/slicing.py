@@ -11,9 +11,9 @@ from sdyopt.ir.elements_attributes import dense_array
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import I1, I64, tensor
 from sdyopt.ir.value import Value
+from sdyopt.partition.index_arithmetic import clamp_index
 from sdyopt.partition.local_builder import LocalBuilder, ranked, shape_of
 from sdyopt.partition.local_context import LocalContext
-from sdyopt.partition.index_arithmetic import clamp_index
 from sdyopt.partition.registry import Lowered, lowering
 
 _NEEDS_RESHARD = "This requires a reshard which should have been handled by previous passes."
@@ -54,9 +54,10 @@ def lower_dynamic_slice(op: DynamicSliceOp, local: LocalContext) -> Lowered:
 
 @lowering(DynamicUpdateSliceOp)
 def lower_dynamic_update_slice(op: DynamicUpdateSliceOp, local: LocalContext) -> Lowered:
-    """Updates what this device has of the updated range, which is all of it along dimensions that are taken whole.
+    """Updates what this device has of the updated range.
 
-    Along other sharded dimensions every device has the whole update.
+    Along a dimension that is taken whole, the update is sharded as the operand is. Along another sharded
+    dimension every device has the whole update.
     """
     check_same_axes(op, op.operand, local, _NEEDS_RESHARD)
     axes_per_dim = local.axes_per_dim(op.operand)
@@ -68,9 +69,9 @@ def lower_dynamic_update_slice(op: DynamicUpdateSliceOp, local: LocalContext) ->
     update_axes = local.axes_per_dim(op.update)
     for dim, (axes, others) in enumerate(zip(axes_per_dim, update_axes, strict=True)):
         if others != (() if dim in dims else axes):
-            raise op.op_error(f"dimension {dim} of the update is sharded along other axes than the operand").help(
-                _HELP
-            )
+            raise op.op_error(
+                f"dimension {dim} of the update is sharded along other axes than the operand"
+            ).help(_HELP)
     builder, mesh = local.builder(op), local.common_mesh(op)
     starts = list(op.start_indices)
     for dim in dims:
@@ -83,7 +84,9 @@ def lower_dynamic_update_slice(op: DynamicUpdateSliceOp, local: LocalContext) ->
     return [_update_range(builder, op, dims, starts)]
 
 
-def _update_element(builder: LocalBuilder, op: DynamicUpdateSliceOp, dims: Sequence[int], starts: list[Value]) -> Value:
+def _update_element(
+    builder: LocalBuilder, op: DynamicUpdateSliceOp, dims: Sequence[int], starts: list[Value]
+) -> Value:
     """Writes the old elements back if the updated index is in another shard. Both slices clamp alike."""
     shape, update_shape = shape_of(op.operand), shape_of(op.update)
     mask: Value | None = None
@@ -100,7 +103,9 @@ def _update_element(builder: LocalBuilder, op: DynamicUpdateSliceOp, dims: Seque
     return builder.create(DynamicUpdateSliceOp, [op.operand, update, *starts], [op.operand.type]).result
 
 
-def _update_range(builder: LocalBuilder, op: DynamicUpdateSliceOp, dims: Sequence[int], starts: list[Value]) -> Value:
+def _update_range(
+    builder: LocalBuilder, op: DynamicUpdateSliceOp, dims: Sequence[int], starts: list[Value]
+) -> Value:
     """Updates the shard with margins of the size of the update, which are cut off afterwards."""
     shape, update_shape = shape_of(op.operand), shape_of(op.update)
     margins = [update_shape[dim] if dim in dims else 0 for dim in range(len(shape))]

@@ -1,7 +1,7 @@
 // For a pass of Shardy that is not available yet, no other name is suggested.
-// RUN: not sdy-opt %s -sdy-convert-global-to-local 2>&1 | filecheck %s --check-prefix=FLAG
-// FLAG:      sdy-opt: pass 'sdy-convert-global-to-local' is not implemented
-// FLAG-NEXT: help: in Shardy, it converts global tensors to per-device local tensors; --list-passes lists the available passes
+// RUN: not sdy-opt %s -sdy-pad-for-divisibility 2>&1 | filecheck %s --check-prefix=FLAG
+// FLAG:      sdy-opt: pass 'sdy-pad-for-divisibility' is not implemented
+// FLAG-NEXT: help: in Shardy, it pads dimensions whose size is not divisible by their sharded size; --list-passes lists the available passes
 
 // RUN: not sdy-opt %s --sdy-verify-unreduced-axes 2>&1 | filecheck %s --check-prefix=DASHES
 // DASHES: sdy-opt: pass 'sdy-verify-unreduced-axes' is not implemented
@@ -23,5 +23,5 @@
 // RUN: not sdy-opt --help-pass sdy-per-instruction-partitioning 2>&1 | filecheck %s --check-prefix=MANUAL
 // MANUAL: sdy-opt: pass 'sdy-per-instruction-partitioning' is not implemented
 
-// RUN: not sdy-opt %s --mlir-print-ir-after=sdy-convert-global-to-local 2>&1 | filecheck %s --check-prefix=AFTER
-// AFTER: sdy-opt: pass 'sdy-convert-global-to-local' is not implemented
+// RUN: not sdy-opt %s --mlir-print-ir-after=sdy-pad-for-divisibility 2>&1 | filecheck %s --check-prefix=AFTER
+// AFTER: sdy-opt: pass 'sdy-pad-for-divisibility' is not implemented
