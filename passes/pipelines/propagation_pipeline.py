@@ -28,6 +28,7 @@ def propagation_pipeline(
     dedup_functions_fully: bool = DEDUP_FUNCTIONS_FULLY,
     enable_insert_explicit_collectives: bool = ENABLE_INSERT_EXPLICIT_COLLECTIVES,
     dump_directory: str = DUMP_DIRECTORY,
+    partitioning: Sequence[Pass] | None = None,
 ) -> Sequence[Pass | Pipeline]:
     """sdy-propagation-pipeline: the whole pipeline: import, propagate and export.
 
@@ -64,7 +65,11 @@ def propagation_pipeline(
         SymbolDCE(),
         # Calls that share a function now may have had different result shardings.
         InsertFuncCallReshards(),
-        *export_pipeline(enable_insert_explicit_collectives=enable_insert_explicit_collectives, dumps=dumps),
+        *export_pipeline(
+            enable_insert_explicit_collectives=enable_insert_explicit_collectives,
+            dumps=dumps,
+            partitioning=partitioning,
+        ),
     ]
 
 

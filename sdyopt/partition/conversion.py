@@ -7,8 +7,6 @@ local type of each operand at its original definition. Replacements are applied 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from sdyopt.asm.printer.asm_printer import print_for_note
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.builtin import ModuleOp
@@ -16,7 +14,7 @@ from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.dialects.sdy.mesh_op import MeshOp
 from sdyopt.ir.operation import Op, UnregisteredOp
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.value import Value
+from sdyopt.partition.deferred_replacements import DeferredReplacements
 from sdyopt.partition.local_context import LocalContext, LoweringOptions
 from sdyopt.partition.local_ops import check_is_local
 from sdyopt.partition.registry import lowering_of
@@ -39,7 +37,7 @@ class _Conversion:
     def __init__(self, local: LocalContext, rewriter: Rewriter) -> None:
         self._local = local
         self._rewriter = rewriter
-        self._lowered: dict[Op, Sequence[Value]] = {}
+        self._replacements = DeferredReplacements(rewriter)
         self._manual_computations: list[ManualComputationOp] = []
 
     def visit(self, op: Op) -> None:
@@ -53,7 +51,7 @@ class _Conversion:
             except DiagnosticError as error:
                 raise error.then(legalization_error(op)) from None
             if values is not None:
-                self._lowered[op] = values
+                self._replacements.add(op, values)
         elif op.dialect_name == "sdy" and not op.is_terminator and op.data_flow is None:
             raise legalization_error(op)
         elif not isinstance(op, UnregisteredOp):
@@ -70,17 +68,7 @@ class _Conversion:
 
     def finish(self) -> None:
         """Replaces the results of lowered operations, and inlines manual computations."""
-        replacements = {
-            result: value
-            for op, values in self._lowered.items()
-            for result, value in zip(op.results, values, strict=True)
-        }
-        for result, value in replacements.items():
-            while value in replacements:
-                value = replacements[value]
-            self._rewriter.replace_all_uses(result, value)
-        for op in reversed(self._lowered):
-            self._rewriter.erase(op)
+        self._replacements.apply()
         for computation in reversed(self._manual_computations):
             self._inline(computation)
 

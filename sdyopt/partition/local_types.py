@@ -12,6 +12,7 @@ from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import DYNAMIC, RankedTensor, Type
 from sdyopt.ir.value import Value
+from sdyopt.sharding.axis_lists import sharded_size
 
 Axes = tuple[AxisRef, ...]
 
@@ -26,6 +27,7 @@ class LocalTypes:
     def __init__(self, module: Op) -> None:
         self._module = module
         self._meshes: dict[MeshOrRef, Mesh | None] = {}
+        self._padded_types: dict[tuple[Type, TensorSharding], Type] = {}
         self._types: dict[tuple[Type, TensorSharding], Type | None] = {}
 
     def mesh(self, sharding: TensorSharding) -> Mesh | None:
@@ -69,6 +71,32 @@ class LocalTypes:
                 return None
             shape.append(size if size == DYNAMIC else size // shards)
         return RankedTensor(tuple(shape), type.element, type.encoding)
+
+    def padded_type(self, type: Type, sharding: TensorSharding | None) -> Type:
+        """The type whose dimensions are rounded up to multiples of their numbers of shards."""
+        mesh = None if sharding is None else self.mesh(sharding)
+        if (
+            mesh is None
+            or sharding is None
+            or not isinstance(type, RankedTensor)
+            or sharding.rank != type.rank
+        ):
+            return type
+        key = type, sharding
+        if key not in self._padded_types:
+            counts = [dim.sharded_size(mesh) for dim in sharding.dims]
+            shape = [
+                size if size == DYNAMIC else -(-size // count) * count
+                for size, count in zip(type.shape, counts, strict=True)
+            ]
+            self._padded_types[key] = RankedTensor(tuple(shape), type.element, type.encoding)
+        return self._padded_types[key]
+
+    def shard_size(self, size: int, axes: Axes, value: Value) -> int:
+        """The size of the shards of a dimension of a value, of which the last may be smaller."""
+        sharding = self.sharding(value)
+        mesh = None if sharding is None else self.mesh(sharding)
+        return size if mesh is None else -(-size // sharded_size(axes, mesh))
 
     def axes_per_dim(self, value: Value) -> Sequence[Axes]:
         """The axes that shard each dimension of a value."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from sdyopt.dialects.stablehlo.convolution import ConvolutionOp
 from sdyopt.dialects.stablehlo.reduction import ReduceWindowOp
@@ -12,8 +12,13 @@ from sdyopt.dialects.stablehlo.window import WindowDimension, check_window, padd
 from sdyopt.ir.operation import Op
 from sdyopt.ir.value import Value
 from sdyopt.partition.local_builder import shape_of
-from sdyopt.partition.local_context import LocalContext
 from sdyopt.partition.local_types import Axes
+
+
+class Shardings(Protocol):
+    """Knows the axes that shard each dimension of a value."""
+
+    def axes_per_dim(self, value: Value) -> Sequence[Axes]: ...
 
 
 class SlidDimension(NamedTuple):
@@ -29,8 +34,7 @@ class SlidDimension(NamedTuple):
     global_size: int
     window_axes: Axes = ()
 
-    @property
-    def is_local(self) -> bool:
+    def is_local(self, shard_size: int) -> bool:
         """Whether no window crosses a border between shards, and all shards have as many windows."""
         window = self.window
         is_plain = window.low == window.high == 0 and window.base_dilation == 1
@@ -41,11 +45,10 @@ class SlidDimension(NamedTuple):
             is_whole = window.window_dilation == 1 and window.size == self.global_size
             return is_plain and is_whole and self.axes == self.window_axes
         extent = (window.size - 1) * window.window_dilation + 1
-        size = shape_of(self.operand)[self.dim]
-        return is_plain and extent <= window.stride and size % window.stride == 0
+        return is_plain and extent <= window.stride and shard_size % window.stride == 0
 
 
-def windows_of_convolution(op: ConvolutionOp, local: LocalContext) -> Sequence[SlidDimension]:
+def windows_of_convolution(op: ConvolutionOp, shardings: Shardings) -> Sequence[SlidDimension]:
     """The spatial dimensions of the left operand of a convolution."""
     dims, signature = op.dimension_numbers, op.signature
     kernel, lhs = signature[ConvolutionOp.rhs].shape, signature[ConvolutionOp.lhs].shape
@@ -57,14 +60,14 @@ def windows_of_convolution(op: ConvolutionOp, local: LocalContext) -> Sequence[S
         op.lhs_dilation,
         op.rhs_dilation,
     )
-    axes, kernel_axes = local.axes_per_dim(op.lhs), local.axes_per_dim(op.rhs)
+    axes, kernel_axes = shardings.axes_per_dim(op.lhs), shardings.axes_per_dim(op.rhs)
     return [
         SlidDimension(op.lhs, dim, axes[dim], window, lhs[dim], kernel_axes[kernel_dim])
         for dim, kernel_dim, window in zip(dims.input_spatial, dims.kernel_spatial, windows, strict=True)
     ]
 
 
-def windows_of(op: ReduceWindowOp | SelectAndScatterOp, local: LocalContext) -> Sequence[SlidDimension]:
+def windows_of(op: ReduceWindowOp | SelectAndScatterOp, shardings: Shardings) -> Sequence[SlidDimension]:
     """The dimensions of the operands of a reduce_window or select_and_scatter."""
     signature = op.signature
     operand = op.operand_at(0)
@@ -76,14 +79,14 @@ def windows_of(op: ReduceWindowOp | SelectAndScatterOp, local: LocalContext) -> 
         *((op.base_dilations, op.window_dilations) if isinstance(op, ReduceWindowOp) else ()),
     )
     shape = signature.operand_types[0].shape  # type: ignore[attr-defined]  # verified to be a tensor
-    axes = local.axes_per_dim(operand)
+    axes = shardings.axes_per_dim(operand)
     return [SlidDimension(operand, dim, axes[dim], window, shape[dim]) for dim, window in enumerate(windows)]
 
 
 def check_windows_stay(op: Op, windows: Sequence[SlidDimension]) -> None:
     """Raises an error if a window crosses a border between shards."""
     for slid in windows:
-        if not slid.is_local:
+        if not slid.is_local(shape_of(slid.operand)[slid.dim]):
             raise op.error(
                 f"In op {op.name} dimension {slid.dim} is sharded but is not a pass-through dimension."
             ).help("run -sdy-resolve-permutation-factors and -sdy-reshard-to-collectives before")
