@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sdyopt.asm.printer.asm_printer import print_for_note
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling
 from sdyopt.diagnostics.expected import ExpectedDiagnostics
+from sdyopt.diagnostics.ids import INPUT_ERROR, USAGE_ERROR, identified
 from sdyopt.diagnostics.location import UnknownLoc
 from sdyopt.diagnostics.once import separate_run
 from sdyopt.diagnostics.render import render
@@ -42,15 +43,16 @@ class _JobRun:
         job = self._job
         with handling(self._show):
             try:
-                self._source = decode(job.name, job.data)
-                check_text(self._source)
+                with identified(INPUT_ERROR):
+                    self._source = decode(job.name, job.data)
+                    check_text(self._source)
                 chunks = list(split(self._source, job.split_marker))
                 self._reporting = self._start_reporting(len(chunks))
             except DiagnosticError as error:
                 emit(error.diagnostic)
                 return Outcome(False, "")
             except UsageError as error:
-                emit(Diagnostic(Severity.ERROR, UnknownLoc(), error.message, help=error.help))
+                emit(_usage_problem(error))
                 return Outcome(False, "")
         if job.verify_diagnostics:
             expected = ExpectedDiagnostics(
@@ -96,7 +98,7 @@ class _JobRun:
         except DiagnosticError as error:
             problem = error.diagnostic
         except UsageError as error:
-            problem = Diagnostic(Severity.ERROR, UnknownLoc(), error.message, help=error.help)
+            problem = _usage_problem(error)
         except (RecursionError, MemoryError) as error:
             problem = resource_error(chunk, error)
         emit(problem)
@@ -125,3 +127,7 @@ class _JobRun:
             from sdyopt.report.timing import timing_report
 
             job.report(timing_report(self._timing.finish(), job.timing == "list", job.timing_as_json))
+
+
+def _usage_problem(error: UsageError) -> Diagnostic:
+    return Diagnostic(Severity.ERROR, UnknownLoc(), error.message, help=error.help, id=USAGE_ERROR)
