@@ -37,7 +37,7 @@ _RULES = (
     ),
 )
 
-_AXIS = re.compile(r"(?<=[{\[, ])&quot;(?P<name>[^&]*)&quot;(?::\(\d+\)\d+)?(?=[,=}\]])")
+_AXIS = re.compile(r"(?:(?<=[{\[])|(?<=, ))&quot;(?P<name>[^&]*)&quot;(?::\(\d+\)\d+)?(?=[,=}\]])")
 
 
 def page(parts: Iterable[str]) -> str:

@@ -81,12 +81,16 @@ class Report:
         return self._write("report.txt")
 
     def __repr__(self) -> str:
-        return f"<sdyopt.Report: {len(self.ir.collectives)} collectives, {self.ir.devices} devices>"
+        return f"<sdyopt.Report: {_count(len(self.ir.collectives), 'collective')}, {_count(self.devices, 'device')}>"
 
     def _write(self, path: str) -> str:
         from sdyopt.report.formats import write_report
 
         return write_report(self.ir, path, lambda: self._program, self._title)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _collective(found: figures.Collective) -> Collective:
