@@ -81,7 +81,8 @@ class Report:
         return self._write("report.txt")
 
     def __repr__(self) -> str:
-        return f"<sdyopt.Report: {_count(len(self.ir.collectives), 'collective')}, {_count(self.devices, 'device')}>"
+        collectives = _count(len(self.ir.collectives), "collective")
+        return f"<sdyopt.Report: {collectives}, {_count(self.devices, 'device')}>"
 
     def _write(self, path: str) -> str:
         from sdyopt.report.formats import write_report
