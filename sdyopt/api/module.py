@@ -28,9 +28,11 @@ class Module:
     No method changes it, so views of its operations stay valid and cells of a notebook can run again.
     """
 
+    diagnostics: tuple[Diagnostic, ...]
+
     def __init__(self, program: Program, diagnostics: Sequence[Diagnostic]) -> None:
         self._program = program
-        self.diagnostics: tuple[Diagnostic, ...] = tuple(diagnostics)
+        self.diagnostics = tuple(diagnostics)
 
     # --- Passes -------------------------------------------------------------------------------
 
