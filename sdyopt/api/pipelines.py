@@ -92,6 +92,10 @@ def combined_pipeline(passes: Sequence[Passes], options: Mapping[str, object]) -
 def _elements(passes: Passes) -> Sequence[Pass | Pipeline]:
     if isinstance(passes, Pass):
         return [passes]
+    if not isinstance(passes, str | PassPipeline):
+        raise TypeError(
+            f"passes are text, what create_pass returns, or instances of pass classes, not {passes!r}"
+        )
     pipeline = passes.ir if isinstance(passes, PassPipeline) else _parse(passes)
     return pipeline.elements if pipeline.anchor == Pipeline().anchor else [pipeline]
 
