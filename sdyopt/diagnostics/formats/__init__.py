@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 
 from sdyopt.diagnostics.formats.github import to_github
 from sdyopt.diagnostics.formats.json_document import to_json
+from sdyopt.diagnostics.formats.run_summary import RunSummary
 from sdyopt.diagnostics.formats.sarif import to_sarif
 from sdyopt.diagnostics.records import Record
-from sdyopt.diagnostics.formats.run_summary import RunSummary
 
 __all__ = ["FORMATS", "RunSummary"]
 
