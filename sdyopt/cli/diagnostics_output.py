@@ -1,14 +1,14 @@
 """`--diagnostics-format` and `--diagnostics-output`: the diagnostics of a run, for tools.
 
-Imported on use. Without a file, the text of the format replaces that of the diagnostics on stderr; with a file,
-both are written.
+Imported on use. Without a file, the format replaces the text on stderr; with a file, both are written.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
 
 from sdyopt import __version__
 from sdyopt.cli.files import Output
@@ -19,7 +19,6 @@ from sdyopt.diagnostics.records import Record, record
 from sdyopt.diagnostics.render import render
 from sdyopt.diagnostics.source import Source
 
-PREFIX = "diagnostics-"
 FORMAT, OUTPUT = "diagnostics-format", "diagnostics-output"
 TEXT = "text"
 # The format of a file, unless --diagnostics-format names one.
@@ -35,14 +34,13 @@ class DiagnosticsOutput:
         """Reads the two flags; `argv` may contain any errors. Raises FileProblem for an unwritable file."""
         flags = dict(_flags(argv))
         path = flags.get(OUTPUT, "")
-        suffix = os.path.splitext(path)[1]  # noqa: PTH122
-        self._format = flags.get(FORMAT, _BY_SUFFIX.get(suffix, TEXT))
+        self._format = flags.get(FORMAT, _BY_SUFFIX.get(PurePath(path).suffix, TEXT))
         self._records: list[Record] = []
         self._text: list[str] = []
         self.input = ""
-        # With two files or an unknown format, `read_arguments` reports a usage error.
+        # `read_arguments` reports an unknown format.
         is_valid = self._format in FLAGS[FORMAT].choices
-        self._output = Output(path) if path and is_valid else None
+        self._output = Output(path, makes_folder=True) if path and is_valid else None
         self.shows_text = self._output is not None or self._format == TEXT or not is_valid
         self._is_needed = is_valid and (self._format != TEXT or self._output is not None)
 
@@ -69,6 +67,9 @@ class DiagnosticsOutput:
             self._output.write(text)
 
 
-def is_requested(argv: Sequence[str]) -> bool:
-    """Whether an argument is one of the two flags."""
-    return any(argument.lstrip("-").startswith(PREFIX) for argument in argv if argument.startswith("-"))
+def _flags(argv: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The two flags and their values. The other arguments may be wrong."""
+    for argument, following in zip(argv, [*argv[1:], ""], strict=True):
+        name, equals, value = argument.lstrip("-").partition("=")
+        if argument.startswith("-") and name in (FORMAT, OUTPUT):
+            yield name, value if equals else following

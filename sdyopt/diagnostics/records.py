@@ -38,8 +38,8 @@ class NoteRecord:
 class Record:
     """A diagnostic.
 
-    `location` is what the program's locations say, such as a line of the Python source; `input_location` is in
-    the input file. `is_promoted`: a warning that is an error because of --werror.
+    `location` is what the program's locations say, such as a line of the Python source; `input_location` is
+    in the input file. `is_promoted`: a warning that is an error because of --werror.
     """
 
     id: str
@@ -79,12 +79,14 @@ def _positions(location: Location, source: Source | None) -> tuple[Position | No
     found = resolve_file_location(location)
     if found is None:
         return None, None
-    end = (found.end_line, found.end_column) if isinstance(found, FileRange) else (None, None)
+    end_line = end_column = None
+    if isinstance(found, FileRange):
+        end_line, end_column = found.end_line, found.end_column
     if source is None or found.file != source.name:
-        return Position(found.file, found.line, found.column, *end), None
-    column = _character_column(source, found.line, found.column)
-    end_column = None if end[0] is None or end[1] is None else _character_column(source, end[0], end[1])
-    position = Position(found.file, found.line, found.column, *end, (column, end_column))
+        return Position(found.file, found.line, found.column, end_line, end_column), None
+    start = _character_column(source, found.line, found.column)
+    end = None if end_column is None else _character_column(source, end_line or 0, end_column)
+    position = Position(found.file, found.line, found.column, end_line, end_column, (start, end))
     return position, position
 
 

@@ -5,8 +5,8 @@ Errors in the use of the tool are notifications of its invocation; all other dia
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
+from pathlib import PurePath
 from urllib.parse import quote
 
 from sdyopt.diagnostics.diagnostic import Severity
@@ -107,7 +107,7 @@ def _location(position: Position, run: RunSummary, logical: Sequence[Json] = ())
 
 def _artifact(file: str) -> Json:
     uri = quote(file.encode("utf-8", "surrogateescape"), safe="/")
-    if os.path.isabs(file):  # noqa: PTH117
+    if PurePath(file).is_absolute():
         return {"uri": f"file://{uri}"}
     return {"uri": uri, "uriBaseId": "%SRCROOT%"}
 

@@ -11,9 +11,8 @@ STDIN = "<stdin>"
 def first_position(record: Record | NoteRecord, run: RunSummary) -> Position | None:
     """Where a tool shows a diagnostic: the first location whose file exists, or else the first one."""
     positions = _positions(record)
-    return next(
-        (position for position in positions if run.exists(position.file)), next(iter(positions), None)
-    )
+    existing = [position for position in positions if run.exists(position.file)]
+    return next(iter([*existing, *positions]), None)
 
 
 def second_position(record: Record, run: RunSummary) -> Position | None:
@@ -33,6 +32,4 @@ def note_line(note: NoteRecord, run: RunSummary) -> str:
 def _positions(record: Record | NoteRecord) -> list[Position]:
     """The distinct locations in a file that has a name and a line."""
     found = dict.fromkeys((record.location, record.input_location))
-    return [
-        position for position in found if position is not None and position.file != STDIN and position.line
-    ]
+    return [each for each in found if each is not None and each.file != STDIN and each.line]
