@@ -157,8 +157,6 @@ def _process(arguments: Arguments, diagnostics: DiagnosticsOutput | None) -> int
     from sdyopt.driver.run import run_job
 
     pipeline = build_pipeline(arguments)
-    if arguments["dump-pass-pipeline"]:
-        sys.stderr.write(pipeline.dump())
     job = build_job(arguments, pipeline)
     if diagnostics is not None:
         diagnostics.input = job.name
