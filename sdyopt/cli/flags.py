@@ -123,7 +123,7 @@ _ALL = (
     _choice(
         "diagnostics-format",
         DIAGNOSTICS,
-        "write diagnostics in this format, to stderr or to the file of --diagnostics-output",
+        "write diagnostics to stderr in this format",
         "text",
         "json",
         "github",
@@ -132,7 +132,7 @@ _ALL = (
     Flag(
         "diagnostics-output",
         DIAGNOSTICS,
-        "write diagnostics to FILE in addition to stderr; without a format in that of .json, .sarif or text",
+        "write diagnostics to FILE too, as its suffix says or in the format",
         "FILE",
     ),
     _switch("werror", DIAGNOSTICS, "turn warnings into errors"),
@@ -221,12 +221,34 @@ _ALL = (
     Flag("budget", REPORTS, "fail if the report exceeds a limit of this TOML file", "FILE"),
     Flag("baseline", REPORTS, "fail if the report exceeds this report, written as .json", "FILE"),
     Flag("tolerance", REPORTS, "allow figures to exceed the baseline by PERCENT", "PERCENT", "0"),
-    _switch("help", INFORMATION, "print this help"),
+    _switch("help", INFORMATION, "print help on the most common flags"),
+    _switch("help-hidden", INFORMATION, "print help on all flags, passes and options"),
     Flag("help-pass", INFORMATION, "print the manual of a pass or pass pipeline", "PASS"),
-    _choice("list-passes", INFORMATION, "list all passes and options", "text", "markdown", implied="text"),
+    _choice(
+        "list-passes",
+        INFORMATION,
+        "list all passes: one a line, with options, or as a table",
+        "short",
+        "full",
+        "markdown",
+        implied="short",
+    ),
     _switch("show-dialects", INFORMATION, "list the available dialects"),
     _switch("version", INFORMATION, "print the version"),
 )
 
 FLAGS = {flag.name: flag for flag in _ALL}
-ALIASES = {"h": "help", "help-hidden": "help", "help-list": "help", "help-list-hidden": "help"}
+ALIASES = {"h": "help", "help-list": "help", "help-list-hidden": "help-hidden"}
+
+# The flags that --help lists; --help-hidden lists all.
+COMMON = frozenset(
+    (
+        *("o", "split-input-file", "load-dialect-plugin", "load-pass-plugin"),
+        *("pass-pipeline", "dump-pass-pipeline", "mlir-pass-pipeline-crash-reproducer", "run-reproducer"),
+        *("verify-diagnostics", "diagnostics-format", "diagnostics-output", "werror", "color"),
+        *("mlir-print-op-generic", "mlir-print-debuginfo"),
+        *("mlir-print-ir-after-all", "mlir-print-ir-after", "mlir-print-ir-after-change"),
+        *("mlir-print-ir-tree-dir", "mlir-timing", "report", "budget", "baseline"),
+        *("help", "help-hidden", "help-pass", "list-passes", "version"),
+    )
+)
