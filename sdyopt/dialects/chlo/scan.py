@@ -8,7 +8,7 @@ from sdyopt.asm.format.assembly_format import Custom, assembly
 from sdyopt.asm.parser.op_parser import OpAsmParser, segments
 from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.dialects.chlo.dialect import chlo
-from sdyopt.dialects.stablehlo.attribute_kinds import NON_NEGATIVE_I64
+from sdyopt.dialects.stablehlo.attribute_constraints import NON_NEGATIVE_I64
 from sdyopt.dialects.stablehlo.region_signatures import RegionSignatures, RegionVerifyingOp, region_signature
 from sdyopt.dialects.stablehlo.type_compatibility import are_compatible
 from sdyopt.dialects.stablehlo.types import ANY_TENSOR

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.dialects.stablehlo.attribute_kinds import NON_NEGATIVE_I64
+from sdyopt.dialects.stablehlo.attribute_constraints import NON_NEGATIVE_I64
 from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with, print_dimension_size
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.dimensions import are_shapes_compatible

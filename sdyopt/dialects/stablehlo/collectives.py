@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.dialects.stablehlo.attribute_kinds import (
+from sdyopt.dialects.stablehlo.attribute_constraints import (
     I64_ELEMENTS,
     NON_NEGATIVE_I64,
     POSITIVE_I64,

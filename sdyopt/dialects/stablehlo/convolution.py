@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
 from sdyopt.dialects.quant import QuantizedType, UniformQuantizedPerAxis
-from sdyopt.dialects.stablehlo.attribute_kinds import I64_ELEMENTS, POSITIVE_I64
+from sdyopt.dialects.stablehlo.attribute_constraints import I64_ELEMENTS, POSITIVE_I64
 from sdyopt.dialects.stablehlo.contraction import check_quantized_product, check_result_shape
 from sdyopt.dialects.stablehlo.conv_dimensions import CONV_DIMENSIONS, ConvDimensions, conv_dimensions_attr
 from sdyopt.dialects.stablehlo.diagnostic_text import listing, quoted

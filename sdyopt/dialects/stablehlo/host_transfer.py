@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.asm.printer.attribute_printer import plain_attribute
-from sdyopt.dialects.stablehlo.attribute_kinds import I64_ELEMENTS
+from sdyopt.dialects.stablehlo.attribute_constraints import I64_ELEMENTS
 from sdyopt.dialects.stablehlo.channel import (
     CHANNEL_HANDLE,
     DEVICE_TO_DEVICE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.asm.format.assembly_format import Custom, assembly
-from sdyopt.dialects.stablehlo.attribute_kinds import I64_ELEMENTS
+from sdyopt.dialects.stablehlo.attribute_constraints import I64_ELEMENTS
 from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
 from sdyopt.dialects.stablehlo.control_flow import is_boolean_scalar
 from sdyopt.dialects.stablehlo.diagnostic_text import quoted

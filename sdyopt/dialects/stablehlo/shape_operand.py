@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdyopt.dialects.stablehlo.attribute_kinds import integers_of
+from sdyopt.dialects.stablehlo.attribute_constraints import integers_of
 from sdyopt.dialects.stablehlo.diagnostic_text import listing, quoted
 from sdyopt.dialects.stablehlo.type_compatibility import is_compatible_shape
 from sdyopt.ir.elements_attributes import DenseElements
