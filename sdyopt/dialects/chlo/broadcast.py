@@ -20,7 +20,7 @@ from sdyopt.dialects.stablehlo.traits import (
     COMPATIBLE_ELEMENT_TYPES,
     INFERS_COMPATIBLE_TYPES,
 )
-from sdyopt.dialects.stablehlo.type_compatibility import are_compatible_elements
+from sdyopt.dialects.stablehlo.type_compatibility import have_compatible_element_types
 from sdyopt.dialects.stablehlo.types import ANY_TENSOR
 from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
@@ -31,10 +31,10 @@ from sdyopt.ir.shape_traits import SAME_ELEMENT_TYPE
 from sdyopt.ir.traits import COMMUTATIVE, PURE
 from sdyopt.ir.types import ComplexType, Type, element_of
 
-_BROADCASTING = (BROADCASTING_ELEMENTWISE, INFERS_COMPATIBLE_TYPES)
-_SAME_ELEMENT_TYPE = (PURE, SAME_ELEMENT_TYPE, *_BROADCASTING)
-_COMMUTATIVE = (COMMUTATIVE, PURE, COMPATIBLE_ELEMENT_TYPES, *_BROADCASTING)
-_BITWISE = (COMMUTATIVE, PURE, *_BROADCASTING)
+_BROADCASTING_TRAITS = (BROADCASTING_ELEMENTWISE, INFERS_COMPATIBLE_TYPES)
+_SAME_ELEMENT_TYPE_TRAITS = (PURE, SAME_ELEMENT_TYPE, *_BROADCASTING_TRAITS)
+_COMMUTATIVE_TRAITS = (COMMUTATIVE, PURE, COMPATIBLE_ELEMENT_TYPES, *_BROADCASTING_TRAITS)
+_BITWISE_TRAITS = (COMMUTATIVE, PURE, *_BROADCASTING_TRAITS)
 
 
 class BroadcastOp(Op):
@@ -55,8 +55,8 @@ class BroadcastOp(Op):
 class BinaryOp(BroadcastOp):
     """Base of the binary operations.
 
-    `broadcast_dimensions` maps the dimensions of the smaller operand to those of the larger one; by
-    default they are aligned at the last dimension.
+    `broadcast_dimensions` maps the dimensions of the operand of lower rank to those of the other one; by
+    default, the operands are aligned at the last dimension.
     """
 
     __slots__ = ()
@@ -77,7 +77,7 @@ class BinaryOp(BroadcastOp):
 
 
 class FloatOp(BinaryOp):
-    """Base of the operations on floats."""
+    """Base of the binary operations on floats."""
 
     __slots__ = ()
 
@@ -88,7 +88,7 @@ class FloatOp(BinaryOp):
 
 
 class BitwiseOp(BinaryOp):
-    """Base of the bitwise operations."""
+    """Base of the logical and bitwise operations."""
 
     __slots__ = ()
 
@@ -97,9 +97,12 @@ class BitwiseOp(BinaryOp):
 
 
 def infer_broadcast(signature: OpSignature, element: Type) -> Type:
-    """The result type of a `BinaryOp`, with this element type; raises if lhs and rhs have different ones."""
+    """The result type of a `BinaryOp`, with this element type.
+
+    Raises a SignatureError if the element types of lhs and rhs are incompatible.
+    """
     lhs, rhs = signature[BinaryOp.lhs], signature[BinaryOp.rhs]
-    if not are_compatible_elements(lhs, rhs):
+    if not have_compatible_element_types(lhs, rhs):
         raise signature.error_without_op_note("mismatched operand types")
     dimensions = signature[BinaryOp.broadcast_dimensions]
     if dimensions is None:
@@ -110,112 +113,112 @@ def infer_broadcast(signature: OpSignature, element: Type) -> Type:
 # --- Arithmetic --------------------------------------------------------------------------------------
 
 
-@chlo.op("broadcast_add", *_COMMUTATIVE)
+@chlo.op("broadcast_add", *_COMMUTATIVE_TRAITS)
 class BroadcastAddOp(BinaryOp):
     """lhs + rhs."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_atan2", *_SAME_ELEMENT_TYPE)
+@chlo.op("broadcast_atan2", *_SAME_ELEMENT_TYPE_TRAITS)
 class BroadcastAtan2Op(BinaryOp):
     """atan2(lhs, rhs)."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_divide", *_SAME_ELEMENT_TYPE)
+@chlo.op("broadcast_divide", *_SAME_ELEMENT_TYPE_TRAITS)
 class BroadcastDivOp(BinaryOp):
     """lhs / rhs."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_maximum", *_COMMUTATIVE)
+@chlo.op("broadcast_maximum", *_COMMUTATIVE_TRAITS)
 class BroadcastMaxOp(BinaryOp):
     """max(lhs, rhs)."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_minimum", *_COMMUTATIVE)
+@chlo.op("broadcast_minimum", *_COMMUTATIVE_TRAITS)
 class BroadcastMinOp(BinaryOp):
     """min(lhs, rhs)."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_multiply", COMMUTATIVE, *_SAME_ELEMENT_TYPE)
+@chlo.op("broadcast_multiply", COMMUTATIVE, *_SAME_ELEMENT_TYPE_TRAITS)
 class BroadcastMulOp(BinaryOp):
     """lhs * rhs."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_next_after", *_SAME_ELEMENT_TYPE)
+@chlo.op("broadcast_next_after", *_SAME_ELEMENT_TYPE_TRAITS)
 class BroadcastNextAfterOp(BinaryOp):
     """The next representable number after lhs towards rhs."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_polygamma", *_SAME_ELEMENT_TYPE)
+@chlo.op("broadcast_polygamma", *_SAME_ELEMENT_TYPE_TRAITS)
 class BroadcastPolygammaOp(BinaryOp):
     """The lhs-th derivative of digamma."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_power", *_SAME_ELEMENT_TYPE)
+@chlo.op("broadcast_power", *_SAME_ELEMENT_TYPE_TRAITS)
 class BroadcastPowOp(BinaryOp):
     """lhs to the power of rhs."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_remainder", *_SAME_ELEMENT_TYPE)
+@chlo.op("broadcast_remainder", *_SAME_ELEMENT_TYPE_TRAITS)
 class BroadcastRemOp(BinaryOp):
-    """The remainder of lhs / rhs."""
+    """The remainder of lhs / rhs, with the sign of lhs."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_shift_left", *_SAME_ELEMENT_TYPE)
+@chlo.op("broadcast_shift_left", *_SAME_ELEMENT_TYPE_TRAITS)
 class BroadcastShiftLeftOp(BinaryOp):
     """lhs shifted left by rhs bits."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_shift_right_arithmetic", *_SAME_ELEMENT_TYPE)
+@chlo.op("broadcast_shift_right_arithmetic", *_SAME_ELEMENT_TYPE_TRAITS)
 class BroadcastShiftRightArithmeticOp(BinaryOp):
     """lhs shifted right by rhs bits, filling with the sign bit."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_shift_right_logical", *_SAME_ELEMENT_TYPE)
+@chlo.op("broadcast_shift_right_logical", *_SAME_ELEMENT_TYPE_TRAITS)
 class BroadcastShiftRightLogicalOp(BinaryOp):
     """lhs shifted right by rhs bits, filling with zeros."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_subtract", *_SAME_ELEMENT_TYPE)
+@chlo.op("broadcast_subtract", *_SAME_ELEMENT_TYPE_TRAITS)
 class BroadcastSubOp(BinaryOp):
     """lhs - rhs."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_zeta", *_SAME_ELEMENT_TYPE)
+@chlo.op("broadcast_zeta", *_SAME_ELEMENT_TYPE_TRAITS)
 class BroadcastZetaOp(FloatOp):
     """The Hurwitz zeta function."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_complex", PURE, *_BROADCASTING)
+@chlo.op("broadcast_complex", PURE, *_BROADCASTING_TRAITS)
 class BroadcastComplexOp(FloatOp):
     """The complex number with real part lhs and imaginary part rhs."""
 
@@ -231,21 +234,21 @@ class BroadcastComplexOp(FloatOp):
 # --- Bitwise -----------------------------------------------------------------------------------------
 
 
-@chlo.op("broadcast_and", *_BITWISE)
+@chlo.op("broadcast_and", *_BITWISE_TRAITS)
 class BroadcastAndOp(BitwiseOp):
     """Logical or bitwise and."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_or", *_BITWISE)
+@chlo.op("broadcast_or", *_BITWISE_TRAITS)
 class BroadcastOrOp(BitwiseOp):
     """Logical or bitwise or."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_xor", *_BITWISE)
+@chlo.op("broadcast_xor", *_BITWISE_TRAITS)
 class BroadcastXorOp(BitwiseOp):
     """Logical or bitwise exclusive or."""
 

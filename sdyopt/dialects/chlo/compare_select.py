@@ -28,17 +28,17 @@ from sdyopt.ir.types import I1, Type, element_of
 
 @enumeration(chlo, "comparison_direction", "EQ", "NE", "GE", "GT", "LE", "LT")
 class ComparisonDirection(EnumAttr):
-    """The comparison operator."""
+    """The comparison operator, such as `LE` for "less than or equal to"."""
 
 
 @enumeration(chlo, "comparison_type", "NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")
 class ComparisonType(EnumAttr):
-    """How elements are compared: signed or unsigned integers, floats in IEEE or total order."""
+    """How elements are compared: as signed or unsigned integers, or as floats, in IEEE or total order."""
 
 
 @chlo.op("broadcast_compare", PURE, BROADCASTING_ELEMENTWISE, INFERS_COMPATIBLE_TYPES)
 class BroadcastCompareOp(BinaryOp):
-    """Compares lhs and rhs."""
+    """Compares lhs and rhs elementwise by `comparison_direction`."""
 
     __slots__ = ()
 
@@ -63,7 +63,7 @@ _INFERS_SHAPES = InfersTypes(
 
 @chlo.op("broadcast_select", PURE, BROADCASTING_ELEMENTWISE, _INFERS_SHAPES)
 class BroadcastSelectOp(BroadcastOp):
-    """Selects on_true or on_false by a predicate."""
+    """Selects each element from on_true or on_false by `pred`."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""chlo.scan: a body applied to consecutive slices."""
+"""chlo.scan."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class ScanOp(RegionVerifyingOp):
 
 
 def _infer_size(signature: OpSignature) -> int:
-    """The number of slices; `DYNAMIC` if no input has a static one."""
+    """The number of slices: `scan_dim_size`, else the first static input size, else `DYNAMIC`."""
     dimension, size = signature[ScanOp.dimension], signature[ScanOp.scan_dim_size]
     if size is None:
         size = DYNAMIC
@@ -152,7 +152,7 @@ def _infer_size(signature: OpSignature) -> int:
 
 
 def _check_sizes(signature: OpSignature) -> None:
-    """Raises unless all inputs have the same number of slices."""
+    """Checks that all inputs have the same number of slices, as far as it is static."""
     dimension, size = signature[ScanOp.dimension], signature[ScanOp.scan_dim_size]
     for index, type in enumerate(signature[ScanOp.inputs]):
         if not isinstance(type, RankedTensor):

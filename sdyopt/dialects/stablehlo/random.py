@@ -74,7 +74,7 @@ def _infer_rng(signature: OpSignature, sizes: list[int] | None) -> list[Type]:
 
 @stablehlo.op("rng_bit_generator", NO_MEMORY_EFFECT)
 class RngBitGeneratorOp(Op):
-    """Pseudo-random bits generated from a state, and the updated state."""
+    """Generates pseudo-random bits from a state; returns the updated state and the bits."""
 
     __slots__ = ()
 

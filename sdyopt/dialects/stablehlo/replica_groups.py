@@ -28,7 +28,7 @@ REPLICA_GROUPS: AttrConstraint[DenseElements | ReplicaGroupMeshAxes] = AttrConst
 
 
 class CollectiveOp(Op):
-    """Base of collective operations over replica groups, which may reference a mesh."""
+    """Base of collective operations with replica groups, which may reference a mesh."""
 
     __slots__ = ()
 
@@ -55,8 +55,8 @@ def check_replica_groups(
 ) -> None:
     """Checks that each of the ids 0, 1, … is in the groups exactly once.
 
-    `has_uniform_size` disallows the id -1, which pads groups of different sizes; `group_size` is the
-    required size, if any. Groups given by mesh axes are not checked.
+    `has_uniform_size` disallows the id -1, which pads groups of different sizes; `uses_global_ids` disallows
+    empty groups; `group_size` is the required size, if any. Groups given by mesh axes are not checked.
     """
     groups = signature[CollectiveOp.replica_groups]
     if not isinstance(groups, DenseElements):
@@ -72,7 +72,7 @@ def check_replica_groups(
     for replica in range(len(replica_ids)):
         if replica not in replica_ids:  # all_gather_c4, all_reduce_c3, all_to_all_c7
             raise signature.error_without_op_note(f"replica id #{replica} not seen in replica groups")
-    # An empty list has group size 0; the reference divides by zero.
+    # The reference divides by zero here if there are no groups.
     actual_size = shape[1] if shape[0] else 0
     if has_uniform_size and group_size is not None and group_size != actual_size:  # all_to_all_c8
         raise signature.error_without_op_note(f"group size of replica_groups must be {group_size}")

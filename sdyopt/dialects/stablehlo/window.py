@@ -27,7 +27,7 @@ class WindowDimension:
     window_dilation: int = 1
 
     def positions(self, base: int) -> int:
-        """The number of window positions along a dimension of size `base`; DYNAMIC if either size is."""
+        """The number of window positions along a dimension of size `base`; DYNAMIC if a size is dynamic."""
         if DYNAMIC in (base, self.size):
             return DYNAMIC
         padded = self.low + _dilated(base, self.base_dilation) + self.high
@@ -64,7 +64,7 @@ def check_window(
 ) -> list[WindowDimension]:
     """The window that the attributes describe; a missing or empty list means the defaults.
 
-    Raises a SignatureError if a list has the wrong length or a value is not positive.
+    Raises a SignatureError if a list has the wrong length, or a size, stride or dilation is not positive.
     """
     for values, name in (
         (strides, "window-strides"),
@@ -95,7 +95,7 @@ def check_window(
 
 
 def window_result_shape(base: Dimensions, window: Sequence[WindowDimension]) -> list[int]:
-    """The number of window positions along each dimension of `base`."""
+    """The number of window positions along each dimension, from the sizes or bounds in `base`."""
     return [dimension.positions(size) for size, dimension in zip(base, window, strict=True)]
 
 
