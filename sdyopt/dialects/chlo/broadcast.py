@@ -52,7 +52,7 @@ class BroadcastOp(Op):
             emit(Diagnostic(Severity.ERROR, location, mismatch.message))
 
 
-class BinaryOp(BroadcastOp):
+class BroadcastBinaryOp(BroadcastOp):
     """Base of the binary operations.
 
     `broadcast_dimensions` maps the dimensions of the operand of lower rank to those of the other one; by
@@ -73,10 +73,10 @@ class BinaryOp(BroadcastOp):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return [infer_broadcast(signature, element_of(signature[BinaryOp.lhs]))]
+        return [infer_broadcast(signature, element_of(signature[BroadcastBinaryOp.lhs]))]
 
 
-class FloatOp(BinaryOp):
+class BroadcastFloatOp(BroadcastBinaryOp):
     """Base of the binary operations on floats."""
 
     __slots__ = ()
@@ -87,7 +87,7 @@ class FloatOp(BinaryOp):
     out = op_fields.result(ANY_FLOAT_TENSOR)
 
 
-class BitwiseOp(BinaryOp):
+class BroadcastBitwiseOp(BroadcastBinaryOp):
     """Base of the logical and bitwise operations."""
 
     __slots__ = ()
@@ -97,14 +97,14 @@ class BitwiseOp(BinaryOp):
 
 
 def infer_broadcast(signature: OpSignature, element: Type) -> Type:
-    """The result type of a `BinaryOp`, with this element type.
+    """The result type of a `BroadcastBinaryOp`, with this element type.
 
     Raises a SignatureError if the element types of lhs and rhs are incompatible.
     """
-    lhs, rhs = signature[BinaryOp.lhs], signature[BinaryOp.rhs]
+    lhs, rhs = signature[BroadcastBinaryOp.lhs], signature[BroadcastBinaryOp.rhs]
     if not have_compatible_element_types(lhs, rhs):
         raise signature.error_without_op_note("mismatched operand types")
-    dimensions = signature[BinaryOp.broadcast_dimensions]
+    dimensions = signature[BroadcastBinaryOp.broadcast_dimensions]
     if dimensions is None:
         return broadcast_type(signature.operand_types, element)
     return broadcast_along(lhs, rhs, element, dimensions)
@@ -114,112 +114,112 @@ def infer_broadcast(signature: OpSignature, element: Type) -> Type:
 
 
 @chlo.op("broadcast_add", *_COMMUTATIVE_TRAITS)
-class BroadcastAddOp(BinaryOp):
+class BroadcastAddOp(BroadcastBinaryOp):
     """lhs + rhs."""
 
     __slots__ = ()
 
 
 @chlo.op("broadcast_atan2", *_SAME_ELEMENT_TYPE_TRAITS)
-class BroadcastAtan2Op(BinaryOp):
+class BroadcastAtan2Op(BroadcastBinaryOp):
     """atan2(lhs, rhs)."""
 
     __slots__ = ()
 
 
 @chlo.op("broadcast_divide", *_SAME_ELEMENT_TYPE_TRAITS)
-class BroadcastDivOp(BinaryOp):
+class BroadcastDivOp(BroadcastBinaryOp):
     """lhs / rhs."""
 
     __slots__ = ()
 
 
 @chlo.op("broadcast_maximum", *_COMMUTATIVE_TRAITS)
-class BroadcastMaxOp(BinaryOp):
+class BroadcastMaxOp(BroadcastBinaryOp):
     """max(lhs, rhs)."""
 
     __slots__ = ()
 
 
 @chlo.op("broadcast_minimum", *_COMMUTATIVE_TRAITS)
-class BroadcastMinOp(BinaryOp):
+class BroadcastMinOp(BroadcastBinaryOp):
     """min(lhs, rhs)."""
 
     __slots__ = ()
 
 
 @chlo.op("broadcast_multiply", COMMUTATIVE, *_SAME_ELEMENT_TYPE_TRAITS)
-class BroadcastMulOp(BinaryOp):
+class BroadcastMulOp(BroadcastBinaryOp):
     """lhs * rhs."""
 
     __slots__ = ()
 
 
 @chlo.op("broadcast_next_after", *_SAME_ELEMENT_TYPE_TRAITS)
-class BroadcastNextAfterOp(BinaryOp):
+class BroadcastNextAfterOp(BroadcastBinaryOp):
     """The next representable number after lhs towards rhs."""
 
     __slots__ = ()
 
 
 @chlo.op("broadcast_polygamma", *_SAME_ELEMENT_TYPE_TRAITS)
-class BroadcastPolygammaOp(BinaryOp):
+class BroadcastPolygammaOp(BroadcastBinaryOp):
     """The lhs-th derivative of digamma."""
 
     __slots__ = ()
 
 
 @chlo.op("broadcast_power", *_SAME_ELEMENT_TYPE_TRAITS)
-class BroadcastPowOp(BinaryOp):
+class BroadcastPowOp(BroadcastBinaryOp):
     """lhs to the power of rhs."""
 
     __slots__ = ()
 
 
 @chlo.op("broadcast_remainder", *_SAME_ELEMENT_TYPE_TRAITS)
-class BroadcastRemOp(BinaryOp):
+class BroadcastRemOp(BroadcastBinaryOp):
     """The remainder of lhs / rhs, with the sign of lhs."""
 
     __slots__ = ()
 
 
 @chlo.op("broadcast_shift_left", *_SAME_ELEMENT_TYPE_TRAITS)
-class BroadcastShiftLeftOp(BinaryOp):
+class BroadcastShiftLeftOp(BroadcastBinaryOp):
     """lhs shifted left by rhs bits."""
 
     __slots__ = ()
 
 
 @chlo.op("broadcast_shift_right_arithmetic", *_SAME_ELEMENT_TYPE_TRAITS)
-class BroadcastShiftRightArithmeticOp(BinaryOp):
+class BroadcastShiftRightArithmeticOp(BroadcastBinaryOp):
     """lhs shifted right by rhs bits, filling with the sign bit."""
 
     __slots__ = ()
 
 
 @chlo.op("broadcast_shift_right_logical", *_SAME_ELEMENT_TYPE_TRAITS)
-class BroadcastShiftRightLogicalOp(BinaryOp):
+class BroadcastShiftRightLogicalOp(BroadcastBinaryOp):
     """lhs shifted right by rhs bits, filling with zeros."""
 
     __slots__ = ()
 
 
 @chlo.op("broadcast_subtract", *_SAME_ELEMENT_TYPE_TRAITS)
-class BroadcastSubOp(BinaryOp):
+class BroadcastSubOp(BroadcastBinaryOp):
     """lhs - rhs."""
 
     __slots__ = ()
 
 
 @chlo.op("broadcast_zeta", *_SAME_ELEMENT_TYPE_TRAITS)
-class BroadcastZetaOp(FloatOp):
+class BroadcastZetaOp(BroadcastFloatOp):
     """The Hurwitz zeta function."""
 
     __slots__ = ()
 
 
 @chlo.op("broadcast_complex", PURE, *_BROADCASTING_TRAITS)
-class BroadcastComplexOp(FloatOp):
+class BroadcastComplexOp(BroadcastFloatOp):
     """The complex number with real part lhs and imaginary part rhs."""
 
     __slots__ = ()
@@ -228,28 +228,28 @@ class BroadcastComplexOp(FloatOp):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return [infer_broadcast(signature, ComplexType(element_of(signature[BinaryOp.lhs])))]
+        return [infer_broadcast(signature, ComplexType(element_of(signature[BroadcastBinaryOp.lhs])))]
 
 
 # --- Bitwise -----------------------------------------------------------------------------------------
 
 
 @chlo.op("broadcast_and", *_BITWISE_TRAITS)
-class BroadcastAndOp(BitwiseOp):
+class BroadcastAndOp(BroadcastBitwiseOp):
     """Logical or bitwise and."""
 
     __slots__ = ()
 
 
 @chlo.op("broadcast_or", *_BITWISE_TRAITS)
-class BroadcastOrOp(BitwiseOp):
+class BroadcastOrOp(BroadcastBitwiseOp):
     """Logical or bitwise or."""
 
     __slots__ = ()
 
 
 @chlo.op("broadcast_xor", *_BITWISE_TRAITS)
-class BroadcastXorOp(BitwiseOp):
+class BroadcastXorOp(BroadcastBitwiseOp):
     """Logical or bitwise exclusive or."""
 
     __slots__ = ()

@@ -43,7 +43,7 @@ def broadcast_type(types: Sequence[Type], element: Type) -> Type:
 
 
 def broadcast_mismatch(types: Sequence[Type]) -> Mismatch | None:
-    """The first incompatible operand; None also if any operand is unranked, or dynamic without bounds."""
+    """The first mismatch; None if there is none, or if an operand is unranked, or dynamic without bounds."""
     ranked = [type for type in types if isinstance(type, RankedTensor)]
     if len(ranked) != len(types) or not _are_static_or_bounded(ranked):
         return None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sdyopt.asm.format.assembly_format import AttrDict, Operand, assembly
 from sdyopt.dialects.chlo.assembly_directives import AnyTensorTypeOf
-from sdyopt.dialects.chlo.broadcast import BinaryOp, BroadcastOp, infer_broadcast
+from sdyopt.dialects.chlo.broadcast import BroadcastBinaryOp, BroadcastOp, infer_broadcast
 from sdyopt.dialects.chlo.broadcast_shapes import broadcast_type
 from sdyopt.dialects.chlo.dialect import chlo
 from sdyopt.dialects.chlo.types import ANY_PRED_TENSOR
@@ -37,7 +37,7 @@ class ComparisonType(EnumAttr):
 
 
 @chlo.op("broadcast_compare", PURE, BROADCASTING_ELEMENTWISE, INFERS_COMPATIBLE_TYPES)
-class BroadcastCompareOp(BinaryOp):
+class BroadcastCompareOp(BroadcastBinaryOp):
     """Compares lhs and rhs elementwise by `comparison_direction`."""
 
     __slots__ = ()

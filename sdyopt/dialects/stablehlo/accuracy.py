@@ -61,7 +61,7 @@ def _parse(parser: AsmParser) -> Attribute:
 
 
 def _parse_tolerance(parser: AsmParser, name: str) -> int:
-    """Parses an optional `name = number,` and returns its `f64` bit pattern, 0 if absent."""
+    """Parses an optional `name = number,`; returns the number's `f64` bit pattern, or 0 if absent."""
     if not parser.accept(name):
         return 0
     parser.expect("=")

@@ -1,4 +1,4 @@
-"""Custom assembly directives shared by stablehlo operations."""
+"""Custom assembly directives shared by stablehlo and chlo operations."""
 
 from __future__ import annotations
 
@@ -263,7 +263,7 @@ def integer_attr(field: str, type: Type = I64) -> Attr:
 
 
 def enum_attr(field: str, cls: type[EnumAttr]) -> Attr:
-    """An enum attribute, written as its keyword or as a full attribute."""
+    """An enum attribute, printed as its keyword; parsing also accepts a full attribute."""
 
     def parse(op_parser: OpAsmParser) -> Attribute:
         if is_full_attribute(op_parser):
@@ -285,7 +285,7 @@ def string_attr(field: str, name: str = "") -> Attr:
 
 
 def i64_list_attr(field: str) -> Attr:
-    """A dense array of `i64`, written as `[1, 2]` or as a full attribute."""
+    """A dense array of `i64`, printed as `[1, 2]`; parsing also accepts an alias."""
 
     def parse(op_parser: OpAsmParser) -> Attribute:
         if is_full_attribute(op_parser):

@@ -1,4 +1,4 @@
-"""Constraints on builtin attributes of stablehlo operations, and access to integer elements."""
+"""Constraints on builtin attributes of stablehlo operations, and the integers of elements attributes."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ from sdyopt.ir.value import BlockArgument
 
 @stablehlo.op("return", PURE, TERMINATOR)
 class ReturnOp(Op):
-    """Terminates a region and returns its results."""
+    """Terminates a region and returns values to the enclosing operation."""
 
     __slots__ = ()
 

@@ -15,7 +15,7 @@ from sdyopt.dialects.stablehlo.type_compatibility import have_compatible_element
 from sdyopt.dialects.stablehlo.types import STATIC_2D_INT_TENSOR, TENSOR, TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR
 from sdyopt.dialects.stablehlo.window import (
     Padding,
-    check_window,
+    checked_window,
     padding_pairs,
     pairs_of,
     window_result_shape,
@@ -197,7 +197,7 @@ def _result_shape(signature: OpSignature, padding: Padding) -> list[int]:
     """Checks the window and infers the shape of the result."""
     lhs, rhs = signature[ConvolutionBaseOp.lhs], signature[ConvolutionBaseOp.rhs]
     dims = signature[ConvolutionBaseOp.dimension_numbers]
-    window = check_window(
+    window = checked_window(
         signature,
         [rhs.shape[dimension] for dimension in dims.kernel_spatial],
         signature[ConvolutionBaseOp.window_strides],

@@ -55,7 +55,10 @@ class InfeedOp(Op):
 
 
 def _check_result_types(signature: OpSignature, tensors: str) -> None:
-    """Checks that the results are tensors and a final token. `tensors` starts the message about these."""
+    """Checks that the results are tensors and a final token.
+
+    `tensors` starts the message about a result that should be a tensor.
+    """
     types = signature.result_types
     if not types:  # infeed_c1, recv_c2
         raise signature.error_without_op_note("result is expected to be at least of size 1, but got 0")

@@ -21,7 +21,12 @@ from sdyopt.dialects.stablehlo.region_signatures import (
 )
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.types import TENSOR
-from sdyopt.dialects.stablehlo.window import WindowDimension, check_window, padding_pairs, window_result_shape
+from sdyopt.dialects.stablehlo.window import (
+    WindowDimension,
+    checked_window,
+    padding_pairs,
+    window_result_shape,
+)
 from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import BOOL_ATTR, I64_ARRAY, I64_ATTR, ONE_BLOCK
@@ -151,7 +156,7 @@ def _reduce_window_dimensions(signature: OpSignature) -> list[WindowDimension]:
                 "expects window-dimensions size == input rank, but got window-dimensions size: "
                 f"{len(sizes)} and input: {quoted(input)} with rank = {input.rank}."
             )
-    return check_window(
+    return checked_window(
         signature,
         sizes,
         signature[ReduceWindowOp.window_strides],

@@ -1,7 +1,7 @@
 """Region signatures: the argument types and returned types of a region.
 
 Whether the regions of an operation are valid usually depends only on the op signature and these types, and
-programs repeat both. So the result of the check is cached in the op signature, per region signatures.
+programs repeat both. So the result of the check is cached in the op signature, by the region signatures.
 
     @stablehlo.op("sort", SINGLE_BLOCK, …)
     class SortOp(RegionVerifyingOp):

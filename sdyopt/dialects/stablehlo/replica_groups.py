@@ -1,4 +1,4 @@
-"""Replica groups: the base class of collective operations and the checks of their groups."""
+"""The base class of collective operations with replica groups, and the checks of the groups."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def check_replica_groups(
         raise signature.error_without_op_note(
             "if `use_global_device_ids` is set, the replica groups cannot be empty"
         )
-    replica_ids = _check_distinct(signature, integers_of(groups), has_uniform_size)
+    replica_ids = _distinct_ids(signature, integers_of(groups), has_uniform_size)
     for replica in range(len(replica_ids)):
         if replica not in replica_ids:  # all_gather_c4, all_reduce_c3, all_to_all_c7
             raise signature.error_without_op_note(f"replica id #{replica} not seen in replica groups")
@@ -78,8 +78,8 @@ def check_replica_groups(
         raise signature.error_without_op_note(f"group size of replica_groups must be {group_size}")
 
 
-def _check_distinct(signature: OpSignature, replicas: list[int], has_uniform_size: bool) -> set[int]:
-    """Checks that no id but the padding -1 is repeated; returns the ids without padding."""
+def _distinct_ids(signature: OpSignature, replicas: list[int], has_uniform_size: bool) -> set[int]:
+    """The ids without the padding -1. Checks that none is repeated."""
     replica_ids: set[int] = set()
     for replica in replicas:
         if replica == -1:

@@ -26,7 +26,7 @@ from sdyopt.dialects.stablehlo.region_signatures import (
 )
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.types import INTEGER_OR_INDEX_TENSOR, TENSOR
-from sdyopt.dialects.stablehlo.window import check_window, padding_pairs, window_result_shape
+from sdyopt.dialects.stablehlo.window import checked_window, padding_pairs, window_result_shape
 from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import BOOL_ATTR, I64_ARRAY, ONE_BLOCK
@@ -255,7 +255,7 @@ class SelectAndScatterOp(RegionVerifyingOp):
                 "expects window-dimensions size == operand rank, but got window-dimensions size: "
                 f"{len(sizes)} and operand-type: {quoted(operand)} with rank = {operand.rank}."
             )
-        window = check_window(
+        window = checked_window(
             signature,
             sizes,
             signature[SelectAndScatterOp.window_strides],

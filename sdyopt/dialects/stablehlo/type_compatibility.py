@@ -102,6 +102,7 @@ def _merge_shaped(signature: OpSignature, types: Sequence[Type], merge: Merge) -
     if all(type is types[0] for type in types):
         return types[0]
     ranked = [type for type in types if isinstance(type, RankedTensor)]
+    # A type that is not a ranked tensor is less specific than any ranked one.
     if merge is _least_specific_dimension and len(ranked) != len(types):
         return next(type for type in types if not isinstance(type, RankedTensor))
     if not ranked:

@@ -106,7 +106,7 @@ _COMPLEX = frozenset((ComplexType(F32), ComplexType(F64)))
 
 
 def _quantized(cls: type[QuantizedType]) -> Accepts:
-    """Accepts types of `cls` with a signless integer storage type and zero points in its range."""
+    """Accepts types of `cls` with a signless integer storage type and zero points in the storage range."""
 
     def accepts(type: Type) -> bool:
         return (

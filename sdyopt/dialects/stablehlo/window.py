@@ -53,7 +53,7 @@ def pairs_of(padding: DenseElements) -> Padding:
     return list(zip(values[::2], values[1::2], strict=True))
 
 
-def check_window(
+def checked_window(
     signature: OpSignature,
     sizes: Dimensions,
     strides: Dimensions | None,
@@ -79,7 +79,7 @@ def check_window(
                 f"but got: {len(values)}."
             )
     return [
-        _check_dimension(
+        _checked_dimension(
             signature,
             index,
             WindowDimension(
@@ -99,7 +99,7 @@ def window_result_shape(base: Dimensions, window: Sequence[WindowDimension]) -> 
     return [dimension.positions(size) for size, dimension in zip(base, window, strict=True)]
 
 
-def _check_dimension(signature: OpSignature, index: int, window: WindowDimension) -> WindowDimension:
+def _checked_dimension(signature: OpSignature, index: int, window: WindowDimension) -> WindowDimension:
     for value, what in (
         (1 if window.size == DYNAMIC else window.size, "value"),
         (window.stride, "stride"),
