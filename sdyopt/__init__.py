@@ -3,8 +3,8 @@
 This module imports nothing, so that `sdy-opt --version` starts fast. Each layer imports only
 those to its left:
 
-    interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ pipeline ‹ registry ‹ passes
-                                                                          registry ‹ report ‹ driver ‹ cli
+  interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ pipeline ‹ registry ‹ passes
+                                                                        registry ‹ report ‹ driver ‹ cli ‹ lit
 """
 
 __version__ = "0.1.0"

@@ -1,7 +1,7 @@
 """Imports: the order of the layers, no import cycles, and `passes/` in a checkout and in a wheel.
 
-    interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ pipeline ‹ registry ‹ passes
-                                                                          registry ‹ report ‹ driver ‹ cli
+  interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ pipeline ‹ registry ‹ passes
+                                                                        registry ‹ report ‹ driver ‹ cli ‹ lit
 
 Imports are read from the syntax tree, so those in functions and under TYPE_CHECKING count as well.
 """
@@ -27,6 +27,7 @@ MAY_IMPORT = {
     "report": CORE,
     "driver": (*CORE, "report"),
     "cli": (*CORE, "report", "driver"),
+    "lit": (*CORE, "report", "driver", "cli"),
     "__main__": ("cli",),
 }
 
@@ -34,6 +35,7 @@ MAY_IMPORT = {
 USERS = {
     "click": ("sdyopt/cli",),
     "lark": ("sdyopt/asm",),
+    "pytest": ("sdyopt/lit",),
     "rich": ("sdyopt/report", "sdyopt/diagnostics/render", "sdyopt/diagnostics/paint"),
 }
 
