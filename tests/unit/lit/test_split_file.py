@@ -1,0 +1,20 @@
+"""Splitting files into parts."""
+
+import pytest
+
+from sdyopt.lit.split_file import split
+
+
+def test_parts_by_name() -> None:
+    text = "// RUN: x\n//--- a.mlir\nmodule {}\n\n//--- folder/b.txt\n#--- c\n"
+    assert split(text) == {"a.mlir": "module {}\n\n", "folder/b.txt": "", "c": ""}
+
+
+def test_split_markers_of_the_driver_are_text() -> None:
+    assert split("//--- a\n// -----\n") == {"a": "// -----\n"}
+
+
+@pytest.mark.parametrize("text", ["", "module {}", "//--- a\n//--- a\n"])
+def test_invalid_input(text: str) -> None:
+    with pytest.raises(ValueError, match=r"named a|no `//--- NAME`"):
+        split(text)
