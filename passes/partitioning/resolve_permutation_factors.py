@@ -21,7 +21,9 @@ Run this pass after `sdy-insert-explicit-reshards` in its full version and befor
 from __future__ import annotations
 
 from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.dialects.stablehlo.control_flow import IfOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.partition.local_types import LocalTypes
@@ -31,6 +33,8 @@ from sdyopt.registry import register
 
 from ..exporting.explicit_reshards.insertion import apply_plan
 from ..exporting.explicit_reshards.reshard_plan import ReshardPlan
+from .resolution.branches import reshard_branches
+from .resolution.meshes import resolve_mesh_change
 
 
 @register("sdy-resolve-permutation-factors")
@@ -44,7 +48,11 @@ class ResolvePermutationFactors(Pass):
     def run(self, module: ModuleOp) -> bool:
         rewriter, types = Rewriter(), LocalTypes(module)
         for op in list(module.walk_post_order()):
-            if op.dialect_name in ("stablehlo", "chlo"):
+            if isinstance(op, ReshardOp):
+                resolve_mesh_change(op, types, rewriter)
+            elif isinstance(op, IfOp):
+                reshard_branches(op, rewriter)
+            elif op.dialect_name in ("stablehlo", "chlo"):
                 _replicate(op, types, self.enable_halo_exchange, rewriter)
         return rewriter.changed
 

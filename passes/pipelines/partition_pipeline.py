@@ -42,8 +42,9 @@ def partition_pipeline(
     partitioning = [
         InsertExplicitReshards(enable_full_version=True),
         ResolvePermutationFactors(replica_count=replica_count, partition_count=partition_count),
-        # Of two consecutive reshards, the first is redundant.
+        # Of two consecutive reshards, the first is redundant; equal ones of a value are one collective.
         simplify(RESHARD_LABEL),
+        CSE(),
         ReshardToCollectives(),
         # An all-reduce and an all-slice become a reduce-scatter.
         simplify(COLLECTIVE_LABEL),

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from sdyopt.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
 from sdyopt.dialects.stablehlo.binary import AddOp, AndOp, MaxOp, MinOp, MulOp, OrOp
+from sdyopt.dialects.stablehlo.concatenate_pad import PadOp
 from sdyopt.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.dialects.stablehlo.scatter import ScatterOp
+from sdyopt.dialects.stablehlo.slicing import SliceOp
 from sdyopt.ir.block import Region
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import I1, element_of
@@ -36,10 +38,10 @@ def combiner_of(value: Value) -> type[Op] | None:
 
 
 def origin_of_partial_results(value: Value) -> Value:
-    """The first value with these partial results, before collectives that combine some of them."""
+    """The first value with these partial results, before collectives on some axes, and padding for them."""
     op = value.defining_op
-    while isinstance(op, AllReduceOp | ReduceScatterOp):
-        value = op.tensor
+    while isinstance(op, AllReduceOp | ReduceScatterOp | PadOp | SliceOp):
+        value = op.operand_at(0)
         op = value.defining_op
     return value
 

@@ -8,7 +8,7 @@ from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import find_mesh
 from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding
-from sdyopt.dialects.sdy.value_shardings import sharding_of
+from sdyopt.dialects.sdy.value_shardings import rank_of, sharding_of
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import DYNAMIC, RankedTensor, Type
 from sdyopt.ir.value import Value
@@ -94,13 +94,17 @@ class LocalTypes:
 
     def shard_size(self, size: int, axes: Axes, value: Value) -> int:
         """The size of the shards of a dimension of a value, of which the last may be smaller."""
+        return -(-size // self.shard_count(axes, value))
+
+    def shard_count(self, axes: Axes, value: Value) -> int:
+        """The number of shards of a dimension of a value that is sharded along `axes`."""
         sharding = self.sharding(value)
         mesh = None if sharding is None else self.mesh(sharding)
-        return size if mesh is None else -(-size // sharded_size(axes, mesh))
+        return 1 if mesh is None else sharded_size(axes, mesh)
 
     def axes_per_dim(self, value: Value) -> Sequence[Axes]:
         """The axes that shard each dimension of a value."""
-        sharding = self.sharding(value)
-        if sharding is None:
-            return ((),) * (value.type.rank if isinstance(value.type, RankedTensor) else 0)
+        sharding, rank = self.sharding(value), rank_of(value.type)
+        if sharding is None or sharding.rank != rank:  # of another rank on a maximal mesh
+            return ((),) * rank
         return [dim.axes for dim in sharding.dims]

@@ -1,9 +1,9 @@
 """Padding, so that all shards of a dimension have one size.
 
 A value has one padded type: each dimension is rounded up to a multiple of its number of shards, and the
-padding is at the end. Its elements are undefined, except where they are known to be zero. So an operation that
-combines elements along a padded dimension must not see the padding: it is overwritten before with an element
-that changes nothing.
+padding is at the end. Its elements are undefined, except where they are known to be zero. So an operation
+that combines elements along a padded dimension must not see the padding: it is overwritten before with an
+element that changes nothing.
 
     @pads(ReduceOp)
     def pad_reduce(op: ReduceOp, padder: Padder) -> Padded: ...

@@ -83,7 +83,7 @@ def by_rule(op: Op, types: LocalTypes) -> Iterator[Dim]:
     rule = sharding_rule_of(op)
     if rule is None:
         yield from all_dims(op)
-    elif not rule.is_custom:
+    else:
         yield from dims_with_factors(rule, {*rule.need_replication, *rule.permutation})
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 from sdyopt.dialects.stablehlo.convolution import ConvolutionOp
 from sdyopt.dialects.stablehlo.reduction import ReduceWindowOp
 from sdyopt.dialects.stablehlo.scatter import SelectAndScatterOp
-from sdyopt.dialects.stablehlo.window import WindowDimension, check_window, padding_pairs
+from sdyopt.dialects.stablehlo.window import WindowDimension, checked_window, padding_pairs
 from sdyopt.ir.operation import Op
 from sdyopt.ir.value import Value
 from sdyopt.partition.local_builder import shape_of
@@ -52,7 +52,7 @@ def windows_of_convolution(op: ConvolutionOp, shardings: Shardings) -> Sequence[
     """The spatial dimensions of the left operand of a convolution."""
     dims, signature = op.dimension_numbers, op.signature
     kernel, lhs = signature[ConvolutionOp.rhs].shape, signature[ConvolutionOp.lhs].shape
-    windows = check_window(
+    windows = checked_window(
         signature,
         [kernel[dim] for dim in dims.kernel_spatial],
         op.window_strides,
@@ -71,7 +71,7 @@ def windows_of(op: ReduceWindowOp | SelectAndScatterOp, shardings: Shardings) ->
     """The dimensions of the operands of a reduce_window or select_and_scatter."""
     signature = op.signature
     operand = op.operand_at(0)
-    windows = check_window(
+    windows = checked_window(
         signature,
         op.window_dimensions or (),
         op.window_strides,

@@ -6,11 +6,9 @@ from collections.abc import Iterator
 
 from sdyopt.dialects.stablehlo.concatenate_pad import PadOp
 from sdyopt.dialects.stablehlo.slicing import SliceOp
-from sdyopt.ir.value import Value
 from sdyopt.partition.local_builder import shape_of
-from sdyopt.partition.local_types import Axes, LocalTypes
+from sdyopt.partition.local_types import LocalTypes
 from sdyopt.partition.replication import Dim, crosses_shards
-from sdyopt.sharding.axis_lists import sharded_size
 
 
 @crosses_shards(SliceOp)
@@ -21,7 +19,7 @@ def slice(op: SliceOp, types: LocalTypes) -> Iterator[Dim]:
         if axes != types.axes_per_dim(op.out)[dim]:
             yield from both(dim)
             continue
-        shards = _shards(op.operand, axes, types)
+        shards = types.shard_count(axes, op.operand)
         size = -(-sizes[dim] // shards)
         stride = op.strides[dim]
         if op.start_indices[dim] or size % stride or size // stride != -(-result_sizes[dim] // shards):
@@ -33,7 +31,7 @@ def pad(op: PadOp, types: LocalTypes) -> Iterator[Dim]:
     """Padding may go between the elements of each shard, or at the ends of the whole tensor."""
     for dim, axes in enumerate(types.axes_per_dim(op.operand)):
         if axes != types.axes_per_dim(op.out)[dim] or not pad_stays(
-            op, dim, _shards(op.operand, axes, types)
+            op, dim, types.shard_count(axes, op.operand)
         ):
             yield from both(dim)
 
@@ -59,9 +57,3 @@ def both(dim: int) -> Iterator[Dim]:
     """A dimension of the first operand, and of the last result."""
     yield Dim(0, dim)
     yield Dim(-1, dim)
-
-
-def _shards(value: Value, axes: Axes, types: LocalTypes) -> int:
-    sharding = types.sharding(value)
-    mesh = None if sharding is None else types.mesh(sharding)
-    return 1 if mesh is None else sharded_size(axes, mesh)

@@ -28,13 +28,14 @@ def lower_slice(op: SliceOp, local: LocalContext) -> Lowered:
     limits = list(op.limit_indices)
     if not any(axes_per_dim):
         return None
-    global_shape = op.signature[SliceOp.operand].shape
+    global_shape, result_shape = op.signature[SliceOp.operand].shape, op.signature[SliceOp.out].shape
     for dim, axes in enumerate(axes_per_dim):
         if not axes:
             continue
         size, stride = shape_of(op.operand)[dim], op.strides[dim]
-        is_whole = op.start_indices[dim] == 0 and limits[dim] == global_shape[dim]
-        if not is_whole or (stride > 1 and size % stride):
+        shards = global_shape[dim] // size
+        takes_all = result_shape[dim] * stride == shards * size
+        if op.start_indices[dim] or size % stride or not takes_all:
             raise op.op_error(
                 f"dimension {dim} is sharded but the slice is not a full slice and requires device "
                 "communication."

@@ -1,8 +1,8 @@
 """Collectives on padded tensors.
 
-If the padded sizes before and after a collective are equal, shards lie in each other: shards of 2 in shards of
-4. Otherwise their borders differ: 6 elements are 2+2+2+0 on four devices, and 3+3 on two. Then the dimension is
-gathered, cut, padded again, and sliced.
+If the padded sizes before and after a collective are equal, shards lie in each other: shards of 2 in shards
+of 4. Otherwise their borders differ: 6 elements are 2+2+2+0 on four devices, and 3+3 on two. Then the
+dimension is gathered, cut, padded again, and sliced.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from sdyopt.dialects.sdy.collectives import (
     AllToAllOp,
     CollectivePermuteOp,
     ReduceScatterOp,
+    ReplicatedToUnreducedOp,
+    ShardedToUnreducedOp,
 )
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding, fully_replicated
 from sdyopt.ir.operation import Op
@@ -40,6 +42,7 @@ def slice_replicated(op: Op, whole: Value, sharding: TensorSharding | None, padd
 
 
 @pads(AllGatherOp, AllSliceOp, AllToAllOp, CollectivePermuteOp, AllReduceOp, ReduceScatterOp)
+@pads(ShardedToUnreducedOp, ReplicatedToUnreducedOp)
 def pad_collective(op: CollectiveOp, padder: Padder) -> Padded:
     """Pads dimensions that become sharded, and cuts the padding of those that no longer are."""
     real, after = real_shape(op, 0), op.out_sharding
