@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Self
 
-from sdyopt.diagnostics.location import Location
+from sdyopt.diagnostics.location import FileRange, Location
 
 
 class Severity(StrEnum):
@@ -35,6 +35,7 @@ class Diagnostic:
     `followers` are errors that this one causes, emitted right after it. An error that is not `is_fatal` does
     not fail the pass that emits it.
     `id` names the check, see `diagnostics.ids`; `pass_flag` is the flag of the pass that was running.
+    `culprit` is the piece of the source that the excerpt underlines; None for the location itself.
     """
 
     severity: Severity
@@ -48,6 +49,7 @@ class Diagnostic:
     is_fatal: bool = True
     id: str = ""
     pass_flag: str = ""
+    culprit: FileRange | None = None
 
 
 class DiagnosticError(Exception):

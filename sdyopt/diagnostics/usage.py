@@ -20,8 +20,14 @@ class UsageError(Exception):
 
 def nearest(name: str, names: Iterable[str]) -> str:
     """`did you mean 'x'?` for the most similar name; empty if none is similar."""
+    match = closest(name, names)
+    return "" if match is None else f"did you mean '{match}'?"
+
+
+def closest(name: str, names: Iterable[str]) -> str | None:
+    """The most similar name; None if none is similar."""
     matches = get_close_matches(name, sorted(names), n=1, cutoff=SIMILARITY)
-    return f"did you mean '{matches[0]}'?" if matches else ""
+    return matches[0] if matches else None
 
 
 def nearest_or_all(name: str, names: Iterable[str]) -> str:
