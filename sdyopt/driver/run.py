@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from sdyopt.asm.printer.asm_printer import print_for_note
@@ -18,57 +14,26 @@ from sdyopt.diagnostics.render import render
 from sdyopt.diagnostics.source import Source
 from sdyopt.diagnostics.usage import UsageError
 from sdyopt.driver.chunk import ChunkFailed, ChunkRun, resource_error
+from sdyopt.driver.dialect_tables import dialect_table
+from sdyopt.driver.interpreter import interpreter_settings
 from sdyopt.driver.job import Job, Outcome
 from sdyopt.driver.split import check_text, decode, split
-from sdyopt.ir.dialect import Dialect, DialectTable
 from sdyopt.pipeline.timing import TimingRecorder
-from sdyopt.registry import all_dialects, find_dialect
 
-# Sufficient for programs nested as deeply as the parser accepts.
 if TYPE_CHECKING:  # imported only for reports, because importing rich is slow
     from sdyopt.driver.reporting import Reporting
-
-RECURSION_LIMIT = 10_000
 
 
 def run_job(job: Job) -> Outcome:
     """Runs a job. Errors in the input are reported, not raised."""
-    with _interpreter_settings(), separate_run():
+    with interpreter_settings(), separate_run():
         return _JobRun(job).run()
-
-
-@contextmanager
-def _interpreter_settings() -> Iterator[None]:
-    """Raises the recursion limit, and disables garbage collection: a job frees few of its many objects."""
-    was_enabled, limit = gc.isenabled(), sys.getrecursionlimit()
-    gc.disable()
-    sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
-    # The parser limits the number of digits that it reads; a folded constant may have more.
-    digits = sys.get_int_max_str_digits()
-    sys.set_int_max_str_digits(0)
-    try:
-        yield
-    finally:
-        sys.set_int_max_str_digits(digits)
-        sys.setrecursionlimit(limit)
-        if was_enabled:
-            gc.enable()
-
-
-def _find_with_mesh_llvm21(namespace: str) -> Dialect | None:
-    """The dialect of a namespace, with the mesh dialect of LLVM 21."""
-    if namespace != "mesh":
-        return find_dialect(namespace)
-    from sdyopt.dialects.mesh.mesh_llvm21 import mesh21
-
-    return mesh21
 
 
 class _JobRun:
     def __init__(self, job: Job) -> None:
         self._job = job
-        find = find_dialect if job.mesh_version < 21 else _find_with_mesh_llvm21
-        self._dialects = DialectTable(find, all_dialects)
+        self._dialects = dialect_table(job.mesh_version)
         self._pipeline = job.pipeline.merged()
         self._timing = TimingRecorder() if job.timing else None
         self._source = Source(job.name, "")
