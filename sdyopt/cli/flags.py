@@ -100,6 +100,14 @@ _ALL = (
         "print the operation of a diagnostic as a note",
         default=True,
     ),
+    Flag(
+        "max-diagnostic-op-lines",
+        DIAGNOSTICS,
+        "print at most N lines of the operation of a diagnostic, all for 0 (default: 3 on a terminal, all "
+        "elsewhere)",
+        "N",
+        kind=int,
+    ),
     _choice(
         "color",
         DIAGNOSTICS,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from sdyopt.asm.printer.asm_printer import PrintOptions
-from sdyopt.diagnostics.render import Paint, leave_plain
+from sdyopt.diagnostics.render import DEFAULT_COLUMNS, Paint, leave_plain
 from sdyopt.pipeline.ir_printing import IRPrintingOptions
 from sdyopt.pipeline.tree import Pipeline
 
@@ -55,6 +55,9 @@ class Job:
     report: Callable[[str], None] = discard_text
     write_file: Callable[[str, str], None] = discard_text
     paint: Paint = leave_plain
+    # The columns of excerpts in diagnostics, and the lines of the operation in a note; 0 for all lines.
+    columns: int = DEFAULT_COLUMNS
+    max_op_lines: int = 0
 
     # The input is not split if the marker is empty.
     split_marker: str = ""

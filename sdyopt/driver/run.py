@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sdyopt.asm.printer.asm_printer import print_for_note
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling
 from sdyopt.diagnostics.expected import ExpectedDiagnostics
 from sdyopt.diagnostics.ids import INPUT_ERROR, USAGE_ERROR, identified
 from sdyopt.diagnostics.location import UnknownLoc
 from sdyopt.diagnostics.once import separate_run
-from sdyopt.diagnostics.render import render
 from sdyopt.diagnostics.source import Source
 from sdyopt.diagnostics.usage import UsageError
 from sdyopt.driver.chunk import ChunkFailed, ChunkRun, resource_error
 from sdyopt.driver.dialect_tables import dialect_table
 from sdyopt.driver.interpreter import interpreter_settings
 from sdyopt.driver.job import Job, Outcome
+from sdyopt.driver.show import Show
 from sdyopt.driver.split import check_text, decode, split
 from sdyopt.pipeline.timing import TimingRecorder
 
@@ -37,14 +36,15 @@ class _JobRun:
         self._pipeline = job.pipeline.merged()
         self._timing = TimingRecorder() if job.timing else None
         self._source = Source(job.name, "")
+        self._show = Show(job, self._dialects)
         self._reporting: Reporting | None = None
 
     def run(self) -> Outcome:
         job = self._job
-        with handling(self._show):
+        with handling(self._show.plain):
             try:
                 with identified(INPUT_ERROR):
-                    self._source = decode(job.name, job.data)
+                    self._source = self._show.source = decode(job.name, job.data)
                     check_text(self._source)
                 chunks = list(split(self._source, job.split_marker))
                 self._reporting = self._start_reporting(len(chunks))
@@ -56,14 +56,14 @@ class _JobRun:
                 return Outcome(False, "")
         if job.verify_diagnostics:
             expected = ExpectedDiagnostics(
-                self._source, self._show, job.verify_diagnostics == "only-expected"
+                self._source, self._show.plain, job.verify_diagnostics == "only-expected"
             )
             with handling(expected.handle):
                 outputs = [self._run_chunk(chunk) for chunk in chunks]
             # Success depends on the diagnostics alone, not on whether passes failed.
             succeeded = expected.finish()
         else:
-            with handling(self._show_with_operation if job.print_op_on_diagnostic else self._show):
+            with handling(self._show.explained):
                 outputs = [self._run_chunk(chunk) for chunk in chunks]
             succeeded = None not in outputs
         self._report_statistics_and_timing()
@@ -91,6 +91,7 @@ class _JobRun:
     def _run_chunk(self, chunk: Source) -> str | None:
         """The output of a chunk; None if it failed, in which case the errors are emitted."""
         report = None if self._reporting is None else self._reporting.add
+        self._show.start_chunk(chunk)
         try:
             return ChunkRun(self._job, chunk, self._dialects, self._timing, report).run(self._pipeline)
         except ChunkFailed:
@@ -103,19 +104,6 @@ class _JobRun:
             problem = resource_error(chunk, error)
         emit(problem)
         return None
-
-    # --- Reports --------------------------------------------------------------------------
-
-    def _show(self, diagnostic: Diagnostic) -> None:
-        self._job.report(render(diagnostic, self._source, self._job.paint))
-
-    def _show_with_operation(self, diagnostic: Diagnostic) -> None:
-        """Shows a diagnostic with its operation in the first note."""
-        if diagnostic.operation is not None:
-            text = print_for_note(diagnostic.operation, generic=not diagnostic.in_custom_syntax)
-            message = text if diagnostic.in_custom_syntax else f"see current operation: {text}"
-            diagnostic.notes.insert(0, Diagnostic(Severity.NOTE, diagnostic.location, message))
-        self._show(diagnostic)
 
     def _report_statistics_and_timing(self) -> None:
         job = self._job

@@ -104,15 +104,25 @@ def result(index: int) -> Step:
     return step
 
 
-def item_of(name: str, index: int) -> Step:
-    """An item of the first list in brackets after a word: `in_shardings=[…]`, `per_value<[…]>`."""
+def list_after(word: str) -> Step:
+    """The first list in brackets after a word: `in_shardings=[…]`, `per_value<[…]>`."""
 
     def step(statement: Statement, span: Span) -> Span | None:
-        start = statement.index_of(name, span)
-        if start is None:
+        found = statement.find_all(word, span)
+        opening = statement.index_of("[", Span(found[0].last, span.last)) if found else None
+        if opening is None or opening not in statement.closing:
             return None
-        opening = statement.index_of("[", Span(start, span.last))
-        return None if opening is None else _item(statement, opening, index)
+        return Span(opening, statement.closing[opening] + 1)
+
+    return step
+
+
+def item_of(word: str, index: int) -> Step:
+    """An item of the first list in brackets after a word."""
+
+    def step(statement: Statement, span: Span) -> Span | None:
+        items = list_after(word)(statement, span)
+        return None if items is None else _item(statement, items.first, index)
 
     return step
 
@@ -221,11 +231,12 @@ def _item_of_attribute(statement: Statement, span: Span, name: str, index: int) 
 
 
 def _end_of_item(statement: Statement, index: int, span: Span) -> int:
-    """The end of the item of a list that contains a token."""
+    """The end of the item of a list that contains a token; outside of brackets, types end it, too."""
     depth = statement.depths[index]
+    ends = (",",) if depth else (",", ":")
     for end in range(index, span.last):
-        if statement.depths[end] < depth or (
-            statement.depths[end] == depth and statement.tokens[end].text == ","
-        ):
+        if statement.depths[end] < depth:
+            return end
+        if statement.depths[end] == depth and statement.tokens[end].text in ends:
             return end
     return span.last

@@ -12,11 +12,11 @@ from sdyopt.explain.culprit import (
     Step,
     argument,
     attribute,
-    attribute_name,
     brackets,
     first_of,
     item,
     item_of,
+    list_after,
     result,
     text,
 )
@@ -32,6 +32,7 @@ _VALUE = re.compile(
     r"(?P<word>arg|result|operand|in_shardings|out_shardings) (?:(?P<index>\d+) )?- "
     r"|(?P<group>operand|result) (?:shape|sharding)[^.]* at index (?P<at>\d+)"
 )
+_PER_VALUE = "#sdy.sharding_per_value"
 _LISTS = {"operand": "in_shardings", "in_shardings": "in_shardings", "out_shardings": "out_shardings"}
 
 
@@ -43,7 +44,7 @@ def _value(case: Case) -> list[Step]:
     word, index = match["word"] or match["group"], int(match["index"] or match["at"] or 0)
     if case.op is not None and FUNCTION in case.op.traits:
         return [argument(index) if word == "arg" else result(index), attribute("sdy.sharding")]
-    lists = [item_of(_LISTS.get(word, "out_shardings"), index), item_of("sharding_per_value", index)]
+    lists = [item_of(_LISTS.get(word, "out_shardings"), index), item_of(_PER_VALUE, index)]
     return [first_of(*lists)]
 
 
@@ -86,13 +87,14 @@ def _shardings(op: Op | None) -> Iterator[TensorSharding]:
 
 
 def _mesh_name(sharding: TensorSharding) -> str:
-    return "the mesh" if sharding.mesh_name is None else symbol(sharding.mesh_name.root)
+    return "the mesh" if sharding.mesh_name is None else symbol(sharding.mesh_name)
 
 
 def _axes(mesh: Mesh) -> str:
     if not mesh.axes:
         return "no axes"
-    return f"the axes {listed(f'"{axis.name}"={axis.size}' for axis in mesh.axes)}"
+    axes = listed(f'"{axis.name}"={axis.size}' for axis in mesh.axes)
+    return f"the axes {axes}"
 
 
 @explains(r'duplicate axis ref: (?P<axis>"[^"]*"(?::\(\d+\)\d+)?)')
@@ -191,11 +193,10 @@ def _count(number: int, noun: str) -> str:
 
 @explains(r"shardings don't match number of values: (?P<got>\d+) shardings vs (?P<values>\d+) values")
 def _wrong_count(case: Case) -> Explanation:
-    word = re.search(r"(operand|result|in_shardings|out_shardings) ?shardings don't", case.match.string)
-    names = [_LISTS.get(word[1], "out_shardings")] if word is not None else []
-    steps = [text(name) for name in (*names, "sharding_per_value")]
+    word = re.search(r"(operand|result|in_shardings|out_shardings) shardings don't", case.match.string)
+    name = "" if word is None else _LISTS.get(word[1], "out_shardings")
     return Explanation(
-        [first_of(*(lambda s, span, t=t: _bracket_after(t, s, span) for t in steps))],
+        [first_of(list_after(_PER_VALUE), list_after(name), list_after("out_shardings"))],
         f"write one sharding for each value: {case['values']}",
     )
 

@@ -19,7 +19,7 @@ _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _NO_KEYWORDS: frozenset[str] = frozenset()
 # What follows the opening brace of a region; an attribute dictionary or a list of axes has other contents.
 _REGION_START = re.compile(
-    rf"{TRIVIA}(?:%|\^{SUFFIX_ID}|{STRING_EXTENT}{TRIVIA}\(|[A-Za-z_]\w*\.[\w.$]+(?!{TRIVIA}[=,}}])"
+    rf"{TRIVIA}(?:%|\^{SUFFIX_ID}|{STRING_EXTENT}{TRIVIA}\(|[A-Za-z_]\w*\.[\w.$]++(?!{TRIVIA}[=,}}])"
     rf"|{BARE_ID}{TRIVIA}[%@])"
 )
 # The next line continues a statement if it starts, or this one ends, with one of these.
