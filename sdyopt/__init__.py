@@ -4,7 +4,7 @@ This module imports nothing, so that `sdy-opt --version` starts fast. Each layer
 those to its left:
 
     interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ pipeline ‹ registry ‹ passes
-                                                                          registry ‹ report ‹ driver ‹ cli
+                                                              registry ‹ report ‹ explain ‹ driver ‹ cli
 """
 
 __version__ = "0.1.0"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from sdyopt.asm.parser.module_parser import ParseOptions
@@ -29,7 +30,7 @@ class Show:
         self._dialects = dialects
         self._chunk = self.source
         self._explainer: Explainer | None = None
-        self._last_place: tuple[Location, Location | None] | None = None
+        self._last_place: tuple[Severity, Location, Location | None] | None = None
 
     def start_chunk(self, chunk: Source) -> None:
         """Makes a chunk the one whose diagnostics are shown."""
@@ -45,8 +46,8 @@ class Show:
         if diagnostic.operation is not None and self._job.print_op_on_diagnostic:
             diagnostic.notes.insert(0, self._operation_note(diagnostic))
         # Errors that follow from another one at the same place do not show it again.
-        place = (diagnostic.location, diagnostic.culprit)
-        if place == self._last_place and not diagnostic.notes:
+        place = (diagnostic.severity, diagnostic.location, diagnostic.culprit)
+        if place == self._last_place and diagnostic.severity is Severity.ERROR and not diagnostic.notes:
             self._job.report(render(diagnostic, None, self._job.paint))
         else:
             self.plain(diagnostic)
@@ -59,7 +60,9 @@ class Show:
 
             options = ParseOptions(allow_unregistered_dialects=self._job.allow_unregistered_dialects)
             self._explainer = Explainer(self._chunk, self._dialects, options)
-        self._explainer.complete(diagnostic)
+        # An explanation that fails must not hide the error that it explains.
+        with suppress(Exception):
+            self._explainer.complete(diagnostic)
 
     def _operation_note(self, diagnostic: Diagnostic) -> Diagnostic:
         text = print_for_note(diagnostic.operation, generic=not diagnostic.in_custom_syntax)

@@ -51,9 +51,7 @@ class Explainer:
         for pattern, explain in EXPLANATIONS:
             match = pattern.search(diagnostic.message)
             if match is not None:
-                case = Case(
-                    match, self._source.text, offset, self._dialects, diagnostic.operation, statement
-                )
+                case = Case(match, self._source.text, offset, self._dialects, diagnostic.operation, statement)
                 return explain(case)
         return Explanation()
 
@@ -101,9 +99,9 @@ class Explainer:
         source, place = self._source, resolve_file_location(location)
         if place is not None and place.file == source.name:
             offset = source.offset_of(place.line, place.column)
-            if offset is not None and 0 <= offset <= len(source.text):
-                if op is None or _is_operation(source.text, offset, op):
-                    return offset
+            is_inside = offset is not None and 0 <= offset <= len(source.text)
+            if offset is not None and is_inside and (op is None or _is_operation(source.text, offset, op)):
+                return offset
         if op is None and isinstance(location, UnknownLoc):
             return -1
         found = self._op_offsets.find(location, op)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from sdyopt.asm.lexical import BARE_ID, BLOCK_ID, SSA_ID, SYMBOL
 from sdyopt.explain.culprit import attribute, attribute_name, first_of, text
-from sdyopt.explain.suggest import backticked, did_you_mean, listed, sentences
+from sdyopt.explain.suggest import backticked, did_you_mean, listed
 from sdyopt.explain.table import Case, Explanation, explains
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.symbols import SymbolTableOp, nearest_symbol_table, symbol_name
@@ -107,7 +107,9 @@ def _redefined_value(case: Case) -> Explanation:
     return Explanation(help=f"give one of the two another name than `{case['name']}`", token=case.offset)
 
 
-@explains(r"^use of value '(?P<name>[^']*)' expects different type than prior uses: '(?P<new>.*)' vs '(?P<old>.*)'$")
+@explains(
+    r"^use of value '(?P<name>[^']*)' expects different type than prior uses: '(?P<new>.*)' vs '(?P<old>.*)'$"
+)
 def _other_type(case: Case) -> Explanation:
     return Explanation(
         help=f"write `{case['old']}`, the type of `{case['name']}`, or convert the value first",

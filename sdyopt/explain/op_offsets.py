@@ -1,8 +1,8 @@
 """Where operations are in the source, for programs whose statements have locations of their own.
 
 The parser drops the offset of an operation that has a `loc(…)`. To find it, the source is parsed again, once
-as it is and once without its trailing locations, which leaves offsets in their place. This happens only when a
-diagnostic is shown, and at most once for a source.
+as it is and once without its trailing locations, which leaves offsets in their place. This happens only when
+a diagnostic is shown, and at most once for a source.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ class OpOffsets:
             _operations(source, dialects, options), _operations(plain, dialects, options), strict=False
         ):
             place = bare.location
-            if isinstance(place, FileLoc) and (offset := plain.offset_of(place.line, place.column)) is not None:
+            if (
+                isinstance(place, FileLoc)
+                and (offset := plain.offset_of(place.line, place.column)) is not None
+            ):
                 self._by_location.setdefault(op.location, []).append((op, offset))
 
     def find(self, location: Location, op: Op | None) -> int | None:

@@ -1,4 +1,4 @@
-"""Explanations of types and shapes: results that differ from the inferred ones, operands that do not match."""
+"""Explanations of types and shapes: results that differ from the inferred ones, operands that differ."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from sdyopt.explain.culprit import (
     first_of,
     operand_type,
     result_type,
-    text,
     trailing_types,
 )
 from sdyopt.explain.table import Case, Explanation, explains
@@ -36,7 +35,10 @@ def _same_element_type(_: Case) -> Explanation:
     return Explanation([trailing_types], "convert one of them with stablehlo.convert")
 
 
-@explains(r"requires the same (?P<what>type|shape) for all operands|all non-scalar operands/results must have the same")
+@explains(
+    r"requires the same (?P<what>type|shape) for all operands|"
+    r"all non-scalar operands/results must have the same"
+)
 def _same_type(case: Case) -> Explanation:
     fix = "broadcast one of them with stablehlo.broadcast_in_dim" if case["what"] == "shape" else ""
     return Explanation([trailing_types], fix or "convert or broadcast one of them first")
@@ -56,34 +58,50 @@ def _dot_sizes(case: Case) -> Explanation:
     )
 
 
-@explains(r"number of output elements \((?P<got>\d+)\) doesn't match expected number of elements \((?P<wanted>\d+)\)")
+@explains(
+    r"number of output elements \((?P<got>\d+)\) doesn't match expected number of elements "
+    r"\((?P<wanted>\d+)\)"
+)
 def _element_count(case: Case) -> Explanation:
     return Explanation([result_type()], f"write a type with {case['wanted']} elements")
 
 
-@explains(r"type of return operand (?P<index>\d+) \('(?P<got>.*)'\) doesn't match function result type \('(?P<wanted>.*)'\)")
+@explains(
+    r"type of return operand (?P<index>\d+) \('(?P<got>.*)'\) doesn't match function result type "
+    r"\('(?P<wanted>.*)'\)"
+)
 def _return_type(case: Case) -> Explanation:
     return Explanation(
         [result_type(int(case["index"]))],
-        f"return a value of type `{case['wanted']}`, or declare the result of the function as `{case['got']}`",
+        f"return a value of type `{case['wanted']}`, or declare the result as `{case['got']}`",
     )
 
 
 @explains(r"has (?P<got>\d+) operands, but enclosing function \((?P<name>@[^)]*)\) returns (?P<wanted>\d+)")
 def _return_count(case: Case) -> Explanation:
-    return Explanation(help=f"return {case['wanted']} values, or declare {case['got']} results of the function")
-
-
-@explains(r"operand type mismatch: expected operand type '(?P<wanted>.*)', but provided '(?P<got>.*)' for operand number (?P<index>\d+)")
-def _call_operand(case: Case) -> Explanation:
     return Explanation(
-        [operand_type(int(case["index"]))], f"the function takes `{case['wanted']}` here"
+        help=f"return {case['wanted']} values, or declare {case['got']} results of the function"
     )
 
 
-@explains(r"result type mismatch: expected '(?P<wanted>.*)', but provided '(?P<got>.*)'|incorrect number of (?P<what>operands|results) for callee")
+@explains(
+    r"operand type mismatch: expected operand type '(?P<wanted>.*)', but provided '(?P<got>.*)' for operand "
+    r"number (?P<index>\d+)"
+)
+def _call_operand(case: Case) -> Explanation:
+    return Explanation([operand_type(int(case["index"]))], f"the function takes `{case['wanted']}` here")
+
+
+@explains(
+    r"result type mismatch: expected '(?P<wanted>.*)', but provided '(?P<got>.*)'|"
+    r"incorrect number of (?P<what>operands|results) for callee"
+)
 def _call_signature(case: Case) -> Explanation:
-    fix = f"the function returns `{case['wanted']}`" if case["wanted"] else "compare with the signature of the callee"
+    fix = (
+        f"the function returns `{case['wanted']}`"
+        if case["wanted"]
+        else "compare with the signature of the callee"
+    )
     return Explanation([trailing_types], fix)
 
 

@@ -127,12 +127,14 @@ def _sub_and_full(case: Case) -> Explanation:
     return Explanation([*_value(case), text(case["axis"])], "use the whole axis once, or only sub-axes of it")
 
 
-@explains(r'(?P<word>replicated|unreduced) axes are not ordered w\.r\.t\. mesh')
+@explains(r"(?P<word>replicated|unreduced) axes are not ordered w\.r\.t\. mesh")
 def _not_in_mesh_order(case: Case) -> Explanation:
     sharding = next(_shardings(case.op), None)
     mesh = None if sharding is None or case.op is None else mesh_of(sharding, case.op)
     order = f": {_axes(mesh).removeprefix('the axes ')}" if mesh is not None else ""
-    return Explanation([*_value(case), attribute(case["word"])], f"write the axes in the order of the mesh{order}")
+    return Explanation(
+        [*_value(case), attribute(case["word"])], f"write the axes in the order of the mesh{order}"
+    )
 
 
 @explains(r'operates on axis (?P<axis>"[^"]*") which is already bound by a parent')
@@ -156,7 +158,9 @@ def _unknown_mesh(case: Case) -> Explanation:
     return Explanation([*_value(case), text(name)], help)
 
 
-@explains(r"total product of axis sizes must match total number of device ids, got: (?P<size>\d+) != (?P<ids>\d+)")
+@explains(
+    r"total product of axis sizes must match total number of device ids, got: (?P<size>\d+) != (?P<ids>\d+)"
+)
 def _device_count(case: Case) -> Explanation:
     return Explanation(
         [attribute("device_ids")],
@@ -231,7 +235,9 @@ def _wrong_sharding_attribute(case: Case) -> Explanation:
 # --- Manual computations and collectives ------------------------------------------------------
 
 
-@explains(r"region (?P<word>operand|result) shape at index \d+ must match\. Expected local shape '(?P<type>[^']*)'")
+@explains(
+    r"region (?P<word>operand|result) shape at index \d+ must match\. Expected local shape '(?P<type>[^']*)'"
+)
 def _local_shape(case: Case) -> Explanation:
     return Explanation(
         _value(case),
@@ -262,4 +268,6 @@ def _collective_result(case: Case) -> Explanation:
 
 @explains(r"can't apply (?P<word>\S+) axis (?P<axis>\S+) to operand sharding on dimension (?P<dim>\d+)")
 def _collective_axis(case: Case) -> Explanation:
-    return Explanation([_DIMENSIONS, item(int(case["dim"]))], "the operand is not sharded along this axis last")
+    return Explanation(
+        [_DIMENSIONS, item(int(case["dim"]))], "the operand is not sharded along this axis last"
+    )

@@ -128,7 +128,8 @@ class Statement:
 
 def tokens_of(text: str) -> list[str]:
     """The texts of the tokens of a text; empty if it has invalid ones."""
-    found, position = [], 0
+    found: list[str] = []
+    position = 0
     while True:
         try:
             token = next_token(text, position, len(text), _NO_KEYWORDS)
@@ -140,7 +141,7 @@ def tokens_of(text: str) -> list[str]:
         position = token.end
 
 
-_BRACE = re.compile(rf'{STRING_EXTENT}?|//[^\r\n]*|[{{}}]')
+_BRACE = re.compile(rf"{STRING_EXTENT}?|//[^\r\n]*|[{{}}]")
 
 
 def _end_of_region(text: str, position: int) -> int:

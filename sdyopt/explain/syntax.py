@@ -9,7 +9,7 @@ from sdyopt.explain.suggest import did_you_mean
 from sdyopt.explain.table import Case, Explanation, explains
 from sdyopt.ir.floats import FLOAT_FORMATS
 
-_BRACE = re.compile(rf'{STRING_EXTENT}|//[^\r\n]*|[{{}}]')
+_BRACE = re.compile(rf"{STRING_EXTENT}|//[^\r\n]*|[{{}}]")
 _ELEMENT_TYPES = (*sorted(FLOAT_FORMATS), "i1", "i4", "i8", "i16", "i32", "i64", "ui8", "ui32", "index")
 # Type names of other frameworks -> the element type.
 _FOREIGN_TYPES = {
@@ -74,7 +74,9 @@ def _type(case: Case) -> Explanation:
 def _attribute_value(case: Case) -> Explanation:
     word = _word_at(case)
     if word in ("True", "False", "None"):
-        return Explanation(help=f"did you mean `{word.lower()}`?" if word != "None" else "remove the attribute")
+        return Explanation(
+            help=f"did you mean `{word.lower()}`?" if word != "None" else "remove the attribute"
+        )
     return Explanation(help=f'write a string in quotes: `"{word}"`' if word else "")
 
 

@@ -1,7 +1,7 @@
 """Imports: the order of the layers, no import cycles, and `passes/` in a checkout and in a wheel.
 
     interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ pipeline ‹ registry ‹ passes
-                                                                          registry ‹ report ‹ driver ‹ cli
+                                                              registry ‹ report ‹ explain ‹ driver ‹ cli
 
 Imports are read from the syntax tree, so those in functions and under TYPE_CHECKING count as well.
 """
@@ -25,8 +25,9 @@ MAY_IMPORT = {
     **{layer: CORE[:index] for index, layer in enumerate(CORE)},
     "passes": CORE,
     "report": CORE,
-    "driver": (*CORE, "report"),
-    "cli": (*CORE, "report", "driver"),
+    "explain": CORE,
+    "driver": (*CORE, "report", "explain"),
+    "cli": (*CORE, "report", "explain", "driver"),
     "__main__": ("cli",),
 }
 
