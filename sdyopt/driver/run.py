@@ -13,9 +13,9 @@ from sdyopt.diagnostics.source import Source
 from sdyopt.diagnostics.usage import UsageError
 from sdyopt.driver.chunk import ChunkFailed, ChunkRun, resource_error
 from sdyopt.driver.dialect_tables import dialect_table
+from sdyopt.driver.display import DiagnosticDisplay
 from sdyopt.driver.interpreter import interpreter_settings
 from sdyopt.driver.job import Job, Outcome
-from sdyopt.driver.show import Show
 from sdyopt.driver.split import check_text, decode, split
 from sdyopt.pipeline.timing import TimingRecorder
 
@@ -35,18 +35,17 @@ class _JobRun:
         self._dialects = dialect_table(job.mesh_version)
         self._pipeline = job.pipeline.merged()
         self._timing = TimingRecorder() if job.timing else None
-        self._source = Source(job.name, "")
-        self._show = Show(job, self._dialects)
+        self._display = DiagnosticDisplay(job, self._dialects)
         self._reporting: Reporting | None = None
 
     def run(self) -> Outcome:
-        job = self._job
-        with handling(self._show.plain):
+        job, show = self._job, self._display.show
+        with handling(show):
             try:
                 with identified(INPUT_ERROR):
-                    self._source = self._show.source = decode(job.name, job.data)
-                    check_text(self._source)
-                chunks = list(split(self._source, job.split_marker))
+                    source = self._display.source = decode(job.name, job.data)
+                    check_text(source)
+                chunks = list(split(source, job.split_marker))
                 self._reporting = self._start_reporting(len(chunks))
             except DiagnosticError as error:
                 emit(error.diagnostic)
@@ -55,17 +54,15 @@ class _JobRun:
                 emit(_usage_problem(error))
                 return Outcome(False, "")
         if job.verify_diagnostics:
-            expected = ExpectedDiagnostics(
-                self._source, self._show.plain, job.verify_diagnostics == "only-expected"
-            )
+            expected = ExpectedDiagnostics(source, show, job.verify_diagnostics == "only-expected")
             with handling(expected.handle):
                 outputs = [self._run_chunk(chunk) for chunk in chunks]
             # Success depends on the diagnostics alone, not on whether passes failed.
             succeeded = expected.finish()
         else:
-            with handling(self._show.explained):
+            with handling(show):
                 outputs = [self._run_chunk(chunk) for chunk in chunks]
-            succeeded = None not in outputs
+            succeeded = None not in outputs and not self._display.promoted
         self._report_statistics_and_timing()
         text = f"{job.output_split_marker}\n".join(output or "" for output in outputs)
         if self._reporting is None:
@@ -91,9 +88,12 @@ class _JobRun:
     def _run_chunk(self, chunk: Source) -> str | None:
         """The output of a chunk; None if it failed, in which case the errors are emitted."""
         report = None if self._reporting is None else self._reporting.add
-        self._show.start_chunk(chunk)
+        promoted_before = self._display.promoted
+        self._display.start_chunk(chunk)
         try:
-            return ChunkRun(self._job, chunk, self._dialects, self._timing, report).run(self._pipeline)
+            run = ChunkRun(self._job, chunk, self._dialects, self._timing, report)
+            output = run.run(self._pipeline)
+            return output if self._display.promoted == promoted_before else None
         except ChunkFailed:
             return None
         except DiagnosticError as error:
@@ -104,6 +104,8 @@ class _JobRun:
             problem = resource_error(chunk, error)
         emit(problem)
         return None
+
+    # --- Reports --------------------------------------------------------------------------
 
     def _report_statistics_and_timing(self) -> None:
         job = self._job
