@@ -100,6 +100,11 @@ _ALL = (
         "print the operation of a diagnostic as a note",
         default=True,
     ),
+    _switch(
+        "mlir-print-stacktrace-on-diagnostic",
+        DIAGNOSTICS,
+        "print the Python stack trace of a diagnostic as a note",
+    ),
     Flag(
         "max-diagnostic-op-lines",
         DIAGNOSTICS,

@@ -17,7 +17,6 @@ ROWS: tuple[tuple[tuple[str, ...], str], ...] = (
         "the input as the body of a module; a single top-level `module` is not wrapped",
     ),
     (("mlir-print-assume-verified",), "not needed: the printer does not verify"),
-    (("mlir-print-stacktrace-on-diagnostic",), "`--mlir-print-op-on-diagnostic`, on by default"),
     (
         ("mlir-pass-pipeline-local-reproducer",),
         "`--mlir-pass-pipeline-crash-reproducer`, and `--mlir-print-ir-before` for the pass that fails",

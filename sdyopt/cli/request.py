@@ -90,6 +90,7 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         verify_diagnostics=arguments["verify-diagnostics"],
         werror=_werror(arguments),
         print_op_on_diagnostic=arguments["mlir-print-op-on-diagnostic"],
+        print_stack_trace=arguments["mlir-print-stacktrace-on-diagnostic"],
         print_options=_print_options(arguments),
         ir_printing=_ir_printing_options(arguments),
         timing=arguments["mlir-timing-display"] if arguments["mlir-timing"] else "",

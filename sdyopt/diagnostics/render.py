@@ -100,6 +100,8 @@ class _Renderer:
         line_start = source.offset_of(place.line, 1) or 0
         line, column = source.line_text(place.line), start - line_start
         width = _underlined(place, source, start, max(1, len(line) - column))
+        if not line.strip():
+            return ""
         text, marks = excerpt(line, column, width, self._columns)
         return f"{text}\n{self._paint(marks, 'caret')}\n"
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sdyopt.asm.parser.module_parser import ParseOptions
 from sdyopt.asm.printer.asm_printer import print_for_note
-from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
+from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
 from sdyopt.diagnostics.excerpt import ELLIPSIS
 from sdyopt.diagnostics.location import Location
 from sdyopt.diagnostics.render import render
@@ -46,6 +47,7 @@ class DiagnosticDisplay:
     def show(self, diagnostic: Diagnostic) -> None:
         """Shows a diagnostic."""
         job = self._job
+        trace = stack_trace(diagnostic) if job.print_stack_trace else ""
         is_promoted = job.werror and diagnostic.severity is Severity.WARNING
         if is_promoted:
             self.promoted += 1
@@ -60,6 +62,9 @@ class DiagnosticDisplay:
             diagnostic = replace(diagnostic, severity=Severity.ERROR, message=message)
         if job.print_op_on_diagnostic and not job.verify_diagnostics:
             diagnostic = self._with_operation(diagnostic)
+        if trace:
+            note = Diagnostic(Severity.NOTE, diagnostic.location, trace)
+            diagnostic = replace(diagnostic, notes=[*diagnostic.notes, note])
         source = None if self._repeats_last_place(diagnostic) else self.source
         job.report(render(diagnostic, source, job.paint, job.columns))
 
@@ -81,7 +86,8 @@ class DiagnosticDisplay:
         """Whether an error follows from the one before it and would show the same excerpt again."""
         place = (diagnostic.location, diagnostic.culprit)
         is_error = diagnostic.severity is Severity.ERROR
-        is_repeated = is_error and not diagnostic.notes and place == self._last_error
+        has_other_places = any(note.location is not diagnostic.location for note in diagnostic.notes)
+        is_repeated = is_error and not has_other_places and place == self._last_error
         self._last_error = place if is_error else None
         return is_repeated
 
@@ -95,6 +101,17 @@ class DiagnosticDisplay:
         message = text if diagnostic.in_custom_syntax else f"see current operation: {text}"
         note = Diagnostic(Severity.NOTE, diagnostic.location, message)
         return replace(diagnostic, notes=[note, *diagnostic.notes])
+
+
+def stack_trace(diagnostic: Diagnostic) -> str:
+    """The stack from which a diagnostic was raised or emitted."""
+    import traceback
+
+    error = sys.exc_info()[1]
+    frames = traceback.extract_stack()[:-2]
+    if isinstance(error, DiagnosticError) and error.diagnostic is diagnostic:
+        frames = traceback.extract_tb(error.__traceback__)
+    return "diagnostic emitted with trace:\n" + "".join(traceback.format_list(frames)).rstrip("\n")
 
 
 def shortened(text: str, count: int, columns: int) -> str:

@@ -79,6 +79,7 @@ class Job:
     # "" (off), "all" or "only-expected".
     verify_diagnostics: str = ""
     print_op_on_diagnostic: bool = True
+    print_stack_trace: bool = False
 
     print_options: PrintOptions = field(default_factory=PrintOptions)
     ir_printing: IRPrintingOptions = field(default_factory=IRPrintingOptions)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from sdyopt.asm.lexical import BARE_ID, BLOCK_ID, SSA_ID, SYMBOL
+from sdyopt.asm.lexical import BARE_ID, BLOCK_ID, SSA_ID, STRING_EXTENT
+from sdyopt.asm.symbol_names import symbol_text
 from sdyopt.explain.culprit import attribute, attribute_name, first_of, text
 from sdyopt.explain.suggest import backticked, did_you_mean, listed
 from sdyopt.explain.table import Case, Explanation, explains
@@ -14,7 +15,7 @@ from sdyopt.ir.symbols import SymbolTableOp, nearest_symbol_table, symbol_name
 
 # The dialects to look in first for an operation whose dialect is missing.
 _USUAL_DIALECTS = ("stablehlo", "sdy", "func", "chlo", "mesh")
-_STRING = re.compile(r'"([^"\\\n]*)"')
+_STRING = re.compile(f"({STRING_EXTENT})")
 _WORD = re.compile(BARE_ID)
 _LOCAL_NAME = re.compile(rf"({SSA_ID})(?=(?::\d+)?\s*(?:,\s*{SSA_ID}(?::\d+)?\s*)*=|\s*:)")
 _TOP_LEVEL_FUNCTION = re.compile(r"^[ \t]*func\.func\b", re.MULTILINE)
@@ -49,7 +50,7 @@ def _unregistered_dialect(case: Case) -> Explanation:
     before = list(_STRING.finditer(case.text, case.text.rfind("\n", 0, case.offset) + 1, case.offset))
     if not before:
         return Explanation()
-    return Explanation(help=_dialect_help(before[-1][1], case.dialects), token=before[-1].start())
+    return Explanation(help=_dialect_help(before[-1][1].strip('"'), case.dialects), token=before[-1].start())
 
 
 @explains(r"unregistered operation '(?P<name>[^']*)' found in dialect")
@@ -125,13 +126,15 @@ def _undefined_block(case: Case) -> Explanation:
 
 @explains(r"^undefined symbol alias id '(?P<name>[^']*)'")
 def _undefined_alias(case: Case) -> Explanation:
-    sigil = case.text[case.offset : case.offset + 1]
-    sigil = sigil if sigil in "#!" else "#"
+    # The position is behind the name.
+    line_start = case.text.rfind("\n", 0, case.offset) + 1
+    starts = [(case.text.rfind(sigil + case["name"], line_start, case.offset), sigil) for sigil in "#!"]
+    start, sigil = max(starts)
     aliases = re.findall(rf"^({re.escape(sigil)}[\w$.-]+)\s*=", case.text, re.MULTILINE)
-    help = did_you_mean(sigil + case["name"], aliases)
     return Explanation(
-        help=help or f"define the alias at the top of the file: `{sigil}{case['name']} = …`",
-        token=case.offset,
+        help=did_you_mean(sigil + case["name"], aliases)
+        or f"define the alias at the top of the file: `{sigil}{case['name']} = …`",
+        token=start if start >= 0 else case.offset,
     )
 
 
@@ -141,24 +144,18 @@ def _undefined_alias(case: Case) -> Explanation:
 @explains(r"'(?P<name>[^']*)' does not reference a valid (?P<what>function|symbol)")
 def _undefined_function(case: Case) -> Explanation:
     name = case["name"]
-    return Explanation([text(symbol(name))], symbol_help(case, name, "func.func"))
+    return Explanation([text(symbol_text(name))], symbol_help(case, name, "func.func"))
 
 
 @explains(r"redefinition of symbol named '(?P<name>[^']*)'")
 def _redefined_symbol(case: Case) -> Explanation:
-    name = symbol(case["name"])
+    name = symbol_text(case["name"])
     return Explanation([first_of(text(name), attribute("sym_name"))], f"rename one of the two `{name}`")
 
 
 @explains(r"symbol declaration cannot have public visibility")
 def _public_declaration(_: Case) -> Explanation:
     return Explanation(help="write `private` before the name, or give the function a body")
-
-
-def symbol(name: str) -> str:
-    """A symbol as it is written: `@name`."""
-    written = f"@{name}"
-    return written if re.fullmatch(SYMBOL, written) else f'@"{name}"'
 
 
 def symbol_help(case: Case, name: str, op_name: str) -> str:
@@ -168,9 +165,9 @@ def symbol_help(case: Case, name: str, op_name: str) -> str:
         return ""
     found = [op for op in table.symbols() if op.signature.name == op_name]
     names = [n for op in reversed(found) if (n := symbol_name(op)) is not None]
-    if similar := did_you_mean(name, names, lambda other: f"`{symbol(other)}`"):
+    if similar := did_you_mean(name, names, lambda other: f"`{symbol_text(other)}`"):
         return similar
-    defined = listed([symbol(other) for other in names])
+    defined = listed([symbol_text(other) for other in names])
     return f"the module defines {defined}" if defined else f"the module has no {op_name}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from sdyopt.asm.symbol_names import symbol_text
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import mesh_of
 from sdyopt.dialects.sdy.sharding import TensorSharding
@@ -20,7 +21,7 @@ from sdyopt.explain.culprit import (
     result,
     text,
 )
-from sdyopt.explain.names import symbol, symbol_help
+from sdyopt.explain.names import symbol_help
 from sdyopt.explain.suggest import did_you_mean, listed, sentences
 from sdyopt.explain.table import Case, Explanation, explains
 from sdyopt.ir.operation import Op
@@ -87,7 +88,7 @@ def _shardings(op: Op | None) -> Iterator[TensorSharding]:
 
 
 def _mesh_name(sharding: TensorSharding) -> str:
-    return "the mesh" if sharding.mesh_name is None else symbol(sharding.mesh_name)
+    return "the mesh" if sharding.mesh_name is None else symbol_text(sharding.mesh_name)
 
 
 def _axes(mesh: Mesh) -> str:
