@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import Any, Self
 
 from sdyopt.diagnostics.location import FileRange, Location
+from sdyopt.diagnostics.trace import current_trace
 
 
 class Severity(StrEnum):
@@ -50,6 +51,7 @@ class Diagnostic:
     id: str = ""
     pass_flag: str = ""
     culprit: FileRange | None = None
+    trace: str = field(default_factory=current_trace)
 
 
 class DiagnosticError(Exception):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sdyopt.asm.parser.module_parser import ParseOptions
 from sdyopt.asm.printer.asm_printer import print_for_note
-from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
+from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.excerpt import ELLIPSIS
 from sdyopt.diagnostics.location import Location
 from sdyopt.diagnostics.render import render
@@ -23,6 +22,14 @@ if TYPE_CHECKING:  # imported on use
 # Marks a warning that is an error because of the flag.
 PROMOTED = " [--werror]"
 OP_LINES_FLAG = "--max-diagnostic-op-lines"
+
+
+# The severities that are not shown, by the verbosity.
+_HIDDEN = {
+    "errors": (Severity.WARNING, Severity.REMARK),
+    "warnings": (Severity.REMARK,),
+    "remarks": (),
+}
 
 
 class DiagnosticDisplay:
@@ -47,10 +54,13 @@ class DiagnosticDisplay:
     def show(self, diagnostic: Diagnostic) -> None:
         """Shows a diagnostic."""
         job = self._job
-        trace = stack_trace(diagnostic) if job.print_stack_trace else ""
         is_promoted = job.werror and diagnostic.severity is Severity.WARNING
         if is_promoted:
             self.promoted += 1
+        elif diagnostic.severity in _HIDDEN[job.verbosity]:
+            return
+        if job.hides_notes:
+            diagnostic = replace(diagnostic, notes=[])
         if not job.verify_diagnostics:
             self._explain(diagnostic)
         if job.collect is not None:
@@ -60,11 +70,10 @@ class DiagnosticDisplay:
         if is_promoted:
             message = diagnostic.message + PROMOTED
             diagnostic = replace(diagnostic, severity=Severity.ERROR, message=message)
-        if job.print_op_on_diagnostic and not job.verify_diagnostics:
-            diagnostic = self._with_operation(diagnostic)
-        if trace:
-            note = Diagnostic(Severity.NOTE, diagnostic.location, trace)
-            diagnostic = replace(diagnostic, notes=[*diagnostic.notes, note])
+        if not job.hides_notes and not job.verify_diagnostics:
+            if job.print_op_on_diagnostic:
+                diagnostic = self._with_operation(diagnostic)
+            diagnostic = _with_trace(diagnostic)
         source = None if self._repeats_last_place(diagnostic) else self.source
         job.report(render(diagnostic, source, job.paint, job.columns))
 
@@ -76,7 +85,10 @@ class DiagnosticDisplay:
             # Imported only if there is something to explain.
             from sdyopt.explain.explainer import Explainer
 
-            options = ParseOptions(allow_unregistered_dialects=self._job.allow_unregistered_dialects)
+            options = ParseOptions(
+                allow_unregistered_dialects=self._job.allow_unregistered_dialects,
+                implicit_module=self._job.implicit_module,
+            )
             self._explainer = Explainer(self._chunk, self._dialects, options)
         # An explanation that fails must not hide the error that it explains.
         with suppress(Exception):
@@ -103,15 +115,14 @@ class DiagnosticDisplay:
         return replace(diagnostic, notes=[note, *diagnostic.notes])
 
 
-def stack_trace(diagnostic: Diagnostic) -> str:
-    """The stack from which a diagnostic was raised or emitted."""
-    import traceback
-
-    error = sys.exc_info()[1]
-    frames = traceback.extract_stack()[:-2]
-    if isinstance(error, DiagnosticError) and error.diagnostic is diagnostic:
-        frames = traceback.extract_tb(error.__traceback__)
-    return "diagnostic emitted with trace:\n" + "".join(traceback.format_list(frames)).rstrip("\n")
+def _with_trace(diagnostic: Diagnostic) -> Diagnostic:
+    """The diagnostic with its stack trace, if it was recorded, in the first note."""
+    if not diagnostic.trace:
+        return diagnostic
+    note = Diagnostic(
+        Severity.NOTE, diagnostic.location, f"diagnostic emitted with trace:\n{diagnostic.trace}"
+    )
+    return replace(diagnostic, notes=[note, *diagnostic.notes])
 
 
 def shortened(text: str, count: int, columns: int) -> str:

@@ -114,7 +114,9 @@ def test_internal_errors_show_no_traceback(
     message, where, help = error.splitlines()
     assert message == "sdy-opt: internal error: ZeroDivisionError: oops"
     assert re.fullmatch(rf"raised at {re.escape(__file__)}:\d+, in fail", where)
-    assert help.startswith(f"help: this is a bug in sdy-opt {__version__}; report it to its maintainers with ")
+    assert help.startswith(
+        f"help: this is a bug in sdy-opt {__version__}; report it to its maintainers with "
+    )
     monkeypatch.setenv("SDY_OPT_DEBUG", "1")
     with pytest.raises(ZeroDivisionError):
         main([program])

@@ -146,8 +146,8 @@ def test_json_is_ascii_and_valid_for_names_that_are_not_utf8() -> None:
 
 # --- SARIF --------------------------------------------------------------------------------
 
-# The part of SARIF 2.1.0 that is written: objects with their properties, of which those with ! are required, and
-# arrays of one kind of elements.
+# The part of SARIF 2.1.0 that is written: objects with their properties, of which those with ! are required,
+# and arrays of one kind of elements.
 REGION = {"!startLine": int, "startColumn": int, "endLine": int, "endColumn": int}
 LOCATION = {
     "id": int,
