@@ -28,10 +28,11 @@ def _window(line: str, column: int, width: int, columns: int) -> tuple[int, int]
     first = max(0, min(column - before, len(line) - room))
     last = min(len(line), first + room)
     # Wide characters and tabs take more than a column.
-    while last > column + 1 and _cells(line[first:last]) > room:
-        last -= 1
-    while first < column and _cells(line[first:last]) > room:
-        first += 1
+    while _cells(line[first:last]) > room and (first < column or last > column + 1):
+        if column - first > last - column - width:
+            first += 1
+        else:
+            last -= 1
     return first, last
 
 

@@ -12,7 +12,7 @@ from sdyopt.diagnostics.ids import PARSE_ERROR
 from sdyopt.diagnostics.location import FileRange, Location, UnknownLoc, resolve_file_location
 from sdyopt.diagnostics.source import Source
 from sdyopt.explain import names, shapes, shardings, syntax
-from sdyopt.explain.culprit import narrow, only
+from sdyopt.explain.culprit import Step, attribute, first_of, narrow, only
 from sdyopt.explain.op_offsets import OpOffsets
 from sdyopt.explain.statement import Statement
 from sdyopt.explain.table import EXPLANATIONS, Case, Explanation
@@ -24,6 +24,7 @@ TOPICS = (names, shardings, shapes, syntax)
 
 # What a message quotes: names, types, symbols.
 _QUOTED = re.compile(r"'([^']+)'|`([^`]+)`|(\"[^\"]+\")|(@[\w$.-]+)")
+_ATTRIBUTE_NAME = re.compile(r"\b[a-z]\w{3,}")
 # Tokens of one character are not underlined any further.
 _NOT_UNDERLINED = frozenset({"->", "...", "{-#", "#-}"})
 
@@ -71,14 +72,7 @@ class Explainer:
             return self._token_range(explanation.token)
         span = narrow(statement, *explanation.steps)
         if span is None and not explanation.steps and diagnostic.id != PARSE_ERROR:
-            span = next(
-                (
-                    span
-                    for quoted in _quoted_pieces(diagnostic)
-                    if (span := only(quoted)(statement, statement.whole)) is not None
-                ),
-                None,
-            )
+            span = narrow(statement, first_of(*_named_pieces(diagnostic)))
         return self._token_range(offset) if span is None else self._range(*statement.offsets(span))
 
     def _token_range(self, offset: int) -> FileRange | None:
@@ -122,16 +116,15 @@ def _token_at(text: str, offset: int) -> Token | None:
 
 
 def _is_operation(text: str, offset: int, op: Op) -> bool:
-    """Whether the token at an offset is the name of an operation, with or without its dialect."""
-    token = _token_at(text, offset)
-    if token is None:
-        return False
-    name, word = op.signature.name, token.text.strip('"')
-    return token.kind in ("WORD", "STRING") and (name == word or name.endswith(f".{word}"))
+    """Whether the line at an offset has the operation; a location may say so for a line of another file."""
+    start, end = text.rfind("\n", 0, offset) + 1, text.find("\n", offset)
+    mnemonic = op.signature.name.rpartition(".")[2]
+    return mnemonic in text[start : end if end >= 0 else len(text)]
 
 
-def _quoted_pieces(diagnostic: Diagnostic) -> list[str]:
-    """What the message quotes, in order, except the name of the operation."""
-    op = diagnostic.operation
-    pieces = [match[match.lastindex or 0] for match in _QUOTED.finditer(diagnostic.message)]
-    return [piece for piece in pieces if op is None or piece != op.signature.name]
+def _named_pieces(diagnostic: Diagnostic) -> list[Step]:
+    """The steps to what the message quotes, except the operation's name, or to an attribute that it names."""
+    op, message = diagnostic.operation, diagnostic.message
+    quoted = [match[match.lastindex or 0] for match in _QUOTED.finditer(message)]
+    pieces = [only(piece) for piece in quoted if op is None or piece != op.signature.name]
+    return pieces + [attribute(word) for word in _ATTRIBUTE_NAME.findall(message)]

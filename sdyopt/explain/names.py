@@ -147,6 +147,28 @@ def _undefined_function(case: Case) -> Explanation:
     return Explanation([text(symbol_text(name))], symbol_help(case, name, "func.func"))
 
 
+@explains(r"reference to undefined function '(?P<name>[^']*)'")
+def _undefined_callee(case: Case) -> Explanation:
+    name = case["name"].removeprefix("@")
+    return Explanation([text(symbol_text(name))], symbol_help(case, name, "func.func"))
+
+
+@explains(r"[Uu]ndefined required mesh symbol \"(?P<name>[^\"]*)\"")
+def _undefined_mesh(case: Case) -> Explanation:
+    name = case["name"]
+    return Explanation([text(symbol_text(name))], symbol_help(case, name, "mesh.mesh"))
+
+
+@explains(r"expected valid '@'-identifier for symbol name")
+def _symbol_name(_: Case) -> Explanation:
+    return Explanation(help="write the name of a symbol with `@`: `@name`")
+
+
+@explains(r"Failed to lookup function: (?P<name>\S+)")
+def _missing_function(case: Case) -> Explanation:
+    return Explanation(help=f"add the function `{symbol_text(case['name'].removeprefix('@'))}` to the module")
+
+
 @explains(r"redefinition of symbol named '(?P<name>[^']*)'")
 def _redefined_symbol(case: Case) -> Explanation:
     name = symbol_text(case["name"])

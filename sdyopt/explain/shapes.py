@@ -30,6 +30,23 @@ def _constraint(case: Case) -> Explanation:
     return Explanation([step(int(case["index"]))])
 
 
+@explains(r"requires compatible (?:element )?types for all|failed to verify that all of \{.*\} have same ")
+def _compatible(_: Case) -> Explanation:
+    return Explanation([trailing_types])
+
+
+@explains(
+    r"inferred shape '.*' is incompatible with return type|Dimension size mismatch for result axis \S+\. Exp"
+)
+def _result_shape(_: Case) -> Explanation:
+    return Explanation([result_type()])
+
+
+@explains(r"number of operands and types do not match: got (?P<operands>\d+) operands")
+def _type_count(case: Case) -> Explanation:
+    return Explanation(help=f"write one type for each operand: {case['operands']}", token=case.offset)
+
+
 @explains(r"requires the same element type for all operands")
 def _same_element_type(_: Case) -> Explanation:
     return Explanation([trailing_types], "convert one of them with stablehlo.convert")

@@ -8,6 +8,8 @@ from sdyopt.diagnostics.usage import closest
 
 # A longer list of names is shortened to this number.
 MAX_LISTED = 8
+# Comparing many or long names takes long.
+MAX_COMPARED, MAX_LENGTH = 5_000, 100
 
 
 def backticked(name: str) -> str:
@@ -17,7 +19,9 @@ def backticked(name: str) -> str:
 
 def did_you_mean(name: str, names: Iterable[str], show: Callable[[str], str] = backticked) -> str:
     """``did you mean `x`?`` for the most similar name; empty if none is similar."""
-    match = closest(name, [other for other in names if other != name])
+    others = [other for other in names if other != name and len(other) <= MAX_LENGTH][:MAX_COMPARED]
+    same = next((other for other in others if other.lower() == name.lower()), None)
+    match = same or (closest(name, others) if len(name) <= MAX_LENGTH else None)
     return "" if match is None else f"did you mean {show(match)}?"
 
 

@@ -46,7 +46,7 @@ def _unclosed_brace(text: str) -> int | None:
     return opened[-1] if opened else None
 
 
-@explains(r"^expected string$")
+@explains(r"(?:^|' )expected string$")
 def _string(case: Case) -> Explanation:
     word = _word_at(case)
     return Explanation(help=f'write it in quotes: `"{word}"`' if word else "", token=case.offset)
@@ -70,7 +70,7 @@ def _type(case: Case) -> Explanation:
     return Explanation(help=f"did you mean `{known}`?" if known else did_you_mean(word, _ELEMENT_TYPES))
 
 
-@explains(r"^expected attribute value$")
+@explains(r"(?:^|' )expected attribute value$")
 def _attribute_value(case: Case) -> Explanation:
     word = _word_at(case)
     if word in ("True", "False", "None"):
