@@ -68,7 +68,7 @@ class _Renderer:
             yield self._head(note.severity, note.location, note.message)
             # Consecutive notes at the same location show the source line once.
             if note.location is not shown:
-                yield self._excerpt(note.location)
+                yield self._culprit(note)
             shown = note.location
         if diagnostic.help:
             yield f"{self._paint('help', 'note')}: {printable(diagnostic.help)}\n"

@@ -55,6 +55,18 @@ def first_of(*steps: Step) -> Step:
     return step
 
 
+def within(*steps: Step) -> Step:
+    """The piece after all steps, each of which must find something."""
+
+    def step(statement: Statement, span: Span) -> Span | None:
+        found: Span | None = span
+        for each in steps:
+            found = None if found is None else each(statement, found)
+        return found
+
+    return step
+
+
 def attribute(name: str) -> Step:
     """`name = value` in a dictionary."""
 

@@ -96,7 +96,7 @@ def _undeclared_value(case: Case) -> Explanation:
     start = max((m.start() for m in _TOP_LEVEL_FUNCTION.finditer(case.text, 0, case.offset)), default=0)
     # Numbered values resemble each other without being meant.
     names = [] if name[1:2].isdigit() else [m[1] for m in _LOCAL_NAME.finditer(case.text, start, case.offset)]
-    help = did_you_mean(name, names)
+    help = did_you_mean(name, reversed(names))
     return Explanation(
         help=help or "a value is defined before its use, in the same function or an enclosing region",
         token=case.offset,

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from sdyopt.asm.lexical import STRING_EXTENT
 from sdyopt.asm.parser.extent_scanner import location_extent
 from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.diagnostics.diagnostic import DiagnosticError, handling
-from sdyopt.diagnostics.location import FileLoc, Location
+from sdyopt.diagnostics.location import Location, resolve_file_location
 from sdyopt.diagnostics.source import Source
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.operation import Op
@@ -23,55 +24,59 @@ from sdyopt.ir.operation import Op
 _LOCATION = re.compile(rf"{STRING_EXTENT}|//[^\r\n]*|=[ \t\r\n]*loc\b|\bloc[ \t\r\n]*\(")
 
 
+class _Found(NamedTuple):
+    """An operation of the source: its offset, and its number in pre-order."""
+
+    op: Op
+    offset: int
+    number: int
+
+
 class OpOffsets:
     """The offsets of the operations of a source, by their locations."""
 
     def __init__(self, source: Source, dialects: DialectTable, options: ParseOptions) -> None:
-        self._by_location: dict[Location, list[tuple[Op, int]]] = {}
+        self._by_location: dict[Location, list[_Found]] = {}
         plain = Source(source.name, without_locations(source.text))
-        for op, bare in zip(
-            _operations(source, dialects, options), _operations(plain, dialects, options), strict=False
-        ):
-            place = bare.location
-            if (
-                isinstance(place, FileLoc)
-                and (offset := plain.offset_of(place.line, place.column)) is not None
-            ):
-                self._by_location.setdefault(op.location, []).append((op, offset))
+        named, bare = (_operations(each, dialects, options) for each in (source, plain))
+        for number, (op, twin) in enumerate(zip(named, bare, strict=False)):
+            place = resolve_file_location(twin.location)
+            offset = None if place is None else plain.offset_of(place.line, place.column)
+            if offset is not None:
+                self._by_location.setdefault(op.location, []).append(_Found(op, offset, number))
 
     def find(self, location: Location, op: Op | None) -> int | None:
         """The offset of the operation with this location that resembles `op` most; None if there is none.
 
         After a pass, an operation is not what it was in the source, but has its location.
         """
-        candidates = self._by_location.get(location, [])
-        if op is None or not candidates:
-            return candidates[0][1] if candidates else None
-        return max(candidates, key=lambda candidate: _resemblance(candidate[0], op))[1]
+        found = self._by_location.get(location, [])
+        if op is None or not found:
+            return found[0].offset if found else None
+        best = max(_resemblance(each.op, op) for each in found)
+        similar = [each for each in found if _resemblance(each.op, op) == best]
+        if len(similar) > 1:
+            number = _number(op)
+            similar = [each for each in similar if each.number == number] or similar
+        return similar[0].offset
 
 
 def _resemblance(candidate: Op, op: Op) -> tuple[bool, ...]:
-    """Larger for a better match; `max` takes the first of several equal ones."""
+    """Larger for a better match."""
     return (
         candidate.signature.name == op.signature.name,
         candidate.signature is op.signature,
         candidate.attributes is op.attributes,
         candidate.inherent_attributes() is op.inherent_attributes(),
-        _path(candidate) == _path(op),
     )
 
 
-def _path(op: Op) -> list[int]:
-    """The position of an operation in its block, and that of each enclosing operation."""
-    path = []
-    node: Op | None = op
-    while node is not None:
-        before, index = node.prev, 0
-        while before is not None:
-            before, index = before.prev, index + 1
-        path.append(index)
-        node = node.parent_op
-    return path
+def _number(op: Op) -> int:
+    """The number of an operation in its module, in pre-order."""
+    root = op
+    while (parent := root.parent_op) is not None:
+        root = parent
+    return next(number for number, each in enumerate(root.walk()) if each is op)
 
 
 def _operations(source: Source, dialects: DialectTable, options: ParseOptions) -> Iterator[Op]:

@@ -20,6 +20,7 @@ from sdyopt.explain.culprit import (
     list_after,
     result,
     text,
+    within,
 )
 from sdyopt.explain.names import symbol_help
 from sdyopt.explain.suggest import did_you_mean, listed, sentences
@@ -44,17 +45,23 @@ def _value(case: Case) -> list[Step]:
         return []
     word, index = match["word"] or match["group"], int(match["index"] or match["at"] or 0)
     if case.op is not None and FUNCTION in case.op.traits:
-        return [argument(index) if word == "arg" else result(index), attribute("sdy.sharding")]
+        return [within(argument(index) if word == "arg" else result(index), attribute("sdy.sharding"))]
     lists = [item_of(_LISTS.get(word, "out_shardings"), index), item_of(_PER_VALUE, index)]
     return [first_of(*lists)]
 
 
-# The list of dimension shardings: the first one in brackets after `@mesh`.
-_DIMENSIONS = brackets("[")
+def _in_value(case: Case, *steps: Step) -> list[Step]:
+    """Steps in the sharding of the value that the message names, or in the only one."""
+    value = _value(case)
+    return [first_of(within(*value, *steps), *value)]
 
 
-def _dimension(index: int) -> list[Step]:
-    return [_DIMENSIONS, item(index)]
+# The list of dimension shardings: the first one in brackets, after the axes of a collective.
+_DIMENSIONS = first_of(list_after("out_sharding"), brackets("["))
+
+
+def _dimension(case: Case, index: str) -> list[Step]:
+    return _in_value(case, _DIMENSIONS, item(int(index)))
 
 
 # --- Axes -------------------------------------------------------------------------------------
@@ -101,7 +108,7 @@ def _axes(mesh: Mesh) -> str:
 @explains(r'duplicate axis ref: (?P<axis>"[^"]*"(?::\(\d+\)\d+)?)')
 def _duplicate_axis(case: Case) -> Explanation:
     return Explanation(
-        [*_value(case), _second(case["axis"])], "an axis shards at most one dimension; remove one of the two"
+        _in_value(case, _second(case["axis"])), "an axis shards at most one dimension; remove one of the two"
     )
 
 
@@ -134,7 +141,7 @@ def _not_in_mesh_order(case: Case) -> Explanation:
     mesh = None if sharding is None or case.op is None else mesh_of(sharding, case.op)
     order = f": {_axes(mesh).removeprefix('the axes ')}" if mesh is not None else ""
     return Explanation(
-        [*_value(case), attribute(case["word"])], f"write the axes in the order of the mesh{order}"
+        _in_value(case, attribute(case["word"])), f"write the axes in the order of the mesh{order}"
     )
 
 
@@ -186,7 +193,7 @@ def _axis_size(_: Case) -> Explanation:
 def _wrong_rank(case: Case) -> Explanation:
     rank = int(case["rank"])
     return Explanation(
-        [*_value(case), _DIMENSIONS],
+        _in_value(case, _DIMENSIONS),
         f"the tensor has {_count(rank, 'dimension')}: write {_count(rank, 'dimension sharding')}, "
         "`{}` for one that is not sharded",
     )
@@ -209,7 +216,7 @@ def _wrong_count(case: Case) -> Explanation:
 @explains(r"dim (?P<dim>\d+) is empty and closed but has a priority")
 def _priority_of_empty(case: Case) -> Explanation:
     return Explanation(
-        [*_value(case), *_dimension(int(case["dim"]))],
+        _dimension(case, case["dim"]),
         "remove the priority, or open the dimension: `{?}`",
     )
 
@@ -217,7 +224,7 @@ def _priority_of_empty(case: Case) -> Explanation:
 @explains(r"dim (?P<dim>\d+) with size (?P<size>\d+) is not divisible by its sharded size (?P<ways>\d+)")
 def _not_divisible(case: Case) -> Explanation:
     return Explanation(
-        [*_value(case), *_dimension(int(case["dim"]))],
+        _dimension(case, case["dim"]),
         f"shard the dimension along axes whose sizes divide {case['size']}, or pad it to a multiple of "
         f"{case['ways']}",
     )
@@ -229,7 +236,7 @@ def _wrong_sharding_attribute(case: Case) -> Explanation:
     form = "#sdy.sharding_per_value<[<@mesh, […]>]>" if is_list else "#sdy.sharding<@mesh, […]>"
     where = "an operation" if is_list else "an argument or result of a function"
     return Explanation(
-        [*_value(case), attribute("sdy.sharding")], f"on {where} write `sdy.sharding = {form}`"
+        _value(case) or [attribute("sdy.sharding")], f"on {where} write `sdy.sharding = {form}`"
     )
 
 
@@ -253,16 +260,14 @@ def _manual_size(case: Case) -> Explanation:
 
 @explains(r"must have all manual axes come before free axes in its dimension sharding at index (?P<dim>\d+)")
 def _manual_first(case: Case) -> Explanation:
-    return Explanation(
-        [*_value(case), *_dimension(int(case["dim"]))], "write the manual axes first in the dimension"
-    )
+    return Explanation(_dimension(case, case["dim"]), "write the manual axes first in the dimension")
 
 
 @explains(r"result sharding doesn't match expected sharding (?P<axes>\[.*\]) on dimension (?P<dim>\d+)")
 def _collective_result(case: Case) -> Explanation:
     axes = case["axes"][1:-1]
     return Explanation(
-        [attribute("out_sharding"), *_dimension(int(case["dim"]))],
+        _dimension(case, case["dim"]),
         f"the collective produces `{{{axes}}}` here; write it, or change the axes of the collective",
     )
 
@@ -270,5 +275,12 @@ def _collective_result(case: Case) -> Explanation:
 @explains(r"can't apply (?P<word>\S+) axis (?P<axis>\S+) to operand sharding on dimension (?P<dim>\d+)")
 def _collective_axis(case: Case) -> Explanation:
     return Explanation(
-        [_DIMENSIONS, item(int(case["dim"]))], "the operand is not sharded along this axis last"
+        [within(brackets("["), item(int(case["dim"])))], "the operand is not sharded along this axis last"
+    )
+
+
+@explains(r"is unknown to SDY sharding rule registry")
+def _no_rule(_: Case) -> Explanation:
+    return Explanation(
+        help="shardings do not propagate through it; add the attribute `sdy.sharding_rule` to the operation"
     )

@@ -13,7 +13,7 @@ from sdyopt.asm.lexical import BARE_ID, STRING_EXTENT, SUFFIX_ID, TRIVIA
 from sdyopt.asm.parser.lexer import END, LexError, Token, next_token
 
 # Longer statements are searched up to here.
-MAX_TOKENS = 500_000
+MAX_TOKENS = 1_000_000
 
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _NO_KEYWORDS: frozenset[str] = frozenset()
