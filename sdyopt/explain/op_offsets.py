@@ -15,9 +15,11 @@ from sdyopt.asm.lexical import STRING_EXTENT
 from sdyopt.asm.parser.extent_scanner import location_extent
 from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.diagnostics.diagnostic import DiagnosticError, handling
-from sdyopt.diagnostics.location import Location, resolve_file_location
+from sdyopt.diagnostics.location import Location, UnknownLoc, resolve_file_location
 from sdyopt.diagnostics.source import Source
+from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.dialect import DialectTable
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 
 # A location that is not the value of an alias or attribute; the tokens that may contain `loc(` are skipped.
@@ -25,9 +27,10 @@ _LOCATION = re.compile(rf"{STRING_EXTENT}|//[^\r\n]*|=[ \t\r\n]*loc\b|\bloc[ \t\
 
 
 class _Found(NamedTuple):
-    """An operation of the source: its offset, and its number in pre-order."""
+    """What is kept of an operation of the source. `number` is its number in pre-order."""
 
-    op: Op
+    signature: OpSignature
+    attributes: DictAttr
     offset: int
     number: int
 
@@ -43,31 +46,35 @@ class OpOffsets:
             place = resolve_file_location(twin.location)
             offset = None if place is None else plain.offset_of(place.line, place.column)
             if offset is not None:
-                self._by_location.setdefault(op.location, []).append(_Found(op, offset, number))
+                self._by_location.setdefault(op.location, []).append(
+                    _Found(op.signature, op.attributes, offset, number)
+                )
 
     def find(self, location: Location, op: Op | None) -> int | None:
         """The offset of the operation with this location that resembles `op` most; None if there is none.
 
-        After a pass, an operation is not what it was in the source, but has its location.
+        After a pass, an operation is not what it was in the source, but has its location. An unknown location
+        says nothing, so the operation must be the same.
         """
         found = self._by_location.get(location, [])
         if op is None or not found:
             return found[0].offset if found else None
-        best = max(_resemblance(each.op, op) for each in found)
-        similar = [each for each in found if _resemblance(each.op, op) == best]
+        best = max(_resemblance(each, op) for each in found)
+        similar = [each for each in found if _resemblance(each, op) == best]
+        if isinstance(location, UnknownLoc) and not all(best):
+            return None
         if len(similar) > 1:
             number = _number(op)
             similar = [each for each in similar if each.number == number] or similar
         return similar[0].offset
 
 
-def _resemblance(candidate: Op, op: Op) -> tuple[bool, ...]:
+def _resemblance(found: _Found, op: Op) -> tuple[bool, ...]:
     """Larger for a better match."""
     return (
-        candidate.signature.name == op.signature.name,
-        candidate.signature is op.signature,
-        candidate.attributes is op.attributes,
-        candidate.inherent_attributes() is op.inherent_attributes(),
+        found.signature.name == op.signature.name,
+        found.signature is op.signature,
+        found.attributes is op.attributes,
     )
 
 

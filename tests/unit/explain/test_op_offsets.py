@@ -62,6 +62,16 @@ def test_an_operation_of_a_pass_is_found_by_its_location() -> None:
     assert offsets.find(UnknownLoc(), None) is None
 
 
+def test_with_an_unknown_location_the_operation_must_be_the_same() -> None:
+    module, offsets = parse("func.func @f() {\n  return loc(unknown)\n} loc(unknown)\n")
+    other, _ = parse("func.func @g() {\n  return loc(unknown)\n} loc(unknown)\n")
+    found = [offsets.find(UnknownLoc(), op) for op in module.walk() if op.signature.name == "func.func"]
+    assert found == [0]
+    assert [offsets.find(UnknownLoc(), op) for op in other.walk() if op.signature.name == "func.func"] == [
+        None
+    ]
+
+
 def test_an_invalid_source_has_no_offsets() -> None:
     offsets = OpOffsets(Source("f.mlir", "func.func @f() {"), DIALECTS, OPTIONS)
     assert offsets.find(UnknownLoc(), None) is None
