@@ -71,6 +71,8 @@ class ChunkRun:
         self._verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
         self._resources = Resources()
         self.pipeline = job.pipeline
+        # The flags of the passes that ran, if the IR is printed around passes.
+        self.ran: set[str] = set()
 
     def run(self, pipeline: Pipeline) -> str:
         """Runs the pipeline of the job, or that of a reproducer, and returns the printed program.
@@ -170,7 +172,7 @@ class ChunkRun:
         if self._timing is not None:
             yield self._timing
         if job.ir_printing.is_needed:
-            yield IRPrinter(job.ir_printing, self._print, job.report, job.write_file)
+            yield IRPrinter(job.ir_printing, self._print, job.report, job.write_file, self.ran)
 
     def _print(self, op: Op, external: Groups | None = None, is_verified: bool = False) -> str:
         options = self._job.print_options

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from sdyopt.asm.printer.asm_printer import print_for_note
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
+from sdyopt.diagnostics.ids import FLAG_WITHOUT_EFFECT, PASS_NOT_RUN
 from sdyopt.diagnostics.render import render
 from sdyopt.diagnostics.source import Source
 from sdyopt.driver.job import Job
@@ -14,6 +15,8 @@ from sdyopt.driver.job import Job
 PROMOTED = " [--werror]"
 
 
+# Shown as usage errors are, without a location.
+_ABOUT_FLAGS = (FLAG_WITHOUT_EFFECT, PASS_NOT_RUN)
 # The severities that are not shown, by the verbosity.
 _HIDDEN = {
     "errors": (Severity.WARNING, Severity.REMARK),
@@ -51,7 +54,10 @@ class DiagnosticDisplay:
             if job.print_op_on_diagnostic:
                 diagnostic = _with_operation(diagnostic)
             diagnostic = _with_trace(diagnostic)
-        job.report(render(diagnostic, self.source, job.paint))
+        if diagnostic.id in _ABOUT_FLAGS:
+            job.report(f"sdy-opt: {diagnostic.severity}: {diagnostic.message}\nhelp: {diagnostic.help}\n")
+        else:
+            job.report(render(diagnostic, self.source, job.paint))
 
 
 def _with_trace(diagnostic: Diagnostic) -> Diagnostic:

@@ -14,7 +14,7 @@ from sdyopt.ir.operation import Op
 
 # The attribute with which JAX annotates shardings for GSPMD.
 GSPMD_ATTRIBUTE = "mhlo.sharding"
-USE_SHARDY = 'lower the program with jax.config.update("jax_use_shardy_partitioner", True)'
+USE_SHARDY = 'lower from JAX with jax.config.update("jax_use_shardy_partitioner", True)'
 
 
 def warn_of_missing_shardings(module: ModuleOp) -> None:
@@ -28,7 +28,7 @@ def warn_of_missing_shardings(module: ModuleOp) -> None:
         warning = Diagnostic(Severity.WARNING, module.location, message, help=USE_SHARDY, id=GSPMD_SHARDING)
     else:
         message = "the program has no mesh and no shardings, so that nothing propagates"
-        help = f"annotate inputs with `sdy.sharding`; for a program from JAX, {USE_SHARDY}"
+        help = f"annotate inputs with `sdy.sharding`, or {USE_SHARDY}"
         warning = Diagnostic(Severity.WARNING, module.location, message, help=help, id=NO_SHARDING)
     emit(warning)
 
