@@ -50,11 +50,7 @@ def ids(folder: Path, program: str | bytes, *flags: str) -> list[str]:
         ("module {" * 2000, [], ["parse-error"]),
         (MESH + MESH, [], ["verify-error/sdy.mesh"]),
         ('"a.b"() : () -> ()', ["--allow-unregistered-dialect=false"], ["parse-error"]),
-        (
-            f"{FUNCTION}// ---\n{FUNCTION}",
-            ["--split-input-file"],
-            ["split-marker", "verify-error/builtin.module"],
-        ),
+        (f"{FUNCTION}// ---\n", ["--split-input-file"], ["split-marker"]),
         (FUNCTION, ["--pass-pipeline=func.func(cse)"], ["pipeline-error"]),
         (
             FUNCTION,
