@@ -10,6 +10,10 @@
 // OTHERS: warning: the --report-rows option has no effect
 // OTHERS: help: add --report
 
+// RUN: sdy-opt %s --run-reproducer 2>&1 | filecheck %s --check-prefix=REPRODUCER
+// REPRODUCER:      warning: the --run-reproducer option has no effect: the input contains no reproducer
+// REPRODUCER-NEXT: help: write one with --mlir-generate-reproducer
+
 // A pass that does not run prints no IR.
 // RUN: sdy-opt %s -cse --mlir-print-ir-after=canonicalize 2>&1 | filecheck %s --check-prefix=PASS
 // PASS:      sdy-opt: warning: for the --mlir-print-ir-after option: pass 'canonicalize' did not run
