@@ -8,7 +8,9 @@ from sdyopt.asm.parser.module_parser import ParseOptions
 from sdyopt.asm.printer.asm_printer import print_for_note
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.excerpt import ELLIPSIS
+from sdyopt.diagnostics.ids import FLAG_WITHOUT_EFFECT, PASS_NOT_RUN
 from sdyopt.diagnostics.location import Location
+from sdyopt.diagnostics.printable import printable
 from sdyopt.diagnostics.render import render
 from sdyopt.diagnostics.source import Source
 from sdyopt.driver.explaining import LazyExplainer
@@ -20,6 +22,8 @@ PROMOTED = " [--werror]"
 OP_LINES_FLAG = "--max-diagnostic-op-lines"
 
 
+# Shown as usage errors are, without a location.
+_ABOUT_FLAGS = (FLAG_WITHOUT_EFFECT, PASS_NOT_RUN)
 # The severities that are not shown, by the verbosity.
 _HIDDEN = {
     "errors": (Severity.WARNING, Severity.REMARK),
@@ -73,6 +77,11 @@ class DiagnosticDisplay:
             if job.print_op_on_diagnostic:
                 diagnostic = self._with_operation(diagnostic)
             diagnostic = _with_trace(diagnostic)
+        if diagnostic.id in _ABOUT_FLAGS:
+            job.report(
+                printable(f"sdy-opt: {diagnostic.severity}: {diagnostic.message}\nhelp: {diagnostic.help}\n")
+            )
+            return
         source = None if self._repeats_last_place(diagnostic) else self.source
         job.report(render(diagnostic, source, job.paint, job.columns))
 
