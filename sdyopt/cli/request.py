@@ -9,6 +9,7 @@ import sys
 from sdyopt.asm.printer.asm_printer import PrintOptions
 from sdyopt.cli.arguments import Arguments, PassFlag
 from sdyopt.cli.files import STDIN, STDIN_NAME, STDOUT, open_log, read_input, write_file
+from sdyopt.cli.flag_warnings import flag_warnings
 from sdyopt.cli.flags import FLAGS
 from sdyopt.cli.missing_flags import missing_flag
 from sdyopt.diagnostics.render import DEFAULT_COLUMNS, Paint, leave_plain
@@ -103,6 +104,7 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         timing=arguments["mlir-timing-display"] if arguments["mlir-timing"] else "",
         timing_as_json=arguments["mlir-output-format"] == "json",
         statistics=arguments["mlir-pass-statistics-display"] if arguments["mlir-pass-statistics"] else "",
+        warnings=tuple(flag_warnings(arguments)),
         report_options=_report_options(arguments),
         run_reproducer=arguments["run-reproducer"],
         crash_reproducer=arguments["mlir-pass-pipeline-crash-reproducer"],
