@@ -44,7 +44,7 @@ class _JobRun:
         # The flags of the passes that ran, if the IR is printed around passes.
         self._ran: set[str] = set()
         self._timing = TimingRecorder() if job.timing else None
-        self._display = DiagnosticDisplay(job)
+        self._display = DiagnosticDisplay(job, self._dialects)
         self._reporting: Reporting | None = None
 
     def run(self) -> Outcome:
@@ -110,6 +110,7 @@ class _JobRun:
         """The output of a chunk; None if it failed, in which case the errors are emitted."""
         report = None if self._reporting is None else self._reporting.add
         promoted_before = self._display.promoted
+        self._display.start_chunk(chunk)
         try:
             run = ChunkRun(self._job, chunk, self._dialects, self._timing, report)
             output = run.run(self._pipeline)
