@@ -105,3 +105,23 @@ def test_the_ids_of_budgets_and_baselines(tmp_path: Path) -> None:
     assert ids(tmp_path, MESH + FUNCTION, f"--report={baseline}") == []
     found = ids(tmp_path, CONTRACTION, *REPORT, f"--baseline={baseline}")
     assert set(found) == {"baseline-exceeded"}
+
+
+@pytest.mark.parametrize("more", [[], ["-cze"], ["--verify-each=x"]])
+def test_the_input_is_not_overwritten(
+    tmp_path: Path, more: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever else is wrong with the command line."""
+    source = tmp_path / "in.mlir"
+    source.write_text(FUNCTION, encoding="utf-8")
+    assert main([str(source), f"--diagnostics-output={source}", *more]) == 2
+    assert source.read_text(encoding="utf-8") == FUNCTION
+    assert more or "is also the input" in capsys.readouterr().err
+
+
+def test_another_output_is_not_overwritten(tmp_path: Path) -> None:
+    source, output = tmp_path / "in.mlir", tmp_path / "out.mlir"
+    source.write_text(FUNCTION, encoding="utf-8")
+    output.write_text("an earlier result", encoding="utf-8")
+    assert main([str(source), "-o", str(output), f"--diagnostics-output={output}"]) == 2
+    assert output.read_text(encoding="utf-8") == "an earlier result"
