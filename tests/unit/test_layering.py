@@ -46,7 +46,7 @@ PACKAGE, OFFERED = "sdyopt", "api"
 
 # These may import other layers in functions, to keep the start of the program fast. Elsewhere only libraries
 # may be imported in functions, with a `noqa` that gives the reason.
-IMPORT_LATE = ("sdyopt/cli", "sdyopt/driver", "sdyopt/api/reports")
+IMPORT_LATE = ("sdyopt/cli", "sdyopt/driver", "sdyopt/api/errors", "sdyopt/api/reports")
 
 # The only import cycles: sets of modules that import each other. The IR core is one by nature; the others are
 # to be removed.

@@ -201,7 +201,10 @@ def test_warnings_and_remarks_are_collected_in_order(capfd: pytest.CaptureFixtur
     assert (remark.severity, remark.message) == (sdyopt.Severity.REMARK, "a function")
     assert [note.message for note in remark.notes] == ["in this module"]
     assert (warning.severity, warning.help) == ("warning", "give it one")
-    assert str(warning) == "<string>:1:1: warning: it has no name\nfunc.func @f() {\n^\nhelp: give it one\n"
+    assert (
+        str(warning)
+        == "<string>:1:1: warning: it has no name\nfunc.func @f() {\n^~~~~~~~~\nhelp: give it one\n"
+    )
     assert capfd.readouterr() == ("", "")
 
 
