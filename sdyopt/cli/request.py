@@ -11,7 +11,7 @@ from sdyopt.cli.arguments import Arguments, PassFlag
 from sdyopt.cli.files import STDIN, STDIN_NAME, STDOUT, open_log, read_input, write_file
 from sdyopt.cli.flags import FLAGS
 from sdyopt.cli.missing_flags import missing_flag
-from sdyopt.diagnostics.render import Paint, leave_plain
+from sdyopt.diagnostics.render import DEFAULT_COLUMNS, Paint, leave_plain
 from sdyopt.diagnostics.usage import UsageError, nearest
 from sdyopt.driver.job import Job, ReportOptions
 from sdyopt.pipeline.ir_printing import IRPrintingOptions
@@ -21,6 +21,10 @@ from sdyopt.registry import all_passes, find_entry, lookup, missing_pass
 
 # Columns of a report that is not printed to a terminal.
 DEFAULT_WIDTH = 100
+# The lines of the operation that a diagnostic shows on a terminal.
+TERMINAL_OP_LINES = 3
+
+STDOUT_NUMBER, STDERR_NUMBER = 1, 2
 
 
 def build_pipeline(arguments: Arguments) -> Pipeline:
@@ -75,6 +79,8 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         report=_write_to_stderr,
         write_file=write_file,
         paint=choose_paint(arguments["color"]),
+        columns=_terminal_columns(STDERR_NUMBER) or DEFAULT_COLUMNS,
+        max_op_lines=_max_op_lines(arguments["max-diagnostic-op-lines"]),
         split_marker=arguments["split-input-file"],
         output_split_marker=arguments["output-split-marker"],
         allow_unregistered_dialects=arguments["allow-unregistered-dialect"],
@@ -176,10 +182,22 @@ def _is_same_file(path: str, other: str) -> bool:
 
 def _report_width() -> int:
     """The columns of the terminal that stdout is; elsewhere the same under every environment."""
+    return _terminal_columns(STDOUT_NUMBER) or DEFAULT_WIDTH
+
+
+def _terminal_columns(file_number: int) -> int:
+    """The columns of the terminal that stdout or stderr is; 0 if it is none."""
     try:
-        return os.get_terminal_size(1).columns or DEFAULT_WIDTH
+        return os.get_terminal_size(file_number).columns
     except OSError:
-        return DEFAULT_WIDTH
+        return 0
+
+
+def _max_op_lines(value: int | None) -> int:
+    """The lines of the operation in a diagnostic, 0 for all: by default, a few on a terminal."""
+    if value is not None:
+        return value
+    return TERMINAL_OP_LINES if _terminal_columns(STDERR_NUMBER) else 0
 
 
 def _read_text(path: str | None) -> tuple[str, str] | None:

@@ -40,7 +40,7 @@ class _JobRun:
         # The pipeline that ran on the last chunk, which may be that of a reproducer.
         self._ran = self._pipeline
         self._timing = TimingRecorder() if job.timing else None
-        self._display = DiagnosticDisplay(job)
+        self._display = DiagnosticDisplay(job, self._dialects)
         self._reporting: Reporting | None = None
 
     def run(self) -> Outcome:
@@ -94,6 +94,7 @@ class _JobRun:
         """The output of a chunk; None if it failed, in which case the errors are emitted."""
         report = None if self._reporting is None else self._reporting.add
         promoted_before = self._display.promoted
+        self._display.start_chunk(chunk)
         try:
             run = ChunkRun(self._job, chunk, self._dialects, self._timing, report)
             output = run.run(self._pipeline)

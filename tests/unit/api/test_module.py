@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -114,6 +115,13 @@ def test_options_are_typed() -> None:
     assert "max-iterations=3" in str(listed)
 
 
+def test_the_text_of_an_option_may_have_spaces(tmp_path: Path) -> None:
+    folder = tmp_path / "a folder"
+    folder.mkdir()
+    sdyopt.parse(REDUCED).run("sdy-propagation-pipeline", dump_directory=str(folder))
+    assert list(folder.iterdir())
+
+
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
@@ -193,7 +201,10 @@ def test_warnings_and_remarks_are_collected_in_order(capfd: pytest.CaptureFixtur
     assert (remark.severity, remark.message) == (sdyopt.Severity.REMARK, "a function")
     assert [note.message for note in remark.notes] == ["in this module"]
     assert (warning.severity, warning.help) == ("warning", "give it one")
-    assert str(warning) == "<string>:1:1: warning: it has no name\nfunc.func @f() {\n^\nhelp: give it one\n"
+    assert (
+        str(warning)
+        == "<string>:1:1: warning: it has no name\nfunc.func @f() {\n^~~~~~~~~\nhelp: give it one\n"
+    )
     assert capfd.readouterr() == ("", "")
 
 
