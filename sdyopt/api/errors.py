@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from sdyopt.api.locations import Location, location_of
 from sdyopt.asm.parser.module_parser import ParseOptions
@@ -17,13 +15,13 @@ from sdyopt.diagnostics.location import FileLoc, UnknownLoc, resolve_file_locati
 from sdyopt.diagnostics.render import render
 from sdyopt.diagnostics.source import Source
 from sdyopt.diagnostics.usage import UsageError
+from sdyopt.driver.explaining import LazyExplainer
 from sdyopt.ir.dialect import DialectTable
-
-if TYPE_CHECKING:  # imported on use
-    from sdyopt.explain.explainer import Explainer
 
 # The errors that the text of an exception shows; `diagnostics` has all.
 MAX_SHOWN = 10
+# What is accepted where the source is parsed again, to find operations in it.
+_OPTIONS = ParseOptions(allow_unregistered_dialects=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,21 +132,12 @@ class Collector:
 
     def __init__(self, source: Source, dialects: DialectTable, options: ParseOptions) -> None:
         self._source = source
-        self._dialects = dialects
-        self._options = options
-        self._explainer: Explainer | None = None
+        self._explainer = LazyExplainer(source, dialects, options)
         self.diagnostics: list[Diagnostic] = []
 
     def handle(self, diagnostic: ir.Diagnostic) -> None:
         """Adds a diagnostic. Its texts are made at once, because passes may change its operation later."""
-        if self._explainer is None:
-            # Imported only if there is something to explain.
-            from sdyopt.explain.explainer import Explainer
-
-            self._explainer = Explainer(self._source, self._dialects, self._options)
-        # An explanation that fails must not hide the error that it explains.
-        with suppress(Exception):
-            self._explainer.complete(diagnostic)
+        self._explainer.complete(diagnostic)
         self.diagnostics.append(diagnostic_of(diagnostic, self._source))
 
 

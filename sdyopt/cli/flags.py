@@ -140,7 +140,7 @@ _ALL = (
     Flag(
         "diagnostics-output",
         DIAGNOSTICS,
-        "write diagnostics to FILE too, as its suffix says or in the format",
+        "write diagnostics to FILE too; .json and .sarif select the format",
         "FILE",
     ),
     _switch("werror", DIAGNOSTICS, "turn warnings into errors"),

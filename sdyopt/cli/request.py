@@ -8,7 +8,8 @@ import sys
 
 from sdyopt.asm.printer.asm_printer import PrintOptions
 from sdyopt.cli.arguments import Arguments, PassFlag
-from sdyopt.cli.files import STDIN, STDIN_NAME, STDOUT, open_log, read_input, write_file
+from sdyopt.cli.files import STDIN, STDIN_NAME, STDOUT, is_same_file, open_log, read_input, write_file
+from sdyopt.cli.flag_warnings import flag_warnings
 from sdyopt.cli.flags import FLAGS
 from sdyopt.cli.missing_flags import missing_flag
 from sdyopt.diagnostics.render import DEFAULT_COLUMNS, Paint, leave_plain
@@ -103,6 +104,7 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         timing=arguments["mlir-timing-display"] if arguments["mlir-timing"] else "",
         timing_as_json=arguments["mlir-output-format"] == "json",
         statistics=arguments["mlir-pass-statistics-display"] if arguments["mlir-pass-statistics"] else "",
+        warnings=tuple(flag_warnings(arguments)),
         report_options=_report_options(arguments),
         run_reproducer=arguments["run-reproducer"],
         crash_reproducer=arguments["mlir-pass-pipeline-crash-reproducer"],
@@ -166,18 +168,17 @@ def _check_diagnostics_path(arguments: Arguments) -> None:
     if not path:
         message = "for the --diagnostics-output option: the file name is empty"
         raise UsageError(message, "such as diagnostics.json")
-    _check_sole_use(arguments, "--diagnostics-output", path, "write the diagnostics to a file of their own")
+    help = "write the diagnostics to a file of their own"
+    if path != STDIN and is_same_file(path, arguments.input):
+        raise UsageError(f"for the --diagnostics-output option: '{path}' is also the input", help)
+    _check_sole_use(arguments, "--diagnostics-output", path, help)
 
 
 def _check_sole_use(arguments: Arguments, option: str, path: str, help: str) -> None:
     for flag in ("-o", "--report", "--budget", "--baseline"):
         other = arguments[flag.lstrip("-")]
-        if flag != option and other is not None and _is_same_file(path, other):
+        if flag != option and other is not None and is_same_file(path, other):
             raise UsageError(f"for the {option} option: '{path}' is also the file of {flag}", help)
-
-
-def _is_same_file(path: str, other: str) -> bool:
-    return os.path.realpath(path) == os.path.realpath(other)
 
 
 def _report_width() -> int:

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from sdyopt.asm.parser.module_parser import ParseOptions
 from sdyopt.asm.printer.asm_printer import print_for_note
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.excerpt import ELLIPSIS
+from sdyopt.diagnostics.ids import FLAG_WITHOUT_EFFECT, PASS_NOT_RUN
 from sdyopt.diagnostics.location import Location
+from sdyopt.diagnostics.printable import printable
 from sdyopt.diagnostics.render import render
 from sdyopt.diagnostics.source import Source
+from sdyopt.driver.explaining import LazyExplainer
 from sdyopt.driver.job import Job
 from sdyopt.ir.dialect import DialectTable
-
-if TYPE_CHECKING:  # imported on use
-    from sdyopt.explain.explainer import Explainer
 
 # Marks a warning that is an error because of the flag.
 PROMOTED = " [--werror]"
 OP_LINES_FLAG = "--max-diagnostic-op-lines"
 
 
+# Shown as usage errors are, without a location.
+_ABOUT_FLAGS = (FLAG_WITHOUT_EFFECT, PASS_NOT_RUN)
 # The severities that are not shown, by the verbosity.
 _HIDDEN = {
     "errors": (Severity.WARNING, Severity.REMARK),
@@ -43,13 +43,16 @@ class DiagnosticDisplay:
         self._dialects = dialects
         self.source = Source(job.name, "")
         self.promoted = 0
-        self._chunk: Source | None = None
-        self._explainer: Explainer | None = None
+        self._explainer: LazyExplainer | None = None
         self._last_error: tuple[Location, Location | None] | None = None
 
     def start_chunk(self, chunk: Source) -> None:
         """Makes a chunk the current one."""
-        self._chunk, self._explainer = chunk, None
+        options = ParseOptions(
+            allow_unregistered_dialects=self._job.allow_unregistered_dialects,
+            implicit_module=self._job.implicit_module,
+        )
+        self._explainer = LazyExplainer(chunk, self._dialects, options)
 
     def show(self, diagnostic: Diagnostic) -> None:
         """Shows a diagnostic."""
@@ -61,8 +64,8 @@ class DiagnosticDisplay:
             return
         if job.hides_notes:
             diagnostic = replace(diagnostic, notes=[])
-        if not job.verify_diagnostics:
-            self._explain(diagnostic)
+        if self._explainer is not None and not job.verify_diagnostics:
+            self._explainer.complete(diagnostic)
         if job.collect is not None:
             job.collect(diagnostic, self.source, is_promoted)
         if not job.shows_text:
@@ -74,25 +77,13 @@ class DiagnosticDisplay:
             if job.print_op_on_diagnostic:
                 diagnostic = self._with_operation(diagnostic)
             diagnostic = _with_trace(diagnostic)
+        if diagnostic.id in _ABOUT_FLAGS:
+            job.report(
+                printable(f"sdy-opt: {diagnostic.severity}: {diagnostic.message}\nhelp: {diagnostic.help}\n")
+            )
+            return
         source = None if self._repeats_last_place(diagnostic) else self.source
         job.report(render(diagnostic, source, job.paint, job.columns))
-
-    def _explain(self, diagnostic: Diagnostic) -> None:
-        """Completes a diagnostic with its culprit and help."""
-        if self._chunk is None:
-            return
-        if self._explainer is None:
-            # Imported only if there is something to explain.
-            from sdyopt.explain.explainer import Explainer
-
-            options = ParseOptions(
-                allow_unregistered_dialects=self._job.allow_unregistered_dialects,
-                implicit_module=self._job.implicit_module,
-            )
-            self._explainer = Explainer(self._chunk, self._dialects, options)
-        # An explanation that fails must not hide the error that it explains.
-        with suppress(Exception):
-            self._explainer.complete(diagnostic)
 
     def _repeats_last_place(self, diagnostic: Diagnostic) -> bool:
         """Whether an error follows from the one before it and would show the same excerpt again."""

@@ -103,6 +103,9 @@ class Job:
     # "" (off), "pipeline" or "list".
     statistics: str = ""
 
+    # Warnings about the options, shown before anything else.
+    warnings: tuple[Diagnostic, ...] = ()
+
     report_options: ReportOptions = field(default_factory=ReportOptions)
 
     run_reproducer: bool = False
