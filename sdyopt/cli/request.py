@@ -101,12 +101,16 @@ def _report_options(arguments: Arguments) -> ReportOptions:
         from sdyopt.report.formats import check_format
 
         check_format(path)
+    if arguments["topology"] is not None and not path:
+        message = "the --topology option adds estimated times to a report and cannot be used without one"
+        raise UsageError(message, "add --report")
     rows = arguments["report-rows"]
     return ReportOptions(
         to_stdout=to_stdout,
         path="" if to_stdout else path,
         width=_report_width(),
         rows=rows or None,
+        topology=_read_text(arguments["topology"]),
         budget=_read_text(arguments["budget"]),
         baseline=_read_text(arguments["baseline"]),
         tolerance=_percentage(arguments["tolerance"]),
@@ -120,7 +124,7 @@ def _report_path(arguments: Arguments) -> str:
         return ""
     if not path:
         raise UsageError("for the --report option: the file name is empty", "such as report.html")
-    for flag in ("-o", "--budget", "--baseline"):
+    for flag in ("-o", "--topology", "--budget", "--baseline"):
         other = arguments[flag.lstrip("-")]
         if path != STDOUT and other is not None and _is_same_file(path, other):
             message = f"for the --report option: '{path}' is also the file of {flag}"

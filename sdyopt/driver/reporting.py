@@ -14,18 +14,21 @@ from sdyopt.report.figures import Report
 from sdyopt.report.formats import write_report
 from sdyopt.report.program_report import report_on
 from sdyopt.report.text_report import text_report
+from sdyopt.report.time_estimate import time_estimate
+from sdyopt.report.topology import read_topology
 
 
 class Reporting:
     """The reports of one job.
 
     `texts` are those for stdout; `is_within_limits` is False once a limit is exceeded. The constructor raises
-    DiagnosticError, located in the file, for an invalid budget or baseline.
+    DiagnosticError, located in the file, for an invalid topology, budget or baseline.
     """
 
     def __init__(self, job: Job) -> None:
         self._job = job
         options = job.report_options
+        self._topology = None if options.topology is None else read_topology(*options.topology)
         self._budget = None if options.budget is None else Budget(*options.budget)
         self._baseline = None if options.baseline is None else read_baseline(*options.baseline)
         self._tolerance = Fraction(options.tolerance) / 100
@@ -36,6 +39,8 @@ class Reporting:
         """Reports on a program, whose text `program` returns, and emits an error for each exceeded limit."""
         options = self._job.report_options
         report = report_on(op)
+        if self._topology is not None:
+            report.time = time_estimate(report, self._topology)
         if options.to_stdout:
             self.texts.append(text_report(report, options.width, options.rows))
         if options.path:

@@ -24,7 +24,6 @@ reported as a warning.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -33,7 +32,7 @@ from typing import Any
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
 from sdyopt.diagnostics.location import FileLoc, Location, UnknownLoc
 from sdyopt.report.figures import Collective, Report
-from sdyopt.report.quantities import BYTE_UNITS, FLOP_UNITS, parse_quantity
+from sdyopt.report.quantities import BYTES, COUNT, FLOPS, Dimension
 from sdyopt.report.toml_file import TomlFile
 from sdyopt.report.totals import flop_totals, wire_bytes_of_runs
 from sdyopt.report.units import bytes_text, flops_text
@@ -51,7 +50,6 @@ KINDS = (
 )
 _TOTALS = ("wire_bytes", "collectives", "peak_memory", "repeated_flops")
 _RULE = ("name", "kind", "axis", "max_bytes", "unless")
-_AXIS_NAME = re.compile(r'"([^"]*)"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +123,15 @@ class Budget:
             if key == "wire_bytes":
                 self._add_limit("all collectives", value, "total", key, lambda _: True)
                 continue
-            figure, units, text = _SCALARS[key]
-            most = self._quantity(value, units, "total", key)
+            figure, dimension, text = _SCALARS[key]
+            most = self._file.quantity(value, dimension, "total", key)
             location = self._file.location("total", key)
             self.scalars.append(Scalar(key.replace("_", " "), most, location, figure, text))
 
     def _add_limit(
         self, what: str, value: object, table: str, key: str, applies: Callable[[Collective], bool]
     ) -> None:
-        most = self._quantity(value, BYTE_UNITS, table, key)
+        most = self._file.quantity(value, BYTES, table, key)
         self.limits.append(Limit(what, most, self._file.location(table, key), applies))
 
     def _read_rule(self, rule: object, number: int) -> None:
@@ -151,13 +149,13 @@ class Budget:
         if kind is not None and kind not in KINDS:
             error = self._file.error(f"unknown kind '{kind}'", "rules", "kind", number)
             raise error.help(f"choose from {', '.join(KINDS)}")
-        most = self._quantity(rule["max_bytes"], BYTE_UNITS, "rules", "max_bytes", number)
+        most = self._file.quantity(rule["max_bytes"], BYTES, "rules", "max_bytes", number)
 
         def applies(each: Collective) -> bool:
             where = f"{each.location.file} {each.location.name_stack}"
             return (
                 (kind is None or each.kind == kind)
-                and (axis is None or axis in axis_names(each))
+                and (axis is None or axis in each.axis_names)
                 and not any(part in where for part in unless)
             )
 
@@ -165,23 +163,6 @@ class Budget:
             ["a single", kind or "collective", *([f'along "{axis}"'] if axis else [])]
         )
         self.rules.append(Limit(name, most, self._file.location("rules", "max_bytes", number), applies))
-
-    def _quantity(
-        self, value: object, units: Sequence[str], table: str, key: str, number: int = 0
-    ) -> Fraction:
-        most = parse_quantity(value, tuple(units))
-        if most is None:
-            example = f'such as {key} = "64 {units[-3]}"' if units else f"such as {key} = 40"
-            error = self._file.error(f"'{key}' is not a quantity", table, key, number)
-            raise error.help(
-                f"write a number with a unit, {example}" if units else f"write a number, {example}"
-            )
-        return most
-
-
-def axis_names(each: Collective) -> list[str]:
-    """The mesh axes of a collective by name, sub-axes included."""
-    return _AXIS_NAME.findall(each.axes)
 
 
 def collective_location(each: Collective) -> Location:
@@ -236,7 +217,7 @@ def _is_of_kind(kind: str) -> Callable[[Collective], bool]:
 
 
 def _is_along(axis: str) -> Callable[[Collective], bool]:
-    return lambda each: axis in axis_names(each)
+    return lambda each: axis in each.axis_names
 
 
 def _repeated_flops(report: Report) -> Fraction | None:
@@ -249,11 +230,11 @@ _SCALARS: dict[
     str,
     tuple[
         Callable[[Report], Fraction | int | None],
-        tuple[str, ...],
+        Dimension,
         Callable[[Fraction | int | None], str],
     ],
 ] = {
-    "collectives": (lambda report: len(report.collectives), (), str),
-    "peak_memory": (lambda report: report.memory.peak, BYTE_UNITS, bytes_text),
-    "repeated_flops": (_repeated_flops, FLOP_UNITS, flops_text),
+    "collectives": (lambda report: len(report.collectives), COUNT, str),
+    "peak_memory": (lambda report: report.memory.peak, BYTES, bytes_text),
+    "repeated_flops": (_repeated_flops, FLOPS, flops_text),
 }

@@ -6,10 +6,13 @@ what is known and says how many figures are missing.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from sdyopt.report.source_locations import NO_LOCATION, SourceLocation
+
+_AXIS_NAME = re.compile(r'"([^"]*)"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,11 @@ class Collective:
     location: SourceLocation
     value: str
     cause: str
+
+    @property
+    def axis_names(self) -> list[str]:
+        """The mesh axes by name, without their sub-axes; none where replica groups follow no axes."""
+        return _AXIS_NAME.findall(self.axes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +118,11 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A dot_general, dot or convolution: FLOPs of one run on one device, and of the global operation."""
+    """A dot_general, dot or convolution: FLOPs of one run on one device, and of the global operation.
+
+    `bytes` are those of operands and result on one device, `collectives` the numbers of the collectives on
+    its operands and of the reductions of its result.
+    """
 
     kind: str
     flops: int | None
@@ -118,11 +130,47 @@ class Product:
     times: Times | None
     location: SourceLocation
     value: str
+    bytes: int | None = None
+    collectives: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TimedCollective:
+    """An estimate of the seconds of one run of a collective; None if unknown."""
+
+    number: int
+    seconds: Fraction | None
+
+
+@dataclass(frozen=True, slots=True)
+class TimedProduct:
+    """An estimate of the seconds of one run of a product; None if unknown.
+
+    `limit` says which time is longer: that of "compute" or of "memory". `communication` is the time of all
+    runs of its collectives; if that is longer than all runs of the product, it is communication-bound.
+    """
+
+    value: str
+    seconds: Fraction | None
+    limit: str
+    communication: Fraction | None
+    is_communication_bound: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TimeEstimate:
+    """Estimated times, in the order of the collectives and products of the report."""
+
+    collectives: list[TimedCollective]
+    products: list[TimedProduct]
 
 
 @dataclass(slots=True)
 class Report:
-    """The figures of one module. `devices` is the size of the largest mesh, printed as `mesh`."""
+    """The figures of one module. `devices` is the size of the largest mesh, printed as `mesh`.
+
+    `time` is None unless a topology is given.
+    """
 
     devices: int = 1
     mesh: str = ""
@@ -130,3 +178,4 @@ class Report:
     undecided: list[Undecided] = field(default_factory=list)
     memory: Memory = field(default_factory=Memory)
     products: list[Product] = field(default_factory=list)
+    time: TimeEstimate | None = None

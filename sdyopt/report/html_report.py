@@ -11,7 +11,8 @@ from html import escape
 from pathlib import Path
 
 from sdyopt.report.figures import Collective, MemoryPoint, Report
-from sdyopt.report.sections import ReportTable, Section, sections_of
+from sdyopt.report.sections import sections_of
+from sdyopt.report.tables import ReportTable, Section
 from sdyopt.report.units import bytes_text
 
 _FOLDER = Path(__file__).parent

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sdyopt.report.figures import Report
-from sdyopt.report.sections import ReportTable, sections_of
+from sdyopt.report.sections import sections_of
+from sdyopt.report.tables import ReportTable
 
 # Rows of each table: a comment has a limited length.
 ROWS = 20

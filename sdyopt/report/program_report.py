@@ -38,6 +38,7 @@ from sdyopt.report.flops import FLOPS, flops_of
 from sdyopt.report.live_memory import LiveMemory, Peak
 from sdyopt.report.local_shapes import LocalShapes
 from sdyopt.report.manual_devices import ManualDevices, mesh_of_manual
+from sdyopt.report.product_collectives import COLLECTIVES, collectives_around
 from sdyopt.report.sdy_collectives import TRAFFIC, normalized_axes
 from sdyopt.report.source_locations import NO_LOCATION, SourceLocation, source_location
 from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
@@ -70,21 +71,28 @@ class _Collector:
         found = Report()
         if self._mesh is not None:
             found.devices, found.mesh = self._mesh.total_size, Mesh.assembly.text(self._mesh)
+        numbers: dict[Op, int] = {}
+        products: list[Op] = []
         for op in self._module.walk():
-            if isinstance(op, CollectiveOp):
-                found.collectives.append(self._sdy_collective(op, len(found.collectives)))
-            elif isinstance(op, stablehlo_collectives.COLLECTIVES):
-                found.collectives.append(self._stablehlo_collective(op, len(found.collectives)))
+            if isinstance(op, COLLECTIVES):
+                numbers[op] = len(numbers)
+                found.collectives.append(self._collective(op, numbers[op]))
             elif isinstance(op, ReshardOp):
                 found.undecided.append(self._reshard(op))
             elif isinstance(op, CustomCallOp):
                 found.undecided += self._replicated_operands(op)
             elif type(op) in FLOPS:
-                found.products.append(self._product(op))
+                products.append(op)
+        found.products = [self._product(op, numbers) for op in products]
         found.memory = self._memory()
         return found
 
     # --- Communication ------------------------------------------------------------------------
+
+    def _collective(self, op: Op, number: int) -> Collective:
+        if isinstance(op, CollectiveOp):
+            return self._sdy_collective(op, number)
+        return self._stablehlo_collective(op, number)
 
     def _sdy_collective(self, op: CollectiveOp, number: int) -> Collective:
         operand, result = op.operand_at(0), op.results[0]
@@ -224,7 +232,7 @@ class _Collector:
 
     # --- Compute ------------------------------------------------------------------------------
 
-    def _product(self, op: Op) -> Product:
+    def _product(self, op: Op, numbers: dict[Op, int]) -> Product:
         values = [*op.operands[:2], op.results[0]]
         local = [self._shapes.shape(value) for value in values]
         whole = [value.type.shape if isinstance(value.type, RankedShapedType) else None for value in values]
@@ -238,6 +246,8 @@ class _Collector:
             self._counts.times(op),
             source_location(op.location),
             self._names[op.results[0]],
+            _sum([self._shapes.bytes(value) for value in values]),
+            tuple(sorted(numbers[each] for each in collectives_around(op))),
         )
 
 

@@ -2,50 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
 from fractions import Fraction
-from pathlib import PurePath
 
 from sdyopt.report.figures import Collective, Product, Report
-from sdyopt.report.source_locations import SourceLocation
+from sdyopt.report.source_locations import line_text
+from sdyopt.report.tables import Row, Section
+from sdyopt.report.time_section import time_section
 from sdyopt.report.totals import Total, flop_totals, useful_share, wire_bytes_of_runs, wire_total, wire_totals
 from sdyopt.report.units import bytes_text, flops_text, share_text, times_text, total_text
 
-Row = tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ReportTable:
-    """Rows of text under named columns, the most important row first.
-
-    The first `figures` columns are numbers.
-    """
-
-    title: str
-    columns: Row
-    figures: int
-    rows: list[Row]
-
-
-@dataclass(slots=True)
-class Section:
-    """A heading with the main figure, further sentences, and tables; empty tables are left out."""
-
-    heading: str
-    sentences: list[str] = field(default_factory=list)
-    tables: list[ReportTable] = field(default_factory=list)
-
-    def add_table(self, title: str, columns: Row, figures: int, rows: Iterable[Row]) -> None:
-        """Adds a table if it has rows."""
-        rows = list(rows)
-        if rows:
-            self.tables.append(ReportTable(title, columns, figures, rows))
-
 
 def sections_of(report: Report) -> list[Section]:
-    """Communication, memory and compute."""
-    return [_communication(report), _memory(report), _compute(report)]
+    """Communication, memory, compute, and time if it is estimated."""
+    time = [] if report.time is None else [time_section(report, report.time)]
+    return [_communication(report), _memory(report), _compute(report), *time]
 
 
 # --- Communication ------------------------------------------------------------------------------------
@@ -165,8 +136,3 @@ def _wasteful(report: Report) -> Iterator[tuple[Product, Fraction]]:
             share = Fraction(each.global_flops, each.flops * report.devices)
             if share < 1:
                 yield each, share
-
-
-def line_text(location: SourceLocation) -> str:
-    """`model.py:12` without the folders of the file, or the name stack where there is no line."""
-    return f"{PurePath(location.file).name}:{location.line}" if location.line else location.name_stack

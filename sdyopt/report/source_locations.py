@@ -6,6 +6,7 @@ outermost name is the name stack, the innermost file location the line.
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import NamedTuple
 
 from sdyopt.diagnostics.location import FileLoc, FileRange, Location, NameLoc, resolve_file_location
@@ -36,3 +37,8 @@ def source_location(location: Location) -> SourceLocation:
     if point is None:
         return SourceLocation(name_stack=name_stack)
     return SourceLocation(point.file, point.line, point.column, name_stack)
+
+
+def line_text(location: SourceLocation) -> str:
+    """`model.py:12` without the folders of the file, or the name stack where there is no line."""
+    return f"{PurePath(location.file).name}:{location.line}" if location.line else location.name_stack

@@ -15,7 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from sdyopt.report.figures import Report
-from sdyopt.report.sections import ReportTable, sections_of
+from sdyopt.report.sections import sections_of
+from sdyopt.report.tables import ReportTable
 
 # Rows of each table, if not asked for all: the report then fits 40 lines.
 ROWS = 5

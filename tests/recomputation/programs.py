@@ -251,7 +251,8 @@ func.func @main(%a: tensor<8x6xf32>) -> tensor<8x6xf32> {
     : tensor<3x2xi64>}> : (tensor<4x6xf32>) -> tensor<4x6xf32>
   %4 = "stablehlo.all_to_all"(%3) <{
     replica_groups = dense<[[0, 1], [2, 3], [4, 5], [6, 7]]> : tensor<4x2xi64>,
-    concat_dimension = 0 : i64, split_count = 2 : i64, split_dimension = 1 : i64}> : (tensor<4x6xf32>) -> tensor<8x3xf32>
+    concat_dimension = 0 : i64, split_count = 2 : i64, split_dimension = 1 : i64}>
+    : (tensor<4x6xf32>) -> tensor<8x3xf32>
   %5 = stablehlo.concatenate %4, %4, dim = 1 : (tensor<8x3xf32>, tensor<8x3xf32>) -> tensor<8x6xf32>
   return %5 : tensor<8x6xf32>
 }

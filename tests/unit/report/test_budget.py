@@ -91,7 +91,7 @@ def test_scalars() -> None:
             '[total]\nwire_bytes = "lots"',
             2,
             "'wire_bytes' is not a quantity",
-            'write a number with a unit, such as wire_bytes = "64 GiB"',
+            'write a number with a unit, such as wire_bytes = "64 MiB"',
         ),
         ("[total]\ncollectives = -1", 2, "'collectives' is not a quantity", None),
         ("[kinds]\nall_gater = 1", 2, "unknown key 'all_gater' in [kinds]", "did you mean 'all_gather'?"),
