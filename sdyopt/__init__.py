@@ -3,7 +3,7 @@
 This module imports nothing, so that `sdy-opt --version` starts fast. Each layer imports only
 those to its left:
 
-    interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ pipeline ‹ registry ‹ passes
+    interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ pipeline ‹ registry ‹ report ‹ passes
                                                                           registry ‹ report ‹ driver ‹ cli
 """
 

@@ -13,13 +13,13 @@ os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={sys.argv[2]}
 os.environ["JAX_PLATFORMS"] = "cpu"
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-import jax  # noqa: E402
-import jax._src.lax.linalg  # noqa: E402,F401  registers custom calls
-import numpy as np  # noqa: E402
-from jax._src import xla_bridge  # noqa: E402
-from jax._src.interpreters import mlir as jax_mlir  # noqa: E402
-from jaxlib import xla_client  # noqa: E402
-from jaxlib.mlir import ir  # noqa: E402
+import jax
+import jax._src.lax.linalg
+import numpy as np
+from jax._src import xla_bridge
+from jax._src.interpreters import mlir as jax_mlir
+from jaxlib import xla_client
+from jaxlib.mlir import ir
 
 
 def compile_for(text: str, devices: int) -> dict[str, object]:

@@ -6,15 +6,24 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
+from sdyopt.diagnostics.ids import (
+    BASELINE_ERROR,
+    BASELINE_EXCEEDED,
+    BUDGET_ERROR,
+    BUDGET_EXCEEDED,
+    BUDGET_UNKNOWN,
+    TOPOLOGY_ERROR,
+    identified,
+    identify,
+)
 from sdyopt.driver.job import Job
 from sdyopt.ir.operation import Op
 from sdyopt.report.baseline import read_baseline
 from sdyopt.report.budget import Budget
 from sdyopt.report.figures import Report
-from sdyopt.report.formats import write_report
+from sdyopt.report.formats import report_text
 from sdyopt.report.program_report import report_on
 from sdyopt.report.text_report import text_report
-from sdyopt.report.time_estimate import time_estimate
 from sdyopt.report.topology import read_topology
 
 
@@ -28,9 +37,12 @@ class Reporting:
     def __init__(self, job: Job) -> None:
         self._job = job
         options = job.report_options
-        self._topology = None if options.topology is None else read_topology(*options.topology)
-        self._budget = None if options.budget is None else Budget(*options.budget)
-        self._baseline = None if options.baseline is None else read_baseline(*options.baseline)
+        with identified(TOPOLOGY_ERROR):
+            self._topology = None if options.topology is None else read_topology(*options.topology)
+        with identified(BUDGET_ERROR):
+            self._budget = None if options.budget is None else Budget(*options.budget)
+        with identified(BASELINE_ERROR):
+            self._baseline = None if options.baseline is None else read_baseline(*options.baseline)
         self._tolerance = Fraction(options.tolerance) / 100
         self.texts: list[str] = []
         self.is_within_limits = True
@@ -38,24 +50,24 @@ class Reporting:
     def add(self, op: Op, program: Callable[[], str]) -> None:
         """Reports on a program, whose text `program` returns, and emits an error for each exceeded limit."""
         options = self._job.report_options
-        report = report_on(op)
-        if self._topology is not None:
-            report.time = time_estimate(report, self._topology)
+        report = report_on(op, self._topology)
         if options.to_stdout:
             self.texts.append(text_report(report, options.width, options.rows))
         if options.path:
-            text = write_report(report, options.path, program, self._job.name)
+            text = report_text(report, options.path, program, self._job.name)
             self._job.write_file(options.path, text)
         self._check(report)
 
     def _check(self, report: Report) -> None:
         if self._budget is not None:
             for diagnostic in self._budget.exceeded(report):
-                self._emit(diagnostic)
+                is_error = diagnostic.severity is Severity.ERROR
+                self._emit(diagnostic, BUDGET_EXCEEDED if is_error else BUDGET_UNKNOWN)
         if self._baseline is not None:
             for diagnostic in self._baseline.grown(report, self._tolerance):
-                self._emit(diagnostic)
+                self._emit(diagnostic, BASELINE_EXCEEDED)
 
-    def _emit(self, diagnostic: Diagnostic) -> None:
+    def _emit(self, diagnostic: Diagnostic, id: str) -> None:
         self.is_within_limits &= diagnostic.severity is not Severity.ERROR
+        identify(diagnostic, id)
         emit(diagnostic)

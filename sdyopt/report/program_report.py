@@ -41,16 +41,24 @@ from sdyopt.report.manual_devices import ManualDevices, mesh_of_manual
 from sdyopt.report.product_collectives import COLLECTIVES, collectives_around
 from sdyopt.report.sdy_collectives import TRAFFIC, normalized_axes
 from sdyopt.report.source_locations import NO_LOCATION, SourceLocation, source_location
+from sdyopt.report.time_estimate import time_estimate
+from sdyopt.report.topology import Topology
 from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
 
 # Of the values that are live at the peak, a report keeps the largest.
 MAX_LIVE_VALUES = 64
 
 
-def report_on(module: Op) -> Report:
-    """The figures of a module, before or after partitioning. The module is not changed."""
+def report_on(module: Op, topology: Topology | None = None) -> Report:
+    """The figures of a module, before or after partitioning, with estimated times for a topology.
+
+    The module is not changed.
+    """
     with handling(_ignore):
-        return _Collector(module).report()
+        report = _Collector(module).report()
+    if topology is not None:
+        report.time = time_estimate(report, topology)
+    return report
 
 
 def _ignore(_: Diagnostic) -> None:

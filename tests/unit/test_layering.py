@@ -1,6 +1,6 @@
 """Imports: the order of the layers, no import cycles, and `passes/` in a checkout and in a wheel.
 
-    interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ pipeline ‹ registry ‹ passes
+    interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ pipeline ‹ registry ‹ report ‹ passes
                                                                           registry ‹ report ‹ driver ‹ cli
 
 Imports are read from the syntax tree, so those in functions and under TYPE_CHECKING count as well.
@@ -23,7 +23,7 @@ CORE = ("interning", "diagnostics", "ir", "asm", "dialects", "sharding", "pipeli
 # The layers that each layer may import besides itself.
 MAY_IMPORT = {
     **{layer: CORE[:index] for index, layer in enumerate(CORE)},
-    "passes": CORE,
+    "passes": (*CORE, "report"),
     "report": CORE,
     "driver": (*CORE, "report"),
     "cli": (*CORE, "report", "driver"),
@@ -37,9 +37,9 @@ USERS = {
     "rich": ("sdyopt/report", "sdyopt/diagnostics/render", "sdyopt/diagnostics/paint"),
 }
 
-# These layers may import other layers in functions, to keep the start of the program fast. Elsewhere only
-# libraries may be imported in functions, with a `noqa` that gives the reason.
-IMPORT_LATE = ("sdyopt/cli", "sdyopt/driver")
+# These may import other layers in functions, to keep the start of the program and its help fast. Elsewhere
+# only libraries may be imported in functions, with a `noqa` that gives the reason.
+IMPORT_LATE = ("sdyopt/cli", "sdyopt/driver", "passes/common/report")
 
 # The only import cycles: sets of modules that import each other. The IR core is one by nature; the others are
 # to be removed.
