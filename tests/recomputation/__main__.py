@@ -12,8 +12,9 @@ from pathlib import Path
 
 from sdyopt.asm.parser.module_parser import parse_module
 from sdyopt.diagnostics.source import Source
+from sdyopt.driver.interpreter import interpreter_settings
 from sdyopt.driver.job import Job
-from sdyopt.driver.run import RECURSION_LIMIT, run_job
+from sdyopt.driver.run import run_job
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.operation import Op
 from sdyopt.pipeline.text import parse_pipeline
@@ -30,8 +31,8 @@ def main() -> int:
     parser.add_argument("--pass-pipeline", default=PIPELINE)
     parser.add_argument("files", nargs="+", type=Path)
     arguments = parser.parse_args()
-    sys.setrecursionlimit(RECURSION_LIMIT)
-    return max([_check(path, arguments.pass_pipeline) for path in arguments.files])
+    with interpreter_settings():
+        return max([_check(path, arguments.pass_pipeline) for path in arguments.files])
 
 
 def _check(path: Path, pipeline: str) -> int:
