@@ -40,7 +40,7 @@ class Collective:
     `axes` are the mesh axes as printed, `group` the same set in mesh order with adjacent sub-axes merged;
     both are "groups of n" where replica groups follow no axes. `wire_bytes` is what one device sends in one
     run along a ring. `times` is None where the number of runs is unknown. `value` is the SSA name of the
-    (first) result.
+    (first) result, `change` the shardings before and after the chain of sdy collectives that it is in.
     """
 
     number: int
@@ -58,6 +58,7 @@ class Collective:
     location: SourceLocation
     value: str
     cause: str
+    change: str = ""
 
     @property
     def axis_names(self) -> list[str]:

@@ -21,7 +21,7 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.types import RankedShapedType, RankedTensor, Type
 from sdyopt.ir.value import Value
 from sdyopt.report import stablehlo_collectives
-from sdyopt.report.causes import cause_of, location_of
+from sdyopt.report.causes import cause_of, change_of, location_of
 from sdyopt.report.constants import constant_of
 from sdyopt.report.execution_counts import ExecutionCounts, entry_functions
 from sdyopt.report.figures import (
@@ -126,6 +126,7 @@ class _Collector:
             location_of(op),
             self._names[result],
             cause_of(op, self._shapes),
+            change_of(op, self._shapes),
         )
 
     def _stablehlo_collective(self, op: Op, number: int) -> Collective:

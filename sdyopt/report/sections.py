@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 
 from sdyopt.report.figures import Collective, Product, Report
@@ -11,6 +11,9 @@ from sdyopt.report.tables import Row, Section
 from sdyopt.report.time_section import time_section
 from sdyopt.report.totals import Total, flop_totals, useful_share, wire_bytes_of_runs, wire_total, wire_totals
 from sdyopt.report.units import bytes_text, flops_text, share_text, times_text, total_text
+
+# Titles of tables of which a short report shows the first.
+BY_LINE, COLLECTIVES = "by line", "collectives"
 
 
 def sections_of(report: Report) -> list[Section]:
@@ -27,19 +30,18 @@ def _communication(report: Report) -> Section:
     collectives = f"{count} collective{'' if count == 1 else 's'}"
     section = Section(f"communication: {total_text(total)} on the wire per device, {collectives}")
     section.sentences.append("wire bytes by the ring model, times the number of runs")
-    for title, key in _KEYS.items():
-        totals = wire_totals(report.collectives, key)
-        section.add_table(
-            f"by {title}",
-            ("bytes", "share", "count", title),
-            3,
-            [(total_text(part), _share(part, total), str(part.count), name) for name, part in totals.items()],
-        )
     section.add_table(
-        "collectives",
+        "by kind and axes", ("bytes", "share", "count", "kind and axes"), 3, _by_kind(report, total)
+    )
+    section.add_table(
+        BY_LINE, ("bytes", "share", "count", "where", "kind", "why"), 3, _by_line(report, total), True
+    )
+    section.add_table(
+        COLLECTIVES,
         ("#", "bytes", "times", "where", "kind", "why"),
         3,
         [_collective_row(each) for each in sorted(report.collectives, key=_order)],
+        True,
     )
     section.add_table(
         "not decided yet",
@@ -53,15 +55,41 @@ def _communication(report: Report) -> Section:
     return section
 
 
-_KEYS: dict[str, Callable[[Collective], str]] = {
-    "kind and axes": lambda each: f"{each.kind} {each.group}",
-    "line": lambda each: line_text(each.location),
-}
+def _by_kind(report: Report, total: Total) -> Iterator[Row]:
+    for name, part in wire_totals(report.collectives, lambda each: f"{each.kind} {each.group}").items():
+        yield total_text(part), _share(part, total), str(part.count), name
+
+
+def _by_line(report: Report, total: Total) -> Iterator[Row]:
+    """The collectives of one kind at a line together, with the reason for the largest."""
+    together: dict[str, list[Collective]] = {}
+    for each in report.collectives:
+        together.setdefault(_line_key(each), []).append(each)
+    for key, part in wire_totals(report.collectives, _line_key).items():
+        largest = min(together[key], key=_order)
+        where, kind = line_text(largest.location), f"{largest.kind} {largest.group}"
+        yield total_text(part), _share(part, total), str(part.count), where, kind, reason_text(largest)
+
+
+def _line_key(each: Collective) -> str:
+    return f"{each.location.text}\n{each.kind} {each.group}"
+
+
+def reason_text(each: Collective) -> str:
+    """Why a collective is there, with the change of the sharding."""
+    return f"{each.cause}; {each.change}" if each.change else each.cause
 
 
 def _collective_row(each: Collective) -> Row:
     size, times = bytes_text(wire_bytes_of_runs(each)), times_text(each.times)
-    return str(each.number), size, times, line_text(each.location), f"{each.kind} {each.axes}", each.cause
+    return (
+        str(each.number),
+        size,
+        times,
+        line_text(each.location),
+        f"{each.kind} {each.axes}",
+        reason_text(each),
+    )
 
 
 def _order(each: Collective) -> tuple[int, Fraction, int]:

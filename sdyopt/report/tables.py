@@ -12,14 +12,14 @@ Row = tuple[str, ...]
 class ReportTable:
     """Rows of text under named columns, the most important row first.
 
-    The first `figures` columns are numbers. `notes` has one line for each row, or is empty.
+    The first `figures` columns are numbers. If it `has_notes`, the last column is a sentence.
     """
 
     title: str
     columns: Row
     figures: int
     rows: list[Row]
-    notes: list[str]
+    has_notes: bool = False
 
 
 @dataclass(slots=True)
@@ -31,9 +31,9 @@ class Section:
     tables: list[ReportTable] = field(default_factory=list)
 
     def add_table(
-        self, title: str, columns: Row, figures: int, rows: Iterable[Row], notes: Iterable[str] = ()
+        self, title: str, columns: Row, figures: int, rows: Iterable[Row], has_notes: bool = False
     ) -> None:
         """Adds a table if it has rows."""
         rows = list(rows)
         if rows:
-            self.tables.append(ReportTable(title, columns, figures, rows, list(notes)))
+            self.tables.append(ReportTable(title, columns, figures, rows, has_notes))

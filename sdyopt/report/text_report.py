@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from io import StringIO
 
-from rich.console import Console
-from rich.padding import Padding
+from rich.cells import set_cell_size
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from sdyopt.report.figures import Report
-from sdyopt.report.sections import sections_of
+from sdyopt.report.sections import COLLECTIVES, sections_of
 from sdyopt.report.tables import ReportTable
 
 # Rows of each table, if not asked for all: the report then fits 40 lines.
@@ -23,44 +23,68 @@ ROWS = 5
 MIN_WIDTH = 60
 
 # Tables that a short report leaves out.
-_DETAILS = ("by line",)
+_DETAILS = (COLLECTIVES,)
+# A row with a note takes two lines, so that a short report has fewer of them.
+_NOTED_ROWS = 3
 # The widest that columns other than the last get; figures are never cut.
 _MAX_WIDTH = {"kind": 24, "type": 28, "where": 28}
+_INDENT, _NOTE_INDENT = "  ", "        "
 
 
 def text_report(report: Report, width: int = 80, rows: int | None = ROWS) -> str:
     """The report as text of at most `width` columns; `rows` limits every table, None shows all."""
-    out = StringIO()
-    console = Console(file=out, width=max(width, MIN_WIDTH), no_color=True, highlight=False, emoji=False)
-    for part in _parts(report, rows):
-        console.print(part)
-    return "".join(line.rstrip() + "\n" for line in out.getvalue().splitlines())
+    return "".join(line.rstrip() + "\n" for line in _lines(report, max(width, MIN_WIDTH), rows))
 
 
-def _parts(report: Report, rows: int | None) -> Iterator[Text | Padding]:
+def _lines(report: Report, width: int, rows: int | None) -> Iterator[str]:
     if report.mesh:
-        yield printable(f"{report.devices} devices, mesh {report.mesh}")
+        yield from _rendered(printable(f"{report.devices} devices, mesh {report.mesh}"), width)
     for section in sections_of(report):
-        yield printable("")
-        yield printable(section.heading)
+        yield ""
+        yield from _rendered(printable(section.heading), width)
         for sentence in section.sentences:
-            yield printable(f"  {sentence}")
+            yield from _indented(printable(sentence), width)
         for table in section.tables:
-            if rows is not None and table.title in _DETAILS:
-                continue
-            yield Padding(_table(table, rows), (0, 0, 0, 2))
-            hidden = 0 if rows is None else len(table.rows) - rows
-            if hidden > 0:
-                yield printable(f"  … and {hidden} more")
+            if rows is None or table.title not in _DETAILS:
+                yield from _table_lines(table, width, rows)
 
 
-def _table(table: ReportTable, limit: int | None) -> Table:
+def _table_lines(table: ReportTable, width: int, rows: int | None) -> Iterator[str]:
+    """The header and the rows, each with its note below, and how many rows are left out."""
+    limit = len(table.rows) if rows is None else min(rows, _NOTED_ROWS) if table.has_notes else rows
+    header, *lines = _indented(_table(table, limit), width)
+    yield header
+    for line, row in zip(lines, table.rows[:limit], strict=True):
+        yield line
+        if table.has_notes:
+            yield _cut(_NOTE_INDENT + printable(row[-1]).plain, width)
+    if len(table.rows) > limit:
+        yield f"{_INDENT}… and {len(table.rows) - limit} more"
+
+
+def _rendered(part: RenderableType, width: int) -> list[str]:
+    out = StringIO()
+    Console(file=out, width=width, no_color=True, highlight=False, emoji=False).print(part)
+    return out.getvalue().splitlines()
+
+
+def _indented(part: RenderableType, width: int) -> list[str]:
+    return [_INDENT + line for line in _rendered(part, width - len(_INDENT))]
+
+
+def _cut(line: str, width: int) -> str:
+    """The line, with an ellipsis if it is too long."""
+    return line if Text(line).cell_len <= width else set_cell_size(line, width - 1).rstrip() + "…"
+
+
+def _table(table: ReportTable, limit: int) -> Table:
     """A table without lines. Figures are right-aligned; the last column takes the width that is left."""
     rows = table.rows[:limit]
+    columns = table.columns[:-1] if table.has_notes else table.columns
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_edge=False, expand=True)
-    for number, column in enumerate(table.columns):
+    for number, column in enumerate(columns):
         longest = max([len(column), *(len(row[number]) for row in rows)])
-        is_last = number == len(table.columns) - 1
+        is_last = number == len(columns) - 1
         grid.add_column(
             column,
             justify="right" if number < table.figures else "left",
@@ -70,7 +94,7 @@ def _table(table: ReportTable, limit: int | None) -> Table:
             ratio=1 if is_last else None,
         )
     for row in rows:
-        grid.add_row(*map(printable, row))
+        grid.add_row(*map(printable, row[: len(columns)]))
     return grid
 
 

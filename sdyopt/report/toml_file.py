@@ -15,6 +15,7 @@ from sdyopt.diagnostics.source import Source
 from sdyopt.diagnostics.usage import nearest_or_all
 from sdyopt.report.quantities import Dimension, parse_quantity
 
+_HELP = 'write one key = value per line, below the [table] of the key; quote text, such as "64 MiB"'
 _POSITION = re.compile(r"\(at (?:line (\d+), column (\d+)|end of document)\)$")
 _NAME = r"""(?:"[^"\n]*"|'[^'\n]*'|[\w-]+)"""
 _PATH = rf"{_NAME}(?:\s*\.\s*{_NAME})*"
@@ -34,13 +35,18 @@ class TomlFile:
         try:
             self.values: dict[str, Any] = tomllib.loads(text)
         except RecursionError:
-            raise DiagnosticError.at(FileLoc(name, 1, 1), "invalid TOML: it is nested too deeply") from None
-        except tomllib.TOMLDecodeError as error:
-            message = str(error)
-            position = _POSITION.search(message)
-            line, column = (int(position[1]), int(position[2])) if position and position[1] else (1, 1)
-            what = message[: position.start()].strip() if position else message
-            raise DiagnosticError.at(FileLoc(name, line, column), f"invalid TOML: {what}") from None
+            error = DiagnosticError.at(FileLoc(name, 1, 1), "invalid TOML: it is nested too deeply")
+            raise error.help(_HELP) from None
+        except tomllib.TOMLDecodeError as problem:
+            message = str(problem)
+            # The end of the document, unless the message says where.
+            line, column = text.count("\n") + 1, len(text) - text.rfind("\n")
+            if (position := _POSITION.search(message)) is not None:
+                message = message[: position.start()].strip()
+                if position[1]:
+                    line, column = int(position[1]), int(position[2])
+            error = DiagnosticError.at(FileLoc(name, line, column), f"invalid TOML: {message}")
+            raise error.help(_HELP) from None
 
     def location(self, table: str, key: str = "", number: int = 0) -> FileLoc:
         """Where a key of a table stands, else its table; `number` counts the tables of that name."""
