@@ -126,7 +126,7 @@ class _Reader:
     def _live_values(self) -> Sums:
         sums: Sums = {}
         for path in self._entries(("memory", "live_at_peak")):
-            key = self._text((*path, "type")), self._text((*path, "sharding")), self._place(path)
+            key = self._text((*path, "type")), "", self._place(path)
             sums[key] = sums.get(key, Fraction(0)) + self._figure((*path, "bytes"))
         return sums
 
@@ -209,7 +209,7 @@ def _collective_key(each: Collective) -> Key:
 
 
 def _value_key(each: LiveValue) -> Key:
-    return each.type, each.sharding, _place(each.location)
+    return each.type, "", _place(each.location)
 
 
 def _product_key(each: Product) -> Key:

@@ -95,7 +95,7 @@ class Budget:
                 continue
             most = self._file.quantity(value, FIGURES[key].dimension, "total", key)
             location = self._file.location("total", key)
-            self.scalars.append(Scalar(key.replace("_", " "), most, location, FIGURES[key]))
+            self.scalars.append(Scalar(FIGURES[key].name, most, location, FIGURES[key]))
 
     def _add_limit(
         self, what: str, value: object, table: str, key: str, applies: Callable[[Collective], bool]

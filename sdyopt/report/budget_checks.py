@@ -58,6 +58,7 @@ class Limit:
 class Figure:
     """A figure of a report: its value, None if unknown, and what contributes most to it."""
 
+    name: str
     dimension: Dimension
     value: Callable[[Report], Fraction | int | None]
     text: Callable[[Fraction | int | None], str]
@@ -148,8 +149,12 @@ def _repeating(report: Report) -> list[Guilty]:
 # The figures that [total] limits, besides wire_bytes.
 FIGURES = {
     "collectives": Figure(
-        COUNT, lambda report: len(report.collectives), str, lambda report: _largest(report.collectives)
+        "collectives",
+        COUNT,
+        lambda report: len(report.collectives),
+        str,
+        lambda report: _largest(report.collectives),
     ),
-    "peak_memory": Figure(BYTES, lambda report: report.memory.peak, bytes_text, _live),
-    "repeated_flops": Figure(FLOPS, _repeated_flops, flops_text, _repeating),
+    "peak_memory": Figure("peak memory", BYTES, lambda report: report.memory.peak, bytes_text, _live),
+    "repeated_flops": Figure("repeated FLOPs", FLOPS, _repeated_flops, flops_text, _repeating),
 }

@@ -26,8 +26,10 @@ def finding(message: str, guilty: Sequence[Guilty], limit: Location, limit_note:
     lines = [each for each in guilty if each.location.line]
     error = DiagnosticError.at(file_location(lines[0].location) if lines else limit, message)
     for each in guilty:
-        location = file_location(each.location)
-        error.note(f"{each.what}; {each.cause}" if each.cause else each.what, location)
+        text = f"{each.what}; {each.cause}" if each.cause else each.what
+        # An argument of a function has a name, but no line.
+        name = "" if each.location.line or not each.location.name_stack else f"{each.location.name_stack}: "
+        error.note(name + text, file_location(each.location))
     return error.note(limit_note, limit)
 
 

@@ -102,7 +102,7 @@ def test_scalars() -> None:
         ('[[rules]]\nmax_bytes = 1\nunless = "a.py"', 3, "'unless' is a list of strings", None),
         ("rules = 3", 1, "rules are an array of tables", "write [[rules]]"),
         ("total = 3", 1, "'total' is a table", "write [total]"),
-        pytest.param("a = " + "[" * 100_000, 1, "invalid TOML: it is nested too deeply", "", id="deep"),
+        pytest.param("a = " + "[" * 100_000, 1, "invalid TOML: it is nested too deeply", None, id="deep"),
     ],
 )
 def test_what_is_wrong_with_a_budget(budget: str, line: int, message: str, help: str | None) -> None:
