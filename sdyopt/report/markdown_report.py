@@ -11,7 +11,8 @@ from sdyopt.report.tables import ReportTable
 # Rows of each table: a comment has a limited length.
 ROWS = 20
 
-_ESCAPED = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#"})
+# A forge would notify the user of a name after "@", also where a backslash escapes that.
+_ESCAPED = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#"} | {"@": "@<!-- -->"})
 
 
 def markdown_report(report: Report, rows: int | None = ROWS) -> str:
