@@ -1,7 +1,7 @@
 """Imports: the order of the layers, no import cycles, and `passes/` in a checkout and in a wheel.
 
-  interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ pipeline ‹ registry ‹ report ‹ passes
-                                                                        registry ‹ report ‹ driver ‹ api ‹ cli
+  interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ pipeline ‹ registry ‹ passes
+                                             registry ‹ report ‹ driver ‹ api ‹ cli ‹ lit
 
 Imports are read from the syntax tree, so those in functions and under TYPE_CHECKING count as well.
 """
@@ -23,11 +23,12 @@ CORE = ("interning", "diagnostics", "ir", "asm", "dialects", "sharding", "pipeli
 # The layers that each layer may import besides itself.
 MAY_IMPORT = {
     **{layer: CORE[:index] for index, layer in enumerate(CORE)},
-    "passes": (*CORE, "report"),
+    "passes": (*CORE, "report"),  # for the pass sdy-report
     "report": CORE,
     "driver": (*CORE, "report"),
     "api": (*CORE, "report", "driver"),
     "cli": (*CORE, "report", "driver", "api"),
+    "lit": (*CORE, "report", "driver", "api", "cli"),
     "__main__": ("cli",),
 }
 
@@ -35,6 +36,7 @@ MAY_IMPORT = {
 USERS = {
     "click": ("sdyopt/cli",),
     "lark": ("sdyopt/asm",),
+    "pytest": ("sdyopt/lit",),
     "rich": ("sdyopt/report", "sdyopt/diagnostics/render", "sdyopt/diagnostics/paint"),
 }
 
