@@ -26,7 +26,7 @@ def seconds_text(seconds: Fraction | None) -> str:
     if seconds is None:
         return "unknown"
     if seconds >= 1 or not seconds:
-        return f"{_decimal(seconds, 2)} s"
+        return f"{_decimal(seconds, 2 if seconds < 10 else 1)} s"
     for unit in ("ms", "us"):
         seconds *= 1000
         if seconds >= 1:

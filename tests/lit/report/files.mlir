@@ -17,7 +17,7 @@
 // MARKDOWN:  ### communication: 32 B on the wire per device, 1 collective
 // MARKDOWN:  | 32 B | 100% | 1 | all\_reduce {"x"} |
 // HTML:      <!doctype html>
-// HTML:      all_reduce {<i class=a0>&quot;x&quot;</i>}
+// HTML:      all_reduce {<i class=a0>"x"</i>}
 // HTML:      <b id=L{{[0-9]+}} class=c title="collective 0">
 // TEXT:      communication: 32 B on the wire per device, 1 collective
 // SUFFIX:    sdy-opt: '{{.*}}.pdf' has the suffix of no report format
