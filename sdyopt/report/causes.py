@@ -77,9 +77,20 @@ def cause_of(op: Op, shapes: LocalShapes) -> str:
 
 
 def change_of(op: CollectiveOp, shapes: LocalShapes) -> str:
-    """The shardings before and after the chain of collectives that an operation is in."""
+    """The shardings before and after the chain of collectives that an operation is in; "" for no change."""
     before, after = shapes.sharding(producer(op)), shapes.sharding(last_of_chain(op))
-    return "" if after is None else f"{dims_text(before, after.rank)} → {dims_text(after, after.rank)}"
+    if after is None:
+        return ""
+    old, new = dims_text(before, after.rank), dims_text(after, after.rank)
+    return "" if old == new else f"{old} → {new}"
+
+
+def advice_on(op: Op) -> str:
+    """What would communicate less, where that follows from the operation alone."""
+    if isinstance(op, AllReduceOp) and op.out_sharding.rank:
+        axes = axis_refs_text(_reduced_axes(op))
+        return f"with its result sharded along {axes}, a reduce_scatter would move half as much"
+    return ""
 
 
 def last_of_chain(op: CollectiveOp) -> Value:

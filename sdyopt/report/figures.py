@@ -40,7 +40,8 @@ class Collective:
     `axes` are the mesh axes as printed, `group` the same set in mesh order with adjacent sub-axes merged;
     both are "groups of n" where replica groups follow no axes. `wire_bytes` is what one device sends in one
     run along a ring. `times` is None where the number of runs is unknown. `value` is the SSA name of the
-    (first) result, `change` the shardings before and after the chain of sdy collectives that it is in.
+    (first) result, `change` the shardings before and after the chain of sdy collectives that it is in,
+    `advice` what would communicate less.
     """
 
     number: int
@@ -59,6 +60,7 @@ class Collective:
     value: str
     cause: str
     change: str = ""
+    advice: str = ""
 
     @property
     def axis_names(self) -> list[str]:
@@ -81,7 +83,10 @@ class Undecided:
 
 @dataclass(frozen=True, slots=True)
 class LiveValue:
-    """A value that is live at the peak. Each of its shards is on `replicas` devices."""
+    """A value that is live at the peak. Each of its shards is on `replicas` devices.
+
+    Sharded along `spare_axis` too, it would have `spare_bytes`; "" and None if no axis is left for it.
+    """
 
     value: str
     type: str
@@ -89,6 +94,8 @@ class LiveValue:
     bytes: int
     replicas: int
     location: SourceLocation
+    spare_axis: str = ""
+    spare_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +110,8 @@ class MemoryPoint:
 class Memory:
     """Bytes on one device. The peaks are upper bounds, because every result is a new buffer.
 
-    `peak_with_arguments` holds the arguments to the end. Values of dynamic shape are only counted.
+    `peak_with_arguments` holds the arguments to the end. `replicated` are the bytes at the peak that would be
+    on other devices if replicas divided each shard. Values of dynamic shape are only counted.
     """
 
     arguments: int = 0
@@ -115,6 +123,7 @@ class Memory:
     live_at_peak: list[LiveValue] = field(default_factory=list)
     curve: list[MemoryPoint] = field(default_factory=list)
     unknown_values: int = 0
+    replicated: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +131,8 @@ class Product:
     """A dot_general, dot or convolution: FLOPs of one run on one device, and of the global operation.
 
     `bytes` are those of operands and result on one device, `collectives` the numbers of the collectives on
-    its operands and of the reductions of its result.
+    its operands and of the reductions of its result. `spare_axes` are the mesh axes along which devices
+    repeat the product, because nothing of it is sharded along them.
     """
 
     kind: str
@@ -133,6 +143,7 @@ class Product:
     value: str
     bytes: int | None = None
     collectives: tuple[int, ...] = ()
+    spare_axes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

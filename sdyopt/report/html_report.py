@@ -26,7 +26,7 @@ STRETCH = 500
 AXIS_COLOURS = 8
 
 _CURVE_WIDTH, _CURVE_HEIGHT = 800, 160
-_AXIS = re.compile(r'"([^"]*)"(?=[:,=}\]]|$)')
+_AXIS = re.compile(r'"([^"]*)"(?=[:,=}\] ]|$)')
 _NAME = re.compile(r"\s*(%[\w$.-]+(?:#\d+)?)")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from sdyopt.report.figures import Collective, Product, Report
+from sdyopt.report.figures import Collective, LiveValue, Product, Report
 from sdyopt.report.source_locations import line_text
 from sdyopt.report.tables import Row, Section
 from sdyopt.report.time_section import time_section
@@ -76,8 +76,8 @@ def _line_key(each: Collective) -> str:
 
 
 def reason_text(each: Collective) -> str:
-    """Why a collective is there, with the change of the sharding."""
-    return f"{each.cause}; {each.change}" if each.change else each.cause
+    """Why a collective is there, with the change of the sharding and what would communicate less."""
+    return "; ".join(filter(None, (each.cause, each.change, each.advice)))
 
 
 def _collective_row(each: Collective) -> Row:
@@ -117,22 +117,23 @@ def _memory(report: Report) -> Section:
     )
     if memory.unknown_values:
         section.sentences.append(f"{memory.unknown_values} values of dynamic shape are not counted")
+    if memory.replicated:
+        section.sentences.append(
+            f"{bytes_text(memory.replicated)} of the peak are copies of what other devices have, too"
+        )
     section.add_table(
         "live at the peak",
-        ("bytes", "copies", "value", "where", "type"),
+        ("bytes", "copies", "value", "where", "could be", "type"),
         2,
-        [
-            (
-                bytes_text(each.bytes),
-                f"{each.replicas} of {report.devices}",
-                each.value,
-                line_text(each.location),
-                each.type,
-            )
-            for each in memory.live_at_peak
-        ],
+        [_live_row(each, report.devices) for each in memory.live_at_peak],
     )
     return section
+
+
+def _live_row(each: LiveValue, devices: int) -> Row:
+    could_be = f'{bytes_text(each.spare_bytes)} along "{each.spare_axis}"' if each.spare_axis else ""
+    copies = f"{each.replicas} of {devices}"
+    return bytes_text(each.bytes), copies, each.value, line_text(each.location), could_be, each.type
 
 
 # --- Compute ------------------------------------------------------------------------------------------
@@ -147,10 +148,16 @@ def _compute(report: Report) -> Section:
     section = Section(heading)
     section.add_table(
         "repeated or padded work",
-        ("FLOPs", "useful", "value", "where"),
+        ("FLOPs", "useful", "value", "where", "not sharded along"),
         2,
         [
-            (flops_text(each.flops), share_text(part), each.value, line_text(each.location))
+            (
+                flops_text(each.flops),
+                share_text(part),
+                each.value,
+                line_text(each.location),
+                ", ".join(f'"{axis}"' for axis in each.spare_axes),
+            )
             for each, part in sorted(_wasteful(report), key=lambda pair: -(pair[0].flops or 0))
         ],
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from io import StringIO
+from textwrap import wrap
 
 from rich.cells import set_cell_size
 from rich.console import Console, RenderableType
@@ -18,8 +19,9 @@ from sdyopt.report.figures import Report
 from sdyopt.report.sections import COLLECTIVES, sections_of
 from sdyopt.report.tables import ReportTable
 
-# Rows of each table, if not asked for all: the report then fits 40 lines.
+# Rows of each table, if no other number is asked for: fewer where the report would not fit the lines.
 ROWS = 5
+MAX_LINES = 39
 MIN_WIDTH = 60
 
 # Tables that a short report leaves out.
@@ -33,7 +35,11 @@ _INDENT, _NOTE_INDENT = "  ", "        "
 
 def text_report(report: Report, width: int = 80, rows: int | None = ROWS) -> str:
     """The report as text of at most `width` columns; `rows` limits every table, None shows all."""
-    return "".join(line.rstrip() + "\n" for line in _lines(report, max(width, MIN_WIDTH), rows))
+    lines, fewer = list(_lines(report, max(width, MIN_WIDTH), rows)), ROWS
+    while rows == ROWS and len(lines) > MAX_LINES and fewer > 1:
+        fewer -= 1
+        lines = list(_lines(report, max(width, MIN_WIDTH), fewer))
+    return "".join(line.rstrip() + "\n" for line in lines)
 
 
 def _lines(report: Report, width: int, rows: int | None) -> Iterator[str]:
@@ -57,7 +63,7 @@ def _table_lines(table: ReportTable, width: int, rows: int | None) -> Iterator[s
     for line, row in zip(lines, table.rows[:limit], strict=True):
         yield line
         if table.has_notes:
-            yield _cut(_NOTE_INDENT + printable(row[-1]).plain, width)
+            yield from _note(printable(row[-1]).plain, width)
     if len(table.rows) > limit:
         yield f"{_INDENT}… and {len(table.rows) - limit} more"
 
@@ -72,9 +78,12 @@ def _indented(part: RenderableType, width: int) -> list[str]:
     return [_INDENT + line for line in _rendered(part, width - len(_INDENT))]
 
 
-def _cut(line: str, width: int) -> str:
-    """The line, with an ellipsis if it is too long."""
-    return line if Text(line).cell_len <= width else set_cell_size(line, width - 1).rstrip() + "…"
+def _note(text: str, width: int) -> Iterator[str]:
+    """A sentence below a row: at most two lines, with an ellipsis if it is longer."""
+    lines = wrap(text, width - len(_NOTE_INDENT), break_on_hyphens=False)
+    if len(lines) > 2:
+        lines = [lines[0], set_cell_size(lines[1], width - len(_NOTE_INDENT) - 1).rstrip() + "…"]
+    yield from (_NOTE_INDENT + line for line in lines)
 
 
 def _table(table: ReportTable, limit: int) -> Table:
@@ -94,8 +103,14 @@ def _table(table: ReportTable, limit: int) -> Table:
             ratio=1 if is_last else None,
         )
     for row in rows:
-        grid.add_row(*map(printable, row[: len(columns)]))
+        grid.add_row(*(printable(_shortened(name, cell)) for name, cell in zip(columns, row, strict=False)))
     return grid
+
+
+def _shortened(column: str, text: str) -> str:
+    """The text; of a long location the end, which has the line."""
+    width = _MAX_WIDTH[column] if column == "where" else 0
+    return f"…{text[1 - width :]}" if 0 < width < len(text) else text
 
 
 def printable(text: str) -> Text:

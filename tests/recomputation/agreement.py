@@ -9,7 +9,8 @@ from fractions import Fraction
 from sdyopt.asm.printer.asm_printer import PrintOptions, print_op
 from sdyopt.ir.operation import Op
 from sdyopt.report.figures import Report, Times
-from sdyopt.report.program_report import MAX_LIVE_VALUES, report_on
+from sdyopt.report.memory_figures import MAX_LIVE_VALUES
+from sdyopt.report.program_report import report_on
 from sdyopt.report.totals import flop_totals, wire_totals
 from tests.recomputation import compute, memory, replica_groups
 from tests.recomputation.communication import recompute
