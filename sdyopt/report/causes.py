@@ -23,7 +23,7 @@ from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.value import BlockArgument, OpResult, Value
 from sdyopt.report.local_shapes import LocalShapes
-from sdyopt.report.source_locations import SourceLocation, source_location
+from sdyopt.report.source_locations import SourceLocation, line_text, source_location
 from sdyopt.sharding.axis_lists import overlap
 from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
 
@@ -159,7 +159,9 @@ def _consumer_cause(op: Op, shapes: LocalShapes) -> str:
     source = producer(op)
     origin = " of a function argument" if is_function_argument(source) else ""
     reason = _conflict(op, user, shapes) if isinstance(op, CollectiveOp) else ""
-    return f"{op_text(user)}{more} needs this sharding{origin}{f': {reason}' if reason else ''}"
+    place = source_location(user.location)
+    where = f" at {line_text(place)}" if place.line and place.text != location_of(op).text else ""
+    return f"{op_text(user)}{where}{more} needs this sharding{origin}{f': {reason}' if reason else ''}"
 
 
 def _returned_by(op: Op) -> str:

@@ -12,7 +12,8 @@ from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import TensorSharding, sharding_text
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import DYNAMIC
-from sdyopt.ir.value import Value
+from sdyopt.ir.value import BlockArgument, OpResult, Value
+from sdyopt.report.call_locations import CallLocations
 from sdyopt.report.constants import constant_of
 from sdyopt.report.execution_counts import ExecutionCounts, entry_functions
 from sdyopt.report.figures import NEVER, LiveValue, Memory, MemoryPoint
@@ -32,6 +33,7 @@ class ValueTexts:
     printer: AttributePrinter
     shapes: LocalShapes
     mesh: Mesh | None
+    calls: CallLocations
 
     def live_value(self, value: Value, size: int) -> LiveValue:
         """A value that is live at the peak."""
@@ -42,7 +44,7 @@ class ValueTexts:
             printed_sharding(self.shapes.sharding(value)),
             size,
             self.replicas(value),
-            source_location(value.location),
+            self.calls.completed(source_location(value.location), _around(value)),
             axis,
             smaller,
         )
@@ -85,7 +87,7 @@ def memory_figures(module: Op, shapes: LocalShapes, counts: ExecutionCounts, tex
             found.results = sum(map(live.bytes, returned.operands)) if returned is not None else 0
             found.peak = peak.bytes
             found.peak_with_arguments = peak.with_arguments
-            found.peak_location = _peak_location(peak)
+            found.peak_location = _peak_location(peak, texts.calls)
             sized = _sized(peak, live)
             found.live_at_peak = [
                 texts.live_value(value, size) for size, value in sized[:MAX_LIVE_VALUES] if size
@@ -118,10 +120,17 @@ def _copies(size: int, replicas: int) -> Fraction:
     return size - Fraction(size, replicas)
 
 
-def _peak_location(peak: Peak) -> SourceLocation:
+def _around(value: Value) -> Op | None:
+    """The operation of a result, or the one around an argument."""
+    if isinstance(value, OpResult):
+        return value.op
+    return value.owner.parent_op if isinstance(value, BlockArgument) else None
+
+
+def _peak_location(peak: Peak, calls: CallLocations) -> SourceLocation:
     while peak.nested is not None and peak.nested.op is not None:
         peak = peak.nested
-    return NO_LOCATION if peak.op is None else source_location(peak.op.location)
+    return NO_LOCATION if peak.op is None else calls.completed(source_location(peak.op.location), peak.op)
 
 
 def printed_sharding(sharding: TensorSharding | None) -> str:

@@ -20,6 +20,7 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.types import RankedShapedType, RankedTensor, Type
 from sdyopt.ir.value import Value
 from sdyopt.report import stablehlo_collectives
+from sdyopt.report.call_locations import CallLocations
 from sdyopt.report.causes import advice_on, cause_of, change_of, location_of
 from sdyopt.report.execution_counts import ExecutionCounts
 from sdyopt.report.figures import (
@@ -61,6 +62,7 @@ class _Collector:
         self._module = module
         self._shapes = LocalShapes(module)
         self._counts = ExecutionCounts(module)
+        self._calls = CallLocations(self._counts)
         self._manual = ManualDevices(self._counts, self._shapes)
         self._names = SsaNames(module).names
         self._printer = AttributePrinter()
@@ -83,7 +85,7 @@ class _Collector:
             elif type(op) in FLOPS:
                 products.append(op)
         found.products = [self._product(op, numbers) for op in products]
-        values = ValueTexts(self._names, self._printer, self._shapes, self._mesh)
+        values = ValueTexts(self._names, self._printer, self._shapes, self._mesh, self._calls)
         found.memory = memory_figures(self._module, self._shapes, self._counts, values)
         return found
 
@@ -115,7 +117,7 @@ class _Collector:
             bytes_out,
             _wire_bytes(traffic.share_in, traffic.share_out, bytes_in, bytes_out),
             self._counts.times(op),
-            location_of(op),
+            self._calls.completed(location_of(op), op),
             self._names[result],
             cause_of(op, self._shapes),
             change_of(op, self._shapes),
@@ -140,7 +142,7 @@ class _Collector:
             bytes_out,
             _wire_bytes(traffic.share_in, traffic.share_out, bytes_in, bytes_out),
             self._counts.times(op),
-            source_location(op.location),
+            self._calls.completed(source_location(op.location), op),
             self._names[op.results[0]] if op.results else "",
             "written in the program",
         )
@@ -151,7 +153,7 @@ class _Collector:
             self._printer.type(op.input.type),
             printed_sharding(self._shapes.sharding(op.input)),
             printed_sharding(op.sharding),
-            location_of_reshard(op),
+            self._calls.completed(location_of_reshard(op), op),
             self._names[op.results[0]],
             self._counts.times(op),
         )
@@ -168,7 +170,7 @@ class _Collector:
                     self._printer.type(operand.type),
                     printed_sharding(sharding),
                     printed_sharding(fully_replicated(sharding.rank, sharding.mesh_or_ref, True)),
-                    source_location(op.location),
+                    self._calls.completed(source_location(op.location), op),
                     self._names[operand],
                     self._counts.times(op),
                 )
@@ -199,7 +201,7 @@ class _Collector:
             None if None in local else flops_of(op, *[shape or () for shape in local]),
             useful,
             self._counts.times(op),
-            source_location(op.location),
+            self._calls.completed(source_location(op.location), op),
             self._names[op.results[0]],
             _sum([self._shapes.bytes(value) for value in values]),
             tuple(sorted(numbers[each] for each in collectives_around(op))),

@@ -77,7 +77,9 @@ def _line_key(each: Collective) -> str:
 
 def reason_text(each: Collective) -> str:
     """Why a collective is there, with the change of the sharding and what would communicate less."""
-    return "; ".join(filter(None, (each.cause, each.change, each.advice)))
+    # JAX's name stack of an operation of a backward pass.
+    where = "in a gradient, " if "transpose(" in each.location.name_stack else ""
+    return where + "; ".join(filter(None, (each.cause, each.change, each.advice)))
 
 
 def _collective_row(each: Collective) -> Row:
