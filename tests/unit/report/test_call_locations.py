@@ -16,7 +16,7 @@ func.func private @take(%a: tensor<8xf32>) -> tensor<8xf32> {
   %n = stablehlo.negate %a : tensor<8xf32> loc(unknown)
   %0 = sdy.all_reduce {"x"} %n out_sharding=<@mesh, [{}]> : tensor<8xf32> loc("scatter-add")
   %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}]> : tensor<8xf32> loc("sum"("take.py":3:1))
-  return %1 : tensor<8xf32>
+  return %1 : tensor<8xf32> loc(unknown)
 }
 """
 
