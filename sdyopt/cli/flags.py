@@ -226,6 +226,7 @@ _ALL = (
         implied="-",
     ),
     Flag("report-rows", REPORTS, "print at most N rows of each table, all for 0", "N", 5, kind=int),
+    Flag("topology", REPORTS, "add estimated times to the report, for the speeds in this TOML file", "FILE"),
     Flag("budget", REPORTS, "fail if the report exceeds a limit of this TOML file", "FILE"),
     Flag("baseline", REPORTS, "fail if the report exceeds this report, written as .json", "FILE"),
     Flag("tolerance", REPORTS, "allow figures to exceed the baseline by PERCENT", "PERCENT", "0"),

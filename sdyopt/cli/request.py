@@ -136,12 +136,16 @@ def _report_options(arguments: Arguments) -> ReportOptions:
         from sdyopt.report.formats import check_format
 
         check_format(path)
+    if arguments["topology"] is not None and not path:
+        message = "the --topology option adds estimated times to a report and cannot be used without one"
+        raise UsageError(message, "add --report")
     rows = arguments["report-rows"]
     return ReportOptions(
         to_stdout=to_stdout,
         path="" if to_stdout else path,
         width=_report_width(),
         rows=rows or None,
+        topology=_read_text(arguments["topology"]),
         budget=_read_text(arguments["budget"]),
         baseline=_read_text(arguments["baseline"]),
         tolerance=_percentage(arguments["tolerance"]),
@@ -175,7 +179,7 @@ def _check_diagnostics_path(arguments: Arguments) -> None:
 
 
 def _check_sole_use(arguments: Arguments, option: str, path: str, help: str) -> None:
-    for flag in ("-o", "--report", "--budget", "--baseline"):
+    for flag in ("-o", "--report", "--topology", "--budget", "--baseline"):
         other = arguments[flag.lstrip("-")]
         if flag != option and other is not None and is_same_file(path, other):
             raise UsageError(f"for the {option} option: '{path}' is also the file of {flag}", help)

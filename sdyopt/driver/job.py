@@ -24,15 +24,16 @@ class ReportOptions:
     """The options of reports on a program after its pipeline, and of checks of their figures.
 
     The suffix of the file `path` selects the format; with `to_stdout`, the report replaces the program on
-    stdout. `rows` limits each table on stdout; None means no limit. `budget` and `baseline` are files, as
-    (name, text); `tolerance` is the percentage, in decimal digits, by
-    which figures may exceed those of the baseline.
+    stdout. `rows` limits each table on stdout; None means no limit. `topology`, `budget` and `baseline` are
+    files, as (name, text); `tolerance` is the percentage, in decimal digits, by which figures may exceed
+    those of the baseline.
     """
 
     to_stdout: bool = False
     path: str = ""
     width: int = 80
     rows: int | None = None
+    topology: tuple[str, str] | None = None
     budget: tuple[str, str] | None = None
     baseline: tuple[str, str] | None = None
     tolerance: str = "0"
