@@ -85,6 +85,10 @@ def _run(argv: Sequence[str]) -> int:
     if text := _information(arguments):
         Output(STDOUT).write(text)
         return SUCCESS
+    if arguments.values.keys() & {"show-sharding", "mesh", "shape", "sharding-rows"}:
+        from sdyopt.cli.show_sharding import show_sharding
+
+        return show_sharding(arguments)
     return _process(arguments)
 
 

@@ -71,7 +71,7 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
     return Job(
         name=STDIN_NAME if arguments.input == STDIN else arguments.input,
         pipeline=pipeline,
-        report=_write_to_stderr,
+        report=write_to_stderr,
         write_file=write_file,
         paint=choose_paint(arguments["color"]),
         split_marker=arguments["split-input-file"],
@@ -105,7 +105,7 @@ def _report_options(arguments: Arguments) -> ReportOptions:
     return ReportOptions(
         to_stdout=to_stdout,
         path="" if to_stdout else path,
-        width=_report_width(),
+        width=output_width(),
         rows=rows or None,
         budget=_read_text(arguments["budget"]),
         baseline=_read_text(arguments["baseline"]),
@@ -132,7 +132,7 @@ def _is_same_file(path: str, other: str) -> bool:
     return os.path.realpath(path) == os.path.realpath(other)
 
 
-def _report_width() -> int:
+def output_width() -> int:
     """The columns of the terminal that stdout is; elsewhere the same under every environment."""
     try:
         return os.get_terminal_size(1).columns or DEFAULT_WIDTH
@@ -210,5 +210,5 @@ def choose_paint(mode: str) -> Paint:
     return paint
 
 
-def _write_to_stderr(text: str) -> None:
+def write_to_stderr(text: str) -> None:
     sys.stderr.write(text)

@@ -75,6 +75,8 @@ class ChunkRun:
         if reproducer.verify_each is not None:
             verify_each = reproducer.verify_each
         self._transform(op, pipeline, verify_each)
+        if job.show is not None:
+            return job.show(op)
         with self._phase("Output"):
             text = self._print(op, self._resources.external, is_verified=verify_each) + "\n"
         if self._report is not None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from sdyopt.asm.printer.asm_printer import PrintOptions
 from sdyopt.diagnostics.render import Paint, leave_plain
+from sdyopt.ir.operation import Op
 from sdyopt.pipeline.ir_printing import IRPrintingOptions
 from sdyopt.pipeline.tree import Pipeline
 
@@ -79,6 +80,8 @@ class Job:
     statistics: str = ""
 
     report_options: ReportOptions = field(default_factory=ReportOptions)
+    # Returns the output instead of the printed program.
+    show: Callable[[Op], str] | None = None
 
     run_reproducer: bool = False
     # Paths of files to write; "" for none.

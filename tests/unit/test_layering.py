@@ -2,6 +2,7 @@
 
     interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ pipeline ‹ registry ‹ passes
                                                                           registry ‹ report ‹ driver ‹ cli
+                                           sharding ‹ notation ‹ cli
 
 Imports are read from the syntax tree, so those in functions and under TYPE_CHECKING count as well.
 """
@@ -26,7 +27,8 @@ MAY_IMPORT = {
     "passes": CORE,
     "report": CORE,
     "driver": (*CORE, "report"),
-    "cli": (*CORE, "report", "driver"),
+    "notation": CORE[: CORE.index("sharding") + 1],
+    "cli": (*CORE, "report", "driver", "notation"),
     "__main__": ("cli",),
 }
 
@@ -34,7 +36,12 @@ MAY_IMPORT = {
 USERS = {
     "click": ("sdyopt/cli",),
     "lark": ("sdyopt/asm",),
-    "rich": ("sdyopt/report", "sdyopt/diagnostics/render", "sdyopt/diagnostics/paint"),
+    "rich": (
+        "sdyopt/report",
+        "sdyopt/diagnostics/render",
+        "sdyopt/diagnostics/paint",
+        "sdyopt/notation/shard_table",
+    ),
 }
 
 # These layers may import other layers in functions, to keep the start of the program fast. Elsewhere only
