@@ -24,6 +24,7 @@ from sdyopt.notation.mesh_sharding import MeshSharding
 from sdyopt.notation.text_parser import TextParser
 
 _HELP = "such as <@mesh, [[0], [1]]> or mesh.sharding @mesh split_axes = [[0], [1]]"
+_AXIS_RANGES = {0: "no axes", 1: "one axis, 0"}
 _UNSUPPORTED = re.compile("halo_sizes|sharded_dims_offsets")
 
 # --- Text -----------------------------------------------------------------------------------------
@@ -127,7 +128,7 @@ class _MeshDialectParser(TextParser):
         number = self.number("the number of an axis")
         count = len(self._mesh.axes)
         if number >= count:
-            help = f"the mesh has the axes 0 to {count - 1}" if count else "the mesh has no axes"
+            help = f"the mesh has {_AXIS_RANGES.get(count) or f'the axes 0 to {count - 1}'}"
             raise self.error_since(start, f"axis {number} is not in the mesh", help)
         name = self._mesh.axes[number].name
         if name in self._used:

@@ -21,7 +21,6 @@ from sdyopt.notation.device_tiling import (
     Uniform,
     Unknown,
     split_digits,
-    uniform_tiling,
 )
 from sdyopt.notation.mesh_sharding import MeshSharding
 
@@ -44,7 +43,7 @@ def sharding_on(tiling: Tiling, mesh: Mesh, mesh_or_ref: MeshOrRef, rank: int) -
     if mesh.is_maximal:
         raise NotExpressible("the mesh is a single device without axes")
     if isinstance(tiling, Uniform):
-        tiling = uniform_tiling(tiling.sharing, mesh.total_size, rank, mesh.device_ids)
+        return _uniform(tiling.sharing, mesh, mesh_or_ref, rank)
     if tiling.device_count != mesh.total_size:
         raise NotExpressible(f"it has {tiling.device_count} devices, the mesh has {mesh.total_size}")
     digits = split_digits(_digits_on(tiling, mesh), tiling.sizes)
@@ -71,6 +70,14 @@ def sharding_on_new_mesh(tiling: Tiling, rank: int) -> MeshSharding:
 
 
 # --- On a given mesh ------------------------------------------------------------------------------
+
+
+def _uniform(sharing: Sharing, mesh: Mesh, mesh_or_ref: MeshOrRef, rank: int) -> MeshSharding:
+    """The sharding by which all devices share the whole tensor."""
+    names = tuple([axis.name for axis in mesh.axes])
+    unreduced = tuple(map(AxisRef, names)) if sharing is Sharing.UNREDUCED else ()
+    sharding = TensorSharding(mesh_or_ref, (DimensionSharding(),) * rank, (), unreduced)
+    return MeshSharding(sharding, mesh, names if sharing is Sharing.MANUAL else ())
 
 
 def _digits_on(tiling: DeviceTiling, mesh: Mesh) -> tuple[Digit, ...]:

@@ -24,7 +24,7 @@ from sdyopt.ir.symbols import symbol_name
 from sdyopt.ir.traits import FUNCTION
 from sdyopt.ir.types import DYNAMIC, RankedShapedType, Type
 from sdyopt.ir.value import BlockArgument, OpResult, Value
-from sdyopt.notation.mesh_sharding import MeshSharding
+from sdyopt.notation.mesh_sharding import IncompatibleSubAxes, MeshSharding, tiling_of
 from sdyopt.notation.mesh_text import Shape
 from sdyopt.notation.text_parser import TextParser
 
@@ -130,7 +130,12 @@ def _of(
     assert mesh is not None
     manual = [*bound_axes(op), *(getattr(op, "manual_axes", ()) if is_in_body else ())]
     shape = tuple([None if size == DYNAMIC else size for size in type.shape])
-    return ValueSharding(MeshSharding(sharding, mesh, tuple(manual)), shape)
+    subject = MeshSharding(sharding, mesh, tuple(manual))
+    try:
+        tiling_of(subject)
+    except IncompatibleSubAxes as problem:
+        raise parser.error_since(start, str(problem)) from None
+    return ValueSharding(subject, shape)
 
 
 def _unsharded(parser: TextParser, start: int) -> DiagnosticError:

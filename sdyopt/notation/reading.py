@@ -83,7 +83,7 @@ def _mesh(source: Source, context: Context) -> Mesh:
 
 def _check_rank(source: Source, rank: int, context: Context) -> None:
     if context.shape is not None and len(context.shape) != rank:
-        message = f"the sharding has {rank} dimensions, but the tensor has {len(context.shape)}"
+        message = f"the sharding has rank {rank}, but the tensor has rank {len(context.shape)}"
         raise located_error(source, 0, len(source.text), message)
 
 

@@ -28,7 +28,7 @@ _PREFIX = re.compile(r"\s*(?:#sdy\.sharding)?")
 # The end of a message -> which of the equal texts in the sharding it is about: the first or the last.
 _SUBJECTS = (
     (re.compile(r'unknown axis name: (".*")$'), 0),
-    (re.compile(r'[:,] (".*?"(?::\(\d+\)\d+)?)$'), -1),
+    (re.compile(r'(?:[:,]| and) (".*?"(?::\(\d+\)\d+)?)$'), -1),
 )
 
 
