@@ -1,7 +1,7 @@
 """The mhlo dialect: the predecessor of StableHLO.
 
-Programs from JAX have discardable attributes such as `mhlo.num_partitions`. The only operation still in
-use is mhlo.ragged_dot, whose attribute syntax differs from that of its successor chlo.ragged_dot.
+Programs from JAX have discardable attributes such as `mhlo.num_partitions`. The only operation here is
+mhlo.ragged_dot, whose attribute syntax differs from that of its successor chlo.ragged_dot.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sdyopt.dialects.stablehlo.custom_struct import (
 from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.dialects.stablehlo.precision import precision_config_of
 from sdyopt.dialects.stablehlo.ragged_dimensions import RaggedDimensions, check_ragged_dot
-from sdyopt.dialects.stablehlo.types import TENSOR_OR_PER_AXIS
+from sdyopt.dialects.stablehlo.types import TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR
 from sdyopt.ir import op_fields
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import of_class
@@ -67,14 +67,14 @@ class RaggedDotOp(Op):
 
     __slots__ = ()
 
-    lhs = op_fields.operand(TENSOR_OR_PER_AXIS)
-    rhs = op_fields.operand(TENSOR_OR_PER_AXIS)
-    group_sizes = op_fields.operand(TENSOR_OR_PER_AXIS)
+    lhs = op_fields.operand(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
+    rhs = op_fields.operand(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
+    group_sizes = op_fields.operand(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     ragged_dot_dimension_numbers = op_fields.attr(
         of_class(RaggedDotDimensions, "Attribute that models the dimension information for ragged dot.")
     )
     precision_config = op_fields.optional_attr(precision_config_of(Precision))
-    result = op_fields.result(TENSOR_OR_PER_AXIS)
+    result = op_fields.result(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
@@ -98,7 +98,7 @@ def _print_dot(dims: DotDimensions, attribute_printer: AttributePrinter) -> str:
     return print_custom_struct("dot", dict(zip(DOT_ENTRIES, values, strict=True)))
 
 
-def _dot_dimensions(parser: AsmParser) -> DotDimensions:
+def _parse_dot_attribute(parser: AsmParser) -> DotDimensions:
     attribute = parser.attribute()
     if not isinstance(attribute, DotDimensions):
         raise parser.error("expected #mhlo.dot attribute")
@@ -106,7 +106,10 @@ def _dot_dimensions(parser: AsmParser) -> DotDimensions:
 
 
 _LIST_NAMES = ("lhs_ragged_dimensions", "rhs_group_dimensions")
-_RAGGED_ENTRIES = {"dot_dimension_numbers": _dot_dimensions, **dict.fromkeys(_LIST_NAMES, parse_dimensions)}
+_RAGGED_ENTRIES = {
+    "dot_dimension_numbers": _parse_dot_attribute,
+    **dict.fromkeys(_LIST_NAMES, parse_dimensions),
+}
 
 
 @mhlo.attribute("ragged_dot")

@@ -11,7 +11,7 @@ from sdyopt.notation.mesh_text import Shape
 from sdyopt.notation.shard_table import shard_table
 from sdyopt.notation.views import Form, ShardingView, forms
 
-MIN_WIDTH = 40
+MIN_WIDTH = 60
 # Ids in a list of devices, unless all rows are shown.
 MAX_LISTED = 64
 _LABELS = 15

@@ -1,4 +1,4 @@
-"""chlo.scan: a body applied to consecutive slices."""
+"""chlo.scan."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sdyopt.asm.format.assembly_format import Custom, assembly
 from sdyopt.asm.parser.op_parser import OpAsmParser, segments
 from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.dialects.chlo.dialect import chlo
-from sdyopt.dialects.stablehlo.attribute_kinds import NON_NEGATIVE_I64
+from sdyopt.dialects.stablehlo.attribute_constraints import NON_NEGATIVE_I64
 from sdyopt.dialects.stablehlo.region_signatures import RegionSignatures, RegionVerifyingOp, region_signature
 from sdyopt.dialects.stablehlo.type_compatibility import are_compatible
 from sdyopt.dialects.stablehlo.types import ANY_TENSOR
@@ -102,12 +102,14 @@ class ScanOp(RegionVerifyingOp):
         carries = len(signature[ScanOp.inits])
         returned = region_signature(regions[0]).returned_types
         if len(returned) < carries:
-            raise signature.located_error(f"ScanOp body must return at least {carries} values (carries)")
+            raise signature.error_without_op_note(
+                f"ScanOp body must return at least {carries} values (carries)"
+            )
         size = _infer_size(signature)
         results: list[Type] = []
         for index, type in enumerate(returned):
             if not isinstance(type, RankedTensor):
-                raise signature.located_error(f"terminator operand {index} is not ranked")
+                raise signature.error_without_op_note(f"terminator operand {index} is not ranked")
             shape = list(type.shape)
             if index < len(returned) - carries:
                 shape.insert(signature[ScanOp.dimension], size)
@@ -135,22 +137,22 @@ class ScanOp(RegionVerifyingOp):
 
 
 def _infer_size(signature: OpSignature) -> int:
-    """The number of slices; `DYNAMIC` if no input has a static one."""
+    """The number of slices: `scan_dim_size`, else the first static input size, else `DYNAMIC`."""
     dimension, size = signature[ScanOp.dimension], signature[ScanOp.scan_dim_size]
     if size is None:
         size = DYNAMIC
     for index, type in enumerate(signature[ScanOp.inputs]):
         if not isinstance(type, RankedTensor):
-            raise signature.located_error(f"operand {index} is not ranked")
+            raise signature.error_without_op_note(f"operand {index} is not ranked")
         if dimension >= type.rank:
-            raise signature.located_error(f"scan dimension of operand {index} is out of bounds")
+            raise signature.error_without_op_note(f"scan dimension of operand {index} is out of bounds")
         if size == DYNAMIC:
             size = type.shape[dimension]
     return size
 
 
 def _check_sizes(signature: OpSignature) -> None:
-    """Raises unless all inputs have the same number of slices."""
+    """Checks that all static numbers of slices, and `scan_dim_size` if present, are equal."""
     dimension, size = signature[ScanOp.dimension], signature[ScanOp.scan_dim_size]
     for index, type in enumerate(signature[ScanOp.inputs]):
         if not isinstance(type, RankedTensor):

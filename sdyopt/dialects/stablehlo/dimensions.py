@@ -1,6 +1,6 @@
 """Checks of dimension numbers and shapes.
 
-The `check_…` functions raise a SignatureError if the condition in their name does not hold.
+The `check_…` functions raise a SignatureError if the condition does not hold.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def is_sorted(dimensions: Dimensions) -> bool:
     return all(a <= b for a, b in pairwise(dimensions))
 
 
-def are_shapes_compatible(a: Dimensions, b: Dimensions) -> bool:
-    """Whether two shapes can be equal at run time: equal ranks, and sizes equal or dynamic."""
+def are_shapes_compatible(a: Sequence[int], b: Sequence[int]) -> bool:
+    """Whether two shapes can be equal at run time: equal ranks, and sizes that are equal or dynamic."""
     return len(a) == len(b) and all(map(are_compatible_sizes, a, b))
 
 
@@ -34,17 +34,19 @@ def check_distinct(signature: OpSignature, a: Dimensions, b: Dimensions, a_name:
     previous = set()
     for dimension in (*a, *b):
         if dimension in previous:
-            raise signature.located_error(f"has duplicated dimension from {a_name} and {b_name}: {dimension}")
+            raise signature.error_without_op_note(
+                f"has duplicated dimension from {a_name} and {b_name}: {dimension}"
+            )
         previous.add(dimension)
 
 
 def check_within(
     signature: OpSignature, dimension: int, bound: int, name: str, bound_name: str, is_inclusive: bool = False
 ) -> None:
-    """Checks that a dimension is in [0, bound), or in [0, bound] if inclusive."""
+    """Checks that a dimension is in [0, bound), or in [0, bound] if `is_inclusive`."""
     if not 0 <= dimension < bound + is_inclusive:
         end = "]" if is_inclusive else ")"
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"Expects {name} to be in range [0, {bound_name}{end} i.e. [0, {bound}{end}. got: {dimension}."
         )
 
@@ -55,7 +57,7 @@ def check_all_within(
     """Checks that all dimensions are in [0, bound)."""
     for dimension in dimensions:
         if not 0 <= dimension < bound:
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"Expects each element of {name} to be in range [0, {bound_name}) i.e. [0, {bound}). "
                 f"got: {dimension}."
             )

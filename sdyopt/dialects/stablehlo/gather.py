@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.asm.printer.attribute_printer import plain_type
-from sdyopt.dialects.stablehlo.attribute_kinds import integers_of
+from sdyopt.dialects.stablehlo.attribute_constraints import integers_of
 from sdyopt.dialects.stablehlo.bounds import encoding_with
 from sdyopt.dialects.stablehlo.diagnostic_text import listing
 from sdyopt.dialects.stablehlo.dialect import stablehlo
@@ -37,7 +37,7 @@ from sdyopt.ir.verify_signature import compare_types
 
 @stablehlo.op("gather", NO_MEMORY_EFFECT, INFERS_COMPATIBLE_TYPES, same_element_types("operand", "result"))
 class GatherOp(Op):
-    """Gathers slices of the operand at the offsets in `start_indices`."""
+    """Gathers the slices of `operand` that start at `start_indices`."""
 
     __slots__ = ()
 
@@ -103,27 +103,30 @@ def _check_gather(
     """Checks the dimension numbers against the operands and the number of slice sizes."""
     _check_counts(signature, dims, operand, indices)
     if not is_sorted(dims.offset_dims):  # gather_c4
-        raise signature.located_error(f"expects offset_dims to be sorted, got: [{listing(dims.offset_dims)}]")
+        raise signature.error_without_op_note(
+            f"expects offset_dims to be sorted, got: [{listing(dims.offset_dims)}]"
+        )
     if not is_unique(dims.offset_dims):
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"expects offset_dims to not repeat, got: [{listing(dims.offset_dims)}]"
         )
     collapsed, batching = dims.collapsed_slice_dims, dims.operand_batching_dims
-    check_distinct(
-        signature, collapsed, batching, "collapsed_slice_dims", "operand_batching_dims"
-    )  # gather_c6
+    # gather_c6
+    check_distinct(signature, collapsed, batching, "collapsed_slice_dims", "operand_batching_dims")
     for dimensions, name in (  # gather_c7, gather_c8, gather_c10, gather_c11
         (collapsed, "collapsed_slice_dims"),
         (batching, "operand_batching_dims"),
     ):
         if not is_sorted(dimensions):
-            raise signature.located_error(f"expects {name} to be sorted, got: [{listing(dimensions)}]")
+            raise signature.error_without_op_note(
+                f"expects {name} to be sorted, got: [{listing(dimensions)}]"
+            )
         check_all_within(signature, dimensions, operand.rank, name, "rank-of('operand')")
     _check_batching(signature, dims, operand, indices)
     check_distinct(signature, dims.start_index_map, batching, "start_index_map", "operand_batching_dims")
     check_all_within(signature, dims.start_index_map, operand.rank, "start_index_map", "rank-of('operand')")
     if size_count != operand.rank:  # gather_c20
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"slice_sizes size ({size_count}) not equal to operand rank ({operand.rank})"
         )
 
@@ -134,7 +137,7 @@ def _check_counts(
     offset, collapsed = len(dims.offset_dims), len(dims.collapsed_slice_dims)
     batching, vector = len(dims.operand_batching_dims), dims.index_vector_dim
     if operand.rank != offset + collapsed + batching:  # gather_c1
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"offset_dims size ({offset}) plus collapse_slice_dims size ({collapsed}) plus "
             f"operand_batching_dims size ({batching}) is not equal to operand rank ({operand.rank})"
         )
@@ -144,7 +147,7 @@ def _check_counts(
     # Without an index vector dimension, the indices are scalars.
     size = 1 if vector == indices.rank else indices.shape[vector]
     if size not in (DYNAMIC, len(dims.start_index_map)):  # gather_c3
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"start_index_map size ({len(dims.start_index_map)}) is not equal to size of index dimension "
             f"({vector}) of start_indices ({size})"
         )
@@ -156,20 +159,20 @@ def _check_batching(
     operand_dims, indices_dims = dims.operand_batching_dims, dims.start_indices_batching_dims
     name = "start_indices_batching_dims"
     if not is_unique(indices_dims):  # gather_c13
-        raise signature.located_error(f"expects {name} to not repeat, got: [{listing(indices_dims)}]")
+        raise signature.error_without_op_note(f"expects {name} to not repeat, got: [{listing(indices_dims)}]")
     check_all_within(signature, indices_dims, indices.rank, name, "rank-of('start_indices')")  # gather_c14
     if dims.index_vector_dim in indices_dims:  # gather_c15
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"expects {name} not to include index_vector_dim {dims.index_vector_dim}"
         )
     if len(operand_dims) != len(indices_dims):  # gather_c16
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             "operand_batching_dims and start_indices_batching_dims should have the same size"
         )
     for number, (left, right) in enumerate(zip(operand_dims, indices_dims, strict=True)):
         sizes = operand.shape[left], indices.shape[right]
         if not are_compatible_sizes(*sizes):  # gather_c17
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"operand_batching_dims[{number}] and start_indices_batching_dims[{number}] must have "
                 f"compatible sizes, but got {sizes[0]} and {sizes[1]}"
             )
@@ -184,14 +187,14 @@ def _check_slice_sizes(
     ):
         for dimension in dimensions:
             if sizes[dimension] > 1:
-                raise signature.located_error(
+                raise signature.error_without_op_note(
                     f"Expects that for each dim in {name}, slice_sizes[dim] should be <= 1, but got "
                     f"{sizes[dimension]}"
                 )
-    for index, (size, bound) in enumerate(zip(sizes, operand.shape, strict=True)):
-        if size < 0 or (bound != DYNAMIC and size > bound):  # gather_c21
-            raise signature.located_error(
-                f"slice size ({size}) is out of bounds for operand dimension ({bound}) at index {index}"
+    for index, (slice_size, size) in enumerate(zip(sizes, operand.shape, strict=True)):
+        if slice_size < 0 or (size != DYNAMIC and slice_size > size):  # gather_c21
+            raise signature.error_without_op_note(
+                f"slice size ({slice_size}) is out of bounds for operand dimension ({size}) at index {index}"
             )
 
 
@@ -220,7 +223,7 @@ def _result_type(
 
 @stablehlo.op("torch_index_select", PURE)
 class TorchIndexSelectOp(Op):
-    """Selects slices of the operand along `dim` by `index`, as torch.index_select does."""
+    """Selects the slices of the operand along `dim` that `index` lists, as torch.index_select does."""
 
     __slots__ = ()
 

@@ -31,7 +31,10 @@ from sdyopt.ir.value import LazyLocation
 
 
 def _is_type_of_constant(inferred: Type, actual: Type) -> bool:
-    """Whether a constant can have this type; the value of a quantized constant has the storage type."""
+    """Whether a constant can have type `actual` if its value has type `inferred`.
+
+    The value of a quantized constant has the storage type as its element type.
+    """
     if isinstance(actual, RankedTensor) and isinstance(actual.element, QuantizedType):
         actual = RankedTensor(actual.shape, actual.element.storage, actual.encoding)
     return isinstance(inferred, ShapedType) and inferred is actual
@@ -44,7 +47,7 @@ class ConstantOp(Op):
     __slots__ = ()
 
     value = attr(ELEMENTS_ATTR)
-    output = result(types.STATIC_TENSOR_OR_PER_AXIS)
+    output = result(types.STATIC_TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
 
     assembly = constant_assembly()
 
@@ -72,7 +75,7 @@ stablehlo.materialize_constant = _materialize
 
 @stablehlo.op("iota", PURE)
 class IotaOp(Op):
-    """Fills a tensor with the index along one dimension."""
+    """A tensor whose elements are their own indices along one dimension."""
 
     __slots__ = ()
 
@@ -85,9 +88,9 @@ class IotaOp(Op):
     def verify_signature(signature: OpSignature) -> None:
         rank = signature[IotaOp.output].rank
         if rank == 0:
-            raise signature.located_error("does not support scalars.")
+            raise signature.error_without_op_note("does not support scalars.")
         if signature[IotaOp.iota_dimension] >= rank:  # iota_c1
-            raise signature.located_error("iota dimension cannot go beyond the output rank.")
+            raise signature.error_without_op_note("iota dimension cannot go beyond the output rank.")
 
 
 @stablehlo.op("dynamic_iota", NO_MEMORY_EFFECT)
@@ -114,7 +117,7 @@ class DynamicIotaOp(Op):
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
         if signature[DynamicIotaOp.iota_dimension] >= signature[DynamicIotaOp.out].rank:  # dynamic_iota_c1
-            raise signature.located_error("iota dimension cannot go beyond the output rank.")
+            raise signature.error_without_op_note("iota dimension cannot go beyond the output rank.")
 
     def verify_in_context(self) -> None:
         check_shape_operand(self, self.output_shape, self.out.type)  # dynamic_iota_c2

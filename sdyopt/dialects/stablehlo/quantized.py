@@ -1,4 +1,4 @@
-"""Checks of the scales and zero points of quantized element types."""
+"""Checks of quantized element types: scales, zero points and quantization dimensions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from struct import pack, unpack
 
 from sdyopt.dialects.quant import QuantizedType, UniformQuantized, UniformQuantizedPerAxis
 from sdyopt.dialects.stablehlo.diagnostic_text import quoted
-from sdyopt.dialects.stablehlo.type_compatibility import are_compatible_elements
+from sdyopt.dialects.stablehlo.type_compatibility import have_compatible_element_types
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import DYNAMIC, ComplexType, FloatType, IntegerType, RankedTensor, Type
 
@@ -29,32 +29,35 @@ def quantized_axis(type: RankedTensor) -> int | None:
 
 
 def check_element_types(signature: OpSignature, source: RankedTensor, target: RankedTensor) -> None:
-    """Checks that non-quantized element types are compatible; quantized ones have checks of their own."""
+    """Checks that the element types are compatible, if neither is quantized."""
     is_quantized = isinstance(source.element, QuantizedType) or isinstance(target.element, QuantizedType)
-    if not is_quantized and not are_compatible_elements(source, target):
-        raise signature.located_error(
+    if not is_quantized and not have_compatible_element_types(source, target):
+        raise signature.error_without_op_note(
             "expects operand and result to have compatible element type. Got: "
             f"{quoted(source)} and {quoted(target)}"
         )
 
 
 def check_same_per_tensor_scale(signature: OpSignature, source: RankedTensor, target: RankedTensor) -> None:
-    """Checks that two per-tensor quantized element types are equal."""
+    """Checks that the element types are equal if both are per-tensor quantized."""
     left, right = source.element, target.element
     if isinstance(left, UniformQuantized) and isinstance(right, UniformQuantized) and left is not right:
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"expect same quantization scale and zero_point but got {quoted(source)} vs {quoted(target)}"
         )
 
 
 def check_same_per_axis_scales(signature: OpSignature, source: RankedTensor, target: RankedTensor) -> None:
-    """Checks that two per-axis quantized element types have equal scales and zero points."""
+    """Checks that scales and zero points are equal if both tensors are per-axis quantized.
+
+    Ignores those that only the tensor with more scales has.
+    """
     left, right = source.element, target.element
     if not isinstance(left, UniformQuantizedPerAxis) or not isinstance(right, UniformQuantizedPerAxis):
         return
     count = min(len(left.scales), len(right.scales))
     if left.scales[:count] != right.scales[:count] or left.zero_points[:count] != right.zero_points[:count]:
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"expect same quantization scales and zero_points but got {quoted(source)} vs {quoted(target)}"
         )
 
@@ -62,7 +65,8 @@ def check_same_per_axis_scales(signature: OpSignature, source: RankedTensor, tar
 def check_reshape_scales(signature: OpSignature, source: RankedTensor, target: RankedTensor) -> None:
     """Checks that a reshape keeps the scales and zero points.
 
-    The size of the quantization dimension and the product of the sizes before it must not change.
+    The size of the quantization dimension and the product of the sizes before it must not change; dynamic
+    sizes are not checked.
     """
     check_same_per_tensor_scale(signature, source, target)
     check_same_per_axis_scales(signature, source, target)
@@ -71,14 +75,14 @@ def check_reshape_scales(signature: OpSignature, source: RankedTensor, target: R
         return
     sizes = (source.shape[axis], target.shape[target_axis])
     if DYNAMIC not in sizes and sizes[0] != sizes[1]:
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             "expect same quantization dimension size for operand and result "
             f"{quoted(source)} and {quoted(target)}"
         )
     if source.has_static_shape and target.has_static_shape:
         before = (prod(source.shape[:axis]), prod(target.shape[:target_axis]))
         if before[0] != before[1]:
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 "product of dimensions before quantization dimension must match between operand and result "
                 f"for {before[0]} and {before[1]}"
             )
@@ -90,17 +94,18 @@ def check_broadcast_scales(
     target: RankedTensor,
     broadcast_dimensions: Sequence[int],
 ) -> None:
-    """Checks the per-axis quantization of a broadcast.
+    """Checks the quantization of a broadcast if operand and result are per-axis quantized.
 
-    The result must be quantized along the dimension that the operand's quantization dimension maps to. If
-    the latter has size 1, all scales and zero points of the result must equal those of the operand.
+    The result must be quantized along the dimension that the operand's quantization dimension maps to. If the
+    size of the operand's quantization dimension is 1, all scales and zero points of the result must equal the
+    first ones of the operand.
     """
     left, right = source.element, target.element
     if not isinstance(left, UniformQuantizedPerAxis) or not isinstance(right, UniformQuantizedPerAxis):
         return
     mapped_axis = broadcast_dimensions[left.axis]
     if right.axis != mapped_axis:
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"result quantization_dimension {right.axis} not same as broadcast_dimensions[{left.axis}] "
             f"= {mapped_axis}"
         )
@@ -108,12 +113,12 @@ def check_broadcast_scales(
         return
     for index, (scale, zero_point) in enumerate(zip(right.scales, right.zero_points, strict=True)):
         if scale != left.scales[0]:
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"mismatch result scale {index} ({_scale_text(scale)}) and operand scale 0 "
                 f"({_scale_text(left.scales[0])})"
             )
         if zero_point != left.zero_points[0]:
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"mismatch result zero_point {index} ({zero_point}) and operand zero_point 0 "
                 f"({left.zero_points[0]})"
             )

@@ -1,4 +1,4 @@
-"""Checks of ragged dots, which chlo and mhlo have: dots with one lhs dimension split into groups."""
+"""Checks of chlo.ragged_dot and mhlo.ragged_dot, in which one lhs dimension is divided into groups."""
 
 from __future__ import annotations
 
@@ -15,18 +15,16 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.shape_traits import are_compatible_sizes
 from sdyopt.ir.types import RankedTensor
 
-Dimensions = tuple[int, ...]
-
 
 class RaggedDimensions(NamedTuple):
     """Batching, contracting, lhs ragged and rhs group dimensions."""
 
-    lhs_batching: Dimensions
-    rhs_batching: Dimensions
-    lhs_contracting: Dimensions
-    rhs_contracting: Dimensions
-    lhs_ragged: Dimensions
-    rhs_group: Dimensions
+    lhs_batching: tuple[int, ...]
+    rhs_batching: tuple[int, ...]
+    lhs_contracting: tuple[int, ...]
+    rhs_contracting: tuple[int, ...]
+    lhs_ragged: tuple[int, ...]
+    rhs_group: tuple[int, ...]
 
 
 def check_ragged_dot(
@@ -40,7 +38,7 @@ def check_ragged_dot(
     assert isinstance(group_sizes, RankedTensor)
     check_dot_dimensions(signature, lhs, rhs, dims)
     if len(dims.lhs_ragged) != 1:
-        raise signature.located_error("There must be exactly one ragged dimension in the lhs.")
+        raise signature.error_without_op_note("There must be exactly one ragged dimension in the lhs.")
     (ragged,) = dims.lhs_ragged
     check_within(signature, ragged, lhs.rank, "lhs_ragged_dim", "lhs_rank")
     _check_group_sizes(signature, dims, lhs, group_sizes, ragged)
@@ -55,23 +53,27 @@ def check_ragged_dot(
 def _check_group_sizes(
     signature: OpSignature, dims: RaggedDimensions, lhs: RankedTensor, group_sizes: RankedTensor, ragged: int
 ) -> None:
-    """Checks that group_sizes is one list, or one list per index of the dimensions before the ragged one."""
+    """Checks that group_sizes is one list of sizes, or one per index of `_group_batching_dimensions`."""
     if group_sizes.rank == 1:
         return
     prefix = [lhs.shape[dimension] for dimension in _group_batching_dimensions(dims, ragged)]
     if group_sizes.rank != len(prefix) + 1:
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"expected group_sizes to have rank {len(prefix) + 1}, got {group_sizes.rank}"
         )
     if prefix != list(group_sizes.shape[:-1]):
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"group_sizes is expected to have shape [{listing([*prefix, group_sizes.shape[-1]])}], "
             f"got [{listing(group_sizes.shape)}]"
         )
 
 
 def _group_batching_dimensions(dims: RaggedDimensions, ragged: int) -> list[int]:
-    """The lhs dimensions whose indices have separate group sizes: those before the ragged dimension."""
+    """The lhs dimensions whose indices may have group sizes of their own.
+
+    They are the dimensions of the ragged one's kind (batching, contracting or free) before it and, unless it
+    is a batching dimension, all batching dimensions.
+    """
     batching, contracting = list(dims.lhs_batching), list(dims.lhs_contracting)
     if ragged in batching:
         return batching[: batching.index(ragged)]
@@ -83,7 +85,7 @@ def _group_batching_dimensions(dims: RaggedDimensions, ragged: int) -> list[int]
 def _check_group_dimension(
     signature: OpSignature, dims: RaggedDimensions, rhs: RankedTensor, count: int, ragged: int
 ) -> None:
-    """Checks that rhs has one group dimension if the ragged dimension is free, else none."""
+    """Checks that rhs has one group dimension, of size `count`, if the ragged one is free, else none."""
     group = dims.rhs_group
     for dimension in group:
         check_within(signature, dimension, rhs.rank, "rhs_group_dim", "rhs_rank")
@@ -92,16 +94,18 @@ def _check_group_dimension(
     check_distinct(signature, group, dims.rhs_contracting, name, "rhs_contracting_dimensions")
     if ragged in dims.lhs_batching or ragged in dims.lhs_contracting:
         if group:
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 "There must be zero group dimensions in the rhs when the ragged dimension is batch or "
                 "contracting."
             )
         return
     if len(group) != 1:
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             "There must be exactly one group dimension in the rhs when the lhs ragged dimension is "
             "non-contracting."
         )
     size = rhs.shape[group[0]]
     if not are_compatible_sizes(count, size):
-        raise signature.located_error(f"rhs group dimension is expected to have size={count}, got {size}")
+        raise signature.error_without_op_note(
+            f"rhs group dimension is expected to have size={count}, got {size}"
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
 from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.stablehlo.assembly_directives import enum_attr
-from sdyopt.dialects.stablehlo.attribute_kinds import integers_of
+from sdyopt.dialects.stablehlo.attribute_constraints import integers_of
 from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.dimensions import are_shapes_compatible
@@ -67,14 +67,14 @@ def _infer_rng(signature: OpSignature, sizes: list[int] | None) -> list[Type]:
     elements = signature[RngOp.a].element, signature[RngOp.b].element
     is_uniform = signature[RngOp.rng_distribution].value == "UNIFORM"
     if not is_uniform and not all(isinstance(element, FloatType) for element in elements):
-        raise signature.located_error("mu and sigma must be floats")
+        raise signature.error_without_op_note("mu and sigma must be floats")
     shape = signature[RngOp.shape].shape[0] * (DYNAMIC,) if sizes is None else tuple(sizes)
     return [tensor(shape, elements[1])]
 
 
 @stablehlo.op("rng_bit_generator", NO_MEMORY_EFFECT)
 class RngBitGeneratorOp(Op):
-    """Pseudo-random bits generated from a state, and the updated state."""
+    """Generates pseudo-random bits from a state; returns the updated state and the bits."""
 
     __slots__ = ()
 
@@ -96,7 +96,7 @@ class RngBitGeneratorOp(Op):
         initial = signature[RngBitGeneratorOp.initial_state]
         output = signature[RngBitGeneratorOp.output_state]
         if not are_shapes_compatible(initial.shape, output.shape):
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 "output state shape must be compatible with initial state shape. "
                 f"Got: {quoted(initial)} and {quoted(output)}"
             )

@@ -1,4 +1,4 @@
-"""Checks of reducer regions, in reduce, all_reduce, scatter and others."""
+"""Checks of the reducer regions of reduce, all_reduce, scatter and others."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def check_reducer(
     _check_counts(signature, reducer, len(inputs))
     for type in reducer.returned_types:
         if not isinstance(type, ShapedType):
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 "Reduction-region here must produce tensor-typed result(s), but produces "
                 f"{quoted(type)} instead"
             )
@@ -38,16 +38,16 @@ def check_reducer(
 
 def _check_counts(signature: OpSignature, reducer: RegionSignature, count: int) -> None:
     if len(reducer.argument_types) != 2 * count:
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"Reduction-region must take {2 * count} parameters, but takes "
             f"{len(reducer.argument_types)} parameter(s)"
         )
     if not reducer.has_terminator:
-        raise signature.located_error("The reduction-region expected to have a terminator")
+        raise signature.error_without_op_note("The reduction-region expected to have a terminator")
     if not reducer.returned_types:
-        raise signature.located_error("The reduction-region expected to return some value(s)")
+        raise signature.error_without_op_note("The reduction-region expected to return some value(s)")
     if len(reducer.returned_types) != count:
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"Reduction-region here must produce {count} tensors, but produces "
             f"{len(reducer.returned_types)} instead"
         )
@@ -60,25 +60,25 @@ def _check_types(
     element_index = len(reducer.returned_types) + index
     for number, ignores_precision in ((index, False), (element_index, True)):
         parameter = reducer.argument_types[number]
-        if not has_compatible_shape_and_element(result, parameter, ignores_precision):
-            raise signature.located_error(
+        if not have_compatible_shapes_and_element_types(result, parameter, ignores_precision):
+            raise signature.error_without_op_note(
                 f"The type of reduction-region's parameter at index {number} is different than the "
                 f"corresponding result type: {quoted(parameter)} vs {quoted(result)}"
             )
     if not are_compatible_shapes([init_value, result]):
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"The shape of reduction-region's result type at index {index} differs from the op's "
             f"corresponding init-value type: {quoted(result)} vs {quoted(init_value)}"
         )
     if not _is_promotable(init_value, result):
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"The element-type of reduction-region's result type at index {index} is expected to be "
             f"promotable from the op's corresponding init-value element-type: {quoted(result)} vs "
             f"{quoted(init_value)}"
         )
     parameter = reducer.argument_types[element_index]
     if not _is_promotable(input, parameter):
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"The element-type of reduction-region's argument at index {element_index} is expected to be "
             f"promotable from {quoted(element_of(input))}, but got {quoted(element_of(parameter))}"
         )
@@ -91,7 +91,7 @@ def _check_shape(
     parameter = reducer.argument_types[element_index]
     shape = parameter.shape if isinstance(parameter, RankedTensor) else ()
     if len(shape) > len(allowed_dimensions):
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"The rank of reduction-region's argument at index {element_index} is expected to be <= "
             f"{len(allowed_dimensions)}, got {len(shape)}"
         )
@@ -100,15 +100,16 @@ def _check_shape(
         if matched < len(shape) and are_compatible_sizes(size, shape[matched]):
             matched += 1
     if matched != len(shape):
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"The shape of reduction-region's argument at index {element_index} is not compatible with that "
             f"of reduce-op's input-parameter at index {index}"
         )
 
 
-def has_compatible_shape_and_element(left: Type, right: Type, ignores_precision: bool) -> bool:
-    """Whether two tensors have compatible shapes and the same element type, or any two float types
-    if `ignores_precision`.
+def have_compatible_shapes_and_element_types(left: Type, right: Type, ignores_precision: bool) -> bool:
+    """Whether two tensors have compatible shapes and the same element type.
+
+    With `ignores_precision`, all float types are the same.
     """
     if not isinstance(right, ShapedType) or not are_compatible_shapes([left, right]):
         return False
@@ -117,7 +118,11 @@ def has_compatible_shape_and_element(left: Type, right: Type, ignores_precision:
 
 
 def _is_promotable(source: Type, target: Type) -> bool:
-    """Whether the element type of one tensor is promotable to that of another; floats always are."""
+    """Whether the element type of `source` is promotable to that of `target`.
+
+    A float type is promotable to any other. Integer, complex and quantized types are promotable to types of
+    the same kind that are not narrower; quantized types must also have the same expressed type.
+    """
     a, b = element_of(source), element_of(target)
     if isinstance(a, FloatType) and isinstance(b, FloatType):
         return True

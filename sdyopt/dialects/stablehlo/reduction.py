@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.asm.format.assembly_format import Custom, assembly
-from sdyopt.dialects.stablehlo.attribute_kinds import I64_ELEMENTS
+from sdyopt.dialects.stablehlo.attribute_constraints import I64_ELEMENTS
 from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
 from sdyopt.dialects.stablehlo.control_flow import is_boolean_scalar
 from sdyopt.dialects.stablehlo.diagnostic_text import quoted
@@ -21,7 +21,12 @@ from sdyopt.dialects.stablehlo.region_signatures import (
 )
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.types import TENSOR
-from sdyopt.dialects.stablehlo.window import WindowDimension, check_window, padding_pairs, window_result_shape
+from sdyopt.dialects.stablehlo.window import (
+    WindowDimension,
+    checked_window,
+    padding_pairs,
+    window_result_shape,
+)
 from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import BOOL_ATTR, I64_ARRAY, I64_ATTR, ONE_BLOCK
@@ -57,25 +62,25 @@ class ReduceOp(RegionVerifyingOp):
         shape, bounds = signature.cached(_kept_dimensions)
         inputs = signature[ReduceOp.inputs]
         encoding = encoding_with(inputs[0].encoding, bounds) if bounds else None
-        elements = _accumulated_elements(regions[0], inputs)
+        elements = _accumulator_element_types(regions[0], inputs)
         return [RankedTensor(tuple(shape), element, encoding) for element in elements]
 
 
 def _kept_dimensions(signature: OpSignature) -> tuple[list[int], list[int]]:
-    """The sizes and bounds of the dimensions that are not reduced."""
+    """The sizes and bounds of the first input's dimensions that are not reduced. Raises a SignatureError."""
     inputs = signature[ReduceOp.inputs]
     if not inputs:
-        raise signature.located_error("requires at least 1 input value")
+        raise signature.error_without_op_note("requires at least 1 input value")
     first = inputs[0]
     check_compatible_inputs(signature, inputs)
     reduced = set()
     for dimension in signature[ReduceOp.dimensions]:
         if not 0 <= dimension < first.rank:  # reduce_c4
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"Out-of-bounds dimension {dimension}, expected to be in range [0, {first.rank})"
             )
         if dimension in reduced:  # reduce_c5
-            raise signature.located_error(f"Duplicate reduction dimension: {dimension}")
+            raise signature.error_without_op_note(f"Duplicate reduction dimension: {dimension}")
         reduced.add(dimension)
     return _without(first.shape, reduced), _without(bounds_of(first), reduced)
 
@@ -88,14 +93,14 @@ def check_compatible_inputs(signature: OpSignature, inputs: Sequence[Type]) -> N
     """Checks that all inputs have shapes compatible with the first one."""
     for index, input in enumerate(inputs):
         if not are_compatible_shapes([inputs[0], input]):  # reduce_c1, reduce_window_c2
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"expects all inputs to have compatible shapes. Shape at input-index {index} is not "
                 "compatible with shape at input-index 0"
             )
 
 
-def _accumulated_elements(region: Region, inputs: Sequence[Type]) -> list[Type]:
-    """The result element types: those that the region returns, or those of the inputs if it is empty."""
+def _accumulator_element_types(region: Region, inputs: Sequence[Type]) -> list[Type]:
+    """The result element types: those the region returns, or those of the inputs if the region is empty."""
     types = inputs if region.is_empty else region_signature(region).returned_types
     return [element_of(type) for type in types[: len(inputs)]]
 
@@ -131,7 +136,7 @@ class ReduceWindowOp(RegionVerifyingOp):
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
         window = signature.cached(_reduce_window_dimensions)
         inputs = signature[ReduceWindowOp.inputs]
-        elements = _accumulated_elements(regions[0], inputs)
+        elements = _accumulator_element_types(regions[0], inputs)
         return [
             _window_result_type(input, element, window)
             for input, element in zip(inputs, elements, strict=True)
@@ -141,17 +146,17 @@ class ReduceWindowOp(RegionVerifyingOp):
 def _reduce_window_dimensions(signature: OpSignature) -> list[WindowDimension]:
     inputs = signature[ReduceWindowOp.inputs]
     if not inputs:  # reduce_window_c1
-        raise signature.located_error("requires at least 1 input value")
+        raise signature.error_without_op_note("requires at least 1 input value")
     check_compatible_inputs(signature, inputs)
     padding = padding_pairs(signature, signature[ReduceWindowOp.padding])
     sizes = signature[ReduceWindowOp.window_dimensions]
     for input in inputs:
         if input.rank != len(sizes):  # reduce_window_c4
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 "expects window-dimensions size == input rank, but got window-dimensions size: "
                 f"{len(sizes)} and input: {quoted(input)} with rank = {input.rank}."
             )
-    return check_window(
+    return checked_window(
         signature,
         sizes,
         signature[ReduceWindowOp.window_strides],
@@ -171,7 +176,10 @@ def _window_result_type(input: RankedTensor, element: Type, window: Sequence[Win
 
 @stablehlo.op("sort", RECURSIVE_EFFECTS, SAME_SHAPE, INFERS_COMPATIBLE_TYPES)
 class SortOp(RegionVerifyingOp):
-    """Sorts the inputs together along one dimension, by a comparator of the elements at two positions."""
+    """Sorts the inputs together along one dimension.
+
+    The comparator region compares their elements at two positions.
+    """
 
     __slots__ = ()
 
@@ -185,7 +193,7 @@ class SortOp(RegionVerifyingOp):
     def verify_region_signatures(signature: OpSignature, regions: RegionSignatures) -> None:
         rank, dimension = signature[SortOp.inputs][0].rank, signature[SortOp.dimension]
         if not -rank <= dimension < rank:  # sort_c4
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"dimension attribute value must be in range [-{rank}, {rank}), but found {dimension}"
             )
         _check_comparator(signature, regions[0])
@@ -198,19 +206,19 @@ class SortOp(RegionVerifyingOp):
 def _check_comparator(signature: OpSignature, comparator: RegionSignature) -> None:
     inputs = signature.operand_types
     if len(comparator.argument_types) != 2 * len(inputs):  # sort_c5
-        raise signature.located_error(f"comparator block should have {2 * len(inputs)} arguments")
+        raise signature.error_without_op_note(f"comparator block should have {2 * len(inputs)} arguments")
     for index, argument in enumerate(comparator.argument_types):
         expected = tensor((), element_of(inputs[index // 2]))
         if argument is not expected:  # sort_c5
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"comparator block argument #{index} should be of type {quoted(expected)} but got "
                 f"{quoted(argument)}"
             )
     if len(comparator.returned_types) != 1:  # sort_c5
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"comparator must return single output but got {len(comparator.returned_types)}"
         )
     if not is_boolean_scalar(comparator.returned_types[0]):  # sort_c5
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"comparator must return tensor<i1> but got {quoted(comparator.returned_types[0])}"
         )
