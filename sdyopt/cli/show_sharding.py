@@ -32,6 +32,9 @@ def show_sharding(arguments: Arguments) -> int:
     if text is None:
         flag = next(name for name in ("mesh", "shape", "sharding-rows") if name in arguments.values)
         raise UsageError(f"for the --{flag} option: requires --show-sharding")
+    other = next((name for name in ("report", "budget", "baseline") if name in arguments.values), None)
+    if other is not None:
+        raise UsageError(f"the --{other} option cannot be used with --show-sharding", "run sdy-opt twice")
     request = _Request(arguments, Source("--show-sharding", text))
     try:
         output = request.output()

@@ -23,7 +23,7 @@ BATCH = 1000
 _CELL, _LINED = 4, 8
 _LEGENDS = {
     Sharing.UNREDUCED: "a + b: these devices have terms of a sum, the shard",
-    Sharing.MANUAL: "a | b: these devices have shards of their own, along manual axes",
+    Sharing.MANUAL: "a | b: the shards of these devices differ along manual axes",
 }
 
 

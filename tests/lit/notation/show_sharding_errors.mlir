@@ -50,6 +50,8 @@
 // The other flags belong to --show-sharding.
 // RUN: not sdy-opt %s --mesh=x=2 2>&1 | filecheck %s --check-prefix=ALONE
 // ALONE: sdy-opt: for the --mesh option: requires --show-sharding
+// RUN: not sdy-opt %s --show-sharding='%arg0' --report 2>&1 | filecheck %s --check-prefix=REPORT
+// REPORT: sdy-opt: the --report option cannot be used with --show-sharding
 
 func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
   return %x : tensor<8xf32>

@@ -23,7 +23,7 @@
 // RUN: sdy-opt %s --show-sharding='@manual %1' | filecheck %s --check-prefix=MANUAL
 // MANUAL: manual         in the body of an sdy.manual_computation along "x"
 // MANUAL: │ 0 | 2 | 4 | 6 │ 1 | 3 | 5 | 7 │
-// MANUAL: a | b: these devices have shards of their own, along manual axes
+// MANUAL: a | b: the shards of these devices differ along manual axes
 // MANUAL: GSPMD V2       {devices=[1,2,4]<=[4,2]T(1,0) last_tile_dims={manual}}
 
 // A sharding as text takes the mesh of the program.
