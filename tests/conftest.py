@@ -1,18 +1,36 @@
-"""Skips comparisons with the C++ passes where these are not installed; configures Hypothesis."""
+"""Skips comparisons with the C++ passes where these are not installed; lists skips; configures Hypothesis."""
+
+from collections import Counter
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.harness.features import has_feature
+from tests.harness import reference
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if has_feature("reference"):
+    if reference.is_installed():
         return
     skip = pytest.mark.skip(reason="requires the C++ passes: make test-reference")
     for item in items:
         if item.get_closest_marker("reference"):
             item.add_marker(skip)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Prints each reason for skipped tests once, with their number."""
+    reports: list[pytest.TestReport] = terminalreporter.getreports("skipped")
+    reasons = Counter(_reason(report) for report in reports)
+    if reasons:
+        terminalreporter.section("skipped tests")
+    for reason, count in sorted(reasons.items(), key=lambda item: (-item[1], item[0])):
+        terminalreporter.write_line(f"{count:5}  {reason}")
+
+
+def _reason(report: pytest.TestReport) -> str:
+    """Why the test was skipped: `(path, line, reason)` is the form of pytest."""
+    assert isinstance(report.longrepr, tuple)
+    return report.longrepr[2].removeprefix("Skipped: ")
 
 
 # The same examples on every machine, without deadlines for slow ones.

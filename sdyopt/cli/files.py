@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from sdyopt.diagnostics.native_text import from_native, native_path
@@ -56,6 +57,26 @@ def write_file(path: str, text: str) -> None:
         raise FileProblem(f"cannot open output file '{path}': {problem.strerror}") from None
 
 
+def open_log(path: str) -> Callable[[str], None]:
+    """A function that appends text to a new file, or to stderr for `-`. Raises FileProblem."""
+    if path == STDOUT:
+        return _write_stderr
+    try:
+        native_path(path).parent.mkdir(parents=True, exist_ok=True)
+        file = native_path(path).open("wb", buffering=0)
+    except OSError as problem:
+        raise FileProblem(f"cannot open output file '{path}': {problem.strerror}") from None
+
+    def write(text: str) -> None:
+        file.write(encode(text))
+
+    return write
+
+
+def _write_stderr(text: str) -> None:
+    sys.stderr.write(text)
+
+
 def encode(text: str) -> bytes:
     """The text as UTF-8; surrogate escapes become the bytes that were not UTF-8 in the input."""
     return text.encode("utf-8", "surrogateescape")
@@ -65,12 +86,13 @@ class Output:
     """The output: stdout, or a file that is written to a temporary file and renamed.
 
     An existing file is unchanged until then, and if the job fails. The temporary file is created when the
-    output is opened, so that an unwritable directory is an error before the job runs. All methods raise
-    FileProblem.
+    output is opened, so that an unwritable directory is an error before the job runs. With `makes_folder`, a
+    missing directory is created. All methods raise FileProblem.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, makes_folder: bool = False) -> None:
         self._path = native_path(path)
+        self._makes_folder = makes_folder
         self._is_stdout = path == STDOUT
         self._temporary: Path | None = None
         if not self._is_stdout and self._path.is_dir():
@@ -105,6 +127,8 @@ class Output:
     def _create(self) -> None:
         temporary = self._path.with_name(f".{self._path.name}.{os.getpid()}.tmp")
         try:
+            if self._makes_folder:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
             temporary.write_bytes(b"")
             if self._path.exists():
                 temporary.chmod(self._path.stat().st_mode & 0o7777)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from sdyopt.cli.arguments import Arguments
 from sdyopt.cli.files import STDIN, Output, read_input
@@ -21,12 +21,15 @@ from sdyopt.notation.program_values import only_mesh, sharding_of_value
 from sdyopt.notation.reading import Context, mesh_name, names_a_value, read_sharding
 from sdyopt.notation.views import ShardingView, view_of_sharding
 
+if TYPE_CHECKING:  # imported only with one of its flags
+    from sdyopt.cli.diagnostics_output import DiagnosticsOutput
+
 SUCCESS, FAILURE, WRONG_USAGE = 0, 1, 2
 
 T = TypeVar("T")
 
 
-def show_sharding(arguments: Arguments) -> int:
+def show_sharding(arguments: Arguments, diagnostics: DiagnosticsOutput | None) -> int:
     """Prints the sharding of the arguments and returns the exit code. Raises UsageError and FileProblem."""
     text = arguments["show-sharding"]
     if text is None:
@@ -35,7 +38,7 @@ def show_sharding(arguments: Arguments) -> int:
     other = next((name for name in ("report", "budget", "baseline") if name in arguments.values), None)
     if other is not None:
         raise UsageError(f"the --{other} option cannot be used with --show-sharding", "run sdy-opt twice")
-    request = _Request(arguments, Source("--show-sharding", text))
+    request = _Request(arguments, Source("--show-sharding", text), diagnostics)
     try:
         output = request.output()
     except DiagnosticError as error:
@@ -51,6 +54,7 @@ def show_sharding(arguments: Arguments) -> int:
 class _Request:
     arguments: Arguments
     source: Source
+    diagnostics: DiagnosticsOutput | None
     is_reported: bool = False
     sources: dict[str, Source] = field(default_factory=dict)
 
@@ -68,8 +72,11 @@ class _Request:
         """Prints an error, which is located in one of the texts of the command line."""
         name = getattr(error.diagnostic.location, "file", "")
         source = self.sources.get(name, self.source)
-        write_to_stderr(render(error.diagnostic, source, choose_paint(self.arguments["color"])))
         self.is_reported = True
+        if self.diagnostics is not None:
+            self.diagnostics.add(error.diagnostic, source)
+        if self.diagnostics is None or self.diagnostics.shows_text:
+            write_to_stderr(render(error.diagnostic, source, choose_paint(self.arguments["color"])))
 
     def _parsed(self, flag: str, parse: Callable[[Source], T]) -> T | None:
         text = self.arguments[flag]
@@ -80,6 +87,9 @@ class _Request:
 
     def _output_of_program(self, context: Context, is_value: bool) -> str | None:
         job = build_job(self.arguments, build_pipeline(self.arguments))
+        if self.diagnostics is not None:
+            self.diagnostics.input = job.name
+            job = replace(job, collect=self.diagnostics.add, shows_text=self.diagnostics.shows_text)
 
         def show(program: Op) -> str:
             if not is_value:

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from sdyopt.asm.printer.asm_printer import PrintOptions
+from sdyopt.diagnostics.diagnostic import Diagnostic
 from sdyopt.diagnostics.render import Paint, leave_plain
+from sdyopt.diagnostics.source import Source
 from sdyopt.ir.operation import Op
 from sdyopt.pipeline.ir_printing import IRPrintingOptions
 from sdyopt.pipeline.tree import Pipeline
@@ -56,6 +58,17 @@ class Job:
     report: Callable[[str], None] = discard_text
     write_file: Callable[[str, str], None] = discard_text
     paint: Paint = leave_plain
+    # Receives each diagnostic that is shown, the input, and whether `werror` makes it an error.
+    collect: Callable[[Diagnostic, Source, bool], None] | None = None
+    # Whether diagnostics are reported as text.
+    shows_text: bool = True
+    # Whether warnings are errors.
+    werror: bool = False
+    # The least severe diagnostics that are shown: "errors", "warnings" or "remarks".
+    verbosity: str = "remarks"
+    hides_notes: bool = False
+    # Whether diagnostics are shown with a stack trace.
+    shows_trace: bool = False
 
     # The input is not split if the marker is empty.
     split_marker: str = ""
@@ -64,6 +77,11 @@ class Job:
     # The LLVM release that defines the syntax of the mesh dialect: 19 or 21.
     mesh_version: int = 19
 
+    # Whether a program that is not a single module becomes the body of one.
+    implicit_module: bool = True
+    # Whether the pipeline runs on its anchor only; otherwise it runs on the top-level operation.
+    is_anchored: bool = False
+    dump_pipeline: bool = False
     verify_each: bool = True
     verify_roundtrip: bool = False
     # "" (off), "all" or "only-expected".
@@ -72,6 +90,10 @@ class Job:
 
     print_options: PrintOptions = field(default_factory=PrintOptions)
     ir_printing: IRPrintingOptions = field(default_factory=IRPrintingOptions)
+    # Whether operations are not verified before they are printed.
+    assume_verified: bool = False
+    # Receives the log of actions.
+    log_action: Callable[[str], None] | None = None
 
     # "" (off), "tree" or "list".
     timing: str = ""
@@ -86,6 +108,8 @@ class Job:
     run_reproducer: bool = False
     # Paths of files to write; "" for none.
     crash_reproducer: str = ""
+    # Whether a crash reproducer has the program before the pass that failed, and this pass alone.
+    local_reproducer: bool = False
     reproducer: str = ""
 
 

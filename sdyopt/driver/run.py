@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from sdyopt.asm.printer.asm_printer import print_for_note
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling
 from sdyopt.diagnostics.expected import ExpectedDiagnostics
 from sdyopt.diagnostics.ids import INPUT_ERROR, USAGE_ERROR, identified
 from sdyopt.diagnostics.location import UnknownLoc
 from sdyopt.diagnostics.once import separate_run
-from sdyopt.diagnostics.render import render
 from sdyopt.diagnostics.source import Source
+from sdyopt.diagnostics.trace import recording_traces
 from sdyopt.diagnostics.usage import UsageError
 from sdyopt.driver.chunk import ChunkFailed, ChunkRun, resource_error
 from sdyopt.driver.dialect_tables import dialect_table
+from sdyopt.driver.display import DiagnosticDisplay
 from sdyopt.driver.interpreter import interpreter_settings
 from sdyopt.driver.job import Job, Outcome
 from sdyopt.driver.split import check_text, decode, split
@@ -26,7 +27,8 @@ if TYPE_CHECKING:  # imported only for reports, because importing rich is slow
 
 def run_job(job: Job) -> Outcome:
     """Runs a job. Errors in the input are reported, not raised."""
-    with interpreter_settings(), separate_run():
+    traces = recording_traces() if job.shows_trace else nullcontext()
+    with interpreter_settings(), separate_run(), traces:
         return _JobRun(job).run()
 
 
@@ -35,18 +37,20 @@ class _JobRun:
         self._job = job
         self._dialects = dialect_table(job.mesh_version)
         self._pipeline = job.pipeline.merged()
+        # The pipeline that ran on the last chunk, which may be that of a reproducer.
+        self._ran = self._pipeline
         self._timing = TimingRecorder() if job.timing else None
-        self._source = Source(job.name, "")
+        self._display = DiagnosticDisplay(job)
         self._reporting: Reporting | None = None
 
     def run(self) -> Outcome:
-        job = self._job
-        with handling(self._show):
+        job, show = self._job, self._display.show
+        with handling(show):
             try:
                 with identified(INPUT_ERROR):
-                    self._source = decode(job.name, job.data)
-                    check_text(self._source)
-                chunks = list(split(self._source, job.split_marker))
+                    source = self._display.source = decode(job.name, job.data)
+                    check_text(source)
+                chunks = list(split(source, job.split_marker))
                 self._reporting = self._start_reporting(len(chunks))
             except DiagnosticError as error:
                 emit(error.diagnostic)
@@ -55,17 +59,15 @@ class _JobRun:
                 emit(_usage_problem(error))
                 return Outcome(False, "")
         if job.verify_diagnostics:
-            expected = ExpectedDiagnostics(
-                self._source, self._show, job.verify_diagnostics == "only-expected"
-            )
+            expected = ExpectedDiagnostics(source, show, job.verify_diagnostics == "only-expected")
             with handling(expected.handle):
                 outputs = [self._run_chunk(chunk) for chunk in chunks]
             # Success depends on the diagnostics alone, not on whether passes failed.
             succeeded = expected.finish()
         else:
-            with handling(self._show_with_operation if job.print_op_on_diagnostic else self._show):
+            with handling(show):
                 outputs = [self._run_chunk(chunk) for chunk in chunks]
-            succeeded = None not in outputs
+            succeeded = None not in outputs and not self._display.promoted
         self._report_statistics_and_timing()
         text = f"{job.output_split_marker}\n".join(output or "" for output in outputs)
         if self._reporting is None:
@@ -91,8 +93,12 @@ class _JobRun:
     def _run_chunk(self, chunk: Source) -> str | None:
         """The output of a chunk; None if it failed, in which case the errors are emitted."""
         report = None if self._reporting is None else self._reporting.add
+        promoted_before = self._display.promoted
         try:
-            return ChunkRun(self._job, chunk, self._dialects, self._timing, report).run(self._pipeline)
+            run = ChunkRun(self._job, chunk, self._dialects, self._timing, report)
+            output = run.run(self._pipeline)
+            self._ran = run.pipeline
+            return output if self._display.promoted == promoted_before else None
         except ChunkFailed:
             return None
         except DiagnosticError as error:
@@ -106,23 +112,12 @@ class _JobRun:
 
     # --- Reports --------------------------------------------------------------------------
 
-    def _show(self, diagnostic: Diagnostic) -> None:
-        self._job.report(render(diagnostic, self._source, self._job.paint))
-
-    def _show_with_operation(self, diagnostic: Diagnostic) -> None:
-        """Shows a diagnostic with its operation in the first note."""
-        if diagnostic.operation is not None:
-            text = print_for_note(diagnostic.operation, generic=not diagnostic.in_custom_syntax)
-            message = text if diagnostic.in_custom_syntax else f"see current operation: {text}"
-            diagnostic.notes.insert(0, Diagnostic(Severity.NOTE, diagnostic.location, message))
-        self._show(diagnostic)
-
     def _report_statistics_and_timing(self) -> None:
         job = self._job
         if job.statistics:
             from sdyopt.report.statistics import statistics_report
 
-            job.report(statistics_report(self._pipeline, job.statistics == "list"))
+            job.report(statistics_report(self._ran, job.statistics == "list"))
         if self._timing is not None:
             from sdyopt.report.timing import timing_report
 

@@ -119,7 +119,7 @@ def _add(
 def _located(text: str, offset: int, message: str, help: str = "") -> UsageError:
     source = Source(TEXT_NAME, text)
     diagnostic = DiagnosticError.at(source.location(offset), message).diagnostic
-    return UsageError(render(diagnostic, source).rstrip("\n"), help)
+    return UsageError(render(diagnostic, source).rstrip("\n"), help, diagnostic)
 
 
 class _StructureParser:

@@ -1,1 +1,1 @@
-"""Runs lit tests without LLVM: RUN lines, a small shell, `not`, `split-file`."""
+"""Helpers of tests: new processes of sdy-opt, and whether the C++ passes are installed."""

@@ -10,10 +10,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.harness.directives import parse_directives, substitute
-from tests.harness.features import has_feature
-from tests.harness.in_process import InProcess, can_run
-from tests.harness.shell import Stage, parse, run_pipeline
+from sdyopt.lit.directives import parse_directives
+from sdyopt.lit.features import Features
+from sdyopt.lit.in_process import InProcess, can_run
+from sdyopt.lit.shell import Stage, parse, run_pipeline
+from sdyopt.lit.substitutions import Substitutions
+from tests.harness import reference
 
 COLLECTIVES = "-sdy-propagation-pipeline=enable-insert-explicit-collectives=true"
 # What a command with this flag prints depends on the time.
@@ -26,12 +28,13 @@ class FailedError(Exception):
 
 def lit_cases() -> Iterator[tuple[Path, list[list[list[Stage]]]]]:
     """Every lit case whose programs can all run in this process, and its commands."""
+    features = Features({"reference": reference.is_installed()})
     for path in filter(_is_case, sorted(Path("tests/lit").rglob("*.mlir"))):
         case = parse_directives(path.read_text(encoding="utf-8", errors="replace"))
-        is_timed = any(TIMING in command for command in case.commands)
-        if not is_timed and case.reason_to_skip(has_feature) is None:
-            temporary = Path("build/pythons") / path
-            commands = [parse(substitute(command, path, temporary)) for command in case.commands]
+        is_timed = any(TIMING in line.command for line in case.commands)
+        if not is_timed and case.reason_to_skip(features) is None:
+            substitutions = Substitutions(path, Path("build/pythons") / path)
+            commands = [parse(line.command, substitutions.replace) for line in case.commands]
             if all(can_run(stage) for pipelines in commands for stages in pipelines for stage in stages):
                 yield path, commands
 

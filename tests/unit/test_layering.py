@@ -1,7 +1,7 @@
 """Imports: the order of the layers, no import cycles, and `passes/` in a checkout and in a wheel.
 
   interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ pipeline ‹ registry ‹ passes
-                                                             registry ‹ notation ‹ report ‹ driver ‹ api ‹ cli
+                                  registry ‹ notation ‹ report ‹ driver ‹ api ‹ cli ‹ lit
 
 Imports are read from the syntax tree, so those in functions and under TYPE_CHECKING count as well.
 """
@@ -29,6 +29,7 @@ MAY_IMPORT = {
     "driver": (*CORE, "notation", "report"),
     "api": (*CORE, "notation", "report", "driver"),
     "cli": (*CORE, "notation", "report", "driver", "api"),
+    "lit": (*CORE, "notation", "report", "driver", "api", "cli"),
     "__main__": ("cli",),
 }
 
@@ -36,6 +37,7 @@ MAY_IMPORT = {
 USERS = {
     "click": ("sdyopt/cli",),
     "lark": ("sdyopt/asm",),
+    "pytest": ("sdyopt/lit",),
     "rich": (
         "sdyopt/report",
         "sdyopt/diagnostics/render",

@@ -2,18 +2,18 @@
 
 from inspect import getdoc
 
-import tests.harness.shell
-import tests.harness.tools
+import sdyopt.lit.shell
+import sdyopt.lit.tools
 from sdyopt.pipeline.docstring import docstring
 
-SHELL, TOOLS = "tests.harness.shell", "tests.harness.tools"
+SHELL, TOOLS = "sdyopt.lit.shell", "sdyopt.lit.tools"
 
 
 def test_docstrings_in_the_source() -> None:
-    assert docstring(SHELL) == getdoc(tests.harness.shell)
-    assert docstring(SHELL, ["Stage"]) == getdoc(tests.harness.shell.Stage)
-    assert docstring(SHELL, ["parse"]) == getdoc(tests.harness.shell.parse)
-    assert docstring(TOOLS, ["Tools", "close"]) == getdoc(tests.harness.tools.Tools.close)
+    assert docstring(SHELL) == getdoc(sdyopt.lit.shell)
+    assert docstring(SHELL, ["Stage"]) == getdoc(sdyopt.lit.shell.Stage)
+    assert docstring(SHELL, ["parse"]) == getdoc(sdyopt.lit.shell.parse)
+    assert docstring(TOOLS, ["Tools", "close"]) == getdoc(sdyopt.lit.tools.Tools.close)
 
 
 def test_what_has_no_docstring() -> None:

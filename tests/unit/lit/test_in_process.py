@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.in_process import InProcess, can_run
-from tests.harness.shell import Result, parse, run_pipeline
-from tests.harness.tools import Tools
+from sdyopt.lit.in_process import InProcess, can_run
+from sdyopt.lit.shell import Result, parse, run_pipeline
+from sdyopt.lit.tools import Tools
 
 COMMANDS = [
     "sdy-opt {program} -cse | filecheck {program}",
@@ -30,7 +30,7 @@ def test_the_same_as_in_processes(command: str, tmp_path: Path) -> None:
     [stages] = parse(command.format(program=program, folder=tmp_path))
     recorded: list[bytes] = []
     found = run_pipeline(stages, InProcess(recorded.append).run)
-    tools = Tools()
+    tools = Tools(Path.cwd())
     expected = run_pipeline(stages, tools.run)
     tools.close()
     assert found == expected

@@ -18,14 +18,15 @@ import sys
 import traceback
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import IO
 
 # The module of each tool; its `main` reads sys.argv.
 TOOLS = {
     "sdy-opt": "sdyopt.cli",
-    "filecheck": "filecheck.main",
-    "FileCheck": "filecheck.main",
-    "split-file": "tests.harness.split_file",
+    "filecheck": "sdyopt.lit.filecheck",
+    "FileCheck": "sdyopt.lit.filecheck",
+    "split-file": "sdyopt.lit.split_file",
 }
 # Modules that most runs need; every run imports any others itself.
 COMMON_MODULES = (
@@ -37,7 +38,12 @@ COMMON_MODULES = (
     "sdyopt.dialects.stablehlo",
     "sdyopt.driver.run",
 )
-PRELOADED = (*TOOLS.values(), "filecheck.matcher", *COMMON_MODULES)
+PRELOADED = (*TOOLS.values(), "filecheck.main", "filecheck.matcher", *COMMON_MODULES)
+# The server finds modules where the client does, not in the folder that it runs in.
+START = (
+    "import json, runpy, sys; sys.path[:] = json.loads(sys.argv.pop(1)); "
+    "runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
+)
 
 # A traceback is a crash, like an abort of a C++ tool, which `not` rejects.
 TRACEBACK_STATUS = 128 + signal.SIGABRT
@@ -48,13 +54,17 @@ _STATUS = struct.Struct("!i")
 
 
 class ForkServer:
-    """The client: starts the server and sends it requests."""
+    """The client: starts the server and sends it requests.
 
-    def __init__(self) -> None:
+    Tools run in the folder; one that takes longer than the number of seconds is ended.
+    """
+
+    def __init__(self, folder: Path, seconds: int = SECONDS_PER_RUN) -> None:
         self._channel, server_end = socket.socketpair()
         with server_end:
-            command = [sys.executable, "-m", __name__, str(server_end.fileno())]
-            self._process = subprocess.Popen(command, pass_fds=[server_end.fileno()])
+            arguments = [json.dumps(sys.path), __name__, str(server_end.fileno()), str(seconds)]
+            command = [sys.executable, "-P", "-c", START, *arguments]
+            self._process = subprocess.Popen(command, cwd=folder, pass_fds=[server_end.fileno()])
 
     def run(
         self,
@@ -81,7 +91,7 @@ class ForkServer:
         self._process.wait()
 
 
-def serve(channel: socket.socket) -> None:
+def serve(channel: socket.socket, seconds: int) -> None:
     """Handles requests until the client closes its end."""
     for module in PRELOADED:
         # If an import fails, the runs that need the module report it.
@@ -94,20 +104,20 @@ def serve(channel: socket.socket) -> None:
         request = channel.recv(_LENGTH.unpack(header)[0], socket.MSG_WAITALL)
         words, environment = json.loads(request)
         if (child := os.fork()) == 0:
-            _run_tool(words, environment, descriptors)
+            _run_tool(words, environment, descriptors, seconds)
         for descriptor in descriptors:
             os.close(descriptor)
         _, wait_status = os.waitpid(child, 0)
         channel.sendall(_STATUS.pack(os.waitstatus_to_exitcode(wait_status)))
 
 
-def _run_tool(words: list[str], environment: dict[str, str], descriptors: list[int]) -> None:
+def _run_tool(words: list[str], environment: dict[str, str], descriptors: list[int], seconds: int) -> None:
     """Runs a tool in this process and exits with its status."""
     for stream, descriptor in enumerate(descriptors):
         os.dup2(descriptor, stream)
     os.environ.update(environment)
     sys.argv = words
-    signal.alarm(SECONDS_PER_RUN)
+    signal.alarm(seconds)
     status = TRACEBACK_STATUS
     try:
         status = exit_status(import_module(TOOLS[words[0]]).main())
@@ -134,4 +144,4 @@ def exit_status(value: object) -> int:
 
 
 if __name__ == "__main__":
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    serve(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]))

@@ -12,9 +12,9 @@ from importlib import import_module
 from typing import IO, Any
 from unittest.mock import patch
 
-from tests.harness.forkserver import TOOLS, TRACEBACK_STATUS, exit_status
-from tests.harness.shell import Stage
-from tests.harness.tools import SHOW_TRACEBACKS
+from sdyopt.lit.forkserver import TOOLS, TRACEBACK_STATUS, exit_status
+from sdyopt.lit.shell import Stage
+from sdyopt.lit.tools import SHOW_TRACEBACKS
 
 
 def can_run(stage: Stage) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.harness.split_file import split
+from sdyopt.lit.split_file import split
 
 
 def test_parts_by_name() -> None:

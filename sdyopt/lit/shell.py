@@ -1,7 +1,7 @@
 """The subset of shell syntax that RUN lines use: words, quotes, `|`, `&&`, redirections, `not`, `env`.
 
-Other syntax is an error, so that a command means the same when it is pasted into a shell. The stages of a
-pipeline run one after the other.
+Other syntax is an error, so that a command means the same in LLVM's lit and when it is pasted into a shell.
+The stages of a pipeline run one after the other.
 """
 
 import contextlib
@@ -13,17 +13,37 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Protocol
 
-from tests.harness.directives import MalformedCaseError
+from sdyopt.lit.malformed import MalformedCaseError
 
 TOKEN = re.compile(
     r"""\s*(?:
-      (?P<redirect> 2>&1 | 1>&2 | >&2 | 2>> | 2> | >> | > | < )
-    | (?P<operator> \|\| | && | \| | & | ; | [(){}`] )
-    | (?P<word> (?: '[^']*' | "(?:[^"\\]|\\.)*" | \\. | [^\s|&;<>'"\\`(){}] )+ )
+      (?P<redirect> 2>&1 | 1>&2 | >&2 | 2>> | 2> | >> | > (?!&) | < (?!<) )
+    | (?P<operator> \|\| | && | \| | & | ; | << | >& | [(){}`] | \$ (?=[\w({]) | \# )
+    | (?P<word> (?: '[^']*' | "(?:[^"\\]|\\.)*" | \\. | \$(?![\w({]) | [^\s|&;<>'"\\`(){}$] )+ )
     | (?P<rest> \S .* )
     )""",
     re.VERBOSE,
 )
+# What to write instead of other syntax.
+INSTEAD = {
+    ";": "write a RUN line for each command, or join them with &&",
+    "||": "write a RUN line for each command; prefix one that fails with `not`",
+    "&": "write 2>&1 to redirect both streams",
+    ">&": "write > FILE 2>&1 to redirect both streams",
+    "<<": "put the text into a part of the file, and split it with split-file",
+    "(": "write a RUN line for each command",
+    "`": "write the output to a file with > %t",
+    "$": "variables are not expanded; write a substitution, or quote the word",
+    "#": "quote the word; RUN lines have no comments",
+    "'": "the quote is not closed",
+    '"': "the quote is not closed",
+}
+# Words before a command that only LLVM's lit has.
+BUILTINS = {
+    "cd": "commands run in the root folder of pytest; write paths with %s, %S and %t",
+    "export": "write env NAME=VALUE before the command",
+}
+TIMEOUT_STATUS = -14  # as SIGALRM ends a process; Windows does not have this signal
 QUOTED = re.compile(r"""'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^'"\\]+)""", re.DOTALL)
 
 
@@ -60,15 +80,18 @@ class Runner(Protocol):
     ) -> int: ...
 
 
-def parse(command: str) -> list[list[Stage]]:
-    """Parses a command: `a | b && c` is [[a, b], [c]]. Raises MalformedCaseError for other syntax."""
+def parse(command: str, replace: Callable[[str], str] = str) -> list[list[Stage]]:
+    """Parses a command: `a | b && c` is [[a, b], [c]]. Raises MalformedCaseError for other syntax.
+
+    `replace` makes the substitutions in a word.
+    """
     pipelines: list[list[Stage]] = [[]]
     words: list[str] = []
     redirects: list[tuple[str, str]] = []
 
     def finish_stage() -> None:
         if not words:
-            raise MalformedCaseError(f"a command is missing in {command!r}")
+            raise MalformedCaseError("a command is missing")
         pipelines[-1].append(_stage(words, tuple(redirects)))
         words.clear()
         redirects.clear()
@@ -79,11 +102,11 @@ def parse(command: str) -> list[list[Stage]]:
         kind, text = tokens[position].lastgroup, tokens[position][0].strip()
         position += 1
         if kind == "word":
-            words.append(_unquote(text))
+            words.append(replace(_unquote(text)))
         elif kind == "redirect" and "&" in text:
             redirects.append((text, ""))
         elif kind == "redirect" and position < len(tokens) and tokens[position].lastgroup == "word":
-            redirects.append((text, _unquote(tokens[position][0].strip())))
+            redirects.append((text, replace(_unquote(tokens[position][0].strip()))))
             position += 1
         elif text == "|":
             finish_stage()
@@ -91,7 +114,8 @@ def parse(command: str) -> list[list[Stage]]:
             finish_stage()
             pipelines.append([])
         else:
-            raise MalformedCaseError(f"cannot run {text!r} in {command!r}; quote it if it is a word")
+            help = INSTEAD.get(text, INSTEAD.get(text[0], "quote it if it is a word"))
+            raise MalformedCaseError(f"cannot run {text!r} in a RUN line", help)
     finish_stage()
     return pipelines
 
@@ -103,14 +127,17 @@ def render(pipelines: list[list[Stage]], command_of: Callable[[str], str]) -> st
     )
 
 
-def run_pipeline(stages: list[Stage], run: Runner) -> Result:
-    """Runs the stages in order; each reads the output of the previous one."""
+def run_pipeline(stages: list[Stage], run: Runner, folder: Path = Path()) -> Result:
+    """Runs the stages in order; each reads the output of the previous one.
+
+    Redirections to files are relative to the folder.
+    """
     failures: list[str] = []
     with contextlib.ExitStack() as files:
         errors, previous = (files.enter_context(tempfile.TemporaryFile()) for _ in range(2))
         for stage in stages:
             output = files.enter_context(tempfile.TemporaryFile())
-            status = _run_stage(stage, run, previous, output, errors)
+            status = _run_stage(stage, run, folder, previous, output, errors)
             if (status == 0) if stage.negated else (status != 0):
                 failures.append(f"`{stage.words[0]}` ended with {_describe(status)}")
             elif stage.negated and not 0 < status < 128:
@@ -132,8 +159,12 @@ def _stage(words: list[str], redirects: tuple[tuple[str, str], ...]) -> Stage:
         while rest and re.match(r"\w+=", rest[0]):
             name, _, value = rest.pop(0).partition("=")
             environment[name] = value
+    if rest[:1] == ["--crash"]:
+        raise MalformedCaseError("`not --crash` is not supported", "a crash fails a test, also after `not`")
     if not rest or rest[0].startswith("-"):
         raise MalformedCaseError(f"no program in {' '.join(words)!r}")
+    if help := BUILTINS.get(rest[0]):
+        raise MalformedCaseError(f"cannot run {rest[0]!r} in a RUN line", help)
     return Stage(tuple(rest), redirects, environment, negated)
 
 
@@ -145,7 +176,9 @@ def _render_stage(stage: Stage, command_of: Callable[[str], str]) -> str:
     return f"(! {' '.join(words)})" if stage.negated else " ".join(words)
 
 
-def _run_stage(stage: Stage, run: Runner, stdin: IO[bytes], stdout: IO[bytes], stderr: IO[bytes]) -> int:
+def _run_stage(
+    stage: Stage, run: Runner, folder: Path, stdin: IO[bytes], stdout: IO[bytes], stderr: IO[bytes]
+) -> int:
     streams = {"stdin": stdin, "stdout": stdout, "stderr": stderr}
     stdin.seek(0)
     with contextlib.ExitStack() as files:
@@ -155,8 +188,15 @@ def _run_stage(stage: Stage, run: Runner, stdin: IO[bytes], stdout: IO[bytes], s
                 streams[stream] = streams["stdout" if kind.endswith("1") else "stderr"]
             else:
                 mode = "rb" if kind == "<" else "ab" if kind.endswith(">>") else "wb"
-                streams[stream] = files.enter_context(Path(target).open(mode))
+                streams[stream] = files.enter_context(_open(folder / target, mode))
         return run(stage.words, stage.environment, streams["stdin"], streams["stdout"], streams["stderr"])
+
+
+def _open(path: Path, mode: str) -> IO[bytes]:
+    try:
+        return path.open(mode)
+    except OSError as problem:
+        raise MalformedCaseError(f"cannot open {str(path)!r}: {problem.strerror}") from None
 
 
 def _unquote(word: str) -> str:
@@ -174,4 +214,6 @@ def _text(file: IO[bytes]) -> str:
 
 
 def _describe(status: int) -> str:
+    if status == TIMEOUT_STATUS:
+        return "a timeout"
     return f"exit status {status}" if status >= 0 else f"signal {-status}"

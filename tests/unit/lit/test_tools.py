@@ -1,18 +1,20 @@
 """Tools that the fork server runs behave like new processes."""
 
-import os
+import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.harness import forkserver
-from tests.harness.tools import Tools
+from sdyopt.lit import forkserver
+from sdyopt.lit.shell import TIMEOUT_STATUS
+from sdyopt.lit.tools import Tools
 
 PROBE = '''
 """A tool that performs the action named by its first argument."""
-import os, sys
+import os, sys, time
 
 state = []
 
@@ -29,6 +31,10 @@ def main():
         sys.exit("a message")
     if action == "kill":
         os.kill(os.getpid(), 9)
+    if action == "folder":
+        print(os.getcwd())
+    if action == "wait":
+        time.sleep(100)
 '''
 
 
@@ -39,9 +45,9 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tools]:
     source = Path(forkserver.__file__).read_text()
     (folder / "probing_forkserver.py").write_text(source.replace('"sdyopt.cli"', '"probe"'))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", f"{folder}{os.pathsep}{Path.cwd()}")
+        patch.syspath_prepend(folder)
         patch.setattr(forkserver, "__name__", "probing_forkserver")
-        tools = Tools()
+        tools = Tools(folder, seconds=3)
     yield tools
     tools.close()
 
@@ -84,3 +90,47 @@ def test_traceback_is_shown(tools: Tools) -> None:
 def test_python_variables_start_a_new_process(tools: Tools) -> None:
     code = "import os; print(os.environ['PYTHONHASHSEED'])"
     assert run_program(tools, "python", "-c", code, PYTHONHASHSEED="7") == (0, "7\n", "")
+
+
+def test_tools_run_in_the_folder(tools: Tools, tmp_path: Path) -> None:
+    folder = Path(run(tools, "folder")[1].splitlines()[-1])
+    assert (folder / "probe.py").exists()
+    other = Tools(tmp_path)
+    assert run_program(other, "python", "-c", "import os; print(os.getcwd())")[1] == f"{tmp_path}\n"
+    other.close()
+
+
+def test_a_module_in_the_folder_hides_none_of_the_tools(tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("raise ImportError('not this one')\n")
+    tools = Tools(tmp_path)
+    assert run_program(tools, "sdy-opt", "--help")[0] == 0
+    tools.close()
+
+
+def test_a_tool_that_takes_too_long_is_ended(tmp_path: Path) -> None:
+    tools = Tools(tmp_path, seconds=1)
+    assert run_program(tools, "python", "-c", "import time; time.sleep(100)")[0] == TIMEOUT_STATUS
+    tools.close()
+
+
+def test_the_fork_server_ends_a_tool_that_takes_too_long(tools: Tools) -> None:
+    assert run(tools, "wait")[0] == TIMEOUT_STATUS
+
+
+def test_another_filecheck(tmp_path: Path) -> None:
+    tools = Tools(tmp_path, filecheck="cat")
+    assert run_program(tools, "FileCheck", text="input")[1] == "input"
+    assert tools.command_of("filecheck") == "cat"
+    tools.close()
+
+
+def test_commands_are_short_if_path_has_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise the module runs, so that the command uses this Python in any case."""
+    tools = Tools(tmp_path)
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
+    assert (tools.command_of("sdy-opt"), tools.command_of("FileCheck")) == ("sdy-opt", "filecheck")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert shutil.which("sdy-opt") is None
+    assert tools.command_of("sdy-opt") == f"{sys.executable} -m sdyopt"
+    assert tools.command_of("my-opt") == "my-opt"
+    tools.close()

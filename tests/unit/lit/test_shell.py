@@ -6,8 +6,8 @@ from typing import IO
 
 import pytest
 
-from tests.harness.directives import MalformedCaseError
-from tests.harness.shell import Stage, parse, render, run_pipeline
+from sdyopt.lit.malformed import MalformedCaseError
+from sdyopt.lit.shell import Stage, parse, render, run_pipeline
 
 STATUSES = {"pass": 0, "fail": 1, "traceback": 134, "killed": -9}
 
@@ -49,13 +49,50 @@ def test_not_and_env_are_prefixes() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["", "a |", "a && ", "a || b", "a; b", "a &", "$(a", "a `b`", "not", "a > | b", "not --crash a", "a 'b"],
-)
-def test_unsupported_syntax_is_an_error(command: str) -> None:
+@pytest.mark.parametrize("command", ["", "a |", "a && ", "not", "env A=1", "a > | b", "a {"])
+def test_incomplete_command_is_an_error(command: str) -> None:
     with pytest.raises(MalformedCaseError):
         parse(command)
+
+
+@pytest.mark.parametrize(
+    ("command", "what", "help"),
+    [
+        ("a; b", "';'", "join them with &&"),
+        ("a || b", r"'\|\|'", "prefix one that fails with `not`"),
+        ("a &", "'&'", "2>&1"),
+        ("a &> b", "'&'", "2>&1"),
+        ("a >& b", "'>&'", "> FILE 2>&1"),
+        ("a <<END", "'<<'", "split-file"),
+        ("(a)", r"'\('", "a RUN line for each command"),
+        ("$(a)", r"'\$'", "not expanded"),
+        ("a $HOME", r"'\$'", "not expanded"),
+        ("a ${HOME}", r"'\$'", "not expanded"),
+        ("a `b`", "'`'", "> %t"),
+        ("a # b", "'#'", "no comments"),
+        ("a 'b", '"\'b"', "not closed"),
+        ('a "b', "'\"b'", "not closed"),
+        ("cd %S && a", "'cd'", "root folder"),
+        ("export A=1", "'export'", "env NAME=VALUE"),
+        ("not --crash a", "not --crash", "a crash fails"),
+    ],
+)
+def test_unsupported_syntax_is_an_error(command: str, what: str, help: str) -> None:
+    """It would mean something else in LLVM's lit or in a shell."""
+    with pytest.raises(MalformedCaseError, match=what) as caught:
+        parse(command)
+    assert help in caught.value.help
+
+
+def test_quoted_syntax_is_text() -> None:
+    assert parse("""a 'x;y' "(z)" b\\#c '$d' e$ f#g""") == [
+        [Stage(("a", "x;y", "(z)", "b#c", "$d", "e$", "f#g"))]
+    ]
+
+
+def test_substitutions_stay_one_word() -> None:
+    [[stage]] = parse("a '-f=%s' > %s", lambda word: word.replace("%s", "b c"))
+    assert stage == Stage(("a", "-f=b c"), ((">", "b c"),))
 
 
 @pytest.mark.parametrize("command", ["pass", "not fail", "pass | not fail", "pass && pass", "not not pass"])
@@ -98,6 +135,18 @@ def test_redirections_to_files(tmp_path: Path) -> None:
     assert run_pipeline(stages, play).output == ""
     assert (tmp_path / "out").read_text() == "<pass >"
     assert (tmp_path / "err").read_text() == "PASS"
+
+
+def test_redirections_are_relative_to_the_folder(tmp_path: Path) -> None:
+    [stages] = parse("pass > out")
+    run_pipeline(stages, play, tmp_path)
+    assert (tmp_path / "out").read_text() == "<pass >"
+
+
+def test_redirection_from_a_missing_file(tmp_path: Path) -> None:
+    [stages] = parse("pass < missing")
+    with pytest.raises(MalformedCaseError, match=r"cannot open '.*missing': No such file"):
+        run_pipeline(stages, play, tmp_path)
 
 
 def test_rendered_command_can_be_pasted() -> None:

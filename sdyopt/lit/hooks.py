@@ -1,0 +1,18 @@
+"""The hooks of the pytest plugin, which a conftest.py can implement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+
+# Each returns a mapping, so the results of several conftest.py are a list.
+@pytest.hookspec
+def pytest_sdyopt_lit_features(config: pytest.Config) -> Mapping[str, bool]:  # type: ignore[empty-body]
+    """Returns the features that REQUIRES, UNSUPPORTED and XFAIL lines can name, and which are available."""
+
+
+@pytest.hookspec
+def pytest_sdyopt_lit_substitutions(config: pytest.Config) -> Mapping[str, str]:  # type: ignore[empty-body]
+    """Returns texts to replace in RUN lines, such as {"%my-opt": "my-opt --my-flag"}."""

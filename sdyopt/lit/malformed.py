@@ -1,0 +1,21 @@
+"""The error of a lit test that cannot run."""
+
+from __future__ import annotations
+
+
+class MalformedCaseError(Exception):
+    """A lit test with invalid directives or commands: what is wrong, what helps, and in which line.
+
+    The line is 0 if the error concerns the whole file, or if it is not known yet.
+    """
+
+    def __init__(self, message: str, help: str = "", line: int = 0) -> None:
+        super().__init__(message)
+        self.message = message
+        self.help = help
+        self.line = line
+
+    def report(self, path: str) -> str:
+        """The error as it is shown."""
+        place = f"{path}:{self.line}" if self.line else path
+        return f"{place}: error: {self.message}" + (f"\nhelp: {self.help}" if self.help else "")
