@@ -8,6 +8,8 @@ from sdyopt.notation.device_tiling import DeviceTiling, Sharing
 
 # Devices of a shard that are looked at one by one.
 MAX_GROUP = 512
+# The shortest runs and progressions that are shortened.
+_RUN, _PROGRESSION = 3, 5
 _SEPARATORS = {Sharing.UNREDUCED: " + ", Sharing.MANUAL: " | ", Sharing.REPLICATED: ", "}
 
 
@@ -49,21 +51,27 @@ def _is_run(tiling: DeviceTiling) -> bool:
 
 
 def _replicated(devices: list[int]) -> str:
-    """`0-3, 8`: runs of at least three devices are shortened."""
+    """`0-3, 8` or `0, 2, … 14`: runs and progressions are shortened."""
     texts: list[str] = []
     start = 0
-    for at in range(1, len(devices) + 1):
-        if at < len(devices) and devices[at] == devices[at - 1] + 1:
-            continue
-        run = devices[start:at]
-        texts += [f"{run[0]}-{run[-1]}"] if len(run) > 2 else map(str, run)
-        start = at
+    while start < len(devices):
+        stride = devices[start + 1] - devices[start] if start + 1 < len(devices) else 1
+        end = start + 1
+        while end < len(devices) and devices[end] == devices[end - 1] + stride:
+            end += 1
+        if end - start >= (_RUN if stride == 1 else _PROGRESSION):
+            first, second, last = devices[start], devices[start + 1], devices[end - 1]
+            texts.append(f"{first}-{last}" if stride == 1 else f"{first}, {second}, … {last}")
+            start = end
+        else:
+            texts.append(str(devices[start]))
+            start += 1
     return ", ".join(texts)
 
 
 def _cut(text: str, separator: str, room: int) -> str:
-    """The text, or as many of its parts as fit."""
+    """The text, or as much of it as fits, if possible up to a separator."""
     if len(text) <= room:
         return text
     end = text.rfind(separator, 0, max(room - len(separator), 0))
-    return f"{text[:end]}{separator}…" if end > 0 else text
+    return f"{text[:end]}{separator}…" if end > 0 else f"{text[: room - 1]}…"

@@ -58,19 +58,29 @@ def _grid(tiling: DeviceTiling, shape: Shape, width: int, rows: int | None) -> l
     shown = lines if rows is None else min(lines, rows)
     if len(shape) > 2 or columns * _CELL > width or shown * columns > BATCH:
         return []
-    grid = Table(box=box.SQUARE, show_lines=shown <= _LINED)
-    is_matrix = len(shape) == 2
-    if is_matrix:
-        grid.add_column("", no_wrap=True)
-    for column in range(columns):
-        grid.add_column(_slice_text(shape[-1], columns, column), justify="center", no_wrap=True)
+    heads = [_slice_text(shape[-1], columns, column) for column in range(columns)]
+    body = []
     for line in range(shown):
-        label = [_slice_text(shape[0], lines, line)] if is_matrix else []
+        label = [_slice_text(shape[0], lines, line)] if len(shape) == 2 else []
         cells = [devices_text(tiling, line * columns + column, width // 3) for column in range(columns)]
-        grid.add_row(*label, *cells)
-    if _console(2 * width).measure(grid).maximum > width:
-        return []
-    return [*_rendered(grid, width), _hidden(tiling, shown * columns)]
+        body.append([*label, *cells])
+    # Slices are broken over two lines if they do not fit on one.
+    for titles in (heads, [head.replace(":", ":\n") for head in heads]):
+        grid = _grid_of(titles, body)
+        if _console(2 * width).measure(grid).maximum <= width:
+            return [*_rendered(grid, width), _hidden(tiling, shown * columns)]
+    return []
+
+
+def _grid_of(titles: list[str], body: list[list[str]]) -> Table:
+    grid = Table(box=box.SQUARE, show_lines=len(body) <= _LINED)
+    if len(body[0]) > len(titles):
+        grid.add_column("", no_wrap=True)
+    for title in titles:
+        grid.add_column(title, justify="center", no_wrap=True)
+    for row in body:
+        grid.add_row(*row)
+    return grid
 
 
 # --- Table ----------------------------------------------------------------------------------------

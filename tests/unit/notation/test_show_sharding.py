@@ -70,3 +70,23 @@ def test_other_runs_do_not_import_notations() -> None:
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "mesh", "devices"),
+    [
+        ("P('x')", "x=2,y=4", "0-3"),
+        ("P('x')", "y=2,x=2", "0, 2"),
+        ("P('x')", "y=8,x=2", "0, 2, … 14"),
+        ("P('x')", "y=2,x=2,z=3", "0-2, 6-8"),
+        ("P('x', unreduced={'y'})", "x=2,y=2", "0 + 1"),
+        ("P('x', unreduced={'y'})", "x=2,y=2,z=2", "(0, 1) + (2, 3)"),
+        ("P('x', unreduced={'y'})", "x=2,y=2,z=3", "0-2 + 3-5"),
+        ("P('x')", "x=2,y=1024", "0-1023"),
+        ("P('x')", "y=1024,x=2", "0, 2, … 2046"),
+    ],
+)
+def test_devices_of_the_first_shard(text: str, mesh: str, devices: str) -> None:
+    """Runs and progressions of replicated devices are shortened."""
+    grid = [line for line in shown(text, mesh, "8").splitlines() if line.startswith("│")]
+    assert [cell.strip() for cell in grid[1].split("│")][1] == devices
