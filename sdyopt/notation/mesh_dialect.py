@@ -13,14 +13,13 @@ from sdyopt.asm.symbol_names import symbol_text
 from sdyopt.diagnostics.source import Source
 from sdyopt.dialects.mesh.axes import Axes
 from sdyopt.dialects.mesh.reduction import ReductionKind
-from sdyopt.dialects.mesh.sharding import MeshSharding as MeshDialectSharding
-from sdyopt.dialects.mesh.sharding import axes_lists_text, sharding_text
+from sdyopt.dialects.mesh.sharding import MeshSharding, axes_lists_text, sharding_text
 from sdyopt.dialects.sdy.axes import AxisRef, axis_ref_text, mesh_order
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
 from sdyopt.ir.attribute import SymbolRef
 from sdyopt.notation.mesh_of_tiling import NotExpressible
-from sdyopt.notation.mesh_sharding import MeshSharding
+from sdyopt.notation.sharding_on_mesh import ShardingOnMesh
 from sdyopt.notation.text_parser import TextParser
 
 _HELP = "such as <@mesh, [[0], [1]]> or mesh.sharding @mesh split_axes = [[0], [1]]"
@@ -30,7 +29,7 @@ _UNSUPPORTED = re.compile("halo_sizes|sharded_dims_offsets")
 # --- Text -----------------------------------------------------------------------------------------
 
 
-def mesh_dialect_text(subject: MeshSharding, mesh_version: int = 19) -> str:
+def mesh_dialect_text(subject: ShardingOnMesh, mesh_version: int = 19) -> str:
     """The sharding in the mesh dialect of an LLVM release. Raises NotExpressible."""
     sharding, mesh = subject.sharding, subject.mesh
     if not mesh.axes:
@@ -43,7 +42,7 @@ def mesh_dialect_text(subject: MeshSharding, mesh_version: int = 19) -> str:
     partial_axes = _numbers(sharding.unreduced_axes, mesh)
     symbol = sharding.mesh_or_ref if isinstance(sharding.mesh_or_ref, SymbolRef) else SymbolRef("mesh")
     if mesh_version < 21:
-        return "#mesh.shard" + sharding_text(MeshDialectSharding(symbol, split, partial_axes))
+        return "#mesh.shard" + sharding_text(MeshSharding(symbol, split, partial_axes))
     lists = axes_lists_text(split or ((),))
     partial_text = f" partial = sum [{', '.join(map(str, partial_axes))}]" if partial_axes else ""
     return f"mesh.sharding {symbol_text(symbol.root)} split_axes = {lists}{partial_text} : !mesh.sharding"

@@ -22,7 +22,7 @@ from sdyopt.notation.device_tiling import (
     Unknown,
     split_digits,
 )
-from sdyopt.notation.mesh_sharding import MeshSharding
+from sdyopt.notation.sharding_on_mesh import ShardingOnMesh
 
 # The names that XLA gives to axes when it imports shardings of GSPMD.
 AXIS_NAME = "_axis_{}"
@@ -34,7 +34,7 @@ class NotExpressible(Exception):
     """Why a sharding has no form in a notation."""
 
 
-def sharding_on(tiling: Tiling, mesh: Mesh, mesh_or_ref: MeshOrRef, rank: int) -> MeshSharding:
+def sharding_on(tiling: Tiling, mesh: Mesh, mesh_or_ref: MeshOrRef, rank: int) -> ShardingOnMesh:
     """The sharding on a mesh that has this tiling. Raises NotExpressible."""
     if isinstance(tiling, Unknown):
         raise NotExpressible("an unknown sharding says nothing about devices")
@@ -53,14 +53,14 @@ def sharding_on(tiling: Tiling, mesh: Mesh, mesh_or_ref: MeshOrRef, rank: int) -
     return _sharding(tiling, axes, mesh, mesh_or_ref)
 
 
-def sharding_on_new_mesh(tiling: Tiling, rank: int) -> MeshSharding:
+def sharding_on_new_mesh(tiling: Tiling, rank: int) -> ShardingOnMesh:
     """The sharding on a mesh with axes `_axis_0`, `_axis_1`, … made for it. Raises NotExpressible."""
     if isinstance(tiling, Maximal):
         mesh = Mesh((), (tiling.device,))
-        return MeshSharding(TensorSharding(mesh), mesh)
+        return ShardingOnMesh(TensorSharding(mesh), mesh)
     if isinstance(tiling, Uniform) and tiling.sharing is Sharing.REPLICATED:
         mesh = Mesh()
-        return MeshSharding(TensorSharding(mesh, (DimensionSharding(),) * rank), mesh)
+        return ShardingOnMesh(TensorSharding(mesh, (DimensionSharding(),) * rank), mesh)
     if isinstance(tiling, Unknown):
         raise NotExpressible("an unknown sharding says nothing about devices")
     if isinstance(tiling, Uniform):
@@ -72,12 +72,12 @@ def sharding_on_new_mesh(tiling: Tiling, rank: int) -> MeshSharding:
 # --- On a given mesh ------------------------------------------------------------------------------
 
 
-def _uniform(sharing: Sharing, mesh: Mesh, mesh_or_ref: MeshOrRef, rank: int) -> MeshSharding:
+def _uniform(sharing: Sharing, mesh: Mesh, mesh_or_ref: MeshOrRef, rank: int) -> ShardingOnMesh:
     """The sharding by which all devices share the whole tensor."""
     names = tuple([axis.name for axis in mesh.axes])
     unreduced = tuple(map(AxisRef, names)) if sharing is Sharing.UNREDUCED else ()
     sharding = TensorSharding(mesh_or_ref, (DimensionSharding(),) * rank, (), unreduced)
-    return MeshSharding(sharding, mesh, names if sharing is Sharing.MANUAL else ())
+    return ShardingOnMesh(sharding, mesh, names if sharing is Sharing.MANUAL else ())
 
 
 def _digits_on(tiling: DeviceTiling, mesh: Mesh) -> tuple[Digit, ...]:
@@ -141,7 +141,7 @@ def _whole_if_possible(axis: AxisRef, mesh: Mesh) -> AxisRef:
 
 def _sharding(
     tiling: DeviceTiling, axes: Sequence[tuple[AxisRef, ...]], mesh: Mesh, mesh_or_ref: MeshOrRef
-) -> MeshSharding:
+) -> ShardingOnMesh:
     rank = len(tiling.tiles)
     by_sharing: dict[Sharing, list[AxisRef]] = {sharing: [] for sharing in Sharing}
     for group, refs in zip(tiling.subgroups, axes[rank:], strict=True):
@@ -152,7 +152,7 @@ def _sharding(
     unreduced = sorted_and_merged(by_sharing[Sharing.UNREDUCED], mesh)
     dims = tuple([DimensionSharding(refs) for refs in axes[:rank]])
     manual_names = {axis.name for axis in manual}
-    return MeshSharding(
+    return ShardingOnMesh(
         TensorSharding(mesh_or_ref, dims, (), tuple([_whole_if_possible(a, mesh) for a in unreduced])),
         mesh,
         tuple([axis.name for axis in mesh.axes if axis.name in manual_names]),

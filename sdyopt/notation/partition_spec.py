@@ -17,7 +17,7 @@ from sdyopt.dialects.sdy.axes import AxisRef, axis_ref_text, mesh_order
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
 from sdyopt.notation.mesh_of_tiling import NotExpressible
-from sdyopt.notation.mesh_sharding import MeshSharding
+from sdyopt.notation.sharding_on_mesh import ShardingOnMesh
 from sdyopt.notation.text_parser import TextParser
 
 _HELP = "such as PartitionSpec('x', ('y', 'z'), None)"
@@ -27,7 +27,7 @@ _CLASSES = ("jax.sharding.PartitionSpec", "jax.P", "PartitionSpec", "P")
 # --- Text -----------------------------------------------------------------------------------------
 
 
-def partition_spec_text(subject: MeshSharding) -> str:
+def partition_spec_text(subject: ShardingOnMesh) -> str:
     """The PartitionSpec of a sharding. Raises NotExpressible."""
     sharding = subject.sharding
     if subject.mesh.is_maximal:

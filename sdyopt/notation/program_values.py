@@ -24,8 +24,8 @@ from sdyopt.ir.symbols import symbol_name
 from sdyopt.ir.traits import FUNCTION
 from sdyopt.ir.types import DYNAMIC, RankedShapedType, Type
 from sdyopt.ir.value import BlockArgument, OpResult, Value
-from sdyopt.notation.mesh_sharding import IncompatibleSubAxes, MeshSharding, tiling_of
 from sdyopt.notation.mesh_text import Shape
+from sdyopt.notation.sharding_on_mesh import IncompatibleSubAxes, ShardingOnMesh, tiling_of
 from sdyopt.notation.text_parser import TextParser
 
 _HELP = "such as '@main %arg0', '@main %3' or '@main result 0'"
@@ -37,7 +37,7 @@ _LISTED = 8
 class ValueSharding(NamedTuple):
     """The sharding of a value, and the shape of its type."""
 
-    subject: MeshSharding
+    subject: ShardingOnMesh
     shape: Shape
 
 
@@ -130,7 +130,7 @@ def _of(
     assert mesh is not None
     manual = [*bound_axes(op), *(getattr(op, "manual_axes", ()) if is_in_body else ())]
     shape = tuple([None if size == DYNAMIC else size for size in type.shape])
-    subject = MeshSharding(sharding, mesh, tuple(manual))
+    subject = ShardingOnMesh(sharding, mesh, tuple(manual))
     try:
         tiling_of(subject)
     except IncompatibleSubAxes as problem:

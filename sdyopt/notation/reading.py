@@ -16,10 +16,10 @@ from sdyopt.ir.attribute import SymbolRef
 from sdyopt.notation.device_tiling import DeviceTiling
 from sdyopt.notation.gspmd import parse_gspmd
 from sdyopt.notation.mesh_dialect import parse_mesh_dialect
-from sdyopt.notation.mesh_sharding import MeshSharding
 from sdyopt.notation.mesh_text import Shape
 from sdyopt.notation.partition_spec import parse_partition_spec
 from sdyopt.notation.sdy_text import check_sdy, parse_sdy
+from sdyopt.notation.sharding_on_mesh import ShardingOnMesh
 from sdyopt.notation.text_parser import located_error
 from sdyopt.notation.views import NEW_MESH, ShardingView, view_of_sharding, view_of_tiling
 
@@ -90,7 +90,7 @@ def _check_rank(source: Source, rank: int, context: Context) -> None:
 def _read_sdy(source: Source, context: Context) -> ShardingView:
     sharding = parse_sdy(source)
     inlined = sharding.mesh_or_ref
-    subject = MeshSharding(sharding, inlined if isinstance(inlined, Mesh) else _mesh(source, context))
+    subject = ShardingOnMesh(sharding, inlined if isinstance(inlined, Mesh) else _mesh(source, context))
     check_sdy(source, subject, context.shape)
     return view_of_sharding(subject, context.shape)
 
@@ -113,7 +113,7 @@ def _read_axes(parse: _AxesParser) -> Callable[[Source, Context], ShardingView]:
         rank = None if context.shape is None else len(context.shape)
         name = mesh_name(source.text)
         reference = NEW_MESH if name is None else SymbolRef(name)
-        return view_of_sharding(MeshSharding(parse(source, mesh, reference, rank), mesh), context.shape)
+        return view_of_sharding(ShardingOnMesh(parse(source, mesh, reference, rank), mesh), context.shape)
 
     return read
 

@@ -19,8 +19,8 @@ from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.sdy.sharding_checks import sharding_problem
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.types import F32, RankedTensor
-from sdyopt.notation.mesh_sharding import IncompatibleSubAxes, MeshSharding, tiling_of
 from sdyopt.notation.mesh_text import Shape
+from sdyopt.notation.sharding_on_mesh import IncompatibleSubAxes, ShardingOnMesh, tiling_of
 from sdyopt.notation.text_parser import located_error
 
 _HELP = 'such as <@mesh, [{"x"}, {"y":(1)2}, {}]>'
@@ -48,7 +48,7 @@ def parse_sdy(source: Source) -> TensorSharding:
     return sharding
 
 
-def check_sdy(source: Source, subject: MeshSharding, shape: Shape | None) -> None:
+def check_sdy(source: Source, subject: ShardingOnMesh, shape: Shape | None) -> None:
     """Checks a parsed sharding for a shape, or for any shape of its rank. Raises DiagnosticError."""
     sharding, mesh = subject.sharding, subject.mesh
     rank = sharding.rank if shape is None else len(shape)

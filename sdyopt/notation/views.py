@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding, sharding_text
+from sdyopt.dialects.sdy.sharding import sharding_text
 from sdyopt.ir.attribute import SymbolRef
 from sdyopt.notation.device_order import digits_of, order_of_digits
 from sdyopt.notation.device_tiling import (
@@ -26,9 +26,9 @@ from sdyopt.notation.mesh_of_tiling import (
     sharding_on_new_mesh,
     sorted_replicas,
 )
-from sdyopt.notation.mesh_sharding import MeshSharding, tiling_of
 from sdyopt.notation.mesh_text import Shape
 from sdyopt.notation.partition_spec import partition_spec_text
+from sdyopt.notation.sharding_on_mesh import ShardingOnMesh, tiling_of
 
 # The mesh that a sharding of GSPMD without one refers to.
 NEW_MESH = SymbolRef("mesh")
@@ -40,7 +40,7 @@ class ShardingView:
 
     shape: Shape | None
     tiling: Tiling
-    subject: MeshSharding | None
+    subject: ShardingOnMesh | None
     problem: str = ""
 
     @property
@@ -55,7 +55,7 @@ class ShardingView:
         return None
 
 
-def view_of_sharding(subject: MeshSharding, shape: Shape | None) -> ShardingView:
+def view_of_sharding(subject: ShardingOnMesh, shape: Shape | None) -> ShardingView:
     """The view of a sharding of the sdy dialect; without a shape, its sizes are unknown."""
     if shape is None:
         shape = (None,) * subject.sharding.rank
@@ -73,13 +73,10 @@ def view_of_tiling(tiling: Tiling, mesh: Mesh | None, shape: Shape | None) -> Sh
         if mesh is not None and not isinstance(tiling, Maximal):
             return ShardingView(shape, tiling, sharding_on(tiling, mesh, NEW_MESH, rank))
         made = sharding_on_new_mesh(tiling, rank)
-        return ShardingView(shape, tiling, MeshSharding(_refer(made.sharding), made.mesh, made.manual_axes))
+        sharding = made.sharding.with_mesh(NEW_MESH)
+        return ShardingView(shape, tiling, ShardingOnMesh(sharding, made.mesh, made.manual_axes))
     except NotExpressible as reason:
         return ShardingView(shape, tiling, None, str(reason))
-
-
-def _refer(sharding: TensorSharding, mesh_or_ref: MeshOrRef = NEW_MESH) -> TensorSharding:
-    return sharding.with_mesh(mesh_or_ref)
 
 
 # --- Notations ------------------------------------------------------------------------------------
@@ -95,7 +92,7 @@ class Form(NamedTuple):
 
 def forms(view: ShardingView, mesh_version: int = 19, max_devices: int | None = None) -> Iterator[Form]:
     """The sharding in each notation. Lists of more than `max_devices` devices are cut."""
-    writers: dict[str, Callable[[MeshSharding], str]] = {
+    writers: dict[str, Callable[[ShardingOnMesh], str]] = {
         "sdy": lambda subject: "#sdy.sharding" + sharding_text(subject.sharding),
         "PartitionSpec": partition_spec_text,
         "mesh dialect": lambda subject: mesh_dialect_text(subject, mesh_version),
@@ -106,7 +103,7 @@ def forms(view: ShardingView, mesh_version: int = 19, max_devices: int | None = 
         yield _form(notation, view, writers[notation])
 
 
-def _form(notation: str, view: ShardingView, write: Callable[[MeshSharding], str]) -> Form:
+def _form(notation: str, view: ShardingView, write: Callable[[ShardingOnMesh], str]) -> Form:
     if view.subject is None:
         return Form(notation, problem=view.problem)
     try:

@@ -13,9 +13,9 @@ from sdyopt.dialects.sdy.sharding import TensorSharding, sharding_text
 from sdyopt.notation.device_tiling import DeviceTiling
 from sdyopt.notation.gspmd import gspmd_text, parse_gspmd
 from sdyopt.notation.mesh_of_tiling import sharding_on
-from sdyopt.notation.mesh_sharding import MeshSharding, tiling_of
 from sdyopt.notation.mesh_text import parse_mesh
 from sdyopt.notation.sdy_text import parse_sdy
+from sdyopt.notation.sharding_on_mesh import ShardingOnMesh, tiling_of
 from tests.small_shardings.cases import RANKS, all_meshes, all_shardings
 from tests.small_shardings.golden import GOLDEN, groups
 from tests.small_shardings.xla import gspmd_texts, tiles_and_devices
@@ -23,7 +23,7 @@ from tests.small_shardings.xla import gspmd_texts, tiles_and_devices
 
 def check(mesh: Mesh, sharding: TensorSharding, expected: str) -> None:
     """Compares the text of a sharding with the expected one, which is the same sharding on the mesh."""
-    assert gspmd_text(tiling_of(MeshSharding(sharding, mesh))) == expected
+    assert gspmd_text(tiling_of(ShardingOnMesh(sharding, mesh))) == expected
     parsed = parse_gspmd(Source("text", expected))
     assert gspmd_text(parsed) == expected
     assert sharding_on(parsed, mesh, sharding.mesh_or_ref, sharding.rank).sharding is sharding
@@ -49,7 +49,7 @@ def test_shardings_are_those_of_xla(mesh: Mesh) -> None:
             check(mesh, sharding, text)
             if text.startswith("{devices") and text not in compared:
                 compared.add(text)
-                tiling = tiling_of(MeshSharding(sharding, mesh))
+                tiling = tiling_of(ShardingOnMesh(sharding, mesh))
                 assert isinstance(tiling, DeviceTiling)
                 check_devices(tiling, *tiles_and_devices(text))
 

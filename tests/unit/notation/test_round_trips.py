@@ -17,9 +17,9 @@ from sdyopt.notation.device_tiling import DeviceTiling, Sharing, Uniform, slice_
 from sdyopt.notation.gspmd import gspmd_text, parse_gspmd
 from sdyopt.notation.mesh_dialect import mesh_dialect_text, parse_mesh_dialect
 from sdyopt.notation.mesh_of_tiling import sharding_on, sharding_on_new_mesh
-from sdyopt.notation.mesh_sharding import MeshSharding, tiling_of
 from sdyopt.notation.partition_spec import parse_partition_spec, partition_spec_text
 from sdyopt.notation.sdy_text import parse_sdy
+from sdyopt.notation.sharding_on_mesh import ShardingOnMesh, tiling_of
 from sdyopt.notation.views import as_iota
 
 MESH = SymbolRef("mesh")
@@ -35,7 +35,7 @@ def meshes(draw: st.DrawFn) -> Mesh:
 
 
 @st.composite
-def shardings(draw: st.DrawFn, with_sub_axes: bool = True) -> MeshSharding:
+def shardings(draw: st.DrawFn, with_sub_axes: bool = True) -> ShardingOnMesh:
     """A valid sharding of rank 0 to 4. Axes of size 4, 6 or 8 may be in sub-axes."""
     on = draw(meshes())
     pieces: list[AxisRef] = []
@@ -61,7 +61,7 @@ def shardings(draw: st.DrawFn, with_sub_axes: bool = True) -> MeshSharding:
         MESH, tuple(DimensionSharding(tuple(axes)) for axes in dims), (), sorted_and_merged(unreduced, on)
     )
     assume(sharding_problem(sharding, RankedTensor((8,) * rank, F32), on) is None)
-    return MeshSharding(sharding, on)
+    return ShardingOnMesh(sharding, on)
 
 
 def coordinate(axis: AxisRef, position: int, on: Mesh) -> int:
@@ -84,7 +84,7 @@ def shard_along(axes: Sequence[AxisRef], position: int, on: Mesh) -> int:
 
 @given(shardings())
 @settings(max_examples=300)
-def test_each_device_has_the_slice_of_its_coordinates(subject: MeshSharding) -> None:
+def test_each_device_has_the_slice_of_its_coordinates(subject: ShardingOnMesh) -> None:
     tiling = tiling_of(subject)
     assert isinstance(tiling, DeviceTiling)
     sharding, on = subject.sharding, subject.mesh
@@ -98,7 +98,7 @@ def test_each_device_has_the_slice_of_its_coordinates(subject: MeshSharding) -> 
 
 @given(shardings())
 @settings(max_examples=300)
-def test_gspmd_has_the_same_devices(subject: MeshSharding) -> None:
+def test_gspmd_has_the_same_devices(subject: ShardingOnMesh) -> None:
     tiling = tiling_of(subject)
     assert isinstance(tiling, DeviceTiling)
     parsed = parse_gspmd(Source("text", gspmd_text(tiling)))
@@ -112,7 +112,7 @@ def test_gspmd_has_the_same_devices(subject: MeshSharding) -> None:
 
 @given(shardings())
 @settings(max_examples=300)
-def test_gspmd_to_sdy_and_back(subject: MeshSharding) -> None:
+def test_gspmd_to_sdy_and_back(subject: ShardingOnMesh) -> None:
     """On the mesh of the sharding, and on a new one, the tiling stays the same."""
     text = gspmd_text(tiling_of(subject))
     parsed = parse_gspmd(Source("text", text))
@@ -130,19 +130,19 @@ def test_gspmd_to_sdy_and_back(subject: MeshSharding) -> None:
 
 
 @given(shardings())
-def test_sdy_text_and_back(subject: MeshSharding) -> None:
+def test_sdy_text_and_back(subject: ShardingOnMesh) -> None:
     assert parse_sdy(Source("text", sharding_text(subject.sharding))) is subject.sharding
 
 
 @given(shardings(with_sub_axes=False))
-def test_partition_spec_and_back(subject: MeshSharding) -> None:
+def test_partition_spec_and_back(subject: ShardingOnMesh) -> None:
     text = partition_spec_text(subject)
     assert parse_partition_spec(Source("text", text), subject.mesh, MESH, None) is subject.sharding
 
 
 @given(shardings(with_sub_axes=False), st.sampled_from([19, 21]))
-def test_mesh_dialect_and_back(subject: MeshSharding, version: int) -> None:
-    subject = MeshSharding(subject.sharding, Mesh(subject.mesh.axes))
+def test_mesh_dialect_and_back(subject: ShardingOnMesh, version: int) -> None:
+    subject = ShardingOnMesh(subject.sharding, Mesh(subject.mesh.axes))
     text = mesh_dialect_text(subject, version)
     parsed = parse_mesh_dialect(Source("text", text), subject.mesh, MESH, subject.sharding.rank)
     assert parsed is subject.sharding

@@ -26,7 +26,7 @@ from sdyopt.notation.device_tiling import (
 
 
 @dataclass(frozen=True)
-class MeshSharding:
+class ShardingOnMesh:
     """A sharding, its mesh, and the manual axes of the computation that it is in."""
 
     sharding: TensorSharding
@@ -43,7 +43,7 @@ class IncompatibleSubAxes(Exception):
         self.second = second
 
 
-def tiling_of(subject: MeshSharding) -> Tiling:
+def tiling_of(subject: ShardingOnMesh) -> Tiling:
     """The tiling of a sharding. Raises IncompatibleSubAxes."""
     mesh, sharding = subject.mesh, subject.sharding
     if mesh.is_maximal:
