@@ -18,7 +18,8 @@ from tests.unit.test_layering import MAY_IMPORT
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
     *("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"),
-    *("docs/architecture.md", "docs/diagnostics.md", "docs/differences.md", "docs/random-modules.md"),
+    *("docs/api.md", "docs/architecture.md", "docs/diagnostics.md"),
+    *("docs/differences.md", "docs/random-modules.md"),
     *("examples/README.md", "benchmarks/README.md"),
 ]
 # Where the relative paths of a document start, besides its own folder.
