@@ -97,6 +97,8 @@ class ChunkRun:
         # An unchanged pipeline stays the same object: timers are keyed by pipeline.
         self.pipeline = pipeline if written is job.pipeline else written.merged()
         self._transform(op, self.pipeline, verify_each)
+        if job.show is not None:
+            return job.show(op)
         with self._phase("Output"):
             text = self._print(op, self._resources.external, is_verified=verify_each) + "\n"
         if self._report is not None:

@@ -9,6 +9,7 @@ from sdyopt.asm.printer.asm_printer import PrintOptions
 from sdyopt.diagnostics.diagnostic import Diagnostic
 from sdyopt.diagnostics.render import DEFAULT_COLUMNS, Paint, leave_plain
 from sdyopt.diagnostics.source import Source
+from sdyopt.ir.operation import Op
 from sdyopt.pipeline.ir_printing import IRPrintingOptions
 from sdyopt.pipeline.tree import Pipeline
 
@@ -108,6 +109,8 @@ class Job:
     warnings: tuple[Diagnostic, ...] = ()
 
     report_options: ReportOptions = field(default_factory=ReportOptions)
+    # Returns the output instead of the printed program.
+    show: Callable[[Op], str] | None = None
 
     run_reproducer: bool = False
     # Paths of files to write; "" for none.
