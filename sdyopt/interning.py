@@ -85,7 +85,13 @@ class InternedMeta(type):
             _set(instance, name, value)
         if cls._has_post_init:
             instance.__post_init__()
-        _values[key] = weakref.ref(instance, lambda dead: _evict(key, dead))
+        reference = weakref.ref(instance, lambda dead: _evict(key, dead))
+        # Another thread may have built an equal value meanwhile. `setdefault` is atomic.
+        winner = _values.setdefault(key, reference)
+        if winner is not reference:
+            if (other := winner()) is not None:
+                return other
+            _values[key] = reference
         return instance
 
     def _complete(cls, args: tuple[object, ...], kwargs: dict[str, object]) -> tuple[object, ...]:

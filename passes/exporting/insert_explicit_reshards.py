@@ -195,7 +195,7 @@ class _ReshardInserter:
         """Warns if this pass has all-reduced the operand of an all-reduce along the same axes."""
         definition = op.tensor.defining_op
         if isinstance(definition, AllReduceOp) and overlap(op.reduction_axes, definition.reduction_axes.axes):
-            op.warn(
+            op.warning(
                 f"repeats the all-reduce along {axis_ref_list_text(definition.reduction_axes)}: explicit "
                 "reshards were inserted before; run the pass once"
             )

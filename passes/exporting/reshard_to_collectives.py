@@ -113,7 +113,7 @@ class _ReshardLowering:
             )
             value, reached = created.result, step.sharding
         if not _has_same_sharded_axes(reached, target, _mesh(target, op)):
-            op.warn(
+            op.warning(
                 f"target sharding not reached: stopped at {plain_attribute(reached)}, because the axis sizes "
                 "do not divide each other"
             )

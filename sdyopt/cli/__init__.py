@@ -11,13 +11,19 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from sdyopt import __version__
 from sdyopt.cli.arguments import Arguments, read_arguments
 from sdyopt.cli.files import STDOUT, FileProblem, Output, read_input
+from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
+from sdyopt.diagnostics.ids import FILE_ERROR, INTERNAL_ERROR
+from sdyopt.diagnostics.location import UnknownLoc
 from sdyopt.diagnostics.native_text import from_native
 from sdyopt.diagnostics.usage import UsageError
+
+if TYPE_CHECKING:  # imported only with one of its flags
+    from sdyopt.cli.diagnostics_output import DiagnosticsOutput
 
 SUCCESS, FAILURE, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -48,13 +54,39 @@ def run_process() -> NoReturn:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit code. Errors are reported on stderr, without a traceback."""
+    arguments = sys.argv[1:] if argv is None else argv
     try:
-        return _run(sys.argv[1:] if argv is None else argv)
-    except UsageError as error:
-        _report_error(error.message, error.help)
-        return WRONG_USAGE
+        output = _diagnostics_output(arguments)
     except FileProblem as problem:
         _report_error(str(problem))
+        return FAILURE
+    code = _run_guarded(arguments, output)
+    if output is not None:
+        try:
+            output.finish(code)
+        except FileProblem as problem:
+            _report_error(str(problem))
+            return code or FAILURE
+    return code
+
+
+def _diagnostics_output(argv: Sequence[str]) -> DiagnosticsOutput | None:
+    """The output of diagnostics in another format than text on stderr; None without such a flag."""
+    if not any(argument.lstrip("-").startswith("diagnostics-") for argument in argv):
+        return None
+    from sdyopt.cli.diagnostics_output import DiagnosticsOutput
+
+    return DiagnosticsOutput(argv)
+
+
+def _run_guarded(argv: Sequence[str], output: DiagnosticsOutput | None) -> int:
+    try:
+        return _run(argv, output)
+    except UsageError as error:
+        _report(error.as_diagnostic(), output, error.message)
+        return WRONG_USAGE
+    except FileProblem as problem:
+        _report(Diagnostic(Severity.ERROR, UnknownLoc(), str(problem), id=FILE_ERROR), output)
         return FAILURE
     except BrokenPipeError:
         # stdout is closed (EPIPE): exit quietly, and do not let the interpreter flush it at exit.
@@ -65,14 +97,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if os.environ.get(DEBUG_VARIABLE):
             raise
-        _report_error(
-            f"internal error: {type(error).__name__}: {error}",
-            f"this is a bug in sdy-opt; set {DEBUG_VARIABLE}=1 to show the traceback",
-        )
+        message = f"internal error: {type(error).__name__}: {error}"
+        help = f"this is a bug in sdy-opt; set {DEBUG_VARIABLE}=1 to show the traceback"
+        _report(Diagnostic(Severity.ERROR, UnknownLoc(), message, help=help, id=INTERNAL_ERROR), output)
         return FAILURE
 
 
-def _run(argv: Sequence[str]) -> int:
+def _run(argv: Sequence[str], diagnostics: DiagnosticsOutput | None) -> int:
     if COMPLETION_VARIABLE in os.environ:
         from sdyopt.cli.help import PROGRAM, command
 
@@ -85,7 +116,7 @@ def _run(argv: Sequence[str]) -> int:
     if text := _information(arguments):
         Output(STDOUT).write(text)
         return SUCCESS
-    return _process(arguments)
+    return _process(arguments, diagnostics)
 
 
 def _load_plugins(arguments: Arguments) -> None:
@@ -121,7 +152,7 @@ def _information(arguments: Arguments) -> str:
     return ""
 
 
-def _process(arguments: Arguments) -> int:
+def _process(arguments: Arguments, diagnostics: DiagnosticsOutput | None) -> int:
     from sdyopt.cli.request import build_job, build_pipeline
     from sdyopt.driver.run import run_job
 
@@ -129,6 +160,9 @@ def _process(arguments: Arguments) -> int:
     if arguments["dump-pass-pipeline"]:
         sys.stderr.write(pipeline.dump())
     job = build_job(arguments, pipeline)
+    if diagnostics is not None:
+        diagnostics.input = job.name
+        job = replace(job, collect=diagnostics.add, shows_text=diagnostics.shows_text)
     job = replace(job, data=read_input(arguments.input))
     is_stdout = arguments["o"] == STDOUT
     output = Output(arguments["o"])
@@ -141,6 +175,14 @@ def _process(arguments: Arguments) -> int:
     finally:
         output.discard()
     return SUCCESS if outcome.succeeded else FAILURE
+
+
+def _report(diagnostic: Diagnostic, output: DiagnosticsOutput | None, text: str = "") -> None:
+    """Reports an error of the command; `text` is its message on stderr, if that is a different one."""
+    if output is not None:
+        output.add(diagnostic)
+    if output is None or output.shows_text:
+        _report_error(text or diagnostic.message, diagnostic.help)
 
 
 def _report_error(message: str, help: str = "") -> None:

@@ -65,12 +65,13 @@ class Output:
     """The output: stdout, or a file that is written to a temporary file and renamed.
 
     An existing file is unchanged until then, and if the job fails. The temporary file is created when the
-    output is opened, so that an unwritable directory is an error before the job runs. All methods raise
-    FileProblem.
+    output is opened, so that an unwritable directory is an error before the job runs. With `makes_folder`, a
+    missing directory is created. All methods raise FileProblem.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, makes_folder: bool = False) -> None:
         self._path = native_path(path)
+        self._makes_folder = makes_folder
         self._is_stdout = path == STDOUT
         self._temporary: Path | None = None
         if not self._is_stdout and self._path.is_dir():
@@ -105,6 +106,8 @@ class Output:
     def _create(self) -> None:
         temporary = self._path.with_name(f".{self._path.name}.{os.getpid()}.tmp")
         try:
+            if self._makes_folder:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
             temporary.write_bytes(b"")
             if self._path.exists():
                 temporary.chmod(self._path.stat().st_mode & 0o7777)

@@ -101,6 +101,22 @@ _ALL = (
         default=True,
     ),
     _choice(
+        "diagnostics-format",
+        DIAGNOSTICS,
+        "write diagnostics in this format, to stderr or to the file of --diagnostics-output",
+        "text",
+        "json",
+        "github",
+        "sarif",
+    ),
+    Flag(
+        "diagnostics-output",
+        DIAGNOSTICS,
+        "write diagnostics to FILE in addition to stderr; without a format in that of .json, .sarif or text",
+        "FILE",
+    ),
+    _switch("werror", DIAGNOSTICS, "turn warnings into errors"),
+    _choice(
         "color",
         DIAGNOSTICS,
         "color diagnostics on stderr (default: auto)",

@@ -68,6 +68,7 @@ def _unknown(flag: PassFlag) -> UsageError:
 
 def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
     """The job of the arguments, without the input data."""
+    _check_diagnostics_path(arguments)
     return Job(
         name=STDIN_NAME if arguments.input == STDIN else arguments.input,
         pipeline=pipeline,
@@ -81,6 +82,7 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         verify_each=arguments["verify-each"],
         verify_roundtrip=arguments["verify-roundtrip"],
         verify_diagnostics=arguments["verify-diagnostics"],
+        werror=_werror(arguments),
         print_op_on_diagnostic=arguments["mlir-print-op-on-diagnostic"],
         print_options=_print_options(arguments),
         ir_printing=_ir_printing_options(arguments),
@@ -92,6 +94,14 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         crash_reproducer=arguments["mlir-pass-pipeline-crash-reproducer"],
         reproducer=arguments["mlir-generate-reproducer"],
     )
+
+
+def _werror(arguments: Arguments) -> bool:
+    """Whether warnings are errors. Raises UsageError with --verify-diagnostics."""
+    if arguments["werror"] and arguments["verify-diagnostics"]:
+        message = "the --werror option cannot be used with --verify-diagnostics"
+        raise UsageError(message, "remove --werror: a warning that no comment expects is an error already")
+    return bool(arguments["werror"])
 
 
 def _report_options(arguments: Arguments) -> ReportOptions:
@@ -120,12 +130,27 @@ def _report_path(arguments: Arguments) -> str:
         return ""
     if not path:
         raise UsageError("for the --report option: the file name is empty", "such as report.html")
-    for flag in ("-o", "--budget", "--baseline"):
-        other = arguments[flag.lstrip("-")]
-        if path != STDOUT and other is not None and _is_same_file(path, other):
-            message = f"for the --report option: '{path}' is also the file of {flag}"
-            raise UsageError(message, "write the report to a file of its own")
+    if path != STDOUT:
+        _check_sole_use(arguments, "--report", path, "write the report to a file of its own")
     return path
+
+
+def _check_diagnostics_path(arguments: Arguments) -> None:
+    """Raises UsageError if the file of --diagnostics-output has another use."""
+    path = arguments["diagnostics-output"]
+    if path is None:
+        return
+    if not path:
+        message = "for the --diagnostics-output option: the file name is empty"
+        raise UsageError(message, "such as diagnostics.json")
+    _check_sole_use(arguments, "--diagnostics-output", path, "write the diagnostics to a file of their own")
+
+
+def _check_sole_use(arguments: Arguments, option: str, path: str, help: str) -> None:
+    for flag in ("-o", "--report", "--budget", "--baseline"):
+        other = arguments[flag.lstrip("-")]
+        if flag != option and other is not None and _is_same_file(path, other):
+            raise UsageError(f"for the {option} option: '{path}' is also the file of {flag}", help)
 
 
 def _is_same_file(path: str, other: str) -> bool:

@@ -34,6 +34,7 @@ class Diagnostic:
     `help` suggests a fix; it is rendered after the notes and is not checked by `--verify-diagnostics`.
     `followers` are errors that this one causes, emitted right after it. An error that is not `is_fatal` does
     not fail the pass that emits it.
+    `id` names the check, see `diagnostics.ids`; `pass_flag` is the flag of the pass that was running.
     """
 
     severity: Severity
@@ -45,6 +46,8 @@ class Diagnostic:
     followers: list[Diagnostic] = field(default_factory=list)
     in_custom_syntax: bool = False
     is_fatal: bool = True
+    id: str = ""
+    pass_flag: str = ""
 
 
 class DiagnosticError(Exception):

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
+from sdyopt.diagnostics.ids import MISSING_DIAGNOSTIC, UNEXPECTED_DIAGNOSTIC
 from sdyopt.diagnostics.location import FileLoc, FileRange, Location, UnknownLoc, resolve_file_location
 from sdyopt.diagnostics.source import Source
 
@@ -97,9 +98,11 @@ class ExpectedDiagnostics:
             self._fail(
                 _start(wrong_severity.comment),
                 f"'{diagnostic.severity}' diagnostic emitted when expecting a '{wrong_severity.severity}'",
+                UNEXPECTED_DIAGNOSTIC,
             )
         else:
-            self._fail(diagnostic.location, f"unexpected {diagnostic.severity}: {diagnostic.message}")
+            message = f"unexpected {diagnostic.severity}: {diagnostic.message}"
+            self._fail(diagnostic.location, message, UNEXPECTED_DIAGNOSTIC)
 
     def _candidates(self, location: Location) -> Iterator[Expectation]:
         """The expectations for the line of a diagnostic."""
@@ -111,9 +114,9 @@ class ExpectedDiagnostics:
             if expectation.line == line:
                 yield expectation
 
-    def _fail(self, location: Location, message: str) -> None:
+    def _fail(self, location: Location, message: str, id: str = MISSING_DIAGNOSTIC) -> None:
         self.failed = True
-        self._report(Diagnostic(Severity.ERROR, location, message))
+        self._report(Diagnostic(Severity.ERROR, location, message, id=id))
 
     def _find_expectations(self, source: Source) -> Iterator[Expectation]:
         line_above = 1

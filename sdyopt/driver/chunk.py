@@ -12,6 +12,15 @@ from sdyopt.asm.printer.asm_printer import print_for_note, print_op
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.asm.printer.resource_printer import resource_section
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit
+from sdyopt.diagnostics.ids import (
+    PARSE_ERROR,
+    REPRODUCER,
+    RESOURCE_LIMIT,
+    ROUNDTRIP,
+    VERIFY_ERROR,
+    identified,
+    identify,
+)
 from sdyopt.diagnostics.source import Source
 from sdyopt.driver.job import Job
 from sdyopt.driver.reproducer import (
@@ -68,7 +77,8 @@ class ChunkRun:
         with self._phase("Parser"):
             op, reproducer = self._parse()
         if job.verify_roundtrip:
-            verify_roundtrip(op, self._resources, self._dialects, self._parse_options)
+            with identified(ROUNDTRIP):
+                verify_roundtrip(op, self._resources, self._dialects, self._parse_options)
         verify_each = job.verify_each
         if reproducer.pipeline is not None:
             pipeline = parse_pipeline(reproducer.pipeline, lookup).merged()
@@ -83,8 +93,11 @@ class ChunkRun:
         return text
 
     def _parse(self) -> tuple[Op, Reproducer]:
-        op, resources = parse_module(self._source, self._dialects, self._parse_options)
-        if not self._verifier.verify(op):
+        with identified(PARSE_ERROR):
+            op, resources = parse_module(self._source, self._dialects, self._parse_options)
+        with identified(VERIFY_ERROR):
+            is_valid = self._verifier.verify(op)
+        if not is_valid:
             raise ChunkFailed
         reproducer = detach_reproducer(resources) if self._job.run_reproducer else Reproducer()
         self._resources = resources
@@ -127,6 +140,7 @@ class ChunkRun:
             f"Pipeline failed while executing [{last_pass.description}]: "
             f"reproducer generated at `{self._job.crash_reproducer}`"
         )
+        identify(error.diagnostic, REPRODUCER, last_pass.flag)
         emit(error.diagnostic)
 
     def _print(self, op: Op, external: Groups | None = None, is_verified: bool = False) -> str:
@@ -146,9 +160,10 @@ class _LastPass(Instrument):
     """Records which pass ran last, and on which operation."""
 
     def __init__(self) -> None:
-        self.description = ""
+        self.description = self.flag = ""
 
     def before_pass(self, pass_: Pass, op: Op) -> None:
+        self.flag = pass_.flag
         self.description = f"`{pass_.label()}` on '{op.signature.name}' operation"
 
 
@@ -156,4 +171,4 @@ def resource_error(source: Source, problem: RecursionError | MemoryError) -> Dia
     """The error for a program that exceeds the recursion limit or the available memory."""
     is_too_deep = isinstance(problem, RecursionError)
     message = "the program is nested too deeply" if is_too_deep else "out of memory"
-    return Diagnostic(Severity.ERROR, source.location(0), message)
+    return Diagnostic(Severity.ERROR, source.location(0), message, id=RESOURCE_LIMIT)

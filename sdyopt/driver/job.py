@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from sdyopt.asm.printer.asm_printer import PrintOptions
+from sdyopt.diagnostics.diagnostic import Diagnostic
 from sdyopt.diagnostics.render import Paint, leave_plain
+from sdyopt.diagnostics.source import Source
 from sdyopt.pipeline.ir_printing import IRPrintingOptions
 from sdyopt.pipeline.tree import Pipeline
 
@@ -55,6 +57,12 @@ class Job:
     report: Callable[[str], None] = discard_text
     write_file: Callable[[str, str], None] = discard_text
     paint: Paint = leave_plain
+    # Receives each diagnostic that is shown, the input, and whether `werror` makes it an error.
+    collect: Callable[[Diagnostic, Source, bool], None] | None = None
+    # Whether diagnostics are reported as text.
+    shows_text: bool = True
+    # Whether warnings are errors.
+    werror: bool = False
 
     # The input is not split if the marker is empty.
     split_marker: str = ""

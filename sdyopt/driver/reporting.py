@@ -6,6 +6,15 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
+from sdyopt.diagnostics.ids import (
+    BASELINE_ERROR,
+    BASELINE_EXCEEDED,
+    BUDGET_ERROR,
+    BUDGET_EXCEEDED,
+    BUDGET_UNKNOWN,
+    identified,
+    identify,
+)
 from sdyopt.driver.job import Job
 from sdyopt.ir.operation import Op
 from sdyopt.report.baseline import read_baseline
@@ -26,8 +35,10 @@ class Reporting:
     def __init__(self, job: Job) -> None:
         self._job = job
         options = job.report_options
-        self._budget = None if options.budget is None else Budget(*options.budget)
-        self._baseline = None if options.baseline is None else read_baseline(*options.baseline)
+        with identified(BUDGET_ERROR):
+            self._budget = None if options.budget is None else Budget(*options.budget)
+        with identified(BASELINE_ERROR):
+            self._baseline = None if options.baseline is None else read_baseline(*options.baseline)
         self._tolerance = Fraction(options.tolerance) / 100
         self.texts: list[str] = []
         self.is_within_limits = True
@@ -46,11 +57,13 @@ class Reporting:
     def _check(self, report: Report) -> None:
         if self._budget is not None:
             for diagnostic in self._budget.exceeded(report):
-                self._emit(diagnostic)
+                is_error = diagnostic.severity is Severity.ERROR
+                self._emit(diagnostic, BUDGET_EXCEEDED if is_error else BUDGET_UNKNOWN)
         if self._baseline is not None:
             for diagnostic in self._baseline.grown(report, self._tolerance):
-                self._emit(diagnostic)
+                self._emit(diagnostic, BASELINE_EXCEEDED)
 
-    def _emit(self, diagnostic: Diagnostic) -> None:
+    def _emit(self, diagnostic: Diagnostic, id: str) -> None:
         self.is_within_limits &= diagnostic.severity is not Severity.ERROR
+        identify(diagnostic, id)
         emit(diagnostic)

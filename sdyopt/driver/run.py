@@ -2,103 +2,67 @@
 
 from __future__ import annotations
 
-import gc
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sdyopt.asm.printer.asm_printer import print_for_note
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling
 from sdyopt.diagnostics.expected import ExpectedDiagnostics
+from sdyopt.diagnostics.ids import INPUT_ERROR, USAGE_ERROR, identified
 from sdyopt.diagnostics.location import UnknownLoc
 from sdyopt.diagnostics.once import separate_run
-from sdyopt.diagnostics.render import render
 from sdyopt.diagnostics.source import Source
 from sdyopt.diagnostics.usage import UsageError
 from sdyopt.driver.chunk import ChunkFailed, ChunkRun, resource_error
+from sdyopt.driver.dialect_tables import dialect_table
+from sdyopt.driver.display import DiagnosticDisplay
+from sdyopt.driver.interpreter import interpreter_settings
 from sdyopt.driver.job import Job, Outcome
 from sdyopt.driver.split import check_text, decode, split
-from sdyopt.ir.dialect import Dialect, DialectTable
 from sdyopt.pipeline.timing import TimingRecorder
-from sdyopt.registry import all_dialects, find_dialect
 
-# Sufficient for programs nested as deeply as the parser accepts.
 if TYPE_CHECKING:  # imported only for reports, because importing rich is slow
     from sdyopt.driver.reporting import Reporting
-
-RECURSION_LIMIT = 10_000
 
 
 def run_job(job: Job) -> Outcome:
     """Runs a job. Errors in the input are reported, not raised."""
-    with _interpreter_settings(), separate_run():
+    with interpreter_settings(), separate_run():
         return _JobRun(job).run()
-
-
-@contextmanager
-def _interpreter_settings() -> Iterator[None]:
-    """Raises the recursion limit, and disables garbage collection: a job frees few of its many objects."""
-    was_enabled, limit = gc.isenabled(), sys.getrecursionlimit()
-    gc.disable()
-    sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
-    # The parser limits the number of digits that it reads; a folded constant may have more.
-    digits = sys.get_int_max_str_digits()
-    sys.set_int_max_str_digits(0)
-    try:
-        yield
-    finally:
-        sys.set_int_max_str_digits(digits)
-        sys.setrecursionlimit(limit)
-        if was_enabled:
-            gc.enable()
-
-
-def _find_with_mesh_llvm21(namespace: str) -> Dialect | None:
-    """The dialect of a namespace, with the mesh dialect of LLVM 21."""
-    if namespace != "mesh":
-        return find_dialect(namespace)
-    from sdyopt.dialects.mesh.mesh_llvm21 import mesh21
-
-    return mesh21
 
 
 class _JobRun:
     def __init__(self, job: Job) -> None:
         self._job = job
-        find = find_dialect if job.mesh_version < 21 else _find_with_mesh_llvm21
-        self._dialects = DialectTable(find, all_dialects)
+        self._dialects = dialect_table(job.mesh_version)
         self._pipeline = job.pipeline.merged()
         self._timing = TimingRecorder() if job.timing else None
-        self._source = Source(job.name, "")
+        self._display = DiagnosticDisplay(job)
         self._reporting: Reporting | None = None
 
     def run(self) -> Outcome:
-        job = self._job
-        with handling(self._show):
+        job, show = self._job, self._display.show
+        with handling(show):
             try:
-                self._source = decode(job.name, job.data)
-                check_text(self._source)
-                chunks = list(split(self._source, job.split_marker))
+                with identified(INPUT_ERROR):
+                    source = self._display.source = decode(job.name, job.data)
+                    check_text(source)
+                chunks = list(split(source, job.split_marker))
                 self._reporting = self._start_reporting(len(chunks))
             except DiagnosticError as error:
                 emit(error.diagnostic)
                 return Outcome(False, "")
             except UsageError as error:
-                emit(Diagnostic(Severity.ERROR, UnknownLoc(), error.message, help=error.help))
+                emit(_usage_problem(error))
                 return Outcome(False, "")
         if job.verify_diagnostics:
-            expected = ExpectedDiagnostics(
-                self._source, self._show, job.verify_diagnostics == "only-expected"
-            )
+            expected = ExpectedDiagnostics(source, show, job.verify_diagnostics == "only-expected")
             with handling(expected.handle):
                 outputs = [self._run_chunk(chunk) for chunk in chunks]
             # Success depends on the diagnostics alone, not on whether passes failed.
             succeeded = expected.finish()
         else:
-            with handling(self._show_with_operation if job.print_op_on_diagnostic else self._show):
+            with handling(show):
                 outputs = [self._run_chunk(chunk) for chunk in chunks]
-            succeeded = None not in outputs
+            succeeded = None not in outputs and not self._display.promoted
         self._report_statistics_and_timing()
         text = f"{job.output_split_marker}\n".join(output or "" for output in outputs)
         if self._reporting is None:
@@ -124,31 +88,23 @@ class _JobRun:
     def _run_chunk(self, chunk: Source) -> str | None:
         """The output of a chunk; None if it failed, in which case the errors are emitted."""
         report = None if self._reporting is None else self._reporting.add
+        promoted_before = self._display.promoted
         try:
-            return ChunkRun(self._job, chunk, self._dialects, self._timing, report).run(self._pipeline)
+            run = ChunkRun(self._job, chunk, self._dialects, self._timing, report)
+            output = run.run(self._pipeline)
+            return output if self._display.promoted == promoted_before else None
         except ChunkFailed:
             return None
         except DiagnosticError as error:
             problem = error.diagnostic
         except UsageError as error:
-            problem = Diagnostic(Severity.ERROR, UnknownLoc(), error.message, help=error.help)
+            problem = _usage_problem(error)
         except (RecursionError, MemoryError) as error:
             problem = resource_error(chunk, error)
         emit(problem)
         return None
 
     # --- Reports --------------------------------------------------------------------------
-
-    def _show(self, diagnostic: Diagnostic) -> None:
-        self._job.report(render(diagnostic, self._source, self._job.paint))
-
-    def _show_with_operation(self, diagnostic: Diagnostic) -> None:
-        """Shows a diagnostic with its operation in the first note."""
-        if diagnostic.operation is not None:
-            text = print_for_note(diagnostic.operation, generic=not diagnostic.in_custom_syntax)
-            message = text if diagnostic.in_custom_syntax else f"see current operation: {text}"
-            diagnostic.notes.insert(0, Diagnostic(Severity.NOTE, diagnostic.location, message))
-        self._show(diagnostic)
 
     def _report_statistics_and_timing(self) -> None:
         job = self._job
@@ -160,3 +116,7 @@ class _JobRun:
             from sdyopt.report.timing import timing_report
 
             job.report(timing_report(self._timing.finish(), job.timing == "list", job.timing_as_json))
+
+
+def _usage_problem(error: UsageError) -> Diagnostic:
+    return Diagnostic(Severity.ERROR, UnknownLoc(), error.message, help=error.help, id=USAGE_ERROR)

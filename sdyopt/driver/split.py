@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit
+from sdyopt.diagnostics.ids import SPLIT_MARKER
 from sdyopt.diagnostics.source import Source
 
 BYTECODE_MAGIC = b"ML\xefR"
@@ -54,5 +55,6 @@ def split(source: Source, marker: str) -> Iterator[Source]:
             start = match.start() + len(marker)
         else:
             location = source.location(match.end())
-            emit(Diagnostic(Severity.WARNING, location, "near miss with file split marker"))
+            message = "near miss with file split marker"
+            emit(Diagnostic(Severity.WARNING, location, message, id=SPLIT_MARKER))
     yield source.chunk(start, len(source.text))

@@ -280,9 +280,19 @@ class Op:
         """An error with the prefix `'dialect.name' op ` (`emitOpError`)."""
         return self.error(f"'{self.signature.name}' op {message}")
 
-    def warn(self, message: str) -> None:
-        """Emits a warning at this operation."""
-        emit(Diagnostic(Severity.WARNING, self.location, message, operation=self))
+    def warning(self, message: str, *notes: tuple[str, Location], help: str = "") -> None:
+        """Emits a warning at this operation, with notes and help (`emitWarning`)."""
+        self._emit(Severity.WARNING, message, notes, help)
+
+    def remark(self, message: str, *notes: tuple[str, Location], help: str = "") -> None:
+        """Emits a remark at this operation, with notes and help (`emitRemark`)."""
+        self._emit(Severity.REMARK, message, notes, help)
+
+    def _emit(
+        self, severity: Severity, message: str, notes: Sequence[tuple[str, Location]], help: str
+    ) -> None:
+        diagnostics = [Diagnostic(Severity.NOTE, location, text) for text, location in notes]
+        emit(Diagnostic(severity, self.location, message, diagnostics, operation=self, help=help))
 
     def __repr__(self) -> str:
         return f"<{self.signature.name} at {self._location!r}>"

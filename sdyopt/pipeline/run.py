@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, watching
+from sdyopt.diagnostics.ids import PASS, PIPELINE_ERROR, VERIFY_ERROR, identified, identify
 from sdyopt.diagnostics.usage import nearest
 from sdyopt.ir.edit_log import EditLog, recording
 from sdyopt.ir.operation import Op
@@ -62,6 +63,7 @@ def run_pipeline(
             raise _wrong_anchor_error(pipeline, op)
         _Runner(verify, instruments).run_on(pipeline.merged(), op)
     except DiagnosticError as error:
+        identify(error.diagnostic, PIPELINE_ERROR)
         emit(error.diagnostic)
         return False
     except PipelineFailure:
@@ -99,9 +101,15 @@ class _Runner:
                 has_failed = True
         for instrument in self._innermost_first:
             instrument.after_pipeline(pipeline)
-        if has_failed or (self._changed and self._verify and not self._verify.verify_regions(parent)):
+        if has_failed or not self._verify_regions(parent):
             raise PipelineFailure
         self._changed |= changed_before
+
+    def _verify_regions(self, parent: Op) -> bool:
+        if not self._changed or self._verify is None:
+            return True
+        with identified(VERIFY_ERROR):
+            return self._verify.verify_regions(parent)
 
     def run_nested(self, passes: Sequence[Pass], ops: Sequence[Op]) -> None:
         """Runs passes on each operation, for a pass that may edit the operations between such runs."""
@@ -125,7 +133,7 @@ class _Runner:
                 changed = self._run_checked(pass_, op)
             self._changed |= changed
             must_verify = changed or verifies_all
-            if must_verify and self._verify is not None and not self._verify.verify_edits(op, edits):
+            if must_verify and not self._verify_edits(pass_, op, edits):
                 raise PipelineFailure
         except PipelineFailure:
             for instrument in self._innermost_first:
@@ -134,11 +142,18 @@ class _Runner:
         for instrument in self._innermost_first:
             instrument.after_pass(pass_, op, changed)
 
+    def _verify_edits(self, pass_: Pass, op: Op, edits: EditLog) -> bool:
+        if self._verify is None:
+            return True
+        with identified(VERIFY_ERROR, pass_.flag):
+            return self._verify.verify_edits(op, edits)
+
     def _run_checked(self, pass_: Pass, op: Op) -> bool:
         """Runs a pass; returns whether it changed something. Emitting an error counts as failure."""
         errors: list[Diagnostic] = []
 
         def watch(diagnostic: Diagnostic) -> None:
+            identify(diagnostic, f"{PASS}/{pass_.flag}", pass_.flag)
             if diagnostic.severity is Severity.ERROR and diagnostic.is_fatal:
                 errors.append(diagnostic)
 

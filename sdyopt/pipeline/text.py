@@ -11,7 +11,7 @@ from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.render import render
 from sdyopt.diagnostics.source import Source
 from sdyopt.diagnostics.usage import UsageError
-from sdyopt.pipeline.base import Pass
+from sdyopt.pipeline.base import MODULE, Pass
 from sdyopt.pipeline.tree import Pipeline
 
 # The file name of the pipeline text in diagnostics.
@@ -59,6 +59,19 @@ def parse_pipeline(text: str, lookup: Lookup) -> Pipeline:
     return pipeline
 
 
+def parse_passes(text: str, lookup: Lookup) -> Pipeline:
+    """Parses `a{x=1},b` into a pipeline on modules; raises UsageError with the location in the text.
+
+    Unlike those of a textual pipeline, the passes are nested under the operations that they run on.
+    """
+    text = f"{MODULE}({text.strip()})"
+    (outer,) = _StructureParser(text).parse()
+    pipeline = Pipeline(MODULE)
+    if [element.name for element in outer.inner] != [""]:
+        _add(outer.inner, pipeline, text, lookup, nests=True)
+    return pipeline
+
+
 def _wrapped(text: str) -> str:
     """The help for a text that is not a pipeline: the text with the missing parts."""
     missing = text.count("(") - text.count(")")
@@ -67,11 +80,14 @@ def _wrapped(text: str) -> str:
     return f"write builtin.module({text})" if text and missing == 0 else ""
 
 
-def add_entry(pipeline: Pipeline, entry: Entry, name: str, options: str) -> None:
-    """Appends the passes of an entry to a pipeline; raises UsageError if they cannot run there."""
+def add_entry(pipeline: Pipeline, entry: Entry, name: str, options: str, nests: bool = False) -> None:
+    """Appends the passes of an entry to a pipeline; raises UsageError if they cannot run there.
+
+    With `nests`, a pass that runs on another operation is nested under it.
+    """
     try:
         built = entry.build(options)
-        if entry.is_pass:
+        if entry.is_pass and not nests:
             pipeline.add(built[0])
         else:
             pipeline.add_nested(built)
@@ -84,7 +100,9 @@ def failed_to_add(name: str, options: str, error: UsageError) -> UsageError:
     return UsageError(f"{error.message}\nfailed to add `{name}` with options `{options}`", error.help)
 
 
-def _add(elements: Iterable[_Element], pipeline: Pipeline, text: str, lookup: Lookup) -> None:
+def _add(
+    elements: Iterable[_Element], pipeline: Pipeline, text: str, lookup: Lookup, nests: bool = False
+) -> None:
     for element in elements:
         if element.inner:
             nested = Pipeline(element.name)
@@ -95,13 +113,13 @@ def _add(elements: Iterable[_Element], pipeline: Pipeline, text: str, lookup: Lo
             entry = lookup(element.name)
         except UsageError as error:
             raise _located(text, element.offset, error.message, error.help) from None
-        add_entry(pipeline, entry, element.name, element.options)
+        add_entry(pipeline, entry, element.name, element.options, nests)
 
 
 def _located(text: str, offset: int, message: str, help: str = "") -> UsageError:
     source = Source(TEXT_NAME, text)
     diagnostic = DiagnosticError.at(source.location(offset), message).diagnostic
-    return UsageError(render(diagnostic, source).rstrip("\n"), help)
+    return UsageError(render(diagnostic, source).rstrip("\n"), help, diagnostic)
 
 
 class _StructureParser:

@@ -108,6 +108,10 @@ def register_pipeline(flag: str) -> Callable[[Builder], Builder]:
 
 def _add(entry: PassEntry | PipelineEntry) -> None:
     other = entries.get(entry.flag)
-    if other is not None:
+    if other is not None and not other.module == entry.module == _INTERACTIVE:
         raise UsageError(f"'{entry.flag}' is defined twice, by {other.module} and by {entry.module}")
     entries[entry.flag] = entry
+
+
+# The module of what a notebook defines. Running a cell again replaces the passes that it defines.
+_INTERACTIVE = "__main__"

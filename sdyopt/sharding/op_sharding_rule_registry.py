@@ -19,6 +19,7 @@ from importlib import import_module
 from typing import Any, NamedTuple, TypeVar, cast
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
+from sdyopt.diagnostics.ids import UNKNOWN_SHARDING_RULE
 from sdyopt.diagnostics.once import is_first_occurrence
 from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
 from sdyopt.dialects.sdy.rule import OpShardingRule
@@ -113,7 +114,9 @@ _UNKNOWN = _Entry(_unknown)
 
 def _warn(op: Op, unknown: NoRule) -> None:
     message = f"{unknown.kind} {unknown.name} is unknown to SDY sharding rule registry"
-    emit(Diagnostic(Severity.WARNING, op.location, message, operation=op, in_custom_syntax=True))
+    diagnostic = Diagnostic(Severity.WARNING, op.location, message, operation=op, in_custom_syntax=True)
+    diagnostic.id = UNKNOWN_SHARDING_RULE
+    emit(diagnostic)
 
 
 @cache

@@ -10,6 +10,7 @@ import pytest
 
 from sdyopt.cli.flags import ALIASES, FLAGS
 from sdyopt.cli.missing_flags import ROWS
+from sdyopt.diagnostics.ids import SUMMARIES
 from sdyopt.registry import all_passes
 from sdyopt.registry.missing import MISSING
 from tests.unit.test_layering import MAY_IMPORT
@@ -17,7 +18,7 @@ from tests.unit.test_layering import MAY_IMPORT
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
     *("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"),
-    *("docs/architecture.md", "docs/differences.md", "docs/random-modules.md"),
+    *("docs/architecture.md", "docs/diagnostics.md", "docs/differences.md", "docs/random-modules.md"),
     *("examples/README.md", "benchmarks/README.md"),
 ]
 # Where the relative paths of a document start, besides its own folder.
@@ -26,9 +27,10 @@ SUFFIXES = (".py", ".md", ".mlir", ".lark", ".sh", ".toml")
 SOURCES = ("sdyopt", "passes", "tests", "docs", "benchmarks", "examples")
 # Identifiers of other tools.
 FOREIGN = {"sdy_opt", "pip", "zsh_source", "fish_source"}
-# What installation and the recipes create, and placeholders.
+# What installation and the recipes create, placeholders, and names that only look like paths.
 NOT_IN_THE_CHECKOUT = re.compile(
     r"^\.venv/|\bmy_package/|\btoy\b|drop_names|outer_product|^(out|program|relu)\.mlir$"
+    r"|^verify-error/|^github/"
 )
 
 
@@ -106,3 +108,12 @@ def test_the_table_of_missing_flags_is_that_of_the_driver() -> None:
     table = text.partition("| flag | use instead |\n|---|---|\n")[2].partition("\n\n")[0]
     rows = [f"| {', '.join(f'`--{name}`' for name in names)} | {instead} |" for names, instead in ROWS]
     assert table.splitlines() == rows
+
+
+def test_the_table_of_ids_is_that_of_the_code() -> None:
+    table = (
+        _text("docs/diagnostics.md")
+        .partition("| id | what it reports |\n|---|---|\n")[2]
+        .partition("\n\n")[0]
+    )
+    assert table.splitlines() == [f"| `{id}` | {summary} |" for id, summary in SUMMARIES.items()]

@@ -45,6 +45,20 @@ def test_registered_passes_are_dataclasses_of_their_options() -> None:
         Adds().how_much = 2  # type: ignore[misc]  # frozen, as tested
 
 
+def test_a_cell_of_a_notebook_can_define_a_pass_again() -> None:
+    def run_cell(module: str) -> type[Pass]:
+        cls = type("Again", (Pass,), {"__module__": module, "__doc__": "test-again: runs again."})
+        return registry.register("test-again")(cls)
+
+    run_cell("__main__")
+    second = run_cell("__main__")
+    entry = registry.lookup("test-again")
+    assert isinstance(entry, registry.PassEntry)
+    assert entry.pass_class is second
+    with pytest.raises(UsageError, match="'test-again' is defined twice, by __main__ and by sys"):
+        run_cell("sys")
+
+
 def test_pipelines_get_the_defaults_of_their_options() -> None:
     given = []
 

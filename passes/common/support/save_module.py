@@ -11,6 +11,7 @@ from __future__ import annotations
 from sdyopt.asm.printer.asm_printer import PrintOptions, print_for_note, print_op
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
+from sdyopt.diagnostics.ids import DUMP_FAILED
 from sdyopt.diagnostics.native_text import from_native, native_path
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.ir.dialect import DialectTable
@@ -50,7 +51,7 @@ class SaveModuleOp(Pass):
             # A warning, because the output does not depend on the file. It has no note, which would print the
             # whole module.
             message = f"error when writing file {from_native(str(path))}: {error.strerror}"
-            emit(Diagnostic(Severity.WARNING, module.location, message))
+            emit(Diagnostic(Severity.WARNING, module.location, message, id=DUMP_FAILED))
         return False
 
 

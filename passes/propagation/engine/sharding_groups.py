@@ -55,7 +55,7 @@ class ShardingGroups:
                 set_sharding(value, shardings[0], rewriter)
 
     def _warn(self, group: int) -> None:
-        owning_op(self._members[group][0]).warn(
+        owning_op(self._members[group][0]).warning(
             f"The initial operand shardings on the sharding groups of groupID: {group} do not match. "
             "Inserting an open sharding constraint to all constrained values. This can be caused when "
             "shardings from different values are grouped (e.g. from jax.shard_alike) but have separate "

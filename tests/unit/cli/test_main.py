@@ -104,7 +104,7 @@ def test_dump_pass_pipeline(program: str, capfd: pytest.CaptureFixture[str]) -> 
 def test_internal_errors_show_no_traceback(
     program: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    def fail(_: object) -> int:
+    def fail(*_: object) -> int:
         raise ZeroDivisionError("oops")
 
     monkeypatch.setattr(cli, "_process", fail)
@@ -119,7 +119,7 @@ def test_internal_errors_show_no_traceback(
 def test_interrupts_are_quiet(
     program: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupt(_: object) -> int:
+    def interrupt(*_: object) -> int:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(cli, "_process", interrupt)

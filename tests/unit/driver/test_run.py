@@ -127,3 +127,39 @@ def test_verify_diagnostics_ignores_failures_of_passes(world: World) -> None:
     assert world.run(expected, Complain(), verify_diagnostics="all").succeeded
     assert not world.run(expected, verify_diagnostics="all").succeeded
     assert world.run(b"module {}", Complain(), verify_diagnostics="only-expected").succeeded
+
+
+class Remark(Pass):
+    """Emits a warning and remarks at every function."""
+
+    flag = "remark"
+
+    def run(self, op: Any) -> bool:
+        for function in op.functions:
+            function.remark("first", ("the module", op.location))
+            function.warning("second", help="write something else")
+            function.remark("third")
+        return False
+
+
+def test_remarks_and_warnings_are_shown_in_order(world: World) -> None:
+    assert world.run(FUNCTION, Remark(), print_op_on_diagnostic=False).succeeded
+    assert world.said == (
+        "in:1:1: remark: first\nfunc.func @main() {\n^\n"
+        "in:0:0: note: the module\n"
+        "in:1:1: warning: second\nfunc.func @main() {\n^\n"
+        "help: write something else\n"
+        "in:1:1: remark: third\nfunc.func @main() {\n^\n"
+    )
+
+
+def test_remarks_and_warnings_can_be_expected(world: World) -> None:
+    expectations = b"""// expected-remark @below {{first}}
+// expected-warning @below {{second}}
+// expected-remark @below {{third}}
+"""
+    settings = {"verify_diagnostics": "only-expected"}
+    assert world.run(expectations + FUNCTION, Remark(), **settings).succeeded
+    assert world.said == ""
+    assert not world.run(expectations.replace(b"third", b"fourth") + FUNCTION, Remark(), **settings).succeeded
+    assert 'error: expected remark "fourth" was not produced' in world.said

@@ -38,3 +38,15 @@ def test_missing_and_unknown_fields_are_errors() -> None:
         Axis()  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="does not take"):
         Axis("x", other=1)  # type: ignore[call-arg]
+
+
+def test_a_value_that_another_thread_builds_meanwhile_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other thread is simulated by a table that gets an equal value right after the look-up."""
+    other = Axis("raced")
+
+    class Raced(dict[tuple[object, ...], object]):
+        def get(self, key: object, default: object = None) -> object:
+            return default
+
+    monkeypatch.setattr(interning, "_values", Raced(interning._values))
+    assert Axis("raced") is other

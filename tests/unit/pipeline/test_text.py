@@ -1,8 +1,11 @@
 """Textual pipelines: parsing, printing, and errors."""
 
+import re
+
 import pytest
 
 from sdyopt.pipeline import UsageError, parse_pipeline
+from sdyopt.pipeline.text import parse_passes
 from tests.unit.pipeline.fakes import lookup
 
 
@@ -82,3 +85,34 @@ def test_errors(text: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_pipeline(text, lookup)
     assert message in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("", "builtin.module()"),
+        ("on-any", "builtin.module(on-any)"),
+        ("on-function", "builtin.module(func.func(on-function))"),
+        ("on-module , counting{limit=5}", "builtin.module(on-module,counting{limit=5})"),
+        (
+            "func.func(on-any),two-passes",
+            "builtin.module(func.func(on-any),on-module,func.func(on-function))",
+        ),
+    ],
+)
+def test_passes_are_nested_under_what_they_run_on(text: str, printed: str) -> None:
+    assert str(parse_passes(text, lookup)) == printed
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("on-any,no-such", "'no-such' does not refer to a registered pass or pass pipeline"),
+        ("on-any),on-any(", "expected only one pipeline"),
+        ("counting{limit=many}", "'many' value invalid for long argument!"),
+        ("func.func(on-module)", "Can't add pass 'OnModulePass' restricted to 'builtin.module'"),
+    ],
+)
+def test_errors_in_lists_of_passes(text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(message)):
+        parse_passes(text, lookup)

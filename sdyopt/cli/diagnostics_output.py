@@ -1,0 +1,75 @@
+"""`--diagnostics-format` and `--diagnostics-output`: the diagnostics of a run, for tools.
+
+Imported on use. Without a file, the format replaces the text on stderr; with a file, both are written.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+
+from sdyopt import __version__
+from sdyopt.cli.files import Output
+from sdyopt.cli.flags import FLAGS
+from sdyopt.diagnostics.diagnostic import Diagnostic
+from sdyopt.diagnostics.formats import FORMATS, RunSummary
+from sdyopt.diagnostics.records import Record, record
+from sdyopt.diagnostics.render import render
+from sdyopt.diagnostics.source import Source
+
+FORMAT, OUTPUT = "diagnostics-format", "diagnostics-output"
+TEXT = "text"
+# The format of a file, unless --diagnostics-format names one.
+_BY_SUFFIX = {".json": "json", ".sarif": "sarif"}
+# The root of the repository in GitHub Actions.
+ROOT_VARIABLE = "GITHUB_WORKSPACE"
+
+
+class DiagnosticsOutput:
+    """Collects the diagnostics of a run, and writes them at its end."""
+
+    def __init__(self, argv: Sequence[str]) -> None:
+        """Reads the two flags; `argv` may contain any errors. Raises FileProblem for an unwritable file."""
+        flags = dict(_flags(argv))
+        path = flags.get(OUTPUT, "")
+        self._format = flags.get(FORMAT, _BY_SUFFIX.get(PurePath(path).suffix, TEXT))
+        self._records: list[Record] = []
+        self._text: list[str] = []
+        self.input = ""
+        # `read_arguments` reports an unknown format.
+        is_valid = self._format in FLAGS[FORMAT].choices
+        self._output = Output(path, makes_folder=True) if path and is_valid else None
+        self.shows_text = self._output is not None or self._format == TEXT or not is_valid
+        self._is_needed = is_valid and (self._format != TEXT or self._output is not None)
+
+    def add(self, diagnostic: Diagnostic, source: Source | None = None, is_promoted: bool = False) -> None:
+        """Adds a diagnostic. `source` is the input."""
+        if self._format == TEXT:
+            self._text.append(render(diagnostic, source))
+        else:
+            self._records.append(record(diagnostic, source, is_promoted))
+
+    def finish(self, exit_code: int) -> None:
+        """Writes the diagnostics. Raises FileProblem."""
+        if not self._is_needed:
+            return
+        write = FORMATS.get(self._format)
+        if write is None:
+            text = "".join(self._text)
+        else:
+            root = os.environ.get(ROOT_VARIABLE, "")
+            text = write(self._records, RunSummary(__version__, self.input, exit_code, root))
+        if self._output is None:
+            sys.stderr.write(text)
+        else:
+            self._output.write(text)
+
+
+def _flags(argv: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The two flags and their values. The other arguments may be wrong."""
+    for argument, following in zip(argv, [*argv[1:], ""], strict=True):
+        name, equals, value = argument.lstrip("-").partition("=")
+        if argument.startswith("-") and name in (FORMAT, OUTPUT):
+            yield name, value if equals else following

@@ -1,0 +1,98 @@
+"""Diagnostics as plain records, from which the formats for tools are written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
+from sdyopt.diagnostics.ids import OTHER, operation_name
+from sdyopt.diagnostics.location import FileRange, Location, NameLoc, call_stack, resolve_file_location
+from sdyopt.diagnostics.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A position in a file, or a range with an exclusive end. Lines and columns start at 1; 0 is unknown.
+
+    Columns count bytes; `characters` is the column and the end column in characters, where the text is known.
+    """
+
+    file: str
+    line: int
+    column: int
+    end_line: int | None = None
+    end_column: int | None = None
+    characters: tuple[int, int | None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NoteRecord:
+    """A note. `location` is in the program's source, or in the input without debug locations."""
+
+    message: str
+    location: Position | None
+    input_location: Position | None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A diagnostic.
+
+    `location` is what the program's locations say, such as a line of the Python source; `input_location` is
+    in the input file. `is_promoted`: a warning that is an error because of --werror.
+    """
+
+    id: str
+    severity: Severity
+    message: str
+    location: Position | None
+    input_location: Position | None
+    name: str = ""
+    pass_flag: str = ""
+    operation: str = ""
+    notes: tuple[NoteRecord, ...] = ()
+    help: str = ""
+    is_promoted: bool = False
+
+
+def record(diagnostic: Diagnostic, source: Source | None = None, is_promoted: bool = False) -> Record:
+    """The record of a diagnostic. `source` is the input."""
+    location = diagnostic.location
+    callers = [NoteRecord("called from", *_positions(caller, source)) for caller in call_stack(location)]
+    notes = [NoteRecord(note.message, *_positions(note.location, source)) for note in diagnostic.notes]
+    return Record(
+        diagnostic.id or OTHER,
+        Severity.ERROR if is_promoted else diagnostic.severity,
+        diagnostic.message,
+        *_positions(location, source),
+        next((part.name for part in location.walk() if isinstance(part, NameLoc)), ""),
+        diagnostic.pass_flag,
+        operation_name(diagnostic),
+        (*callers, *notes),
+        diagnostic.help,
+        is_promoted,
+    )
+
+
+def _positions(location: Location, source: Source | None) -> tuple[Position | None, Position | None]:
+    """The position that a location names, and the one in the input, if known."""
+    found = resolve_file_location(location)
+    if found is None:
+        return None, None
+    end_line = end_column = None
+    if isinstance(found, FileRange):
+        end_line, end_column = found.end_line, found.end_column
+    if source is None or found.file != source.name:
+        return Position(found.file, found.line, found.column, end_line, end_column), None
+    start = _character_column(source, found.line, found.column)
+    end = None if end_column is None else _character_column(source, end_line or 0, end_column)
+    position = Position(found.file, found.line, found.column, end_line, end_column, (start, end))
+    return position, position
+
+
+def _character_column(source: Source, line: int, column: int) -> int:
+    """The column in characters of a column in bytes."""
+    if not 1 <= line <= source.line_count:
+        return column
+    before = source.line_text(line).encode("utf-8", "surrogateescape")[: max(0, column - 1)]
+    return len(before.decode("utf-8", "ignore")) + 1
