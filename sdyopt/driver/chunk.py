@@ -69,7 +69,7 @@ class ChunkRun:
         self._resources = Resources()
 
     def run(self, pipeline: Pipeline) -> str:
-        """Runs a pipeline, or that of a reproducer, and returns the printed program.
+        """Runs a pipeline, or that of a reproducer, and returns the printed program, if the job prints it.
 
         Raises ChunkFailed or DiagnosticError.
         """
@@ -85,6 +85,8 @@ class ChunkRun:
         if reproducer.verify_each is not None:
             verify_each = reproducer.verify_each
         self._transform(op, pipeline, verify_each)
+        if not (job.prints_output or self._report):
+            return ""
         with self._phase("Output"):
             text = self._print(op, self._resources.external, is_verified=verify_each) + "\n"
         if self._report is not None:
