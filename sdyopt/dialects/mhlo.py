@@ -17,7 +17,7 @@ from sdyopt.dialects.stablehlo.custom_struct import (
 from sdyopt.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.dialects.stablehlo.precision import precision_config_of
 from sdyopt.dialects.stablehlo.ragged_dimensions import RaggedDimensions, check_ragged_dot
-from sdyopt.dialects.stablehlo.types import TENSOR_OR_PER_AXIS
+from sdyopt.dialects.stablehlo.types import TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR
 from sdyopt.ir import op_fields
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import of_class
@@ -67,14 +67,14 @@ class RaggedDotOp(Op):
 
     __slots__ = ()
 
-    lhs = op_fields.operand(TENSOR_OR_PER_AXIS)
-    rhs = op_fields.operand(TENSOR_OR_PER_AXIS)
-    group_sizes = op_fields.operand(TENSOR_OR_PER_AXIS)
+    lhs = op_fields.operand(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
+    rhs = op_fields.operand(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
+    group_sizes = op_fields.operand(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     ragged_dot_dimension_numbers = op_fields.attr(
         of_class(RaggedDotDimensions, "Attribute that models the dimension information for ragged dot.")
     )
     precision_config = op_fields.optional_attr(precision_config_of(Precision))
-    result = op_fields.result(TENSOR_OR_PER_AXIS)
+    result = op_fields.result(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:

@@ -98,7 +98,7 @@ class OpSignature(Interned):
         """An error with the prefix `'dialect.name' op ` (`emitOpError`)."""
         return SignatureError(message, prefixed=True)
 
-    def located_error(self, message: str) -> SignatureError:
+    def error_without_op_note(self, message: str) -> SignatureError:
         """An error at the location of the operation, without the note that shows the operation."""
         return SignatureError(message, prefixed=False, shows_operation=False)
 

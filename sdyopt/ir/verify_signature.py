@@ -97,7 +97,7 @@ def compare_inferred_types(
     if len(inferred) == len(actual) and all(map(accepts, inferred, actual)):
         return
     expected, found = (", ".join(f"'{print_type(type)}'" for type in types) for types in (inferred, actual))
-    error = signature.located_error(
+    error = signature.error_without_op_note(
         f"'{signature.name}' op inferred type(s) {expected} are incompatible with return type(s) of operation"
         f" {found}"
     )

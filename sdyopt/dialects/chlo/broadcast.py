@@ -100,7 +100,7 @@ def infer_broadcast(signature: OpSignature, element: Type) -> Type:
     """The result type of a `BinaryOp`, with this element type; raises if lhs and rhs have different ones."""
     lhs, rhs = signature[BinaryOp.lhs], signature[BinaryOp.rhs]
     if not are_compatible_elements(lhs, rhs):
-        raise signature.located_error("mismatched operand types")
+        raise signature.error_without_op_note("mismatched operand types")
     dimensions = signature[BinaryOp.broadcast_dimensions]
     if dimensions is None:
         return broadcast_type(signature.operand_types, element)

@@ -82,5 +82,5 @@ class BroadcastSelectOp(BroadcastOp):
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
         element = element_of(signature[BroadcastSelectOp.on_true])
         if element is not element_of(signature[BroadcastSelectOp.on_false]):
-            raise signature.located_error("mismatched operand types")
+            raise signature.error_without_op_note("mismatched operand types")
         return [broadcast_type(signature.operand_types, element)]

@@ -102,12 +102,14 @@ class ScanOp(RegionVerifyingOp):
         carries = len(signature[ScanOp.inits])
         returned = region_signature(regions[0]).returned_types
         if len(returned) < carries:
-            raise signature.located_error(f"ScanOp body must return at least {carries} values (carries)")
+            raise signature.error_without_op_note(
+                f"ScanOp body must return at least {carries} values (carries)"
+            )
         size = _infer_size(signature)
         results: list[Type] = []
         for index, type in enumerate(returned):
             if not isinstance(type, RankedTensor):
-                raise signature.located_error(f"terminator operand {index} is not ranked")
+                raise signature.error_without_op_note(f"terminator operand {index} is not ranked")
             shape = list(type.shape)
             if index < len(returned) - carries:
                 shape.insert(signature[ScanOp.dimension], size)
@@ -141,9 +143,9 @@ def _infer_size(signature: OpSignature) -> int:
         size = DYNAMIC
     for index, type in enumerate(signature[ScanOp.inputs]):
         if not isinstance(type, RankedTensor):
-            raise signature.located_error(f"operand {index} is not ranked")
+            raise signature.error_without_op_note(f"operand {index} is not ranked")
         if dimension >= type.rank:
-            raise signature.located_error(f"scan dimension of operand {index} is out of bounds")
+            raise signature.error_without_op_note(f"scan dimension of operand {index} is out of bounds")
         if size == DYNAMIC:
             size = type.shape[dimension]
     return size

@@ -50,9 +50,9 @@ class TopKOp(Op):
         if not isinstance(operand, RankedTensor):
             return [UnrankedTensor(operand.element), UnrankedTensor(I32)]
         if operand.rank < 1:
-            raise signature.located_error("operand's rank must be at least 1")
+            raise signature.error_without_op_note("operand's rank must be at least 1")
         if operand.shape[-1] != DYNAMIC and operand.shape[-1] < k:
-            raise signature.located_error(f"operand's last dimension must be at least {k}")
+            raise signature.error_without_op_note(f"operand's last dimension must be at least {k}")
         bounds = bounds_of(operand)
         encoding = encoding_with(operand.encoding, (*bounds[:-1], DYNAMIC) if bounds else ())
         shape = (*operand.shape[:-1], k)

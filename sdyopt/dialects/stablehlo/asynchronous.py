@@ -43,18 +43,18 @@ class AsyncStartOp(Op):
         body = region_signature(regions[0])
         inputs = signature.operand_types
         if len(inputs) != len(body.argument_types):
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"'{signature.name}' op number of operands ({len(inputs)}) must match number of region "
                 f"arguments ({len(body.argument_types)})"
             )
         for index, (input, argument) in enumerate(zip(inputs, body.argument_types, strict=True)):
             if input is not argument:
-                raise signature.located_error(
+                raise signature.error_without_op_note(
                     f"'{signature.name}' op operand type {quoted(input)} at index {index} must match region "
                     f"argument type {quoted(argument)}"
                 )
         if len(body.returned_types) != 1:
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"'{signature.name}' op region must return exactly one value, but got "
                 f"{len(body.returned_types)}"
             )
@@ -64,11 +64,11 @@ class AsyncStartOp(Op):
 def _check_single_op(signature: OpSignature, region: Region) -> None:
     first, last = region.blocks[0].first, region.blocks[0].last
     if first is None or first is last or first.next is not last:
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"'{signature.name}' op region must contain exactly one operation and a return"
         )
     if first.signature.name not in _ASYNCHRONOUS:
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"'{signature.name}' op region must contain a collective or slice operation"
         )
 
@@ -87,7 +87,7 @@ class AsyncDoneOp(Op):
         future = signature[AsyncDoneOp.future]
         assert isinstance(future, FutureType)
         if len(future.types) != 1:
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"'{signature.name}' op future must have exactly one type parameter, but got"
                 f" {len(future.types)}"
             )

@@ -137,16 +137,18 @@ def _check(
 ) -> None:
     for types, kind in ((tensors, "multi"), (vectors, "single")):
         if not all(are_shapes_compatible(a.shape, b.shape) for a in types for b in types):
-            raise signature.located_error(f"expects {kind}-dimensional operands to have compatible shapes.")
+            raise signature.error_without_op_note(
+                f"expects {kind}-dimensional operands to have compatible shapes."
+            )
     first = tensors[0]
     if feature_index >= first.rank:  # batch_norm_grad_c1
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             "expects featureIndex to be smaller than the rank of multi-dimensional operands; got "
             f"featureIndex {feature_index}, and rank {first.rank}."
         )
     size, count = vectors[0].shape[0], first.shape[feature_index]
     if not are_compatible_sizes(size, count):  # batch_norm_grad_c5
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             "expects the size of single-dimensional operands to be compatible with feature count, but the "
             f"size of single-dimensional operands is {print_dimension_size(size)} and the feature count is "
             f"{print_dimension_size(count)}."

@@ -86,9 +86,9 @@ class AddOp(BinaryOp):
 
     __slots__ = ()
 
-    lhs = operand(types.TENSOR_OR_PER_AXIS)
-    rhs = operand(types.TENSOR_OR_PER_AXIS)
-    out = result(types.TENSOR_OR_PER_AXIS)
+    lhs = operand(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
+    rhs = operand(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
+    out = result(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
@@ -97,32 +97,34 @@ class AddOp(BinaryOp):
         if any(isinstance(element, QuantizedType) for element in elements):
             _check_quantized_add(signature, elements)
         elif any(element is not elements[0] for element in elements):
-            raise signature.located_error("op requires the same element type for all operands and results")
+            raise signature.error_without_op_note(
+                "op requires the same element type for all operands and results"
+            )
 
 
 def _check_quantized_add(signature: OpSignature, elements: Sequence[Type]) -> None:
     quantized = [element for element in elements if isinstance(element, QuantizedType)]
     if len(quantized) != len(elements):  # add_c2
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             "expects  all operands and results to be either quantized or non-quantized"
         )
     if any(element.storage is not quantized[0].storage for element in quantized):  # add_c3
-        raise signature.located_error("mismatched operands and result quantization storage types")
+        raise signature.error_without_op_note("mismatched operands and result quantization storage types")
     if any(element.expressed is not quantized[0].expressed for element in quantized):  # add_c4
-        raise signature.located_error("mismatched operands and result quantization expressed types")
+        raise signature.error_without_op_note("mismatched operands and result quantization expressed types")
     *operands, result = elements
     is_per_axis = any(isinstance(element, UniformQuantizedPerAxis) for element in operands)
     if not isinstance(result, UniformQuantizedPerAxis):
         if is_per_axis:  # add_c5
-            raise signature.located_error("result is not per_axis quantized but lhs or rhs are")
+            raise signature.error_without_op_note("result is not per_axis quantized but lhs or rhs are")
         return
     if not is_per_axis:
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             "result per_axis quantized but none from rhs and lhs are per_axis quantized"
         )
     for name, element in zip(("lhs", "rhs"), operands, strict=True):  # add_c6, add_c7
         if isinstance(element, UniformQuantizedPerAxis) and element.axis != result.axis:
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"quantization_dimension of {name} and result are not same {quoted(element)} vs "
                 f"{quoted(result)}"
             )

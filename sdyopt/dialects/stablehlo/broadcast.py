@@ -33,7 +33,7 @@ class BroadcastInDimOp(Op):
 
     __slots__ = ()
 
-    operand = operand(types.TENSOR_OR_PER_AXIS)
+    operand = operand(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     broadcast_dimensions = attr(I64_ARRAY)
     out = result(types.STATIC_OR_BOUNDED_TENSOR)
 
@@ -58,7 +58,7 @@ class BroadcastInDimOp(Op):
         for index, (size, dimension) in enumerate(zip(source.shape, dimensions, strict=True)):
             _check_in_result(signature, dimension, target)  # broadcast_in_dim_c3
             if size not in (DYNAMIC, 1, target.shape[dimension]):  # broadcast_in_dim_c5
-                raise signature.located_error(
+                raise signature.error_without_op_note(
                     f"size of operand dimension {index} ({size}) is not equal to 1 or size of result "
                     f"dimension {dimension} ({target.shape[dimension]})"
                 )
@@ -71,12 +71,12 @@ class DynamicBroadcastInDimOp(Op):
 
     __slots__ = ()
 
-    operand = op_fields.operand(types.TENSOR_OR_PER_AXIS)
+    operand = op_fields.operand(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     output_dimensions = op_fields.operand(types.STATIC_DIMENSION_TENSOR)
     broadcast_dimensions = attr(I64_ARRAY)
     known_expanding_dimensions = optional_attr(I64_ARRAY)
     known_nonexpanding_dimensions = optional_attr(I64_ARRAY)
-    out = result(types.TENSOR_OR_PER_AXIS)
+    out = result(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
 
     assembly = assembly(
         Operand("operand"),
@@ -98,14 +98,14 @@ class DynamicBroadcastInDimOp(Op):
         check_element_types(signature, source, target)  # dynamic_broadcast_in_dim_c1
         _check_dimension_count(signature, dimensions, source)  # dynamic_broadcast_in_dim_c2
         if target.rank < source.rank:  # dynamic_broadcast_in_dim_c3
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"result rank ({target.rank}) is less than operand rank ({source.rank})"
             )
         _check_unique(signature, dimensions)  # dynamic_broadcast_in_dim_c4
         for index, (size, dimension) in enumerate(zip(source.shape, dimensions, strict=True)):
             _check_in_result(signature, dimension, target)  # dynamic_broadcast_in_dim_c5
             if size not in (DYNAMIC, 1) and target.shape[dimension] not in (DYNAMIC, size):
-                raise signature.located_error(
+                raise signature.error_without_op_note(
                     f"size of operand dimension {index} ({size}) is not compatible with size of result "
                     f"dimension {dimension} ({target.shape[dimension]})"
                 )
@@ -117,10 +117,12 @@ class DynamicBroadcastInDimOp(Op):
         expanding = self.known_expanding_dimensions or ()
         hints = expanding + (self.known_nonexpanding_dimensions or ())
         if len(set(hints)) != len(hints):  # dynamic_broadcast_in_dim_c8
-            raise signature.located_error("duplicate expansion hint for at least one operand dimension")
+            raise signature.error_without_op_note(
+                "duplicate expansion hint for at least one operand dimension"
+            )
         for dimension in hints:  # dynamic_broadcast_in_dim_c9, dynamic_broadcast_in_dim_c10
             if not 0 <= dimension < source.rank:
-                raise signature.located_error(
+                raise signature.error_without_op_note(
                     f"hint for expanding dimension {dimension} does not refer to a valid operand dimension"
                 )
         self._check_constant_shape(source)
@@ -134,7 +136,7 @@ class DynamicBroadcastInDimOp(Op):
             return
         for index, dimension in enumerate(self.broadcast_dimensions):
             if source.shape[index] not in (1, shape[dimension]):
-                raise self.signature.located_error(
+                raise self.signature.error_without_op_note(
                     f"size of operand dimension {index} ({source.shape[index]}) is not equal to 1 or value "
                     f"of shape at index {dimension} ({shape[dimension]})"
                 )
@@ -148,7 +150,7 @@ class BroadcastOp(Op):
 
     operand = operand(types.TENSOR)
     broadcast_sizes = attr(I64_ARRAY)
-    out = result(types.TENSOR_OR_PER_AXIS)
+    out = result(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
 
     assembly = assembly(
         Operand("operand"),
@@ -166,25 +168,25 @@ class BroadcastOp(Op):
         source, sizes = signature[BroadcastOp.operand], signature[BroadcastOp.broadcast_sizes]
         for size in sizes:
             if size < 0:
-                raise signature.located_error(f"Broadcast with negative dimension size {size}")
+                raise signature.error_without_op_note(f"Broadcast with negative dimension size {size}")
         return [tensor(sizes + source.shape, source.element)]
 
 
 def _check_dimension_count(signature: OpSignature, dimensions: Dimensions, source: RankedTensor) -> None:
     count, rank = len(dimensions), source.rank
     if count != rank:
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"broadcast_dimensions size ({count}) does not match operand rank ({rank})"
         )
 
 
 def _check_unique(signature: OpSignature, dimensions: Dimensions) -> None:
     if not is_unique(dimensions):
-        raise signature.located_error("broadcast_dimensions should not have duplicates")
+        raise signature.error_without_op_note("broadcast_dimensions should not have duplicates")
 
 
 def _check_in_result(signature: OpSignature, dimension: int, target: RankedTensor) -> None:
     if not 0 <= dimension < target.rank:
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"broadcast_dimensions contains invalid value {dimension} for result with rank {target.rank}"
         )

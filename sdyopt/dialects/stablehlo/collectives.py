@@ -62,7 +62,9 @@ class AllGatherOp(CollectiveOp):
         uses_global_ids = bool(signature[AllGatherOp.use_global_device_ids])
         check_replica_groups(signature, has_uniform_size=True, uses_global_ids=uses_global_ids)
         if uses_global_ids and channel_id(signature) < 0:  # all_gather_c5
-            raise signature.located_error("channel_id cannot be negative when useGlobalDeviceIds is set")
+            raise signature.error_without_op_note(
+                "channel_id cannot be negative when useGlobalDeviceIds is set"
+            )
         dimension = signature[AllGatherOp.all_gather_dim]
         for input, result in zip(signature.operand_types, signature.result_types, strict=True):
             assert isinstance(input, RankedTensor) and isinstance(result, RankedTensor)
@@ -75,20 +77,20 @@ def _check_gathered(
     signature: OpSignature, input: RankedTensor, result: RankedTensor, dimension: int
 ) -> None:
     if dimension >= input.rank:  # all_gather_c1
-        raise signature.located_error("all_gather_dim must be a valid index of operand")
+        raise signature.error_without_op_note("all_gather_dim must be a valid index of operand")
     if input.shape[dimension] == 0:
-        raise signature.located_error("dimension size of operand at 'all_gather_dim' cannot be zero")
+        raise signature.error_without_op_note("dimension size of operand at 'all_gather_dim' cannot be zero")
     if result.rank != input.rank:  # all_gather_c6
-        raise signature.located_error("operand and result must have the same rank")
+        raise signature.error_without_op_note("operand and result must have the same rank")
     for index, (input_size, result_size) in enumerate(zip(input.shape, result.shape, strict=True)):
         if index != dimension and not are_compatible_sizes(input_size, result_size):  # all_gather_c6
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 "operand and result should have the same shape except for the dimension size at "
                 "'all_gather_dim'"
             )
     input_size, result_size = input.shape[dimension], result.shape[dimension]
     if DYNAMIC not in (input_size, result_size) and result_size % input_size:  # all_gather_c6
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"result gather dimension has size {result_size}, expected to be a multiple of operand gather "
             f"dimension size {input_size}"
         )
@@ -118,12 +120,12 @@ def _all_to_all_type(signature: OpSignature, input: RankedTensor) -> Type:
     count = signature[AllToAllOp.split_count]
     for dimension, name in ((split, "split_dimension"), (concat, "concat_dimension")):
         if dimension >= input.rank:  # all_to_all_c1, all_to_all_c3
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"AllToAll {name} {dimension} is out-of-bounds for input rank {input.rank}"
             )
     size = input.shape[split]
     if size != DYNAMIC and size % count:  # all_to_all_c2
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"split dimension has size {size}, expected to be a multiple of split_count {count}"
         )
     shape = _all_to_all_sizes(input.shape, split, concat, count)
@@ -179,7 +181,7 @@ class AllReduceOp(CollectiveOp, RegionVerifyingOp):
 
 def _check_channel(signature: OpSignature, uses_global_ids: bool) -> None:
     if uses_global_ids and channel_id(signature) <= 0:
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"channel_id must be positive when useGlobalDeviceIds is set but got: {channel_id(signature)}"
         )
 
@@ -205,16 +207,16 @@ class ReduceScatterOp(CollectiveOp, RegionVerifyingOp):
         # reduce_scatter_c7
         check_reducer(signature, regions[0], [input], [tensor((), input.element)], ())
         if input.rank != result.rank:  # reduce_scatter_c8
-            raise signature.located_error("operand and result should have same rank")
+            raise signature.error_without_op_note("operand and result should have same rank")
         if dimension >= input.rank:  # reduce_scatter_c2
-            raise signature.located_error("scatter dim should be less than operand/result rank")
+            raise signature.error_without_op_note("scatter dim should be less than operand/result rank")
         _check_channel(signature, uses_global_ids)  # reduce_scatter_c6
         if DYNAMIC in (input.shape[dimension], result.shape[dimension]):
             return
         _check_scattered(signature, input, result, dimension)
         accumulated = regions[0].returned_types[0]
         if isinstance(accumulated, ShapedType) and accumulated.element is not result.element:
-            raise signature.located_error(  # reduce_scatter_c9
+            raise signature.error_without_op_note(  # reduce_scatter_c9
                 f"result element-type is expected to be {quoted(accumulated.element)}, but got "
                 f"{quoted(result.element)}"
             )
@@ -226,15 +228,17 @@ def _check_scattered(
     input_size, result_size = input.shape[dimension], result.shape[dimension]
     for size, what in ((result_size, "result"), (input_size, "operand")):
         if size == 0:
-            raise signature.located_error(f"{what} dimension size at scatter_dimension cannot be zero")
+            raise signature.error_without_op_note(
+                f"{what} dimension size at scatter_dimension cannot be zero"
+            )
     if input_size % result_size:  # reduce_scatter_c8
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"operand scatter dimension has size {input_size}, expected to be a multiple of result scatter "
             f"dimension size {result_size}"
         )
     for index, (input_size, result_size) in enumerate(zip(input.shape, result.shape, strict=True)):
         if index != dimension and not are_compatible_sizes(input_size, result_size):  # reduce_scatter_c8
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"non scatter dimensions should be same for operand ({input_size}) and result ({result_size})"
             )
 
@@ -273,17 +277,17 @@ class CollectiveBroadcastOp(CollectiveOp):
             return
         rank = len(groups.type.shape)
         if rank != 2:
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"replica groups should be a rank 2 tensor,but instead it is of rank {rank}"
             )
         replica_ids = set()
         for replica in integers_of(groups):
             if replica < 0:  # collective_broadcast_c2
-                raise signature.located_error(
+                raise signature.error_without_op_note(
                     f"replica_groups values must be positive, but was given {replica}"
                 )
             if replica in replica_ids:  # collective_broadcast_c1
-                raise signature.located_error(f"replica id #{replica} seen more than once")
+                raise signature.error_without_op_note(f"replica id #{replica} seen more than once")
             replica_ids.add(replica)
 
     @staticmethod
@@ -307,11 +311,11 @@ class CollectivePermuteOp(Op):
         pairs = signature[CollectivePermuteOp.source_target_pairs]
         shape = pairs.type.shape
         if len(shape) != 2:
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"expect source_target_pairs attribute to be of rank 2, but got rank {len(shape)}"
             )
         if shape[1] != 2:  # collective_permute_c1
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 "expect source_target_pairs attribute of shape (N, 2), but got "
                 f"({', '.join(map(str, shape))})"
             )
@@ -327,8 +331,8 @@ def _check_pairs(signature: OpSignature, replicas: Sequence[int]) -> None:
     targets: set[int] = set()
     for index, replica in enumerate(replicas):
         if replica < 0:  # collective_permute_c4
-            raise signature.located_error("replica ids in source_target_pairs must be >= 0.")
+            raise signature.error_without_op_note("replica ids in source_target_pairs must be >= 0.")
         replica_ids, what = (targets, "targets") if index % 2 else (sources, "sources")
         if replica in replica_ids:  # collective_permute_c2, collective_permute_c3
-            raise signature.located_error(f"duplicate {what} not allowed.")
+            raise signature.error_without_op_note(f"duplicate {what} not allowed.")
         replica_ids.add(replica)

@@ -98,9 +98,11 @@ class SelectOp(Op):
         on_true, on_false = signature[SelectOp.on_true], signature[SelectOp.on_false]
         pred = signature[SelectOp.pred]
         if not are_compatible_shapes([on_true, on_false]) or on_true.element is not on_false.element:
-            raise signature.located_error("requires compatible types for non-predicate operands")  # select_c2
+            raise signature.error_without_op_note(
+                "requires compatible types for non-predicate operands"
+            )  # select_c2
         if pred.rank and not are_compatible_shapes([pred, on_true]):  # select_c1
-            raise signature.located_error("requires the same shape for all operands")
+            raise signature.error_without_op_note("requires the same shape for all operands")
         return [most_specific_type(signature, [on_true, on_false])]
 
 
@@ -134,7 +136,7 @@ class ClampOp(Op):
         limits = (("min", signature[ClampOp.min]), ("max", signature[ClampOp.max]))
         for name, type in limits:  # clamp_c1, clamp_c2
             if type.rank and not are_compatible_shapes([type, operand]):
-                raise signature.located_error(
+                raise signature.error_without_op_note(
                     f"{name} shape [{listing(type.shape)}] is not scalar and is not compatible to operand "
                     f"shape [{listing(operand.shape)}]"
                 )

@@ -55,9 +55,9 @@ class ConcatenateOp(Op):
         inputs, concatenated = signature[ConcatenateOp.inputs], signature[ConcatenateOp.dimension]
         first = inputs[0]
         if not first.rank:  # concatenate_c4
-            raise signature.located_error("rank-0 values cannot be concatenated")
+            raise signature.error_without_op_note("rank-0 values cannot be concatenated")
         if concatenated >= first.rank:
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"dimension {concatenated} is out-of-bounds for input rank {first.rank}"
             )
         for index, type in enumerate(inputs):  # concatenate_c2
@@ -79,10 +79,10 @@ class ConcatenateOp(Op):
 
 def _check_input(signature: OpSignature, index: int, first: RankedTensor, type: RankedTensor) -> None:
     if type.rank != first.rank:
-        raise signature.located_error(f"operands (0) and ({index}) do not match rank")
+        raise signature.error_without_op_note(f"operands (0) and ({index}) do not match rank")
     for dimension, sizes in enumerate(zip(first.shape, type.shape, strict=True)):
         if dimension != signature[ConcatenateOp.dimension] and not are_compatible_sizes(*sizes):
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"shapes of operand (0) and ({index}) are not compatible at non-concat index {dimension}: "
                 f"({listing(first.shape)}) != ({listing(type.shape)})"
             )
@@ -135,7 +135,7 @@ class PadOp(Op):
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
         source, count = signature[PadOp.operand], len(signature[PadOp.edge_padding_low])
         if count != source.rank:  # pad_c2
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"edge_padding_low length ({count}) must match operand rank ({source.rank})"
             )
         bounds = bounds_of(source)
@@ -154,13 +154,13 @@ class PadOp(Op):
 def _padded_size(signature: OpSignature, index: int, size: int, what: str) -> int:
     interior = signature[PadOp.interior_padding][index]
     if interior < 0:  # pad_c3
-        raise signature.located_error(f"Interior padding cannot be negative: {interior}")
+        raise signature.error_without_op_note(f"Interior padding cannot be negative: {interior}")
     if size == DYNAMIC:
         return DYNAMIC
     edges = signature[PadOp.edge_padding_low][index] + signature[PadOp.edge_padding_high][index]
     padded = size + edges + max(size - 1, 0) * interior
     if padded < 0:  # pad_c4
-        raise signature.located_error(f"Padding result in negative {what} for dimension {index}")
+        raise signature.error_without_op_note(f"Padding result in negative {what} for dimension {index}")
     return padded
 
 
@@ -189,14 +189,16 @@ class DynamicPadOp(Op):
     def verify_signature(signature: OpSignature) -> None:
         size, rank = signature[DynamicPadOp.edge_padding_low].shape[0], signature[DynamicPadOp.operand].rank
         if size != rank:  # dynamic_pad_c2
-            raise signature.located_error(f"padding operands size ({size}) must match operand rank ({rank})")
+            raise signature.error_without_op_note(
+                f"padding operands size ({size}) must match operand rank ({rank})"
+            )
 
     def verify_in_context(self) -> None:
         interiors = constant_integers(self.interior_padding)
         if interiors is None:
             return
         if any(interior < 0 for interior in interiors):  # dynamic_pad_c3
-            raise self.signature.located_error(
+            raise self.signature.error_without_op_note(
                 f"interior_padding must be non-negative, but got {listing(interiors)}"
             )
         source, target = self.signature[DynamicPadOp.operand], self.signature[DynamicPadOp.out]
@@ -207,6 +209,6 @@ class DynamicPadOp(Op):
         for index, (size, result_size, low, high, interior) in enumerate(columns):  # dynamic_pad_c4
             expected = size + low + max(size - 1, 0) * interior + high
             if result_size != expected:
-                raise self.signature.located_error(
+                raise self.signature.error_without_op_note(
                     f"expected output dimension at index {index} to equal {expected}, but got {result_size}"
                 )

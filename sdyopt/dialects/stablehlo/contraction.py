@@ -23,7 +23,7 @@ from sdyopt.dialects.stablehlo.precision import (
     precision_directive,
     verify_algorithm,
 )
-from sdyopt.dialects.stablehlo.types import TENSOR, TENSOR_OR_PER_AXIS
+from sdyopt.dialects.stablehlo.types import TENSOR, TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR
 from sdyopt.ir import op_fields
 from sdyopt.ir.constraints import STRING_ATTR
 from sdyopt.ir.op_signature import OpSignature
@@ -40,9 +40,9 @@ class DotOp(Op):
     __slots__ = ()
 
     lhs = op_fields.operand(TENSOR)
-    rhs = op_fields.operand(TENSOR_OR_PER_AXIS)
+    rhs = op_fields.operand(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     precision_config = op_fields.optional_attr(PRECISION_CONFIG)
-    out = op_fields.result(TENSOR_OR_PER_AXIS)
+    out = op_fields.result(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
 
     assembly = assembly(
         Operand("lhs"), ",", Operand("rhs"), precision_directive(), AttrDict(), ":", FunctionalType()
@@ -53,7 +53,7 @@ class DotOp(Op):
         check_precision(signature, signature[DotOp.precision_config])
         lhs, rhs = signature[DotOp.lhs], signature[DotOp.rhs]
         if not {lhs.rank, rhs.rank} <= {1, 2} or not are_compatible_sizes(lhs.shape[-1], rhs.shape[0]):
-            raise signature.located_error("expected both lhs/rhs ranks to be either 1 or 2")
+            raise signature.error_without_op_note("expected both lhs/rhs ranks to be either 1 or 2")
         check_result_shape(signature, [*lhs.shape[:-1], *rhs.shape[1:]])
 
 
@@ -64,11 +64,11 @@ class DotGeneralOp(Op):
     __slots__ = ()
 
     lhs = op_fields.operand(TENSOR)
-    rhs = op_fields.operand(TENSOR_OR_PER_AXIS)
+    rhs = op_fields.operand(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     dot_dimension_numbers = op_fields.attr(DOT_DIMENSIONS)
     precision_config = op_fields.optional_attr(PRECISION_CONFIG)
     algorithm = op_fields.optional_attr(DOT_ALGORITHM)
-    out = op_fields.result(TENSOR_OR_PER_AXIS)
+    out = op_fields.result(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
 
     assembly = assembly(
         *(Operand("lhs"), ",", Operand("rhs"), ",", dot_dimensions_directive()),
@@ -87,7 +87,9 @@ class DotGeneralOp(Op):
         check_dot_dimensions(signature, lhs, rhs, dims)
         check_result_shape(signature, dot_result_shape(signature, lhs, rhs, dims))
         if algorithm is not None and any(p.value != "DEFAULT" for p in precision or ()):  # dot_general_c21
-            raise signature.located_error("must specify DEFAULT precision config when algorithm is set.")
+            raise signature.error_without_op_note(
+                "must specify DEFAULT precision config when algorithm is set."
+            )
         if any(isinstance(type.element, QuantizedType) for type in (lhs, rhs, out)):
             _check_quantized_dot(signature)
 
@@ -98,7 +100,7 @@ def check_result_shape(signature: OpSignature, inferred: list[int]) -> None:
     assert isinstance(type, RankedTensor)
     if not are_shapes_compatible(inferred, type.shape):
         sizes = ", ".join(map(print_dimension_size, inferred))
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"inferred shape '[{sizes}]' is incompatible with return type of operation {quoted(type)}"
         )
 
@@ -106,12 +108,12 @@ def check_result_shape(signature: OpSignature, inferred: list[int]) -> None:
 def _check_quantized_dot(signature: OpSignature) -> None:
     element = signature[DotGeneralOp.rhs].element
     if isinstance(element, UniformQuantized) and element.zero_point != 0:  # dot_general_c15
-        raise signature.located_error("Zero point of rhs should be 0")
+        raise signature.error_without_op_note("Zero point of rhs should be 0")
     if isinstance(element, UniformQuantizedPerAxis):
         if any(element.all_zero_points):  # dot_general_c15
-            raise signature.located_error("Zero points of rhs should be 0")
+            raise signature.error_without_op_note("Zero points of rhs should be 0")
         if element.axis in signature[DotGeneralOp.dot_dimension_numbers].rhs_contracting:  # dot_general_c16
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 "Quantization dimension of rhs should not be in the contracting dimension of rhs"
             )
     lhs, out = signature[DotGeneralOp.lhs], signature[DotGeneralOp.out]
@@ -123,22 +125,22 @@ def check_quantized_product(signature: OpSignature, lhs: Type, rhs: Type, out: T
     if not isinstance(rhs, QuantizedType) or isinstance(lhs, QuantizedType) != isinstance(
         out, QuantizedType
     ):  # convolution_c28, dot_general_c14
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             "rhs should be quantized for quantized operations and is_quantized(lhs)=is_quantized(result) "
             "should hold"
         )
     if not isinstance(lhs, QuantizedType) or not isinstance(out, QuantizedType):
         if lhs is not rhs.expressed or lhs is not out:  # convolution_c34, dot_general_c20
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 "mismatched rhs quantization expressed type and lhs and result element type"
             )
         return
     if lhs.storage is not rhs.storage:  # convolution_c31, dot_general_c17
-        raise signature.located_error("mismatched lhs and rhs quantization storage types")
+        raise signature.error_without_op_note("mismatched lhs and rhs quantization storage types")
     if not lhs.expressed is rhs.expressed is out.expressed:  # convolution_c32, dot_general_c18
-        raise signature.located_error("mismatched lhs, rhs and result quantization expressed types")
+        raise signature.error_without_op_note("mismatched lhs, rhs and result quantization expressed types")
     if isinstance(rhs, UniformQuantized) and not isinstance(out, UniformQuantized):
-        raise signature.located_error(  # convolution_c33, dot_general_c19
+        raise signature.error_without_op_note(  # convolution_c33, dot_general_c19
             "mismatched rhs and result quantization granularity"
         )
 

@@ -21,8 +21,8 @@ from sdyopt.dialects.stablehlo.types import (
     I32_TENSOR,
     PRED_TENSOR,
     TENSOR,
-    TENSOR_OR_PER_AXIS_OR_TOKEN,
-    TENSOR_OR_PER_AXIS_OR_TOKEN_OR_BUFFER,
+    TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN,
+    TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_BUFFER,
     TENSOR_OR_TOKEN,
 )
 from sdyopt.dialects.stablehlo.while_assembly import parse_while, print_while
@@ -44,7 +44,7 @@ class ReturnOp(Op):
 
     __slots__ = ()
 
-    values = op_fields.operands(TENSOR_OR_PER_AXIS_OR_TOKEN_OR_BUFFER)
+    values = op_fields.operands(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_BUFFER)
 
     assembly = assembly(Operand("values"), AttrDict(), Optional(":", TypeOf("values"), anchor="values"))
 
@@ -82,18 +82,20 @@ class ConditionalOp(Op):
         selector = signature.operand_types[0]
         assert isinstance(selector, RankedTensor)
         if selector.rank != 0:  # case_i1, if_i1
-            raise signature.located_error(f"operand should be rank 0 tensor but got rank {selector.rank}")
+            raise signature.error_without_op_note(
+                f"operand should be rank 0 tensor but got rank {selector.rank}"
+            )
         if not regions:  # case_c1
-            raise signature.located_error("expect at least one branch")
+            raise signature.error_without_op_note("expect at least one branch")
         branches = [region_signature(region) for region in regions]
         first = branches[0].returned_types
         for index, branch in enumerate(branches):
             if branch.argument_types:  # case_c2, if_c1
-                raise signature.located_error(
+                raise signature.error_without_op_note(
                     f"branch {index} must have 0 arguments, but found {len(branch.argument_types)}"
                 )
             if not are_all_compatible(first, branch.returned_types):  # case_c3, if_c2
-                raise signature.located_error(
+                raise signature.error_without_op_note(
                     f"branch 0 and branch {index} have mismatched return types: {quoted_all(first)} vs "
                     f"{quoted_all(branch.returned_types)}"
                 )
@@ -111,7 +113,7 @@ class IfOp(ConditionalOp):
     __slots__ = ()
 
     predicate = op_fields.operand(PRED_TENSOR)
-    out = op_fields.results(TENSOR_OR_PER_AXIS_OR_TOKEN)
+    out = op_fields.results(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN)
     true_branch = op_fields.region(ONE_BLOCK)
     false_branch = op_fields.region(ONE_BLOCK)
 
@@ -123,7 +125,7 @@ class CaseOp(ConditionalOp):
     __slots__ = ()
 
     index = op_fields.operand(I32_TENSOR)
-    out = op_fields.results(TENSOR_OR_PER_AXIS_OR_TOKEN)
+    out = op_fields.results(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN)
     branches = op_fields.regions(ONE_BLOCK)
 
     canonicalizations = (FOLD_CONSTANT_CASE,)
@@ -139,8 +141,8 @@ class WhileOp(RegionVerifyingOp):
 
     __slots__ = ()
 
-    values = op_fields.operands(TENSOR_OR_PER_AXIS_OR_TOKEN_OR_BUFFER)
-    out = op_fields.results(TENSOR_OR_PER_AXIS_OR_TOKEN_OR_BUFFER)
+    values = op_fields.operands(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_BUFFER)
+    out = op_fields.results(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_BUFFER)
     cond = op_fields.region(ONE_BLOCK)
     body = op_fields.region(ONE_BLOCK)
 
@@ -157,18 +159,18 @@ class WhileOp(RegionVerifyingOp):
         _check_loop_types(signature, cond.argument_types, "condition block arguments")  # while_c1
         _check_loop_types(signature, body.argument_types, "body block arguments")  # while_c2
         if not body.has_terminator:
-            raise signature.located_error("The while body-region expected to have a terminator")
+            raise signature.error_without_op_note("The while body-region expected to have a terminator")
         if not are_all_compatible(operands, body.returned_types):  # while_c2
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 "expect operands to be compatible with body block return types but got "
                 f"{quoted_all(operands)} vs {quoted_all(body.returned_types)}"
             )
         if len(cond.returned_types) != 1:  # while_c1
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"expect condition body returns a single value but got {len(cond.returned_types)}"
             )
         if not is_boolean_scalar(cond.returned_types[0]):  # while_c1
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 "expect condition block return a zero-ranked tensor of i1 but got "
                 f"{quoted(cond.returned_types[0])}"
             )
@@ -180,7 +182,7 @@ class WhileOp(RegionVerifyingOp):
 
 def _check_loop_types(signature: OpSignature, arguments: Sequence[Type], what: str) -> None:
     if not are_all_compatible(signature.operand_types, arguments):
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"expect operands to be compatible with {what} but got "
             f"{quoted_all(signature.operand_types)} vs {quoted_all(arguments)}"
         )
@@ -210,19 +212,19 @@ class MapOp(Op):
         body = region_signature(regions[0])
         inputs = signature.operand_types
         if len(inputs) != len(body.argument_types):  # map_c4
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 "expects number of operands to match the arity of map computation, but got: "
                 f"{len(inputs)} and {len(body.argument_types)}"
             )
         for index, (argument, input) in enumerate(zip(body.argument_types, inputs, strict=True)):
             _check_scalar_argument(signature, index, argument, input)
         if len(body.returned_types) != 1:  # map_c4
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"computation must return single output, but got: {len(body.returned_types)}"
             )
         (returned,) = body.returned_types
         if not isinstance(returned, RankedTensor) or returned.rank != 0:  # map_c4
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"computation must return 0-rank tensor, but got: {quoted(returned)}"
             )
         return [RankedTensor(_mapped_shape(signature), returned.element, None)]
@@ -230,11 +232,11 @@ class MapOp(Op):
 
 def _check_scalar_argument(signature: OpSignature, index: int, argument: Type, input: Type) -> None:
     if not isinstance(argument, RankedTensor) or argument.rank != 0:  # map_c4
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"computation arguments must be 0-rank tensor, but got: arg #{index} of type {quoted(argument)}"
         )
     if argument.element is not element_of(input):  # map_c4
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             "element type of operands and computation arguments must match, but got: "
             f"{quoted(element_of(input))} and {quoted(argument.element)}"
         )
@@ -244,7 +246,7 @@ def _mapped_shape(signature: OpSignature) -> tuple[int, ...]:
     """The shape of the operands; all of their dimensions must be mapped, in order."""
     dimensions = signature[MapOp.dimensions]
     if dimensions != tuple(range(len(dimensions))):  # map_c3
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"requires monotonically increasing dimension numbers, but got: {listing(dimensions)}"
         )
     shape: tuple[int, ...] = ()
@@ -252,7 +254,7 @@ def _mapped_shape(signature: OpSignature) -> tuple[int, ...]:
         assert isinstance(input, RankedTensor)
         shape = input.shape
         if len(dimensions) != len(shape):  # map_c3
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 "applied to a subset of dimensions currently not supported: operand dimensions = "
                 f"{len(shape)}, requested map dimensions size = {len(dimensions)}"
             )

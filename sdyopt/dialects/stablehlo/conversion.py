@@ -20,7 +20,7 @@ from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.quantized import bit_width
 from sdyopt.dialects.stablehlo.traits import COMPATIBLE_TYPES, INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.type_compatibility import most_specific_type
-from sdyopt.dialects.stablehlo.unary import ELEMENTWISE_TRAITS, INFERRED_ELEMENTWISE_TRAITS, UnaryOp
+from sdyopt.dialects.stablehlo.unary import ELEMENTWISE_TRAITS, TYPE_INFERRING_ELEMENTWISE_TRAITS, UnaryOp
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import I32_ATTR, non_negative, positive
@@ -33,7 +33,7 @@ from sdyopt.ir.traits import NO_MEMORY_EFFECT
 from sdyopt.ir.types import DYNAMIC, I1, I32, ComplexType, RankedTensor, Type
 
 
-class RealPartOp(UnaryOp):
+class ComplexPartOp(UnaryOp):
     """Base of real and imag, whose result has the real element type."""
 
     __slots__ = ()
@@ -43,10 +43,10 @@ class RealPartOp(UnaryOp):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return [real_type(signature[RealPartOp.operand])]
+        return [real_type(signature[ComplexPartOp.operand])]
 
 
-@stablehlo.op("abs", *INFERRED_ELEMENTWISE_TRAITS)
+@stablehlo.op("abs", *TYPE_INFERRING_ELEMENTWISE_TRAITS)
 class AbsOp(UnaryOp):
     """The absolute value."""
 
@@ -60,21 +60,21 @@ class AbsOp(UnaryOp):
         return [real_type(signature[AbsOp.operand])]
 
 
-@stablehlo.op("real", *INFERRED_ELEMENTWISE_TRAITS)
-class RealOp(RealPartOp):
+@stablehlo.op("real", *TYPE_INFERRING_ELEMENTWISE_TRAITS)
+class RealOp(ComplexPartOp):
     """The real part."""
 
     __slots__ = ()
 
 
-@stablehlo.op("imag", *INFERRED_ELEMENTWISE_TRAITS)
-class ImagOp(RealPartOp):
+@stablehlo.op("imag", *TYPE_INFERRING_ELEMENTWISE_TRAITS)
+class ImagOp(ComplexPartOp):
     """The imaginary part."""
 
     __slots__ = ()
 
 
-@stablehlo.op("is_finite", *INFERRED_ELEMENTWISE_TRAITS)
+@stablehlo.op("is_finite", *TYPE_INFERRING_ELEMENTWISE_TRAITS)
 class IsFiniteOp(Op):
     """Whether each element is neither infinite nor NaN."""
 
@@ -107,8 +107,8 @@ class UniformQuantizeOp(UnaryOp):
 
     __slots__ = ()
 
-    operand = operand(types.FLOAT_QUANTIZED_OR_PER_AXIS_TENSOR)
-    out = result(types.QUANTIZED_OR_PER_AXIS_TENSOR)
+    operand = operand(types.FLOAT_PER_TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
+    out = result(types.PER_TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
@@ -119,19 +119,19 @@ class UniformQuantizeOp(UnaryOp):
         expected = source.expressed if isinstance(source, QuantizedType) else source
         assert isinstance(target, QuantizedType) and target.expressed is not None and expected is not None
         if target.expressed is not expected:  # uniform_quantize_c2
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"Expressed type of result expected to be {quoted(expected)}, but got "
                 f"{quoted(target.expressed)}"
             )
 
 
-@stablehlo.op("uniform_dequantize", *INFERRED_ELEMENTWISE_TRAITS)
+@stablehlo.op("uniform_dequantize", *TYPE_INFERRING_ELEMENTWISE_TRAITS)
 class UniformDequantizeOp(UnaryOp):
     """Converts quantized elements to their expressed type."""
 
     __slots__ = ()
 
-    operand = operand(types.QUANTIZED_OR_PER_AXIS_TENSOR)
+    operand = operand(types.PER_TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     out = result(types.FLOAT_TENSOR)
 
     @staticmethod
@@ -150,8 +150,8 @@ class BitcastConvertOp(Op):
 
     __slots__ = ()
 
-    operand = operand(types.TENSOR_OR_PER_AXIS)
-    out = result(types.TENSOR_OR_PER_AXIS)
+    operand = operand(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
+    out = result(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
 
     assembly = assembly(AllOperands(), AttrDict(), ":", FunctionalType())
 
@@ -160,7 +160,7 @@ class BitcastConvertOp(Op):
         source, target = signature[BitcastConvertOp.operand], signature[BitcastConvertOp.out]
         got = f"{quoted(source)} and {quoted(target)}"
         if isinstance(source.element, ComplexType) != isinstance(target.element, ComplexType):
-            raise signature.located_error(  # bitcast_convert_c2
+            raise signature.error_without_op_note(  # bitcast_convert_c2
                 f"cannot convert between real and complex types, but got: {got}"
             )
         widths = [bit_width(source.element), bit_width(target.element)]
@@ -171,19 +171,19 @@ class BitcastConvertOp(Op):
         )
         if narrow_width != wide_width:  # bitcast_convert_c1
             if len(narrow) != len(wide) + 1:
-                raise signature.located_error(
+                raise signature.error_without_op_note(
                     f"rank of smaller element type ({len(narrow)}) should be 1 more than rank of larger "
                     f"element type ({len(wide)}), but {len(narrow)} != {len(wide)} + 1."
                 )
             last = narrow[-1]
             if last != DYNAMIC and last * narrow_width != wide_width:
-                raise signature.located_error(
+                raise signature.error_without_op_note(
                     f"requires compatible bit widths. Got: {got}, but {narrow_width} * {last} != "
                     f"{wide_width}."
                 )
             narrow = narrow[:-1]
         if not all(map(are_compatible_sizes, narrow, wide)):  # bitcast_convert_c1
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 "operand and result shapes must match except for the innermost dimension of the shape with "
                 f"the smaller element type. Got: {got}."
             )

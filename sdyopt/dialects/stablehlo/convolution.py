@@ -12,7 +12,7 @@ from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.dimensions import is_unique
 from sdyopt.dialects.stablehlo.precision import PRECISION_CONFIG, check_precision
 from sdyopt.dialects.stablehlo.type_compatibility import are_compatible_elements
-from sdyopt.dialects.stablehlo.types import STATIC_2D_INT_TENSOR, TENSOR, TENSOR_OR_PER_AXIS
+from sdyopt.dialects.stablehlo.types import STATIC_2D_INT_TENSOR, TENSOR, TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR
 from sdyopt.dialects.stablehlo.window import (
     Padding,
     check_window,
@@ -37,7 +37,7 @@ class ConvolutionBaseOp(Op):
     __slots__ = ()
 
     lhs = op_fields.operand(TENSOR)
-    rhs = op_fields.operand(TENSOR_OR_PER_AXIS)
+    rhs = op_fields.operand(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     window_strides = op_fields.optional_attr(I64_ARRAY)
     lhs_dilation = op_fields.optional_attr(I64_ARRAY)
     rhs_dilation = op_fields.optional_attr(I64_ARRAY)
@@ -46,7 +46,7 @@ class ConvolutionBaseOp(Op):
     feature_group_count = op_fields.attr(POSITIVE_I64)
     batch_group_count = op_fields.attr(POSITIVE_I64)
     precision_config = op_fields.optional_attr(PRECISION_CONFIG)
-    out = op_fields.result(TENSOR_OR_PER_AXIS)
+    out = op_fields.result(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
 
 
 @stablehlo.op("convolution", NO_MEMORY_EFFECT)
@@ -87,7 +87,9 @@ class DynamicConvOp(ConvolutionBaseOp):
         shape = list(signature[DynamicConvOp.padding].shape)
         expected = [signature[DynamicConvOp.lhs].rank - 2, 2]
         if shape != expected:  # dynamic_conv_c4
-            raise signature.located_error(f"expects padding to be of shape {expected}, but got {shape}")
+            raise signature.error_without_op_note(
+                f"expects padding to be of shape {expected}, but got {shape}"
+            )
 
     def verify_in_context(self) -> None:
         padding = constant_value(self.padding.defining_op)
@@ -105,14 +107,14 @@ def _check_operands(signature: OpSignature) -> None:
     lhs, rhs = signature[ConvolutionBaseOp.lhs], signature[ConvolutionBaseOp.rhs]
     got = f"Got: {quoted(lhs)} and {quoted(rhs)}."
     if lhs.rank < 2:  # convolution_c13
-        raise signature.located_error(f"expects convolution arguments to have >= 2 dimensions. {got}")
+        raise signature.error_without_op_note(f"expects convolution arguments to have >= 2 dimensions. {got}")
     if lhs.rank != rhs.rank:  # convolution_c1
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"expects convolution arguments to have same number of dimensions. {got}"
         )
     is_quantized = any(isinstance(type.element, QuantizedType) for type in (lhs, rhs))
     if not is_quantized and not are_compatible_elements(lhs.element, rhs.element):  # convolution_c27
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             "expects lhs and rhs to have compatible element type. "
             f"Got: {quoted(lhs.element)} and {quoted(rhs.element)}"
         )
@@ -121,7 +123,7 @@ def _check_operands(signature: OpSignature) -> None:
     _check_groups(signature, lhs, rhs, dims)
     check_precision(signature, signature[ConvolutionBaseOp.precision_config])  # convolution_c24
     if lhs.rank != len(dims.input_spatial) + 2:  # convolution_c12
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"expects convolution arguments to have {len(dims.input_spatial) + 2} dimensions. Got: {lhs.rank}"
         )
 
@@ -130,19 +132,19 @@ def _check_dimension_numbers(signature: OpSignature, dims: ConvDimensions, rank:
     spatial = dims.input_spatial, dims.kernel_spatial, dims.output_spatial
     counts = [len(dimensions) for dimensions in spatial]
     if len(set(counts)) > 1:  # convolution_c17, convolution_c19
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             "expects the same size for input, kernel and output spatial-dimensions, but got "
             f"{counts[0]}, {counts[1]}, and {counts[2]} resp."
         )
     lists = {"input": dims.input, "kernel": dims.kernel, "output": dims.output}
     # convolution_c13, convolution_c18, convolution_c20
     if not all(0 <= dimension < rank for dimensions in lists.values() for dimension in dimensions):
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"expects input, kernel, and output dimension-numbers to be in-range [0, {rank})."
         )
     for name, dimensions in lists.items():
         if not is_unique(dimensions):
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"expects {name} dimension-numbers to be unique, got {{{listing(dimensions)}}}."
             )
 
@@ -152,7 +154,7 @@ def _check_groups(signature: OpSignature, lhs: RankedTensor, rhs: RankedTensor, 
     feature_groups = signature[ConvolutionBaseOp.feature_group_count]
     batch_groups = signature[ConvolutionBaseOp.batch_group_count]
     if batch_groups > 1 and feature_groups > 1:  # convolution_c23
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             "expects batch_group_count and feature_group_count not to be both greater than 1. "
             f"Got {batch_groups} and {feature_groups} resp."
         )
@@ -160,29 +162,29 @@ def _check_groups(signature: OpSignature, lhs: RankedTensor, rhs: RankedTensor, 
     kernel_input = rhs.shape[dims.kernel_input_feature]
     kernel_output = rhs.shape[dims.kernel_output_feature]
     if input_batch != DYNAMIC and input_batch % batch_groups:  # convolution_c10
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"expects input batch dimension ({input_batch}) to be divisible by batch_group_count. "
             f"Got batch_group_count = {batch_groups}."
         )
     if input_feature != DYNAMIC and input_feature % feature_groups:  # convolution_c11
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"expects input feature dimension ({input_feature}) to be a multiple of feature_group_count. "
             f"Got feature_group_count = {feature_groups}."
         )
     if DYNAMIC not in (input_feature, kernel_input) and input_feature // feature_groups != kernel_input:
-        raise signature.located_error(  # convolution_c14
+        raise signature.error_without_op_note(  # convolution_c14
             f"expects input feature dimension ({input_feature}) / feature_group_count = kernel input "
             f"feature dimension ({kernel_input}). Got feature_group_count = {feature_groups}."
         )
     if kernel_output == DYNAMIC:
         return
     if kernel_output % batch_groups:  # convolution_c15
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"expects output feature dimension size ({kernel_output}) to be a multiple of "
             f"batch_group_count. Got batch_group_count = {batch_groups}."
         )
     if kernel_output % feature_groups:  # convolution_c16
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"expects kernel output feature dimension ({kernel_output}) to be divisible by "
             f"feature_group_count. For feature_group_count = {feature_groups}."
         )
@@ -221,11 +223,11 @@ def _check_quantized(signature: OpSignature) -> None:
         return
     dims = signature[ConvolutionBaseOp.dimension_numbers]
     if isinstance(rhs, UniformQuantizedPerAxis) and rhs.axis != dims.kernel_output_feature:
-        raise signature.located_error(  # convolution_c29
+        raise signature.error_without_op_note(  # convolution_c29
             "quantization dimension of rhs should be same with kernel_output_feature_dimension"
         )
     if isinstance(out, UniformQuantizedPerAxis) and out.axis != dims.output_feature:  # convolution_c30
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             "quantization dimension of result should be same with output_feature_dimension"
         )
     check_quantized_product(signature, lhs, rhs, out)

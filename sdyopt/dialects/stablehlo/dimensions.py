@@ -34,7 +34,9 @@ def check_distinct(signature: OpSignature, a: Dimensions, b: Dimensions, a_name:
     previous = set()
     for dimension in (*a, *b):
         if dimension in previous:
-            raise signature.located_error(f"has duplicated dimension from {a_name} and {b_name}: {dimension}")
+            raise signature.error_without_op_note(
+                f"has duplicated dimension from {a_name} and {b_name}: {dimension}"
+            )
         previous.add(dimension)
 
 
@@ -44,7 +46,7 @@ def check_within(
     """Checks that a dimension is in [0, bound), or in [0, bound] if inclusive."""
     if not 0 <= dimension < bound + is_inclusive:
         end = "]" if is_inclusive else ")"
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"Expects {name} to be in range [0, {bound_name}{end} i.e. [0, {bound}{end}. got: {dimension}."
         )
 
@@ -55,7 +57,7 @@ def check_all_within(
     """Checks that all dimensions are in [0, bound)."""
     for dimension in dimensions:
         if not 0 <= dimension < bound:
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"Expects each element of {name} to be in range [0, {bound_name}) i.e. [0, {bound}). "
                 f"got: {dimension}."
             )

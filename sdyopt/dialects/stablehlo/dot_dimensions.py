@@ -116,9 +116,13 @@ def check_dot_dimensions(
 ) -> None:
     """Checks that the dimension numbers are in range, distinct and pair compatible sizes."""
     if len(dims.lhs_batching) != len(dims.rhs_batching):  # dot_general_c1
-        raise signature.located_error("lhs and rhs should have the same number of batching dimensions")
+        raise signature.error_without_op_note(
+            "lhs and rhs should have the same number of batching dimensions"
+        )
     if len(dims.lhs_contracting) != len(dims.rhs_contracting):  # dot_general_c2
-        raise signature.located_error("lhs and rhs should have the same number of contracting dimensions")
+        raise signature.error_without_op_note(
+            "lhs and rhs should have the same number of contracting dimensions"
+        )
     sides = (
         ("lhs", lhs, dims.lhs_batching, dims.lhs_contracting),
         ("rhs", rhs, dims.rhs_batching, dims.rhs_contracting),
@@ -135,13 +139,13 @@ def check_dot_dimensions(
     ):
         for left, right in pairs:
             if not are_compatible_sizes(lhs.shape[left], rhs.shape[right]):
-                raise signature.located_error(f"{kind} dimension sizes must match for lhs/rhs")
+                raise signature.error_without_op_note(f"{kind} dimension sizes must match for lhs/rhs")
 
 
 def _check_in_range(signature: OpSignature, rank: int, dimensions: Dimensions, name: str) -> None:
     for dimension in dimensions:
         if not 0 <= dimension < rank:
-            raise signature.located_error(f"{name} value: {dimension} is out of range: [0, {rank})")
+            raise signature.error_without_op_note(f"{name} value: {dimension} is out of range: [0, {rank})")
 
 
 def dot_result_shape(

@@ -103,9 +103,11 @@ def _check_gather(
     """Checks the dimension numbers against the operands and the number of slice sizes."""
     _check_counts(signature, dims, operand, indices)
     if not is_sorted(dims.offset_dims):  # gather_c4
-        raise signature.located_error(f"expects offset_dims to be sorted, got: [{listing(dims.offset_dims)}]")
+        raise signature.error_without_op_note(
+            f"expects offset_dims to be sorted, got: [{listing(dims.offset_dims)}]"
+        )
     if not is_unique(dims.offset_dims):
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"expects offset_dims to not repeat, got: [{listing(dims.offset_dims)}]"
         )
     collapsed, batching = dims.collapsed_slice_dims, dims.operand_batching_dims
@@ -117,13 +119,15 @@ def _check_gather(
         (batching, "operand_batching_dims"),
     ):
         if not is_sorted(dimensions):
-            raise signature.located_error(f"expects {name} to be sorted, got: [{listing(dimensions)}]")
+            raise signature.error_without_op_note(
+                f"expects {name} to be sorted, got: [{listing(dimensions)}]"
+            )
         check_all_within(signature, dimensions, operand.rank, name, "rank-of('operand')")
     _check_batching(signature, dims, operand, indices)
     check_distinct(signature, dims.start_index_map, batching, "start_index_map", "operand_batching_dims")
     check_all_within(signature, dims.start_index_map, operand.rank, "start_index_map", "rank-of('operand')")
     if size_count != operand.rank:  # gather_c20
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"slice_sizes size ({size_count}) not equal to operand rank ({operand.rank})"
         )
 
@@ -134,7 +138,7 @@ def _check_counts(
     offset, collapsed = len(dims.offset_dims), len(dims.collapsed_slice_dims)
     batching, vector = len(dims.operand_batching_dims), dims.index_vector_dim
     if operand.rank != offset + collapsed + batching:  # gather_c1
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"offset_dims size ({offset}) plus collapse_slice_dims size ({collapsed}) plus "
             f"operand_batching_dims size ({batching}) is not equal to operand rank ({operand.rank})"
         )
@@ -144,7 +148,7 @@ def _check_counts(
     # Without an index vector dimension, the indices are scalars.
     size = 1 if vector == indices.rank else indices.shape[vector]
     if size not in (DYNAMIC, len(dims.start_index_map)):  # gather_c3
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"start_index_map size ({len(dims.start_index_map)}) is not equal to size of index dimension "
             f"({vector}) of start_indices ({size})"
         )
@@ -156,20 +160,20 @@ def _check_batching(
     operand_dims, indices_dims = dims.operand_batching_dims, dims.start_indices_batching_dims
     name = "start_indices_batching_dims"
     if not is_unique(indices_dims):  # gather_c13
-        raise signature.located_error(f"expects {name} to not repeat, got: [{listing(indices_dims)}]")
+        raise signature.error_without_op_note(f"expects {name} to not repeat, got: [{listing(indices_dims)}]")
     check_all_within(signature, indices_dims, indices.rank, name, "rank-of('start_indices')")  # gather_c14
     if dims.index_vector_dim in indices_dims:  # gather_c15
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"expects {name} not to include index_vector_dim {dims.index_vector_dim}"
         )
     if len(operand_dims) != len(indices_dims):  # gather_c16
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             "operand_batching_dims and start_indices_batching_dims should have the same size"
         )
     for number, (left, right) in enumerate(zip(operand_dims, indices_dims, strict=True)):
         sizes = operand.shape[left], indices.shape[right]
         if not are_compatible_sizes(*sizes):  # gather_c17
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"operand_batching_dims[{number}] and start_indices_batching_dims[{number}] must have "
                 f"compatible sizes, but got {sizes[0]} and {sizes[1]}"
             )
@@ -184,13 +188,13 @@ def _check_slice_sizes(
     ):
         for dimension in dimensions:
             if sizes[dimension] > 1:
-                raise signature.located_error(
+                raise signature.error_without_op_note(
                     f"Expects that for each dim in {name}, slice_sizes[dim] should be <= 1, but got "
                     f"{sizes[dimension]}"
                 )
     for index, (size, bound) in enumerate(zip(sizes, operand.shape, strict=True)):
         if size < 0 or (bound != DYNAMIC and size > bound):  # gather_c21
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"slice size ({size}) is out of bounds for operand dimension ({bound}) at index {index}"
             )
 

@@ -17,8 +17,8 @@ from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.types import (
-    STATIC_TENSOR_OR_PER_AXIS_OR_TOKEN,
-    TENSOR_OR_PER_AXIS,
+    STATIC_TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN,
+    TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR,
     TOKEN,
     TOKEN_TYPE,
     TokenType,
@@ -44,7 +44,7 @@ class InfeedOp(Op):
     token = op_fields.operand(TOKEN)
     infeed_config = op_fields.attr(STRING_ATTR, default=_NO_CONFIG)
     layout = op_fields.optional_attr(ARRAY_ATTR)
-    out = op_fields.results(STATIC_TENSOR_OR_PER_AXIS_OR_TOKEN)
+    out = op_fields.results(STATIC_TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN)
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
@@ -58,12 +58,14 @@ def _check_result_types(signature: OpSignature, tensors: str) -> None:
     """Checks that the results are tensors and a final token. `tensors` names the former in the diagnostic."""
     types = signature.result_types
     if not types:  # infeed_c1, recv_c2
-        raise signature.located_error("result is expected to be at least of size 1, but got 0")
+        raise signature.error_without_op_note("result is expected to be at least of size 1, but got 0")
     for type in types[:-1]:
         if not isinstance(type, RankedTensor | UnrankedTensor):  # infeed_c2, recv_c3
-            raise signature.located_error(f"{tensors} expected to be of tensor type, but got {quoted(type)}")
+            raise signature.error_without_op_note(
+                f"{tensors} expected to be of tensor type, but got {quoted(type)}"
+            )
     if not isinstance(types[-1], TokenType):  # infeed_c3, recv_c4
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"last element of result types is expected to be of token type, but got {quoted(types[-1])}"
         )
 
@@ -71,18 +73,18 @@ def _check_result_types(signature: OpSignature, tensors: str) -> None:
 def _check_layout(signature: OpSignature, layout: ArrayAttr) -> None:
     count = len(signature.result_types) - 1
     if len(layout) != count:
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"layout-attribute size must be {count} (which is the number of op-results - 1 (for token "
             f"result)), but got {len(layout)}"
         )
     for child in layout:
         if not isinstance(child, ArrayAttr):
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"layout-attribute expected to have elements of type array, but got {plain_attribute(child)}"
             )
         for leaf in child:
             if not isinstance(leaf, IntegerAttr):
-                raise signature.located_error(
+                raise signature.error_without_op_note(
                     "layout-attribute's leaf elements are expected to be of type integer, but got "
                     f"{plain_attribute(leaf)}"
                 )
@@ -94,7 +96,7 @@ class OutfeedOp(Op):
 
     __slots__ = ()
 
-    inputs = op_fields.operands(TENSOR_OR_PER_AXIS)
+    inputs = op_fields.operands(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     token = op_fields.operand(TOKEN)
     outfeed_config = op_fields.attr(STRING_ATTR, default=_NO_CONFIG)
     out = op_fields.result(TOKEN)
@@ -110,7 +112,7 @@ class SendOp(Op):
 
     __slots__ = ()
 
-    inputs = op_fields.operands(TENSOR_OR_PER_AXIS)
+    inputs = op_fields.operands(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     token = op_fields.operand(TOKEN)
     channel_handle = op_fields.attr(CHANNEL_HANDLE)
     is_host_transfer = op_fields.defaulted_attr(BOOL_ATTR, FALSE)
@@ -134,7 +136,7 @@ class RecvOp(Op):
     channel_handle = op_fields.attr(CHANNEL_HANDLE)
     is_host_transfer = op_fields.defaulted_attr(BOOL_ATTR, FALSE)
     source_target_pairs = op_fields.optional_attr(I64_ELEMENTS)
-    out = op_fields.results(STATIC_TENSOR_OR_PER_AXIS_OR_TOKEN)
+    out = op_fields.results(STATIC_TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN)
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
@@ -147,8 +149,10 @@ def _check_channel_type(
     signature: OpSignature, is_host: bool, channel: ChannelHandle, host_type: int, host_name: str
 ) -> None:
     if not is_host and channel.type != DEVICE_TO_DEVICE:
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             "channel_type should be DEVICE_TO_DEVICE when is_host_transfer is false"
         )
     if is_host and channel.type != host_type:
-        raise signature.located_error(f"channel_type should be {host_name} when is_host_transfer is true")
+        raise signature.error_without_op_note(
+            f"channel_type should be {host_name} when is_host_transfer is true"
+        )

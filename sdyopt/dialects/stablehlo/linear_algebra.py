@@ -49,9 +49,11 @@ class CholeskyOp(Op):
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
         a = signature[CholeskyOp.a]
         if a.rank < 2:  # cholesky_c2
-            raise signature.located_error(f"argument 'a' must have rank >= 2, got shape {listing(a.shape)}.")
+            raise signature.error_without_op_note(
+                f"argument 'a' must have rank >= 2, got shape {listing(a.shape)}."
+            )
         if not are_compatible_sizes(*a.shape[-2:]):  # cholesky_c3
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"minor dimensions of 'a' must have equal size, got shape {listing(a.shape)}."
             )
         return [a]
@@ -80,23 +82,25 @@ class TriangularSolveOp(Op):
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
         a, b = signature[TriangularSolveOp.a], signature[TriangularSolveOp.b]
         if a.rank < 2:
-            raise signature.located_error(f"operand 'a' must have rank >= 2, but got {quoted(a)}")
+            raise signature.error_without_op_note(f"operand 'a' must have rank >= 2, but got {quoted(a)}")
         if not are_compatible_sizes(*a.shape[-2:]):
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"two minor dimensions of operand 'a' must be compatible, but got {quoted(a)}"
             )
         both = f"but got {quoted(a)} and {quoted(b)}"
         if a.rank != b.rank:
-            raise signature.located_error(f"operands must have equal rank, {both}")
+            raise signature.error_without_op_note(f"operands must have equal rank, {both}")
         shared = -2 if signature[TriangularSolveOp.left_side] else -1
         if not are_compatible_sizes(a.shape[-1], b.shape[shared]):
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"shared dimension of operands 'a' and 'b' must be compatible, {both}"
             )
         if not are_shapes_compatible(a.shape[:-2], b.shape[:-2]):
-            raise signature.located_error(f"batch dimensions of the operands must be compatible, {both}")
+            raise signature.error_without_op_note(
+                f"batch dimensions of the operands must be compatible, {both}"
+            )
         if signature[TriangularSolveOp.transpose_a].value == "TRANSPOSE_INVALID":
-            raise signature.located_error("Invalid transpose option value for triangular solve")
+            raise signature.error_without_op_note("Invalid transpose option value for triangular solve")
         return [b]
 
 
@@ -127,10 +131,10 @@ class FftOp(Op):
         kind = signature[FftOp.fft_type].value
         rank = len(lengths)
         if not 1 <= rank <= 3:
-            raise signature.located_error(f"rank must be between 1 and 3, but got {rank}.")
+            raise signature.error_without_op_note(f"rank must be between 1 and 3, but got {rank}.")
         element = _fft_element(signature, operand, kind)
         if operand.rank < rank:
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"operand rank must not be less than fft rank of {rank} for operand of type "
                 f"{quoted(operand)}."
             )
@@ -152,12 +156,12 @@ def _fft_element(signature: OpSignature, operand: RankedTensor, kind: str) -> Ty
     element = operand.element
     if kind == "RFFT":
         if element is not F32 and element is not F64:
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"RFFT requires f32 or f64 input type, but is given {quoted(element)}."
             )
         return ComplexType(element)
     if not isinstance(element, ComplexType):
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"FFT/IFFT/IRFFT take a complex tensor as input, but is given {quoted(operand)}."
         )
     return element.element if kind == "IRFFT" else element
@@ -165,7 +169,7 @@ def _fft_element(signature: OpSignature, operand: RankedTensor, kind: str) -> Ty
 
 def _check_rfft(signature: OpSignature, operand: RankedTensor, lengths: Sequence[int]) -> None:
     if not are_shapes_compatible(operand.shape[-len(lengths) :], lengths):
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             "RFFT requires innermost dimensions to be compatible with fft_length. "
             f"Got: {listing(operand.shape)} but wanted {listing(lengths)}."
         )
@@ -175,13 +179,13 @@ def _check_irfft(signature: OpSignature, operand: RankedTensor, lengths: Sequenc
     *outer, inner = operand.shape[-len(lengths) :]
     for size, length in zip(outer, lengths, strict=False):
         if not are_compatible_sizes(size, length):
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 "IRFFT requires non-final dimensions to be compatible with fft_length. "
                 f"Got: {listing(operand.shape)} but wanted {listing(lengths)}, and {size} != {length}."
             )
     is_empty = are_compatible_sizes(inner, 0) and lengths[-1] == 0
     if not is_empty and not are_compatible_sizes(inner, lengths[-1] // 2 + 1):
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             "IRFFT requires innermost dimension to be compatible with fft_length[-1]/2+1. "
             f"Got: {inner} but fft_length is {listing(lengths)}."
         )

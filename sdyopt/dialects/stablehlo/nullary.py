@@ -44,7 +44,7 @@ class ConstantOp(Op):
     __slots__ = ()
 
     value = attr(ELEMENTS_ATTR)
-    output = result(types.STATIC_TENSOR_OR_PER_AXIS)
+    output = result(types.STATIC_TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
 
     assembly = constant_assembly()
 
@@ -85,9 +85,9 @@ class IotaOp(Op):
     def verify_signature(signature: OpSignature) -> None:
         rank = signature[IotaOp.output].rank
         if rank == 0:
-            raise signature.located_error("does not support scalars.")
+            raise signature.error_without_op_note("does not support scalars.")
         if signature[IotaOp.iota_dimension] >= rank:  # iota_c1
-            raise signature.located_error("iota dimension cannot go beyond the output rank.")
+            raise signature.error_without_op_note("iota dimension cannot go beyond the output rank.")
 
 
 @stablehlo.op("dynamic_iota", NO_MEMORY_EFFECT)
@@ -114,7 +114,7 @@ class DynamicIotaOp(Op):
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
         if signature[DynamicIotaOp.iota_dimension] >= signature[DynamicIotaOp.out].rank:  # dynamic_iota_c1
-            raise signature.located_error("iota dimension cannot go beyond the output rank.")
+            raise signature.error_without_op_note("iota dimension cannot go beyond the output rank.")
 
     def verify_in_context(self) -> None:
         check_shape_operand(self, self.output_shape, self.out.type)  # dynamic_iota_c2

@@ -41,7 +41,7 @@ PRECISION_CONFIG = precision_config_of(Precision)
 def check_precision(signature: OpSignature, config: Sequence[EnumAttr] | None) -> None:
     """Checks that a precision config has at most one precision per operand."""
     if config is not None and len(config) > 2:
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"expects precision config to be empty or have <= 2 elements, got {len(config)}"
         )
 

@@ -32,7 +32,7 @@ def check_element_types(signature: OpSignature, source: RankedTensor, target: Ra
     """Checks that non-quantized element types are compatible; quantized ones have checks of their own."""
     is_quantized = isinstance(source.element, QuantizedType) or isinstance(target.element, QuantizedType)
     if not is_quantized and not are_compatible_elements(source, target):
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             "expects operand and result to have compatible element type. Got: "
             f"{quoted(source)} and {quoted(target)}"
         )
@@ -42,7 +42,7 @@ def check_same_per_tensor_scale(signature: OpSignature, source: RankedTensor, ta
     """Checks that two per-tensor quantized element types are equal."""
     left, right = source.element, target.element
     if isinstance(left, UniformQuantized) and isinstance(right, UniformQuantized) and left is not right:
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"expect same quantization scale and zero_point but got {quoted(source)} vs {quoted(target)}"
         )
 
@@ -54,7 +54,7 @@ def check_same_per_axis_scales(signature: OpSignature, source: RankedTensor, tar
         return
     count = min(len(left.scales), len(right.scales))
     if left.scales[:count] != right.scales[:count] or left.zero_points[:count] != right.zero_points[:count]:
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"expect same quantization scales and zero_points but got {quoted(source)} vs {quoted(target)}"
         )
 
@@ -71,14 +71,14 @@ def check_reshape_scales(signature: OpSignature, source: RankedTensor, target: R
         return
     sizes = (source.shape[axis], target.shape[target_axis])
     if DYNAMIC not in sizes and sizes[0] != sizes[1]:
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             "expect same quantization dimension size for operand and result "
             f"{quoted(source)} and {quoted(target)}"
         )
     if source.has_static_shape and target.has_static_shape:
         before = (prod(source.shape[:axis]), prod(target.shape[:target_axis]))
         if before[0] != before[1]:
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 "product of dimensions before quantization dimension must match between operand and result "
                 f"for {before[0]} and {before[1]}"
             )
@@ -100,7 +100,7 @@ def check_broadcast_scales(
         return
     mapped_axis = broadcast_dimensions[left.axis]
     if right.axis != mapped_axis:
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"result quantization_dimension {right.axis} not same as broadcast_dimensions[{left.axis}] "
             f"= {mapped_axis}"
         )
@@ -108,12 +108,12 @@ def check_broadcast_scales(
         return
     for index, (scale, zero_point) in enumerate(zip(right.scales, right.zero_points, strict=True)):
         if scale != left.scales[0]:
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"mismatch result scale {index} ({_scale_text(scale)}) and operand scale 0 "
                 f"({_scale_text(left.scales[0])})"
             )
         if zero_point != left.zero_points[0]:
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"mismatch result zero_point {index} ({zero_point}) and operand zero_point 0 "
                 f"({left.zero_points[0]})"
             )

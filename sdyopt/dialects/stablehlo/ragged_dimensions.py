@@ -40,7 +40,7 @@ def check_ragged_dot(
     assert isinstance(group_sizes, RankedTensor)
     check_dot_dimensions(signature, lhs, rhs, dims)
     if len(dims.lhs_ragged) != 1:
-        raise signature.located_error("There must be exactly one ragged dimension in the lhs.")
+        raise signature.error_without_op_note("There must be exactly one ragged dimension in the lhs.")
     (ragged,) = dims.lhs_ragged
     check_within(signature, ragged, lhs.rank, "lhs_ragged_dim", "lhs_rank")
     _check_group_sizes(signature, dims, lhs, group_sizes, ragged)
@@ -60,11 +60,11 @@ def _check_group_sizes(
         return
     prefix = [lhs.shape[dimension] for dimension in _group_batching_dimensions(dims, ragged)]
     if group_sizes.rank != len(prefix) + 1:
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"expected group_sizes to have rank {len(prefix) + 1}, got {group_sizes.rank}"
         )
     if prefix != list(group_sizes.shape[:-1]):
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"group_sizes is expected to have shape [{listing([*prefix, group_sizes.shape[-1]])}], "
             f"got [{listing(group_sizes.shape)}]"
         )
@@ -92,16 +92,18 @@ def _check_group_dimension(
     check_distinct(signature, group, dims.rhs_contracting, name, "rhs_contracting_dimensions")
     if ragged in dims.lhs_batching or ragged in dims.lhs_contracting:
         if group:
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 "There must be zero group dimensions in the rhs when the ragged dimension is batch or "
                 "contracting."
             )
         return
     if len(group) != 1:
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             "There must be exactly one group dimension in the rhs when the lhs ragged dimension is "
             "non-contracting."
         )
     size = rhs.shape[group[0]]
     if not are_compatible_sizes(count, size):
-        raise signature.located_error(f"rhs group dimension is expected to have size={count}, got {size}")
+        raise signature.error_without_op_note(
+            f"rhs group dimension is expected to have size={count}, got {size}"
+        )

@@ -67,7 +67,7 @@ def _infer_rng(signature: OpSignature, sizes: list[int] | None) -> list[Type]:
     elements = signature[RngOp.a].element, signature[RngOp.b].element
     is_uniform = signature[RngOp.rng_distribution].value == "UNIFORM"
     if not is_uniform and not all(isinstance(element, FloatType) for element in elements):
-        raise signature.located_error("mu and sigma must be floats")
+        raise signature.error_without_op_note("mu and sigma must be floats")
     shape = signature[RngOp.shape].shape[0] * (DYNAMIC,) if sizes is None else tuple(sizes)
     return [tensor(shape, elements[1])]
 
@@ -96,7 +96,7 @@ class RngBitGeneratorOp(Op):
         initial = signature[RngBitGeneratorOp.initial_state]
         output = signature[RngBitGeneratorOp.output_state]
         if not are_shapes_compatible(initial.shape, output.shape):
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 "output state shape must be compatible with initial state shape. "
                 f"Got: {quoted(initial)} and {quoted(output)}"
             )

@@ -27,7 +27,7 @@ def check_reducer(
     _check_counts(signature, reducer, len(inputs))
     for type in reducer.returned_types:
         if not isinstance(type, ShapedType):
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 "Reduction-region here must produce tensor-typed result(s), but produces "
                 f"{quoted(type)} instead"
             )
@@ -38,16 +38,16 @@ def check_reducer(
 
 def _check_counts(signature: OpSignature, reducer: RegionSignature, count: int) -> None:
     if len(reducer.argument_types) != 2 * count:
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"Reduction-region must take {2 * count} parameters, but takes "
             f"{len(reducer.argument_types)} parameter(s)"
         )
     if not reducer.has_terminator:
-        raise signature.located_error("The reduction-region expected to have a terminator")
+        raise signature.error_without_op_note("The reduction-region expected to have a terminator")
     if not reducer.returned_types:
-        raise signature.located_error("The reduction-region expected to return some value(s)")
+        raise signature.error_without_op_note("The reduction-region expected to return some value(s)")
     if len(reducer.returned_types) != count:
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"Reduction-region here must produce {count} tensors, but produces "
             f"{len(reducer.returned_types)} instead"
         )
@@ -61,24 +61,24 @@ def _check_types(
     for number, ignores_precision in ((index, False), (element_index, True)):
         parameter = reducer.argument_types[number]
         if not has_compatible_shape_and_element(result, parameter, ignores_precision):
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"The type of reduction-region's parameter at index {number} is different than the "
                 f"corresponding result type: {quoted(parameter)} vs {quoted(result)}"
             )
     if not are_compatible_shapes([init_value, result]):
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"The shape of reduction-region's result type at index {index} differs from the op's "
             f"corresponding init-value type: {quoted(result)} vs {quoted(init_value)}"
         )
     if not _is_promotable(init_value, result):
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"The element-type of reduction-region's result type at index {index} is expected to be "
             f"promotable from the op's corresponding init-value element-type: {quoted(result)} vs "
             f"{quoted(init_value)}"
         )
     parameter = reducer.argument_types[element_index]
     if not _is_promotable(input, parameter):
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"The element-type of reduction-region's argument at index {element_index} is expected to be "
             f"promotable from {quoted(element_of(input))}, but got {quoted(element_of(parameter))}"
         )
@@ -91,7 +91,7 @@ def _check_shape(
     parameter = reducer.argument_types[element_index]
     shape = parameter.shape if isinstance(parameter, RankedTensor) else ()
     if len(shape) > len(allowed_dimensions):
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"The rank of reduction-region's argument at index {element_index} is expected to be <= "
             f"{len(allowed_dimensions)}, got {len(shape)}"
         )
@@ -100,7 +100,7 @@ def _check_shape(
         if matched < len(shape) and are_compatible_sizes(size, shape[matched]):
             matched += 1
     if matched != len(shape):
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"The shape of reduction-region's argument at index {element_index} is not compatible with that "
             f"of reduce-op's input-parameter at index {index}"
         )

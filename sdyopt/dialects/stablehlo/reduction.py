@@ -65,17 +65,17 @@ def _kept_dimensions(signature: OpSignature) -> tuple[list[int], list[int]]:
     """The sizes and bounds of the dimensions that are not reduced."""
     inputs = signature[ReduceOp.inputs]
     if not inputs:
-        raise signature.located_error("requires at least 1 input value")
+        raise signature.error_without_op_note("requires at least 1 input value")
     first = inputs[0]
     check_compatible_inputs(signature, inputs)
     reduced = set()
     for dimension in signature[ReduceOp.dimensions]:
         if not 0 <= dimension < first.rank:  # reduce_c4
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"Out-of-bounds dimension {dimension}, expected to be in range [0, {first.rank})"
             )
         if dimension in reduced:  # reduce_c5
-            raise signature.located_error(f"Duplicate reduction dimension: {dimension}")
+            raise signature.error_without_op_note(f"Duplicate reduction dimension: {dimension}")
         reduced.add(dimension)
     return _without(first.shape, reduced), _without(bounds_of(first), reduced)
 
@@ -88,7 +88,7 @@ def check_compatible_inputs(signature: OpSignature, inputs: Sequence[Type]) -> N
     """Checks that all inputs have shapes compatible with the first one."""
     for index, input in enumerate(inputs):
         if not are_compatible_shapes([inputs[0], input]):  # reduce_c1, reduce_window_c2
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"expects all inputs to have compatible shapes. Shape at input-index {index} is not "
                 "compatible with shape at input-index 0"
             )
@@ -141,13 +141,13 @@ class ReduceWindowOp(RegionVerifyingOp):
 def _reduce_window_dimensions(signature: OpSignature) -> list[WindowDimension]:
     inputs = signature[ReduceWindowOp.inputs]
     if not inputs:  # reduce_window_c1
-        raise signature.located_error("requires at least 1 input value")
+        raise signature.error_without_op_note("requires at least 1 input value")
     check_compatible_inputs(signature, inputs)
     padding = padding_pairs(signature, signature[ReduceWindowOp.padding])
     sizes = signature[ReduceWindowOp.window_dimensions]
     for input in inputs:
         if input.rank != len(sizes):  # reduce_window_c4
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 "expects window-dimensions size == input rank, but got window-dimensions size: "
                 f"{len(sizes)} and input: {quoted(input)} with rank = {input.rank}."
             )
@@ -185,7 +185,7 @@ class SortOp(RegionVerifyingOp):
     def verify_region_signatures(signature: OpSignature, regions: RegionSignatures) -> None:
         rank, dimension = signature[SortOp.inputs][0].rank, signature[SortOp.dimension]
         if not -rank <= dimension < rank:  # sort_c4
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"dimension attribute value must be in range [-{rank}, {rank}), but found {dimension}"
             )
         _check_comparator(signature, regions[0])
@@ -198,19 +198,19 @@ class SortOp(RegionVerifyingOp):
 def _check_comparator(signature: OpSignature, comparator: RegionSignature) -> None:
     inputs = signature.operand_types
     if len(comparator.argument_types) != 2 * len(inputs):  # sort_c5
-        raise signature.located_error(f"comparator block should have {2 * len(inputs)} arguments")
+        raise signature.error_without_op_note(f"comparator block should have {2 * len(inputs)} arguments")
     for index, argument in enumerate(comparator.argument_types):
         expected = tensor((), element_of(inputs[index // 2]))
         if argument is not expected:  # sort_c5
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"comparator block argument #{index} should be of type {quoted(expected)} but got "
                 f"{quoted(argument)}"
             )
     if len(comparator.returned_types) != 1:  # sort_c5
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"comparator must return single output but got {len(comparator.returned_types)}"
         )
     if not is_boolean_scalar(comparator.returned_types[0]):  # sort_c5
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"comparator must return tensor<i1> but got {quoted(comparator.returned_types[0])}"
         )

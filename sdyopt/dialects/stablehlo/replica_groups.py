@@ -63,17 +63,19 @@ def check_replica_groups(
         return
     shape = groups.type.shape
     if len(shape) != 2:
-        raise signature.located_error("replica groups should be a rank 2 tensor")
+        raise signature.error_without_op_note("replica groups should be a rank 2 tensor")
     if uses_global_ids and 0 in shape:
-        raise signature.located_error("if `use_global_device_ids` is set, the replica groups cannot be empty")
+        raise signature.error_without_op_note(
+            "if `use_global_device_ids` is set, the replica groups cannot be empty"
+        )
     replica_ids = _check_distinct(signature, integers_of(groups), has_uniform_size)
     for replica in range(len(replica_ids)):
         if replica not in replica_ids:  # all_gather_c4, all_reduce_c3, all_to_all_c7
-            raise signature.located_error(f"replica id #{replica} not seen in replica groups")
+            raise signature.error_without_op_note(f"replica id #{replica} not seen in replica groups")
     # An empty list has group size 0; the reference divides by zero.
     actual_size = shape[1] if shape[0] else 0
     if has_uniform_size and group_size is not None and group_size != actual_size:  # all_to_all_c8
-        raise signature.located_error(f"group size of replica_groups must be {group_size}")
+        raise signature.error_without_op_note(f"group size of replica_groups must be {group_size}")
 
 
 def _check_distinct(signature: OpSignature, replicas: list[int], has_uniform_size: bool) -> set[int]:
@@ -83,8 +85,8 @@ def _check_distinct(signature: OpSignature, replicas: list[int], has_uniform_siz
         if replica == -1:
             if not has_uniform_size:
                 continue
-            raise signature.located_error("Invalid replica id -1")
+            raise signature.error_without_op_note("Invalid replica id -1")
         if replica in replica_ids:  # all_gather_c2, all_reduce_c1, all_to_all_c5
-            raise signature.located_error(f"replica id #{replica} seen more than once")
+            raise signature.error_without_op_note(f"replica id #{replica} seen more than once")
         replica_ids.add(replica)
     return replica_ids

@@ -62,7 +62,7 @@ class ScatterOp(RegionVerifyingOp):
         inputs, updates = signature[ScatterOp.inputs], signature[ScatterOp.updates]
         for types, what in ((inputs, "inputs"), (updates, "updates")):  # scatter_c1, scatter_c3
             if not all(are_shapes_compatible(types[0].shape, type.shape) for type in types):
-                raise signature.located_error(f"Not all {what} have compatible shapes.")
+                raise signature.error_without_op_note(f"Not all {what} have compatible shapes.")
         check_within(  # scatter_c22
             signature,
             dims.index_vector_dim,
@@ -97,7 +97,7 @@ def _check_update_rank(
 ) -> None:
     expected = len(indices) - 1 + len(dims.update_window_dims)
     if update.rank != expected:  # scatter_c4
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"expects updates tensor must be of rank {expected} ( == rank-of('scatter_indices') - 1 + "
             "size-of('update_window_dims'), where 'scatter_indices' is expanded by a trailing 1 dimension "
             f"if 'index_vector_dim' == rank-of('scatter_indices')), but got {update.rank}."
@@ -118,14 +118,16 @@ def _check_dimension_numbers(
     )
     count = len(window) + len(inserted) + len(batching)
     if input.rank != count:  # scatter_c2
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             "Expects rank-of operand to match size-of('update_window_dims') + "
             f"size-of('inserted_window_dims') + size-of('input_batching_dims') i.e. {count} but got "
             f"{input.rank}."
         )
     _check_sorted(signature, window, "update_window_dims")  # scatter_c7
     if not is_unique(window):
-        raise signature.located_error(f"Expects update_window_dims to not repeat; got: [{listing(window)}].")
+        raise signature.error_without_op_note(
+            f"Expects update_window_dims to not repeat; got: [{listing(window)}]."
+        )
     check_all_within(signature, window, update.rank, "update_window_dims", "rank-of('updates')")  # scatter_c8
     check_distinct(signature, inserted, batching, "inserted_window_dims", "input_batching_dims")  # scatter_c9
     for dimensions, name in (  # scatter_c10 to scatter_c13
@@ -143,7 +145,7 @@ def _check_dimension_numbers(
 
 def _check_sorted(signature: OpSignature, dimensions: Dimensions, name: str) -> None:
     if not is_sorted(dimensions):
-        raise signature.located_error(f"Expects {name} to be sorted; got: [{listing(dimensions)}].")
+        raise signature.error_without_op_note(f"Expects {name} to be sorted; got: [{listing(dimensions)}].")
 
 
 def _check_batching(
@@ -152,19 +154,21 @@ def _check_batching(
     input_dims, indices_dims = dims.input_batching_dims, dims.scatter_indices_batching_dims
     name = "scatter_indices_batching_dims"
     if not is_unique(indices_dims):  # scatter_c14
-        raise signature.located_error(f"Expects {name} to not repeat; got: [{listing(indices_dims)}].")
+        raise signature.error_without_op_note(
+            f"Expects {name} to not repeat; got: [{listing(indices_dims)}]."
+        )
     check_all_within(signature, indices_dims, len(indices), name, "rank-of('scatter_indices')")  # scatter_c15
     if dims.index_vector_dim in indices_dims:  # scatter_c16
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"expects {name} not to include index_vector_dim {dims.index_vector_dim}."
         )
     if len(input_dims) != len(indices_dims):  # scatter_c17
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             "input_batching_dims and scatter_indices_batching_dims should have the same size."
         )
     for number, (left, right) in enumerate(zip(input_dims, indices_dims, strict=True)):
         if not are_compatible_sizes(input.shape[left], indices[right]):  # scatter_c18
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"input_batching_dims[{number}] and scatter_indices_batching_dims[{number}] must have "
                 f"compatible sizes, but got {input.shape[left]} and {indices[right]}."
             )
@@ -173,7 +177,7 @@ def _check_batching(
 def _check_index_vectors(signature: OpSignature, dims: ScatterDimensions, indices: Dimensions) -> None:
     size, count = indices[dims.index_vector_dim], len(dims.scatter_dims_to_operand_dims)
     if size not in (DYNAMIC, count):  # scatter_c19
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"Scatter op has {count} elements in scatter_dims_to_operand_dims and the bound of dimension "
             f"index_vector_dim={dims.index_vector_dim} of scatter_indices is {size}. These two numbers must "
             "be equal."
@@ -193,7 +197,7 @@ def _check_update_shape(
     for dimension, bound in zip(dims.update_window_dims, window_bounds, strict=True):
         size = update.shape[dimension]
         if DYNAMIC not in (size, bound) and size > bound:  # scatter_c4
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 "expects bounds of the window dimensions of updates to not exceed the bounds of the "
                 f"corresponding dimensions of operand. For dimension {dimension}, updates bound is {size}, "
                 f"operand bound is {bound}."
@@ -203,7 +207,7 @@ def _check_update_shape(
     for dimension, bound in zip(scatter_dims, scatter_bounds, strict=True):
         size = update.shape[dimension]
         if not are_compatible_sizes(size, bound):  # scatter_c4
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 "expects bounds of the scatter dimensions of updates to be same as the bounds of the "
                 f"corresponding dimensions of scatter indices. For scatter dimension {dimension}, updates "
                 f"bound is {size} , scatter_indices bound is {bound}."
@@ -240,7 +244,7 @@ class SelectAndScatterOp(RegionVerifyingOp):
         check_reducer(signature, scatter, [tensor((), source.element)], [init_value], ())
         sizes = signature[SelectAndScatterOp.window_dimensions] or ()
         if operand.rank != len(sizes):  # select_and_scatter_c4
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 "expects window-dimensions size == operand rank, but got window-dimensions size: "
                 f"{len(sizes)} and operand-type: {quoted(operand)} with rank = {operand.rank}."
             )
@@ -254,7 +258,7 @@ class SelectAndScatterOp(RegionVerifyingOp):
         if not has_compatible_shape_and_element(
             expected, source, ignores_precision=True
         ):  # select_and_scatter_c1
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"expects source-type to be {quoted(expected)}, but got{quoted(source)}"
             )
 
@@ -262,22 +266,22 @@ class SelectAndScatterOp(RegionVerifyingOp):
 def _check_select(signature: OpSignature, select: RegionSignature, operand: RankedTensor) -> None:
     """Checks that the select region compares two scalars with the operand's element type."""
     if len(select.argument_types) != 2:  # select_and_scatter_c9
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"expects the select-region to take 2 parameters, but takes {len(select.argument_types)}"
         )
     expected = tensor((), operand.element)
     for index, argument in enumerate(select.argument_types):
         if not has_compatible_shape_and_element(expected, argument, ignores_precision=True):
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"expects the type of select-region's parameter at index {index} to be "
                 f"{quoted(expected)}, but got {quoted(argument)}"
             )
     if len(select.returned_types) != 1:
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"expects select-region to return single value, but got: {len(select.returned_types)}"
         )
     (type,) = select.returned_types
     if not isinstance(type, RankedTensor) or type.element is not I1 or type.rank != 0:
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"expects the return-type of select-region to be tensor<i1>, but got: {quoted(type)}"
         )

@@ -26,6 +26,6 @@ def check_shape_operand(op: Op, shape: Value, type: Type) -> None:
     """Checks that a constant shape operand is compatible with the result type."""
     sizes = constant_integers(shape)
     if sizes is not None and not is_compatible_shape(sizes, type):
-        raise op.signature.located_error(
+        raise op.signature.error_without_op_note(
             f"output shape [{listing(sizes)}] is incompatible with return type of operation {quoted(type)}"
         )

@@ -45,7 +45,7 @@ class ReshapeOp(Op):
 
     __slots__ = ()
 
-    operand = operand(types.TENSOR_OR_PER_AXIS)
+    operand = operand(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     out = result(types.STATIC_OR_BOUNDED_TENSOR)
 
     assembly = assembly(AllOperands(), AttrDict(), ":", FunctionalType())
@@ -65,9 +65,9 @@ class DynamicReshapeOp(Op):
 
     __slots__ = ()
 
-    operand = op_fields.operand(types.TENSOR_OR_PER_AXIS)
+    operand = op_fields.operand(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     output_shape = op_fields.operand(types.STATIC_DIMENSION_TENSOR)
-    out = result(types.TENSOR_OR_PER_AXIS)
+    out = result(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
 
     assembly = assembly(AllOperands(), AttrDict(), ":", FunctionalType())
 
@@ -82,12 +82,12 @@ class DynamicReshapeOp(Op):
         source, target = self.signature[DynamicReshapeOp.operand], self.signature[DynamicReshapeOp.out]
         check_shape_operand(self, self.output_shape, target)  # dynamic_reshape_c4
         if self.signature[DynamicReshapeOp.output_shape].shape[0] != target.rank:
-            raise self.signature.located_error(
+            raise self.signature.error_without_op_note(
                 "result should have a rank equal to the number of elements in output_shape"
             )
         shape = constant_integers(self.output_shape) if source.has_static_shape else None
         if shape is not None and prod(shape) != source.num_elements:
-            raise self.signature.located_error(
+            raise self.signature.error_without_op_note(
                 "output_shape is incompatible with input type of operation: input has "
                 f"{source.num_elements} elements, but output_shape has {prod(shape)}"
             )
@@ -97,7 +97,7 @@ class DynamicReshapeOp(Op):
 def check_element_counts(signature: OpSignature, source: RankedTensor, target: RankedTensor) -> None:
     """Checks that two static shapes have the same number of elements."""
     if target.num_elements != source.num_elements:
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"number of output elements ({target.num_elements}) doesn't match expected number of elements "
             f"({source.num_elements})"
         )
@@ -109,9 +109,9 @@ class TransposeOp(Op):
 
     __slots__ = ()
 
-    operand = operand(types.TENSOR_OR_PER_AXIS)
+    operand = operand(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     permutation = attr(I64_ARRAY)
-    out = result(types.TENSOR_OR_PER_AXIS)
+    out = result(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
 
     assembly = assembly(
         Operand("operand"), ",", "dims", "=", i64_list_attr("permutation"), AttrDict(), ":", FunctionalType()
@@ -127,7 +127,7 @@ class TransposeOp(Op):
         if axis is None or source_axis is None or axis >= len(permutation):
             return
         if source_axis != permutation[axis]:  # transpose_c4
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"operand quantization_dimension {source_axis} is not same as permutation[{axis}] = "
                 f"{permutation[axis]}"
             )
@@ -136,11 +136,11 @@ class TransposeOp(Op):
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
         source, permutation = signature[TransposeOp.operand], signature[TransposeOp.permutation]
         if len(permutation) != source.rank:
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"TransposeOp operand rank {source.rank} does not match permutation size {len(permutation)}"
             )
         if sorted(permutation) != list(range(source.rank)):
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"attribute permutation must be a permutation of [{listing(range(source.rank))}] but got "
                 f"{listing(permutation)}"
             )
@@ -179,14 +179,14 @@ class ReverseOp(Op):
     def verify_signature(signature: OpSignature) -> None:
         dimensions, rank = signature[ReverseOp.dimensions], signature[ReverseOp.operand].rank
         if len(set(dimensions)) != len(dimensions):  # reverse_c2
-            raise signature.located_error(f"dimensions should be unique. Got: {listing(dimensions)}")
+            raise signature.error_without_op_note(f"dimensions should be unique. Got: {listing(dimensions)}")
         for dimension in dimensions:  # reverse_c3
             if dimension < 0:
-                raise signature.located_error(
+                raise signature.error_without_op_note(
                     f"all dimensions should be non-negative. Got dimension: {dimension}."
                 )
             if dimension >= rank:
-                raise signature.located_error(
+                raise signature.error_without_op_note(
                     f"all dimensions should be between [0, {rank}). Got dimension: {dimension}."
                 )
 
@@ -204,7 +204,7 @@ class GetDimensionSizeOp(Op):
 
     __slots__ = ()
 
-    operand = operand(types.TENSOR_OR_PER_AXIS)
+    operand = operand(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     dimension = attr(non_negative(I64_ATTR))
     out = result(types.I32_TENSOR)
 
@@ -254,7 +254,7 @@ class SetDimensionSizeOp(Op):
 def _type_with_size(signature: OpSignature, size: list[int] | None) -> Type:
     """The result type, with the old size as the bound unless the size operand equals it."""
     if signature[SetDimensionSizeOp.size].rank:
-        raise signature.located_error("size operand should be of rank-0")
+        raise signature.error_without_op_note("size operand should be of rank-0")
     source, dimension = signature[SetDimensionSizeOp.operand], signature[SetDimensionSizeOp.dimension]
     _check_dimension(signature, source, dimension)
     shape, bounds = list(source.shape), list(bounds_of(source) or (DYNAMIC,) * source.rank)
@@ -269,6 +269,6 @@ def _type_with_size(signature: OpSignature, size: list[int] | None) -> Type:
 
 def _check_dimension(signature: OpSignature, source: RankedTensor, dimension: int) -> None:
     if dimension >= source.rank:
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"requires dimension attribute in range [0, {source.rank}); found ({dimension})"
         )

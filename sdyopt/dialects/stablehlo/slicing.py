@@ -94,7 +94,7 @@ class SliceOp(Op):
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
         source, count = signature[SliceOp.operand], len(signature[SliceOp.start_indices])
         if count != source.rank:  # slice_c2
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"the number of elements in start_indices ({count}) does not match the rank of the operand "
                 f"({source.rank})"
             )
@@ -112,17 +112,19 @@ def _sliced_size(signature: OpSignature, index: int, bounds: Sequence[int]) -> i
     if size == DYNAMIC and bounds:
         size, what = bounds[index], "bound"
     if start < 0:  # slice_c3
-        raise signature.located_error(f"negative start index {start} in dimension {index}")
+        raise signature.error_without_op_note(f"negative start index {start} in dimension {index}")
     if size != DYNAMIC and limit > size:  # slice_c3
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"limit index {limit} is larger than dimension {what} {size} in dimension {index}"
         )
     if start > limit:  # slice_c3
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"start index {start} is larger than limit index {limit} in dimension {index}"
         )
     if stride <= 0:  # slice_c4
-        raise signature.located_error(f"stride must be positive but got {stride} in dimension {index}")
+        raise signature.error_without_op_note(
+            f"stride must be positive but got {stride} in dimension {index}"
+        )
     return -((start - limit) // stride)  # slice_c5
 
 
@@ -154,21 +156,21 @@ class DynamicSliceOp(Op):
         source, sizes = signature[DynamicSliceOp.operand], signature[DynamicSliceOp.slice_sizes]
         starts = signature[DynamicSliceOp.start_indices]
         if len(starts) != len(sizes):  # dynamic_slice_c2
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"has mismatched number of slice sizes ({len(sizes)}) and number of start indices "
                 f"({len(starts)})"
             )
         if source.rank != len(starts):  # dynamic_slice_c2
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"has mismatched number of start indices ({len(starts)}) and the rank of operand "
                 f"({source.rank})"
             )
         _check_index_types(signature, starts)  # dynamic_slice_c3
         for index, (size, bound) in enumerate(zip(sizes, source.shape, strict=True)):  # dynamic_slice_c4
             if size < 0:
-                raise signature.located_error(f"has negative size index to dynamic slice: {size}")
+                raise signature.error_without_op_note(f"has negative size index to dynamic slice: {size}")
             if bound != DYNAMIC and size > bound:
-                raise signature.located_error(
+                raise signature.error_without_op_note(
                     f"has slice size {size} greater than dimension size {bound} in dimension {index} of "
                     "operand"
                 )
@@ -198,17 +200,17 @@ class DynamicUpdateSliceOp(Op):
         source, update = signature[DynamicUpdateSliceOp.operand], signature[DynamicUpdateSliceOp.update]
         starts = signature[DynamicUpdateSliceOp.start_indices]
         if update.rank != source.rank:  # dynamic_update_slice_c3
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"update rank does not match operand rank: {update.rank} vs {source.rank}."
             )
         if len(starts) != source.rank:  # dynamic_update_slice_c4
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"expects number of start_indices to match operand rank: {len(starts)} vs {source.rank}."
             )
         _check_index_types(signature, starts)  # dynamic_update_slice_c5
         for index, (size, bound) in enumerate(zip(update.shape, source.shape, strict=True)):
             if size != DYNAMIC and bound != DYNAMIC and size > bound:  # dynamic_update_slice_c6
-                raise signature.located_error(
+                raise signature.error_without_op_note(
                     f"expects size at dimension {index} of update to be in range [0, {bound}]. Got: {size}."
                 )
         return [source]
@@ -244,7 +246,7 @@ class RealDynamicSliceOp(Op):
         for name, field in zip(_RANGE_FIELDS, fields, strict=True):
             size = signature[field].shape[0]
             if size != rank:
-                raise signature.located_error(
+                raise signature.error_without_op_note(
                     f"has mismatched number of operand rank ({rank}) and {name} size ({size})"
                 )
 
@@ -252,4 +254,4 @@ class RealDynamicSliceOp(Op):
 def _check_index_types(signature: OpSignature, types: Sequence[RankedTensor]) -> None:
     """Checks that all start indices have one element type."""
     if any(type.element is not types[0].element for type in types):
-        raise signature.located_error("start indices must have same element type")
+        raise signature.error_without_op_note("start indices must have same element type")

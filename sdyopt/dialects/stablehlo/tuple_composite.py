@@ -46,7 +46,7 @@ class TupleOp(Op):
 
     __slots__ = ()
 
-    val = operands(types.TENSOR_OR_PER_AXIS_OR_TOKEN_OR_TUPLE_OR_BUFFER)
+    val = operands(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_TUPLE_OR_BUFFER)
     out = result(types.TUPLE)
 
     assembly = assembly(AllOperands(), AttrDict(), ":", TupleOpType())
@@ -64,7 +64,7 @@ class GetTupleElementOp(Op):
 
     operand = operand(types.TUPLE)
     index = attr(non_negative(I32_ATTR))
-    out = result(types.TENSOR_OR_PER_AXIS_OR_TOKEN_OR_TUPLE_OR_BUFFER)
+    out = result(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_TUPLE_OR_BUFFER)
 
     assembly = assembly(
         Operand("operand"), "[", integer_attr("index", I32), "]", AttrDict(), ":", FunctionalType()
@@ -74,7 +74,7 @@ class GetTupleElementOp(Op):
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
         elements, index = signature[GetTupleElementOp.operand].types, signature[GetTupleElementOp.index]
         if index >= len(elements):  # get_tuple_element_c1
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"index {index} is out of bounds of operand with size {len(elements)}"
             )
         return [elements[index]]
@@ -113,13 +113,13 @@ class CompositeOp(Op):
 
     __slots__ = ()
 
-    inputs = operands(types.TENSOR_OR_PER_AXIS_OR_TOKEN_OR_TUPLE)
+    inputs = operands(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_TUPLE)
     op_name = attr(STRING_ATTR, name="name")
     composite_attributes = defaulted_attr(DICT_ATTR, EMPTY_DICT)
     decomposition = attr(FLAT_SYMBOL_ATTR)
     version = defaulted_attr(I32_ATTR, integer(0, I32))
     composite_regions = regions()
-    outputs = results(types.TENSOR_OR_PER_AXIS_OR_TOKEN_OR_TUPLE)
+    outputs = results(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_TUPLE)
 
     assembly = assembly(
         string_attr("op_name", name="name"),

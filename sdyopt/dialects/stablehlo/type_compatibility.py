@@ -88,11 +88,11 @@ def _merge_all(signature: OpSignature, types: Sequence[Type], merge: Merge) -> T
     if not tuples:
         return _merge_shaped(signature, types, merge)
     if len(tuples) != len(types):
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             "Mismatched type kinds: either all types must be tuples, or no types must be tuples"
         )
     if len({len(type.types) for type in tuples}) > 1:
-        raise signature.located_error("Mismatched tuple sizes: all tuple sizes must be the same")
+        raise signature.error_without_op_note("Mismatched tuple sizes: all tuple sizes must be the same")
     columns = zip(*(type.types for type in tuples), strict=True)
     return TupleType(tuple(_merge_shaped(signature, column, merge) for column in columns))
 
@@ -108,7 +108,7 @@ def _merge_shaped(signature: OpSignature, types: Sequence[Type], merge: Merge) -
     first = ranked[0]
     for type in ranked:
         if type.rank != first.rank:
-            raise signature.located_error(f"Mismatched ranks of types{first.rank} vs {type.rank}")
+            raise signature.error_without_op_note(f"Mismatched ranks of types{first.rank} vs {type.rank}")
     merged = dimensions_of(first)
     for type in ranked[1:]:
         merged = [
@@ -138,7 +138,7 @@ def most_specific_dimension(
         return DYNAMIC, min(bounds, default=DYNAMIC)
     _check_sizes(signature, index, left_size, right_size)
     if bounds and size > bounds[0]:
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"Mismatched dimension size {size} and bound {bounds[0]} in dimension {index}"
         )
     return size, DYNAMIC
@@ -156,7 +156,9 @@ def _least_specific_dimension(
 
 def _check_sizes(signature: OpSignature, index: int, left: int, right: int) -> None:
     if not are_compatible_sizes(left, right):
-        raise signature.located_error(f"Mismatched dimension sizes {left} and {right} in dimension {index}")
+        raise signature.error_without_op_note(
+            f"Mismatched dimension sizes {left} and {right} in dimension {index}"
+        )
 
 
 def concatenated_dimension(left: Dimension, right: Dimension) -> Dimension:

@@ -128,7 +128,7 @@ FLOAT = TypeConstraint[Type]("4/6/8/16/32/64-bit float", _FLOATS.__contains__)
 FLOAT_32_64 = TypeConstraint[Type]("32/64-bit float", lambda type: type is F32 or type is F64)
 COMPLEX = TypeConstraint[Type]("complex type with 32/64-bit float elements", _COMPLEX.__contains__)
 QUANTIZED = TypeConstraint[Type]("per-tensor integer quantized", _quantized(UniformQuantized))
-PER_AXIS = TypeConstraint[Type]("per-axis integer quantized", _quantized(UniformQuantizedPerAxis))
+PER_AXIS_QUANTIZED = TypeConstraint[Type]("per-axis integer quantized", _quantized(UniformQuantizedPerAxis))
 DIMENSION = TypeConstraint[Type](
     "index or 2/4/8/16/32/64-bit integer", lambda type: type is INDEX or type in _INTEGERS
 )
@@ -229,11 +229,11 @@ def _is_static_with_rank(rank: int) -> Callable[[RankedTensor], bool]:
 
 
 _NON_QUANTIZED = (FLOAT, PRED, INT, COMPLEX)
-_ALL = (*_NON_QUANTIZED, QUANTIZED)
-_ALL_OR_PER_AXIS = (*_ALL, PER_AXIS)
+_ALL_BUT_PER_AXIS_QUANTIZED = (*_NON_QUANTIZED, QUANTIZED)
+_ALL = (*_ALL_BUT_PER_AXIS_QUANTIZED, PER_AXIS_QUANTIZED)
 
-TENSOR = tensor_of(*_ALL)
-TENSOR_OR_PER_AXIS = tensor_of(*_ALL_OR_PER_AXIS, predicate=has_valid_quantized_dimension)
+TENSOR = tensor_of(*_ALL_BUT_PER_AXIS_QUANTIZED)
+TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR = tensor_of(*_ALL, predicate=has_valid_quantized_dimension)
 NON_QUANTIZED_TENSOR = tensor_of(*_NON_QUANTIZED)
 INT_TENSOR = tensor_of(INT)
 FLOAT_TENSOR = tensor_of(FLOAT)
@@ -249,17 +249,19 @@ FLOAT_COMPLEX_OR_QUANTIZED_TENSOR = tensor_of(FLOAT, COMPLEX, QUANTIZED)
 INT_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR = tensor_of(INT, FLOAT, COMPLEX, QUANTIZED)
 SIGNED_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR = tensor_of(SIGNED, FLOAT, COMPLEX, QUANTIZED)
 SIGNED_FLOAT_OR_QUANTIZED_TENSOR = tensor_of(SIGNED, FLOAT, QUANTIZED)
-FLOAT_QUANTIZED_OR_PER_AXIS_TENSOR = tensor_of(
-    FLOAT, QUANTIZED, PER_AXIS, predicate=has_valid_quantized_dimension
+FLOAT_PER_TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR = tensor_of(
+    FLOAT, QUANTIZED, PER_AXIS_QUANTIZED, predicate=has_valid_quantized_dimension
 )
-QUANTIZED_OR_PER_AXIS_TENSOR = tensor_of(QUANTIZED, PER_AXIS, predicate=has_valid_quantized_dimension)
-PER_AXIS_TENSOR = tensor_of(PER_AXIS, predicate=has_valid_quantized_dimension)
+PER_TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR = tensor_of(
+    QUANTIZED, PER_AXIS_QUANTIZED, predicate=has_valid_quantized_dimension
+)
+PER_AXIS_QUANTIZED_TENSOR = tensor_of(PER_AXIS_QUANTIZED, predicate=has_valid_quantized_dimension)
 UI32_TENSOR = tensor_of(UI32_ELEMENT)
 I32_TENSOR = tensor_of(I32_ELEMENT)
 INTEGER_OR_INDEX_TENSOR = tensor_of(ANY_INTEGER, INDEX_ELEMENT)
 
 _0D = _has_rank(0)
-SCALAR_TENSOR = tensor_of(*_ALL, kind="0D tensor", predicate=_0D)
+SCALAR_TENSOR = tensor_of(*_ALL_BUT_PER_AXIS_QUANTIZED, kind="0D tensor", predicate=_0D)
 SCALAR_INT_TENSOR = tensor_of(INT, kind="0D tensor", predicate=_0D)
 SCALAR_PRED_INT_OR_FLOAT_TENSOR = tensor_of(PRED, INT, FLOAT, kind="0D tensor", predicate=_0D)
 FLOAT_OR_QUANTIZED_VECTOR = tensor_of(FLOAT, QUANTIZED, kind="1D tensor", predicate=_has_rank(1))
@@ -275,14 +277,14 @@ STATIC_2D_INT_TENSOR = tensor_of(
 )
 
 _STATIC = "statically shaped tensor"
-STATIC_TENSOR = tensor_of(*_ALL, kind=_STATIC, predicate=_is_static)
-STATIC_TENSOR_OR_PER_AXIS = tensor_of(*_ALL_OR_PER_AXIS, kind=_STATIC, predicate=_is_static_and_valid)
+STATIC_TENSOR = tensor_of(*_ALL_BUT_PER_AXIS_QUANTIZED, kind=_STATIC, predicate=_is_static)
+STATIC_TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR = tensor_of(*_ALL, kind=_STATIC, predicate=_is_static_and_valid)
 STATIC_INT_OR_FLOAT_TENSOR = tensor_of(INT, FLOAT, kind=_STATIC, predicate=_is_static)
 STATIC_INT_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR = tensor_of(
     INT, FLOAT, COMPLEX, QUANTIZED, kind=_STATIC, predicate=_is_static
 )
 STATIC_OR_BOUNDED_TENSOR = tensor_of(
-    *_ALL_OR_PER_AXIS,
+    *_ALL,
     kind="statically shaped or single bounded dimension tensor",
     predicate=_is_static_or_bounded,
 )
@@ -291,14 +293,22 @@ STATIC_OR_BOUNDED_TENSOR = tensor_of(
 
 TOKEN = TypeConstraint[TokenType]("token", lambda type: isinstance(type, TokenType))
 FUTURE = TypeConstraint[FutureType]("future", lambda type: isinstance(type, FutureType))
-BUFFER = shaped_of("memref", MemRefType, any_of(*_ALL))
-ANY_TENSOR = shaped_of("tensor", (RankedTensor, UnrankedTensor), any_of(*_ALL_OR_PER_AXIS))
-TUPLE = _nested_tuple_of(TENSOR, BUFFER, PER_AXIS_TENSOR, TOKEN)
+BUFFER = shaped_of("memref", MemRefType, any_of(*_ALL_BUT_PER_AXIS_QUANTIZED))
+ANY_TENSOR = shaped_of("tensor", (RankedTensor, UnrankedTensor), any_of(*_ALL))
+TUPLE = _nested_tuple_of(TENSOR, BUFFER, PER_AXIS_QUANTIZED_TENSOR, TOKEN)
 TENSOR_OR_TOKEN = any_of(TENSOR, TOKEN)
-TENSOR_OR_PER_AXIS_OR_TOKEN = any_of(TENSOR, PER_AXIS_TENSOR, TOKEN)
-TENSOR_OR_PER_AXIS_OR_TOKEN_OR_BUFFER = any_of(TENSOR_OR_PER_AXIS_OR_TOKEN, BUFFER)
-TENSOR_OR_PER_AXIS_OR_TOKEN_OR_TUPLE = any_of(TENSOR, PER_AXIS_TENSOR, TOKEN, TUPLE)
-TENSOR_OR_PER_AXIS_OR_TOKEN_OR_TUPLE_OR_BUFFER = any_of(TENSOR_OR_PER_AXIS_OR_TOKEN_OR_TUPLE, BUFFER)
-STATIC_TENSOR_OR_PER_AXIS_OR_TOKEN = any_of(STATIC_TENSOR, STATIC_TENSOR_OR_PER_AXIS, TOKEN)
+TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN = any_of(TENSOR, PER_AXIS_QUANTIZED_TENSOR, TOKEN)
+TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_BUFFER = any_of(
+    TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN, BUFFER
+)
+TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_TUPLE = any_of(
+    TENSOR, PER_AXIS_QUANTIZED_TENSOR, TOKEN, TUPLE
+)
+TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_TUPLE_OR_BUFFER = any_of(
+    TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_TUPLE, BUFFER
+)
+STATIC_TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN = any_of(
+    STATIC_TENSOR, STATIC_TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR, TOKEN
+)
 CUSTOM_CALL_TUPLE = _nested_tuple_of(ANY_TENSOR, BUFFER, TOKEN)
 CUSTOM_CALL_VALUE = any_of(ANY_TENSOR, BUFFER, TOKEN, CUSTOM_CALL_TUPLE, FUTURE)

@@ -41,7 +41,7 @@ def padding_pairs(signature: OpSignature, padding: DenseElements | None) -> Padd
         return ()
     shape = padding.type.shape
     if len(shape) != 2 or shape[1] != 2:
-        raise signature.located_error(
+        raise signature.error_without_op_note(
             f"expects the shape of padding-attribute to be {{N, 2}}, but got {{{listing(shape)}}}."
         )
     return pairs_of(padding)
@@ -74,7 +74,7 @@ def check_window(
         (reversal, "window-reversal"),
     ):
         if values and len(values) != len(sizes):
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"expects {name} to have same dimension-size as size of window dimensions ({len(sizes)}), "
                 f"but got: {len(values)}."
             )
@@ -107,7 +107,7 @@ def _check_dimension(signature: OpSignature, index: int, window: WindowDimension
         (window.window_dilation, "window dilation factor"),
     ):
         if value <= 0:
-            raise signature.located_error(
+            raise signature.error_without_op_note(
                 f"expects window to have positive {what} for {index}-th window dimension, but got {value}."
             )
     return window
