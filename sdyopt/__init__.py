@@ -1,10 +1,64 @@
-"""A Python implementation of Shardy's `sdy_opt`: an IR, dialects, and the `sdy-opt` driver.
+"""A Python implementation of Shardy's `sdy_opt`: an IR, dialects, the `sdy-opt` driver, a Python interface.
 
-This module imports nothing, so that `sdy-opt --version` starts fast. Each layer imports only
-those to its left:
+    import sdyopt
+
+    module = sdyopt.parse(jax.jit(step).lower(*arguments))
+    print(module.run("sdy-propagation-pipeline"))
+
+The names in `__all__` are public and described in docs/api.md; all others may change in any release. This
+module imports nothing, so that `sdy-opt --version` starts fast; the first use of a public name imports
+`sdyopt.api`. Each layer imports only those to its left:
 
   interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ pipeline ‹ registry ‹ passes
-                                                                        registry ‹ report ‹ driver ‹ cli ‹ lit
+                                             registry ‹ report ‹ driver ‹ api ‹ cli ‹ lit
 """
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Attribute",
+    "Axis",
+    "Block",
+    "Collective",
+    "Diagnostic",
+    "DimensionSharding",
+    "Error",
+    "Function",
+    "Location",
+    "Mesh",
+    "Module",
+    "Operation",
+    "ParseError",
+    "PassError",
+    "PassInfo",
+    "PassPipeline",
+    "PipelineError",
+    "Report",
+    "Severity",
+    "Sharding",
+    "Type",
+    "Value",
+    "VerifyError",
+    "create_pass",
+    "list_passes",
+    "load_dialect_plugin",
+    "load_pass_plugin",
+    "parse",
+]
+
+# Type checkers take this for true, without an import of `typing`.
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from sdyopt.api import *
+else:
+
+    def __getattr__(name):
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from sdyopt import api
+
+        return getattr(api, name)
+
+    def __dir__():
+        return sorted({*globals(), *__all__})

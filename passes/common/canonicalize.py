@@ -36,20 +36,22 @@ class Canonicalizer(Pass):
         default=RegionSimplification.NORMAL, help="simplify control flow between iterations"
     )
     max_iterations: int = option(
-        default=10, help="maximum number of iterations of patterns and region simplification"
+        default=10, help="stop after this number of iterations of patterns and region simplification"
     )
     max_num_rewrites: int = option(
-        default=-1, help="maximum number of rewrites per iteration; -1 for no limit"
+        default=-1, help="stop an iteration after this number of rewrites; -1 for no limit"
     )
-    test_convergence: bool = option(default=False, help="fail if no fixed point is reached (for tests)")
+    test_convergence: bool = option(default=False, help="fail if no fixed point is reached")
     cse_between_iterations: bool = option(default=False, help="run CSE between iterations")
-    disable_patterns: tuple[str, ...] = option(default=(), help="names or labels of patterns to skip")
+    disable_patterns: tuple[str, ...] = option(
+        default=(), help="skip the patterns with these names or labels"
+    )
     enable_patterns: tuple[str, ...] = option(
-        default=(), help="names or labels of the only patterns to apply; all if empty"
+        default=(), help="apply only the patterns with these names or labels; all if empty"
     )
 
     filter_dialects: tuple[str, ...] = option(
-        default=(), help="dialects whose patterns are applied; all if empty"
+        default=(), help="apply only the patterns of these dialects; all if empty"
     )
 
     def run(self, op: Op) -> bool:

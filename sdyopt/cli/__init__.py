@@ -146,18 +146,18 @@ def load_plugins(arguments: Arguments) -> None:
 
 def _information(arguments: Arguments) -> str:
     """The output of --help, --help-pass, --list-passes or --show-dialects; empty without them."""
-    if arguments["help"]:
+    if arguments["help"] or arguments["help-hidden"]:
         from sdyopt.cli.help import help_text
 
-        return help_text()
+        return help_text(is_complete=arguments["help-hidden"])
     if (name := arguments["help-pass"]) is not None:
         from sdyopt.cli.help import manual_text
 
         return manual_text(name)
     if style := arguments["list-passes"]:
-        from sdyopt.cli.help import passes_markdown, passes_text
+        from sdyopt.cli.help import PASS_LISTS
 
-        return passes_markdown() if style == "markdown" else passes_text()
+        return PASS_LISTS[style]()
     if arguments["show-dialects"]:
         from sdyopt.registry import all_dialects
 
@@ -170,8 +170,6 @@ def _process(arguments: Arguments, diagnostics: DiagnosticsOutput | None) -> int
     from sdyopt.driver.run import run_job
 
     pipeline = build_pipeline(arguments)
-    if arguments["dump-pass-pipeline"]:
-        sys.stderr.write(pipeline.dump())
     job = build_job(arguments, pipeline)
     if diagnostics is not None:
         diagnostics.input = job.name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from sdyopt.diagnostics.native_text import from_native, native_path
@@ -62,6 +63,26 @@ def write_file(path: str, text: str) -> None:
         native_path(path).write_bytes(encode(text))
     except OSError as problem:
         raise FileProblem(f"cannot open output file '{path}': {problem.strerror}") from None
+
+
+def open_log(path: str) -> Callable[[str], None]:
+    """A function that appends text to a new file, or to stderr for `-`. Raises FileProblem."""
+    if path == STDOUT:
+        return _write_stderr
+    try:
+        native_path(path).parent.mkdir(parents=True, exist_ok=True)
+        file = native_path(path).open("wb", buffering=0)
+    except OSError as problem:
+        raise FileProblem(f"cannot open output file '{path}': {problem.strerror}") from None
+
+    def write(text: str) -> None:
+        file.write(encode(text))
+
+    return write
+
+
+def _write_stderr(text: str) -> None:
+    sys.stderr.write(text)
 
 
 def encode(text: str) -> bytes:

@@ -57,6 +57,7 @@ _ALL = (
     ),
     Flag("output-split-marker", GENERAL, "separate the outputs of chunks by MARKER", "MARKER", "// -----"),
     _choice("mesh-version", GENERAL, "use the mesh dialect of this LLVM release", "19", "21"),
+    _switch("no-implicit-module", GENERAL, "parse a single top-level operation of any kind"),
     _switch("allow-unregistered-dialect", GENERAL, "allow operations of unregistered dialects"),
     Flag(
         "load-dialect-plugin",
@@ -86,6 +87,11 @@ _ALL = (
         "FILE",
         "",
     ),
+    _switch(
+        "mlir-pass-pipeline-local-reproducer",
+        PIPELINE,
+        "reduce this reproducer to the pass that failed, and the program before it",
+    ),
     _choice(
         "verify-diagnostics",
         DIAGNOSTICS,
@@ -100,10 +106,24 @@ _ALL = (
         "print the operation of a diagnostic as a note",
         default=True,
     ),
+    _switch(
+        "mlir-print-stacktrace-on-diagnostic",
+        DIAGNOSTICS,
+        "print the Python stack trace of a diagnostic as a note",
+    ),
+    _switch("mlir-disable-diagnostic-notes", DIAGNOSTICS, "print diagnostics without notes"),
+    _choice(
+        "mlir-diagnostic-verbosity-level",
+        DIAGNOSTICS,
+        "print diagnostics of this severity and of more severe ones",
+        "remarks",
+        "warnings",
+        "errors",
+    ),
     _choice(
         "diagnostics-format",
         DIAGNOSTICS,
-        "write diagnostics in this format, to stderr or to the file of --diagnostics-output",
+        "write diagnostics to stderr in this format",
         "text",
         "json",
         "github",
@@ -112,7 +132,7 @@ _ALL = (
     Flag(
         "diagnostics-output",
         DIAGNOSTICS,
-        "write diagnostics to FILE in addition to stderr; without a format in that of .json, .sarif or text",
+        "write diagnostics to FILE too, as its suffix says or in the format",
         "FILE",
     ),
     _switch("werror", DIAGNOSTICS, "turn warnings into errors"),
@@ -130,6 +150,7 @@ _ALL = (
     _switch(
         "mlir-pretty-debuginfo", PRINTING, "print source locations in a short form that cannot be parsed"
     ),
+    _switch("mlir-print-assume-verified", PRINTING, "print without verifying operations before"),
     _switch("mlir-print-local-scope", PRINTING, "print attributes, types and locations without aliases"),
     _switch("mlir-print-skip-regions", PRINTING, "print operations without their regions"),
     _switch("mlir-print-value-users", PRINTING, "print the users of each value as comments"),
@@ -167,6 +188,12 @@ _ALL = (
     _switch("mlir-print-ir-after-failure", INSTRUMENTATION, "print the IR only after passes that failed"),
     _switch("mlir-print-ir-module-scope", INSTRUMENTATION, "print the whole module, also for nested passes"),
     Flag("mlir-print-ir-tree-dir", INSTRUMENTATION, "print the IR to files in DIRECTORY", "DIRECTORY", ""),
+    Flag(
+        "log-actions-to",
+        INSTRUMENTATION,
+        "log each pass, iteration of patterns and pattern to FILE, or to stderr for -",
+        "FILE",
+    ),
     _switch("mlir-timing", INSTRUMENTATION, "report the wall time of each pass in seconds"),
     _choice(
         "mlir-timing-display", INSTRUMENTATION, "nest times by pipeline, or sum them by name", "tree", "list"
@@ -194,12 +221,34 @@ _ALL = (
     Flag("budget", REPORTS, "fail if the report exceeds a limit of this TOML file", "FILE"),
     Flag("baseline", REPORTS, "fail if the report exceeds this report, written as .json", "FILE"),
     Flag("tolerance", REPORTS, "allow figures to exceed the baseline by PERCENT", "PERCENT", "0"),
-    _switch("help", INFORMATION, "print this help"),
+    _switch("help", INFORMATION, "print help on the most common flags"),
+    _switch("help-hidden", INFORMATION, "print help on all flags, passes and options"),
     Flag("help-pass", INFORMATION, "print the manual of a pass or pass pipeline", "PASS"),
-    _choice("list-passes", INFORMATION, "list all passes and options", "text", "markdown", implied="text"),
+    _choice(
+        "list-passes",
+        INFORMATION,
+        "list all passes: one a line, with options, or as a table",
+        "short",
+        "full",
+        "markdown",
+        implied="short",
+    ),
     _switch("show-dialects", INFORMATION, "list the available dialects"),
     _switch("version", INFORMATION, "print the version"),
 )
 
 FLAGS = {flag.name: flag for flag in _ALL}
-ALIASES = {"h": "help", "help-hidden": "help", "help-list": "help"}
+ALIASES = {"h": "help", "help-list": "help", "help-list-hidden": "help-hidden"}
+
+# The flags that --help lists; --help-hidden lists all.
+COMMON = frozenset(
+    (
+        *("o", "split-input-file", "load-dialect-plugin", "load-pass-plugin"),
+        *("pass-pipeline", "dump-pass-pipeline", "mlir-pass-pipeline-crash-reproducer", "run-reproducer"),
+        *("verify-diagnostics", "diagnostics-format", "diagnostics-output", "werror", "color"),
+        *("mlir-print-op-generic", "mlir-print-debuginfo"),
+        *("mlir-print-ir-after-all", "mlir-print-ir-after", "mlir-print-ir-after-change"),
+        *("mlir-print-ir-tree-dir", "mlir-timing", "report", "budget", "baseline"),
+        *("help", "help-hidden", "help-pass", "list-passes", "version"),
+    )
+)

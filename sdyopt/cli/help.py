@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
+from shutil import get_terminal_size
+from textwrap import fill
 
 import click
 from click.shell_completion import CompletionItem
 
-from sdyopt.cli.flags import FLAGS, GROUPS, Flag
+from sdyopt.cli.flags import COMMON, FLAGS, GROUPS, Flag
 from sdyopt.pipeline.option import Option
 from sdyopt.registry import PassEntry, PipelineEntry, all_passes, lookup
 
@@ -20,7 +23,15 @@ Parses an MLIR module, runs passes on it in the order of their flags, and prints
 Flags start with one dash or two. Pass options follow the flag: -NAME=a=1, or -NAME='a=1 b=2' for several.
 INPUT is a file, or - for stdin (default: -).
 """
+MORE = """\
+Passes are listed by --list-passes, all flags and options by --help-hidden.
+
+"""
 EXIT_CODES = "Exit codes: 0: success; 1: invalid input; 2: usage error."
+# The columns for the names of passes in the short list. A few names are longer.
+NAME_COLUMNS = 33
+# The columns of help and manuals, at most.
+MAX_WIDTH = 100
 
 
 def command() -> click.Command:
@@ -32,14 +43,17 @@ def command() -> click.Command:
     return _Command(PROGRAM, params=parameters, help=DESCRIPTION, epilog=EXIT_CODES)
 
 
-def help_text() -> str:
-    """The output of --help."""
-    context = click.Context(command(), info_name=PROGRAM, max_content_width=100)
+def help_text(is_complete: bool = False) -> str:
+    """The output of --help, or of --help-hidden with all flags, passes and options."""
+    kind = _CompleteCommand if is_complete else _Command
+    shown = kind(PROGRAM, help=DESCRIPTION, epilog=EXIT_CODES if is_complete else MORE + EXIT_CODES)
+    shown.params.append(click.Argument(["input"], required=False))
+    context = click.Context(shown, info_name=PROGRAM, max_content_width=MAX_WIDTH)
     return context.get_help() + "\n"
 
 
 class _Command(click.Command):
-    """Help by groups, with pass options; completion of flags with one dash or two."""
+    """Help by groups; completion of flags with one dash or two."""
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         name = incomplete.lstrip("-")
@@ -53,16 +67,33 @@ class _Command(click.Command):
         ]
 
     def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        for group in GROUPS:
-            flags = [flag for flag in FLAGS.values() if flag.group == group]
+        _write_flags(formatter, [flag for flag in FLAGS.values() if flag.name in COMMON])
+
+
+class _CompleteCommand(_Command):
+    """Help with all flags, passes and options."""
+
+    def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        _write_flags(formatter, list(FLAGS.values()))
+        _write_passes(formatter)
+
+
+def _write_flags(formatter: click.HelpFormatter, flags: Sequence[Flag]) -> None:
+    for group in GROUPS:
+        rows = [(_spelling(flag), flag.help + _default(flag)) for flag in flags if flag.group == group]
+        if rows:
             with formatter.section(group):
-                formatter.write_dl([(_spelling(flag), flag.help + _default(flag)) for flag in flags])
-        entries = all_passes()
-        for title, kind in (("Passes", PassEntry), ("Pipelines", PipelineEntry)):
-            rows = [row for entry in entries if isinstance(entry, kind) for row in _rows(entry)]
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl(rows)
+                formatter.write_dl(rows)
+
+
+def _write_passes(formatter: click.HelpFormatter) -> None:
+    """Writes all passes and pipelines with their options."""
+    entries = all_passes()
+    for title, kind in (("Passes", PassEntry), ("Pipelines", PipelineEntry)):
+        rows = [row for entry in entries if isinstance(entry, kind) for row in _rows(entry)]
+        if rows:
+            with formatter.section(title):
+                formatter.write_dl(rows)
 
 
 def _dashes(name: str) -> str:
@@ -147,27 +178,60 @@ def purpose(entry: Entry) -> str:
 def manual_text(flag: str) -> str:
     """The manual of a pass or pipeline with its options. The flag may start with dashes."""
     entry = lookup(flag.lstrip("-"))
-    text = f"{entry.manual.rstrip()}\n"
+    formatter = click.HelpFormatter(max_width=MAX_WIDTH)
+    text = f"{wrapped(entry.manual.rstrip(), formatter.width)}\n"
     if isinstance(entry, PassEntry):
         text += f"\nRuns on {entry.pass_class.anchor or 'any operation'}.\n"
     rows = list(_rows(entry))[1:]
     if not rows:
         return text
-    formatter = click.HelpFormatter(max_width=100)
     with formatter.section("Options"):
         formatter.write_dl([(name.strip(), help) for name, help in rows])
     return f"{text}\n{formatter.getvalue()}"
 
 
-def passes_text() -> str:
-    """All passes and pipelines with their options, as text."""
-    formatter = click.HelpFormatter(max_width=100)
+def wrapped(text: str, width: int) -> str:
+    """The text with paragraphs wrapped that are too wide. Indented paragraphs are code."""
+    paragraphs = text.split("\n\n")
+    return "\n\n".join(_wrapped_paragraph(paragraph, width) for paragraph in paragraphs)
+
+
+def _wrapped_paragraph(text: str, width: int) -> str:
+    lines = text.split("\n")
+    is_prose = not any(line.startswith(" ") for line in lines)
+    if not is_prose or max(map(len, lines)) <= width:
+        return text
+    return fill(text, width, break_long_words=False, break_on_hyphens=False)
+
+
+def passes_short() -> str:
+    """All passes and pipelines, one per line. On a terminal, long lines are cut off."""
+    width = get_terminal_size().columns if stdout_is_terminal() else 0
+    sections = []
     entries = all_passes()
-    for title, kind in (("Passes", PassEntry), ("Pass Pipelines", PipelineEntry)):
-        rows = [row for entry in entries if isinstance(entry, kind) for row in _rows(entry)]
-        if rows:
-            with formatter.section(title):
-                formatter.write_dl(rows)
+    for title, kind in (("Passes", PassEntry), ("Pipelines", PipelineEntry)):
+        rows = [(f"-{entry.flag}", purpose(entry)) for entry in entries if isinstance(entry, kind)]
+        sections.append("\n".join([f"{title}:", *_lines(rows, width)]))
+    footer = "Options are listed by --help-pass=NAME, and by --list-passes=full."
+    return "\n\n".join([*sections, footer]) + "\n"
+
+
+def _lines(rows: Sequence[tuple[str, str]], width: int) -> Iterator[str]:
+    """Two columns. A name that is too long for the first one moves its summary to the right."""
+    for name, summary in rows:
+        line = f"  {name:<{NAME_COLUMNS}}  {summary}"
+        yield f"{line[: width - 1]}…" if 0 < width < len(line) else line
+
+
+def stdout_is_terminal() -> bool:
+    """Whether stdout is a terminal."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def passes_full() -> str:
+    """All passes and pipelines with their options, as text."""
+    formatter = click.HelpFormatter(max_width=MAX_WIDTH)
+    _write_passes(formatter)
     return formatter.getvalue().lstrip("\n")
 
 
@@ -178,3 +242,7 @@ def passes_markdown() -> str:
         runs_on = entry.pass_class.anchor or "any operation" if isinstance(entry, PassEntry) else "a pipeline"
         lines.append(f"| `-{entry.flag}` | {runs_on} | {purpose(entry).replace('|', chr(92) + '|')} |")
     return "\n".join(lines) + "\n"
+
+
+# The texts of --list-passes, by its value.
+PASS_LISTS = {"short": passes_short, "full": passes_full, "markdown": passes_markdown}

@@ -8,7 +8,7 @@ import sys
 
 from sdyopt.asm.printer.asm_printer import PrintOptions
 from sdyopt.cli.arguments import Arguments, PassFlag
-from sdyopt.cli.files import STDIN, STDIN_NAME, STDOUT, read_input, write_file
+from sdyopt.cli.files import STDIN, STDIN_NAME, STDOUT, open_log, read_input, write_file
 from sdyopt.cli.flags import FLAGS
 from sdyopt.cli.missing_flags import missing_flag
 from sdyopt.diagnostics.render import Paint, leave_plain
@@ -84,14 +84,23 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         verify_diagnostics=arguments["verify-diagnostics"],
         werror=_werror(arguments),
         print_op_on_diagnostic=arguments["mlir-print-op-on-diagnostic"],
+        verbosity=arguments["mlir-diagnostic-verbosity-level"],
+        hides_notes=arguments["mlir-disable-diagnostic-notes"],
+        shows_trace=arguments["mlir-print-stacktrace-on-diagnostic"],
+        implicit_module=not arguments["no-implicit-module"],
+        is_anchored=arguments["pass-pipeline"] is not None,
+        dump_pipeline=arguments["dump-pass-pipeline"],
         print_options=_print_options(arguments),
         ir_printing=_ir_printing_options(arguments),
+        assume_verified=arguments["mlir-print-assume-verified"],
+        log_action=None if arguments["log-actions-to"] is None else open_log(arguments["log-actions-to"]),
         timing=arguments["mlir-timing-display"] if arguments["mlir-timing"] else "",
         timing_as_json=arguments["mlir-output-format"] == "json",
         statistics=arguments["mlir-pass-statistics-display"] if arguments["mlir-pass-statistics"] else "",
         report_options=_report_options(arguments),
         run_reproducer=arguments["run-reproducer"],
         crash_reproducer=arguments["mlir-pass-pipeline-crash-reproducer"],
+        local_reproducer=_local_reproducer(arguments),
         reproducer=arguments["mlir-generate-reproducer"],
     )
 
@@ -102,6 +111,14 @@ def _werror(arguments: Arguments) -> bool:
         message = "the --werror option cannot be used with --verify-diagnostics"
         raise UsageError(message, "remove --werror: a warning that no comment expects is an error already")
     return bool(arguments["werror"])
+
+
+def _local_reproducer(arguments: Arguments) -> bool:
+    """Whether the crash reproducer is a local one. Raises UsageError without a file for it."""
+    flag, file_flag = "mlir-pass-pipeline-local-reproducer", "mlir-pass-pipeline-crash-reproducer"
+    if arguments[flag] and not arguments[file_flag]:
+        raise UsageError(f"the --{flag} option has no file to write to", f"add --{file_flag}=FILE")
+    return bool(arguments[flag])
 
 
 def _report_options(arguments: Arguments) -> ReportOptions:

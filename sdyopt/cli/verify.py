@@ -36,6 +36,7 @@ ALLOWED: Final = (
     "load-dialect-plugin",
     "mesh-version",
     "mlir-print-op-on-diagnostic",
+    "no-implicit-module",
     "split-input-file",
     "verify-roundtrip",
     "version",

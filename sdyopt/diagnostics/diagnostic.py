@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import Any, Self
 
 from sdyopt.diagnostics.location import Location
+from sdyopt.diagnostics.trace import current_trace
 
 
 class Severity(StrEnum):
@@ -48,6 +49,7 @@ class Diagnostic:
     is_fatal: bool = True
     id: str = ""
     pass_flag: str = ""
+    trace: str = field(default_factory=current_trace)
 
 
 class DiagnosticError(Exception):

@@ -1,7 +1,7 @@
 """The mhlo dialect: the predecessor of StableHLO.
 
-Programs from JAX have discardable attributes such as `mhlo.num_partitions`. The only operation still in
-use is mhlo.ragged_dot, whose attribute syntax differs from that of its successor chlo.ragged_dot.
+Programs from JAX have discardable attributes such as `mhlo.num_partitions`. The only operation here is
+mhlo.ragged_dot, whose attribute syntax differs from that of its successor chlo.ragged_dot.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _print_dot(dims: DotDimensions, attribute_printer: AttributePrinter) -> str:
     return print_custom_struct("dot", dict(zip(DOT_ENTRIES, values, strict=True)))
 
 
-def _dot_dimensions(parser: AsmParser) -> DotDimensions:
+def _parse_dot_attribute(parser: AsmParser) -> DotDimensions:
     attribute = parser.attribute()
     if not isinstance(attribute, DotDimensions):
         raise parser.error("expected #mhlo.dot attribute")
@@ -106,7 +106,10 @@ def _dot_dimensions(parser: AsmParser) -> DotDimensions:
 
 
 _LIST_NAMES = ("lhs_ragged_dimensions", "rhs_group_dimensions")
-_RAGGED_ENTRIES = {"dot_dimension_numbers": _dot_dimensions, **dict.fromkeys(_LIST_NAMES, parse_dimensions)}
+_RAGGED_ENTRIES = {
+    "dot_dimension_numbers": _parse_dot_attribute,
+    **dict.fromkeys(_LIST_NAMES, parse_dimensions),
+}
 
 
 @mhlo.attribute("ragged_dot")

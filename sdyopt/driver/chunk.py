@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 
 from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.asm.parser.resources import Resources
-from sdyopt.asm.printer.asm_printer import print_for_note, print_op
+from sdyopt.asm.printer.asm_printer import PrintOptions, print_for_note, print_op
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.asm.printer.resource_printer import resource_section
-from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit
+from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.ids import (
     PARSE_ERROR,
-    REPRODUCER,
     RESOURCE_LIMIT,
     ROUNDTRIP,
     VERIFY_ERROR,
     identified,
-    identify,
 )
 from sdyopt.diagnostics.source import Source
+from sdyopt.diagnostics.usage import UsageError
+from sdyopt.driver.crash_reproducer import CrashReproducer, LocalReproducer
 from sdyopt.driver.job import Job
 from sdyopt.driver.reproducer import (
     Groups,
@@ -31,11 +31,12 @@ from sdyopt.driver.reproducer import (
     with_external_resources,
 )
 from sdyopt.driver.roundtrip import verify_roundtrip
+from sdyopt.ir.actions import observing_actions
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.operation import Op
 from sdyopt.ir.verify import Verifier
 from sdyopt.ir.verify_incremental import IncrementalVerifier
-from sdyopt.pipeline.base import Pass
+from sdyopt.pipeline.action_log import ActionLog
 from sdyopt.pipeline.ir_printing import IRPrinter
 from sdyopt.pipeline.run import Instrument, run_pipeline
 from sdyopt.pipeline.text import parse_pipeline
@@ -64,14 +65,18 @@ class ChunkRun:
         self._dialects = dialects
         self._timing = timing
         self._report = report
-        self._parse_options = ParseOptions(allow_unregistered_dialects=job.allow_unregistered_dialects)
+        self._parse_options = ParseOptions(
+            allow_unregistered_dialects=job.allow_unregistered_dialects, implicit_module=job.implicit_module
+        )
         self._verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
         self._resources = Resources()
+        self.pipeline = job.pipeline
 
     def run(self, pipeline: Pipeline) -> str:
-        """Runs a pipeline, or that of a reproducer, and returns the printed program, if the job prints it.
+        """Runs the pipeline of the job, or that of a reproducer, and returns the printed program, if needed.
 
-        Raises ChunkFailed or DiagnosticError.
+        `pipeline` is the merged pipeline of the job; `self.pipeline` becomes the one that ran. Raises
+        ChunkFailed, DiagnosticError, or UsageError for a pipeline that cannot run on the program.
         """
         job = self._job
         with self._phase("Parser"):
@@ -80,11 +85,14 @@ class ChunkRun:
             with identified(ROUNDTRIP):
                 verify_roundtrip(op, self._resources, self._dialects, self._parse_options)
         verify_each = job.verify_each
-        if reproducer.pipeline is not None:
-            pipeline = parse_pipeline(reproducer.pipeline, lookup).merged()
         if reproducer.verify_each is not None:
             verify_each = reproducer.verify_each
-        self._transform(op, pipeline, verify_each)
+        written = self._written_pipeline(op, reproducer)
+        if job.dump_pipeline:
+            job.report(written.dump())
+        # An unchanged pipeline stays the same object: timers are keyed by pipeline.
+        self.pipeline = pipeline if written is job.pipeline else written.merged()
+        self._transform(op, self.pipeline, verify_each)
         if not (job.prints_output or self._report):
             return ""
         with self._phase("Output"):
@@ -93,6 +101,18 @@ class ChunkRun:
             with self._phase("Report"):
                 self._report(op, lambda: text)
         return text
+
+    def _written_pipeline(self, op: Op, reproducer: Reproducer) -> Pipeline:
+        """The pipeline of the reproducer, or that of the job on the top-level operation."""
+        job = self._job
+        if reproducer.pipeline is not None:
+            return parse_pipeline(reproducer.pipeline, lookup)
+        if job.is_anchored or op.signature.name == job.pipeline.anchor:
+            return job.pipeline
+        try:
+            return job.pipeline.on(op.signature.name)
+        except UsageError as error:
+            raise UsageError(error.message, "remove --no-implicit-module") from None
 
     def _parse(self) -> tuple[Op, Reproducer]:
         with identified(PARSE_ERROR):
@@ -107,25 +127,45 @@ class ChunkRun:
 
     def _transform(self, op: Op, pipeline: Pipeline, verify_each: bool) -> None:
         job = self._job
-        group = self._resources.external | reproducer_group(pipeline, verify_each)
+
+        def print_reproducer(program: Op, passes: Pipeline) -> str:
+            return self._print(program, self._resources.external | reproducer_group(passes, verify_each))
+
         if job.reproducer:
-            job.write_file(job.reproducer, self._print(op, group))
+            job.write_file(job.reproducer, print_reproducer(op, pipeline))
         if not pipeline.elements:
             return
-        before = self._print(op, group) if job.crash_reproducer else ""
-        last_pass = _LastPass()
-        instruments = [last_pass, *self._instruments()]
+        reproducer = None
+        if job.crash_reproducer:
+            reproducer = (
+                LocalReproducer(op, print_reproducer)
+                if job.local_reproducer
+                else CrashReproducer(op, pipeline, print_reproducer)
+            )
         succeeded = False
         try:
             verify = IncrementalVerifier(self._verifier) if verify_each else None
-            succeeded = run_pipeline(pipeline, op, verify, instruments)
+            with self._observing_actions() as instruments:
+                instruments += [] if reproducer is None else [reproducer]
+                succeeded = run_pipeline(pipeline, op, verify, [*instruments, *self._instruments()])
         finally:
             # Also when a pass raises an unexpected exception.
-            if job.crash_reproducer and not succeeded:
-                job.write_file(job.crash_reproducer, before)
-                self._report_crash_reproducer(op, last_pass)
+            if reproducer is not None and not succeeded:
+                job.write_file(job.crash_reproducer, reproducer.text())
+                reproducer.report(job.crash_reproducer)
         if not succeeded:
             raise ChunkFailed
+
+    @contextmanager
+    def _observing_actions(self) -> Iterator[list[Instrument]]:
+        """Logs the actions of the passes in the `with` block, with an instrument."""
+        write = self._job.log_action
+        if write is None:
+            yield []
+            return
+        log = ActionLog(write, _short)
+        with observing_actions(log.observe):
+            yield [log]
 
     def _instruments(self) -> Iterator[Instrument]:
         job = self._job
@@ -134,19 +174,9 @@ class ChunkRun:
         if job.ir_printing.is_needed:
             yield IRPrinter(job.ir_printing, self._print, job.report, job.write_file)
 
-    def _report_crash_reproducer(self, op: Op, last_pass: _LastPass) -> None:
-        error = DiagnosticError.at(
-            op.location, "Failures have been detected while processing an MLIR pass pipeline"
-        )
-        error.note(
-            f"Pipeline failed while executing [{last_pass.description}]: "
-            f"reproducer generated at `{self._job.crash_reproducer}`"
-        )
-        identify(error.diagnostic, REPRODUCER, last_pass.flag)
-        emit(error.diagnostic)
-
     def _print(self, op: Op, external: Groups | None = None, is_verified: bool = False) -> str:
         options = self._job.print_options
+        is_verified |= self._job.assume_verified
         if not (is_verified or options.generic or self._verifier.is_valid(op)):
             # Custom assembly formats cannot print all invalid operations.
             options = replace(options, generic=True)
@@ -158,15 +188,11 @@ class ChunkRun:
         return nullcontext() if self._timing is None else self._timing.phase(name)
 
 
-class _LastPass(Instrument):
-    """Records which pass ran last, and on which operation."""
-
-    def __init__(self) -> None:
-        self.description = self.flag = ""
-
-    def before_pass(self, pass_: Pass, op: Op) -> None:
-        self.flag = pass_.flag
-        self.description = f"`{pass_.label()}` on '{op.signature.name}' operation"
+def _short(op: Op) -> str:
+    """An operation without its regions, with the SSA names that it has in the function."""
+    if op.regions:
+        return print_op(op, PrintOptions(skip_regions=True)).strip()
+    return print_for_note(op, generic=False).strip()
 
 
 def resource_error(source: Source, problem: RecursionError | MemoryError) -> Diagnostic:

@@ -14,6 +14,14 @@ from sdyopt.driver.job import Job
 PROMOTED = " [--werror]"
 
 
+# The severities that are not shown, by the verbosity.
+_HIDDEN = {
+    "errors": (Severity.WARNING, Severity.REMARK),
+    "warnings": (Severity.REMARK,),
+    "remarks": (),
+}
+
+
 class DiagnosticDisplay:
     """Shows diagnostics by the options of a job. `promoted` counts warnings that --werror made errors."""
 
@@ -28,6 +36,10 @@ class DiagnosticDisplay:
         is_promoted = job.werror and diagnostic.severity is Severity.WARNING
         if is_promoted:
             self.promoted += 1
+        elif diagnostic.severity in _HIDDEN[job.verbosity]:
+            return
+        if job.hides_notes:
+            diagnostic = replace(diagnostic, notes=[])
         if job.collect is not None:
             job.collect(diagnostic, self.source, is_promoted)
         if not job.shows_text:
@@ -35,9 +47,21 @@ class DiagnosticDisplay:
         if is_promoted:
             message = diagnostic.message + PROMOTED
             diagnostic = replace(diagnostic, severity=Severity.ERROR, message=message)
-        if job.print_op_on_diagnostic and not job.verify_diagnostics:
-            diagnostic = _with_operation(diagnostic)
+        if not job.hides_notes and not job.verify_diagnostics:
+            if job.print_op_on_diagnostic:
+                diagnostic = _with_operation(diagnostic)
+            diagnostic = _with_trace(diagnostic)
         job.report(render(diagnostic, self.source, job.paint))
+
+
+def _with_trace(diagnostic: Diagnostic) -> Diagnostic:
+    """The diagnostic with its stack trace, if it was recorded, in the first note."""
+    if not diagnostic.trace:
+        return diagnostic
+    note = Diagnostic(
+        Severity.NOTE, diagnostic.location, f"diagnostic emitted with trace:\n{diagnostic.trace}"
+    )
+    return replace(diagnostic, notes=[note, *diagnostic.notes])
 
 
 def _with_operation(diagnostic: Diagnostic) -> Diagnostic:

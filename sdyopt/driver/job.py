@@ -63,6 +63,11 @@ class Job:
     shows_text: bool = True
     # Whether warnings are errors.
     werror: bool = False
+    # The least severe diagnostics that are shown: "errors", "warnings" or "remarks".
+    verbosity: str = "remarks"
+    hides_notes: bool = False
+    # Whether diagnostics are shown with a stack trace.
+    shows_trace: bool = False
 
     # The input is not split if the marker is empty.
     split_marker: str = ""
@@ -71,6 +76,11 @@ class Job:
     # The LLVM release that defines the syntax of the mesh dialect: 19 or 21.
     mesh_version: int = 19
 
+    # Whether a program that is not a single module becomes the body of one.
+    implicit_module: bool = True
+    # Whether the pipeline runs on its anchor only; otherwise it runs on the top-level operation.
+    is_anchored: bool = False
+    dump_pipeline: bool = False
     verify_each: bool = True
     verify_roundtrip: bool = False
     # "" (off), "all" or "only-expected".
@@ -81,6 +91,10 @@ class Job:
     prints_output: bool = True
     print_options: PrintOptions = field(default_factory=PrintOptions)
     ir_printing: IRPrintingOptions = field(default_factory=IRPrintingOptions)
+    # Whether operations are not verified before they are printed.
+    assume_verified: bool = False
+    # Receives the log of actions.
+    log_action: Callable[[str], None] | None = None
 
     # "" (off), "tree" or "list".
     timing: str = ""
@@ -93,6 +107,8 @@ class Job:
     run_reproducer: bool = False
     # Paths of files to write; "" for none.
     crash_reproducer: str = ""
+    # Whether a crash reproducer has the program before the pass that failed, and this pass alone.
+    local_reproducer: bool = False
     reproducer: str = ""
 
 

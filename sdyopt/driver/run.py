@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling
@@ -10,6 +11,7 @@ from sdyopt.diagnostics.ids import INPUT_ERROR, USAGE_ERROR, identified
 from sdyopt.diagnostics.location import UnknownLoc
 from sdyopt.diagnostics.once import separate_run
 from sdyopt.diagnostics.source import Source
+from sdyopt.diagnostics.trace import recording_traces
 from sdyopt.diagnostics.usage import UsageError
 from sdyopt.driver.chunk import ChunkFailed, ChunkRun, resource_error
 from sdyopt.driver.dialect_tables import dialect_table
@@ -25,7 +27,8 @@ if TYPE_CHECKING:  # imported only for reports, because importing rich is slow
 
 def run_job(job: Job) -> Outcome:
     """Runs a job. Errors in the input are reported, not raised."""
-    with interpreter_settings(), separate_run():
+    traces = recording_traces() if job.shows_trace else nullcontext()
+    with interpreter_settings(), separate_run(), traces:
         return _JobRun(job).run()
 
 
@@ -34,6 +37,8 @@ class _JobRun:
         self._job = job
         self._dialects = dialect_table(job.mesh_version)
         self._pipeline = job.pipeline.merged()
+        # The pipeline that ran on the last chunk, which may be that of a reproducer.
+        self._ran = self._pipeline
         self._timing = TimingRecorder() if job.timing else None
         self._display = DiagnosticDisplay(job)
         self._reporting: Reporting | None = None
@@ -92,6 +97,7 @@ class _JobRun:
         try:
             run = ChunkRun(self._job, chunk, self._dialects, self._timing, report)
             output = run.run(self._pipeline)
+            self._ran = run.pipeline
             return output if self._display.promoted == promoted_before else None
         except ChunkFailed:
             return None
@@ -111,7 +117,7 @@ class _JobRun:
         if job.statistics:
             from sdyopt.report.statistics import statistics_report
 
-            job.report(statistics_report(self._pipeline, job.statistics == "list"))
+            job.report(statistics_report(self._ran, job.statistics == "list"))
         if self._timing is not None:
             from sdyopt.report.timing import timing_report
 

@@ -8,12 +8,12 @@ until a fixed point is reached.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from sdyopt.ir.actions import action, is_observed
 from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.block import Region
 from sdyopt.ir.cse import eliminate_common_subexpressions
 from sdyopt.ir.effects import is_trivially_dead
 from sdyopt.ir.folding import ConstantPool, constant_value, fold, materialize
@@ -68,19 +68,24 @@ def apply_greedily(
 ) -> tuple[bool, bool]:
     """Applies patterns and folds to the operations nested in `root`: (changed, reached a fixed point)."""
     changed, converged = False, True
-    for region in root.regions:
-        driver = _Driver(region, patterns_of, options)
+    for number in range(len(root.regions)):
+        driver = _Driver(root, number, patterns_of, options)
         converged &= driver.run()
         changed |= driver.changed
     return changed, converged
 
 
+_ITERATION = "GreedyPatternRewriteIteration"
+
+
 class _Driver:
     """The driver of one region. As the rewriter's listener, it adds affected operations to the worklist."""
 
-    def __init__(self, region: Region, patterns_of: PatternsOf, options: GreedyOptions) -> None:
+    def __init__(self, root: Op, number: int, patterns_of: PatternsOf, options: GreedyOptions) -> None:
         self.changed = False
-        self._region = region
+        self._root = root
+        self._number = number
+        self._region = root.regions[number]
         self._patterns_of = patterns_of
         self._patterns_by_class: dict[type[Op], Sequence[Pattern]] = {}
         self._options = options
@@ -99,7 +104,10 @@ class _Driver:
             pool = ConstantPool(self._rewriter, self._region)
             self._fill_worklist(pool)
             changed = erase_unreachable(self._rewriter, self._region)
-            changed |= self._rewrite_worklist()
+            with action(
+                _ITERATION, f"{_ITERATION}({iteration}) (Region #{self._number} for op %s)", self._root
+            ):
+                changed |= self._rewrite_worklist()
             simplification = self._options.region_simplification
             if simplification is not RegionSimplification.DISABLED:
                 merges_blocks = simplification is RegionSimplification.AGGRESSIVE
@@ -148,7 +156,10 @@ class _Driver:
     def _patterns(self, op_class: type[Op]) -> Sequence[Pattern]:
         patterns = self._patterns_by_class.get(op_class)
         if patterns is None:
-            patterns = self._patterns_by_class[op_class] = self._patterns_of(op_class)
+            patterns = self._patterns_of(op_class)
+            if is_observed():
+                patterns = [replace(pattern, rewrite=_observed(pattern)) for pattern in patterns]
+            self._patterns_by_class[op_class] = patterns
         return patterns
 
     def _fold(self, op: Op) -> bool:
@@ -206,6 +217,17 @@ class _Driver:
             if definition is not None and not has_two_other_users(use.value, op):
                 self._push(definition)
         self._worklist.pop(op, None)
+
+
+def _observed(pattern: Pattern) -> Callable[[Any, Rewriter], bool]:
+    """The rewrite of a pattern as an action."""
+    name = pattern.name or getattr(pattern.rewrite, "__qualname__", "")
+
+    def rewrite(op: Op, rewriter: Rewriter) -> bool:
+        with action("apply-pattern", f"`apply-pattern pattern: {name} (%s)", op):
+            return pattern.rewrite(op, rewriter)
+
+    return rewrite
 
 
 def has_two_other_users(value: Value, op: Op) -> bool:

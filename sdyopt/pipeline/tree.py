@@ -50,6 +50,16 @@ class Pipeline:
             else:
                 yield from element.passes()
 
+    def on(self, anchor: str) -> Pipeline:
+        """This pipeline on modules as one on another operation; raises UsageError for a pass on modules."""
+        pipeline = Pipeline(anchor)
+        for element in self.elements:
+            if isinstance(element, Pipeline) and element.anchor == anchor:
+                pipeline.elements += element.elements
+            else:
+                pipeline.add(element)
+        return pipeline
+
     def merged(self) -> Pipeline:
         """This pipeline with adjacent nested pipelines of the same anchor merged, as it is run.
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from math import prod
 
 from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.stablehlo.attribute_kinds import integers_of
+from sdyopt.dialects.stablehlo.attribute_constraints import integers_of
 from sdyopt.dialects.stablehlo.collectives import (
     AllGatherOp,
     AllReduceOp,

@@ -50,11 +50,12 @@ class ParseOptions:
     """Options of the parser.
 
     Without the statement cache, every statement is parsed in full, which is slower and has the same
-    result.
+    result. Without an implicit module, the source must contain a single top-level operation.
     """
 
     allow_unregistered_dialects: bool = False
     uses_statement_cache: bool = True
+    implicit_module: bool = True
 
 
 def parse_module(
@@ -62,8 +63,8 @@ def parse_module(
 ) -> tuple[Op, Resources]:
     """The module of a source, and the resources of its `{-# … #-}` section.
 
-    Unless the source is a single module, its top-level operations are the body of a new one. The module
-    is not verified. Raises DiagnosticError.
+    Unless the source is a single module, its top-level operations are the body of a new one. Without an
+    implicit module, the only top-level operation is returned. It is not verified. Raises DiagnosticError.
     """
     return ModuleParser(source, dialects, options).module()
 
@@ -104,7 +105,16 @@ class ModuleParser:
         self.state.finish(parser)
         self._labels[0].check(parser)
         first = block.first
-        if first is not None and first is block.last and first.signature.name == "builtin.module":
+        is_single = first is not None and first is block.last
+        if first is not None and is_single and not self.options.implicit_module:
+            block.detach(first)
+            return first, self.state.resources
+        if not self.options.implicit_module:
+            count = sum(1 for _ in block.ops)
+            message = f"source must contain a single top-level operation, found: {count}"
+            error = DiagnosticError.at(FileLoc(self.source.name, 0, 0), message)
+            raise error.help("remove --no-implicit-module")
+        if first is not None and is_single and first.signature.name == "builtin.module":
             block.detach(first)
             return first, self.state.resources
         module_class = self.dialects.op_class("builtin.module")

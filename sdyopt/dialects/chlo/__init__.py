@@ -1,4 +1,4 @@
-"""The chlo dialect. Every module of this package registers its operations on import."""
+"""The chlo dialect. Importing this package imports every module in it; each registers its operations."""
 
 import os
 from importlib import import_module

@@ -19,7 +19,7 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import COMMUTATIVE, PURE
 from sdyopt.ir.types import Type
 
-_COMPATIBLE = (PURE, INFERS_COMPATIBLE_TYPES, COMPATIBLE_TYPES)
+_COMPATIBLE_TYPE_TRAITS = (PURE, INFERS_COMPATIBLE_TYPES, COMPATIBLE_TYPES)
 
 
 class BinaryOp(Op):
@@ -32,7 +32,7 @@ class BinaryOp(Op):
         return [most_specific_type(signature, signature.operand_types)]
 
 
-@chlo.op("next_after", *_COMPATIBLE)
+@chlo.op("next_after", *_COMPATIBLE_TYPE_TRAITS)
 class NextAfterOp(BinaryOp):
     """The next representable number after x towards y."""
 
@@ -48,7 +48,7 @@ class NextAfterOp(BinaryOp):
     )
 
 
-@chlo.op("polygamma", *_COMPATIBLE)
+@chlo.op("polygamma", *_COMPATIBLE_TYPE_TRAITS)
 class PolygammaOp(BinaryOp):
     """The n-th derivative of digamma."""
 
@@ -64,9 +64,9 @@ class PolygammaOp(BinaryOp):
     )
 
 
-@chlo.op("zeta", *_COMPATIBLE)
+@chlo.op("zeta", *_COMPATIBLE_TYPE_TRAITS)
 class ZetaOp(BinaryOp):
-    """The Hurwitz zeta function."""
+    """The Hurwitz zeta function of x and q."""
 
     __slots__ = ()
 
@@ -80,7 +80,7 @@ class ZetaOp(BinaryOp):
     )
 
 
-@chlo.op("mulhi", COMMUTATIVE, *_COMPATIBLE)
+@chlo.op("mulhi", COMMUTATIVE, *_COMPATIBLE_TYPE_TRAITS)
 class MulhiOp(BinaryOp):
     """The upper half of the bits of an integer product."""
 

@@ -20,7 +20,7 @@ from sdyopt.dialects.stablehlo.traits import (
     COMPATIBLE_ELEMENT_TYPES,
     INFERS_COMPATIBLE_TYPES,
 )
-from sdyopt.dialects.stablehlo.type_compatibility import are_compatible_elements
+from sdyopt.dialects.stablehlo.type_compatibility import have_compatible_element_types
 from sdyopt.dialects.stablehlo.types import ANY_TENSOR
 from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
@@ -31,10 +31,10 @@ from sdyopt.ir.shape_traits import SAME_ELEMENT_TYPE
 from sdyopt.ir.traits import COMMUTATIVE, PURE
 from sdyopt.ir.types import ComplexType, Type, element_of
 
-_BROADCASTING = (BROADCASTING_ELEMENTWISE, INFERS_COMPATIBLE_TYPES)
-_SAME_ELEMENT_TYPE = (PURE, SAME_ELEMENT_TYPE, *_BROADCASTING)
-_COMMUTATIVE = (COMMUTATIVE, PURE, COMPATIBLE_ELEMENT_TYPES, *_BROADCASTING)
-_BITWISE = (COMMUTATIVE, PURE, *_BROADCASTING)
+_BROADCASTING_TRAITS = (BROADCASTING_ELEMENTWISE, INFERS_COMPATIBLE_TYPES)
+_SAME_ELEMENT_TYPE_TRAITS = (PURE, SAME_ELEMENT_TYPE, *_BROADCASTING_TRAITS)
+_COMMUTATIVE_TRAITS = (COMMUTATIVE, PURE, COMPATIBLE_ELEMENT_TYPES, *_BROADCASTING_TRAITS)
+_BITWISE_TRAITS = (COMMUTATIVE, PURE, *_BROADCASTING_TRAITS)
 
 
 class BroadcastOp(Op):
@@ -52,11 +52,11 @@ class BroadcastOp(Op):
             emit(Diagnostic(Severity.ERROR, location, mismatch.message))
 
 
-class BinaryOp(BroadcastOp):
+class BroadcastBinaryOp(BroadcastOp):
     """Base of the binary operations.
 
-    `broadcast_dimensions` maps the dimensions of the smaller operand to those of the larger one; by
-    default they are aligned at the last dimension.
+    `broadcast_dimensions` maps the dimensions of the operand of lower rank to those of the other one; by
+    default, the operands are aligned at the last dimension.
     """
 
     __slots__ = ()
@@ -73,11 +73,11 @@ class BinaryOp(BroadcastOp):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return [infer_broadcast(signature, element_of(signature[BinaryOp.lhs]))]
+        return [infer_broadcast(signature, element_of(signature[BroadcastBinaryOp.lhs]))]
 
 
-class FloatOp(BinaryOp):
-    """Base of the operations on floats."""
+class BroadcastFloatOp(BroadcastBinaryOp):
+    """Base of the binary operations on floats."""
 
     __slots__ = ()
 
@@ -87,8 +87,8 @@ class FloatOp(BinaryOp):
     out = op_fields.result(ANY_FLOAT_TENSOR)
 
 
-class BitwiseOp(BinaryOp):
-    """Base of the bitwise operations."""
+class BroadcastBitwiseOp(BroadcastBinaryOp):
+    """Base of the logical and bitwise operations."""
 
     __slots__ = ()
 
@@ -97,11 +97,14 @@ class BitwiseOp(BinaryOp):
 
 
 def infer_broadcast(signature: OpSignature, element: Type) -> Type:
-    """The result type of a `BinaryOp`, with this element type; raises if lhs and rhs have different ones."""
-    lhs, rhs = signature[BinaryOp.lhs], signature[BinaryOp.rhs]
-    if not are_compatible_elements(lhs, rhs):
+    """The result type of a `BroadcastBinaryOp`, with this element type.
+
+    Raises a SignatureError if the element types of lhs and rhs are incompatible.
+    """
+    lhs, rhs = signature[BroadcastBinaryOp.lhs], signature[BroadcastBinaryOp.rhs]
+    if not have_compatible_element_types(lhs, rhs):
         raise signature.error_without_op_note("mismatched operand types")
-    dimensions = signature[BinaryOp.broadcast_dimensions]
+    dimensions = signature[BroadcastBinaryOp.broadcast_dimensions]
     if dimensions is None:
         return broadcast_type(signature.operand_types, element)
     return broadcast_along(lhs, rhs, element, dimensions)
@@ -110,113 +113,113 @@ def infer_broadcast(signature: OpSignature, element: Type) -> Type:
 # --- Arithmetic --------------------------------------------------------------------------------------
 
 
-@chlo.op("broadcast_add", *_COMMUTATIVE)
-class BroadcastAddOp(BinaryOp):
+@chlo.op("broadcast_add", *_COMMUTATIVE_TRAITS)
+class BroadcastAddOp(BroadcastBinaryOp):
     """lhs + rhs."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_atan2", *_SAME_ELEMENT_TYPE)
-class BroadcastAtan2Op(BinaryOp):
+@chlo.op("broadcast_atan2", *_SAME_ELEMENT_TYPE_TRAITS)
+class BroadcastAtan2Op(BroadcastBinaryOp):
     """atan2(lhs, rhs)."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_divide", *_SAME_ELEMENT_TYPE)
-class BroadcastDivOp(BinaryOp):
+@chlo.op("broadcast_divide", *_SAME_ELEMENT_TYPE_TRAITS)
+class BroadcastDivOp(BroadcastBinaryOp):
     """lhs / rhs."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_maximum", *_COMMUTATIVE)
-class BroadcastMaxOp(BinaryOp):
+@chlo.op("broadcast_maximum", *_COMMUTATIVE_TRAITS)
+class BroadcastMaxOp(BroadcastBinaryOp):
     """max(lhs, rhs)."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_minimum", *_COMMUTATIVE)
-class BroadcastMinOp(BinaryOp):
+@chlo.op("broadcast_minimum", *_COMMUTATIVE_TRAITS)
+class BroadcastMinOp(BroadcastBinaryOp):
     """min(lhs, rhs)."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_multiply", COMMUTATIVE, *_SAME_ELEMENT_TYPE)
-class BroadcastMulOp(BinaryOp):
+@chlo.op("broadcast_multiply", COMMUTATIVE, *_SAME_ELEMENT_TYPE_TRAITS)
+class BroadcastMulOp(BroadcastBinaryOp):
     """lhs * rhs."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_next_after", *_SAME_ELEMENT_TYPE)
-class BroadcastNextAfterOp(BinaryOp):
+@chlo.op("broadcast_next_after", *_SAME_ELEMENT_TYPE_TRAITS)
+class BroadcastNextAfterOp(BroadcastBinaryOp):
     """The next representable number after lhs towards rhs."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_polygamma", *_SAME_ELEMENT_TYPE)
-class BroadcastPolygammaOp(BinaryOp):
+@chlo.op("broadcast_polygamma", *_SAME_ELEMENT_TYPE_TRAITS)
+class BroadcastPolygammaOp(BroadcastBinaryOp):
     """The lhs-th derivative of digamma."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_power", *_SAME_ELEMENT_TYPE)
-class BroadcastPowOp(BinaryOp):
+@chlo.op("broadcast_power", *_SAME_ELEMENT_TYPE_TRAITS)
+class BroadcastPowOp(BroadcastBinaryOp):
     """lhs to the power of rhs."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_remainder", *_SAME_ELEMENT_TYPE)
-class BroadcastRemOp(BinaryOp):
-    """The remainder of lhs / rhs."""
+@chlo.op("broadcast_remainder", *_SAME_ELEMENT_TYPE_TRAITS)
+class BroadcastRemOp(BroadcastBinaryOp):
+    """The remainder of lhs / rhs, with the sign of lhs."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_shift_left", *_SAME_ELEMENT_TYPE)
-class BroadcastShiftLeftOp(BinaryOp):
+@chlo.op("broadcast_shift_left", *_SAME_ELEMENT_TYPE_TRAITS)
+class BroadcastShiftLeftOp(BroadcastBinaryOp):
     """lhs shifted left by rhs bits."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_shift_right_arithmetic", *_SAME_ELEMENT_TYPE)
-class BroadcastShiftRightArithmeticOp(BinaryOp):
+@chlo.op("broadcast_shift_right_arithmetic", *_SAME_ELEMENT_TYPE_TRAITS)
+class BroadcastShiftRightArithmeticOp(BroadcastBinaryOp):
     """lhs shifted right by rhs bits, filling with the sign bit."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_shift_right_logical", *_SAME_ELEMENT_TYPE)
-class BroadcastShiftRightLogicalOp(BinaryOp):
+@chlo.op("broadcast_shift_right_logical", *_SAME_ELEMENT_TYPE_TRAITS)
+class BroadcastShiftRightLogicalOp(BroadcastBinaryOp):
     """lhs shifted right by rhs bits, filling with zeros."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_subtract", *_SAME_ELEMENT_TYPE)
-class BroadcastSubOp(BinaryOp):
+@chlo.op("broadcast_subtract", *_SAME_ELEMENT_TYPE_TRAITS)
+class BroadcastSubOp(BroadcastBinaryOp):
     """lhs - rhs."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_zeta", *_SAME_ELEMENT_TYPE)
-class BroadcastZetaOp(FloatOp):
+@chlo.op("broadcast_zeta", *_SAME_ELEMENT_TYPE_TRAITS)
+class BroadcastZetaOp(BroadcastFloatOp):
     """The Hurwitz zeta function."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_complex", PURE, *_BROADCASTING)
-class BroadcastComplexOp(FloatOp):
+@chlo.op("broadcast_complex", PURE, *_BROADCASTING_TRAITS)
+class BroadcastComplexOp(BroadcastFloatOp):
     """The complex number with real part lhs and imaginary part rhs."""
 
     __slots__ = ()
@@ -225,28 +228,28 @@ class BroadcastComplexOp(FloatOp):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return [infer_broadcast(signature, ComplexType(element_of(signature[BinaryOp.lhs])))]
+        return [infer_broadcast(signature, ComplexType(element_of(signature[BroadcastBinaryOp.lhs])))]
 
 
 # --- Bitwise -----------------------------------------------------------------------------------------
 
 
-@chlo.op("broadcast_and", *_BITWISE)
-class BroadcastAndOp(BitwiseOp):
+@chlo.op("broadcast_and", *_BITWISE_TRAITS)
+class BroadcastAndOp(BroadcastBitwiseOp):
     """Logical or bitwise and."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_or", *_BITWISE)
-class BroadcastOrOp(BitwiseOp):
+@chlo.op("broadcast_or", *_BITWISE_TRAITS)
+class BroadcastOrOp(BroadcastBitwiseOp):
     """Logical or bitwise or."""
 
     __slots__ = ()
 
 
-@chlo.op("broadcast_xor", *_BITWISE)
-class BroadcastXorOp(BitwiseOp):
+@chlo.op("broadcast_xor", *_BITWISE_TRAITS)
+class BroadcastXorOp(BroadcastBitwiseOp):
     """Logical or bitwise exclusive or."""
 
     __slots__ = ()

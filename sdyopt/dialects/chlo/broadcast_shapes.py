@@ -1,4 +1,4 @@
-"""Implicit broadcasting: the common shape of operands."""
+"""Implicit broadcasting: the shape that operands are broadcast to."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ONE = (1, DYNAMIC)
 
 
 class Mismatch(NamedTuple):
-    """The first operand that is incompatible with those before it, and the message."""
+    """The index of the first operand that is incompatible with those before it, and the message."""
 
     operand: int
     message: str
@@ -43,7 +43,7 @@ def broadcast_type(types: Sequence[Type], element: Type) -> Type:
 
 
 def broadcast_mismatch(types: Sequence[Type]) -> Mismatch | None:
-    """The incompatible operand; None if all are compatible, or one is unranked or dynamic without bounds."""
+    """The first mismatch; None if there is none, or if an operand is unranked, or dynamic without bounds."""
     ranked = [type for type in types if isinstance(type, RankedTensor)]
     if len(ranked) != len(types) or not _are_static_or_bounded(ranked):
         return None
@@ -54,7 +54,8 @@ def broadcast_mismatch(types: Sequence[Type]) -> Mismatch | None:
 def broadcast_along(lhs: Type, rhs: Type, element: Type, dimensions: Sequence[int]) -> Type:
     """The type that two operands are broadcast to along `broadcast_dimensions`.
 
-    `dimensions` maps the dimensions of the smaller operand to those of the larger one.
+    `dimensions` maps the dimensions of the operand of lower rank (lhs if the ranks are equal) to those of the
+    other one. The type is unranked if an operand is unranked or the mapping or the shapes are invalid.
     """
     if not isinstance(lhs, RankedTensor) or not isinstance(rhs, RankedTensor):
         return UnrankedTensor(element)
@@ -71,7 +72,7 @@ def broadcast_along(lhs: Type, rhs: Type, element: Type, dimensions: Sequence[in
 
 
 def broadcast_shape(left: Sequence[int], right: Sequence[int]) -> list[int] | None:
-    """The common shape of two shapes, where a dynamic size is assumed to match; None if incompatible."""
+    """The shape that two shapes are broadcast to, or None if static sizes are incompatible."""
     rank = max(len(left), len(right))
     pairs = zip(_padded(left, rank, 1), _padded(right, rank, 1), strict=True)
     shape = []
@@ -91,7 +92,7 @@ def _are_static_or_bounded(types: Sequence[RankedTensor]) -> bool:
 
 
 def _merge_dimensions(types: Sequence[RankedTensor]) -> list[Dimension] | Mismatch:
-    """The common sizes and bounds of operands."""
+    """The (size, bound) of each dimension that all operands are broadcast to, or the first mismatch."""
     merged = dimensions_of(types[0])
     for number, type in enumerate(types[1:], 1):
         others = dimensions_of(type)

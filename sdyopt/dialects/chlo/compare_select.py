@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sdyopt.asm.format.assembly_format import AttrDict, Operand, assembly
 from sdyopt.dialects.chlo.assembly_directives import AnyTensorTypeOf
-from sdyopt.dialects.chlo.broadcast import BinaryOp, BroadcastOp, infer_broadcast
+from sdyopt.dialects.chlo.broadcast import BroadcastBinaryOp, BroadcastOp, infer_broadcast
 from sdyopt.dialects.chlo.broadcast_shapes import broadcast_type
 from sdyopt.dialects.chlo.dialect import chlo
 from sdyopt.dialects.chlo.types import ANY_PRED_TENSOR
@@ -28,17 +28,17 @@ from sdyopt.ir.types import I1, Type, element_of
 
 @enumeration(chlo, "comparison_direction", "EQ", "NE", "GE", "GT", "LE", "LT")
 class ComparisonDirection(EnumAttr):
-    """The comparison operator."""
+    """The comparison operator, such as `LE` for "less than or equal to"."""
 
 
 @enumeration(chlo, "comparison_type", "NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")
 class ComparisonType(EnumAttr):
-    """How elements are compared: signed or unsigned integers, floats in IEEE or total order."""
+    """How elements are compared: as signed or unsigned integers, or as floats, in IEEE or total order."""
 
 
 @chlo.op("broadcast_compare", PURE, BROADCASTING_ELEMENTWISE, INFERS_COMPATIBLE_TYPES)
-class BroadcastCompareOp(BinaryOp):
-    """Compares lhs and rhs."""
+class BroadcastCompareOp(BroadcastBinaryOp):
+    """Compares lhs and rhs elementwise by `comparison_direction`."""
 
     __slots__ = ()
 
@@ -63,7 +63,7 @@ _INFERS_SHAPES = InfersTypes(
 
 @chlo.op("broadcast_select", PURE, BROADCASTING_ELEMENTWISE, _INFERS_SHAPES)
 class BroadcastSelectOp(BroadcastOp):
-    """Selects on_true or on_false by a predicate."""
+    """Selects each element from on_true or on_false by `pred`."""
 
     __slots__ = ()
 

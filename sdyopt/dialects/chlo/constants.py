@@ -23,7 +23,8 @@ from sdyopt.ir.traits import CONSTANT_LIKE, PURE
 from sdyopt.ir.types import RankedTensor, Type, UnrankedTensor, element_of, tensor
 from sdyopt.ir.value import LazyLocation
 
-# Attributes that have a type. Only numbers pass verification: their types can be element types.
+# Attributes that have a type. Of these, only numbers pass verification, because only their types can be
+# element types.
 _TYPED: AttrConstraint[IntegerAttr | FloatAttr] = AttrConstraint(
     "TypedAttr instance",
     lambda a: isinstance(a, IntegerAttr | FloatAttr | StringAttr) or ELEMENTS_ATTR.accepts(a),

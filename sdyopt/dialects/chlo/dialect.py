@@ -1,4 +1,4 @@
-"""The chlo dialect object, in which the modules of this package register their operations."""
+"""The chlo dialect object; the other modules register operations and attributes with it."""
 
 from sdyopt.ir.dialect import Dialect
 

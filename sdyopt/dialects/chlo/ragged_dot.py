@@ -1,4 +1,4 @@
-"""chlo.ragged_dot: dot products with a ragged dimension."""
+"""chlo.ragged_dot and its attributes."""
 
 from __future__ import annotations
 

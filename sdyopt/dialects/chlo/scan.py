@@ -1,4 +1,4 @@
-"""chlo.scan: a body applied to consecutive slices."""
+"""chlo.scan."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sdyopt.asm.format.assembly_format import Custom, assembly
 from sdyopt.asm.parser.op_parser import OpAsmParser, segments
 from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.dialects.chlo.dialect import chlo
-from sdyopt.dialects.stablehlo.attribute_kinds import NON_NEGATIVE_I64
+from sdyopt.dialects.stablehlo.attribute_constraints import NON_NEGATIVE_I64
 from sdyopt.dialects.stablehlo.region_signatures import RegionSignatures, RegionVerifyingOp, region_signature
 from sdyopt.dialects.stablehlo.type_compatibility import are_compatible
 from sdyopt.dialects.stablehlo.types import ANY_TENSOR
@@ -137,7 +137,7 @@ class ScanOp(RegionVerifyingOp):
 
 
 def _infer_size(signature: OpSignature) -> int:
-    """The number of slices; `DYNAMIC` if no input has a static one."""
+    """The number of slices: `scan_dim_size`, else the first static input size, else `DYNAMIC`."""
     dimension, size = signature[ScanOp.dimension], signature[ScanOp.scan_dim_size]
     if size is None:
         size = DYNAMIC
@@ -152,7 +152,7 @@ def _infer_size(signature: OpSignature) -> int:
 
 
 def _check_sizes(signature: OpSignature) -> None:
-    """Raises unless all inputs have the same number of slices."""
+    """Checks that all static numbers of slices, and `scan_dim_size` if present, are equal."""
     dimension, size = signature[ScanOp.dimension], signature[ScanOp.scan_dim_size]
     for index, type in enumerate(signature[ScanOp.inputs]):
         if not isinstance(type, RankedTensor):

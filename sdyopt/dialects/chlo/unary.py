@@ -23,9 +23,9 @@ from sdyopt.ir.shape_traits import ELEMENTWISE, SAME_SHAPE
 from sdyopt.ir.traits import PURE
 from sdyopt.ir.types import I1, RankedTensor, Type, UnrankedTensor
 
-_ELEMENTWISE = (PURE, ELEMENTWISE, SAME_SHAPE)
-_COMPATIBLE = (INFERS_COMPATIBLE_TYPES, COMPATIBLE_TYPES, *_ELEMENTWISE)
-_PREDICATE = (INFERS_COMPATIBLE_TYPES, *_ELEMENTWISE)
+_ELEMENTWISE_TRAITS = (PURE, ELEMENTWISE, SAME_SHAPE)
+_COMPATIBLE_TYPE_TRAITS = (INFERS_COMPATIBLE_TYPES, COMPATIBLE_TYPES, *_ELEMENTWISE_TRAITS)
+_PREDICATE_TRAITS = (INFERS_COMPATIBLE_TYPES, *_ELEMENTWISE_TRAITS)
 
 
 class UnaryOp(Op):
@@ -43,7 +43,7 @@ class UnaryOp(Op):
 
 
 class FloatOp(UnaryOp):
-    """Base of the operations on floats."""
+    """Base of the unary operations on floats."""
 
     __slots__ = ()
 
@@ -52,7 +52,7 @@ class FloatOp(UnaryOp):
 
 
 class FloatOrComplexOp(UnaryOp):
-    """Base of the operations on floats and complex numbers."""
+    """Base of the unary operations on floats and complex numbers."""
 
     __slots__ = ()
 
@@ -79,7 +79,7 @@ class PredicateOp(UnaryOp):
 # --- Floats and complex numbers ---------------------------------------------------------------
 
 
-@chlo.op("_asin_acos_kernel", *_COMPATIBLE)
+@chlo.op("_asin_acos_kernel", *_COMPATIBLE_TYPE_TRAITS)
 class AsinAcosKernelOp(UnaryOp):
     """The intermediate result that complex asin and acos share."""
 
@@ -89,84 +89,84 @@ class AsinAcosKernelOp(UnaryOp):
     result = op_fields.result(ANY_COMPLEX_TENSOR)
 
 
-@chlo.op("acos", *_COMPATIBLE)
+@chlo.op("acos", *_COMPATIBLE_TYPE_TRAITS)
 class AcosOp(FloatOrComplexOp):
     """acos(x)."""
 
     __slots__ = ()
 
 
-@chlo.op("acosh", *_COMPATIBLE)
+@chlo.op("acosh", *_COMPATIBLE_TYPE_TRAITS)
 class AcoshOp(FloatOrComplexOp):
     """acosh(x)."""
 
     __slots__ = ()
 
 
-@chlo.op("asin", *_COMPATIBLE)
+@chlo.op("asin", *_COMPATIBLE_TYPE_TRAITS)
 class AsinOp(FloatOrComplexOp):
     """asin(x)."""
 
     __slots__ = ()
 
 
-@chlo.op("asinh", *_COMPATIBLE)
+@chlo.op("asinh", *_COMPATIBLE_TYPE_TRAITS)
 class AsinhOp(FloatOrComplexOp):
     """asinh(x)."""
 
     __slots__ = ()
 
 
-@chlo.op("atan", *_COMPATIBLE)
+@chlo.op("atan", *_COMPATIBLE_TYPE_TRAITS)
 class AtanOp(FloatOrComplexOp):
     """atan(x)."""
 
     __slots__ = ()
 
 
-@chlo.op("atanh", *_COMPATIBLE)
+@chlo.op("atanh", *_COMPATIBLE_TYPE_TRAITS)
 class AtanhOp(FloatOrComplexOp):
     """atanh(x)."""
 
     __slots__ = ()
 
 
-@chlo.op("bessel_i1e", *_COMPATIBLE)
+@chlo.op("bessel_i1e", *_COMPATIBLE_TYPE_TRAITS)
 class BesselI1eOp(FloatOrComplexOp):
-    """The scaled modified Bessel function of order 1."""
+    """The exponentially scaled modified Bessel function of the first kind, of order 1."""
 
     __slots__ = ()
 
 
-@chlo.op("conj", *_COMPATIBLE)
+@chlo.op("conj", *_COMPATIBLE_TYPE_TRAITS)
 class ConjOp(FloatOrComplexOp):
     """The complex conjugate."""
 
     __slots__ = ()
 
 
-@chlo.op("cosh", *_COMPATIBLE)
+@chlo.op("cosh", *_COMPATIBLE_TYPE_TRAITS)
 class CoshOp(FloatOrComplexOp):
     """cosh(x)."""
 
     __slots__ = ()
 
 
-@chlo.op("sinh", *_COMPATIBLE)
+@chlo.op("sinh", *_COMPATIBLE_TYPE_TRAITS)
 class SinhOp(FloatOrComplexOp):
     """sinh(x)."""
 
     __slots__ = ()
 
 
-@chlo.op("square", *_COMPATIBLE)
+@chlo.op("square", *_COMPATIBLE_TYPE_TRAITS)
 class SquareOp(FloatOrComplexOp):
     """x * x."""
 
     __slots__ = ()
 
 
-@chlo.op("tan", *_COMPATIBLE)
+@chlo.op("tan", *_COMPATIBLE_TYPE_TRAITS)
 class TanOp(FloatOrComplexOp):
     """tan(x)."""
 
@@ -176,56 +176,56 @@ class TanOp(FloatOrComplexOp):
 # --- Floats -------------------------------------------------------------------------------------
 
 
-@chlo.op("digamma", *_COMPATIBLE)
+@chlo.op("digamma", *_COMPATIBLE_TYPE_TRAITS)
 class DigammaOp(FloatOp):
-    """The derivative of log gamma."""
+    """The derivative of lgamma."""
 
     __slots__ = ()
 
 
-@chlo.op("erf", *_COMPATIBLE)
+@chlo.op("erf", *_COMPATIBLE_TYPE_TRAITS)
 class ErfOp(FloatOp):
     """The error function."""
 
     __slots__ = ()
 
 
-@chlo.op("erf_inv", *_COMPATIBLE)
+@chlo.op("erf_inv", *_COMPATIBLE_TYPE_TRAITS)
 class ErfInvOp(FloatOp):
     """The inverse of the error function."""
 
     __slots__ = ()
 
 
-@chlo.op("erfc", *_COMPATIBLE)
+@chlo.op("erfc", *_COMPATIBLE_TYPE_TRAITS)
 class ErfcOp(FloatOp):
     """1 - erf(x)."""
 
     __slots__ = ()
 
 
-@chlo.op("lgamma", *_COMPATIBLE)
+@chlo.op("lgamma", *_COMPATIBLE_TYPE_TRAITS)
 class LgammaOp(FloatOp):
     """log |gamma(x)|."""
 
     __slots__ = ()
 
 
-@chlo.op("is_inf", *_PREDICATE)
+@chlo.op("is_inf", *_PREDICATE_TRAITS)
 class IsInfOp(PredicateOp):
     """Whether x is infinite."""
 
     __slots__ = ()
 
 
-@chlo.op("is_neg_inf", *_PREDICATE)
+@chlo.op("is_neg_inf", *_PREDICATE_TRAITS)
 class IsNegInfOp(PredicateOp):
     """Whether x is minus infinity."""
 
     __slots__ = ()
 
 
-@chlo.op("is_pos_inf", *_PREDICATE)
+@chlo.op("is_pos_inf", *_PREDICATE_TRAITS)
 class IsPosInfOp(PredicateOp):
     """Whether x is plus infinity."""
 

@@ -17,7 +17,7 @@ from sdyopt.ir.types import F64
 
 @enumeration(stablehlo, "result_accuracy_mode", "DEFAULT", "HIGHEST", "TOLERANCE", is_bracketed=True)
 class ResultAccuracyMode(EnumAttr):
-    """`TOLERANCE` reads the tolerances; the other modes require all of them to be zero."""
+    """The tolerances apply in mode `TOLERANCE`; in the other modes, all of them must be zero."""
 
 
 class ResultAccuracy(Attribute):
@@ -40,7 +40,7 @@ RESULT_ACCURACY = of_class(ResultAccuracy, "The requested accuracy for transcend
 @stablehlo.attribute("result_accuracy")
 def _parse(parser: AsmParser) -> Attribute:
     parser.expect("<")
-    atol, rtol = _tolerance(parser, "atol"), _tolerance(parser, "rtol")
+    atol, rtol = _parse_tolerance(parser, "atol"), _parse_tolerance(parser, "rtol")
     ulps = 0
     if parser.accept("ulps"):
         parser.expect("=")
@@ -60,8 +60,8 @@ def _parse(parser: AsmParser) -> Attribute:
     return ResultAccuracy(atol, rtol, ulps, mode)
 
 
-def _tolerance(parser: AsmParser, name: str) -> int:
-    """Parses an optional `name = number,` and returns its `f64` bit pattern, 0 if absent."""
+def _parse_tolerance(parser: AsmParser, name: str) -> int:
+    """Parses an optional `name = number,`; returns the number's `f64` bit pattern, or 0 if absent."""
     if not parser.accept(name):
         return 0
     parser.expect("=")

@@ -1,4 +1,4 @@
-"""Custom assembly directives shared by stablehlo operations."""
+"""Custom assembly directives shared by stablehlo and chlo operations."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class SameOperandsAndResultType(FormatElement):
 
 
 class TensorTypeOf(TypeOf):
-    """The type of a field that must be a ranked tensor."""
+    """The type of a field, which must be a ranked tensor."""
 
     def parse(self, op_parser: OpAsmParser) -> None:
         offset = op_parser.skip_trivia()
@@ -135,7 +135,7 @@ class PairwiseOpType(FormatElement):
 
 
 class TupleOpType(FormatElement):
-    """The tuple type; the operand types are its elements."""
+    """The tuple type; the operand types are its element types."""
 
     def parse(self, op_parser: OpAsmParser) -> None:
         offset = op_parser.skip_trivia()
@@ -154,7 +154,7 @@ class TupleOpType(FormatElement):
 
 
 class AllResultTypes(FormatElement):
-    """The types of all results. Their number is left to the verifier."""
+    """The types of all results. Does not check their number."""
 
     def parse(self, op_parser: OpAsmParser) -> None:
         op_parser.result_types = op_parser.comma_list(op_parser.type)
@@ -181,7 +181,8 @@ def result_field(op_parser: OpAsmParser) -> str:
 def assign_function_type(op_parser: OpAsmParser, type: FunctionType, offset: int) -> None:
     """Assigns the types of a function type to the operand fields and the result field.
 
-    Raises a DiagnosticError at `offset` if the number of operands or results differs.
+    Raises a DiagnosticError at `offset` if the number of inputs is not that of the parsed operands, or the
+    number of results is not 1.
     """
     counts = operand_counts(op_parser)
     total = sum(counts.values())
@@ -196,7 +197,7 @@ def assign_function_type(op_parser: OpAsmParser, type: FunctionType, offset: int
 
 
 def real_type(type: Type) -> Type:
-    """The tensor type with complex elements replaced by their real element type; other types unchanged."""
+    """The tensor type with a complex element type replaced by that of its parts; other types unchanged."""
     if not isinstance(type, ShapedType) or not isinstance(type.element, ComplexType):
         return type
     real = type.element.element
@@ -211,7 +212,7 @@ def real_type(type: Type) -> Type:
 
 
 class AllOperands(FormatElement):
-    """All operands, separated by commas. Their number is left to the verifier."""
+    """All operands, separated by commas. Does not check their number."""
 
     def parse(self, op_parser: OpAsmParser) -> None:
         op_parser.operand_count_offset = op_parser.skip_trivia()
@@ -250,7 +251,7 @@ class OperandsWithCommas(FormatElement):
 
 
 def integer_attr(field: str, type: Type = I64) -> Attr:
-    """An integer attribute without its type; an `i1` is printed as `true` or `false`."""
+    """An integer attribute, without its type; `i1` values are printed as `true` or `false`."""
 
     def parse(op_parser: OpAsmParser) -> Attribute:
         return parse_attribute_of_class(op_parser, IntegerAttr, type)
@@ -262,7 +263,7 @@ def integer_attr(field: str, type: Type = I64) -> Attr:
 
 
 def enum_attr(field: str, cls: type[EnumAttr]) -> Attr:
-    """An enum attribute, written as its keyword or as a full attribute."""
+    """An enum attribute, printed as its keyword; parsing also accepts a full attribute."""
 
     def parse(op_parser: OpAsmParser) -> Attribute:
         if is_full_attribute(op_parser):
@@ -284,7 +285,7 @@ def string_attr(field: str, name: str = "") -> Attr:
 
 
 def i64_list_attr(field: str) -> Attr:
-    """`[1, 2]`: a dense array of `i64`."""
+    """A dense array of `i64`, printed as `[1, 2]`; parsing also accepts an alias."""
 
     def parse(op_parser: OpAsmParser) -> Attribute:
         if is_full_attribute(op_parser):

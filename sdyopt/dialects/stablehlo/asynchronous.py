@@ -17,8 +17,8 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import ISOLATED, RENAMES_OPERANDS
 from sdyopt.ir.types import Type
 
-# Operations that async_start accepts in its body.
-_ASYNCHRONOUS = frozenset(
+# The operations that the body of async_start may contain.
+_BODY_OPERATIONS = frozenset(
     f"stablehlo.{name}"
     for name in (
         *("all_gather", "all_reduce", "all_to_all", "collective_broadcast", "collective_permute"),
@@ -67,7 +67,7 @@ def _check_single_op(signature: OpSignature, region: Region) -> None:
         raise signature.error_without_op_note(
             f"'{signature.name}' op region must contain exactly one operation and a return"
         )
-    if first.signature.name not in _ASYNCHRONOUS:
+    if first.signature.name not in _BODY_OPERATIONS:
         raise signature.error_without_op_note(
             f"'{signature.name}' op region must contain a collective or slice operation"
         )

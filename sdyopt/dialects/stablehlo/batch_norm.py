@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.dialects.stablehlo.attribute_kinds import NON_NEGATIVE_I64
+from sdyopt.dialects.stablehlo.attribute_constraints import NON_NEGATIVE_I64
 from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with, print_dimension_size
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.dimensions import are_shapes_compatible
@@ -24,7 +24,7 @@ _TRAITS = (NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES)
 
 @stablehlo.op("batch_norm_training", *_TRAITS)
 class BatchNormTrainingOp(Op):
-    """Normalizes the operand per feature and returns the batch mean and variance."""
+    """Normalizes the operand per feature; also returns the batch mean and variance."""
 
     __slots__ = ()
 
@@ -39,7 +39,7 @@ class BatchNormTrainingOp(Op):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return _infer(
+        return _infer_types(
             signature,
             [signature[BatchNormTrainingOp.operand]],
             [signature[BatchNormTrainingOp.scale], signature[BatchNormTrainingOp.offset]],
@@ -52,7 +52,7 @@ class BatchNormTrainingOp(Op):
 
 @stablehlo.op("batch_norm_inference", *_TRAITS)
 class BatchNormInferenceOp(Op):
-    """Normalizes the operand per feature with a given mean and variance."""
+    """Normalizes the operand per feature with the given mean and variance."""
 
     __slots__ = ()
 
@@ -67,7 +67,7 @@ class BatchNormInferenceOp(Op):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return _infer(
+        return _infer_types(
             signature,
             [signature[BatchNormInferenceOp.operand]],
             [
@@ -99,7 +99,7 @@ class BatchNormGradOp(Op):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return _infer(
+        return _infer_types(
             signature,
             [signature[BatchNormGradOp.operand], signature[BatchNormGradOp.grad_output]],
             [
@@ -114,13 +114,13 @@ class BatchNormGradOp(Op):
         return [(0, "grad_operand"), (1, "grad_scale"), (2, "grad_offset")]
 
 
-def _infer(
+def _infer_types(
     signature: OpSignature,
     tensors: Sequence[RankedTensor],
     vectors: Sequence[RankedTensor],
     feature_index: int,
 ) -> list[Type]:
-    """The type of the first tensor, then twice the type of a vector with one element per feature."""
+    """The type of the first tensor, and twice the type of a vector with one element per feature."""
     _check(signature, tensors, vectors, feature_index)
     first = tensors[0]
     bounds = bounds_of(first)[feature_index : feature_index + 1]

@@ -1,4 +1,4 @@
-"""stablehlo's elementwise binary operations, and complex."""
+"""stablehlo's elementwise binary operations."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from sdyopt.ir.shape_traits import ELEMENTWISE, SAME_OPERAND_ELEMENT_TYPE, SAME_
 from sdyopt.ir.traits import NO_MEMORY_EFFECT
 from sdyopt.ir.types import ComplexType, RankedTensor, Type
 
-_INFERRED = (INFERS_COMPATIBLE_TYPES, SAME_SHAPE, ELEMENTWISE, NO_MEMORY_EFFECT)
-_COMPATIBLE = (COMPATIBLE_TYPES, *_INFERRED)
+_TYPE_INFERRING_TRAITS = (INFERS_COMPATIBLE_TYPES, SAME_SHAPE, ELEMENTWISE, NO_MEMORY_EFFECT)
+_COMPATIBLE_TYPE_TRAITS = (COMPATIBLE_TYPES, *_TYPE_INFERRING_TRAITS)
 
 
 class BinaryOp(Op):
-    """Base of operations whose two operands and result have compatible types."""
+    """Base of binary operations whose operands and result have compatible types."""
 
     __slots__ = ()
 
@@ -41,7 +41,7 @@ class BinaryOp(Op):
 
 
 class AnyBinaryOp(BinaryOp):
-    """Base of binary operations on any element type."""
+    """Base of binary operations on any element type but per-axis quantized ones."""
 
     __slots__ = ()
 
@@ -51,7 +51,7 @@ class AnyBinaryOp(BinaryOp):
 
 
 class NumberBinaryOp(BinaryOp):
-    """Base of binary operations on any element type but bool."""
+    """Base of binary operations on any element type but bool and per-axis quantized ones."""
 
     __slots__ = ()
 
@@ -80,7 +80,7 @@ class LogicalOp(BinaryOp):
     out = result(types.TENSOR)
 
 
-@stablehlo.op("add", HLO_COMMUTATIVE, *_INFERRED)
+@stablehlo.op("add", HLO_COMMUTATIVE, *_TYPE_INFERRING_TRAITS)
 class AddOp(BinaryOp):
     """lhs + rhs; logical or for bools."""
 
@@ -92,8 +92,8 @@ class AddOp(BinaryOp):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        types = (signature[AddOp.lhs], signature[AddOp.rhs], signature[AddOp.out])
-        elements = [type.element for type in types]
+        tensors = (signature[AddOp.lhs], signature[AddOp.rhs], signature[AddOp.out])
+        elements = [tensor.element for tensor in tensors]
         if any(isinstance(element, QuantizedType) for element in elements):
             _check_quantized_add(signature, elements)
         elif any(element is not elements[0] for element in elements):
@@ -130,56 +130,56 @@ def _check_quantized_add(signature: OpSignature, elements: Sequence[Type]) -> No
             )
 
 
-@stablehlo.op("subtract", *_COMPATIBLE)
+@stablehlo.op("subtract", *_COMPATIBLE_TYPE_TRAITS)
 class SubtractOp(NumberBinaryOp):
     """lhs - rhs."""
 
     __slots__ = ()
 
 
-@stablehlo.op("multiply", HLO_COMMUTATIVE, *_COMPATIBLE)
+@stablehlo.op("multiply", HLO_COMMUTATIVE, *_COMPATIBLE_TYPE_TRAITS)
 class MulOp(AnyBinaryOp):
     """lhs * rhs; logical and for bools."""
 
     __slots__ = ()
 
 
-@stablehlo.op("divide", *_COMPATIBLE)
+@stablehlo.op("divide", *_COMPATIBLE_TYPE_TRAITS)
 class DivOp(NumberBinaryOp):
     """lhs / rhs; integer division rounds toward zero."""
 
     __slots__ = ()
 
 
-@stablehlo.op("remainder", *_COMPATIBLE)
+@stablehlo.op("remainder", *_COMPATIBLE_TYPE_TRAITS)
 class RemOp(NumberBinaryOp):
     """The remainder of lhs / rhs, with the sign of lhs."""
 
     __slots__ = ()
 
 
-@stablehlo.op("power", *_COMPATIBLE)
+@stablehlo.op("power", *_COMPATIBLE_TYPE_TRAITS)
 class PowOp(NumberBinaryOp):
     """lhs to the power of rhs."""
 
     __slots__ = ()
 
 
-@stablehlo.op("maximum", HLO_COMMUTATIVE, *_COMPATIBLE)
+@stablehlo.op("maximum", HLO_COMMUTATIVE, *_COMPATIBLE_TYPE_TRAITS)
 class MaxOp(AnyBinaryOp):
     """The maximum of lhs and rhs; logical or for bools."""
 
     __slots__ = ()
 
 
-@stablehlo.op("minimum", HLO_COMMUTATIVE, *_COMPATIBLE)
+@stablehlo.op("minimum", HLO_COMMUTATIVE, *_COMPATIBLE_TYPE_TRAITS)
 class MinOp(AnyBinaryOp):
     """The minimum of lhs and rhs; logical and for bools."""
 
     __slots__ = ()
 
 
-@stablehlo.op("atan2", *_COMPATIBLE)
+@stablehlo.op("atan2", *_COMPATIBLE_TYPE_TRAITS)
 class Atan2Op(BinaryOp):
     """The arc tangent of lhs / rhs, with the quadrant given by their signs."""
 
@@ -190,49 +190,49 @@ class Atan2Op(BinaryOp):
     out = result(types.FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
 
 
-@stablehlo.op("and", HLO_COMMUTATIVE, *_COMPATIBLE)
+@stablehlo.op("and", HLO_COMMUTATIVE, *_COMPATIBLE_TYPE_TRAITS)
 class AndOp(LogicalOp):
     """Logical and of bools, bitwise and of integers."""
 
     __slots__ = ()
 
 
-@stablehlo.op("or", HLO_COMMUTATIVE, *_COMPATIBLE)
+@stablehlo.op("or", HLO_COMMUTATIVE, *_COMPATIBLE_TYPE_TRAITS)
 class OrOp(LogicalOp):
     """Logical or of bools, bitwise or of integers."""
 
     __slots__ = ()
 
 
-@stablehlo.op("xor", HLO_COMMUTATIVE, *_COMPATIBLE)
+@stablehlo.op("xor", HLO_COMMUTATIVE, *_COMPATIBLE_TYPE_TRAITS)
 class XorOp(LogicalOp):
     """Logical exclusive or of bools, bitwise exclusive or of integers."""
 
     __slots__ = ()
 
 
-@stablehlo.op("shift_left", *_COMPATIBLE)
+@stablehlo.op("shift_left", *_COMPATIBLE_TYPE_TRAITS)
 class ShiftLeftOp(ShiftOp):
     """lhs shifted left by rhs bits."""
 
     __slots__ = ()
 
 
-@stablehlo.op("shift_right_arithmetic", *_COMPATIBLE)
+@stablehlo.op("shift_right_arithmetic", *_COMPATIBLE_TYPE_TRAITS)
 class ShiftRightArithmeticOp(ShiftOp):
     """lhs shifted right by rhs bits, filled with the sign bit."""
 
     __slots__ = ()
 
 
-@stablehlo.op("shift_right_logical", *_COMPATIBLE)
+@stablehlo.op("shift_right_logical", *_COMPATIBLE_TYPE_TRAITS)
 class ShiftRightLogicalOp(ShiftOp):
     """lhs shifted right by rhs bits, filled with zeros."""
 
     __slots__ = ()
 
 
-@stablehlo.op("complex", SAME_OPERAND_ELEMENT_TYPE, *_INFERRED)
+@stablehlo.op("complex", SAME_OPERAND_ELEMENT_TYPE, *_TYPE_INFERRING_TRAITS)
 class ComplexOp(Op):
     """Complex numbers from their real (lhs) and imaginary (rhs) parts."""
 

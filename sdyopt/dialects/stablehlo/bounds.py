@@ -1,4 +1,4 @@
-"""Bounded dynamism: dimension 0 of `tensor<?x4xf32, #stablehlo.bounds<8, ?>>` has at most 8 elements.
+"""Bounded dynamism: the size of dimension 0 of `tensor<?x4xf32, #stablehlo.bounds<8, ?>>` is at most 8.
 
 Only a dynamic dimension can have a bound. `DYNAMIC` denotes a missing bound.
 """
@@ -47,9 +47,9 @@ stablehlo.verify_encoding = verify_bounds
 
 
 def encoding_with(encoding: Attribute | None, bounds: Sequence[int]) -> Attribute | None:
-    """The encoding of a result type inferred from an operand with `encoding`.
+    """The encoding of an inferred result type, from its bounds and the encoding of an operand.
 
-    An empty `bounds` means that the operand is unbounded: the encoding is kept. If every bound is
+    Empty `bounds` mean that the operands have no bounds: the operand's encoding is kept. If all bounds are
     missing, the result has no encoding.
     """
     if not bounds:
@@ -66,7 +66,7 @@ def has_one_bounded_dimension(type: RankedTensor) -> bool:
 
 
 def parse_dimension_size(parser: AsmParser) -> int:
-    """Parses an integer or `?`, which is `DYNAMIC`."""
+    """Parses an integer, or `?` as `DYNAMIC`."""
     return DYNAMIC if parser.accept("?") else parser.integer()
 
 

@@ -29,7 +29,7 @@ from sdyopt.ir.types import DYNAMIC, RankedTensor, Type, tensor
 
 @stablehlo.op("broadcast_in_dim", NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES)
 class BroadcastInDimOp(Op):
-    """Duplicates the operand along result dimensions that it lacks or that have size 1 in it."""
+    """Duplicates the operand along result dimensions that it lacks, and along its dimensions of size 1."""
 
     __slots__ = ()
 
@@ -130,7 +130,7 @@ class DynamicBroadcastInDimOp(Op):
         check_broadcast_scales(signature, source, target, self.broadcast_dimensions)
 
     def _check_constant_shape(self, source: RankedTensor) -> None:
-        """Checks the operand against `output_dimensions` if that is constant."""
+        """Checks the operand's shape, if static, against `output_dimensions`, if constant."""
         shape = constant_integers(self.output_dimensions) if source.has_static_shape else None
         if shape is None:
             return

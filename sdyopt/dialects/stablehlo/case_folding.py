@@ -1,4 +1,4 @@
-"""Canonicalization of stablehlo.case: inlines the taken branch if the index is a constant."""
+"""Canonicalization of stablehlo.case: inlines a branch if the index is a constant in range."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.dialects.stablehlo.attribute_kinds import (
+from sdyopt.dialects.stablehlo.attribute_constraints import (
     I64_ELEMENTS,
     NON_NEGATIVE_I64,
     POSITIVE_I64,
@@ -48,7 +48,7 @@ from sdyopt.ir.types import DYNAMIC, RankedTensor, ShapedType, Type, element_of,
 
 @stablehlo.op("all_gather", PAIRWISE_SAME_ELEMENT_TYPE)
 class AllGatherOp(CollectiveOp):
-    """Concatenates the operands of all processes of a replica group along `all_gather_dim`."""
+    """Concatenates each operand's values from all processes of a replica group along `all_gather_dim`."""
 
     __slots__ = ()
 
@@ -98,7 +98,7 @@ def _check_gathered(
 
 @stablehlo.op("all_to_all", PAIRWISE_SAME_ELEMENT_TYPE, INFERS_COMPATIBLE_TYPES)
 class AllToAllOp(CollectiveOp):
-    """Splits the operand, exchanges the slices in the replica group and concatenates those received."""
+    """Splits each operand, exchanges the slices within replica groups and concatenates those received."""
 
     __slots__ = ()
 
@@ -136,7 +136,7 @@ def _all_to_all_type(signature: OpSignature, input: RankedTensor) -> Type:
 
 
 def _all_to_all_sizes(sizes: Sequence[int], split: int, concat: int, count: int) -> list[int]:
-    """The sizes or bounds of the result, computed from those of the operand."""
+    """The sizes or bounds of the result, from those of the operand."""
     result = list(sizes)
     if result[split] != DYNAMIC:
         result[split] //= count
@@ -150,7 +150,7 @@ def _all_to_all_sizes(sizes: Sequence[int], split: int, concat: int, count: int)
 
 @stablehlo.op("all_reduce", INFERS_COMPATIBLE_TYPES, SINGLE_BLOCK)
 class AllReduceOp(CollectiveOp, RegionVerifyingOp):
-    """Reduces the operands of all processes of a replica group elementwise."""
+    """Reduces each operand elementwise over the processes of a replica group."""
 
     __slots__ = ()
 
@@ -188,7 +188,7 @@ def _check_channel(signature: OpSignature, uses_global_ids: bool) -> None:
 
 @stablehlo.op("reduce_scatter")
 class ReduceScatterOp(CollectiveOp, RegionVerifyingOp):
-    """Reduces the operands of all processes of a replica group and scatters the result over them."""
+    """Reduces the operand over the processes of a replica group and scatters the result over them."""
 
     __slots__ = ()
 
@@ -214,10 +214,10 @@ class ReduceScatterOp(CollectiveOp, RegionVerifyingOp):
         if DYNAMIC in (input.shape[dimension], result.shape[dimension]):
             return
         _check_scattered(signature, input, result, dimension)
-        accumulated = regions[0].returned_types[0]
-        if isinstance(accumulated, ShapedType) and accumulated.element is not result.element:
+        accumulator = regions[0].returned_types[0]
+        if isinstance(accumulator, ShapedType) and accumulator.element is not result.element:
             raise signature.error_without_op_note(  # reduce_scatter_c9
-                f"result element-type is expected to be {quoted(accumulated.element)}, but got "
+                f"result element-type is expected to be {quoted(accumulator.element)}, but got "
                 f"{quoted(result.element)}"
             )
 
@@ -245,7 +245,7 @@ def _check_scattered(
 
 @stablehlo.op("cross-replica-sum", PURE, INFERS_COMPATIBLE_TYPES, COMPATIBLE_TYPES)
 class CrossReplicaSumOp(Op):
-    """Sums the operands of all processes of a replica group (superseded by all_reduce)."""
+    """Sums the operand over the processes of a replica group (superseded by all_reduce)."""
 
     __slots__ = ()
 
@@ -263,7 +263,7 @@ class CrossReplicaSumOp(Op):
 
 @stablehlo.op("collective_broadcast", SAME_ELEMENT_TYPE, INFERS_COMPATIBLE_TYPES)
 class CollectiveBroadcastOp(CollectiveOp):
-    """Sends the operand of the first process of each replica group to the whole group."""
+    """Sends the operand of the first process of each replica group to all processes of the group."""
 
     __slots__ = ()
 

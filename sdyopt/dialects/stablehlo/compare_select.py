@@ -35,12 +35,12 @@ from sdyopt.ir.types import I1, RankedTensor, Type, tensor
 
 @enumeration(stablehlo, "comparison_direction", "EQ", "NE", "GE", "GT", "LE", "LT")
 class ComparisonDirection(EnumAttr):
-    """The comparison operator."""
+    """The comparison operator, such as `LE` for "less than or equal to"."""
 
 
 @enumeration(stablehlo, "comparison_type", "NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")
 class ComparisonType(EnumAttr):
-    """How elements are compared: signed or unsigned integers, floats in IEEE or total order."""
+    """How elements are compared: as signed or unsigned integers, or as floats, in IEEE or total order."""
 
 
 @stablehlo.op(
@@ -52,7 +52,7 @@ class ComparisonType(EnumAttr):
     INFERS_COMPATIBLE_TYPES,
 )
 class CompareOp(Op):
-    """Compares lhs and rhs elementwise in a given direction."""
+    """Compares lhs and rhs elementwise by `comparison_direction`."""
 
     __slots__ = ()
 
@@ -97,10 +97,9 @@ class SelectOp(Op):
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
         on_true, on_false = signature[SelectOp.on_true], signature[SelectOp.on_false]
         pred = signature[SelectOp.pred]
+        # select_c2
         if not are_compatible_shapes([on_true, on_false]) or on_true.element is not on_false.element:
-            raise signature.error_without_op_note(
-                "requires compatible types for non-predicate operands"
-            )  # select_c2
+            raise signature.error_without_op_note("requires compatible types for non-predicate operands")
         if pred.rank and not are_compatible_shapes([pred, on_true]):  # select_c1
             raise signature.error_without_op_note("requires the same shape for all operands")
         return [most_specific_type(signature, [on_true, on_false])]

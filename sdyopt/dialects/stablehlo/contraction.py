@@ -59,7 +59,10 @@ class DotOp(Op):
 
 @stablehlo.op("dot_general", NO_MEMORY_EFFECT)
 class DotGeneralOp(Op):
-    """Batched matrix product: out[b, m, n] = sum over k of lhs[b, m, k] * rhs[b, k, n]."""
+    """Computes dot products over the contracting dimensions, for each index of the batching dimensions.
+
+    For batches of matrices: out[b, m, n] = sum over k of lhs[b, m, k] * rhs[b, k, n].
+    """
 
     __slots__ = ()
 

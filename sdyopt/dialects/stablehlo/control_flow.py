@@ -40,7 +40,7 @@ from sdyopt.ir.value import BlockArgument
 
 @stablehlo.op("return", PURE, TERMINATOR)
 class ReturnOp(Op):
-    """Terminates a region and returns its results."""
+    """Terminates a region and returns values to the enclosing operation."""
 
     __slots__ = ()
 
@@ -243,7 +243,7 @@ def _check_scalar_argument(signature: OpSignature, index: int, argument: Type, i
 
 
 def _mapped_shape(signature: OpSignature) -> tuple[int, ...]:
-    """The shape of the operands; all of their dimensions must be mapped, in order."""
+    """The shape of the last operand. Checks that all dimensions of all operands are mapped, in order."""
     dimensions = signature[MapOp.dimensions]
     if dimensions != tuple(range(len(dimensions))):  # map_c3
         raise signature.error_without_op_note(

@@ -45,7 +45,7 @@ class ConvDimensions(Attribute):
 
     @property
     def output(self) -> tuple[int, ...]:
-        """The batch, feature and spatial dimensions of the result."""
+        """The batch, feature and spatial dimensions of the output."""
         return (self.output_batch, self.output_feature, *self.output_spatial)
 
 
@@ -62,7 +62,7 @@ _RAW_ENTRIES: dict[str, EntryParser] = {
     "output_feature_dimension": AsmParser.integer,
     "output_spatial_dimensions": parse_dimensions,
 }
-# The number of missing spatial dimensions that a diagnostic lists at most.
+# The maximum number of missing spatial dimensions that a diagnostic lists.
 _MAX_LISTED = 10
 
 
@@ -75,6 +75,7 @@ def conv_dimensions_attr(field: str) -> Attr:
 def _parse(parser: AsmParser) -> Attribute:
     parser.expect("<")
     if parser.accept("raw"):
+        # As in the reference, the diagnostic names dot dimension numbers.
         values = parse_custom_struct(parser, "dot dimension numbers", _RAW_ENTRIES)
         defaults = {name: () if parse is parse_dimensions else 0 for name, parse in _RAW_ENTRIES.items()}
         return ConvDimensions(*(values.get(name, default) for name, default in defaults.items()))
@@ -163,7 +164,7 @@ def _unexpected(parser: AsmParser, word: str, expected: list[str], offset: int) 
 
 
 def _spatial_dimensions(parser: AsmParser, spatial: Mapping[int, int]) -> tuple[int, ...]:
-    """The indices of spatial dimensions 0, 1, …; raises if one is missing."""
+    """The dimension indices of spatial dimensions 0, 1, …. Raises a DiagnosticError if one is missing."""
     count = max(spatial, default=-1) + 1
     if count != len(spatial):
         missing = [n for n in range(len(spatial) + _MAX_LISTED) if n < count and n not in spatial]

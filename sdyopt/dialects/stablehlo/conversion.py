@@ -1,4 +1,4 @@
-"""stablehlo operations that change the element type or its precision."""
+"""stablehlo's unary operations whose result can have another element type, and reduce_precision."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from sdyopt.ir.types import DYNAMIC, I1, I32, ComplexType, RankedTensor, Type
 
 
 class ComplexPartOp(UnaryOp):
-    """Base of real and imag, whose result has the real element type."""
+    """Base of real and imag; the result has the element type of the parts, or that of a float operand."""
 
     __slots__ = ()
 
@@ -103,7 +103,7 @@ class ConvertOp(UnaryOp):
 
 @stablehlo.op("uniform_quantize", *ELEMENTWISE_TRAITS)
 class UniformQuantizeOp(UnaryOp):
-    """Converts floats, or quantized elements of another quantized type, to a quantized type."""
+    """Converts floats, or elements of another quantized type, to a quantized type."""
 
     __slots__ = ()
 
@@ -145,7 +145,7 @@ class UniformDequantizeOp(UnaryOp):
 class BitcastConvertOp(Op):
     """Reinterprets the bits as another element type.
 
-    Between types of different width, the narrower side has an extra minor-most dimension.
+    If the widths differ, the tensor with the narrower element type has an extra minor-most dimension.
     """
 
     __slots__ = ()
@@ -193,7 +193,7 @@ _FORMAT = re.compile(r"e(\d+)m(\d+)", re.ASCII)
 
 
 def _parse_format(op_parser: OpAsmParser) -> None:
-    """Parses `e5m10`."""
+    """Parses a format such as `e5m10`."""
     offset = op_parser.skip_trivia()
     word = op_parser.keyword()
     match = _FORMAT.fullmatch(word)
@@ -214,7 +214,7 @@ def _write_format(out: Template, signature: OpSignature, attributes: DictAttr) -
 
 @stablehlo.op("reduce_precision", NO_MEMORY_EFFECT, ELEMENTWISE, COMPATIBLE_TYPES, INFERS_COMPATIBLE_TYPES)
 class ReducePrecisionOp(Op):
-    """Rounds floats to fewer exponent and mantissa bits; the element type is unchanged."""
+    """Rounds to the given numbers of exponent and mantissa bits; the element type is unchanged."""
 
     __slots__ = ()
 

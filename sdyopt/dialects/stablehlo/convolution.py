@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
 from sdyopt.dialects.quant import QuantizedType, UniformQuantizedPerAxis
-from sdyopt.dialects.stablehlo.attribute_kinds import I64_ELEMENTS, POSITIVE_I64
+from sdyopt.dialects.stablehlo.attribute_constraints import I64_ELEMENTS, POSITIVE_I64
 from sdyopt.dialects.stablehlo.contraction import check_quantized_product, check_result_shape
 from sdyopt.dialects.stablehlo.conv_dimensions import CONV_DIMENSIONS, ConvDimensions, conv_dimensions_attr
 from sdyopt.dialects.stablehlo.diagnostic_text import listing, quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.dimensions import is_unique
 from sdyopt.dialects.stablehlo.precision import PRECISION_CONFIG, check_precision
-from sdyopt.dialects.stablehlo.type_compatibility import are_compatible_elements
+from sdyopt.dialects.stablehlo.type_compatibility import have_compatible_element_types
 from sdyopt.dialects.stablehlo.types import STATIC_2D_INT_TENSOR, TENSOR, TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR
 from sdyopt.dialects.stablehlo.window import (
     Padding,
-    check_window,
+    checked_window,
     padding_pairs,
     pairs_of,
     window_result_shape,
@@ -32,7 +32,7 @@ from sdyopt.ir.types import DYNAMIC, RankedTensor
 
 
 class ConvolutionBaseOp(Op):
-    """Base of convolution and dynamic_conv, which differ in where `padding` comes from."""
+    """Base of convolution, where `padding` is an attribute, and dynamic_conv, where it is an operand."""
 
     __slots__ = ()
 
@@ -94,7 +94,7 @@ class DynamicConvOp(ConvolutionBaseOp):
     def verify_in_context(self) -> None:
         padding = constant_value(self.padding.defining_op)
         if isinstance(padding, DenseElements):
-            # Called for its checks only: like the reference, does not compare the inferred shape.
+            # For its checks only: as in the reference, the result shape is not checked.
             _result_shape(self.signature, pairs_of(padding))
         _check_quantized(self.signature)
 
@@ -113,7 +113,7 @@ def _check_operands(signature: OpSignature) -> None:
             f"expects convolution arguments to have same number of dimensions. {got}"
         )
     is_quantized = any(isinstance(type.element, QuantizedType) for type in (lhs, rhs))
-    if not is_quantized and not are_compatible_elements(lhs.element, rhs.element):  # convolution_c27
+    if not is_quantized and not have_compatible_element_types(lhs.element, rhs.element):  # convolution_c27
         raise signature.error_without_op_note(
             "expects lhs and rhs to have compatible element type. "
             f"Got: {quoted(lhs.element)} and {quoted(rhs.element)}"
@@ -150,7 +150,7 @@ def _check_dimension_numbers(signature: OpSignature, dims: ConvDimensions, rank:
 
 
 def _check_groups(signature: OpSignature, lhs: RankedTensor, rhs: RankedTensor, dims: ConvDimensions) -> None:
-    """Checks that feature and batch dimensions are divisible by their group counts."""
+    """Checks the group counts against each other and against the batch and feature dimensions."""
     feature_groups = signature[ConvolutionBaseOp.feature_group_count]
     batch_groups = signature[ConvolutionBaseOp.batch_group_count]
     if batch_groups > 1 and feature_groups > 1:  # convolution_c23
@@ -197,7 +197,7 @@ def _result_shape(signature: OpSignature, padding: Padding) -> list[int]:
     """Checks the window and infers the shape of the result."""
     lhs, rhs = signature[ConvolutionBaseOp.lhs], signature[ConvolutionBaseOp.rhs]
     dims = signature[ConvolutionBaseOp.dimension_numbers]
-    window = check_window(
+    window = checked_window(
         signature,
         [rhs.shape[dimension] for dimension in dims.kernel_spatial],
         signature[ConvolutionBaseOp.window_strides],

@@ -124,7 +124,7 @@ def _check_alias(signature: OpSignature, alias: OutputOperandAlias) -> None:
 
 
 def _output_type(signature: OpSignature) -> Type:
-    """The type that `output_tuple_indices` index: several results form one tuple."""
+    """The type that `output_tuple_indices` index into: a single result, or a tuple of all results."""
     results = signature.result_types
     return results[0] if len(results) == 1 else TupleType(results)
 

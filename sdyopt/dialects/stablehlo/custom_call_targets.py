@@ -1,4 +1,8 @@
-"""Checks of custom_call by target: CreateBuffer, Pin and Unpin, and buffer results of all others."""
+"""Checks of custom_call that depend on the target.
+
+CreateBuffer, Pin and Unpin have operands and results of certain types. With all other targets, each buffer
+(memref) in the results aliases one in the operands.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ _TENSORS = (RankedTensor, UnrankedTensor)
 
 
 def check_target(signature: OpSignature, target: str, aliases: Sequence[OutputOperandAlias]) -> None:
-    """Checks the operands and results of the built-in targets; for others, the buffer aliases."""
+    """Checks operands and results of CreateBuffer, Pin or Unpin; for other targets, the buffer aliases."""
     check = _TARGET_CHECKS.get(target)
     if check is None:
         _check_buffer_aliases(signature, aliases)
@@ -61,7 +65,7 @@ _TARGET_CHECKS = {"CreateBuffer": _check_create_buffer, "Pin": _check_pin, "Unpi
 
 
 def _check_buffer_aliases(signature: OpSignature, aliases: Sequence[OutputOperandAlias]) -> None:
-    """Checks that each buffer result aliases exactly one operand, and no operand has two aliases."""
+    """Checks that each result buffer aliases one operand buffer, and that none is aliased twice."""
     outputs: set[tuple[int, ...]] = set()
     operands: set[tuple[int, ...]] = set()
     for alias in aliases:
@@ -88,7 +92,7 @@ def _check_buffer_aliases(signature: OpSignature, aliases: Sequence[OutputOperan
 
 
 def _leaves(type: Type, indices: tuple[int, ...]) -> Iterator[tuple[Type, tuple[int, ...]]]:
-    """The types in nested tuples with their tuple indices."""
+    """The non-tuple types in nested tuples, each with its tuple indices."""
     if not isinstance(type, TupleType):
         yield type, indices
         return

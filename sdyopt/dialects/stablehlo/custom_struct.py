@@ -35,7 +35,7 @@ DOT_ENTRIES: Mapping[str, EntryParser] = MappingProxyType(
 def parse_custom_struct(parser: AsmParser, what: str, entries: Mapping[str, EntryParser]) -> dict[str, Any]:
     """Parses the entries after `<` and the closing `>`, and returns the values by name.
 
-    Raises a DiagnosticError followed by "failed parsing {what} attribute".
+    Raises a DiagnosticError, followed by the error "failed parsing {what} attribute".
     """
     values: dict[str, Any] = {}
     try:

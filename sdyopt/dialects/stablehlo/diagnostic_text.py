@@ -1,4 +1,4 @@
-"""How diagnostics of stablehlo's verifiers print types and lists of integers."""
+"""Types and lists of integers as text in the diagnostics of stablehlo and chlo."""
 
 from __future__ import annotations
 

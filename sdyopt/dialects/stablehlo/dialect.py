@@ -1,4 +1,4 @@
-"""The stablehlo dialect object, with which the other modules of this package register their parts."""
+"""The stablehlo dialect object; the other modules register operations, attributes and types with it."""
 
 from sdyopt.ir.dialect import Dialect
 

@@ -1,6 +1,6 @@
 """Checks of dimension numbers and shapes.
 
-The `check_…` functions raise a SignatureError if the condition in their name does not hold.
+The `check_…` functions raise a SignatureError if the condition does not hold.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def is_sorted(dimensions: Dimensions) -> bool:
     return all(a <= b for a, b in pairwise(dimensions))
 
 
-def are_shapes_compatible(a: Dimensions, b: Dimensions) -> bool:
-    """Whether two shapes can be equal at run time: equal ranks, and sizes equal or dynamic."""
+def are_shapes_compatible(a: Sequence[int], b: Sequence[int]) -> bool:
+    """Whether two shapes can be equal at run time: equal ranks, and sizes that are equal or dynamic."""
     return len(a) == len(b) and all(map(are_compatible_sizes, a, b))
 
 
@@ -43,7 +43,7 @@ def check_distinct(signature: OpSignature, a: Dimensions, b: Dimensions, a_name:
 def check_within(
     signature: OpSignature, dimension: int, bound: int, name: str, bound_name: str, is_inclusive: bool = False
 ) -> None:
-    """Checks that a dimension is in [0, bound), or in [0, bound] if inclusive."""
+    """Checks that a dimension is in [0, bound), or in [0, bound] if `is_inclusive`."""
     if not 0 <= dimension < bound + is_inclusive:
         end = "]" if is_inclusive else ")"
         raise signature.error_without_op_note(

@@ -1,4 +1,4 @@
-"""Dot dimension numbers: the attribute, its assembly, checks, and the result shape of a product."""
+"""Dot dimension numbers: the attribute, its assembly and checks, and the result shape of dot_general."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _print(dims: DotDimensions, attribute_printer: AttributePrinter) -> str:
 
 
 def dot_dimensions_directive() -> Custom:
-    """`batching_dims = [0] x [0], contracting_dims = [2] x [1]`; omits empty batching dimensions."""
+    """`batching_dims = [0] x [0], contracting_dims = [2] x [1]`; the former is omitted if empty."""
     return Custom(_parse_directive, _write_directive, elides=["dot_dimension_numbers"])
 
 
@@ -114,7 +114,7 @@ class DotDimensionNumbers(Protocol):
 def check_dot_dimensions(
     signature: OpSignature, lhs: RankedTensor, rhs: RankedTensor, dims: DotDimensionNumbers
 ) -> None:
-    """Checks that the dimension numbers are in range, distinct and pair compatible sizes."""
+    """Checks that the dimension numbers are distinct, in range, and form pairs of compatible sizes."""
     if len(dims.lhs_batching) != len(dims.rhs_batching):  # dot_general_c1
         raise signature.error_without_op_note(
             "lhs and rhs should have the same number of batching dimensions"

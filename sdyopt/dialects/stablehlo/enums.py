@@ -18,7 +18,7 @@ from sdyopt.ir.dialect import Dialect
 
 
 class EnumAttr(Attribute):
-    """A value that is one of `cases`."""
+    """Base of enum attributes; `value` is one of `cases`."""
 
     value: str
     mnemonic: ClassVar[str] = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.asm.printer.attribute_printer import plain_type
-from sdyopt.dialects.stablehlo.attribute_kinds import integers_of
+from sdyopt.dialects.stablehlo.attribute_constraints import integers_of
 from sdyopt.dialects.stablehlo.bounds import encoding_with
 from sdyopt.dialects.stablehlo.diagnostic_text import listing
 from sdyopt.dialects.stablehlo.dialect import stablehlo
@@ -37,7 +37,7 @@ from sdyopt.ir.verify_signature import compare_types
 
 @stablehlo.op("gather", NO_MEMORY_EFFECT, INFERS_COMPATIBLE_TYPES, same_element_types("operand", "result"))
 class GatherOp(Op):
-    """Gathers slices of the operand at the offsets in `start_indices`."""
+    """Gathers the slices of `operand` that start at `start_indices`."""
 
     __slots__ = ()
 
@@ -111,9 +111,8 @@ def _check_gather(
             f"expects offset_dims to not repeat, got: [{listing(dims.offset_dims)}]"
         )
     collapsed, batching = dims.collapsed_slice_dims, dims.operand_batching_dims
-    check_distinct(
-        signature, collapsed, batching, "collapsed_slice_dims", "operand_batching_dims"
-    )  # gather_c6
+    # gather_c6
+    check_distinct(signature, collapsed, batching, "collapsed_slice_dims", "operand_batching_dims")
     for dimensions, name in (  # gather_c7, gather_c8, gather_c10, gather_c11
         (collapsed, "collapsed_slice_dims"),
         (batching, "operand_batching_dims"),
@@ -192,10 +191,10 @@ def _check_slice_sizes(
                     f"Expects that for each dim in {name}, slice_sizes[dim] should be <= 1, but got "
                     f"{sizes[dimension]}"
                 )
-    for index, (size, bound) in enumerate(zip(sizes, operand.shape, strict=True)):
-        if size < 0 or (bound != DYNAMIC and size > bound):  # gather_c21
+    for index, (slice_size, size) in enumerate(zip(sizes, operand.shape, strict=True)):
+        if slice_size < 0 or (size != DYNAMIC and slice_size > size):  # gather_c21
             raise signature.error_without_op_note(
-                f"slice size ({size}) is out of bounds for operand dimension ({bound}) at index {index}"
+                f"slice size ({slice_size}) is out of bounds for operand dimension ({size}) at index {index}"
             )
 
 
@@ -224,7 +223,7 @@ def _result_type(
 
 @stablehlo.op("torch_index_select", PURE)
 class TorchIndexSelectOp(Op):
-    """Selects slices of the operand along `dim` by `index`, as torch.index_select does."""
+    """Selects the slices of the operand along `dim` that `index` lists, as torch.index_select does."""
 
     __slots__ = ()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.asm.printer.attribute_printer import plain_attribute
-from sdyopt.dialects.stablehlo.attribute_kinds import I64_ELEMENTS
+from sdyopt.dialects.stablehlo.attribute_constraints import I64_ELEMENTS
 from sdyopt.dialects.stablehlo.channel import (
     CHANNEL_HANDLE,
     DEVICE_TO_DEVICE,
@@ -55,7 +55,10 @@ class InfeedOp(Op):
 
 
 def _check_result_types(signature: OpSignature, tensors: str) -> None:
-    """Checks that the results are tensors and a final token. `tensors` names the former in the diagnostic."""
+    """Checks that the results are tensors and a final token.
+
+    `tensors` starts the message about a result that should be a tensor.
+    """
     types = signature.result_types
     if not types:  # infeed_c1, recv_c2
         raise signature.error_without_op_note("result is expected to be at least of size 1, but got 0")

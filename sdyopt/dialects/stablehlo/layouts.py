@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.asm.printer.attribute_printer import plain_attribute
-from sdyopt.dialects.stablehlo.attribute_kinds import integers_of
+from sdyopt.dialects.stablehlo.attribute_constraints import integers_of
 from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.ir.attribute import ArrayAttr, Attribute
 from sdyopt.ir.constraints import AttrConstraint

@@ -31,7 +31,7 @@ from sdyopt.ir.types import DYNAMIC, F32, F64, I1, ComplexType, RankedTensor, Ty
 
 @stablehlo.op("cholesky", NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES)
 class CholeskyOp(Op):
-    """The Cholesky decomposition of a batch of matrices: a = l * l^T if `lower`, else a = u^T * u."""
+    """The Cholesky decomposition of a batch of matrices: a = l * l^H if `lower`, else a = u^H * u."""
 
     __slots__ = ()
 
@@ -61,12 +61,12 @@ class CholeskyOp(Op):
 
 @enumeration(stablehlo, "transpose", "TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
 class Transpose(EnumAttr):
-    """Whether triangular_solve uses `a`, its transpose or its adjoint."""
+    """Whether triangular_solve uses the matrices `a`, their transposes or their adjoints."""
 
 
 @stablehlo.op("triangular_solve", NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES)
 class TriangularSolveOp(Op):
-    """Solves a * x = b (`left_side`) or x * a = b for a batch of triangular matrices a."""
+    """Solves op(a) * x = b if `left_side`, else x * op(a) = b, for batches; `transpose_a` selects op."""
 
     __slots__ = ()
 
@@ -106,12 +106,12 @@ class TriangularSolveOp(Op):
 
 @enumeration(stablehlo, "fft_type", "FFT", "IFFT", "RFFT", "IRFFT")
 class FftType(EnumAttr):
-    """Forward or inverse transform, of complex or real data."""
+    """Forward or inverse transform; `RFFT` is from real to complex numbers, `IRFFT` from complex to real."""
 
 
 @stablehlo.op("fft", NO_MEMORY_EFFECT, INFERS_COMPATIBLE_TYPES)
 class FftOp(Op):
-    """The discrete Fourier transform over the minor-most dimensions."""
+    """The discrete Fourier transform over the minor-most dimensions, one per element of `fft_length`."""
 
     __slots__ = ()
 

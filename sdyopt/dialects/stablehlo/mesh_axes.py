@@ -1,4 +1,4 @@
-"""Replica groups given by mesh axes: the devices along these axes form a group.
+"""Replica groups given by mesh axes: devices whose positions differ only along these axes form a group.
 
 #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "x">]>
 """
@@ -47,7 +47,7 @@ class MeshAxis(Attribute):
 
 
 class Mesh(Attribute):
-    """Mesh axes, and the device ids if these are not an iota."""
+    """The axes of a mesh, and its device ids, by default an iota."""
 
     axes: tuple[MeshAxis, ...]
     device_ids: DenseElements | None = None
@@ -68,7 +68,7 @@ class ReplicaGroupMeshAxes(Attribute):
 
 
 def _verify(mesh: Attribute, axes: ArrayAttr) -> str | None:
-    """The error message for invalid axes, or None. Axes of a referenced mesh are not checked."""
+    """The error message for an invalid mesh or axes, or None. Axes of a referenced mesh are not checked."""
     if not isinstance(mesh, Mesh):
         is_symbol = isinstance(mesh, SymbolRef) and not mesh.nested
         return None if is_symbol else "mesh must be a FlatSymbolRefAttr or MeshAttr"

@@ -31,7 +31,10 @@ from sdyopt.ir.value import LazyLocation
 
 
 def _is_type_of_constant(inferred: Type, actual: Type) -> bool:
-    """Whether a constant can have this type; the value of a quantized constant has the storage type."""
+    """Whether a constant can have type `actual` if its value has type `inferred`.
+
+    The value of a quantized constant has the storage type as its element type.
+    """
     if isinstance(actual, RankedTensor) and isinstance(actual.element, QuantizedType):
         actual = RankedTensor(actual.shape, actual.element.storage, actual.encoding)
     return isinstance(inferred, ShapedType) and inferred is actual
@@ -72,7 +75,7 @@ stablehlo.materialize_constant = _materialize
 
 @stablehlo.op("iota", PURE)
 class IotaOp(Op):
-    """Fills a tensor with the index along one dimension."""
+    """A tensor whose elements are their own indices along one dimension."""
 
     __slots__ = ()
 

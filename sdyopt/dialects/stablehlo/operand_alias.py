@@ -1,4 +1,4 @@
-"""Output-operand aliases of custom_call: a result that shares a buffer with an operand.
+"""Output-operand aliases of custom_call: results that share buffers with operands.
 
 #stablehlo.output_operand_alias<output_tuple_indices = [0], operand_index = 1, operand_tuple_indices = []>
 """
@@ -19,7 +19,7 @@ from sdyopt.ir.types import TupleType, Type
 
 
 class OutputOperandAlias(Attribute):
-    """Tuple indices of a result, and the operand index and tuple indices that it aliases."""
+    """The tuple indices of an output, and the index and tuple indices of the operand that it aliases."""
 
     output_tuple_indices: tuple[int, ...]
     operand_index: int
@@ -36,7 +36,7 @@ ALIASES: AttrConstraint[tuple[OutputOperandAlias, ...]] = AttrConstraint(
 
 
 def tuple_element_type(type: Type, indices: Sequence[int]) -> Type | None:
-    """The type at these indices of nested tuples, or None if an index is out of bounds."""
+    """The type at these indices of nested tuples, or None if there is none."""
     for index in indices:
         if not isinstance(type, TupleType) or not 0 <= index < len(type.types):
             return None

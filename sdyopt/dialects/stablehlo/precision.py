@@ -22,11 +22,11 @@ from sdyopt.ir.types import BF16, F16, F32, F64, FloatType, Type
 
 @enumeration(stablehlo, "precision", "DEFAULT", "HIGH", "HIGHEST")
 class Precision(EnumAttr):
-    """The precision of one operand; its meaning is up to the backend."""
+    """The precision of one operand; its meaning depends on the backend."""
 
 
 def precision_config_of(cls: type[EnumAttr]) -> AttrConstraint[tuple[EnumAttr, ...]]:
-    """Arrays of `cls`, the precision attribute of stablehlo, chlo or mhlo."""
+    """The constraint for arrays of `cls`, the precision attribute of stablehlo, chlo or mhlo."""
     return AttrConstraint(
         "Precision Config attribute",
         lambda a: isinstance(a, ArrayAttr) and all(isinstance(e, cls) for e in a.elements),
@@ -50,7 +50,7 @@ def check_precision(signature: OpSignature, config: Sequence[EnumAttr] | None) -
 
 
 class DotAlgorithm(Attribute):
-    """The types a dot is computed in, and the decomposition of its operands into components."""
+    """How a dot is computed: types, components per operand, primitive operations, accumulation."""
 
     lhs_precision_type: Type
     rhs_precision_type: Type
@@ -82,7 +82,7 @@ _SUPPORTED_ALGORITHMS = frozenset(
 
 
 def verify_algorithm(algorithm: DotAlgorithm) -> str | None:
-    """The error message for an algorithm that no hardware supports, or None."""
+    """The error message for an algorithm with invalid counts or without known hardware support, or None."""
     for count, what in (
         (algorithm.lhs_component_count, "lhs component count"),
         (algorithm.rhs_component_count, "rhs component count"),

@@ -1,4 +1,4 @@
-"""Checks of the scales and zero points of quantized element types."""
+"""Checks of quantized element types: scales, zero points and quantization dimensions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from struct import pack, unpack
 
 from sdyopt.dialects.quant import QuantizedType, UniformQuantized, UniformQuantizedPerAxis
 from sdyopt.dialects.stablehlo.diagnostic_text import quoted
-from sdyopt.dialects.stablehlo.type_compatibility import are_compatible_elements
+from sdyopt.dialects.stablehlo.type_compatibility import have_compatible_element_types
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import DYNAMIC, ComplexType, FloatType, IntegerType, RankedTensor, Type
 
@@ -29,9 +29,9 @@ def quantized_axis(type: RankedTensor) -> int | None:
 
 
 def check_element_types(signature: OpSignature, source: RankedTensor, target: RankedTensor) -> None:
-    """Checks that non-quantized element types are compatible; quantized ones have checks of their own."""
+    """Checks that the element types are compatible, if neither is quantized."""
     is_quantized = isinstance(source.element, QuantizedType) or isinstance(target.element, QuantizedType)
-    if not is_quantized and not are_compatible_elements(source, target):
+    if not is_quantized and not have_compatible_element_types(source, target):
         raise signature.error_without_op_note(
             "expects operand and result to have compatible element type. Got: "
             f"{quoted(source)} and {quoted(target)}"
@@ -39,7 +39,7 @@ def check_element_types(signature: OpSignature, source: RankedTensor, target: Ra
 
 
 def check_same_per_tensor_scale(signature: OpSignature, source: RankedTensor, target: RankedTensor) -> None:
-    """Checks that two per-tensor quantized element types are equal."""
+    """Checks that the element types are equal if both are per-tensor quantized."""
     left, right = source.element, target.element
     if isinstance(left, UniformQuantized) and isinstance(right, UniformQuantized) and left is not right:
         raise signature.error_without_op_note(
@@ -48,7 +48,10 @@ def check_same_per_tensor_scale(signature: OpSignature, source: RankedTensor, ta
 
 
 def check_same_per_axis_scales(signature: OpSignature, source: RankedTensor, target: RankedTensor) -> None:
-    """Checks that two per-axis quantized element types have equal scales and zero points."""
+    """Checks that scales and zero points are equal if both tensors are per-axis quantized.
+
+    Ignores those that only the tensor with more scales has.
+    """
     left, right = source.element, target.element
     if not isinstance(left, UniformQuantizedPerAxis) or not isinstance(right, UniformQuantizedPerAxis):
         return
@@ -62,7 +65,8 @@ def check_same_per_axis_scales(signature: OpSignature, source: RankedTensor, tar
 def check_reshape_scales(signature: OpSignature, source: RankedTensor, target: RankedTensor) -> None:
     """Checks that a reshape keeps the scales and zero points.
 
-    The size of the quantization dimension and the product of the sizes before it must not change.
+    The size of the quantization dimension and the product of the sizes before it must not change; dynamic
+    sizes are not checked.
     """
     check_same_per_tensor_scale(signature, source, target)
     check_same_per_axis_scales(signature, source, target)
@@ -90,10 +94,11 @@ def check_broadcast_scales(
     target: RankedTensor,
     broadcast_dimensions: Sequence[int],
 ) -> None:
-    """Checks the per-axis quantization of a broadcast.
+    """Checks the quantization of a broadcast if operand and result are per-axis quantized.
 
-    The result must be quantized along the dimension that the operand's quantization dimension maps to. If
-    the latter has size 1, all scales and zero points of the result must equal those of the operand.
+    The result must be quantized along the dimension that the operand's quantization dimension maps to. If the
+    size of the operand's quantization dimension is 1, all scales and zero points of the result must equal the
+    first ones of the operand.
     """
     left, right = source.element, target.element
     if not isinstance(left, UniformQuantizedPerAxis) or not isinstance(right, UniformQuantizedPerAxis):

@@ -1,4 +1,4 @@
-"""Checks of ragged dots, which chlo and mhlo have: dots with one lhs dimension split into groups."""
+"""Checks of chlo.ragged_dot and mhlo.ragged_dot, in which one lhs dimension is divided into groups."""
 
 from __future__ import annotations
 
@@ -15,18 +15,16 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.shape_traits import are_compatible_sizes
 from sdyopt.ir.types import RankedTensor
 
-Dimensions = tuple[int, ...]
-
 
 class RaggedDimensions(NamedTuple):
     """Batching, contracting, lhs ragged and rhs group dimensions."""
 
-    lhs_batching: Dimensions
-    rhs_batching: Dimensions
-    lhs_contracting: Dimensions
-    rhs_contracting: Dimensions
-    lhs_ragged: Dimensions
-    rhs_group: Dimensions
+    lhs_batching: tuple[int, ...]
+    rhs_batching: tuple[int, ...]
+    lhs_contracting: tuple[int, ...]
+    rhs_contracting: tuple[int, ...]
+    lhs_ragged: tuple[int, ...]
+    rhs_group: tuple[int, ...]
 
 
 def check_ragged_dot(
@@ -55,7 +53,7 @@ def check_ragged_dot(
 def _check_group_sizes(
     signature: OpSignature, dims: RaggedDimensions, lhs: RankedTensor, group_sizes: RankedTensor, ragged: int
 ) -> None:
-    """Checks that group_sizes is one list, or one list per index of the dimensions before the ragged one."""
+    """Checks that group_sizes is one list of sizes, or one per index of `_group_batching_dimensions`."""
     if group_sizes.rank == 1:
         return
     prefix = [lhs.shape[dimension] for dimension in _group_batching_dimensions(dims, ragged)]
@@ -71,7 +69,11 @@ def _check_group_sizes(
 
 
 def _group_batching_dimensions(dims: RaggedDimensions, ragged: int) -> list[int]:
-    """The lhs dimensions whose indices have separate group sizes: those before the ragged dimension."""
+    """The lhs dimensions whose indices may have group sizes of their own.
+
+    They are the dimensions of the ragged one's kind (batching, contracting or free) before it and, unless it
+    is a batching dimension, all batching dimensions.
+    """
     batching, contracting = list(dims.lhs_batching), list(dims.lhs_contracting)
     if ragged in batching:
         return batching[: batching.index(ragged)]
@@ -83,7 +85,7 @@ def _group_batching_dimensions(dims: RaggedDimensions, ragged: int) -> list[int]
 def _check_group_dimension(
     signature: OpSignature, dims: RaggedDimensions, rhs: RankedTensor, count: int, ragged: int
 ) -> None:
-    """Checks that rhs has one group dimension if the ragged dimension is free, else none."""
+    """Checks that rhs has one group dimension, of size `count`, if the ragged one is free, else none."""
     group = dims.rhs_group
     for dimension in group:
         check_within(signature, dimension, rhs.rank, "rhs_group_dim", "rhs_rank")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
 from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.stablehlo.assembly_directives import enum_attr
-from sdyopt.dialects.stablehlo.attribute_kinds import integers_of
+from sdyopt.dialects.stablehlo.attribute_constraints import integers_of
 from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.dimensions import are_shapes_compatible
@@ -74,7 +74,7 @@ def _infer_rng(signature: OpSignature, sizes: list[int] | None) -> list[Type]:
 
 @stablehlo.op("rng_bit_generator", NO_MEMORY_EFFECT)
 class RngBitGeneratorOp(Op):
-    """Pseudo-random bits generated from a state, and the updated state."""
+    """Generates pseudo-random bits from a state; returns the updated state and the bits."""
 
     __slots__ = ()
 

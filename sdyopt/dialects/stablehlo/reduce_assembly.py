@@ -5,7 +5,7 @@
      reducer(%arg0: tensor<f32>, %arg1: tensor<f32>)  { … }
 
 The compact form (`applies`) is for a reducer region that consists of one commutative operation on its
-arguments; parsing builds that region.
+arguments and a return of the result; parsing builds that region.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _parse_inner_op(op_parser: OpAsmParser) -> type[Op]:
         raise AsmParser.error(op_parser, "expected bare identifier or keyword")
     dialect = op_parser.name.partition(".")[0]
     op_class = op_parser.dialects.op_class(name)
-    if op_class is None or not name.startswith(dialect + ".") or not _is_commutative(op_class):
+    if op_class is None or not name.startswith(dialect + ".") or not _is_commutative_binary(op_class):
         raise op_parser.error(
             "expected the inner-op to be a commutative binary-op from the "
             f"{dialect} dialect, with zero region, producing single result",
@@ -114,7 +114,7 @@ def _parse_argument(op_parser: OpAsmParser) -> Argument:
 
 
 class _CompactReducer:
-    """Builds the reducer region of the compact form: one operation on two scalars and its return."""
+    """Builds the reducer region of the compact form: one operation on two scalars, and a return."""
 
     def __init__(self, op_class: type[Op], type: Type) -> None:
         self._type = type
@@ -176,7 +176,7 @@ def applied_op(op: Op) -> Op | None:
     inner, last = block.first, block.last
     if inner is None or last is None or inner.next is not last or not last.is_terminator:
         return None
-    if inner.dialect_name != op.dialect_name or not inner.signature.cached(_has_commutative_class):
+    if inner.dialect_name != op.dialect_name or not inner.signature.cached(_has_commutative_binary_class):
         return None
     scalar = op.signature.cached(_scalar_of_inputs)
     if scalar is None or any(type is not scalar for type in (*inner.operand_types, *inner.result_types)):
@@ -190,17 +190,17 @@ def applied_op(op: Op) -> Op | None:
 
 
 def _scalar_of_inputs(signature: OpSignature) -> Type | None:
-    """The type of one element of the first input."""
+    """The rank-0 tensor type with the first input's element type; None without a shaped first input."""
     inputs = signature.operand_types[: len(signature.operand_types) // 2]
     return tensor((), inputs[0].element) if inputs and isinstance(inputs[0], ShapedType) else None
 
 
-def _has_commutative_class(signature: OpSignature) -> bool:
-    return _is_commutative(signature.op_class)
+def _has_commutative_binary_class(signature: OpSignature) -> bool:
+    return _is_commutative_binary(signature.op_class)
 
 
-def _is_commutative(op_class: type[Op]) -> bool:
-    """Whether the operations of a class are commutative, with two operands and no region."""
+def _is_commutative_binary(op_class: type[Op]) -> bool:
+    """Whether the operations of a class are commutative and have two operands and no region."""
     fields = op_class.fields.values()
     operands = [field for field in fields if isinstance(field, OperandField)]
     return (

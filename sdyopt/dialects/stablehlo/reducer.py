@@ -1,4 +1,4 @@
-"""Checks of reducer regions, in reduce, all_reduce, scatter and others."""
+"""Checks of the reducer regions of reduce, all_reduce, scatter and others."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _check_types(
     element_index = len(reducer.returned_types) + index
     for number, ignores_precision in ((index, False), (element_index, True)):
         parameter = reducer.argument_types[number]
-        if not has_compatible_shape_and_element(result, parameter, ignores_precision):
+        if not have_compatible_shapes_and_element_types(result, parameter, ignores_precision):
             raise signature.error_without_op_note(
                 f"The type of reduction-region's parameter at index {number} is different than the "
                 f"corresponding result type: {quoted(parameter)} vs {quoted(result)}"
@@ -106,9 +106,10 @@ def _check_shape(
         )
 
 
-def has_compatible_shape_and_element(left: Type, right: Type, ignores_precision: bool) -> bool:
-    """Whether two tensors have compatible shapes and the same element type, or any two float types
-    if `ignores_precision`.
+def have_compatible_shapes_and_element_types(left: Type, right: Type, ignores_precision: bool) -> bool:
+    """Whether two tensors have compatible shapes and the same element type.
+
+    With `ignores_precision`, all float types are the same.
     """
     if not isinstance(right, ShapedType) or not are_compatible_shapes([left, right]):
         return False
@@ -117,7 +118,11 @@ def has_compatible_shape_and_element(left: Type, right: Type, ignores_precision:
 
 
 def _is_promotable(source: Type, target: Type) -> bool:
-    """Whether the element type of one tensor is promotable to that of another; floats always are."""
+    """Whether the element type of `source` is promotable to that of `target`.
+
+    A float type is promotable to any other. Integer, complex and quantized types are promotable to types of
+    the same kind that are not narrower; quantized types must also have the same expressed type.
+    """
     a, b = element_of(source), element_of(target)
     if isinstance(a, FloatType) and isinstance(b, FloatType):
         return True

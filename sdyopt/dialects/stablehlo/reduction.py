@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.asm.format.assembly_format import Custom, assembly
-from sdyopt.dialects.stablehlo.attribute_kinds import I64_ELEMENTS
+from sdyopt.dialects.stablehlo.attribute_constraints import I64_ELEMENTS
 from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
 from sdyopt.dialects.stablehlo.control_flow import is_boolean_scalar
 from sdyopt.dialects.stablehlo.diagnostic_text import quoted
@@ -21,7 +21,12 @@ from sdyopt.dialects.stablehlo.region_signatures import (
 )
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.types import TENSOR
-from sdyopt.dialects.stablehlo.window import WindowDimension, check_window, padding_pairs, window_result_shape
+from sdyopt.dialects.stablehlo.window import (
+    WindowDimension,
+    checked_window,
+    padding_pairs,
+    window_result_shape,
+)
 from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import BOOL_ATTR, I64_ARRAY, I64_ATTR, ONE_BLOCK
@@ -57,12 +62,12 @@ class ReduceOp(RegionVerifyingOp):
         shape, bounds = signature.cached(_kept_dimensions)
         inputs = signature[ReduceOp.inputs]
         encoding = encoding_with(inputs[0].encoding, bounds) if bounds else None
-        elements = _accumulated_elements(regions[0], inputs)
+        elements = _accumulator_element_types(regions[0], inputs)
         return [RankedTensor(tuple(shape), element, encoding) for element in elements]
 
 
 def _kept_dimensions(signature: OpSignature) -> tuple[list[int], list[int]]:
-    """The sizes and bounds of the dimensions that are not reduced."""
+    """The sizes and bounds of the first input's dimensions that are not reduced. Raises a SignatureError."""
     inputs = signature[ReduceOp.inputs]
     if not inputs:
         raise signature.error_without_op_note("requires at least 1 input value")
@@ -94,8 +99,8 @@ def check_compatible_inputs(signature: OpSignature, inputs: Sequence[Type]) -> N
             )
 
 
-def _accumulated_elements(region: Region, inputs: Sequence[Type]) -> list[Type]:
-    """The result element types: those that the region returns, or those of the inputs if it is empty."""
+def _accumulator_element_types(region: Region, inputs: Sequence[Type]) -> list[Type]:
+    """The result element types: those the region returns, or those of the inputs if the region is empty."""
     types = inputs if region.is_empty else region_signature(region).returned_types
     return [element_of(type) for type in types[: len(inputs)]]
 
@@ -131,7 +136,7 @@ class ReduceWindowOp(RegionVerifyingOp):
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
         window = signature.cached(_reduce_window_dimensions)
         inputs = signature[ReduceWindowOp.inputs]
-        elements = _accumulated_elements(regions[0], inputs)
+        elements = _accumulator_element_types(regions[0], inputs)
         return [
             _window_result_type(input, element, window)
             for input, element in zip(inputs, elements, strict=True)
@@ -151,7 +156,7 @@ def _reduce_window_dimensions(signature: OpSignature) -> list[WindowDimension]:
                 "expects window-dimensions size == input rank, but got window-dimensions size: "
                 f"{len(sizes)} and input: {quoted(input)} with rank = {input.rank}."
             )
-    return check_window(
+    return checked_window(
         signature,
         sizes,
         signature[ReduceWindowOp.window_strides],
@@ -171,7 +176,10 @@ def _window_result_type(input: RankedTensor, element: Type, window: Sequence[Win
 
 @stablehlo.op("sort", RECURSIVE_EFFECTS, SAME_SHAPE, INFERS_COMPATIBLE_TYPES)
 class SortOp(RegionVerifyingOp):
-    """Sorts the inputs together along one dimension, by a comparator of the elements at two positions."""
+    """Sorts the inputs together along one dimension.
+
+    The comparator region compares their elements at two positions.
+    """
 
     __slots__ = ()
 

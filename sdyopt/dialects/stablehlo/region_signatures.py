@@ -1,7 +1,7 @@
 """Region signatures: the argument types and returned types of a region.
 
-The constraints of an operation on its regions usually follow from its signature and these types, and
-programs repeat both. So the result of the check is cached in the op signature, per region signatures.
+Whether the regions of an operation are valid usually depends only on the op signature and these types, and
+programs repeat both. So the result of the check is cached in the op signature, by the region signatures.
 
     @stablehlo.op("sort", SINGLE_BLOCK, …)
     class SortOp(RegionVerifyingOp):
@@ -23,7 +23,7 @@ RETURN = "stablehlo.return"
 
 
 class RegionSignature(NamedTuple):
-    """The types of a region's entry block arguments and of its last operation's operands."""
+    """The types of the arguments of a region's entry block, and of the operands of its last operation."""
 
     argument_types: tuple[Type, ...]
     returned_types: tuple[Type, ...]
@@ -99,7 +99,7 @@ def _check_terminators(op: Op) -> None:
             )
 
 
-# Each region has at most one block, which ends in stablehlo.return.
+# Each region has at most one block, which ends with stablehlo.return.
 SINGLE_BLOCK = Trait(
     "single-block-implicit-terminator",
     verify_structure=_check_blocks,

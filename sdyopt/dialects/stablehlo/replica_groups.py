@@ -1,8 +1,8 @@
-"""Replica groups: the base class of collective operations and the checks of their groups."""
+"""The base class of collective operations with replica groups, and the checks of the groups."""
 
 from __future__ import annotations
 
-from sdyopt.dialects.stablehlo.attribute_kinds import integers_of
+from sdyopt.dialects.stablehlo.attribute_constraints import integers_of
 from sdyopt.dialects.stablehlo.channel import CHANNEL_HANDLE
 from sdyopt.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes
 from sdyopt.ir import op_fields
@@ -28,7 +28,7 @@ REPLICA_GROUPS: AttrConstraint[DenseElements | ReplicaGroupMeshAxes] = AttrConst
 
 
 class CollectiveOp(Op):
-    """Base of collective operations over replica groups, which may reference a mesh."""
+    """Base of collective operations with replica groups, which may reference a mesh."""
 
     __slots__ = ()
 
@@ -55,8 +55,8 @@ def check_replica_groups(
 ) -> None:
     """Checks that each of the ids 0, 1, … is in the groups exactly once.
 
-    `has_uniform_size` disallows the id -1, which pads groups of different sizes; `group_size` is the
-    required size, if any. Groups given by mesh axes are not checked.
+    `has_uniform_size` disallows the id -1, which pads groups of different sizes; `uses_global_ids` disallows
+    empty groups; `group_size` is the required size, if any. Groups given by mesh axes are not checked.
     """
     groups = signature[CollectiveOp.replica_groups]
     if not isinstance(groups, DenseElements):
@@ -68,18 +68,18 @@ def check_replica_groups(
         raise signature.error_without_op_note(
             "if `use_global_device_ids` is set, the replica groups cannot be empty"
         )
-    replica_ids = _check_distinct(signature, integers_of(groups), has_uniform_size)
+    replica_ids = _distinct_ids(signature, integers_of(groups), has_uniform_size)
     for replica in range(len(replica_ids)):
         if replica not in replica_ids:  # all_gather_c4, all_reduce_c3, all_to_all_c7
             raise signature.error_without_op_note(f"replica id #{replica} not seen in replica groups")
-    # An empty list has group size 0; the reference divides by zero.
+    # The reference divides by zero here if there are no groups.
     actual_size = shape[1] if shape[0] else 0
     if has_uniform_size and group_size is not None and group_size != actual_size:  # all_to_all_c8
         raise signature.error_without_op_note(f"group size of replica_groups must be {group_size}")
 
 
-def _check_distinct(signature: OpSignature, replicas: list[int], has_uniform_size: bool) -> set[int]:
-    """Checks that no id but the padding -1 is repeated; returns the ids without padding."""
+def _distinct_ids(signature: OpSignature, replicas: list[int], has_uniform_size: bool) -> set[int]:
+    """The ids without the padding -1. Checks that none is repeated."""
     replica_ids: set[int] = set()
     for replica in replicas:
         if replica == -1:

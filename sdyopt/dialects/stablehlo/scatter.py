@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.dialects.stablehlo.attribute_kinds import I64_ELEMENTS
+from sdyopt.dialects.stablehlo.attribute_constraints import I64_ELEMENTS
 from sdyopt.dialects.stablehlo.diagnostic_text import listing, quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.dimensions import (
@@ -17,7 +17,7 @@ from sdyopt.dialects.stablehlo.dimensions import (
     is_unique,
 )
 from sdyopt.dialects.stablehlo.gather_scatter_dimensions import SCATTER_DIMENSIONS, ScatterDimensions
-from sdyopt.dialects.stablehlo.reducer import check_reducer, has_compatible_shape_and_element
+from sdyopt.dialects.stablehlo.reducer import check_reducer, have_compatible_shapes_and_element_types
 from sdyopt.dialects.stablehlo.region_signatures import (
     RegionSignature,
     RegionSignatures,
@@ -26,7 +26,7 @@ from sdyopt.dialects.stablehlo.region_signatures import (
 )
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.types import INTEGER_OR_INDEX_TENSOR, TENSOR
-from sdyopt.dialects.stablehlo.window import check_window, padding_pairs, window_result_shape
+from sdyopt.dialects.stablehlo.window import checked_window, padding_pairs, window_result_shape
 from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import BOOL_ATTR, I64_ARRAY, ONE_BLOCK
@@ -39,7 +39,7 @@ from sdyopt.ir.types import DYNAMIC, I1, RankedTensor, Type, element_of, tensor
 
 @stablehlo.op("scatter", RECURSIVE_EFFECTS, SAME_SIZE_OPERANDS, INFERS_COMPATIBLE_TYPES)
 class ScatterOp(RegionVerifyingOp):
-    """Combines slices of the inputs at the offsets in `scatter_indices` with the updates."""
+    """Combines the slices of the inputs that start at `scatter_indices` with the updates."""
 
     __slots__ = ()
 
@@ -54,7 +54,7 @@ class ScatterOp(RegionVerifyingOp):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return accumulated_types(signature[ScatterOp.inputs], regions[0])
+        return accumulator_types(signature[ScatterOp.inputs], regions[0])
 
     @staticmethod
     def verify_region_signatures(signature: OpSignature, regions: RegionSignatures) -> None:
@@ -74,17 +74,17 @@ class ScatterOp(RegionVerifyingOp):
         # scatter_c6, scatter_c23
         check_reducer(signature, regions[0], inputs, [tensor((), type.element) for type in updates], ())
         # Without an index vector dimension, the indices are scalars.
-        shape = indices.shape + (1,) * (dims.index_vector_dim == indices.rank)
+        indices_shape = indices.shape + (1,) * (dims.index_vector_dim == indices.rank)
         for update in updates:
-            _check_update_rank(signature, dims, shape, update)
+            _check_update_rank(signature, dims, indices_shape, update)
         for input, update in zip(inputs, updates, strict=True):
-            _check_dimension_numbers(signature, dims, input, shape, update)
+            _check_dimension_numbers(signature, dims, input, indices_shape, update)
         for input, update in zip(inputs, updates, strict=True):
-            _check_update_shape(signature, dims, input, shape, update)
+            _check_update_shape(signature, dims, input, indices_shape, update)
 
 
-def accumulated_types(inputs: Sequence[RankedTensor], region: Region) -> list[Type]:
-    """The types of the inputs with the element types that the reducer region returns."""
+def accumulator_types(inputs: Sequence[RankedTensor], region: Region) -> list[Type]:
+    """The input types with the element types that the reducer region returns; unchanged if it is empty."""
     returned = region_signature(region).returned_types if region.blocks else inputs
     return [
         RankedTensor(input.shape, element_of(type), input.encoding)
@@ -93,9 +93,9 @@ def accumulated_types(inputs: Sequence[RankedTensor], region: Region) -> list[Ty
 
 
 def _check_update_rank(
-    signature: OpSignature, dims: ScatterDimensions, indices: Dimensions, update: RankedTensor
+    signature: OpSignature, dims: ScatterDimensions, indices_shape: Dimensions, update: RankedTensor
 ) -> None:
-    expected = len(indices) - 1 + len(dims.update_window_dims)
+    expected = len(indices_shape) - 1 + len(dims.update_window_dims)
     if update.rank != expected:  # scatter_c4
         raise signature.error_without_op_note(
             f"expects updates tensor must be of rank {expected} ( == rank-of('scatter_indices') - 1 + "
@@ -108,7 +108,7 @@ def _check_dimension_numbers(
     signature: OpSignature,
     dims: ScatterDimensions,
     input: RankedTensor,
-    indices: Dimensions,
+    indices_shape: Dimensions,
     update: RankedTensor,
 ) -> None:
     window, inserted, batching = (
@@ -136,8 +136,8 @@ def _check_dimension_numbers(
     ):
         _check_sorted(signature, dimensions, name)
         check_all_within(signature, dimensions, input.rank, name, "rank-of('operand')")
-    _check_batching(signature, dims, input, indices)
-    _check_index_vectors(signature, dims, indices)
+    _check_batching(signature, dims, input, indices_shape)
+    _check_index_vectors(signature, dims, indices_shape)
     targets, name = dims.scatter_dims_to_operand_dims, "scatter_dims_to_operand_dims"
     check_distinct(signature, targets, batching, name, "input_batching_dims")  # scatter_c20
     check_all_within(signature, targets, input.rank, name, "rank-of('operand')")  # scatter_c21
@@ -149,7 +149,7 @@ def _check_sorted(signature: OpSignature, dimensions: Dimensions, name: str) -> 
 
 
 def _check_batching(
-    signature: OpSignature, dims: ScatterDimensions, input: RankedTensor, indices: Dimensions
+    signature: OpSignature, dims: ScatterDimensions, input: RankedTensor, indices_shape: Dimensions
 ) -> None:
     input_dims, indices_dims = dims.input_batching_dims, dims.scatter_indices_batching_dims
     name = "scatter_indices_batching_dims"
@@ -157,7 +157,8 @@ def _check_batching(
         raise signature.error_without_op_note(
             f"Expects {name} to not repeat; got: [{listing(indices_dims)}]."
         )
-    check_all_within(signature, indices_dims, len(indices), name, "rank-of('scatter_indices')")  # scatter_c15
+    # scatter_c15
+    check_all_within(signature, indices_dims, len(indices_shape), name, "rank-of('scatter_indices')")
     if dims.index_vector_dim in indices_dims:  # scatter_c16
         raise signature.error_without_op_note(
             f"expects {name} not to include index_vector_dim {dims.index_vector_dim}."
@@ -167,15 +168,15 @@ def _check_batching(
             "input_batching_dims and scatter_indices_batching_dims should have the same size."
         )
     for number, (left, right) in enumerate(zip(input_dims, indices_dims, strict=True)):
-        if not are_compatible_sizes(input.shape[left], indices[right]):  # scatter_c18
+        if not are_compatible_sizes(input.shape[left], indices_shape[right]):  # scatter_c18
             raise signature.error_without_op_note(
                 f"input_batching_dims[{number}] and scatter_indices_batching_dims[{number}] must have "
-                f"compatible sizes, but got {input.shape[left]} and {indices[right]}."
+                f"compatible sizes, but got {input.shape[left]} and {indices_shape[right]}."
             )
 
 
-def _check_index_vectors(signature: OpSignature, dims: ScatterDimensions, indices: Dimensions) -> None:
-    size, count = indices[dims.index_vector_dim], len(dims.scatter_dims_to_operand_dims)
+def _check_index_vectors(signature: OpSignature, dims: ScatterDimensions, indices_shape: Dimensions) -> None:
+    size, count = indices_shape[dims.index_vector_dim], len(dims.scatter_dims_to_operand_dims)
     if size not in (DYNAMIC, count):  # scatter_c19
         raise signature.error_without_op_note(
             f"Scatter op has {count} elements in scatter_dims_to_operand_dims and the bound of dimension "
@@ -188,35 +189,41 @@ def _check_update_shape(
     signature: OpSignature,
     dims: ScatterDimensions,
     input: RankedTensor,
-    indices: Dimensions,
+    indices_shape: Dimensions,
     update: RankedTensor,
 ) -> None:
-    """Checks window dimensions of an update against its input, scatter dimensions against the indices."""
+    """Checks the window dimensions of an update against its input, and the others against the indices."""
     dropped = {*dims.inserted_window_dims, *dims.input_batching_dims}
-    window_bounds = [size for dimension, size in enumerate(input.shape) if dimension not in dropped]
-    for dimension, bound in zip(dims.update_window_dims, window_bounds, strict=True):
+    window_sizes = [size for dimension, size in enumerate(input.shape) if dimension not in dropped]
+    for dimension, limit in zip(dims.update_window_dims, window_sizes, strict=True):
         size = update.shape[dimension]
-        if DYNAMIC not in (size, bound) and size > bound:  # scatter_c4
+        if DYNAMIC not in (size, limit) and size > limit:  # scatter_c4
             raise signature.error_without_op_note(
                 "expects bounds of the window dimensions of updates to not exceed the bounds of the "
                 f"corresponding dimensions of operand. For dimension {dimension}, updates bound is {size}, "
-                f"operand bound is {bound}."
+                f"operand bound is {limit}."
             )
-    scatter_bounds = [size for dimension, size in enumerate(indices) if dimension != dims.index_vector_dim]
+    scatter_sizes = [
+        size for dimension, size in enumerate(indices_shape) if dimension != dims.index_vector_dim
+    ]
     scatter_dims = [d for d in range(update.rank) if d not in dims.update_window_dims]
-    for dimension, bound in zip(scatter_dims, scatter_bounds, strict=True):
+    for dimension, expected in zip(scatter_dims, scatter_sizes, strict=True):
         size = update.shape[dimension]
-        if not are_compatible_sizes(size, bound):  # scatter_c4
+        if not are_compatible_sizes(size, expected):  # scatter_c4
             raise signature.error_without_op_note(
                 "expects bounds of the scatter dimensions of updates to be same as the bounds of the "
                 f"corresponding dimensions of scatter indices. For scatter dimension {dimension}, updates "
-                f"bound is {size} , scatter_indices bound is {bound}."
+                f"bound is {size} , scatter_indices bound is {expected}."
             )
 
 
 @stablehlo.op("select_and_scatter", INFERS_COMPATIBLE_TYPES, RECURSIVE_EFFECTS)
 class SelectAndScatterOp(RegionVerifyingOp):
-    """Combines each source value with the element that `select` picks in the corresponding window."""
+    """Scatters source values to the positions that `select` picks in the operand's windows.
+
+    There is a window for each source value. `scatter` combines the values scattered to a position, starting
+    from `init_value`.
+    """
 
     __slots__ = ()
 
@@ -232,7 +239,7 @@ class SelectAndScatterOp(RegionVerifyingOp):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return accumulated_types([signature[SelectAndScatterOp.operand]], regions[1])
+        return accumulator_types([signature[SelectAndScatterOp.operand]], regions[1])
 
     @staticmethod
     def verify_region_signatures(signature: OpSignature, regions: RegionSignatures) -> None:
@@ -248,30 +255,29 @@ class SelectAndScatterOp(RegionVerifyingOp):
                 "expects window-dimensions size == operand rank, but got window-dimensions size: "
                 f"{len(sizes)} and operand-type: {quoted(operand)} with rank = {operand.rank}."
             )
-        window = check_window(
+        window = checked_window(
             signature,
             sizes,
             signature[SelectAndScatterOp.window_strides],
             padding_pairs(signature, signature[SelectAndScatterOp.padding]),
         )
         expected = tensor(tuple(window_result_shape(operand.shape, window)), operand.element)
-        if not has_compatible_shape_and_element(
-            expected, source, ignores_precision=True
-        ):  # select_and_scatter_c1
+        # select_and_scatter_c1
+        if not have_compatible_shapes_and_element_types(expected, source, ignores_precision=True):
             raise signature.error_without_op_note(
                 f"expects source-type to be {quoted(expected)}, but got{quoted(source)}"
             )
 
 
 def _check_select(signature: OpSignature, select: RegionSignature, operand: RankedTensor) -> None:
-    """Checks that the select region compares two scalars with the operand's element type."""
+    """Checks that the select region takes two scalars of the operand's element type and returns a bool."""
     if len(select.argument_types) != 2:  # select_and_scatter_c9
         raise signature.error_without_op_note(
             f"expects the select-region to take 2 parameters, but takes {len(select.argument_types)}"
         )
     expected = tensor((), operand.element)
     for index, argument in enumerate(select.argument_types):
-        if not has_compatible_shape_and_element(expected, argument, ignores_precision=True):
+        if not have_compatible_shapes_and_element_types(expected, argument, ignores_precision=True):
             raise signature.error_without_op_note(
                 f"expects the type of select-region's parameter at index {index} to be "
                 f"{quoted(expected)}, but got {quoted(argument)}"

@@ -1,8 +1,8 @@
-"""Checks of constant operands that specify a result shape."""
+"""Constant operands, and the check of those that specify a result shape."""
 
 from __future__ import annotations
 
-from sdyopt.dialects.stablehlo.attribute_kinds import integers_of
+from sdyopt.dialects.stablehlo.attribute_constraints import integers_of
 from sdyopt.dialects.stablehlo.diagnostic_text import listing, quoted
 from sdyopt.dialects.stablehlo.type_compatibility import is_compatible_shape
 from sdyopt.ir.elements_attributes import DenseElements
@@ -23,7 +23,7 @@ def constant_integers(value: Value) -> list[int] | None:
 
 
 def check_shape_operand(op: Op, shape: Value, type: Type) -> None:
-    """Checks that a constant shape operand is compatible with the result type."""
+    """Checks that a shape operand, if constant, is compatible with the result type."""
     sizes = constant_integers(shape)
     if sizes is not None and not is_compatible_shape(sizes, type):
         raise op.signature.error_without_op_note(

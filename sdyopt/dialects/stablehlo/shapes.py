@@ -1,4 +1,4 @@
-"""stablehlo operations that change or read a shape: reshape, transpose, reverse, get_dimension_size, …"""
+"""stablehlo.reshape, dynamic_reshape, transpose, reverse, get_dimension_size and set_dimension_size."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from sdyopt.ir.verify_signature import compare_types
 
 @stablehlo.op("reshape", NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES)
 class ReshapeOp(Op):
-    """Changes the shape and keeps the row-major order of the elements."""
+    """Changes the shape; the elements keep their row-major order."""
 
     __slots__ = ()
 
@@ -221,7 +221,7 @@ class GetDimensionSizeOp(Op):
 
 @stablehlo.op("set_dimension_size", NO_MEMORY_EFFECT)
 class SetDimensionSizeOp(Op):
-    """Sets the size of a dimension to the value of an operand."""
+    """Sets the size of a dimension to the value of `size`."""
 
     __slots__ = ()
 
@@ -252,7 +252,11 @@ class SetDimensionSizeOp(Op):
 
 
 def _type_with_size(signature: OpSignature, size: list[int] | None) -> Type:
-    """The result type, with the old size as the bound unless the size operand equals it."""
+    """The inferred result type.
+
+    The dimension becomes dynamic, bounded by its old size or bound, or static if the size operand is a
+    constant equal to that bound.
+    """
     if signature[SetDimensionSizeOp.size].rank:
         raise signature.error_without_op_note("size operand should be of rank-0")
     source, dimension = signature[SetDimensionSizeOp.operand], signature[SetDimensionSizeOp.dimension]

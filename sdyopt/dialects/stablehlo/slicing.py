@@ -72,7 +72,7 @@ def _range_text(start: int, limit: int, stride: int) -> str:
     INFERS_COMPATIBLE_TYPES,
 )
 class SliceOp(Op):
-    """Extracts the elements from start to limit (exclusive), with a stride, in each dimension."""
+    """Extracts, in each dimension, the elements from start to limit (exclusive), with a stride."""
 
     __slots__ = ()
 
@@ -166,12 +166,14 @@ class DynamicSliceOp(Op):
                 f"({source.rank})"
             )
         _check_index_types(signature, starts)  # dynamic_slice_c3
-        for index, (size, bound) in enumerate(zip(sizes, source.shape, strict=True)):  # dynamic_slice_c4
-            if size < 0:
-                raise signature.error_without_op_note(f"has negative size index to dynamic slice: {size}")
-            if bound != DYNAMIC and size > bound:
+        for index, (slice_size, size) in enumerate(zip(sizes, source.shape, strict=True)):  # dynamic_slice_c4
+            if slice_size < 0:
                 raise signature.error_without_op_note(
-                    f"has slice size {size} greater than dimension size {bound} in dimension {index} of "
+                    f"has negative size index to dynamic slice: {slice_size}"
+                )
+            if size != DYNAMIC and slice_size > size:
+                raise signature.error_without_op_note(
+                    f"has slice size {slice_size} greater than dimension size {size} in dimension {index} of "
                     "operand"
                 )
         return [tensor(sizes, source.element)]
@@ -184,7 +186,7 @@ class DynamicSliceOp(Op):
     INFERS_COMPATIBLE_TYPES,
 )
 class DynamicUpdateSliceOp(Op):
-    """Replaces a slice of the operand at start indices given by operands."""
+    """Replaces a slice of `operand` with `update`; the start indices are given by operands."""
 
     __slots__ = ()
 
@@ -208,10 +210,11 @@ class DynamicUpdateSliceOp(Op):
                 f"expects number of start_indices to match operand rank: {len(starts)} vs {source.rank}."
             )
         _check_index_types(signature, starts)  # dynamic_update_slice_c5
-        for index, (size, bound) in enumerate(zip(update.shape, source.shape, strict=True)):
-            if size != DYNAMIC and bound != DYNAMIC and size > bound:  # dynamic_update_slice_c6
+        for index, (update_size, size) in enumerate(zip(update.shape, source.shape, strict=True)):
+            if DYNAMIC not in (update_size, size) and update_size > size:  # dynamic_update_slice_c6
                 raise signature.error_without_op_note(
-                    f"expects size at dimension {index} of update to be in range [0, {bound}]. Got: {size}."
+                    f"expects size at dimension {index} of update to be in range [0, {size}]. "
+                    f"Got: {update_size}."
                 )
         return [source]
 
@@ -252,6 +255,6 @@ class RealDynamicSliceOp(Op):
 
 
 def _check_index_types(signature: OpSignature, types: Sequence[RankedTensor]) -> None:
-    """Checks that all start indices have one element type."""
+    """Checks that all start indices have the same element type."""
     if any(type.element is not types[0].element for type in types):
         raise signature.error_without_op_note("start indices must have same element type")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdyopt.dialects.stablehlo.type_compatibility import are_compatible, are_compatible_elements
+from sdyopt.dialects.stablehlo.type_compatibility import are_compatible, have_compatible_element_types
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.traits import InfersTypes, Trait
 from sdyopt.ir.types import Type, element_of
@@ -19,13 +19,13 @@ def _check_compatible_types(signature: OpSignature) -> None:
 
 def _check_compatible_elements(signature: OpSignature) -> None:
     types = signature.operand_types + signature.result_types
-    if not all(are_compatible_elements(type, types[0]) for type in types):
+    if not all(have_compatible_element_types(type, types[0]) for type in types):
         raise signature.op_error("requires compatible element types for all operands and results")
 
 
 def _check_compatible_operand_elements(signature: OpSignature) -> None:
     types = signature.operand_types
-    if not all(are_compatible_elements(type, types[0]) for type in types):
+    if not all(have_compatible_element_types(type, types[0]) for type in types):
         raise signature.op_error("requires compatible element types for all operands")
 
 
@@ -56,7 +56,7 @@ def _check_pairs(
 
 # Elementwise, except that some operands may be scalars instead of tensors.
 BROADCASTING_ELEMENTWISE = Trait("hlo-broadcasting-elementwise")
-# Commutative. Unlike with MLIR's trait, canonicalization does not reorder the operands.
+# Commutative, but canonicalization does not reorder the operands, unlike with MLIR's trait.
 HLO_COMMUTATIVE = Trait("hlo-commutative")
 COMPATIBLE_TYPES = Trait("hlo-compatible-operands-and-result-type", _check_compatible_types)
 COMPATIBLE_ELEMENT_TYPES = Trait(

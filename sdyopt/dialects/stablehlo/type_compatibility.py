@@ -1,8 +1,9 @@
 """Type compatibility under dynamism: compatible types can have the same shape at run time.
 
-Compatible types are merged in two ways. The most specific type has every static size and bound that
-any of them has; it is inferred for elementwise operations. The least specific type has only what all
-of them have; it is inferred for the results of branches.
+Compatible types are merged in two ways. In the most specific type, a dimension has the static size that any
+of the types has, else the smallest bound; this type is inferred for elementwise operations. In the least
+specific type, a dimension is static only if all types have the static size, else it has the largest size or
+bound if each type has one; this type is inferred for the results of branches.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from sdyopt.ir.shape_traits import are_compatible_shapes, are_compatible_sizes
 from sdyopt.ir.types import DYNAMIC, RankedTensor, ShapedType, TupleType, Type, element_of
 
 
-def are_compatible_elements(left: Type, right: Type) -> bool:
-    """Whether element types are equal, or quantized and differ only in scales, zero points and axis."""
+def have_compatible_element_types(left: Type, right: Type) -> bool:
+    """Whether two element types are equal, or quantized and differ only in scales, zero points and axis."""
     left, right = element_of(left), element_of(right)
     if not isinstance(left, QuantizedType) or not isinstance(right, QuantizedType):
         return left is right
@@ -35,12 +36,12 @@ def are_compatible(left: Type, right: Type) -> bool:
     if left is right:
         return True
     if not isinstance(left, ShapedType) or not isinstance(right, ShapedType):
-        return are_compatible_elements(left, right)
+        return have_compatible_element_types(left, right)
     return (
         are_compatible_shapes([left, right])
         and _is_within_bounds(left, right)
         and _is_within_bounds(right, left)
-        and are_compatible_elements(left, right)
+        and have_compatible_element_types(left, right)
     )
 
 
@@ -50,7 +51,7 @@ def are_all_compatible(lefts: Sequence[Type], rights: Sequence[Type]) -> bool:
 
 
 def is_compatible_shape(sizes: Sequence[int], type: Type) -> bool:
-    """Whether a static shape is compatible with a type."""
+    """Whether a static shape is valid and compatible with a type."""
     if not isinstance(type, ShapedType) or any(size < 0 for size in sizes):
         return False
     return are_compatible(RankedTensor(tuple(sizes), type.element, None), type)
@@ -101,6 +102,7 @@ def _merge_shaped(signature: OpSignature, types: Sequence[Type], merge: Merge) -
     if all(type is types[0] for type in types):
         return types[0]
     ranked = [type for type in types if isinstance(type, RankedTensor)]
+    # A type that is not a ranked tensor is less specific than any ranked one.
     if merge is _least_specific_dimension and len(ranked) != len(types):
         return next(type for type in types if not isinstance(type, RankedTensor))
     if not ranked:
@@ -162,7 +164,11 @@ def _check_sizes(signature: OpSignature, index: int, left: int, right: int) -> N
 
 
 def concatenated_dimension(left: Dimension, right: Dimension) -> Dimension:
-    """The concatenation of two dimensions: the sum of the sizes, or of size and bound if one is dynamic."""
+    """The concatenation of two dimensions.
+
+    Its size is the sum of the sizes if both are static. Else it is dynamic, bounded by the sum of sizes and
+    bounds unless a dimension has neither.
+    """
     if left[0] != DYNAMIC and right[0] != DYNAMIC:
         return left[0] + right[0], DYNAMIC
     limits = [bound if size == DYNAMIC else size for size, bound in (left, right)]

@@ -1,7 +1,8 @@
 """stablehlo's types, and the type constraints of its operands and results.
 
-A constraint is named after its element types. Its description appears in diagnostics and is composed
-like the reference's: "ranked tensor of bool or 2/4/8/16/32/64-bit integer values".
+A constraint is named after its element types; `QUANTIZED` alone means per-tensor quantized, and `TENSOR` has
+any element type but per-axis quantized ones. The description of a constraint appears in diagnostics and is
+composed like the reference's: "ranked tensor of bool or 2/4/8/16/32/64-bit integer values".
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ _COMPLEX = frozenset((ComplexType(F32), ComplexType(F64)))
 
 
 def _quantized(cls: type[QuantizedType]) -> Accepts:
-    """Accepts types of `cls` with a signless integer storage type and zero points in its range."""
+    """Accepts types of `cls` with a signless integer storage type and zero points in the storage range."""
 
     def accepts(type: Type) -> bool:
         return (
@@ -172,7 +173,7 @@ def tensor_of(
 def shaped_of(
     kind: str, classes: type | tuple[type, ...], element: TypeConstraint[Type]
 ) -> TypeConstraint[ShapedType]:
-    """Types of these classes with such an element type; `kind` starts the description."""
+    """Types of these classes with this element type and valid scales; `kind` starts the description."""
 
     def accepts(type: Type) -> bool:
         return (
@@ -198,7 +199,7 @@ def _nested_tuple_of(*leaves: TypeConstraint[Type]) -> TypeConstraint[TupleType]
 
 
 def has_valid_quantized_dimension(type: Type) -> bool:
-    """Whether a per-axis quantized tensor has one scale per index of the quantization dimension."""
+    """Whether the quantization dimension of a per-axis quantized tensor exists and fits the scales."""
     element = type.element if isinstance(type, RankedTensor) else None
     if not isinstance(element, UniformQuantizedPerAxis):
         return True

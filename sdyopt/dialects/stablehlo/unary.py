@@ -21,18 +21,18 @@ from sdyopt.ir.types import Type
 
 ELEMENTWISE_TRAITS = (ELEMENTWISE, SAME_SHAPE, NO_MEMORY_EFFECT)
 TYPE_INFERRING_ELEMENTWISE_TRAITS = (INFERS_COMPATIBLE_TYPES, *ELEMENTWISE_TRAITS)
-_COMPATIBLE = (COMPATIBLE_TYPES, *TYPE_INFERRING_ELEMENTWISE_TRAITS)
+_COMPATIBLE_TYPE_TRAITS = (COMPATIBLE_TYPES, *TYPE_INFERRING_ELEMENTWISE_TRAITS)
 
 
 class UnaryOp(Op):
-    """Base of operations with a single operand named `operand`."""
+    """Base of unary operations whose operand is named `operand`."""
 
     __slots__ = ()
 
     assembly = assembly(Operand("operand"), AttrDict(), ":", SameOperandsAndResultType())
 
 
-class SameUnaryOp(UnaryOp):
+class SameTypeUnaryOp(UnaryOp):
     """Base of unary operations whose result type is compatible with the operand type."""
 
     __slots__ = ()
@@ -42,8 +42,8 @@ class SameUnaryOp(UnaryOp):
         return [most_specific_type(signature, signature.operand_types)]
 
 
-class FloatOp(SameUnaryOp):
-    """Base of unary operations on floats."""
+class FloatOp(SameTypeUnaryOp):
+    """Base of unary operations on floats and per-tensor quantized types."""
 
     __slots__ = ()
 
@@ -51,7 +51,7 @@ class FloatOp(SameUnaryOp):
     out = result(types.FLOAT_OR_QUANTIZED_TENSOR)
 
 
-class TranscendentalOp(SameUnaryOp):
+class TranscendentalOp(SameTypeUnaryOp):
     """Base of transcendental functions, which have a result accuracy."""
 
     __slots__ = ()
@@ -61,7 +61,7 @@ class TranscendentalOp(SameUnaryOp):
     result_accuracy = defaulted_attr(RESULT_ACCURACY, DEFAULT_ACCURACY)
 
 
-class IntegerOp(SameUnaryOp):
+class IntegerOp(SameTypeUnaryOp):
     """Base of unary operations on integers."""
 
     __slots__ = ()
@@ -73,84 +73,84 @@ class IntegerOp(SameUnaryOp):
 # --- Transcendental functions ---------------------------------------------------------------
 
 
-@stablehlo.op("cbrt", *_COMPATIBLE)
+@stablehlo.op("cbrt", *_COMPATIBLE_TYPE_TRAITS)
 class CbrtOp(TranscendentalOp):
     """The cube root."""
 
     __slots__ = ()
 
 
-@stablehlo.op("cosine", *_COMPATIBLE)
+@stablehlo.op("cosine", *_COMPATIBLE_TYPE_TRAITS)
 class CosineOp(TranscendentalOp):
     """cos(x)."""
 
     __slots__ = ()
 
 
-@stablehlo.op("exponential", *_COMPATIBLE)
+@stablehlo.op("exponential", *_COMPATIBLE_TYPE_TRAITS)
 class ExpOp(TranscendentalOp):
     """e to the power of x."""
 
     __slots__ = ()
 
 
-@stablehlo.op("exponential_minus_one", *_COMPATIBLE)
+@stablehlo.op("exponential_minus_one", *_COMPATIBLE_TYPE_TRAITS)
 class Expm1Op(TranscendentalOp):
     """e to the power of x, minus 1; accurate for small x."""
 
     __slots__ = ()
 
 
-@stablehlo.op("log", *_COMPATIBLE)
+@stablehlo.op("log", *_COMPATIBLE_TYPE_TRAITS)
 class LogOp(TranscendentalOp):
     """The natural logarithm."""
 
     __slots__ = ()
 
 
-@stablehlo.op("log_plus_one", *_COMPATIBLE)
+@stablehlo.op("log_plus_one", *_COMPATIBLE_TYPE_TRAITS)
 class Log1pOp(TranscendentalOp):
     """The natural logarithm of 1 + x; accurate for small x."""
 
     __slots__ = ()
 
 
-@stablehlo.op("logistic", *_COMPATIBLE)
+@stablehlo.op("logistic", *_COMPATIBLE_TYPE_TRAITS)
 class LogisticOp(TranscendentalOp):
     """1 / (1 + exp(-x))."""
 
     __slots__ = ()
 
 
-@stablehlo.op("rsqrt", *_COMPATIBLE)
+@stablehlo.op("rsqrt", *_COMPATIBLE_TYPE_TRAITS)
 class RsqrtOp(TranscendentalOp):
     """1 / sqrt(x)."""
 
     __slots__ = ()
 
 
-@stablehlo.op("sine", *_COMPATIBLE)
+@stablehlo.op("sine", *_COMPATIBLE_TYPE_TRAITS)
 class SineOp(TranscendentalOp):
     """sin(x)."""
 
     __slots__ = ()
 
 
-@stablehlo.op("sqrt", *_COMPATIBLE)
+@stablehlo.op("sqrt", *_COMPATIBLE_TYPE_TRAITS)
 class SqrtOp(TranscendentalOp):
     """The square root."""
 
     __slots__ = ()
 
 
-@stablehlo.op("tan", *_COMPATIBLE)
+@stablehlo.op("tan", *_COMPATIBLE_TYPE_TRAITS)
 class TanOp(TranscendentalOp):
     """tan(x)."""
 
     __slots__ = ()
 
 
-@stablehlo.op("tanh", *_COMPATIBLE)
+@stablehlo.op("tanh", *_COMPATIBLE_TYPE_TRAITS)
 class TanhOp(TranscendentalOp):
     """The hyperbolic tangent."""
 
@@ -160,50 +160,50 @@ class TanhOp(TranscendentalOp):
 # --- Rounding, bits, signs ------------------------------------------------------------------
 
 
-@stablehlo.op("ceil", *_COMPATIBLE)
+@stablehlo.op("ceil", *_COMPATIBLE_TYPE_TRAITS)
 class CeilOp(FloatOp):
     """Rounds toward positive infinity."""
 
     __slots__ = ()
 
 
-@stablehlo.op("floor", *_COMPATIBLE)
+@stablehlo.op("floor", *_COMPATIBLE_TYPE_TRAITS)
 class FloorOp(FloatOp):
     """Rounds toward negative infinity."""
 
     __slots__ = ()
 
 
-@stablehlo.op("round_nearest_afz", *_COMPATIBLE)
+@stablehlo.op("round_nearest_afz", *_COMPATIBLE_TYPE_TRAITS)
 class RoundOp(FloatOp):
     """Rounds to the nearest integer, ties away from zero."""
 
     __slots__ = ()
 
 
-@stablehlo.op("round_nearest_even", *_COMPATIBLE)
+@stablehlo.op("round_nearest_even", *_COMPATIBLE_TYPE_TRAITS)
 class RoundNearestEvenOp(FloatOp):
     """Rounds to the nearest integer, ties to even."""
 
     __slots__ = ()
 
 
-@stablehlo.op("count_leading_zeros", *_COMPATIBLE)
+@stablehlo.op("count_leading_zeros", *_COMPATIBLE_TYPE_TRAITS)
 class ClzOp(IntegerOp):
     """The number of leading zero bits."""
 
     __slots__ = ()
 
 
-@stablehlo.op("popcnt", *_COMPATIBLE)
+@stablehlo.op("popcnt", *_COMPATIBLE_TYPE_TRAITS)
 class PopulationCountOp(IntegerOp):
     """The number of one bits."""
 
     __slots__ = ()
 
 
-@stablehlo.op("not", *_COMPATIBLE)
-class NotOp(SameUnaryOp):
+@stablehlo.op("not", *_COMPATIBLE_TYPE_TRAITS)
+class NotOp(SameTypeUnaryOp):
     """Logical not of bools, bitwise not of integers."""
 
     __slots__ = ()
@@ -212,8 +212,8 @@ class NotOp(SameUnaryOp):
     out = result(types.PRED_OR_INT_TENSOR)
 
 
-@stablehlo.op("negate", *_COMPATIBLE)
-class NegOp(SameUnaryOp):
+@stablehlo.op("negate", *_COMPATIBLE_TYPE_TRAITS)
+class NegOp(SameTypeUnaryOp):
     """-x."""
 
     __slots__ = ()
@@ -222,9 +222,9 @@ class NegOp(SameUnaryOp):
     out = result(types.INT_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
 
 
-@stablehlo.op("sign", *_COMPATIBLE)
-class SignOp(SameUnaryOp):
-    """-1, 0 or 1; for complex numbers x / abs(x)."""
+@stablehlo.op("sign", *_COMPATIBLE_TYPE_TRAITS)
+class SignOp(SameTypeUnaryOp):
+    """-1, 0 or 1; for complex numbers other than 0, x / abs(x)."""
 
     __slots__ = ()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sdyopt.dialects.stablehlo.attribute_kinds import integers_of
+from sdyopt.dialects.stablehlo.attribute_constraints import integers_of
 from sdyopt.dialects.stablehlo.diagnostic_text import listing
 from sdyopt.dialects.stablehlo.dimensions import Dimensions
 from sdyopt.ir.elements_attributes import DenseElements
@@ -27,7 +27,7 @@ class WindowDimension:
     window_dilation: int = 1
 
     def positions(self, base: int) -> int:
-        """The number of window positions along a dimension of size `base`; DYNAMIC if either size is."""
+        """The number of window positions along a dimension of size `base`; DYNAMIC if a size is dynamic."""
         if DYNAMIC in (base, self.size):
             return DYNAMIC
         padded = self.low + _dilated(base, self.base_dilation) + self.high
@@ -53,7 +53,7 @@ def pairs_of(padding: DenseElements) -> Padding:
     return list(zip(values[::2], values[1::2], strict=True))
 
 
-def check_window(
+def checked_window(
     signature: OpSignature,
     sizes: Dimensions,
     strides: Dimensions | None,
@@ -64,7 +64,7 @@ def check_window(
 ) -> list[WindowDimension]:
     """The window that the attributes describe; a missing or empty list means the defaults.
 
-    Raises a SignatureError if a list has the wrong length or a value is not positive.
+    Raises a SignatureError if a list has the wrong length, or a size, stride or dilation is not positive.
     """
     for values, name in (
         (strides, "window-strides"),
@@ -79,7 +79,7 @@ def check_window(
                 f"but got: {len(values)}."
             )
     return [
-        _check_dimension(
+        _checked_dimension(
             signature,
             index,
             WindowDimension(
@@ -95,11 +95,11 @@ def check_window(
 
 
 def window_result_shape(base: Dimensions, window: Sequence[WindowDimension]) -> list[int]:
-    """The number of window positions along each dimension of `base`."""
+    """The number of window positions along each dimension, from the sizes or bounds in `base`."""
     return [dimension.positions(size) for size, dimension in zip(base, window, strict=True)]
 
 
-def _check_dimension(signature: OpSignature, index: int, window: WindowDimension) -> WindowDimension:
+def _checked_dimension(signature: OpSignature, index: int, window: WindowDimension) -> WindowDimension:
     for value, what in (
         (1 if window.size == DYNAMIC else window.size, "value"),
         (window.stride, "stride"),

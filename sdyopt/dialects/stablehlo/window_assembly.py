@@ -23,7 +23,7 @@ _ATTRIBUTES = {
 
 
 def window_directive() -> Custom:
-    """The window attributes that are present, parsed in any order, each at most once."""
+    """The window attributes that are present; parsing accepts any order, each attribute at most once."""
     return Custom(_parse, _write, elides=list(_ATTRIBUTES.values()))
 
 

@@ -3,12 +3,18 @@
 // HELP:      Usage: sdy-opt [OPTIONS] [INPUT]
 // HELP:      Diagnostics:
 // HELP-NEXT:   --verify-diagnostics[=all|only-expected]
-// HELP:      Passes:
-// HELP-NEXT:   -canonicalize
-// HELP-NEXT:     patterns
-// HELP-NEXT:       top-down=bool
-// HELP:      Pipelines:
+// HELP-NOT:  --output-split-marker
 // HELP:      Exit codes: 0: success
+
+// All flags, passes and options:
+// RUN: sdy-opt --help-hidden | filecheck %s --check-prefix=HIDDEN
+// RUN: sdy-opt --help-list-hidden | filecheck %s --check-prefix=HIDDEN
+// HIDDEN:      --output-split-marker
+// HIDDEN:      Passes:
+// HIDDEN-NEXT:   -canonicalize
+// HIDDEN-NEXT:     patterns
+// HIDDEN-NEXT:       top-down=bool
+// HIDDEN:      Pipelines:
 
 // The manual is the docstring of the pass's file, followed by its anchor and its options.
 // RUN: sdy-opt --help-pass sdy-close-shardings | filecheck %s --check-prefix=MANUAL
@@ -21,11 +27,17 @@
 // OPTIONS:      Runs on any operation.
 // OPTIONS:      Options:
 // OPTIONS:        max-iterations=int {{.*}}
-// OPTIONS-NEXT:   region simplification (default: 10)
+// OPTIONS-NEXT:   patterns and region simplification (default:
 
 // RUN: sdy-opt --list-passes | filecheck %s --check-prefix=LIST
-// LIST:  Passes:
-// LIST:  -sdy-inline-meshes
+// LIST:      Passes:
+// LIST:        -sdy-basic-propagate               propagate shardings that do not conflict
+// LIST-NEXT:   -sdy-close-shardings               close every dimension sharding
+// LIST:      Pipelines:
+
+// RUN: sdy-opt --list-passes=full | filecheck %s --check-prefix=FULL
+// FULL:        -sdy-aggressive-propagate
+// FULL-NEXT:       keep-sharding-rules=bool
 
 // RUN: sdy-opt --show-dialects | filecheck %s --check-prefix=DIALECTS
 // DIALECTS: Available Dialects: {{.*}}builtin,{{.*}}func,{{.*}}sdy,stablehlo

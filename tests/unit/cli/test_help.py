@@ -4,14 +4,22 @@ import re
 
 import pytest
 
-from sdyopt.cli.flags import FLAGS
-from sdyopt.cli.help import help_text, manual_text, passes_markdown, passes_text, purpose
+from sdyopt.cli.flags import COMMON, FLAGS
+from sdyopt.cli.help import (
+    help_text,
+    manual_text,
+    passes_full,
+    passes_markdown,
+    passes_short,
+    purpose,
+    wrapped,
+)
 from sdyopt.diagnostics.usage import UsageError
 from sdyopt.registry import all_passes
 
 
 def test_help_names_every_flag_pass_and_option() -> None:
-    text = help_text()
+    text = help_text(is_complete=True)
     assert [flag for flag in FLAGS if f"-{flag}" not in text] == []
     for entry in all_passes():
         assert re.search(rf"-{re.escape(entry.flag)}\s", text)
@@ -43,4 +51,46 @@ def test_lists_contain_every_pass() -> None:
     rows = passes_markdown().splitlines()[2:]
     assert [row.split("`")[1] for row in rows] == [f"-{entry.flag}" for entry in all_passes()]
     assert all(row.count("|") - row.count(r"\|") == 4 for row in rows)
-    assert all(f"-{entry.flag}" in passes_text() for entry in all_passes())
+    assert all(f"-{entry.flag}" in passes_full() for entry in all_passes())
+
+
+def test_short_help_names_common_flags_and_fits_two_screens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    text = help_text()
+    assert set(FLAGS) >= COMMON
+    assert [flag for flag in COMMON if f"-{flag}" not in text] == []
+    assert [flag for flag in set(FLAGS) - COMMON if f"--{flag} " in text] == []
+    lines = text.splitlines()
+    assert len(lines) <= 80
+    assert max(map(len, lines)) <= 80
+
+
+def test_each_pass_is_one_line_of_the_list() -> None:
+    """In a pipe, lines are complete, so that grep finds every word."""
+    lines = passes_short().splitlines()
+    assert [line.split()[0] for line in lines if line.startswith("  -")] == sorted(
+        (f"-{entry.flag}" for entry in all_passes()), key=lambda flag: (flag.endswith("pipeline"), flag)
+    )
+    assert all(any(line.endswith(purpose(entry)) for line in lines) for entry in all_passes())
+
+
+def test_lines_of_the_list_are_cut_off_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sdyopt.cli.help.stdout_is_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = passes_short().splitlines()
+    assert max(map(len, lines)) == 80
+    assert any(line.endswith("…") for line in lines)
+
+
+def test_paragraphs_are_wrapped_and_code_is_not() -> None:
+    text = "merge: merge equal constants.\n\nOne two three four.\n\n    %0 = long.operation %a, %b : i32"
+    assert wrapped(text, 12).splitlines() == [
+        "merge: merge",
+        "equal",
+        "constants.",
+        "",
+        "One two",
+        "three four.",
+        "",
+        "    %0 = long.operation %a, %b : i32",
+    ]

@@ -1,4 +1,4 @@
-"""Attribute constraints of stablehlo operations on builtin attributes."""
+"""Constraints on builtin attributes of stablehlo operations, and the integers of elements attributes."""
 
 from __future__ import annotations
 

@@ -1,0 +1,49 @@
+"""The Python interface: what `import sdyopt` offers to notebooks, tests and scripts.
+
+`sdyopt` imports this package when one of its names is first used. Operations, values and attributes are views
+of the IR; diagnostics, locations, meshes and shardings are plain data. So the IR may change while the
+interface stays.
+"""
+
+from sdyopt.api.attributes import Attribute, Type
+from sdyopt.api.errors import Diagnostic, Error, ParseError, PassError, PipelineError, VerifyError
+from sdyopt.api.locations import Location
+from sdyopt.api.module import Module
+from sdyopt.api.operations import Block, Function, Operation, Value
+from sdyopt.api.parsing import parse
+from sdyopt.api.pipelines import PassInfo, PassPipeline, create_pass, list_passes
+from sdyopt.api.plugins import load_dialect_plugin, load_pass_plugin
+from sdyopt.api.reports import Collective, Report
+from sdyopt.api.shardings import Axis, DimensionSharding, Mesh, Sharding
+from sdyopt.diagnostics.diagnostic import Severity
+
+__all__ = [
+    "Attribute",
+    "Axis",
+    "Block",
+    "Collective",
+    "Diagnostic",
+    "DimensionSharding",
+    "Error",
+    "Function",
+    "Location",
+    "Mesh",
+    "Module",
+    "Operation",
+    "ParseError",
+    "PassError",
+    "PassInfo",
+    "PassPipeline",
+    "PipelineError",
+    "Report",
+    "Severity",
+    "Sharding",
+    "Type",
+    "Value",
+    "VerifyError",
+    "create_pass",
+    "list_passes",
+    "load_dialect_plugin",
+    "load_pass_plugin",
+    "parse",
+]

@@ -1,0 +1,150 @@
+"""A parsed program, which never changes: running passes returns another one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sdyopt.api.errors import Collector, Diagnostic, PassError, VerifyError
+from sdyopt.api.module_html import module_html
+from sdyopt.api.operations import Function, Operation, operation_view
+from sdyopt.api.pipelines import Passes, combined_pipeline
+from sdyopt.api.program import Program
+from sdyopt.api.reports import Report, report_of
+from sdyopt.api.session import discard, session
+from sdyopt.api.shardings import Mesh, mesh_data
+from sdyopt.asm.printer.asm_printer import PrintOptions
+from sdyopt.diagnostics.diagnostic import emit
+from sdyopt.diagnostics.ids import VERIFY_ERROR, identified
+from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.sdy.mesh_op import MeshOp
+from sdyopt.driver.chunk import resource_error
+from sdyopt.ir.verify_incremental import IncrementalVerifier
+from sdyopt.pipeline.run import run_pipeline
+
+
+class Module:
+    """A program. `str` is its text. `diagnostics` are the warnings and remarks of the call that returned it.
+
+    No method changes it, so views of its operations stay valid and cells of a notebook can run again.
+    """
+
+    def __init__(self, program: Program, diagnostics: Sequence[Diagnostic]) -> None:
+        self._program = program
+        self.diagnostics: tuple[Diagnostic, ...] = tuple(diagnostics)
+
+    # --- Passes -------------------------------------------------------------------------------
+
+    def run(self, *passes: Passes, verify_each: bool = True, **options: object) -> Module:
+        """The program after these passes, as a new module.
+
+        Passes are text (`sdy-close-shardings`, `cse,canonicalize{top-down=false}`, `builtin.module(cse)`, or
+        flags as in `-cse -sdy-close-shardings`), what `create_pass` returns, or instances of pass classes.
+        `options` are those of a single name. With `verify_each`, each pass is followed by verification, else
+        only the last. Raises PipelineError or PassError; an exception in a pass is not caught.
+        """
+        pipeline = combined_pipeline(passes, options)
+        program = self._program.clone()
+        collector = Collector(program.source)
+        with session(collector.handle):
+            try:
+                verify = IncrementalVerifier(program.verifier) if verify_each else None
+                succeeded = run_pipeline(pipeline, program.op, verify)
+                if succeeded and not verify_each:
+                    with identified(VERIFY_ERROR):
+                        succeeded = program.verifier.verify(program.op)
+            except (RecursionError, MemoryError) as error:
+                emit(resource_error(program.source, error))
+                succeeded = False
+        if not succeeded:
+            raise PassError(collector.diagnostics)
+        return Module(program, collector.diagnostics)
+
+    def report(self) -> Report:
+        """What the program communicates, stores and computes on each device."""
+        with session(discard):
+            return report_of(self.ir, self._program.source.name, str(self))
+
+    def verify(self) -> None:
+        """Raises VerifyError if the program is invalid, which only edits through `ir` can make it."""
+        collector = Collector(self._program.source)
+        with session(collector.handle), identified(VERIFY_ERROR):
+            if not self._program.verifier.verify(self._program.op):
+                raise VerifyError(collector.diagnostics)
+
+    def clone(self) -> Module:
+        """A copy that shares no operation with this module."""
+        return Module(self._program.clone(), self.diagnostics)
+
+    @property
+    def ir(self) -> ModuleOp:
+        """The module in the IR. Code that edits it is not covered by the stability of this interface."""
+        return self._program.op
+
+    # --- Parts --------------------------------------------------------------------------------
+
+    def walk(self) -> Iterator[Operation]:
+        """All operations in the order of the text, the module itself first."""
+        return Operation(self._program, self.ir).walk()
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        """The operations directly in the module, such as functions and meshes."""
+        return tuple([operation_view(self._program, op) for op in self.ir.block.ops])
+
+    @property
+    def functions(self) -> dict[str, Function]:
+        """The functions by name."""
+        found = (op for op in self.operations if isinstance(op, Function))
+        return {op.symbol_name or "": op for op in found}
+
+    @property
+    def meshes(self) -> dict[str, Mesh]:
+        """The meshes by name."""
+        found = (op for op in self.ir.block.ops if isinstance(op, MeshOp))
+        return {op.sym_name: mesh_data(op.mesh, op.sym_name) for op in found}
+
+    # --- Text ---------------------------------------------------------------------------------
+
+    def as_text(
+        self,
+        *,
+        generic: bool = False,
+        debug_info: bool = False,
+        pretty_debug_info: bool = False,
+        local_scope: bool = False,
+        large_elements_limit: int | None = None,
+        large_resource_limit: int | None = None,
+        value_users: bool = False,
+        skip_regions: bool = False,
+    ) -> str:
+        """The text of the program.
+
+        `generic` prints the generic form, `debug_info` locations, `pretty_debug_info` locations that cannot
+        be parsed, `local_scope` no aliases, `value_users` comments that list users, `skip_regions` no bodies.
+        Constants with more elements than `large_elements_limit` are elided, and so are resources with more
+        characters than `large_resource_limit`.
+        """
+        options = PrintOptions(
+            generic=generic,
+            debuginfo=debug_info or pretty_debug_info,
+            pretty_debuginfo=pretty_debug_info,
+            local_scope=local_scope,
+            elide_elements_larger_than=large_elements_limit,
+            elide_resources_larger_than=large_resource_limit,
+            value_users=value_users,
+            skip_regions=skip_regions,
+        )
+        return self._program.text(options)
+
+    def __str__(self) -> str:
+        return self.as_text()
+
+    def __repr__(self) -> str:
+        names = [f"@{name}" for name in self.functions]
+        shown = ", ".join(names if len(names) <= 3 else [*names[:3], "…"])
+        return f"<sdyopt.Module {shown}: {sum(1 for _ in self.ir.walk())} operations>"
+
+    def _repr_html_(self) -> str:
+        return module_html(
+            self.as_text(large_elements_limit=16, large_resource_limit=64), self.meshes.values()
+        )

@@ -1,0 +1,124 @@
+"""Programs from text, files, and what JAX and MLIR's Python bindings print."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from inspect import signature
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from sdyopt.api.errors import Collector, ParseError, VerifyError
+from sdyopt.api.module import Module
+from sdyopt.api.program import Program
+from sdyopt.api.session import session
+from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
+from sdyopt.diagnostics.diagnostic import DiagnosticError, emit
+from sdyopt.diagnostics.ids import INPUT_ERROR, PARSE_ERROR, VERIFY_ERROR, identified
+from sdyopt.diagnostics.source import Source
+from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.driver.chunk import resource_error
+from sdyopt.driver.dialect_tables import dialect_table
+from sdyopt.driver.split import check_text, decode
+
+
+@runtime_checkable
+class HasText(Protocol):
+    """A program that prints itself, such as what `jax.jit(f).lower(…)` returns."""
+
+    def as_text(self) -> str: ...
+
+
+@runtime_checkable
+class HasAsm(Protocol):
+    """An operation of MLIR's Python bindings."""
+
+    def get_asm(self, *, enable_debug_info: bool) -> str: ...
+
+
+@runtime_checkable
+class HasOperation(Protocol):
+    """A module of MLIR's Python bindings, such as that of `compiler_ir()` in JAX."""
+
+    @property
+    def operation(self) -> HasAsm: ...
+
+
+ProgramText = str | bytes | os.PathLike[str] | HasText | HasAsm | HasOperation
+
+_HLO_PREFIX = "HloModule"
+
+
+def parse(
+    program: ProgramText,
+    *,
+    name: str = "",
+    allow_unregistered_dialects: bool = False,
+    mesh_version: int = 19,
+) -> Module:
+    """Parses and verifies a program: MLIR text, its bytes, a path, or an object that prints itself as MLIR.
+
+    Objects print themselves with locations, so that diagnostics and reports name lines of the Python program.
+    `name` is the file name in diagnostics. Raises ParseError or VerifyError.
+    """
+    source_name, text = _text_of(program)
+    source = Source(name or source_name, "")
+    collector = Collector(source)
+    dialects = dialect_table(mesh_version)
+    options = ParseOptions(allow_unregistered_dialects=allow_unregistered_dialects)
+    with session(collector.handle):
+        try:
+            with identified(INPUT_ERROR):
+                source = decode(source.name, text) if isinstance(text, bytes) else Source(source.name, text)
+                collector.source = source
+                check_text(source)
+                _check_is_mlir(source)
+            with identified(PARSE_ERROR):
+                op, resources = parse_module(source, dialects, options)
+        except DiagnosticError as error:
+            emit(error.diagnostic)
+            raise ParseError(collector.diagnostics) from None
+        except (RecursionError, MemoryError) as error:
+            emit(resource_error(source, error))
+            raise ParseError(collector.diagnostics) from None
+        assert isinstance(op, ModuleOp)
+        parsed = Program(op, source, resources, dialects)
+        with identified(VERIFY_ERROR):
+            if not parsed.verifier.verify(op):
+                raise VerifyError(collector.diagnostics)
+    return Module(parsed, collector.diagnostics)
+
+
+def _text_of(program: ProgramText) -> tuple[str, str | bytes]:
+    """The name and the text of a program."""
+    if isinstance(program, bytes):
+        return "<bytes>", program
+    if isinstance(program, str):
+        return "<string>", program
+    if isinstance(program, os.PathLike):
+        path = Path(program)
+        return str(path), path.read_bytes()
+    name = f"<{type(program).__name__}>"
+    if isinstance(program, HasText):
+        print_text: Callable[..., str] = program.as_text
+        options = {"debug_info": True} if "debug_info" in signature(print_text).parameters else {}
+        return name, print_text(**options)
+    if isinstance(program, HasOperation):
+        program = program.operation
+    if isinstance(program, HasAsm):
+        return name, program.get_asm(enable_debug_info=True)
+    raise TypeError(
+        f"a program is text, bytes, a path, or an object with as_text(), not {type(program).__name__}"
+        + ("; lower the function first: function.lower(…)" if hasattr(program, "lower") else "")
+    )
+
+
+def _check_is_mlir(source: Source) -> None:
+    """Raises DiagnosticError, with help, for what is mistaken for a program."""
+    text = source.text
+    if text.startswith(_HLO_PREFIX):
+        error = DiagnosticError.at(source.location(0), "this is HLO, not MLIR")
+        raise error.help("parse what `lower` returns, before `compile`")
+    if text.endswith(".mlir") and "\n" not in text:
+        error = DiagnosticError.at(source.location(0), "this is the name of a file, not a program")
+        raise error.help("use pathlib.Path for the path of a file")

@@ -1,0 +1,141 @@
+"""Pass pipelines from text, from flags, and from names with keyword options."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from sdyopt.api.errors import pipeline_error
+from sdyopt.diagnostics.usage import UsageError, nearest_or_all
+from sdyopt.pipeline.base import Pass
+from sdyopt.pipeline.option import Option, OptionValue, Scalar
+from sdyopt.pipeline.text import add_entry, parse_passes, parse_pipeline
+from sdyopt.pipeline.tree import Pipeline
+from sdyopt.registry import PassEntry, PipelineEntry, all_passes, lookup
+
+# The flag whose value is a whole pipeline.
+_PIPELINE_FLAG = "pass-pipeline"
+
+
+class PassPipeline:
+    """Passes with their options. `str` is the text of the pipeline, as `--dump-pass-pipeline` prints it."""
+
+    __slots__ = ("ir",)
+
+    ir: Pipeline
+
+    def __init__(self, ir: Pipeline) -> None:
+        self.ir = ir
+
+    def __str__(self) -> str:
+        return str(self.ir)
+
+    def __repr__(self) -> str:
+        return f"PassPipeline({str(self.ir)!r})"
+
+
+# What runs on a module: text, a pipeline, or the instance of a class of passes.
+Passes = str | PassPipeline | Pass
+
+
+@dataclass(frozen=True, slots=True)
+class PassInfo:
+    """A pass or a pipeline: its name, a summary, its manual, and the defaults of its options."""
+
+    name: str
+    summary: str
+    options: dict[str, OptionValue]
+    manual: str = field(repr=False)
+
+
+def list_passes() -> list[PassInfo]:
+    """All passes and pipelines, sorted by name."""
+    return [_info(entry) for entry in all_passes()]
+
+
+def create_pass(name: str, /, **options: object) -> PassPipeline:
+    """A pass or pipeline with these options, underscores for the dashes in their names.
+
+    Raises PipelineError for an unknown name or option and for an invalid value.
+    """
+    try:
+        entry = lookup(name.lstrip("-"))
+        text = _option_text(entry, options)
+        pipeline = Pipeline()
+        add_entry(pipeline, entry, entry.flag, text, nests=True)
+    except UsageError as error:
+        raise pipeline_error(error) from None
+    return PassPipeline(pipeline)
+
+
+def combined_pipeline(passes: Sequence[Passes], options: Mapping[str, object]) -> Pipeline:
+    """The pipeline of all passes in order. Options need a single name. Raises PipelineError."""
+    if options:
+        if len(passes) == 1 and isinstance(passes[0], str):
+            return create_pass(passes[0], **options).ir
+        problem = UsageError(
+            "options are for the name of a single pass", "use create_pass(name, …) for each pass"
+        )
+        raise pipeline_error(problem)
+    combined = Pipeline()
+    try:
+        for each in passes:
+            combined.add_nested(_elements(each))
+    except UsageError as error:
+        raise pipeline_error(error) from None
+    return combined
+
+
+def _elements(passes: Passes) -> Sequence[Pass | Pipeline]:
+    if isinstance(passes, Pass):
+        return [passes]
+    pipeline = passes.ir if isinstance(passes, PassPipeline) else _parse(passes)
+    return pipeline.elements if pipeline.anchor == Pipeline().anchor else [pipeline]
+
+
+def _parse(text: str) -> Pipeline:
+    """The pipeline of flags, of a textual pipeline, or of a comma-separated list of passes."""
+    text = text.strip()
+    if text.startswith("-"):
+        pipeline = Pipeline()
+        for flag in shlex.split(text):
+            name, _, value = flag.lstrip("-").partition("=")
+            if name == _PIPELINE_FLAG:
+                pipeline.add_nested(parse_pipeline(value, lookup).elements)
+            else:
+                add_entry(pipeline, lookup(name), name, value, nests=True)
+        return pipeline
+    is_whole = text.startswith(f"{Pipeline().anchor}(")
+    return parse_pipeline(text, lookup) if is_whole else parse_passes(text, lookup)
+
+
+def _option_text(entry: PassEntry | PipelineEntry, values: Mapping[str, object]) -> str:
+    by_name = {option.name: option for option in entry.options()}
+    texts = []
+    for name, value in values.items():
+        option = by_name.get(name)
+        if option is None:
+            help = nearest_or_all(name, by_name) or "no options are declared"
+            raise UsageError(f"'{entry.flag}' has no option '{name}'", help)
+        texts.append(option.write(_checked(option, value)))
+    return " ".join(texts)
+
+
+def _checked(option: Option, value: object) -> OptionValue:
+    """The value of an option, which may also be given as text. Raises UsageError if it is invalid."""
+    if option.is_list and isinstance(value, list | tuple):
+        of_element = replace(option, is_list=False)
+        return tuple([element for each in value if isinstance(element := _checked(of_element, each), Scalar)])
+    if isinstance(value, str):
+        return option.read(value)
+    if not isinstance(value, bool | int | float | Enum):
+        raise UsageError(f"for the --{option.flag} option: {value!r} is not a value of an option")
+    return option.read(option.kind.write(value) if isinstance(value, bool) else str(value))
+
+
+def _info(entry: PassEntry | PipelineEntry) -> PassInfo:
+    first_line = entry.manual.partition("\n")[0]
+    options = {option.name: option.default for option in entry.options()}
+    return PassInfo(entry.flag, first_line.partition(": ")[2].rstrip("."), options, entry.manual)

@@ -1,0 +1,85 @@
+"""What all views of the parts of one program share: the program, its text and the names of its values."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from sdyopt.api.session import discard, session
+from sdyopt.asm.parser.resources import Resources
+from sdyopt.asm.printer.aliases import Aliases
+from sdyopt.asm.printer.asm_printer import AsmPrinter, PrintOptions, print_for_note, print_op
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.asm.printer.resource_printer import resource_section
+from sdyopt.asm.printer.ssa_names import SsaNames
+from sdyopt.diagnostics.source import Source
+from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.driver.reproducer import with_external_resources
+from sdyopt.ir.dialect import DialectTable
+from sdyopt.ir.operation import Op
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.value import Value
+from sdyopt.ir.verify import Verifier
+
+
+class Program:
+    """A module in the IR, with its source and everything that printing and running it needs."""
+
+    def __init__(self, op: ModuleOp, source: Source, resources: Resources, dialects: DialectTable) -> None:
+        self.op = op
+        self.source = source
+        self._resources = resources
+        self._dialects = dialects
+        self.verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
+
+    def clone(self) -> Program:
+        """A copy that shares no operation with this program. Uses keep their order: passes depend on it."""
+        with session(discard):
+            copy = Rewriter().clone(self.op)
+            _copy_order_of_uses(self.op, copy)
+        assert isinstance(copy, ModuleOp)
+        return Program(copy, self.source, self._resources, self._dialects)
+
+    def text(self, options: PrintOptions) -> str:
+        """The printed program, with its resources."""
+        with session(discard):
+            text = print_op(self.op, options)
+            text += resource_section(self.op, self._resources, options.elide_resources_larger_than)
+            return with_external_resources(text, self._resources.external)
+
+    def op_text(self, op: Op) -> str:
+        """The text of an operation, without aliases."""
+        with session(discard):
+            printer = AsmPrinter(self.op, PrintOptions(local_scope=True), Aliases(), self._ssa_names)
+            printer.op(op, "")
+            return "".join(printer.out)
+
+    def name(self, value: Value) -> str:
+        """The SSA name of a value in the printed program, such as `%0`."""
+        return self._ssa_names.names[value]
+
+    @cached_property
+    def _ssa_names(self) -> SsaNames:
+        with session(discard):
+            return SsaNames(self.op)
+
+
+def _copy_order_of_uses(source: Op, copy: Op) -> None:
+    """Sorts the uses of the values of a copy as those of the original are."""
+    copies = dict(zip(source.walk(), copy.walk(), strict=True))
+    for op, copied in copies.items():
+        for value, new in zip(_defined_values(op), _defined_values(copied), strict=True):
+            if value.first_use is None or value.has_one_use:
+                continue
+            uses = [copies[use.owner].operand_uses[use.index] for use in value.uses]
+            if uses == list(new.uses):
+                continue
+            for use in uses:
+                use.unlink()
+            for use in reversed(uses):
+                use.link(new)
+
+
+def _defined_values(op: Op) -> list[Value]:
+    """The results of an operation and the arguments of its blocks."""
+    blocks = (block for region in op.regions for block in region.blocks)
+    return [*op.results, *(argument for block in blocks for argument in block.arguments)]

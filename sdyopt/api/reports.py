@@ -1,0 +1,116 @@
+"""Reports on a program: what it communicates, stores and computes on each device.
+
+What computes and prints reports is imported when it is used: it needs rich and all of stablehlo.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from sdyopt.api.locations import Location, from_source
+from sdyopt.ir.operation import Op
+from sdyopt.report import figures
+
+
+@dataclass(frozen=True, slots=True)
+class Collective:
+    """An operation that communicates.
+
+    `kind` is its name without the dialect, `axes` are those along which it communicates, `group_size` is the
+    number of devices that communicate with each other. Bytes are those of one device and one run;
+    `wire_bytes` is what a device sends along a ring. `times` is how often it runs: at least and at most. None
+    is unknown. `value` is the SSA name of its result, `cause` why it is there.
+    """
+
+    kind: str
+    axes: str
+    group_size: int | None
+    bytes_in: int | None
+    bytes_out: int | None
+    wire_bytes: int | None
+    times: tuple[int, int] | None
+    location: Location
+    value: str
+    cause: str
+
+    def __str__(self) -> str:
+        return " ".join([self.kind, self.axes, *(["at", self.location.short] if self.location.short else [])])
+
+
+class Report:
+    """The report of `sdy-opt --report`. `str` is its text. Figures are those of one device."""
+
+    __slots__ = ("_program", "_title", "ir")
+
+    ir: figures.Report
+
+    def __init__(self, ir: figures.Report, title: str, program: str) -> None:
+        self.ir = ir
+        self._title = title
+        self._program = program
+
+    @property
+    def devices(self) -> int:
+        """The number of devices of the largest mesh."""
+        return self.ir.devices
+
+    @property
+    def collectives(self) -> tuple[Collective, ...]:
+        """The operations that communicate, in the order of the text."""
+        return tuple([_collective(each) for each in self.ir.collectives])
+
+    def to_json(self) -> str:
+        """The report as JSON, whose schema is versioned."""
+        return self._write("report.json")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The data of the JSON report."""
+        data: dict[str, Any] = json.loads(self.to_json())
+        return data
+
+    def to_markdown(self) -> str:
+        return self._write("report.md")
+
+    def to_html(self) -> str:
+        """The report as a whole page, with the program."""
+        return self._write("report.html")
+
+    def __str__(self) -> str:
+        return self._write("report.txt")
+
+    def __repr__(self) -> str:
+        collectives = _count(len(self.ir.collectives), "collective")
+        return f"<sdyopt.Report: {collectives}, {_count(self.devices, 'device')}>"
+
+    def _write(self, path: str) -> str:
+        from sdyopt.report.formats import write_report
+
+        return write_report(self.ir, path, lambda: self._program, self._title)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _collective(found: figures.Collective) -> Collective:
+    return Collective(
+        found.kind,
+        found.axes,
+        found.group_size,
+        found.bytes_in,
+        found.bytes_out,
+        None if found.wire_bytes is None else round(found.wire_bytes),
+        None if found.times is None else (found.times.low, found.times.high),
+        from_source(found.location),
+        found.value,
+        found.cause,
+    )
+
+
+def report_of(op: Op, title: str, program: str) -> Report:
+    """The report on a module, whose text is `program`."""
+    from sdyopt.report.program_report import report_on
+
+    return Report(report_on(op), title, program)

@@ -1,0 +1,29 @@
+"""Calls into the library run one at a time, under the settings of a run.
+
+The handlers of diagnostics, the recursion limit and the edit logs are those of the process. So calls from
+several threads wait for each other; pure Python would not run them in parallel anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import RLock
+
+from sdyopt.diagnostics.diagnostic import Diagnostic, Handler, handling
+from sdyopt.diagnostics.once import separate_run
+from sdyopt.driver.interpreter import interpreter_settings
+
+# Reentrant: a pass may parse and run other programs.
+_lock = RLock()
+
+
+@contextmanager
+def session(handler: Handler) -> Iterator[None]:
+    """Passes the diagnostics emitted in the `with` block to `handler`; restores all settings afterwards."""
+    with _lock, interpreter_settings(), separate_run(), handling(handler):
+        yield
+
+
+def discard(_: Diagnostic) -> None:
+    """The handler of calls that emit nothing: they print or copy a valid program."""
