@@ -127,7 +127,7 @@ class Folder:
         return subprocess.run(
             ["bash", "-c", command],
             cwd=self.path,
-            env={**os.environ, "PATH": path, "PYTHONPATH": str(self.path)},
+            env={**os.environ, "PATH": path},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
