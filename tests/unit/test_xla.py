@@ -12,8 +12,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-# Writes lowered programs, and prints the collectives of the compiled ones: those of the entry computation come
-# after those of others, such as the body of a loop.
+# Writes lowered programs, and prints the collectives of the compiled ones: those of the entry computation
+# come after those of others, such as the body of a loop.
 COMPILE = r"""
 import json, re, sys
 from pathlib import Path
