@@ -14,7 +14,8 @@ a region that have equal attributes, `sdy.sharding` included, the first replaces
 scalar to one type are merged in the same way. Operations on constants are not merged.
 
 Constants are merged within one region only, because a region may shard a value differently from the regions
-around it. All blocks of a region count as one, so the pass does not support functions with branches.
+around it. All blocks of a region count as one, so the pass does not support
+regions with several blocks: the first constant may not dominate all uses.
 """
 
 from __future__ import annotations

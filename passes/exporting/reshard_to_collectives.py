@@ -4,7 +4,7 @@
 becomes, if %a is sharded as [{"x", "y", "z"}, {}],
     %0 = sdy.all_gather [{"y", "z"}, {}] %a out_sharding=<@mesh, [{"x"}, {}]> : tensor<16x2xf32>
 
-A reshard is lowered to at most two rounds of these collectives, in this order:
+A reshard is lowered to rounds of these collectives, in this order:
 
     all_slice            shard further along axes that are unused so far; no communication
     collective_permute   exchange shards between devices: replace axes by others of the same sizes, change the
@@ -13,9 +13,9 @@ A reshard is lowered to at most two rounds of these collectives, in this order:
     all_gather           replicate along axes
 
 A collective is inserted only if it brings the sharding closer to the target. Axes are split into sub-axes as
-needed: from [{"x"}] to [{"x":(1)2}] with "x"=8, the all-gather is along "x":(2)4. Two rounds may not be
-enough if the axis sizes do not divide each other. Then the last collective has the sharding that was reached,
-and a warning reports the difference.
+needed: from [{"x"}] to [{"x":(1)2}] with "x"=8, the all-gather is along "x":(2)4. One round is nearly always
+enough, and two are if all axis sizes are powers of two. Other sizes may need a third round, which C++ omits:
+its result then does not have the target sharding.
 
 A reshard whose input has the same sharding is removed, unless `keep-redundant-reshards` is set. A reshard
 between meshes with different axes is kept, unless its target is fully replicated: then the tensor is gathered
@@ -34,7 +34,6 @@ from collections.abc import Sequence
 from functools import cache
 
 from sdyopt.asm.printer.asm_printer import print_for_note
-from sdyopt.asm.printer.attribute_printer import plain_attribute
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.collectives import AllGatherOp, AllSliceOp, AllToAllOp, CollectivePermuteOp
@@ -112,11 +111,7 @@ class _ReshardLowering:
                 location=op._location,
             )
             value, reached = created.result, step.sharding
-        if not _has_same_sharded_axes(reached, target, _mesh(target, op)):
-            op.warning(
-                f"target sharding not reached: stopped at {plain_attribute(reached)}, because the axis sizes "
-                "do not divide each other"
-            )
+        assert _has_same_sharded_axes(reached, target, _mesh(target, op)), "the plan ends at the target"
         return [value]
 
     def _steps(self, op: ReshardOp, source: TensorSharding, target: TensorSharding) -> Plan:

@@ -50,8 +50,10 @@ class Error(Exception):
 
     __module__ = "sdyopt"  # as tracebacks show it
 
+    diagnostics: tuple[Diagnostic, ...]
+
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
-        self.diagnostics: tuple[Diagnostic, ...] = tuple(diagnostics)
+        self.diagnostics = tuple(diagnostics)
         super().__init__(self.diagnostics)
 
     @property

@@ -18,6 +18,7 @@ from sdyopt.diagnostics.ids import VERIFY_ERROR, identified
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.sdy.mesh_op import MeshOp
 from sdyopt.driver.chunk import resource_error
+from sdyopt.ir.symbols import symbol_name
 from sdyopt.ir.verify_incremental import IncrementalVerifier
 from sdyopt.pipeline.run import run_pipeline
 
@@ -28,9 +29,11 @@ class Module:
     No method changes it, so views of its operations stay valid and cells of a notebook can run again.
     """
 
+    diagnostics: tuple[Diagnostic, ...]
+
     def __init__(self, program: Program, diagnostics: Sequence[Diagnostic]) -> None:
         self._program = program
-        self.diagnostics: tuple[Diagnostic, ...] = tuple(diagnostics)
+        self.diagnostics = tuple(diagnostics)
 
     # --- Passes -------------------------------------------------------------------------------
 
@@ -62,7 +65,7 @@ class Module:
     def report(self) -> Report:
         """What the program communicates, stores and computes on each device."""
         with session(discard):
-            return report_of(self.ir, self._program.source.name, str(self))
+            return report_of(self.ir, symbol_name(self.ir) or self._program.source.name, str(self))
 
     def verify(self) -> None:
         """Raises VerifyError if the program is invalid, which only edits through `ir` can make it."""

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import Any
 
 from sdyopt.api.errors import pipeline_error
 from sdyopt.diagnostics.usage import UsageError, nearest_or_all
@@ -46,7 +47,7 @@ class PassInfo:
 
     name: str
     summary: str
-    options: dict[str, OptionValue]
+    options: dict[str, Any]
     manual: str = field(repr=False)
 
 
@@ -91,6 +92,10 @@ def combined_pipeline(passes: Sequence[Passes], options: Mapping[str, object]) -
 def _elements(passes: Passes) -> Sequence[Pass | Pipeline]:
     if isinstance(passes, Pass):
         return [passes]
+    if not isinstance(passes, str | PassPipeline):
+        raise TypeError(
+            f"passes are text, what create_pass returns, or instances of pass classes, not {passes!r}"
+        )
     pipeline = passes.ir if isinstance(passes, PassPipeline) else _parse(passes)
     return pipeline.elements if pipeline.anchor == Pipeline().anchor else [pipeline]
 
@@ -100,7 +105,7 @@ def _parse(text: str) -> Pipeline:
     text = text.strip()
     if text.startswith("-"):
         pipeline = Pipeline()
-        for flag in shlex.split(text):
+        for flag in _split_flags(text):
             name, _, value = flag.lstrip("-").partition("=")
             if name == _PIPELINE_FLAG:
                 pipeline.add_nested(parse_pipeline(value, lookup).elements)
@@ -109,6 +114,13 @@ def _parse(text: str) -> Pipeline:
         return pipeline
     is_whole = text.startswith(f"{Pipeline().anchor}(")
     return parse_pipeline(text, lookup) if is_whole else parse_passes(text, lookup)
+
+
+def _split_flags(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as problem:
+        raise UsageError(f"{text}: {problem}") from None
 
 
 def _option_text(entry: PassEntry | PipelineEntry, values: Mapping[str, object]) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from sdyopt.api.locations import Location, from_source
@@ -83,6 +84,13 @@ class Report:
     def __repr__(self) -> str:
         collectives = _count(len(self.ir.collectives), "collective")
         return f"<sdyopt.Report: {collectives}, {_count(self.devices, 'device')}>"
+
+    def _repr_html_(self) -> str:
+        # In a frame of its own: the style and the script of the report do not mix with those of the page.
+        return (
+            f'<iframe srcdoc="{escape(self.to_html())}" sandbox="allow-scripts" title="report" '
+            'style="width:100%;height:640px;border:1px solid rgba(128,128,128,.5)"></iframe>'
+        )
 
     def _write(self, path: str) -> str:
         from sdyopt.report.formats import write_report

@@ -42,6 +42,11 @@ class Reshard:
         return list(dict.fromkeys(meshes))
 
     @property
+    def may_need_third_round(self) -> bool:
+        """Whether two rounds of collectives may miss the target: if axis sizes are not all powers of two."""
+        return any(size & (size - 1) for _, size in self.target.mesh.axes)
+
+    @property
     def function(self) -> str:
         """A function that takes the tensor, reshards it and returns it."""
         type = self.type

@@ -9,7 +9,7 @@ import argparse
 import sys
 from collections import Counter
 
-from tests.simulation.judge import GIVEN_UP, RIGHT, WRONG, convert, judge
+from tests.simulation.judge import RIGHT, WRONG, convert, judge
 from tests.simulation.kinds import KINDS
 
 
@@ -33,9 +33,9 @@ def main() -> int:
         if verdict == RIGHT:
             collectives.update(simulation.counts)
             moves += simulation.moves
-        if verdict in (WRONG, GIVEN_UP):
+        if verdict == WRONG:
             to_show.append((verdict, reshard, simulation))
-    for verdict, reshard, simulation in sorted(to_show, key=lambda shown: shown[0] != WRONG)[: options.most]:
+    for verdict, reshard, simulation in to_show[: options.most]:
         problems = "; ".join(simulation.problems)
         print(f"{verdict}: {problems}", kind.text(reshard), "becomes", convert(reshard, kind), sep="\n")
     for counts in (verdicts, collectives):

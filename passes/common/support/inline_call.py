@@ -23,7 +23,7 @@ def inline_call(call: CallOp, callee: FuncOp, rewriter: Rewriter, move_body: boo
     With `move_body`, the callee has no body afterwards.
     """
     blocks = _moved_blocks(call, callee, rewriter) if move_body else _copied_blocks(call, callee, rewriter)
-    # Without a location of the call, operations keep their own.
+    # If the location of the call is unknown, inlined operations keep theirs.
     if not isinstance(call.location, UnknownLoc):
         _add_call_sites(blocks, call.location, rewriter)
     calls = list(calls_by_block(blocks))
@@ -55,7 +55,7 @@ def _moved_blocks(call: CallOp, callee: FuncOp, rewriter: Rewriter) -> list[Bloc
 
 
 def _add_call_sites(blocks: Sequence[Block], caller: Location, rewriter: Rewriter) -> None:
-    """Makes the locations of operations and arguments call-site locations."""
+    """Replaces the locations of operations and block arguments with call-site locations."""
     call_sites: dict[Location, Location] = {}
 
     def at_call_site(location: Location) -> Location:
@@ -90,7 +90,7 @@ def _call_site(location: Location, caller: Location) -> Location:
 
 
 def _inline_block(block: Block, call: CallOp, rewriter: Rewriter) -> None:
-    """Moves a block before the call; the operands of its terminator replace the results."""
+    """Moves the operations of a block before the call; the operands of its terminator replace its results."""
     terminator = block.last
     assert terminator is not None and terminator.is_terminator, "the verifier requires a terminator"
     _replace_results(call.results, terminator.operands, rewriter)

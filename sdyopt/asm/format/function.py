@@ -16,7 +16,7 @@ _ELIDED = (SYM_NAME, SYM_VISIBILITY, "function_type", "arg_attrs", "res_attrs")
 
 
 def parse_function(op_parser: OpAsmParser) -> None:
-    """Parses a function after the operation's name; raises DiagnosticError."""
+    """Parses what follows the name of a function operation; raises DiagnosticError."""
     for visibility in _VISIBILITIES:
         if op_parser.accept(visibility):
             op_parser.attributes[SYM_VISIBILITY] = StringAttr(visibility)
@@ -66,7 +66,7 @@ def _results(op_parser: OpAsmParser) -> list[tuple[Type, DictAttr | None]]:
 
 
 def _check_not_explicit(op_parser: OpAsmParser, offset: int) -> None:
-    """Rejects attributes that the signature determines."""
+    """Rejects the visibility, name and type in `attributes {…}`, because the format parses them elsewhere."""
     for name in (SYM_VISIBILITY, SYM_NAME, "function_type"):
         if name in op_parser.dictionary_attributes:
             raise op_parser.error(
@@ -82,7 +82,7 @@ def _set_dictionaries(op_parser: OpAsmParser, name: str, dictionaries: list[Dict
 
 
 def print_function(op, printer: OpAsmPrinter) -> None:  # type: ignore[no-untyped-def]
-    """Prints a function after the operation's name."""
+    """Prints what follows the name of a function operation."""
     visibility = op.signature.attributes.get(SYM_VISIBILITY)
     printer.write(f" {visibility.value} " if visibility is not None else " ")
     printer.write(symbol_text(op.sym_name))

@@ -43,7 +43,7 @@ class Flags(Attribute):
 
 
 class FastMath(Flags):
-    """What the compiler may assume about floating-point operands, and what it may ignore."""
+    """What floating-point optimizations may assume (no NaNs, …) and which are allowed (reassociation, …)."""
 
     mnemonic = "fastmath"
     cpp_type = "::mlir::arith::FastMathFlags"

@@ -85,7 +85,8 @@ class AllToAllOp(CollectiveOp):
 
 @sdy.op("collective_permute", SAME_TYPE, INFERS_TYPES)
 class CollectivePermuteOp(CollectiveOp):
-    """Permutes the chunks of a tensor, so that other axes with the same sharded size shard the result."""
+    """Permutes the chunks of a tensor between devices: each dimension keeps its sharded size, but its axes,
+    their order or the device order of the mesh may change."""
 
     __slots__ = ()
 
@@ -128,7 +129,7 @@ class ReduceScatterOp(CollectiveOp):
 
 @sdy.op("sharded_to_unreduced", SAME_TYPE, INFERS_TYPES)
 class ShardedToUnreducedOp(CollectiveOp):
-    """Pads each chunk with zeros to the global size, so that sharded axes become unreduced axes."""
+    """Pads each chunk with zeros, so that axes that shard a dimension become unreduced axes."""
 
     __slots__ = ()
 

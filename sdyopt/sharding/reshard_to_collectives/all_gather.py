@@ -10,7 +10,7 @@ def gather(state: ReshardState) -> list[list[AxisRef]] | None:
     """Gathers each dimension whose last surplus axis no dimension lacks; None if there is no such dimension.
 
     All surplus axes of the dimension are gathered, even those that another dimension lacks. Such axes only
-    remain if sizes do not divide each other; otherwise all-to-alls have moved them.
+    remain if axis sizes are not all powers of two; otherwise all-to-alls have moved them.
     """
     gathered = [_gather_dimension(state, dim) for dim in range(state.rank)]
     return gathered if any(gathered) else None

@@ -31,9 +31,9 @@ from sdyopt.sharding.reshard_to_collectives.all_to_all import move_axes
 from sdyopt.sharding.reshard_to_collectives.collective_permute import is_permute_useful, permute
 from sdyopt.sharding.reshard_to_collectives.state import ReshardState, axes_per_dim
 
-# One round reaches the target if every axis size divides every larger one; otherwise two rounds nearly always
-# do. A third round would reach the remaining targets, but the reference stops after two.
-_MAX_ROUNDS = 2
+# One round reaches most targets and two reach all if axis sizes are powers of two. The reference stops after
+# two; other sizes may need a third. The limit only guards against endless plans.
+_MAX_ROUNDS = 8
 
 
 class Step(NamedTuple):
@@ -65,9 +65,11 @@ def plan_collectives(
 
 def _steps(state: ReshardState) -> Iterator[Step]:
     for _ in range(_MAX_ROUNDS):
-        if state.is_done:
+        steps = [] if state.is_done else list(_round(state))
+        if not steps:
+            # What remains missing, if anything, are axes of size 1.
             return
-        yield from _round(state)
+        yield from steps
 
 
 def _round(state: ReshardState) -> Iterator[Step]:

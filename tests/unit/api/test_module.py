@@ -134,6 +134,20 @@ def test_errors_in_pipelines(name: str, options: dict[str, object], message: str
         sdyopt.parse("").run(name, **options)  # type: ignore[arg-type]  # as tested
 
 
+def test_errors_in_flags() -> None:
+    for text, message in (("-cse='", "-cse=': No closing quotation"), ("-cse -cs", "did you mean 'cse'")):
+        with pytest.raises(sdyopt.PipelineError, match=message):
+            sdyopt.parse("").run(text)
+
+
+@pytest.mark.parametrize("wrong", [Remark, ["cse"], None])
+def test_what_is_no_pass_is_a_type_error(wrong: Any) -> None:
+    with pytest.raises(
+        TypeError, match="passes are text, what create_pass returns, or instances of pass classes"
+    ):
+        sdyopt.parse("").run(wrong)
+
+
 def test_options_need_the_name_of_a_pass() -> None:
     with pytest.raises(sdyopt.PipelineError, match="options are for the name of a single pass"):
         sdyopt.parse("").run("cse", "canonicalize", max_iterations=3)

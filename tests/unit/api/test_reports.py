@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from html import unescape
 
 import sdyopt
 from tests.unit.api.programs import COLLECTIVES, REDUCED
@@ -32,6 +34,12 @@ def test_formats() -> None:
     html = report.to_html()
     assert "<title>model.mlir</title>" in html
     assert "stablehlo.dot_general" in html
+
+
+def test_a_notebook_shows_the_page_in_a_frame() -> None:
+    report = sdyopt.parse(REDUCED).report()
+    [page] = re.findall(r'^<iframe srcdoc="([^"]*)" [^<>]*></iframe>$', report._repr_html_(), re.DOTALL)
+    assert unescape(page) == report.to_html()
 
 
 def test_a_collective_without_a_line() -> None:

@@ -1,0 +1,82 @@
+"""The public names and their signatures are those of a list, so that none changes by accident.
+
+A change that is meant: `python -m tests.unit.api.test_public_names` writes the list; CHANGELOG.md names it.
+"""
+
+from __future__ import annotations
+
+import enum
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+
+import sdyopt
+from sdyopt import api
+
+LIST = Path(__file__).with_name("public_names.txt")
+
+
+def public_names() -> Iterator[str]:
+    """A line for each public function and class, and for each member of a class."""
+    for name in sorted(sdyopt.__all__):
+        found = getattr(sdyopt, name)
+        if inspect.isclass(found):
+            bases = ", ".join(base.__name__ for base in found.__bases__ if base is not object)
+            yield f"class {name}({bases})" if bases else f"class {name}"
+            yield from (f"{name}.{member}" for member in sorted(members(found)))
+        else:
+            yield f"{name}{inspect.signature(found)}"
+
+
+def members(cls: type) -> Iterator[str]:
+    """The public members that a class defines: fields, enumerators, properties, methods. `ir` is not one."""
+    annotations = inspect.get_annotations(cls).items()
+    yield from (f"{name}: {text}" for name, text in annotations if name[0] != "_" and name != "ir")
+    if issubclass(cls, enum.Enum):
+        yield from (f"{member.name} = {member.value!r}" for member in cls)
+        return
+    for name, member in vars(cls).items():
+        if (name.startswith("_") and name != "_repr_html_") or name == "ir":
+            continue
+        if isinstance(member, property):
+            yield f"{name} -> {inspect.signature(member.fget or str).return_annotation}"
+        elif inspect.isfunction(member):
+            yield f"{name}{inspect.signature(member)}"
+
+
+def test_public_names_are_those_of_the_list() -> None:
+    assert list(public_names()) == LIST.read_text(encoding="utf-8").splitlines()
+
+
+def test_names_of_the_package_are_those_of_its_interface() -> None:
+    assert sdyopt.__all__ == sorted(sdyopt.__all__) == api.__all__
+
+
+def test_public_classes_and_members_have_docstrings_or_say_it_all() -> None:
+    """A property or method without a docstring has a name that needs none: `operands`, `location`, …"""
+    undocumented = {
+        member
+        for name in sdyopt.__all__
+        if inspect.isclass(cls := getattr(sdyopt, name))
+        for member, value in vars(cls).items()
+        if isinstance(value, property) or inspect.isfunction(value)
+        if not member.startswith("_") and not inspect.getdoc(value)
+    }
+    obvious = {
+        "arguments",
+        "help",
+        "id",
+        "location",
+        "message",
+        "notes",
+        "operands",
+        "operations",
+        "pass_name",
+    }
+    obvious |= {"is_private", "result_types", "results", "to_markdown", "type"}
+    assert undocumented <= obvious
+    assert [name for name in sdyopt.__all__ if not inspect.getdoc(getattr(sdyopt, name))] == []
+
+
+if __name__ == "__main__":
+    LIST.write_text("".join(f"{line}\n" for line in public_names()), encoding="utf-8")
