@@ -34,7 +34,7 @@ def check_ragged_dot(
     lhs, rhs, group_sizes = signature.operand_types
     check_precision(signature, precision_config)
     if not isinstance(lhs, RankedTensor) or not isinstance(rhs, RankedTensor):
-        raise signature.op_error("expects operands with a rank")
+        raise signature.op_error("expects lhs and rhs to be ranked tensors")
     assert isinstance(group_sizes, RankedTensor)
     check_dot_dimensions(signature, lhs, rhs, dims)
     if len(dims.lhs_ragged) != 1:

@@ -2,7 +2,7 @@
 
 Compatible types are merged in two ways. In the most specific type, a dimension has the static size that any
 of the types has, else the smallest bound; this type is inferred for elementwise operations. In the least
-specific type, a dimension is static only if all types have the static size, else it has the largest size or
+specific type, a dimension is static only if it is static in all types, else it has the largest size or
 bound if each type has one; this type is inferred for the results of branches.
 """
 
@@ -32,7 +32,7 @@ def have_compatible_element_types(left: Type, right: Type) -> bool:
 
 
 def are_compatible(left: Type, right: Type) -> bool:
-    """Whether two types have compatible shapes, sizes within each other's bounds and compatible elements."""
+    """Whether two types have compatible shapes and element types, and sizes within each other's bounds."""
     if left is right:
         return True
     if not isinstance(left, ShapedType) or not isinstance(right, ShapedType):
