@@ -92,6 +92,8 @@ class Job:
     verify_diagnostics: str = ""
     print_op_on_diagnostic: bool = True
 
+    # Whether the output is printed; without it, a run verifies the program.
+    prints_output: bool = True
     print_options: PrintOptions = field(default_factory=PrintOptions)
     ir_printing: IRPrintingOptions = field(default_factory=IRPrintingOptions)
     # Whether operations are not verified before they are printed.
