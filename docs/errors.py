@@ -59,7 +59,15 @@ SECTIONS = {
         "collective-axes",
     ),
     "Types and shapes": ("result-type", "element-types", "dot-dimensions", "reshape-size", "return-type"),
-    "Syntax": ("brace-missing", "string-unclosed", "type-mistyped", "boolean-in-python"),
+    "Syntax": (
+        "brace-missing",
+        "string-unclosed",
+        "type-mistyped",
+        "type-missing",
+        "boolean-in-python",
+        "mesh-without-at",
+        "input-is-jaxpr",
+    ),
     "Programs with locations": ("python-location", "unknown-location"),
     "The command line": (
         "options-with-comma",

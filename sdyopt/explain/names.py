@@ -7,10 +7,11 @@ from collections.abc import Iterable
 
 from sdyopt.asm.lexical import BARE_ID, BLOCK_ID, SSA_ID, STRING_EXTENT
 from sdyopt.asm.symbol_names import symbol_text
-from sdyopt.explain.culprit import attribute, attribute_name, first_of, text
+from sdyopt.explain.culprit import argument, attribute, attribute_name, first_of, result, text, within
 from sdyopt.explain.suggest import backticked, did_you_mean, listed
 from sdyopt.explain.table import Case, Explanation, explains
 from sdyopt.ir.dialect import DialectTable
+from sdyopt.ir.function_interface import FunctionOpInterface
 from sdyopt.ir.symbols import SymbolTableOp, nearest_symbol_table, symbol_name
 
 # The dialects to look in first for an operation whose dialect is missing.
@@ -24,7 +25,7 @@ _TOP_LEVEL_FUNCTION = re.compile(r"^[ \t]*func\.func\b", re.MULTILINE)
 # --- Operations and dialects ------------------------------------------------------------------
 
 
-@explains(r"custom op '(?P<name>[^']*)' is unknown")
+@explains(r"custom op '(?P<name>(?!HloModule)[^']*)' is unknown")
 def _unknown_operation(case: Case) -> Explanation:
     name = case["name"]
     if "." in name:
@@ -216,6 +217,28 @@ def _declared(case: Case) -> set[str]:
 @explains(r"attribute '(?P<name>[^']*)' failed to satisfy constraint: (?P<what>.*)")
 def _wrong_attribute(case: Case) -> Explanation:
     return Explanation([attribute(case["name"])], f"`{case['name']}` is: {case['what']}")
+
+
+@explains(r"(?P<word>argument|result)s may only have dialect attributes")
+def _plain_attribute(case: Case) -> Explanation:
+    """The attribute without a namespace, by the same check as in the verifier."""
+    if not isinstance(case.op, FunctionOpInterface):
+        return Explanation()
+    is_argument = case["word"] == "argument"
+    dictionaries = case.op.argument_attributes if is_argument else case.op.result_attributes
+    for index, attributes in enumerate(dictionaries):
+        for name, _ in attributes.entries:
+            if "." not in name:
+                meant = "`sdy.sharding`" if name == "sharding" else f"`dialect.{name}`"
+                value = argument(index) if is_argument else result(index)
+                help = f"the name of the attribute starts with that of a dialect: {meant}"
+                return Explanation([within(value, attribute_name(name))], help)
+    return Explanation()
+
+
+@explains(r"#\"(?P<name>[^\"]*)\"<.* attribute created with unregistered dialect")
+def _attribute_of_unknown_dialect(case: Case) -> Explanation:
+    return Explanation(help=did_you_mean(case["name"], case.dialects.names(), lambda name: f"`#{name}.`"))
 
 
 @explains(r"expected \S+ to be one of: (?P<names>.*)$")

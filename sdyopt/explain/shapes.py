@@ -9,6 +9,7 @@ from sdyopt.explain.culprit import (
     result_type,
     trailing_types,
 )
+from sdyopt.explain.suggest import counted
 from sdyopt.explain.table import Case, Explanation, explains
 from sdyopt.ir.traits import FUNCTION
 
@@ -28,6 +29,14 @@ def _not_inferred(_: Case) -> Explanation:
 def _constraint(case: Case) -> Explanation:
     step = operand_type if case["word"] == "operand" else result_type
     return Explanation([step(int(case["index"]))])
+
+
+@explains(r"broadcast_dimensions ")
+def _broadcast_dimensions(_: Case) -> Explanation:
+    return Explanation(
+        [first_of(attribute("dims"), attribute("broadcast_dimensions"))],
+        "list, for each dimension of the operand, the dimension of the result, in ascending order",
+    )
 
 
 @explains(r"requires compatible (?:element )?types for all|failed to verify that all of \{.*\} have same ")
@@ -97,7 +106,8 @@ def _return_type(case: Case) -> Explanation:
 @explains(r"has (?P<got>\d+) operands, but enclosing function \((?P<name>@[^)]*)\) returns (?P<wanted>\d+)")
 def _return_count(case: Case) -> Explanation:
     return Explanation(
-        help=f"return {case['wanted']} values, or declare {case['got']} results of the function"
+        help=f"return {counted(int(case['wanted']), 'value')}, or declare "
+        f"{counted(int(case['got']), 'result')} of the function"
     )
 
 

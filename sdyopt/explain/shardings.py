@@ -23,7 +23,7 @@ from sdyopt.explain.culprit import (
     within,
 )
 from sdyopt.explain.names import symbol_help
-from sdyopt.explain.suggest import did_you_mean, listed, sentences
+from sdyopt.explain.suggest import counted, did_you_mean, listed, sentences
 from sdyopt.explain.table import Case, Explanation, explains
 from sdyopt.ir.operation import Op
 from sdyopt.ir.sub_elements import nested_attributes
@@ -169,7 +169,7 @@ def _unknown_mesh(case: Case) -> Explanation:
 @explains(
     r"total product of axis sizes must match total number of device ids, got: (?P<size>\d+) != (?P<ids>\d+)"
 )
-def _device_count(case: Case) -> Explanation:
+def _devicecounted(case: Case) -> Explanation:
     return Explanation(
         [attribute("device_ids")],
         f"list {case['size']} device ids, or none: the default is 0 to {int(case['size']) - 1}",
@@ -194,17 +194,13 @@ def _wrong_rank(case: Case) -> Explanation:
     rank = int(case["rank"])
     return Explanation(
         _in_value(case, _DIMENSIONS),
-        f"the tensor has {_count(rank, 'dimension')}: write {_count(rank, 'dimension sharding')}, "
+        f"the tensor has {counted(rank, 'dimension')}: write {counted(rank, 'dimension sharding')}, "
         "`{}` for one that is not sharded",
     )
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 @explains(r"shardings don't match number of values: (?P<got>\d+) shardings vs (?P<values>\d+) values")
-def _wrong_count(case: Case) -> Explanation:
+def _wrongcounted(case: Case) -> Explanation:
     word = re.search(r"(operand|result|in_shardings|out_shardings) shardings don't", case.match.string)
     name = "" if word is None else _LISTS.get(word[1], "out_shardings")
     return Explanation(

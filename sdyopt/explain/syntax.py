@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from sdyopt.asm.lexical import BARE_ID, STRING_EXTENT
 from sdyopt.explain.suggest import did_you_mean
@@ -21,8 +22,9 @@ _FOREIGN_TYPES = {
 
 @explains(r"^expected operation name in quotes")
 def _operation_name(case: Case) -> Explanation:
-    rest = case.text[max(0, case.offset) :].strip()
-    if rest and not _is_end(case):
+    if (help := _hint(case)) is not None:
+        return Explanation(help=help)
+    if not _is_end(case):
         return Explanation()
     opening = _unclosed_brace(case.text)
     if opening is None:
@@ -62,6 +64,8 @@ def _unclosed(case: Case) -> Explanation:
 
 @explains(r"^expected (?:non-function )?type$|^expected '[x>]' in |^expected non-function type")
 def _type(case: Case) -> Explanation:
+    if (help := _hint(case)) is not None:
+        return Explanation(help=help)
     match = re.compile(r"(?:\d|x)*?x?([A-Za-z]\w*)").match(case.text, max(0, case.offset))
     word = "" if match is None else match[1].removeprefix("x")
     if not word:
@@ -73,23 +77,116 @@ def _type(case: Case) -> Explanation:
 @explains(r"(?:^|' )expected attribute value$")
 def _attribute_value(case: Case) -> Explanation:
     word = _word_at(case)
-    if word in ("True", "False", "None"):
-        return Explanation(
-            help=f"did you mean `{word.lower()}`?" if word != "None" else "remove the attribute"
-        )
+    if word == "None":
+        return Explanation(help="remove the attribute")
+    if word in ("True", "False"):
+        return Explanation(help=f"did you mean `{word.lower()}`?")
     return Explanation(help=f'write a string in quotes: `"{word}"`' if word else "")
 
 
-@explains(r"^unexpected character$")
-def _character(case: Case) -> Explanation:
-    character = case.text[case.offset : case.offset + 1]
-    if character in "“”„«»":
-        return Explanation(help='write straight quotes: `"`')
-    if character == "'":
-        return Explanation(help='strings are in double quotes: `"`')
-    if character == ";":
-        return Explanation(help="operations end with the line, without `;`")
-    return Explanation()
+class _Hint(NamedTuple):
+    """Help for a message where the line before and the text after the position have these forms.
+
+    Groups are inserted in the help.
+    """
+
+    message: str
+    before: str
+    after: str
+    help: str
+
+
+_HINTS = (
+    _Hint(r"unexpected character", "", "[“”„«»]", 'write straight quotes: `"`'),
+    _Hint(r"unexpected character", "", "'", 'strings are in double quotes: `"`'),
+    _Hint(r"unexpected character", "", ";", "operations end with the line, without `;`"),
+    _Hint(r"invalid attribute name", "", r"#\s", "comments start with `//`"),
+    _Hint(r"expected operation name", "", r"/\*", "comments start with `//`, on each line"),
+    _Hint(
+        r"expected operation name",
+        "",
+        r"\{ lambda\b",
+        "this is a jaxpr; print the MLIR program with `jax.jit(f).lower(…).as_text()`",
+    ),
+    _Hint(
+        r"custom op 'HloModule' is unknown",
+        "",
+        "HloModule",
+        "this is HLO; print the MLIR program with `jax.jit(f).lower(…).as_text()`",
+    ),
+    _Hint(r"expected '\{'", "", '(?P<axis>"[^"]*")', "write a dimension in braces: `{{{axis}}}`"),
+    _Hint(
+        r"expected '<'",
+        r"<\s*(?P<name>[A-Za-z_]\w*)\s*",
+        "",
+        "write the name of a mesh with `@`: `@{name}`",
+    ),
+    _Hint(
+        r"expected '<'",
+        "",
+        r"\s*(?P<name>@[\w.]+)",
+        "write a sharding in angle brackets: `<{name}, […]>`",
+    ),
+    _Hint(r"expected ','", "", r"\s*(?P<value>%[\w.]+)", "separate values by commas: `, {value}`"),
+    _Hint(r"expected ':'", "", r"[ \t]*(?:$|//)", "write the types after a colon"),
+    _Hint(
+        r"expected 'x' in dimension list",
+        "",
+        r"\s*,",
+        "separate the dimensions by `x`, as in `tensor<8x16xf32>`",
+    ),
+    _Hint(
+        r"expected non-function type",
+        r"[(,]\s*",
+        r"(?P<name>\w+)\s*:",
+        "write an argument with `%`: `%{name}`",
+    ),
+    _Hint(
+        r"expected '.'",
+        r"\b[a-z]+\d+",
+        r"\[[\d,]*\]",
+        "write the type of a tensor as in `tensor<8x16xf32>`",
+    ),
+    _Hint(r"expected '\]'", "", ">", "a `[` before it is not closed: write `]`"),
+    _Hint(
+        r"invalid kind of type specified: expected builtin.function",
+        "",
+        "",
+        "write a function type: `(types of operands) -> types of results`",
+    ),
+    _Hint(
+        r"expected \d+ operand types? but had",
+        "",
+        "",
+        "write one type for each operand: `(type, type) -> type`",
+    ),
+    _Hint(
+        r"inferred shape of elements literal",
+        "",
+        "",
+        "the literal has the first shape, the type the second; make them equal",
+    ),
+)
+
+
+@explains("|".join(dict.fromkeys(hint.message for hint in _HINTS)))
+def _hinted(case: Case) -> Explanation:
+    return Explanation(help=_hint(case) or "")
+
+
+def _hint(case: Case) -> str | None:
+    """The help of the first hint for the message and the text at its position."""
+    offset = max(0, case.offset)
+    line = case.text[case.text.rfind("\n", 0, offset) + 1 : offset]
+    for hint in _HINTS:
+        if re.search(hint.message, case.match.string) is None:
+            continue
+        before = re.search(f"(?:{hint.before})$", line)
+        after = re.compile(hint.after, re.MULTILINE).match(case.text, offset)
+        if before is not None and after is not None:
+            groups = before.groupdict() | after.groupdict()
+            return hint.help.format(**groups) if groups else hint.help
+    return None
 
 
 def _word_at(case: Case) -> str:
