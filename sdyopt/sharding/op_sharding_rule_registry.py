@@ -73,6 +73,11 @@ def sharding_rule_of(op: Op, conservative: bool = False) -> OpShardingRule | Non
     custom = op.attributes.get(SHARDING_RULE)
     if custom is not None:
         return cast(OpShardingRule, custom)
+    return derived_rule_of(op, conservative)
+
+
+def derived_rule_of(op: Op, conservative: bool = False) -> OpShardingRule | None:
+    """The rule that follows from an operation itself, whatever rule it has as an attribute."""
     _load_rules()
     entry = _entries.get(type(op), _UNKNOWN)
     context = () if entry.context is None else (entry.context(op),)
