@@ -7,7 +7,7 @@ becomes
 
 `sdy-basic-propagate` does not shard the result, because two dimensions conflict over axis x. This pass
 prefers the dimension that is sharded in the larger tensor, then, in elementwise operations, the one with the
-larger sharded size, then the one that is sharded in the earlier operand.
+larger sharded size, then the one that is sharded in the earlier operand or result.
 """
 
 from __future__ import annotations

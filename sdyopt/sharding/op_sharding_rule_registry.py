@@ -8,7 +8,7 @@
 
 A derived rule is cached per signature. A rule that also depends on the operands, uses or regions of the
 operation declares a `context`: the function gets `context(op)` as a third argument, and the cache has one
-rule for each value of it.
+rule per signature and context.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _entries: dict[type[Op], _Entry] = {}
 
 
 def sharding_rule(*op_classes: type[Op], context: Context | None = None) -> Callable[[F], F]:
-    """Registers the function that adds the factors of operations of these classes."""
+    """Registers the function that derives the rules of operations of these classes."""
 
     def register(function: F) -> F:
         for op_class in op_classes:
@@ -66,9 +66,10 @@ def sharding_rule(*op_classes: type[Op], context: Context | None = None) -> Call
 
 
 def sharding_rule_of(op: Op, conservative: bool = False) -> OpShardingRule | None:
-    """The rule of an operation; None if it has none, with a warning if the operation is unknown.
+    """The rule of an operation; None if it has none.
 
-    Along the factors of a conservative rule all shards have the same size.
+    The first unknown operation and the first unknown custom call get a warning. For `conservative`, see
+    `OpShardingRuleBuilder`.
     """
     custom = op.attributes.get(SHARDING_RULE)
     if custom is not None:
