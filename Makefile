@@ -26,8 +26,17 @@ $(BIN)/.installed: pyproject.toml
 
 run: install ## partition the example program, a JAX training step, and report on it
 	@mkdir -p build
-	examples/run.sh $(BIN)/sdy-opt --report -o build/transformer_train.mlir
-	@echo; echo 'the program with its collectives: build/transformer_train.mlir'
+	@echo 'This command reads a training step of a transformer, as JAX lowered it,'
+	@echo 'propagates its shardings, inserts collectives, and reports on them:'
+	@echo
+	@examples/run.sh echo '    $(BIN)/sdy-opt' | awk '{ sub(/ -sdy/, " \\\n        -sdy"); print $$0 " \\" }'
+	@echo '        --report -o build/transformer_train.mlir'
+	@echo
+	@examples/run.sh $(BIN)/sdy-opt --report -o build/transformer_train.mlir
+	@echo
+	@echo 'the program with its collectives: build/transformer_train.mlir'
+	@echo 'the model in Python:              examples/transformer_train.py'
+	@echo 'a guide:                          docs/from-jax.md'
 
 test: install ## run the unit and lit tests
 	$(BIN)/python -m pytest -n $(JOBS) tests
@@ -71,6 +80,8 @@ test-reference: install ## install the C++ passes too, and compare with them
 docs: install ## write the pages and tables that are made of what the code says
 	$(BIN)/python -m docs.readme
 	$(BIN)/python -m docs.passes
+	$(BIN)/python -m tests.unit.mistakes
+	$(BIN)/python -m docs.errors
 	$(BIN)/python -m docs.mesh_pages
 
 bench: install ## time sdy-opt; REFERENCE_PYTHON=… also times the C++ passes that it imports

@@ -6,30 +6,38 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from sdyopt.api.locations import Location, location_of
+from sdyopt.asm.parser.module_parser import ParseOptions
 from sdyopt.asm.printer.asm_printer import print_for_note
 from sdyopt.diagnostics import diagnostic as ir
 from sdyopt.diagnostics.diagnostic import Severity
 from sdyopt.diagnostics.ids import USAGE_ERROR
-from sdyopt.diagnostics.location import UnknownLoc
+from sdyopt.diagnostics.location import FileLoc, UnknownLoc, resolve_file_location
 from sdyopt.diagnostics.render import render
 from sdyopt.diagnostics.source import Source
 from sdyopt.diagnostics.usage import UsageError
+from sdyopt.driver.explaining import LazyExplainer
+from sdyopt.ir.dialect import DialectTable
 
 # The errors that the text of an exception shows; `diagnostics` has all.
 MAX_SHOWN = 10
+# What is accepted where the source is parsed again, to find operations in it.
+_OPTIONS = ParseOptions(allow_unregistered_dialects=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
     """An error, a warning or a remark. `str` is the text that `sdy-opt` prints, with the source line.
 
-    `help` suggests a fix. `id` is stable and names the check that reports it. `pass_name` is the pass that
-    was running, `operation` the text of the operation that an error is about; both may be empty.
+    `location` is where the program says that it comes from, such as a line of the Python source, and
+    `input_location` where it is in the parsed text, if that is known. `help` suggests a fix. `id` is stable
+    and names the check that reports it. `pass_name` is the pass that was running, `operation` the text of the
+    operation that an error is about; both may be empty.
     """
 
     severity: Severity
     message: str
     location: Location
+    input_location: Location | None = None
     notes: tuple[Diagnostic, ...] = ()
     help: str = ""
     id: str = ""
@@ -44,8 +52,8 @@ class Diagnostic:
 class Error(Exception):
     """Base class of the errors of this library. `str` is the text of its diagnostics, with help.
 
-    `message`, `location`, `notes`, `help`, `id` and `pass_name` are those of the first error. `diagnostics`
-    has all errors, and the warnings and remarks before them.
+    `message`, `location`, `input_location`, `notes`, `help`, `id` and `pass_name` are those of the first
+    error. `diagnostics` has all errors, and the warnings and remarks before them.
     """
 
     __module__ = "sdyopt"  # as tracebacks show it
@@ -68,6 +76,10 @@ class Error(Exception):
     @property
     def location(self) -> Location:
         return self._first.location
+
+    @property
+    def input_location(self) -> Location | None:
+        return self._first.input_location
 
     @property
     def notes(self) -> tuple[Diagnostic, ...]:
@@ -116,15 +128,17 @@ class PipelineError(Error, ValueError):
 
 
 class Collector:
-    """A handler that collects the diagnostics of one call."""
+    """A handler that collects the diagnostics of one call, with the culprit in the source and help."""
 
-    def __init__(self, source: Source) -> None:
-        self.source = source
+    def __init__(self, source: Source, dialects: DialectTable, options: ParseOptions) -> None:
+        self._source = source
+        self._explainer = LazyExplainer(source, dialects, options)
         self.diagnostics: list[Diagnostic] = []
 
     def handle(self, diagnostic: ir.Diagnostic) -> None:
         """Adds a diagnostic. Its texts are made at once, because passes may change its operation later."""
-        self.diagnostics.append(diagnostic_of(diagnostic, self.source))
+        self._explainer.complete(diagnostic)
+        self.diagnostics.append(diagnostic_of(diagnostic, self._source))
 
 
 def diagnostic_of(diagnostic: ir.Diagnostic, source: Source | None) -> Diagnostic:
@@ -135,6 +149,7 @@ def diagnostic_of(diagnostic: ir.Diagnostic, source: Source | None) -> Diagnosti
         diagnostic.severity,
         diagnostic.message,
         location_of(diagnostic.location),
+        _input_location(diagnostic, source),
         tuple([diagnostic_of(note, source) for note in diagnostic.notes]),
         diagnostic.help,
         diagnostic.id,
@@ -142,6 +157,15 @@ def diagnostic_of(diagnostic: ir.Diagnostic, source: Source | None) -> Diagnosti
         print_for_note(diagnostic.operation).strip() if has_operation else "",
         render(diagnostic, source),
     )
+
+
+def _input_location(diagnostic: ir.Diagnostic, source: Source | None) -> Location | None:
+    """The position in the source: of the diagnostic or, if it is elsewhere, of the culprit."""
+    for location in (diagnostic.location, diagnostic.culprit):
+        place = None if location is None else resolve_file_location(location)
+        if place is not None and source is not None and place.file == source.name:
+            return location_of(FileLoc(place.file, place.line, place.column))
+    return None
 
 
 def pipeline_error(error: UsageError) -> PipelineError:

@@ -41,6 +41,19 @@ class PassFlag:
 
 
 def read_arguments(argv: Sequence[str]) -> Arguments:
+    """Parses the arguments of a command with one input. Raises UsageError."""
+    arguments, inputs = read_arguments_and_inputs(argv)
+    if len(inputs) > 1:
+        raise UsageError(
+            "Too many positional arguments specified!\nCan specify at most 1 positional arguments",
+            f"remove the second input '{inputs[1]}'",
+        )
+    if inputs:
+        arguments.input = inputs[0]
+    return arguments
+
+
+def read_arguments_and_inputs(argv: Sequence[str]) -> tuple[Arguments, list[str]]:
     """Parses the arguments; a flag that is not one of the driver is a pass. Raises UsageError."""
     arguments = Arguments()
     inputs: list[str] = []
@@ -66,14 +79,7 @@ def read_arguments(argv: Sequence[str]) -> Arguments:
         elif not equals:
             value = flag.implied or ""
         _set(arguments.values, flag, spelling, value)
-    if len(inputs) > 1:
-        raise UsageError(
-            "Too many positional arguments specified!\nCan specify at most 1 positional arguments",
-            f"remove the second input '{inputs[1]}'",
-        )
-    if inputs:
-        arguments.input = inputs[0]
-    return arguments
+    return arguments, inputs
 
 
 def _set(values: dict[str, Value], flag: Flag, spelling: str, text: str) -> None:
@@ -86,9 +92,10 @@ def _set(values: dict[str, Value], flag: Flag, spelling: str, text: str) -> None
         raise UsageError(message, nearest_or_all(text, flag.choices))
     else:
         value = _read(flag, spelling, text)
-        if flag.kind is str and values.get(flag.name, value) != value:
+        previous = values.get(flag.name, value)
+        if previous != value:
             message = f"for the {spelling} option: may only occur zero or one times!"
-            raise UsageError(message, f"remove '{values[flag.name]}' or '{value}'")
+            raise UsageError(message, f"remove '{_text(previous)}' or '{_text(value)}'")
         values[flag.name] = value
 
 
@@ -102,6 +109,10 @@ def _read(flag: Flag, spelling: str, text: str) -> bool | int | str:
     if flag.kind is int:
         return _read_number(flag, spelling, text)
     return text
+
+
+def _text(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _read_number(flag: Flag, spelling: str, text: str) -> int:

@@ -27,6 +27,14 @@ def read_input(path: str) -> bytes:
         raise FileProblem(f"cannot open input file '{path}': {why}") from None
 
 
+def programs_of(path: str) -> list[str]:
+    """The .mlir files in a folder and its sub-folders, in order; of anything else the path itself."""
+    folder = native_path(path)
+    if not path or not folder.is_dir():
+        return [path]
+    return [from_native(str(file)) for file in sorted(folder.rglob("*.mlir")) if file.is_file()]
+
+
 def _read_stdin() -> bytes:
     # None if stdin was closed when the process started.
     if sys.stdin is None:
@@ -49,10 +57,13 @@ def _os_error(number: int) -> OSError:
 
 
 def write_file(path: str, text: str) -> None:
-    """Writes an additional output file, and creates missing parent directories. Raises FileProblem."""
+    """Writes an additional output file, and creates missing parent directories. Raises FileProblem.
+
+    As with `Output`, an existing file is replaced by a complete one.
+    """
     try:
         native_path(path).parent.mkdir(parents=True, exist_ok=True)
-        native_path(path).write_bytes(encode(text))
+        Output(path).write(text)
     except OSError as problem:
         raise FileProblem(f"cannot open output file '{path}': {problem.strerror}") from None
 
@@ -75,6 +86,11 @@ def open_log(path: str) -> Callable[[str], None]:
 
 def _write_stderr(text: str) -> None:
     sys.stderr.write(text)
+
+
+def is_same_file(path: str, other: str) -> bool:
+    """Whether two names are names of one file."""
+    return os.path.realpath(path) == os.path.realpath(other)
 
 
 def encode(text: str) -> bytes:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from sdyopt.asm.printer.asm_printer import PrintOptions
 from sdyopt.diagnostics.diagnostic import Diagnostic
-from sdyopt.diagnostics.render import Paint, leave_plain
+from sdyopt.diagnostics.render import DEFAULT_COLUMNS, Paint, leave_plain
 from sdyopt.diagnostics.source import Source
+from sdyopt.ir.operation import Op
 from sdyopt.pipeline.ir_printing import IRPrintingOptions
 from sdyopt.pipeline.tree import Pipeline
 
@@ -24,15 +25,16 @@ class ReportOptions:
     """The options of reports on a program after its pipeline, and of checks of their figures.
 
     The suffix of the file `path` selects the format; with `to_stdout`, the report replaces the program on
-    stdout. `rows` limits each table on stdout; None means no limit. `budget` and `baseline` are files, as
-    (name, text); `tolerance` is the percentage, in decimal digits, by
-    which figures may exceed those of the baseline.
+    stdout. `rows` limits each table on stdout; None means no limit. `topology`, `budget` and `baseline` are
+    files, as (name, text); `tolerance` is the percentage, in decimal digits, by which figures may exceed
+    those of the baseline.
     """
 
     to_stdout: bool = False
     path: str = ""
     width: int = 80
     rows: int | None = None
+    topology: tuple[str, str] | None = None
     budget: tuple[str, str] | None = None
     baseline: tuple[str, str] | None = None
     tolerance: str = "0"
@@ -57,6 +59,9 @@ class Job:
     report: Callable[[str], None] = discard_text
     write_file: Callable[[str, str], None] = discard_text
     paint: Paint = leave_plain
+    # The columns of excerpts in diagnostics, and the lines of the operation in a note; 0 for all lines.
+    columns: int = DEFAULT_COLUMNS
+    max_op_lines: int = 0
     # Receives each diagnostic that is shown, the input, and whether `werror` makes it an error.
     collect: Callable[[Diagnostic, Source, bool], None] | None = None
     # Whether diagnostics are reported as text.
@@ -87,6 +92,8 @@ class Job:
     verify_diagnostics: str = ""
     print_op_on_diagnostic: bool = True
 
+    # Whether the output is printed; without it, a run verifies the program.
+    prints_output: bool = True
     print_options: PrintOptions = field(default_factory=PrintOptions)
     ir_printing: IRPrintingOptions = field(default_factory=IRPrintingOptions)
     # Whether operations are not verified before they are printed.
@@ -100,7 +107,12 @@ class Job:
     # "" (off), "pipeline" or "list".
     statistics: str = ""
 
+    # Warnings about the options, shown before anything else.
+    warnings: tuple[Diagnostic, ...] = ()
+
     report_options: ReportOptions = field(default_factory=ReportOptions)
+    # Returns the output instead of the printed program.
+    show: Callable[[Op], str] | None = None
 
     run_reproducer: bool = False
     # Paths of files to write; "" for none.
