@@ -57,7 +57,7 @@ _CONSTRAINT_OPS = (ShardingConstraintOp, ManualComputationOp)
 @register("sdy-apply-sharding-constraints")
 class ApplyShardingConstraints(Pass):
     debug_sharding_origins: bool = option(
-        default=False, help="write the origin of each axis of a sharding: a constraint, input or output"
+        default=False, help="write the origin of each axis: a constraint, input, output or manual computation"
     )
     debug_propagation_edge_sharding: bool = option(
         default=False, help="write the axes that propagated from each constraint to its input"

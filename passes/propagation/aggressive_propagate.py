@@ -31,7 +31,8 @@ _STRATEGIES = {
 @register("sdy-aggressive-propagate")
 class AggressivePropagation(BasicPropagation):
     propagation_strategy: Literal["basic", "aggressive", "basic-then-aggressive"] = option(
-        default="aggressive", help="how conflicts between axes are resolved"
+        default="aggressive",
+        help="propagate only axes without conflicts (basic), resolve conflicts, or both in turn",
     )
 
     def propagate_round(self, propagation: Propagation, round: Round) -> None:

@@ -43,10 +43,10 @@ from .engine.sharding_groups import ShardingGroups
 
 # Options that the propagation pipeline has too.
 DEBUG_SHARDING_ORIGINS = option(
-    default=False, help="write the origin of each axis of a sharding: a constraint, input or output"
+    default=False, help="write the origin of each axis: a constraint, input, output or manual computation"
 )
 DEBUG_PROPAGATION_EDGE_SHARDING = option(
-    default=False, help="write the axes that propagated between operands and results of each operation"
+    default=False, help="write which axes propagated between which operands and results of each operation"
 )
 
 

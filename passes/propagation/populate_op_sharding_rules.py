@@ -38,7 +38,7 @@ class PopulateOpShardingRules(Pass):
         with_rule = cache(_with_rule)
         # Nested operations first: only the first unknown operation gets a warning.
         for op in function.walk_post_order():
-            rule = sharding_rule_of(op, conservative=self.conservative_propagation)
+            rule = sharding_rule_of(op, is_conservative=self.conservative_propagation)
             if rule is not None:
                 rewriter.set_attributes(op, with_rule(op.attributes, rule))
         return rewriter.changed

@@ -72,7 +72,7 @@ def dynamic_update_slice(
 
 
 def _concatenates_slices(op: ConcatenateOp) -> bool:
-    """Whether all operands are slices, or each is a slice of one tensor or the tensor itself."""
+    """Whether all operands are slices, or some are slices of a tensor and the others this tensor."""
     operands = op.inputs
     are_slices = [isinstance(value.defining_op, SliceOp) for value in operands]
     return all(are_slices) or (any(are_slices) and len({_sliced_value(value) for value in operands}) == 1)
