@@ -93,9 +93,9 @@ class Report:
         )
 
     def _write(self, path: str) -> str:
-        from sdyopt.report.formats import write_report
+        from sdyopt.report.formats import report_text
 
-        return write_report(self.ir, path, lambda: self._program, self._title)
+        return report_text(self.ir, path, lambda: self._program, self._title)
 
 
 def _count(number: int, noun: str) -> str:

@@ -130,6 +130,10 @@ def _run(argv: Sequence[str], diagnostics: DiagnosticsOutput | None) -> int:
     if text := _information(arguments):
         Output(STDOUT).write(text)
         return SUCCESS
+    if arguments.values.keys() & {"show-sharding", "mesh", "shape", "sharding-rows"}:
+        from sdyopt.cli.show_sharding import show_sharding
+
+        return show_sharding(arguments, diagnostics)
     return _process(arguments, diagnostics)
 
 

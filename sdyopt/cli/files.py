@@ -57,10 +57,13 @@ def _os_error(number: int) -> OSError:
 
 
 def write_file(path: str, text: str) -> None:
-    """Writes an additional output file, and creates missing parent directories. Raises FileProblem."""
+    """Writes an additional output file, and creates missing parent directories. Raises FileProblem.
+
+    As with `Output`, an existing file is replaced by a complete one.
+    """
     try:
         native_path(path).parent.mkdir(parents=True, exist_ok=True)
-        native_path(path).write_bytes(encode(text))
+        Output(path).write(text)
     except OSError as problem:
         raise FileProblem(f"cannot open output file '{path}': {problem.strerror}") from None
 

@@ -77,7 +77,7 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
     return Job(
         name=STDIN_NAME if arguments.input == STDIN else arguments.input,
         pipeline=pipeline,
-        report=_write_to_stderr,
+        report=write_to_stderr,
         write_file=write_file,
         paint=choose_paint(arguments["color"]),
         columns=_terminal_columns(STDERR_NUMBER) or DEFAULT_COLUMNS,
@@ -136,12 +136,16 @@ def _report_options(arguments: Arguments) -> ReportOptions:
         from sdyopt.report.formats import check_format
 
         check_format(path)
+    if arguments["topology"] is not None and not path:
+        message = "the --topology option adds estimated times to a report and cannot be used without one"
+        raise UsageError(message, "add --report")
     rows = arguments["report-rows"]
     return ReportOptions(
         to_stdout=to_stdout,
         path="" if to_stdout else path,
-        width=_report_width(),
+        width=output_width(),
         rows=rows or None,
+        topology=_read_text(arguments["topology"]),
         budget=_read_text(arguments["budget"]),
         baseline=_read_text(arguments["baseline"]),
         tolerance=_percentage(arguments["tolerance"]),
@@ -175,13 +179,13 @@ def _check_diagnostics_path(arguments: Arguments) -> None:
 
 
 def _check_sole_use(arguments: Arguments, option: str, path: str, help: str) -> None:
-    for flag in ("-o", "--report", "--budget", "--baseline"):
+    for flag in ("-o", "--report", "--topology", "--budget", "--baseline"):
         other = arguments[flag.lstrip("-")]
         if flag != option and other is not None and is_same_file(path, other):
             raise UsageError(f"for the {option} option: '{path}' is also the file of {flag}", help)
 
 
-def _report_width() -> int:
+def output_width() -> int:
     """The columns of the terminal that stdout is; elsewhere the same under every environment."""
     return _terminal_columns(STDOUT_NUMBER) or DEFAULT_WIDTH
 
@@ -271,5 +275,5 @@ def choose_paint(mode: str) -> Paint:
     return paint
 
 
-def _write_to_stderr(text: str) -> None:
+def write_to_stderr(text: str) -> None:
     sys.stderr.write(text)

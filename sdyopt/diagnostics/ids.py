@@ -39,6 +39,7 @@ DUMP_FAILED: Final = "dump-failed"
 REPRODUCER: Final = "reproducer"
 UNEXPECTED_DIAGNOSTIC: Final = "unexpected-diagnostic"
 MISSING_DIAGNOSTIC: Final = "missing-diagnostic"
+TOPOLOGY_ERROR: Final = "topology-error"
 BUDGET_ERROR: Final = "budget-error"
 BUDGET_EXCEEDED: Final = "budget-exceeded"
 BUDGET_UNKNOWN: Final = "budget-unknown"
@@ -70,6 +71,7 @@ SUMMARIES: Mapping[str, str] = MappingProxyType(
         REPRODUCER: "a pipeline failed, and a reproducer was written",
         UNEXPECTED_DIAGNOSTIC: "--verify-diagnostics: no comment expects the diagnostic",
         MISSING_DIAGNOSTIC: "--verify-diagnostics: an expected diagnostic did not occur",
+        TOPOLOGY_ERROR: "the file of --topology is invalid",
         BUDGET_ERROR: "the file of --budget is invalid",
         BUDGET_EXCEEDED: "a figure of the report exceeds the budget",
         BUDGET_UNKNOWN: "a figure that the budget limits is unknown",

@@ -97,6 +97,8 @@ class ChunkRun:
         # An unchanged pipeline stays the same object: timers are keyed by pipeline.
         self.pipeline = pipeline if written is job.pipeline else written.merged()
         self._transform(op, self.pipeline, verify_each)
+        if job.show is not None:
+            return job.show(op)
         if not (job.prints_output or self._report):
             return ""
         with self._phase("Output"):

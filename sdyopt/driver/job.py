@@ -9,6 +9,7 @@ from sdyopt.asm.printer.asm_printer import PrintOptions
 from sdyopt.diagnostics.diagnostic import Diagnostic
 from sdyopt.diagnostics.render import DEFAULT_COLUMNS, Paint, leave_plain
 from sdyopt.diagnostics.source import Source
+from sdyopt.ir.operation import Op
 from sdyopt.pipeline.ir_printing import IRPrintingOptions
 from sdyopt.pipeline.tree import Pipeline
 
@@ -24,15 +25,16 @@ class ReportOptions:
     """The options of reports on a program after its pipeline, and of checks of their figures.
 
     The suffix of the file `path` selects the format; with `to_stdout`, the report replaces the program on
-    stdout. `rows` limits each table on stdout; None means no limit. `budget` and `baseline` are files, as
-    (name, text); `tolerance` is the percentage, in decimal digits, by
-    which figures may exceed those of the baseline.
+    stdout. `rows` limits each table on stdout; None means no limit. `topology`, `budget` and `baseline` are
+    files, as (name, text); `tolerance` is the percentage, in decimal digits, by which figures may exceed
+    those of the baseline.
     """
 
     to_stdout: bool = False
     path: str = ""
     width: int = 80
     rows: int | None = None
+    topology: tuple[str, str] | None = None
     budget: tuple[str, str] | None = None
     baseline: tuple[str, str] | None = None
     tolerance: str = "0"
@@ -109,6 +111,8 @@ class Job:
     warnings: tuple[Diagnostic, ...] = ()
 
     report_options: ReportOptions = field(default_factory=ReportOptions)
+    # Returns the output instead of the printed program.
+    show: Callable[[Op], str] | None = None
 
     run_reproducer: bool = False
     # Paths of files to write; "" for none.

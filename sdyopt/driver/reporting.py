@@ -12,6 +12,7 @@ from sdyopt.diagnostics.ids import (
     BUDGET_ERROR,
     BUDGET_EXCEEDED,
     BUDGET_UNKNOWN,
+    TOPOLOGY_ERROR,
     identified,
     identify,
 )
@@ -20,21 +21,24 @@ from sdyopt.ir.operation import Op
 from sdyopt.report.baseline import read_baseline
 from sdyopt.report.budget import Budget
 from sdyopt.report.figures import Report
-from sdyopt.report.formats import write_report
+from sdyopt.report.formats import report_text
 from sdyopt.report.program_report import report_on
 from sdyopt.report.text_report import text_report
+from sdyopt.report.topology import read_topology
 
 
 class Reporting:
     """The reports of one job.
 
     `texts` are those for stdout; `is_within_limits` is False once a limit is exceeded. The constructor raises
-    DiagnosticError, located in the file, for an invalid budget or baseline.
+    DiagnosticError, located in the file, for an invalid topology, budget or baseline.
     """
 
     def __init__(self, job: Job) -> None:
         self._job = job
         options = job.report_options
+        with identified(TOPOLOGY_ERROR):
+            self._topology = None if options.topology is None else read_topology(*options.topology)
         with identified(BUDGET_ERROR):
             self._budget = None if options.budget is None else Budget(*options.budget)
         with identified(BASELINE_ERROR):
@@ -46,11 +50,11 @@ class Reporting:
     def add(self, op: Op, program: Callable[[], str]) -> None:
         """Reports on a program, whose text `program` returns, and emits an error for each exceeded limit."""
         options = self._job.report_options
-        report = report_on(op)
+        report = report_on(op, self._topology)
         if options.to_stdout:
             self.texts.append(text_report(report, options.width, options.rows))
         if options.path:
-            text = write_report(report, options.path, program, self._job.name)
+            text = report_text(report, options.path, program, self._job.name)
             self._job.write_file(options.path, text)
         self._check(report)
 

@@ -1,144 +1,233 @@
 """Baselines: a report compared with an earlier one, which `--report=FILE.json` wrote.
 
 It fails where the wire bytes of all collectives, the peak of live memory or the FLOPs per device have
-grown by more than the tolerance, and shows what grew: collectives by kind, axes and place in the program,
-not by their number. The place is JAX's name stack where there is one, so that a line that moves does not
-count as another one.
+grown by more than the tolerance. The error stands at what grew most. Collectives, values and products are
+matched by kind, axes and place in the program, not by their number. The place is JAX's name stack where
+there is one, so that a line that moves does not count as another one.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
-from typing import Any
+from typing import Any, TypeVar
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from sdyopt.diagnostics.location import FileLoc, Location, UnknownLoc
-from sdyopt.report.budget import CONTRIBUTORS, collective_location
-from sdyopt.report.figures import Collective, Report
+from sdyopt.report.figures import Collective, LiveValue, Product, Report
+from sdyopt.report.findings import CONTRIBUTORS, Guilty, finding
+from sdyopt.report.json_file import JsonFile, Path
 from sdyopt.report.json_report import SCHEMA, VERSION
+from sdyopt.report.source_locations import SourceLocation
 from sdyopt.report.totals import flop_totals, wire_bytes_of_runs, wire_total
 from sdyopt.report.units import bytes_text, flops_text
 
-# Kind, axes in mesh order, and place in the program.
+# What a figure is of: kind and axes of a collective, type of a value, kind of a product; and its place.
 Key = tuple[str, str, str]
+Sums = dict[Key, Fraction]
+_Each = TypeVar("_Each", Collective, LiveValue, Product)
+
+
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    """A figure of the earlier report, its parts, and the path at which the file has it."""
+
+    value: Fraction
+    parts: Mapping[Key, Fraction]
+    path: Path
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
     """The figures of the earlier report that are compared."""
 
-    wire_bytes: Fraction
-    peak_memory: Fraction
-    flops: Fraction
-    collectives: Mapping[Key, Fraction]
+    file: JsonFile
+    wire_bytes: _Figure
+    peak_memory: _Figure
+    flops: _Figure
 
     def grown(self, report: Report, tolerance: Fraction = Fraction(0)) -> Iterator[Diagnostic]:
         """An error for each figure that has grown by more than `tolerance`, a fraction of the old one."""
-        wire, memory = wire_total(report).high, report.memory.peak
-        local, _ = flop_totals(report)
-        if _is_more(wire, self.wire_bytes, tolerance):
-            message = f"wire bytes per device grew from {bytes_text(self.wire_bytes)} to {bytes_text(wire)}"
-            error = DiagnosticError.at(UnknownLoc(), message)
-            yield _with_places(error, self._grown_places(report)).diagnostic
-        if _is_more(memory, self.peak_memory, tolerance):
-            old, new = bytes_text(self.peak_memory), bytes_text(memory)
-            where = report.memory.peak_location
-            location = FileLoc(where.file, where.line, where.column) if where.line else UnknownLoc()
-            yield DiagnosticError.at(location, f"peak of live memory grew from {old} to {new}").diagnostic
-        if _is_more(local.high, self.flops, tolerance):
-            old, new = flops_text(self.flops), flops_text(local.high)
-            yield DiagnosticError.at(UnknownLoc(), f"FLOPs per device grew from {old} to {new}").diagnostic
-
-    def _grown_places(self, report: Report) -> list[tuple[Fraction, str, Location]]:
-        """(growth, sentence, location) of each kind of collective at a place, the most grown first."""
-        sums, examples = _by_place(report.collectives)
-        found = []
-        for key, size in sums.items():
-            old = self.collectives.get(key)
-            if size > (old or 0):
-                before = "is new" if old is None else f"was {bytes_text(old)}"
-                example = examples[key]
-                sentence = f"{key[0]} {key[1]}: {bytes_text(size)}, {before}; {example.cause}"
-                found.append((size - (old or 0), sentence, collective_location(example)))
-        return sorted(found, key=lambda growth: (-growth[0], growth[1]))
+        comparisons: tuple[tuple[str, _Figure, Fraction | int, Callable[..., str], Iterable[Guilty]], ...] = (
+            (
+                "wire bytes per device",
+                self.wire_bytes,
+                wire_total(report).high,
+                bytes_text,
+                _grown(self.wire_bytes, report.collectives, _collective_key, wire_bytes_of_runs, bytes_text),
+            ),
+            (
+                "peak of live memory",
+                self.peak_memory,
+                report.memory.peak,
+                bytes_text,
+                _grown(self.peak_memory, report.memory.live_at_peak, _value_key, _bytes, bytes_text),
+            ),
+            (
+                "FLOPs per device",
+                self.flops,
+                flop_totals(report)[0].high,
+                flops_text,
+                _grown(self.flops, report.products, _product_key, _flops_of_runs, flops_text),
+            ),
+        )
+        for what, old, new, text, guilty in comparisons:
+            if _is_more(new, old.value, tolerance):
+                message = f"{what} grew from {text(old.value)} to {text(new)}"
+                most = list(guilty)[:CONTRIBUTORS]
+                error = finding(message, most, self.file.location(old.path), "the baseline is set here")
+                yield error.help(
+                    f"if this is intended, write a new baseline with --report={self.file.name}, or allow it "
+                    "with --tolerance=PERCENT"
+                ).diagnostic
 
 
 def read_baseline(name: str, text: str) -> Baseline:
     """The figures of a JSON report; DiagnosticError, located in the file, for any other text."""
     try:
-        data = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise DiagnosticError.at(
-            FileLoc(name, error.lineno, error.colno), f"invalid JSON: {error.msg}"
-        ) from None
-    except RecursionError:
-        raise _not_a_report(name, "it is nested too deeply") from None
-    except ValueError:
-        raise _not_a_report(name, "a number has too many digits") from None
-    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-        raise _not_a_report(name, f'it has no "schema": "{SCHEMA}"')
-    if data.get("version") != VERSION:
-        raise _not_a_report(name, f"its version is not {VERSION}")
-    try:
-        return _baseline(data)
-    except (LookupError, TypeError, ValueError, AttributeError):
-        raise _not_a_report(name, "a figure is missing or is no number") from None
+        return _Reader(JsonFile(name, text)).baseline()
+    except DiagnosticError as error:
+        raise error.help("write a baseline with --report=FILE.json") from None
 
 
-def _not_a_report(name: str, why: str) -> DiagnosticError:
-    error = DiagnosticError.at(FileLoc(name, 1, 1), f"not a report of sdy-opt: {why}")
-    return error.help("write a baseline with --report=FILE.json")
+class _Reader:
+    """Reads a baseline. Raises DiagnosticError at what no report contains."""
+
+    def __init__(self, file: JsonFile) -> None:
+        self._file = file
+
+    def baseline(self) -> Baseline:
+        root = self._file.value
+        if not isinstance(root, dict) or root.get("schema") != SCHEMA:
+            raise self._file.error(f'not a report of sdy-opt: it has no "schema": "{SCHEMA}"')
+        if root.get("version") != VERSION:
+            message = f"not a report of this version of sdy-opt: its version is not {VERSION}"
+            raise self._file.error(message, ("version",))
+        return Baseline(
+            self._file,
+            self._total(("totals", "wire_bytes", "high"), self._collectives()),
+            self._total(("memory", "peak"), self._live_values()),
+            self._total(("totals", "flops", "high"), self._products()),
+        )
+
+    def _total(self, path: Path, parts: Sums) -> _Figure:
+        return _Figure(self._figure(path), parts, path)
+
+    def _collectives(self) -> Sums:
+        sums: Sums = {}
+        for path in self._entries(("collectives",)):
+            if self._at((*path, "wire_bytes")) is not None and self._at((*path, "times")) is not None:
+                key = self._text((*path, "kind")), self._text((*path, "group")), self._place(path)
+                size = self._figure((*path, "wire_bytes")) * self._figure((*path, "times", 1))
+                sums[key] = sums.get(key, Fraction(0)) + size
+        return sums
+
+    def _live_values(self) -> Sums:
+        sums: Sums = {}
+        for path in self._entries(("memory", "live_at_peak")):
+            key = self._text((*path, "type")), "", self._place(path)
+            sums[key] = sums.get(key, Fraction(0)) + self._figure((*path, "bytes"))
+        return sums
+
+    def _products(self) -> Sums:
+        sums: Sums = {}
+        for path in self._entries(("products",)):
+            if self._at((*path, "flops")) is not None and self._at((*path, "times")) is not None:
+                key = self._text((*path, "kind")), "", self._place(path)
+                flops = self._figure((*path, "flops")) * self._figure((*path, "times", 1))
+                sums[key] = sums.get(key, Fraction(0)) + flops
+        return sums
+
+    # --- Values ------------------------------------------------------------------------------
+
+    def _entries(self, path: Path) -> Iterator[Path]:
+        found = self._at(path)
+        if not isinstance(found, list):
+            raise self._file.error(f"'{path[-1]}' is a list", path)
+        for number in range(len(found)):
+            yield (*path, number)
+
+    def _place(self, path: Path) -> str:
+        at = (*path, "location")
+        if stack := self._text((*at, "name_stack")):
+            return stack
+        return f"{self._text((*at, 'file'))}:{self._figure((*at, 'line'))}"
+
+    def _text(self, path: Path) -> str:
+        found = self._at(path)
+        if not isinstance(found, str):
+            raise self._file.error(f"'{path[-1]}' is a string", path)
+        return found
+
+    def _figure(self, path: Path) -> Fraction:
+        found = self._at(path)
+        if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found < inf:
+            raise self._file.error(f"'{path[-1]}' is not a number from 0 on", path)
+        return Fraction(found)
+
+    def _at(self, path: Path) -> Any:
+        here = self._file.value
+        for index, key in enumerate(path):
+            try:
+                here = here[key]
+            except (LookupError, TypeError):
+                raise self._file.error(f"a figure is missing: '{key}'", path[: index + 1]) from None
+        return here
 
 
-def _baseline(data: dict[str, Any]) -> Baseline:
-    totals = data["totals"]
-    collectives: dict[Key, Fraction] = {}
-    for each in data["collectives"]:
-        if each["wire_bytes"] is not None and each["times"] is not None:
-            key = each["kind"], each["group"], _place(each["location"])
-            size = _figure(each["wire_bytes"]) * _figure(each["times"][1])
-            collectives[key] = collectives.get(key, Fraction(0)) + size
-    return Baseline(
-        _figure(totals["wire_bytes"]["high"]),
-        _figure(data["memory"]["peak"]),
-        _figure(totals["flops"]["high"]),
-        collectives,
-    )
+# --- What grew ----------------------------------------------------------------------------------------
 
 
-def _figure(value: object) -> Fraction:
-    """A figure of a report. Raises ValueError for what no report contains."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < inf:
-        raise ValueError
-    return Fraction(value)
-
-
-def _place(location: Mapping[str, Any]) -> str:
-    return str(location["name_stack"]) or f"{location['file']}:{location['line']}"
-
-
-def _by_place(collectives: Sequence[Collective]) -> tuple[dict[Key, Fraction], dict[Key, Collective]]:
-    """Wire bytes by kind, axes and place, and the first collective of each."""
-    sums: dict[Key, Fraction] = {}
-    examples: dict[Key, Collective] = {}
-    for each in collectives:
-        if (size := wire_bytes_of_runs(each)) is not None:
-            key = each.kind, each.group, _place(each.location._asdict())
+def _grown(
+    old: _Figure,
+    parts: Iterable[_Each],
+    key_of: Callable[[_Each], Key],
+    size_of: Callable[[_Each], Fraction | int | None],
+    text: Callable[[Fraction | int | None], str],
+) -> Iterator[Guilty]:
+    """The parts that are new or larger than in the baseline, the most grown first."""
+    sums: Sums = {}
+    examples: dict[Key, _Each] = {}
+    for each in parts:
+        if (size := size_of(each)) is not None:
+            key = key_of(each)
             sums[key] = sums.get(key, Fraction(0)) + size
             examples.setdefault(key, each)
-    return sums, examples
+    growth = {key: size - old.parts.get(key, Fraction(0)) for key, size in sums.items()}
+    for key in sorted(growth, key=lambda key: (-growth[key], key)):
+        if growth[key] > 0:
+            before = f"was {text(old.parts[key])}" if key in old.parts else "is new"
+            what = " ".join(filter(None, key[:2]))
+            example = examples[key]
+            cause = example.cause if isinstance(example, Collective) else ""
+            yield Guilty(f"{what}: {text(sums[key])}, {before}", example.location, cause)
+
+
+def _collective_key(each: Collective) -> Key:
+    return each.kind, each.group, _place(each.location)
+
+
+def _value_key(each: LiveValue) -> Key:
+    return each.type, "", _place(each.location)
+
+
+def _product_key(each: Product) -> Key:
+    return each.kind, "", _place(each.location)
+
+
+def _place(location: SourceLocation) -> str:
+    return location.name_stack or f"{location.file}:{location.line}"
+
+
+def _bytes(each: LiveValue) -> int:
+    return each.bytes
+
+
+def _flops_of_runs(each: Product) -> int | None:
+    return None if each.flops is None or each.times is None else each.flops * each.times.high
 
 
 def _is_more(new: Fraction | int, old: Fraction, tolerance: Fraction) -> bool:
     """Whether a figure has grown. Reports round fractions of bytes, so that half a byte is no growth."""
     return new > old * (1 + tolerance) + Fraction(1, 2)
-
-
-def _with_places(error: DiagnosticError, places: Sequence[tuple[Fraction, str, Location]]) -> DiagnosticError:
-    for _, sentence, location in places[:CONTRIBUTORS]:
-        error.note(sentence, location)
-    return error

@@ -24,19 +24,14 @@ reported as a warning.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
-from sdyopt.diagnostics.location import FileLoc, Location, UnknownLoc
+from sdyopt.diagnostics.diagnostic import Diagnostic
+from sdyopt.report.budget_checks import FIGURES, Limit, Scalar
 from sdyopt.report.figures import Collective, Report
-from sdyopt.report.quantities import BYTE_UNITS, FLOP_UNITS, parse_quantity
+from sdyopt.report.quantities import BYTES
 from sdyopt.report.toml_file import TomlFile
-from sdyopt.report.totals import flop_totals, wire_bytes_of_runs
-from sdyopt.report.units import bytes_text, flops_text
 
 # A total that is exceeded names this many of the collectives that contribute most.
 CONTRIBUTORS = 3
@@ -49,30 +44,8 @@ KINDS = (
     "collective_permute",
     "reduce_scatter",
 )
-_TOTALS = ("wire_bytes", "collectives", "peak_memory", "repeated_flops")
+_TOTALS = ("wire_bytes", *FIGURES)
 _RULE = ("name", "kind", "axis", "max_bytes", "unless")
-_AXIS_NAME = re.compile(r'"([^"]*)"')
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """The most wire bytes of some collectives, in sum or of each one, and where the budget says so."""
-
-    what: str
-    most: Fraction
-    location: Location
-    applies: Callable[[Collective], bool]
-
-
-@dataclass(frozen=True, slots=True)
-class Scalar:
-    """The most that one figure of the report may be."""
-
-    what: str
-    most: Fraction
-    location: Location
-    figure: Callable[[Report], Fraction | int | None]
-    text: Callable[[Fraction | int | None], str]
 
 
 class Budget:
@@ -100,16 +73,11 @@ class Budget:
     def exceeded(self, report: Report) -> Iterator[Diagnostic]:
         """An error for each limit that a report exceeds, and a warning where figures are unknown."""
         for rule in self.rules:
-            for each in filter(rule.applies, report.collectives):
-                yield from _check_rule(rule, each)
+            yield from rule.check_each(report.collectives)
         for limit in self.limits:
-            yield from _check_limit(limit, [each for each in report.collectives if limit.applies(each)])
+            yield from limit.check_sum(report.collectives)
         for scalar in self.scalars:
-            figure = scalar.figure(report)
-            if figure is not None and figure > scalar.most:
-                found, most = scalar.text(figure), scalar.text(scalar.most)
-                message = f"{scalar.what}: {found}, over the budget of {most}"
-                yield Diagnostic(Severity.ERROR, scalar.location, message)
+            yield from scalar.check(report)
 
     # --- Reading ------------------------------------------------------------------------------
 
@@ -125,15 +93,14 @@ class Budget:
             if key == "wire_bytes":
                 self._add_limit("all collectives", value, "total", key, lambda _: True)
                 continue
-            figure, units, text = _SCALARS[key]
-            most = self._quantity(value, units, "total", key)
+            most = self._file.quantity(value, FIGURES[key].dimension, "total", key)
             location = self._file.location("total", key)
-            self.scalars.append(Scalar(key.replace("_", " "), most, location, figure, text))
+            self.scalars.append(Scalar(FIGURES[key].name, most, location, FIGURES[key]))
 
     def _add_limit(
         self, what: str, value: object, table: str, key: str, applies: Callable[[Collective], bool]
     ) -> None:
-        most = self._quantity(value, BYTE_UNITS, table, key)
+        most = self._file.quantity(value, BYTES, table, key)
         self.limits.append(Limit(what, most, self._file.location(table, key), applies))
 
     def _read_rule(self, rule: object, number: int) -> None:
@@ -141,23 +108,26 @@ class Budget:
             raise self._file.error("a rule is a table", "rules", number=number).help("write [[rules]]")
         self._file.check_keys(list(rule), _RULE, "rules", number)
         if "max_bytes" not in rule:
-            raise self._file.error("a rule needs max_bytes", "rules", number=number)
+            error = self._file.error("a rule needs max_bytes", "rules", number=number)
+            raise error.help('write max_bytes = "64 MiB"')
         kind, axis, unless = rule.get("kind"), rule.get("axis"), rule.get("unless", [])
         for key, value in (("kind", kind), ("axis", axis), ("name", rule.get("name"))):
             if value is not None and not isinstance(value, str):
-                raise self._file.error(f"'{key}' is a string", "rules", key, number)
+                error = self._file.error(f"'{key}' is a string", "rules", key, number)
+                raise error.help(f'write {key} = "NAME"')
         if not isinstance(unless, list) or not all(isinstance(part, str) for part in unless):
-            raise self._file.error("'unless' is a list of strings", "rules", "unless", number)
+            error = self._file.error("'unless' is a list of strings", "rules", "unless", number)
+            raise error.help('write unless = ["attention.py"]')
         if kind is not None and kind not in KINDS:
             error = self._file.error(f"unknown kind '{kind}'", "rules", "kind", number)
             raise error.help(f"choose from {', '.join(KINDS)}")
-        most = self._quantity(rule["max_bytes"], BYTE_UNITS, "rules", "max_bytes", number)
+        most = self._file.quantity(rule["max_bytes"], BYTES, "rules", "max_bytes", number)
 
         def applies(each: Collective) -> bool:
             where = f"{each.location.file} {each.location.name_stack}"
             return (
                 (kind is None or each.kind == kind)
-                and (axis is None or axis in axis_names(each))
+                and (axis is None or axis in each.axis_names)
                 and not any(part in where for part in unless)
             )
 
@@ -166,94 +136,10 @@ class Budget:
         )
         self.rules.append(Limit(name, most, self._file.location("rules", "max_bytes", number), applies))
 
-    def _quantity(
-        self, value: object, units: Sequence[str], table: str, key: str, number: int = 0
-    ) -> Fraction:
-        most = parse_quantity(value, tuple(units))
-        if most is None:
-            example = f'such as {key} = "64 {units[-3]}"' if units else f"such as {key} = 40"
-            error = self._file.error(f"'{key}' is not a quantity", table, key, number)
-            raise error.help(
-                f"write a number with a unit, {example}" if units else f"write a number, {example}"
-            )
-        return most
-
-
-def axis_names(each: Collective) -> list[str]:
-    """The mesh axes of a collective by name, sub-axes included."""
-    return _AXIS_NAME.findall(each.axes)
-
-
-def collective_location(each: Collective) -> Location:
-    """Where a diagnostic about a collective stands: its line in the user's program."""
-    if not each.location.line:
-        return UnknownLoc()
-    return FileLoc(each.location.file, each.location.line, each.location.column)
-
-
-def collective_text(each: Collective) -> str:
-    """`all_reduce {"data"} of tensor<8x128xf32>: 1.00 MiB`, with the number of runs if there are several."""
-    runs = "" if each.times is None or each.times.high == 1 else f" in {each.times.high} runs"
-    types = ", ".join(each.local_operands)
-    return f"{each.kind} {each.axes} of {types}: {bytes_text(wire_bytes_of_runs(each))}{runs}"
-
-
-# --- Checking -----------------------------------------------------------------------------------------
-
-
-def _check_rule(rule: Limit, each: Collective) -> Iterator[Diagnostic]:
-    size = wire_bytes_of_runs(each)
-    if size is None:
-        message = f"{each.kind} {each.axes} runs an unknown number of times or has no known size"
-        yield Diagnostic(Severity.WARNING, collective_location(each), message)
-    elif size > rule.most:
-        error = DiagnosticError.at(
-            collective_location(each),
-            f"{collective_text(each)}, over the budget of {bytes_text(rule.most)} for {rule.what}",
-        )
-        yield error.note(f"cause: {each.cause}").note("limit set here", rule.location).diagnostic
-
-
-def _check_limit(limit: Limit, collectives: Sequence[Collective]) -> Iterator[Diagnostic]:
-    sizes = [(wire_bytes_of_runs(each), each) for each in collectives]
-    known = [(size, each) for size, each in sizes if size is not None]
-    total = sum((size for size, _ in known), Fraction(0))
-    if len(known) < len(sizes):
-        message = f"{len(sizes) - len(known)} of {limit.what} have unknown bytes and are not counted"
-        yield Diagnostic(Severity.WARNING, limit.location, message)
-    if total > limit.most:
-        message = (
-            f"{limit.what}: {bytes_text(total)} on the wire, over the budget of {bytes_text(limit.most)}"
-        )
-        error = DiagnosticError.at(limit.location, message)
-        for _, each in sorted(known, key=lambda pair: (-pair[0], pair[1].number))[:CONTRIBUTORS]:
-            error.note(f"{collective_text(each)}; {each.cause}", collective_location(each))
-        yield error.diagnostic
-
 
 def _is_of_kind(kind: str) -> Callable[[Collective], bool]:
     return lambda each: each.kind == kind
 
 
 def _is_along(axis: str) -> Callable[[Collective], bool]:
-    return lambda each: axis in axis_names(each)
-
-
-def _repeated_flops(report: Report) -> Fraction | None:
-    """FLOPs per device beyond an equal share of the global ones; None where figures are unknown."""
-    local, whole = flop_totals(report)
-    return None if local.unknown or whole.unknown else local.high - whole.high / report.devices
-
-
-_SCALARS: dict[
-    str,
-    tuple[
-        Callable[[Report], Fraction | int | None],
-        tuple[str, ...],
-        Callable[[Fraction | int | None], str],
-    ],
-] = {
-    "collectives": (lambda report: len(report.collectives), (), str),
-    "peak_memory": (lambda report: report.memory.peak, BYTE_UNITS, bytes_text),
-    "repeated_flops": (_repeated_flops, FLOP_UNITS, flops_text),
-}
+    return lambda each: axis in each.axis_names

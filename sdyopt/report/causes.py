@@ -1,10 +1,13 @@
 """Why a collective is there: the operation that made it necessary, as the program shows it.
 
 A reduction is needed where the operand is the partial result of an operation whose reduction factors are
-sharded. Every other collective is needed by what uses its result.
+sharded. Every other collective is needed by what uses its result: an operation in which another dimension has
+won the axes, or a boundary such as a call or the results of a function.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
 
 from sdyopt.dialects.func import CallOp, FuncOp
 from sdyopt.dialects.func import ReturnOp as FuncReturnOp
@@ -12,13 +15,19 @@ from sdyopt.dialects.sdy.axes import AxisRef, axis_refs_text
 from sdyopt.dialects.sdy.collective_base import CollectiveOp
 from sdyopt.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
+from sdyopt.dialects.sdy.rule import OpShardingRule, TensorMapping
+from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.dialects.stablehlo.contraction import DotGeneralOp
 from sdyopt.dialects.stablehlo.control_flow import WhileOp
+from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.value import BlockArgument, OpResult, Value
 from sdyopt.report.local_shapes import LocalShapes
-from sdyopt.report.source_locations import SourceLocation, source_location
+from sdyopt.report.source_locations import SourceLocation, line_text, source_location
 from sdyopt.sharding.axis_lists import overlap
 from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
+
+_REDUCTIONS = (AllReduceOp, ReduceScatterOp)
 
 
 def producer(op: Op) -> Value:
@@ -62,55 +71,171 @@ def location_of(op: Op) -> SourceLocation:
 
 def cause_of(op: Op, shapes: LocalShapes) -> str:
     """The reason for an sdy collective, in a sentence without a full stop."""
-    if isinstance(op, AllReduceOp | ReduceScatterOp):
-        axes = tuple(op.reduction_axes if isinstance(op, AllReduceOp) else op.reduce_scatter_axes.axes)
-        reason = _reduction_cause(op, axes, shapes)
-        if reason:
-            return reason
-    return _consumer_cause(op)
+    if isinstance(op, _REDUCTIONS) and (reason := _reduction_cause(op, _reduced_axes(op), shapes)):
+        return reason
+    return _consumer_cause(op, shapes)
+
+
+def change_of(op: CollectiveOp, shapes: LocalShapes) -> str:
+    """The shardings before and after the chain of collectives that an operation is in; "" for no change."""
+    before, after = shapes.sharding(producer(op)), shapes.sharding(last_of_chain(op))
+    if after is None:
+        return ""
+    old, new = dims_text(before, after.rank), dims_text(after, after.rank)
+    return "" if old == new else f"{old} → {new}"
+
+
+def advice_on(op: Op) -> str:
+    """What would communicate less, where that follows from the operation alone."""
+    if isinstance(op, AllReduceOp) and op.out_sharding.rank:
+        axes = axis_refs_text(_reduced_axes(op))
+        return f"with its result sharded along {axes}, a reduce_scatter would move half as much"
+    return ""
+
+
+def last_of_chain(op: CollectiveOp) -> Value:
+    """The value that the operations use which need a chain of collectives."""
+    while True:
+        users = list(op.results[0].users)
+        if len(users) != 1 or not isinstance(users[0], CollectiveOp):
+            return op.results[0]
+        op = users[0]
+
+
+def dims_text(sharding: TensorSharding | None, rank: int) -> str:
+    """`[{"x"}, {}]`: the dimensions of a sharding; all empty for a value without one."""
+    dims = ["{}"] * rank
+    if sharding is not None:
+        dims = [f"{{{axis_refs_text(dim.axes)}}}" for dim in sharding.dims]
+    return f"[{', '.join(dims)}]"
+
+
+# --- Reductions ---------------------------------------------------------------------------------------
+
+
+def _reduced_axes(op: Op) -> tuple[AxisRef, ...]:
+    assert isinstance(op, _REDUCTIONS)
+    return tuple(op.reduction_axes if isinstance(op, AllReduceOp) else op.reduce_scatter_axes.axes)
 
 
 def _reduction_cause(op: Op, axes: tuple[AxisRef, ...], shapes: LocalShapes) -> str:
     value = producer(op)
     if not isinstance(value, OpResult):
         return ""
-    sharding = shapes.sharding(value)
+    sharding, name = shapes.sharding(value), op_text(value.op)
     if sharding is not None and overlap(sharding.unreduced_axes, axes):
-        return f"{value.op.signature.name} has a result unreduced along {axis_refs_text(axes)}"
-    rule = sharding_rule_of(value.op)
-    if rule is None:
+        return f"{name} has a result unreduced along {axis_refs_text(axes)}"
+    if (rule := sharding_rule_of(value.op)) is None:
         return ""
-    for operand, mapping in zip(value.op.operands, rule.operands, strict=False):
-        of_operand = shapes.sharding(operand)
-        if of_operand is None or of_operand.rank != mapping.rank:
-            continue
-        for dim, (factors, dim_sharding) in enumerate(zip(mapping.dims, of_operand.dims, strict=True)):
-            if overlap(dim_sharding.axes, axes) and any(f in rule.reduction for f in factors.factors):
-                return (
-                    f"{value.op.signature.name} reduces over dimension {dim} of an operand, which is "
-                    f"sharded along {axis_refs_text(dim_sharding.axes)}"
-                )
-    return ""
+    found = [
+        (dim, dim_sharding.axes)
+        for operand, mapping in zip(value.op.operands, rule.operands, strict=False)
+        for dim, factors, dim_sharding in _dims(mapping, shapes.sharding(operand))
+        if overlap(dim_sharding.axes, axes) and any(factor in rule.reduction for factor in factors)
+    ]
+    if not found:
+        return ""
+    dim, sharded = found[0]
+    along = axis_refs_text(sharded)
+    if len(found) > 1 and isinstance(value.op, DotGeneralOp):
+        return f"{name} contracts a dimension that is sharded along {along} on both sides"
+    return f"{name} reduces over dimension {dim} of an operand, which is sharded along {along}"
 
 
-def _consumer_cause(op: Op) -> str:
+# --- Uses ---------------------------------------------------------------------------------------------
+
+
+def _consumer_cause(op: Op, shapes: LocalShapes) -> str:
     users = consumers(op)
     if not users:
         return "its result is unused"
     user = users[0]
     more = f" and {len(users) - 1} more" if len(users) > 1 else ""
-    if isinstance(user, FuncReturnOp):
-        function = user.parent_op
-        name = f"@{function.sym_name}" if isinstance(function, FuncOp) else "the function"
-        return f"a result of {name} has this sharding{more}"
-    if isinstance(user, CallOp):
-        return f"@{user.callee} takes an argument with this sharding{more}"
-    if isinstance(user, ManualComputationOp | NamedComputationOp):
-        return f"{user.signature.name} takes an operand with this sharding{more}"
-    if isinstance(user, WhileOp):
-        return f"the loop carries a value with this sharding{more}"
+    for kinds, text in _BOUNDARIES:
+        if isinstance(user, kinds):
+            return text(user) + more
     if user.is_terminator and user.parent_op is not None:
-        return f"{user.parent_op.signature.name} yields a value with this sharding{more}"
+        return f"{op_text(user.parent_op)} yields a value with this sharding{more}"
     source = producer(op)
     origin = " of a function argument" if is_function_argument(source) else ""
-    return f"{user.signature.name}{more} needs this sharding{origin}"
+    reason = _conflict(op, user, shapes) if isinstance(op, CollectiveOp) else ""
+    place = source_location(user.location)
+    where = f" at {line_text(place)}" if place.line and place.text != location_of(op).text else ""
+    return f"{op_text(user)}{where}{more} needs this sharding{origin}{f': {reason}' if reason else ''}"
+
+
+def _returned_by(op: Op) -> str:
+    function = op.parent_op
+    name = f"@{function.sym_name}" if isinstance(function, FuncOp) else "the function"
+    return f"a result of {name} has this sharding"
+
+
+def _taken_by_callee(op: Op) -> str:
+    assert isinstance(op, CallOp)
+    return f"@{op.callee} takes an argument with this sharding"
+
+
+# What needs a value with one sharding, whatever computes it.
+_BOUNDARIES: tuple[tuple[tuple[type[Op], ...], Callable[[Op], str]], ...] = (
+    ((FuncReturnOp,), _returned_by),
+    ((CallOp,), _taken_by_callee),
+    (
+        (ManualComputationOp, NamedComputationOp),
+        lambda op: f"{op_text(op)} takes an operand with this sharding",
+    ),
+    ((WhileOp,), lambda op: "the loop carries a value with this sharding"),
+)
+
+
+def _conflict(op: CollectiveOp, user: Op, shapes: LocalShapes) -> str:
+    """Why the user cannot take the value as it is: another dimension has the axes, or needs all of it."""
+    before, value = shapes.sharding(producer(op)), last_of_chain(op)
+    after, rule = shapes.sharding(value), sharding_rule_of(user)
+    if rule is None:
+        return "it has no sharding rule"
+    numbers = [number for number, operand in enumerate(user.operands) if operand is value]
+    if before is None or after is None or not numbers or before.rank != after.rank:
+        return ""
+    mapping = rule.operands[numbers[0]]
+    for dim, factors, old in _dims(mapping, before):
+        lost = tuple(axis for axis in old.axes if not overlap((axis,), after.dims[dim].axes))
+        if not lost:
+            continue
+        if any(factor in rule.need_replication for factor in factors):
+            return f"it needs all of dimension {dim}"
+        if winner := _winner(user, rule, factors, lost, shapes):
+            return f"{axis_refs_text(lost)} shards {winner}"
+    return ""
+
+
+def _winner(
+    user: Op, rule: OpShardingRule, factors: Sequence[int], axes: tuple[AxisRef, ...], shapes: LocalShapes
+) -> str:
+    """The dimension of another factor that is sharded along some axes: it won the conflict."""
+    tensors = [
+        *((value, mapping, "its result") for value, mapping in zip(user.results, rule.results, strict=False)),
+        *(
+            (value, mapping, "another operand")
+            for value, mapping in zip(user.operands, rule.operands, strict=False)
+        ),
+    ]
+    for value, mapping, name in tensors:
+        for dim, others, sharded in _dims(mapping, shapes.sharding(value)):
+            if overlap(sharded.axes, axes) and not any(factor in factors for factor in others):
+                return f"dimension {dim} of {name}"
+    return ""
+
+
+def _dims(
+    mapping: TensorMapping, sharding: TensorSharding | None
+) -> Iterator[tuple[int, Sequence[int], DimensionSharding]]:
+    """(number, factors, sharding) of each dimension of a tensor."""
+    if sharding is not None and sharding.rank == mapping.rank:
+        for number, (factors, dim) in enumerate(zip(mapping.dims, sharding.dims, strict=True)):
+            yield number, factors.factors, dim
+
+
+def op_text(op: Op) -> str:
+    """`dot_general`, `custom_call @name` or `sdy.manual_computation`: an operation as users know it."""
+    name = op.signature.name.removeprefix("stablehlo.")
+    return f"{name} @{op.call_target_name}" if isinstance(op, CustomCallOp) else name

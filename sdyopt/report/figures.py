@@ -6,10 +6,13 @@ what is known and says how many figures are missing.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from sdyopt.report.source_locations import NO_LOCATION, SourceLocation
+
+_AXIS_NAME = re.compile(r'"([^"]*)"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,8 @@ class Collective:
     `axes` are the mesh axes as printed, `group` the same set in mesh order with adjacent sub-axes merged;
     both are "groups of n" where replica groups follow no axes. `wire_bytes` is what one device sends in one
     run along a ring. `times` is None where the number of runs is unknown. `value` is the SSA name of the
-    (first) result.
+    (first) result, `change` the shardings before and after the chain of sdy collectives that it is in,
+    `advice` what would communicate less.
     """
 
     number: int
@@ -55,6 +59,13 @@ class Collective:
     location: SourceLocation
     value: str
     cause: str
+    change: str = ""
+    advice: str = ""
+
+    @property
+    def axis_names(self) -> list[str]:
+        """The mesh axes by name, without their sub-axes; none where replica groups follow no axes."""
+        return _AXIS_NAME.findall(self.axes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +83,10 @@ class Undecided:
 
 @dataclass(frozen=True, slots=True)
 class LiveValue:
-    """A value that is live at the peak. Each of its shards is on `replicas` devices."""
+    """A value that is live at the peak. Each of its shards is on `replicas` devices.
+
+    Sharded along `spare_axis` too, it would have `spare_bytes`; "" and None if no axis is left for it.
+    """
 
     value: str
     type: str
@@ -80,6 +94,8 @@ class LiveValue:
     bytes: int
     replicas: int
     location: SourceLocation
+    spare_axis: str = ""
+    spare_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +110,8 @@ class MemoryPoint:
 class Memory:
     """Bytes on one device. The peaks are upper bounds, because every result is a new buffer.
 
-    `peak_with_arguments` holds the arguments to the end. Values of dynamic shape are only counted.
+    `peak_with_arguments` holds the arguments to the end. `replicated` are the bytes at the peak that would be
+    on other devices if replicas divided each shard. Values of dynamic shape are only counted.
     """
 
     arguments: int = 0
@@ -106,11 +123,17 @@ class Memory:
     live_at_peak: list[LiveValue] = field(default_factory=list)
     curve: list[MemoryPoint] = field(default_factory=list)
     unknown_values: int = 0
+    replicated: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A dot_general, dot or convolution: FLOPs of one run on one device, and of the global operation."""
+    """A dot_general, dot or convolution: FLOPs of one run on one device, and of the global operation.
+
+    `bytes` are those of operands and result on one device, `collectives` the numbers of the collectives on
+    its operands and of the reductions of its result. `spare_axes` are the mesh axes along which devices
+    repeat the product, because nothing of it is sharded along them.
+    """
 
     kind: str
     flops: int | None
@@ -118,11 +141,48 @@ class Product:
     times: Times | None
     location: SourceLocation
     value: str
+    bytes: int | None = None
+    collectives: tuple[int, ...] = ()
+    spare_axes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TimedCollective:
+    """An estimate of the seconds of one run of a collective; None if unknown."""
+
+    number: int
+    seconds: Fraction | None
+
+
+@dataclass(frozen=True, slots=True)
+class TimedProduct:
+    """An estimate of the seconds of one run of a product; None if unknown.
+
+    `limit` says which time is longer: that of "compute" or of "memory". `communication` is the time of all
+    runs of its collectives; if that is longer than all runs of the product, it is communication-bound.
+    """
+
+    value: str
+    seconds: Fraction | None
+    limit: str
+    communication: Fraction | None
+    is_communication_bound: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TimeEstimate:
+    """Estimated times, in the order of the collectives and products of the report."""
+
+    collectives: list[TimedCollective]
+    products: list[TimedProduct]
 
 
 @dataclass(slots=True)
 class Report:
-    """The figures of one module. `devices` is the size of the largest mesh, printed as `mesh`."""
+    """The figures of one module. `devices` is the size of the largest mesh, printed as `mesh`.
+
+    `time` is None unless a topology is given.
+    """
 
     devices: int = 1
     mesh: str = ""
@@ -130,3 +190,4 @@ class Report:
     undecided: list[Undecided] = field(default_factory=list)
     memory: Memory = field(default_factory=Memory)
     products: list[Product] = field(default_factory=list)
+    time: TimeEstimate | None = None

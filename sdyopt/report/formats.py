@@ -46,10 +46,10 @@ def check_format(path: str) -> None:
     suffix = PurePath(path).suffix
     if suffix not in _WRITERS:
         help = f"choose from {', '.join(_WRITERS)}"
-        raise UsageError(f"for the --report option: '{path}' has the suffix of no report format", help)
+        raise UsageError(f"'{path}' has the suffix of no report format", help)
 
 
-def write_report(report: Report, path: str, program: Callable[[], str], title: str) -> str:
+def report_text(report: Report, path: str, program: Callable[[], str], title: str) -> str:
     """The text of a report file. `program` prints the program, which only HTML shows."""
     text = _WRITERS[PurePath(path).suffix](report, program, title)
     # Names of files in locations may be any bytes; readers of these formats require UTF-8.

@@ -11,7 +11,8 @@ from html import escape
 from pathlib import Path
 
 from sdyopt.report.figures import Collective, MemoryPoint, Report
-from sdyopt.report.sections import ReportTable, Section, sections_of
+from sdyopt.report.sections import sections_of
+from sdyopt.report.tables import ReportTable, Section
 from sdyopt.report.units import bytes_text
 
 _FOLDER = Path(__file__).parent
@@ -19,11 +20,13 @@ _FOLDER = Path(__file__).parent
 MAX_LINE = 600
 # Points of the memory curve; of more operations, the largest of each stretch is drawn.
 MAX_POINTS = 600
+# Lines of the program that a browser lays out together.
+STRETCH = 500
 # Classes of colours for axes, by position in the mesh.
 AXIS_COLOURS = 8
 
 _CURVE_WIDTH, _CURVE_HEIGHT = 800, 160
-_AXIS = re.compile(r"&quot;([^&]*)&quot;(?=[:,=}\]]|$)")
+_AXIS = re.compile(r'"([^"]*)"(?=[:,=}\] ]|$)')
 _NAME = re.compile(r"\s*(%[\w$.-]+(?:#\d+)?)")
 
 
@@ -135,15 +138,26 @@ def _lines_of_collectives(program: str, collectives: Sequence[Collective]) -> di
 
 
 def _program(program: str, axes: Mapping[str, int], collectives: Mapping[int, int]) -> Iterator[str]:
-    yield "<section><h2>program</h2><pre>"
-    for number, line in enumerate(program.rstrip("\n").split("\n"), 1):
-        cut = line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]} …"
-        mark = ""
-        if number in collectives:
-            mark = f' id=L{number} class=c title="collective {collectives[number]}"'
-        text = _coloured(cut, axes) if "<@" in cut or '{"' in cut else escape(cut)
-        yield f"<b{mark}>{text}</b>" if mark else text
-    yield "</pre></section>"
+    """The program in stretches of lines: a browser lays out those that are on the screen."""
+    yield "<section><h2>program</h2><div class=program>"
+    lines = program.rstrip("\n").split("\n")
+    for start in range(0, len(lines), STRETCH):
+        stretch = lines[start : start + STRETCH]
+        text = [
+            _program_line(line, number, axes, collectives) for number, line in enumerate(stretch, start + 1)
+        ]
+        # An empty first line is dropped.
+        body = "\n".join(text)
+        yield f'<pre style="--lines:{len(stretch)}">\n{body}</pre>'
+    yield "</div></section>"
+
+
+def _program_line(line: str, number: int, axes: Mapping[str, int], collectives: Mapping[int, int]) -> str:
+    cut = line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]} …"
+    text = _coloured(cut, axes) if "<@" in cut or '{"' in cut else escape(_printable(cut), quote=False)
+    if number in collectives:
+        return f'<b id=L{number} class=c title="collective {collectives[number]}">{text}</b>'
+    return text
 
 
 def _coloured(text: str, axes: Mapping[str, int]) -> str:
@@ -153,8 +167,10 @@ def _coloured(text: str, axes: Mapping[str, int]) -> str:
         colour = axes.get(match[1])
         return match[0] if colour is None else f"<i class=a{colour}>{match[0]}</i>"
 
-    return _AXIS.sub(axis, escape(_printable(text)))
+    return _AXIS.sub(axis, escape(_printable(text), quote=False))
 
 
 def _printable(text: str) -> str:
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

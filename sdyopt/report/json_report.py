@@ -7,9 +7,9 @@ from dataclasses import asdict, fields, is_dataclass
 from fractions import Fraction
 from typing import Any
 
-from sdyopt.report.figures import Report, Times
+from sdyopt.report.figures import Report, TimeEstimate, Times
 from sdyopt.report.source_locations import SourceLocation
-from sdyopt.report.totals import Total, flop_totals, useful_share, wire_total, wire_totals
+from sdyopt.report.totals import Total, flop_totals, time_totals, useful_share, wire_total, wire_totals
 
 SCHEMA = "sdy-opt-report"
 VERSION = 1
@@ -37,6 +37,7 @@ def json_report(report: Report) -> str:
         "undecided": report.undecided,
         "memory": report.memory,
         "products": report.products,
+        "time": None if report.time is None else _time(report, report.time),
     }
     return json.dumps(_plain(data), indent=1, ensure_ascii=False) + "\n"
 
@@ -56,6 +57,21 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
     return value
+
+
+def _time(report: Report, estimate: TimeEstimate) -> dict[str, Any]:
+    """Seconds, which are fractions: exact ones would have long denominators."""
+    communication, compute = time_totals(report, estimate)
+    return {
+        "communication": _seconds(asdict(communication)),
+        "compute": _seconds(asdict(compute)),
+        "collectives": [_seconds(asdict(each)) for each in estimate.collectives],
+        "products": [_seconds(asdict(each)) for each in estimate.products],
+    }
+
+
+def _seconds(figures: dict[str, Any]) -> dict[str, Any]:
+    return {key: float(value) if isinstance(value, Fraction) else value for key, value in figures.items()}
 
 
 def _total(total: Total) -> dict[str, Any]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sdyopt.report.figures import Report
-from sdyopt.report.sections import ReportTable, sections_of
+from sdyopt.report.sections import sections_of
+from sdyopt.report.tables import ReportTable
 
 # Rows of each table: a comment has a limited length.
 ROWS = 20
 
-_ESCAPED = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#"})
+# A forge would notify the user of a name after "@", also where a backslash escapes that.
+_ESCAPED = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#"} | {"@": "@<!-- -->"})
 
 
 def markdown_report(report: Report, rows: int | None = ROWS) -> str:

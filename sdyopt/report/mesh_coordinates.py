@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from math import prod
 
 from sdyopt.dialects.sdy.axes import AxisRef
@@ -44,37 +45,119 @@ def moved_share(
 ) -> tuple[int, int] | None:
     """The fraction of devices, as (moved, of), whose shard after a permute is not the one before.
 
-    Device d stands at the position of d in `device_ids`. None for more devices than `MAX_DEVICES`.
+    Device d stands at the position of d in `device_ids`. None if that takes a look at more than `MAX_DEVICES`
+    devices.
     """
     if before_mesh.device_ids == after_mesh.device_ids and before_mesh.axes == after_mesh.axes:
-        names = _axis_names(before, after, before_mesh)
-        if prod(before_mesh.axis_size(name) for name in names) > MAX_DEVICES:
-            return None
-        points = list(all_coordinates(before_mesh, names))
-        moved = sum(
-            _shards(before, point, before_mesh) != _shards(after, point, after_mesh) for point in points
-        )
-        return moved, len(points)
+        kept = kept_count(before, after, before_mesh)
+        if kept is not None:
+            return before_mesh.total_size - kept, before_mesh.total_size
     if max(before_mesh.total_size, after_mesh.total_size) > MAX_DEVICES:
         return None
     first, second = (_shards_by_device(s, m) for s, m in ((before, before_mesh), (after, after_mesh)))
-    return sum(first[device] != second.get(device) for device in first), len(first)
+    return sum(shard != second.get(device) for device, shard in first.items()), len(first)
 
 
-def _axis_names(before: TensorSharding, after: TensorSharding, mesh: Mesh) -> list[str]:
-    """The axes that shard a dimension before or after, in mesh order."""
-    used = {axis.name for sharding in (before, after) for dim in sharding.dims for axis in dim.axes}
-    return [axis.name for axis in mesh.axes if axis.name in used]
+# --- By arithmetic ------------------------------------------------------------------------------------
+
+# A part of an axis: (name, pre-size, size). The coordinates of a device are one digit for each part.
+_Digit = tuple[str, int, int]
 
 
-def _shards(sharding: TensorSharding, coordinates: dict[str, int], mesh: Mesh) -> tuple[int, ...]:
-    return tuple([shard_index(dim.axes, coordinates, mesh) for dim in sharding.dims])
+def kept_count(before: TensorSharding, after: TensorSharding, mesh: Mesh) -> int | None:
+    """The number of devices that have the same shard before and after, without a look at each device.
+
+    The shard of a dimension is a number whose digits are the coordinates along its axes. Where before
+    and after have digits of the same sizes, the shards are equal if the digits are: each set of digits
+    that must be equal has one free value. None where the digits do not line up.
+    """
+    dims = [
+        (_digits(old.axes, mesh), _digits(new.axes, mesh))
+        for old, new in zip(before.dims, after.dims, strict=True)
+    ]
+    ends: dict[str, set[int]] = {}
+    # Each digit splits until before and after line up, and until digits of one axis do not overlap.
+    while True:
+        found = sum(map(len, ends.values()))
+        for old, new in dims:
+            for digits, others in ((old, new), (new, old)):
+                if not _add_ends(digits, others, ends):
+                    return None
+        if sum(map(len, ends.values())) == found:
+            break
+    if any(end % start for of_axis in ends.values() for start, end in pairwise(sorted(of_axis))):
+        return None
+    same: dict[_Digit, _Digit] = {}
+    for old, new in dims:
+        split = [[part for digit in digits for part in _split(digit, ends)] for digits in (old, new)]
+        if [size for _, _, size in split[0]] != [size for _, _, size in split[1]]:
+            return None
+        for one, other in zip(*split, strict=True):
+            same[_first(one, same)] = _first(other, same)
+    kept = mesh.total_size
+    for digit in same:
+        if _first(digit, same) != digit:
+            kept //= digit[2]
+    return kept
 
 
-def _shards_by_device(sharding: TensorSharding, mesh: Mesh) -> dict[int, tuple[int, ...]]:
-    names = [axis.name for axis in mesh.axes]
-    ids = mesh.device_ids or range(mesh.total_size)
-    return {
-        device: _shards(sharding, point, mesh)
-        for device, point in zip(ids, all_coordinates(mesh, names), strict=True)
-    }
+def _digits(axes: Sequence[AxisRef], mesh: Mesh) -> list[_Digit]:
+    return [(axis.name, axis.pre_size, axis.size(mesh)) for axis in axes]
+
+
+def _add_ends(digits: Sequence[_Digit], others: Sequence[_Digit], ends: dict[str, set[int]]) -> bool:
+    """Splits digits where the others end. False where an end is inside of a prime factor."""
+    boundaries = {1}
+    position = 1
+    for digit in others:
+        for _, _, size in _split(digit, ends):
+            position *= size
+            boundaries.add(position)
+    position = 1
+    for name, pre, size in digits:
+        own = ends.setdefault(name, set())
+        own |= {pre, pre * size}
+        for boundary in boundaries:
+            if position < boundary < position * size:
+                if boundary % position or size % (boundary // position):
+                    return False
+                own.add(pre * (boundary // position))
+        position *= size
+    return True
+
+
+def _split(digit: _Digit, ends: dict[str, set[int]]) -> list[_Digit]:
+    """The parts of a digit between the ends of its axis."""
+    name, pre, size = digit
+    inside = sorted({pre, pre * size, *(end for end in ends.get(name, ()) if pre < end < pre * size)})
+    return [(name, start, end // start) for start, end in pairwise(inside)]
+
+
+def _first(digit: _Digit, same: dict[_Digit, _Digit]) -> _Digit:
+    """The digit that stands for all that must equal this one."""
+    while same.setdefault(digit, digit) != digit:
+        digit = same[digit]
+    return digit
+
+
+# --- Device by device ---------------------------------------------------------------------------------
+
+
+def _shards_by_device(sharding: TensorSharding, mesh: Mesh) -> dict[int, int]:
+    """A number for the shard of each device, equal for equal shards of tensors of one shape."""
+    shards = [0] * mesh.total_size
+    strides = {}
+    stride = mesh.total_size
+    for mesh_axis in mesh.axes:
+        stride //= mesh_axis.size
+        strides[mesh_axis.name] = stride
+    for dim in sharding.dims:
+        # Dimensions stay apart: each has fewer than total_size shards.
+        shards = [shard * mesh.total_size for shard in shards]
+        weight = dim.sharded_size(mesh)
+        for axis in dim.axes:
+            size = axis.size(mesh)
+            weight //= size
+            minor = strides[axis.name] * (mesh.axis_size(axis.name) // (axis.pre_size * size))
+            shards = [shard + p // minor % size * weight for p, shard in enumerate(shards)]
+    return dict(zip(mesh.device_ids or range(mesh.total_size), shards, strict=True))

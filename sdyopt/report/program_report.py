@@ -2,54 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.asm.printer.ssa_names import SsaNames
 from sdyopt.diagnostics.diagnostic import Diagnostic, handling
-from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.axes import axis_refs_text
 from sdyopt.dialects.sdy.collective_base import CollectiveOp
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import MeshOp
 from sdyopt.dialects.sdy.ops import ReshardOp
-from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated, sharding_text
+from sdyopt.dialects.sdy.sharding import fully_replicated
 from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import RankedShapedType, RankedTensor, Type
 from sdyopt.ir.value import Value
 from sdyopt.report import stablehlo_collectives
-from sdyopt.report.causes import cause_of, location_of
-from sdyopt.report.constants import constant_of
-from sdyopt.report.execution_counts import ExecutionCounts, entry_functions
+from sdyopt.report.call_locations import CallLocations
+from sdyopt.report.causes import advice_on, cause_of, change_of, location_of
+from sdyopt.report.execution_counts import ExecutionCounts
 from sdyopt.report.figures import (
-    NEVER,
     Collective,
-    LiveValue,
-    Memory,
-    MemoryPoint,
     Product,
     Report,
     Undecided,
 )
 from sdyopt.report.flops import FLOPS, flops_of
-from sdyopt.report.live_memory import LiveMemory, Peak
 from sdyopt.report.local_shapes import LocalShapes
 from sdyopt.report.manual_devices import ManualDevices, mesh_of_manual
+from sdyopt.report.memory_figures import ValueTexts, memory_figures, printed_sharding
+from sdyopt.report.product_collectives import COLLECTIVES, collectives_around
 from sdyopt.report.sdy_collectives import TRAFFIC, normalized_axes
-from sdyopt.report.source_locations import NO_LOCATION, SourceLocation, source_location
+from sdyopt.report.source_locations import SourceLocation, source_location
+from sdyopt.report.time_estimate import time_estimate
+from sdyopt.report.topology import Topology
 from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
 
-# Of the values that are live at the peak, a report keeps the largest.
-MAX_LIVE_VALUES = 64
 
+def report_on(module: Op, topology: Topology | None = None) -> Report:
+    """The figures of a module, before or after partitioning, with estimated times for a topology.
 
-def report_on(module: Op) -> Report:
-    """The figures of a module, before or after partitioning. The module is not changed."""
+    The module is not changed.
+    """
     with handling(_ignore):
-        return _Collector(module).report()
+        report = _Collector(module).report()
+    if topology is not None:
+        report.time = time_estimate(report, topology)
+    return report
 
 
 def _ignore(_: Diagnostic) -> None:
@@ -61,6 +62,7 @@ class _Collector:
         self._module = module
         self._shapes = LocalShapes(module)
         self._counts = ExecutionCounts(module)
+        self._calls = CallLocations(self._counts)
         self._manual = ManualDevices(self._counts, self._shapes)
         self._names = SsaNames(module).names
         self._printer = AttributePrinter()
@@ -70,21 +72,29 @@ class _Collector:
         found = Report()
         if self._mesh is not None:
             found.devices, found.mesh = self._mesh.total_size, Mesh.assembly.text(self._mesh)
+        numbers: dict[Op, int] = {}
+        products: list[Op] = []
         for op in self._module.walk():
-            if isinstance(op, CollectiveOp):
-                found.collectives.append(self._sdy_collective(op, len(found.collectives)))
-            elif isinstance(op, stablehlo_collectives.COLLECTIVES):
-                found.collectives.append(self._stablehlo_collective(op, len(found.collectives)))
+            if isinstance(op, COLLECTIVES):
+                numbers[op] = len(numbers)
+                found.collectives.append(self._collective(op, numbers[op]))
             elif isinstance(op, ReshardOp):
                 found.undecided.append(self._reshard(op))
             elif isinstance(op, CustomCallOp):
                 found.undecided += self._replicated_operands(op)
             elif type(op) in FLOPS:
-                found.products.append(self._product(op))
-        found.memory = self._memory()
+                products.append(op)
+        found.products = [self._product(op, numbers) for op in products]
+        values = ValueTexts(self._names, self._printer, self._shapes, self._mesh, self._calls)
+        found.memory = memory_figures(self._module, self._shapes, self._counts, values)
         return found
 
     # --- Communication ------------------------------------------------------------------------
+
+    def _collective(self, op: Op, number: int) -> Collective:
+        if isinstance(op, CollectiveOp):
+            return self._sdy_collective(op, number)
+        return self._stablehlo_collective(op, number)
 
     def _sdy_collective(self, op: CollectiveOp, number: int) -> Collective:
         operand, result = op.operand_at(0), op.results[0]
@@ -107,9 +117,11 @@ class _Collector:
             bytes_out,
             _wire_bytes(traffic.share_in, traffic.share_out, bytes_in, bytes_out),
             self._counts.times(op),
-            location_of(op),
+            self._calls.completed(location_of(op), op),
             self._names[result],
             cause_of(op, self._shapes),
+            change_of(op, self._shapes),
+            advice_on(op),
         )
 
     def _stablehlo_collective(self, op: Op, number: int) -> Collective:
@@ -130,7 +142,7 @@ class _Collector:
             bytes_out,
             _wire_bytes(traffic.share_in, traffic.share_out, bytes_in, bytes_out),
             self._counts.times(op),
-            source_location(op.location),
+            self._calls.completed(source_location(op.location), op),
             self._names[op.results[0]] if op.results else "",
             "written in the program",
         )
@@ -139,9 +151,9 @@ class _Collector:
         return Undecided(
             "reshard",
             self._printer.type(op.input.type),
-            _sharding_text(self._shapes.sharding(op.input)),
-            _sharding_text(op.sharding),
-            location_of_reshard(op),
+            printed_sharding(self._shapes.sharding(op.input)),
+            printed_sharding(op.sharding),
+            self._calls.completed(location_of_reshard(op), op),
             self._names[op.results[0]],
             self._counts.times(op),
         )
@@ -156,9 +168,9 @@ class _Collector:
                 yield Undecided(
                     f"operand of custom_call @{op.call_target_name}, which has no sharding rule",
                     self._printer.type(operand.type),
-                    _sharding_text(sharding),
-                    _sharding_text(fully_replicated(sharding.rank, sharding.mesh_or_ref, True)),
-                    source_location(op.location),
+                    printed_sharding(sharding),
+                    printed_sharding(fully_replicated(sharding.rank, sharding.mesh_or_ref, True)),
+                    self._calls.completed(source_location(op.location), op),
                     self._names[operand],
                     self._counts.times(op),
                 )
@@ -175,56 +187,9 @@ class _Collector:
             type = RankedTensor(shape, type.element, None)
         return self._printer.type(type)
 
-    # --- Memory -------------------------------------------------------------------------------
-
-    def _memory(self) -> Memory:
-        live = LiveMemory(self._shapes)
-        found = Memory()
-        for function in entry_functions([op for op in self._module.walk() if isinstance(op, FuncOp)]):
-            if function.is_declaration:
-                continue
-            peak = live.function(function)
-            if peak.bytes >= found.peak:
-                found.arguments = sum(map(live.bytes, function.entry.arguments))
-                returned = function.entry.last
-                found.results = sum(map(live.bytes, returned.operands)) if returned is not None else 0
-                found.peak = peak.bytes
-                found.peak_with_arguments = peak.with_arguments
-                found.peak_location = _peak_location(peak)
-                found.live_at_peak = self._live_values(peak, live)
-                found.curve = [MemoryPoint(size, source_location(op.location)) for op, size in peak.curve]
-        found.constants = sum(
-            live.bytes(op.results[0])
-            for op in self._module.walk()
-            if constant_of(op) is not None and self._counts.times(op) != NEVER
-        )
-        found.unknown_values = len(live.unknown_values)
-        return found
-
-    def _live_values(self, peak: Peak, live: LiveMemory) -> list[LiveValue]:
-        values: list[Value] = []
-        here: Peak | None = peak
-        while here is not None:
-            values += here.live
-            here = here.nested
-        sized = sorted(((live.bytes(value), value) for value in dict.fromkeys(values)), key=lambda v: -v[0])
-        return [self._live_value(value, size) for size, value in sized[:MAX_LIVE_VALUES] if size]
-
-    def _live_value(self, value: Value, size: int) -> LiveValue:
-        sharding = self._shapes.sharding(value)
-        devices = 1 if self._mesh is None else self._mesh.total_size
-        return LiveValue(
-            self._names[value],
-            self._printer.type(value.type),
-            _sharding_text(sharding),
-            size,
-            max(devices // self._shapes.shard_count(sharding), 1),
-            source_location(value.location),
-        )
-
     # --- Compute ------------------------------------------------------------------------------
 
-    def _product(self, op: Op) -> Product:
+    def _product(self, op: Op, numbers: dict[Op, int]) -> Product:
         values = [*op.operands[:2], op.results[0]]
         local = [self._shapes.shape(value) for value in values]
         whole = [value.type.shape if isinstance(value.type, RankedShapedType) else None for value in values]
@@ -236,9 +201,27 @@ class _Collector:
             None if None in local else flops_of(op, *[shape or () for shape in local]),
             useful,
             self._counts.times(op),
-            source_location(op.location),
+            self._calls.completed(source_location(op.location), op),
             self._names[op.results[0]],
+            _sum([self._shapes.bytes(value) for value in values]),
+            tuple(sorted(numbers[each] for each in collectives_around(op))),
+            self._spare_axes(op, values),
         )
+
+    def _spare_axes(self, op: Op, values: Sequence[Value]) -> tuple[str, ...]:
+        """The axes of the mesh that shard nothing of an operation, and are not manual around it."""
+        if self._mesh is None:
+            return ()
+        used = {
+            name
+            for parent in op.ancestors()
+            if isinstance(parent, ManualComputationOp)
+            for name in parent.manual_axes
+        }
+        for value in values:
+            if (sharding := self._shapes.sharding(value)) is not None:
+                used |= {axis.name for dim in sharding.dims for axis in dim.axes}
+        return tuple(axis.name for axis in self._mesh.axes if axis.size > 1 and axis.name not in used)
 
 
 def location_of_reshard(op: ReshardOp) -> SourceLocation:
@@ -254,12 +237,6 @@ def _largest_mesh(module: Op) -> Mesh | None:
     return max(meshes, key=lambda mesh: mesh.total_size, default=None)
 
 
-def _peak_location(peak: Peak) -> SourceLocation:
-    while peak.nested is not None and peak.nested.op is not None:
-        peak = peak.nested
-    return NO_LOCATION if peak.op is None else source_location(peak.op.location)
-
-
 def _wire_bytes(
     share_in: Fraction | None, share_out: Fraction, bytes_in: int | None, bytes_out: int | None
 ) -> Fraction | None:
@@ -271,7 +248,3 @@ def _wire_bytes(
 def _sum(sizes: list[int | None]) -> int | None:
     known = [size for size in sizes if size is not None]
     return sum(known) if len(known) == len(sizes) else None
-
-
-def _sharding_text(sharding: TensorSharding | None) -> str:
-    return "" if sharding is None else sharding_text(sharding)

@@ -1,5 +1,5 @@
 // Sorts a table by the column that is clicked: figures by size, largest first; everything else by text.
-const UNITS = { B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40, PiB: 2 ** 50, EiB: 2 ** 60,
+const UNITS = { s: 1, ms: 1e-3, us: 1e-6, ns: 1e-9, B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40, PiB: 2 ** 50, EiB: 2 ** 60,
   FLOP: 1, kFLOP: 1e3, MFLOP: 1e6, GFLOP: 1e9, TFLOP: 1e12, PFLOP: 1e15, EFLOP: 1e18 };
 const figure = (text) => {
   const match = /([\d.]+) ?(\w+)?%?$/.exec(text.split(" + ")[0]);

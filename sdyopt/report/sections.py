@@ -2,50 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from fractions import Fraction
-from pathlib import PurePath
 
-from sdyopt.report.figures import Collective, Product, Report
-from sdyopt.report.source_locations import SourceLocation
+from sdyopt.report.figures import Collective, LiveValue, Product, Report
+from sdyopt.report.source_locations import line_text
+from sdyopt.report.tables import Row, Section
+from sdyopt.report.time_section import time_section
 from sdyopt.report.totals import Total, flop_totals, useful_share, wire_bytes_of_runs, wire_total, wire_totals
 from sdyopt.report.units import bytes_text, flops_text, share_text, times_text, total_text
 
-Row = tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ReportTable:
-    """Rows of text under named columns, the most important row first.
-
-    The first `figures` columns are numbers.
-    """
-
-    title: str
-    columns: Row
-    figures: int
-    rows: list[Row]
-
-
-@dataclass(slots=True)
-class Section:
-    """A heading with the main figure, further sentences, and tables; empty tables are left out."""
-
-    heading: str
-    sentences: list[str] = field(default_factory=list)
-    tables: list[ReportTable] = field(default_factory=list)
-
-    def add_table(self, title: str, columns: Row, figures: int, rows: Iterable[Row]) -> None:
-        """Adds a table if it has rows."""
-        rows = list(rows)
-        if rows:
-            self.tables.append(ReportTable(title, columns, figures, rows))
+# Titles of tables of which a short report shows the first.
+BY_LINE, COLLECTIVES = "by line", "collectives"
 
 
 def sections_of(report: Report) -> list[Section]:
-    """Communication, memory and compute."""
-    return [_communication(report), _memory(report), _compute(report)]
+    """Communication, memory, compute, and time if it is estimated."""
+    time = [] if report.time is None else [time_section(report, report.time)]
+    return [_communication(report), _memory(report), _compute(report), *time]
 
 
 # --- Communication ------------------------------------------------------------------------------------
@@ -56,19 +30,18 @@ def _communication(report: Report) -> Section:
     collectives = f"{count} collective{'' if count == 1 else 's'}"
     section = Section(f"communication: {total_text(total)} on the wire per device, {collectives}")
     section.sentences.append("wire bytes by the ring model, times the number of runs")
-    for title, key in _KEYS.items():
-        totals = wire_totals(report.collectives, key)
-        section.add_table(
-            f"by {title}",
-            ("bytes", "share", "count", title),
-            3,
-            [(total_text(part), _share(part, total), str(part.count), name) for name, part in totals.items()],
-        )
     section.add_table(
-        "collectives",
+        "by kind and axes", ("bytes", "share", "count", "kind and axes"), 3, _by_kind(report, total)
+    )
+    section.add_table(
+        BY_LINE, ("bytes", "share", "count", "where", "kind", "why"), 3, _by_line(report, total), True
+    )
+    section.add_table(
+        COLLECTIVES,
         ("#", "bytes", "times", "where", "kind", "why"),
         3,
         [_collective_row(each) for each in sorted(report.collectives, key=_order)],
+        True,
     )
     section.add_table(
         "not decided yet",
@@ -82,15 +55,43 @@ def _communication(report: Report) -> Section:
     return section
 
 
-_KEYS: dict[str, Callable[[Collective], str]] = {
-    "kind and axes": lambda each: f"{each.kind} {each.group}",
-    "line": lambda each: line_text(each.location),
-}
+def _by_kind(report: Report, total: Total) -> Iterator[Row]:
+    for name, part in wire_totals(report.collectives, lambda each: f"{each.kind} {each.group}").items():
+        yield total_text(part), _share(part, total), str(part.count), name
+
+
+def _by_line(report: Report, total: Total) -> Iterator[Row]:
+    """The collectives of one kind at a line together, with the reason for the largest."""
+    together: dict[str, list[Collective]] = {}
+    for each in report.collectives:
+        together.setdefault(_line_key(each), []).append(each)
+    for key, part in wire_totals(report.collectives, _line_key).items():
+        largest = min(together[key], key=_order)
+        where, kind = line_text(largest.location), f"{largest.kind} {largest.group}"
+        yield total_text(part), _share(part, total), str(part.count), where, kind, reason_text(largest)
+
+
+def _line_key(each: Collective) -> str:
+    return f"{each.location.text}\n{each.kind} {each.group}"
+
+
+def reason_text(each: Collective) -> str:
+    """Why a collective is there, with the change of the sharding and what would communicate less."""
+    # JAX's name stack of an operation of a backward pass.
+    where = "in a gradient, " if "transpose(" in each.location.name_stack else ""
+    return where + "; ".join(filter(None, (each.cause, each.change, each.advice)))
 
 
 def _collective_row(each: Collective) -> Row:
     size, times = bytes_text(wire_bytes_of_runs(each)), times_text(each.times)
-    return str(each.number), size, times, line_text(each.location), f"{each.kind} {each.axes}", each.cause
+    return (
+        str(each.number),
+        size,
+        times,
+        line_text(each.location),
+        f"{each.kind} {each.axes}",
+        reason_text(each),
+    )
 
 
 def _order(each: Collective) -> tuple[int, Fraction, int]:
@@ -118,22 +119,23 @@ def _memory(report: Report) -> Section:
     )
     if memory.unknown_values:
         section.sentences.append(f"{memory.unknown_values} values of dynamic shape are not counted")
+    if memory.replicated:
+        section.sentences.append(
+            f"{bytes_text(memory.replicated)} of the peak are copies of what other devices have, too"
+        )
     section.add_table(
         "live at the peak",
-        ("bytes", "copies", "value", "where", "type"),
+        ("bytes", "copies", "value", "where", "could be", "type"),
         2,
-        [
-            (
-                bytes_text(each.bytes),
-                f"{each.replicas} of {report.devices}",
-                each.value,
-                line_text(each.location),
-                each.type,
-            )
-            for each in memory.live_at_peak
-        ],
+        [_live_row(each, report.devices) for each in memory.live_at_peak],
     )
     return section
+
+
+def _live_row(each: LiveValue, devices: int) -> Row:
+    could_be = f'{bytes_text(each.spare_bytes)} along "{each.spare_axis}"' if each.spare_axis else ""
+    copies = f"{each.replicas} of {devices}"
+    return bytes_text(each.bytes), copies, each.value, line_text(each.location), could_be, each.type
 
 
 # --- Compute ------------------------------------------------------------------------------------------
@@ -148,10 +150,16 @@ def _compute(report: Report) -> Section:
     section = Section(heading)
     section.add_table(
         "repeated or padded work",
-        ("FLOPs", "useful", "value", "where"),
+        ("FLOPs", "useful", "value", "where", "not sharded along"),
         2,
         [
-            (flops_text(each.flops), share_text(part), each.value, line_text(each.location))
+            (
+                flops_text(each.flops),
+                share_text(part),
+                each.value,
+                line_text(each.location),
+                ", ".join(f'"{axis}"' for axis in each.spare_axes),
+            )
             for each, part in sorted(_wasteful(report), key=lambda pair: -(pair[0].flops or 0))
         ],
     )
@@ -165,8 +173,3 @@ def _wasteful(report: Report) -> Iterator[tuple[Product, Fraction]]:
             share = Fraction(each.global_flops, each.flops * report.devices)
             if share < 1:
                 yield each, share
-
-
-def line_text(location: SourceLocation) -> str:
-    """`model.py:12` without the folders of the file, or the name stack where there is no line."""
-    return f"{PurePath(location.file).name}:{location.line}" if location.line else location.name_stack

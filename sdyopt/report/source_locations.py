@@ -6,6 +6,8 @@ outermost name is the name stack, the innermost file location the line.
 
 from __future__ import annotations
 
+from functools import lru_cache
+from pathlib import PurePath
 from typing import NamedTuple
 
 from sdyopt.diagnostics.location import FileLoc, FileRange, Location, NameLoc, resolve_file_location
@@ -28,11 +30,17 @@ class SourceLocation(NamedTuple):
 NO_LOCATION = SourceLocation()
 
 
+# A report asks for most locations more than once.
+@lru_cache(maxsize=1 << 16)
 def source_location(location: Location) -> SourceLocation:
     """The innermost line and the name stack of a location."""
-    names = [part.name for part in location.walk() if isinstance(part, NameLoc)]
+    name_stack = next((part.name for part in location.walk() if isinstance(part, NameLoc)), "")
     point: FileLoc | FileRange | None = resolve_file_location(location)
-    name_stack = names[0] if names else ""
     if point is None:
         return SourceLocation(name_stack=name_stack)
     return SourceLocation(point.file, point.line, point.column, name_stack)
+
+
+def line_text(location: SourceLocation) -> str:
+    """`model.py:12` without the folders of the file, or the name stack where there is no line."""
+    return f"{PurePath(location.file).name}:{location.line}" if location.line else location.name_stack

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from math import prod
 
@@ -52,7 +53,7 @@ class GroupTraffic:
 def traffic_of(op: Op, mesh: Mesh | None) -> GroupTraffic:
     """What a StableHLO collective moves, with axes named by a mesh where the groups follow it."""
     if isinstance(op, CollectivePermuteOp):
-        return _permute(op, mesh)
+        return _permute(op.source_target_pairs, mesh)
     rounds, is_of_result = _RINGS[type(op)]
     axes, size = _groups(op.signature.attributes.get("replica_groups"), mesh)
     share = None if size is None else Fraction(rounds * (size - 1), max(size, 1))
@@ -61,6 +62,8 @@ def traffic_of(op: Op, mesh: Mesh | None) -> GroupTraffic:
     return GroupTraffic(axes, size, share, Fraction(0))
 
 
+# Programs repeat a few replica groups often; those of large meshes take long.
+@lru_cache(maxsize=64)
 def _groups(attribute: Attribute | None, mesh: Mesh | None) -> tuple[str, int | None]:
     """The axes along which devices form groups, and the size of the largest group."""
     if isinstance(attribute, ReplicaGroupMeshAxes):
@@ -125,8 +128,9 @@ def _coordinates(position: int, mesh: Mesh) -> tuple[int, ...]:
     return tuple(reversed(found))
 
 
-def _permute(op: CollectivePermuteOp, mesh: Mesh | None) -> GroupTraffic:
-    ids = integers_of(op.source_target_pairs)
+@lru_cache(maxsize=64)
+def _permute(source_target_pairs: DenseElements, mesh: Mesh | None) -> GroupTraffic:
+    ids = integers_of(source_target_pairs)
     pairs = list(zip(ids[::2], ids[1::2], strict=True))
     moving = [pair for pair in pairs if pair[0] != pair[1]]
     devices = mesh.total_size if mesh is not None else max(ids, default=-1) + 1

@@ -8,58 +8,92 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from io import StringIO
+from textwrap import wrap
 
-from rich.console import Console
-from rich.padding import Padding
+from rich.cells import set_cell_size
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from sdyopt.report.figures import Report
-from sdyopt.report.sections import ReportTable, sections_of
+from sdyopt.report.sections import COLLECTIVES, sections_of
+from sdyopt.report.tables import ReportTable
 
-# Rows of each table, if not asked for all: the report then fits 40 lines.
+# Rows of each table, if no other number is asked for: fewer where the report would not fit the lines.
 ROWS = 5
+MAX_LINES = 39
 MIN_WIDTH = 60
 
 # Tables that a short report leaves out.
-_DETAILS = ("by line",)
+_DETAILS = (COLLECTIVES,)
+# A row with a note takes two lines, so that a short report has fewer of them.
+_NOTED_ROWS = 3
 # The widest that columns other than the last get; figures are never cut.
 _MAX_WIDTH = {"kind": 24, "type": 28, "where": 28}
+_INDENT, _NOTE_INDENT = "  ", "        "
 
 
 def text_report(report: Report, width: int = 80, rows: int | None = ROWS) -> str:
     """The report as text of at most `width` columns; `rows` limits every table, None shows all."""
-    out = StringIO()
-    console = Console(file=out, width=max(width, MIN_WIDTH), no_color=True, highlight=False, emoji=False)
-    for part in _parts(report, rows):
-        console.print(part)
-    return "".join(line.rstrip() + "\n" for line in out.getvalue().splitlines())
+    lines, fewer = list(_lines(report, max(width, MIN_WIDTH), rows)), ROWS
+    while rows == ROWS and len(lines) > MAX_LINES and fewer > 1:
+        fewer -= 1
+        lines = list(_lines(report, max(width, MIN_WIDTH), fewer))
+    return "".join(line.rstrip() + "\n" for line in lines)
 
 
-def _parts(report: Report, rows: int | None) -> Iterator[Text | Padding]:
+def _lines(report: Report, width: int, rows: int | None) -> Iterator[str]:
     if report.mesh:
-        yield printable(f"{report.devices} devices, mesh {report.mesh}")
+        yield from _rendered(printable(f"{report.devices} devices, mesh {report.mesh}"), width)
     for section in sections_of(report):
-        yield printable("")
-        yield printable(section.heading)
+        yield ""
+        yield from _rendered(printable(section.heading), width)
         for sentence in section.sentences:
-            yield printable(f"  {sentence}")
+            yield from _indented(printable(sentence), width)
         for table in section.tables:
-            if rows is not None and table.title in _DETAILS:
-                continue
-            yield Padding(_table(table, rows), (0, 0, 0, 2))
-            hidden = 0 if rows is None else len(table.rows) - rows
-            if hidden > 0:
-                yield printable(f"  … and {hidden} more")
+            if rows is None or table.title not in _DETAILS:
+                yield from _table_lines(table, width, rows)
 
 
-def _table(table: ReportTable, limit: int | None) -> Table:
+def _table_lines(table: ReportTable, width: int, rows: int | None) -> Iterator[str]:
+    """The header and the rows, each with its note below, and how many rows are left out."""
+    limit = len(table.rows) if rows is None else min(rows, _NOTED_ROWS) if table.has_notes else rows
+    header, *lines = _indented(_table(table, limit), width)
+    yield header
+    for line, row in zip(lines, table.rows[:limit], strict=True):
+        yield line
+        if table.has_notes:
+            yield from _note(printable(row[-1]).plain, width)
+    if len(table.rows) > limit:
+        yield f"{_INDENT}… and {len(table.rows) - limit} more"
+
+
+def _rendered(part: RenderableType, width: int) -> list[str]:
+    out = StringIO()
+    Console(file=out, width=width, no_color=True, highlight=False, emoji=False).print(part)
+    return out.getvalue().splitlines()
+
+
+def _indented(part: RenderableType, width: int) -> list[str]:
+    return [_INDENT + line for line in _rendered(part, width - len(_INDENT))]
+
+
+def _note(text: str, width: int) -> Iterator[str]:
+    """A sentence below a row: at most two lines, with an ellipsis if it is longer."""
+    lines = wrap(text, width - len(_NOTE_INDENT), break_on_hyphens=False)
+    if len(lines) > 2:
+        lines = [lines[0], set_cell_size(lines[1], width - len(_NOTE_INDENT) - 1).rstrip() + "…"]
+    yield from (_NOTE_INDENT + line for line in lines)
+
+
+def _table(table: ReportTable, limit: int) -> Table:
     """A table without lines. Figures are right-aligned; the last column takes the width that is left."""
     rows = table.rows[:limit]
+    columns = table.columns[:-1] if table.has_notes else table.columns
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_edge=False, expand=True)
-    for number, column in enumerate(table.columns):
+    for number, column in enumerate(columns):
         longest = max([len(column), *(len(row[number]) for row in rows)])
-        is_last = number == len(table.columns) - 1
+        is_last = number == len(columns) - 1
         grid.add_column(
             column,
             justify="right" if number < table.figures else "left",
@@ -69,8 +103,14 @@ def _table(table: ReportTable, limit: int | None) -> Table:
             ratio=1 if is_last else None,
         )
     for row in rows:
-        grid.add_row(*map(printable, row))
+        grid.add_row(*(printable(_shortened(name, cell)) for name, cell in zip(columns, row, strict=False)))
     return grid
+
+
+def _shortened(column: str, text: str) -> str:
+    """The text; of a long location the end, which has the line."""
+    width = _MAX_WIDTH[column] if column == "where" else 0
+    return f"…{text[1 - width :]}" if 0 < width < len(text) else text
 
 
 def printable(text: str) -> Text:

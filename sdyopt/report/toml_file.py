@@ -1,10 +1,11 @@
-"""TOML files of limits, read with errors that name the file, the line and the column."""
+"""TOML files, read with errors that name the file, the line and the column."""
 
 from __future__ import annotations
 
 import re
 import tomllib
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -12,10 +13,15 @@ from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.location import FileLoc
 from sdyopt.diagnostics.source import Source
 from sdyopt.diagnostics.usage import nearest_or_all
+from sdyopt.report.quantities import Dimension, parse_quantity
 
+_HELP = 'write one key = value per line, below the [table] of the key; quote text, such as "64 MiB"'
 _POSITION = re.compile(r"\(at (?:line (\d+), column (\d+)|end of document)\)$")
-_KEY = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))\s*=""")
-_HEADER = re.compile(r"""\s*\[+\s*([\w.-]+)\s*\]+""")
+_NAME = r"""(?:"[^"\n]*"|'[^'\n]*'|[\w-]+)"""
+_PATH = rf"{_NAME}(?:\s*\.\s*{_NAME})*"
+_KEY = re.compile(rf"\s*({_PATH})\s*=")
+_HEADER = re.compile(rf"\s*\[+\s*({_PATH})\s*\]+")
+_PART = re.compile(_NAME)
 
 
 class TomlFile:
@@ -29,18 +35,26 @@ class TomlFile:
         try:
             self.values: dict[str, Any] = tomllib.loads(text)
         except RecursionError:
-            raise DiagnosticError.at(FileLoc(name, 1, 1), "invalid TOML: it is nested too deeply") from None
-        except tomllib.TOMLDecodeError as error:
-            message = str(error)
-            position = _POSITION.search(message)
-            line, column = (int(position[1]), int(position[2])) if position and position[1] else (1, 1)
-            what = message[: position.start()].strip() if position else message
-            raise DiagnosticError.at(FileLoc(name, line, column), f"invalid TOML: {what}") from None
+            error = DiagnosticError.at(FileLoc(name, 1, 1), "invalid TOML: it is nested too deeply")
+            raise error.help(_HELP) from None
+        except tomllib.TOMLDecodeError as problem:
+            message = str(problem)
+            # The end of the document, unless the message says where.
+            line, column = text.count("\n") + 1, len(text) - text.rfind("\n")
+            if (position := _POSITION.search(message)) is not None:
+                message = message[: position.start()].strip()
+                if position[1]:
+                    line, column = int(position[1]), int(position[2])
+            error = DiagnosticError.at(FileLoc(name, line, column), f"invalid TOML: {message}")
+            raise error.help(_HELP) from None
 
     def location(self, table: str, key: str = "", number: int = 0) -> FileLoc:
-        """Where a key of a table stands; `number` counts the tables of that name."""
-        line, column = self._positions.get((table, key, number), (1, 1))
-        return FileLoc(self.source.name, line, column)
+        """Where a key of a table stands, else its table; `number` counts the tables of that name."""
+        outer, _, inner = table.rpartition(".")
+        for place in ((table, key, number), (table, "", number), (outer, inner, 0), ("", table, 0)):
+            if place in self._positions:
+                return FileLoc(self.source.name, *self._positions[place])
+        return FileLoc(self.source.name, 1, 1)
 
     @cached_property
     def _positions(self) -> dict[tuple[str, str, int], tuple[int, int]]:
@@ -50,17 +64,31 @@ class TomlFile:
         table, number = "", 0
         for line_number, line in enumerate(self.source.text.split("\n"), 1):
             if (header := _HEADER.match(line)) is not None:
-                table = header[1]
+                table = _joined(header[1])
                 number = counts[table] = counts.get(table, -1) + 1
                 found[table, "", number] = (line_number, 1)
             elif (match := _KEY.match(line)) is not None:
-                key = match[1] or match[2] or match[3] or ""
-                found.setdefault((table, key, number), (line_number, len(line) - len(line.lstrip()) + 1))
+                # `a.b = 1` is the key b of the table a.
+                inner, _, key = _joined(match[1]).rpartition(".")
+                position = line_number, len(line) - len(line.lstrip()) + 1
+                inside = ".".join(filter(None, (table, inner)))
+                found.setdefault((inside, key, 0 if inner else number), position)
         return found
 
     def error(self, message: str, table: str, key: str = "", number: int = 0) -> DiagnosticError:
         """An error at a key, or at the header of its table."""
         return DiagnosticError.at(self.location(table, key, number), message)
+
+    def quantity(
+        self, value: object, dimension: Dimension, table: str, key: str, number: int = 0
+    ) -> Fraction:
+        """The quantity that is the value of a key. Raises DiagnosticError at the key for any other value."""
+        quantity = parse_quantity(value, dimension)
+        if quantity is not None:
+            return quantity
+        what = "a number with a unit" if dimension.units else "a number"
+        error = self.error(f"'{key}' is not a quantity", table, key, number)
+        raise error.help(f"write {what}, such as {key} = {dimension.example}")
 
     def check_keys(self, found: Sequence[str], known: Sequence[str], table: str, number: int = 0) -> None:
         """Raises DiagnosticError at the first key that is not known."""
@@ -71,3 +99,8 @@ class TomlFile:
                     raise self.error(f"unknown key '{key}' in [{table}]", table, key, number).help(help)
                 where = (key, "") if isinstance(self.values[key], dict | list) else ("", key)
                 raise self.error(f"unknown table or key '{key}'", *where).help(help)
+
+
+def _joined(path: str) -> str:
+    """`a.b` of `a . "b"`."""
+    return ".".join(part.strip("\"'") for part in _PART.findall(path))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sdyopt.report.figures import Collective, Product, Report
+from sdyopt.report.figures import Collective, Product, Report, TimeEstimate
 
 
 @dataclass(slots=True)
@@ -63,6 +63,16 @@ def useful_share(report: Report) -> Fraction | None:
     if local.unknown or whole.unknown or not local.high:
         return None
     return whole.high / (local.high * report.devices)
+
+
+def time_totals(report: Report, estimate: TimeEstimate) -> tuple[Total, Total]:
+    """Seconds of all collectives, and of all products, in one run of the program."""
+    communication, compute = Total(), Total()
+    for each, collective in zip(report.collectives, estimate.collectives, strict=True):
+        _add_runs(communication, collective.seconds, each)
+    for product, timed in zip(report.products, estimate.products, strict=True):
+        _add_runs(compute, timed.seconds, product)
+    return communication, compute
 
 
 def _add_runs(total: Total, figure: Fraction | int | None, each: Collective | Product) -> None:

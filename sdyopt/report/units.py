@@ -21,6 +21,19 @@ def flops_text(flops: Fraction | int | None) -> str:
     return "unknown" if flops is None else _scaled(Fraction(flops), 1000, _FLOP_UNITS)
 
 
+def seconds_text(seconds: Fraction | None) -> str:
+    """`1.25 ms`; "unknown" for None."""
+    if seconds is None:
+        return "unknown"
+    if seconds >= 1 or not seconds:
+        return f"{_decimal(seconds, 2 if seconds < 10 else 1)} s"
+    for unit in ("ms", "us"):
+        seconds *= 1000
+        if seconds >= 1:
+            return f"{_decimal(seconds, 2 if seconds < 10 else 1)} {unit}"
+    return f"{_decimal(seconds * 1000, 2)} ns"
+
+
 def total_text(total: Total) -> str:
     """The bytes of a total: a range where branches differ, with what is unknown."""
     text = bytes_text(total.high)

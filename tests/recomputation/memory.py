@@ -6,6 +6,7 @@ This is the definition written down, with no sweep and no intervals: quadratic i
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from math import prod
@@ -46,6 +47,16 @@ def recompute(program: Program) -> Recomputed:
     return max(found, key=lambda each: each.peak_with_arguments)
 
 
+def live_at_peak(program: Program) -> list[tuple[int, int]]:
+    """Bytes and copies of each value that is live at the peak, in regions and callees too."""
+    devices = max((prod(mesh.sizes.values()) for mesh in program.meshes.values()), default=1)
+    counting = _Counting(program)
+    entries = [entry.regions[0] for entry in program.entries()]
+    largest = max(entries, key=lambda each: counting.peak(each, set(each.arguments), held=False))
+    live = dict.fromkeys(counting.live_at_peak(largest, set(largest.arguments)))
+    return [(byte_size(value), max(devices // prod(value.shards), 1)) for value in live if byte_size(value)]
+
+
 def _of_entry(program: Program, entry: Operation, constants: int) -> Recomputed:
     (region,) = entry.regions
     counting = _Counting(program)
@@ -65,6 +76,30 @@ class _Counting:
 
     def peak(self, region: Region, arguments: set[Value], held: bool) -> int:
         """The most bytes at one operation of a region; `arguments` are those that take memory."""
+        if not region.operations:
+            return 0
+        return max(
+            sum(map(byte_size, live)) + self._extra(op) for op, live in self._live(region, arguments, held)
+        )
+
+    def live_at_peak(self, region: Region, arguments: set[Value]) -> list[Value]:
+        """The values that are live at the first operation with the most bytes, and inside of that."""
+        sizes = [
+            (sum(map(byte_size, live)) + self._extra(op), op, live)
+            for op, live in self._live(region, arguments, False)
+        ]
+        if not sizes:
+            return []
+        _, op, live = max(sizes, key=lambda each: each[0])
+        inner = self._regions_of(op)
+        if inner:
+            live += self.live_at_peak(max(inner, key=lambda each: self.peak(each, set(), False)), set())
+        return live
+
+    def _live(
+        self, region: Region, arguments: set[Value], held: bool
+    ) -> Iterator[tuple[Operation, list[Value]]]:
+        """The values that are live at each operation of a region."""
         defined = {each for op in region.operations for each in op.results} | arguments
         last_use: dict[Value, int] = {}
         for number, op in enumerate(region.operations):
@@ -73,24 +108,28 @@ class _Counting:
         # Arguments are live from the first operation on; one without a use, at the first operation only.
         first = dict.fromkeys(arguments, 0)
         first.update((value, number) for number, op in enumerate(region.operations) for value in op.results)
-        most = 0
         for number, op in enumerate(region.operations):
-            live = sum(
-                byte_size(value)
-                for value in defined
-                if first[value] <= number
-                and (number <= last_use.get(value, first[value]) or (held and value in arguments))
+            yield (
+                op,
+                [
+                    value
+                    for value in defined
+                    if first[value] <= number
+                    and (number <= last_use.get(value, first[value]) or (held and value in arguments))
+                ],
             )
-            most = max(most, live + self._extra(op))
-        return most
 
     def _extra(self, op: Operation) -> int:
         """What an operation needs besides its operands and results."""
         if op.callee is not None:
             return self.extra_of_function(op.callee)
-        if SCALAR.fullmatch(op.name):
-            return 0
-        return max((self.peak(region, set(), held=False) for region in op.regions), default=0)
+        return max((self.peak(region, set(), held=False) for region in self._regions_of(op)), default=0)
+
+    def _regions_of(self, op: Operation) -> list[Region]:
+        """The regions that run as parts of the program: those of a callee, but no scalar computations."""
+        if op.callee is not None:
+            return self._program.functions[op.callee].regions
+        return [] if SCALAR.fullmatch(op.name) else op.regions
 
     def _extra_of_function(self, name: str) -> int:
         """The caller holds the arguments as long as the call runs, so here they take nothing."""

@@ -228,8 +228,39 @@ func.func private @never(%a: tensor<64x32xf32>) -> tensor<64x32xf32> {
 }
 """
 
+# StableHLO's collectives in a partitioned program: types are local, and groups list devices.
+REPLICA_GROUPS = """
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+func.func @main(%a: tensor<8x6xf32>) -> tensor<8x6xf32> {
+  %0 = "stablehlo.all_gather"(%a) <{all_gather_dim = 0 : i64,
+    replica_groups = dense<[[0, 2, 4, 6], [1, 3, 5, 7]]> : tensor<2x4xi64>}>
+    : (tensor<8x6xf32>) -> tensor<32x6xf32>
+  %1 = "stablehlo.reduce_scatter"(%0) <{
+    replica_groups = dense<[[0, 1, 2, 3, 4, 5, 6, 7]]> : tensor<1x8xi64>, scatter_dimension = 0 : i64}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %s = stablehlo.add %x, %y : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<32x6xf32>) -> tensor<4x6xf32>
+  %2 = "stablehlo.all_reduce"(%1) <{
+    replica_groups = dense<[[0, 1, -1], [2, 3, 4], [5, 6, 7]]> : tensor<3x3xi64>}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %s = stablehlo.add %x, %y : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %3 = "stablehlo.collective_permute"(%2) <{source_target_pairs = dense<[[0, 1], [1, 0], [2, 2]]>
+    : tensor<3x2xi64>}> : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %4 = "stablehlo.all_to_all"(%3) <{
+    replica_groups = dense<[[0, 1], [2, 3], [4, 5], [6, 7]]> : tensor<4x2xi64>,
+    concat_dimension = 0 : i64, split_count = 2 : i64, split_dimension = 1 : i64}>
+    : (tensor<4x6xf32>) -> tensor<8x3xf32>
+  %5 = stablehlo.concatenate %4, %4, dim = 1 : (tensor<8x3xf32>, tensor<8x3xf32>) -> tensor<8x6xf32>
+  return %5 : tensor<8x6xf32>
+}
+"""
+
 PROGRAMS = {
     **LOOPS,
+    "replica_groups": REPLICA_GROUPS,
     "nested_loops": NESTED_LOOPS,
     "branches": BRANCHES,
     "manual_computations": MANUAL_COMPUTATIONS,

@@ -1,7 +1,7 @@
 """Imports: the order of the layers, no import cycles, and `passes/` in a checkout and in a wheel.
 
   interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ pipeline ‹ registry ‹ passes
-                                             registry ‹ report ‹ explain ‹ driver ‹ api ‹ cli ‹ lit
+                                  registry ‹ notation ‹ report ‹ explain ‹ driver ‹ api ‹ cli ‹ lit
 
 Imports are read from the syntax tree, so those in functions and under TYPE_CHECKING count as well.
 """
@@ -23,13 +23,14 @@ CORE = ("interning", "diagnostics", "ir", "asm", "dialects", "sharding", "pipeli
 # The layers that each layer may import besides itself.
 MAY_IMPORT = {
     **{layer: CORE[:index] for index, layer in enumerate(CORE)},
-    "passes": CORE,
-    "report": CORE,
+    "passes": (*CORE, "report"),  # for the pass sdy-report
+    "notation": CORE,
+    "report": (*CORE, "notation"),
     "explain": CORE,
-    "driver": (*CORE, "report", "explain"),
-    "api": (*CORE, "report", "explain", "driver"),
-    "cli": (*CORE, "report", "explain", "driver", "api"),
-    "lit": (*CORE, "report", "explain", "driver", "api", "cli"),
+    "driver": (*CORE, "notation", "report", "explain"),
+    "api": (*CORE, "notation", "report", "explain", "driver"),
+    "cli": (*CORE, "notation", "report", "explain", "driver", "api"),
+    "lit": (*CORE, "notation", "report", "explain", "driver", "api", "cli"),
     "__main__": ("cli",),
 }
 
@@ -38,15 +39,20 @@ USERS = {
     "click": ("sdyopt/cli",),
     "lark": ("sdyopt/asm",),
     "pytest": ("sdyopt/lit",),
-    "rich": ("sdyopt/report", "sdyopt/diagnostics/render", "sdyopt/diagnostics/paint"),
+    "rich": (
+        "sdyopt/report",
+        "sdyopt/diagnostics/render",
+        "sdyopt/diagnostics/paint",
+        "sdyopt/notation/shard_table",
+    ),
 }
 
 # The package itself offers the names of one layer.
 PACKAGE, OFFERED = "sdyopt", "api"
 
-# These may import other layers in functions, to keep the start of the program fast. Elsewhere only libraries
-# may be imported in functions, with a `noqa` that gives the reason.
-IMPORT_LATE = ("sdyopt/cli", "sdyopt/driver", "sdyopt/api/reports")
+# These may import other layers in functions, to keep the start of the program and its help fast. Elsewhere
+# only libraries may be imported in functions, with a `noqa` that gives the reason.
+IMPORT_LATE = ("sdyopt/cli", "sdyopt/driver", "sdyopt/api/reports", "passes/common/report")
 
 # The only import cycles: sets of modules that import each other. The IR core is one by nature; the others are
 # to be removed.

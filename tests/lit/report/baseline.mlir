@@ -11,8 +11,11 @@
 // RUN: not sdy-opt %s -sdy-propagation-pipeline=enable-insert-explicit-collectives=true --baseline=%t.none.json -o /dev/null 2>&1 | filecheck %s
 
 // CHECK: error: wire bytes per device grew from 0 B to 384 B
-// CHECK: baseline.mlir:{{.*}}: note: all_reduce {"x"}: 384 B, is new; stablehlo.dot_general reduces over dimension 1 of an operand, which is sharded along "x"
+// CHECK: baseline.mlir:{{.*}}: note: all_reduce {"x"}: 384 B, is new; dot_general contracts a dimension that is sharded along "x" on both sides
+// CHECK: baseline.mlir.tmp.none.json:{{[0-9]+:[0-9]+}}: note: the baseline is set here
+// CHECK: help: if this is intended, write a new baseline with --report={{.*}}, or allow it with --tolerance=PERCENT
 // FAULTY: baseline.mlir:1:1: error: invalid JSON: Expecting value
+// FAULTY: help: write a baseline with --report=FILE.json
 // TOLERANCE: sdy-opt: for the --tolerance option: 'few' is not a percentage
 sdy.mesh @mesh = <["x"=4]>
 

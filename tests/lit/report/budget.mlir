@@ -1,6 +1,6 @@
 // A program within its budget is printed as usual.
 // RUN: sdy-opt %s --budget=%S/Inputs/within.toml | filecheck %s --check-prefix=WITHIN
-// A limit that is exceeded is an error: a rule at the collective, a total at the limit.
+// A limit that is exceeded is an error: at the collective, or at the one that contributes most.
 // RUN: not sdy-opt %s --budget=%S/Inputs/exceeded.toml -o %t 2>&1 | filecheck %s
 // A faulty budget is an error in its file.
 // RUN: not sdy-opt %s --budget=%S/Inputs/unknown_key.toml 2>&1 | filecheck %s --check-prefix=FAULTY
@@ -8,8 +8,9 @@
 // CHECK: budget.mlir:{{[0-9]+}}:8: error: all_gather {"x"} of tensor<16x32xf32>: 6.00 KiB, over the budget of 4.00 KiB for a single all_gather along "x"
 // CHECK: note: cause: a result of @main has this sharding
 // CHECK: exceeded.toml:7:1: note: limit set here
-// CHECK: exceeded.toml:2:1: error: all collectives: 6.00 KiB on the wire, over the budget of 4.00 KiB
+// CHECK: budget.mlir:{{[0-9]+}}:8: error: all collectives: 6.00 KiB on the wire, over the budget of 4.00 KiB
 // CHECK: budget.mlir:{{[0-9]+}}:8: note: all_gather {"x"} of tensor<16x32xf32>: 6.00 KiB; a result of @main has this sharding
+// CHECK: exceeded.toml:2:1: note: limit set here
 // FAULTY: unknown_key.toml:2:1: error: unknown key 'wire_byte' in [total]
 // FAULTY: help: did you mean 'wire_bytes'?
 sdy.mesh @mesh = <["x"=4]>

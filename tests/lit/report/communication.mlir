@@ -10,7 +10,8 @@ sdy.mesh @mesh = <["x"=4, "y"=2]>
 // CHECK:      communication: 8.00 KiB on the wire per device, 2 collectives
 // CHECK:        6.00 KiB    75%      1  all_gather {"x"}
 // CHECK-NEXT:   2.00 KiB    25%      1  all_reduce {"y"}
-// CHECK:        0  6.00 KiB      1  communication.mlir:{{[0-9]+}}  all_gather {"x"}  a result of @main has this{{.*}}
+// CHECK:        6.00 KiB    75%      1  communication.mlir:{{[0-9]+}}  all_gather {"x"}
+// CHECK-NEXT:     a result of @main has this sharding; [{"x"}, {}] → [{}, {}]
 // %0, %1 and %2 are live at the all-reduce: 2, 8 and 2 KiB.
 // CHECK:      memory per device: peak 12.0 KiB at communication.mlir
 // CHECK:      compute per device: 0 FLOP in 0 products

@@ -17,10 +17,10 @@
 // MARKDOWN:  ### communication: 32 B on the wire per device, 1 collective
 // MARKDOWN:  | 32 B | 100% | 1 | all\_reduce {"x"} |
 // HTML:      <!doctype html>
-// HTML:      all_reduce {<i class=a0>&quot;x&quot;</i>}
+// HTML:      all_reduce {<i class=a0>"x"</i>}
 // HTML:      <b id=L{{[0-9]+}} class=c title="collective 0">
 // TEXT:      communication: 32 B on the wire per device, 1 collective
-// SUFFIX:    sdy-opt: for the --report option: '{{.*}}.pdf' has the suffix of no report format
+// SUFFIX:    sdy-opt: '{{.*}}.pdf' has the suffix of no report format
 // SUFFIX:    help: choose from .html, .json, .md, .txt
 // OUTPUT:    sdy-opt: for the --report option: '{{.*}}.json' is also the file of -o
 // OUTPUT:    help: write the report to a file of its own

@@ -35,6 +35,7 @@ def test_ids_are_stable() -> None:
         "reproducer",
         "unexpected-diagnostic",
         "missing-diagnostic",
+        "topology-error",
         "budget-error",
         "budget-exceeded",
         "budget-unknown",

@@ -44,6 +44,7 @@ def test_growth_is_shown_at_its_place() -> None:
     assert grown(program(""), program()) == [
         "wire bytes per device grew from 0 B to 2.00 KiB",
         'all_reduce {"y"}: 2.00 KiB, is new; a result of @main has this sharding',
+        "the baseline is set here",
     ]
 
 
@@ -61,12 +62,13 @@ def test_a_line_that_moves_under_its_name_stack_is_the_same_place() -> None:
 
 def with_flops(figure: str) -> str:
     totals = f'{{"wire_bytes": {{"high": 0}}, "flops": {{"high": {figure}}}}}'
-    report = '{"schema": "sdy-opt-report", "version": 1, "memory": {"peak": 0}, "collectives": [], "totals": '
-    return f"{report}{totals}}}"
+    memory = '{"peak": 0, "live_at_peak": []}'
+    lists = f'"memory": {memory}, "collectives": [], "products": []'
+    return f'{{"schema": "sdy-opt-report", "version": 1, {lists}, "totals": {totals}}}'
 
 
 def test_figures_may_be_whole_numbers() -> None:
-    assert read_baseline("old.json", with_flops("9")).flops == 9
+    assert read_baseline("old.json", with_flops("9")).flops.value == 9
 
 
 @pytest.mark.parametrize(
@@ -74,16 +76,13 @@ def test_figures_may_be_whole_numbers() -> None:
     [
         ("{", "invalid JSON: Expecting property name enclosed in double quotes"),
         ("[]", 'not a report of sdy-opt: it has no "schema": "sdy-opt-report"'),
-        ('{"schema": "sdy-opt-report"}', "not a report of sdy-opt: its version is not 1"),
-        (
-            '{"schema": "sdy-opt-report", "version": 1}',
-            "not a report of sdy-opt: a figure is missing or is no number",
-        ),
-        (with_flops('"9"'), "not a report of sdy-opt: a figure is missing or is no number"),
-        (with_flops("true"), "not a report of sdy-opt: a figure is missing or is no number"),
-        (with_flops("-1"), "not a report of sdy-opt: a figure is missing or is no number"),
-        (with_flops("Infinity"), "not a report of sdy-opt: a figure is missing or is no number"),
-        (with_flops("NaN"), "not a report of sdy-opt: a figure is missing or is no number"),
+        ('{"schema": "sdy-opt-report"}', "not a report of this version of sdy-opt: its version is not 1"),
+        ('{"schema": "sdy-opt-report", "version": 1}', "a figure is missing: 'collectives'"),
+        (with_flops('"9"'), "'high' is not a number from 0 on"),
+        (with_flops("true"), "'high' is not a number from 0 on"),
+        (with_flops("-1"), "'high' is not a number from 0 on"),
+        (with_flops("Infinity"), "'high' is not a number from 0 on"),
+        (with_flops("NaN"), "'high' is not a number from 0 on"),
     ],
 )
 def test_what_is_wrong_with_a_baseline(text: str, message: str) -> None:
@@ -91,3 +90,22 @@ def test_what_is_wrong_with_a_baseline(text: str, message: str) -> None:
         read_baseline("old.json", text)
     assert caught.value.diagnostic.message == message
     assert isinstance(caught.value.diagnostic.location, FileLoc)
+    assert caught.value.diagnostic.help == "write a baseline with --report=FILE.json"
+
+
+def test_a_faulty_figure_is_located_in_the_file() -> None:
+    text = with_flops('"9"').replace('"totals"', '\n  "totals"')
+    with pytest.raises(DiagnosticError) as caught:
+        read_baseline("old.json", text)
+    column = text.split("\n")[1].index('"9"') + 1
+    assert caught.value.diagnostic.location == FileLoc("old.json", 2, column)
+
+
+def test_growth_stands_at_the_line_that_grew_most() -> None:
+    baseline = read_baseline("old.json", json_report(report(program(""))))
+    (error,) = baseline.grown(report(program()))
+    assert error.location == FileLoc("model.py", 7, 1)
+    limit = error.notes[-1].location
+    assert isinstance(limit, FileLoc)
+    assert limit.file == "old.json"
+    assert error.help.startswith("if this is intended, write a new baseline with --report=old.json")

@@ -1,0 +1,1 @@
+"""Compares reports with what XLA compiles: collectives, and peak memory."""

@@ -1,0 +1,105 @@
+"""One program, reported on and compiled with XLA."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from benchmarks.calibration.collectives import Moved, of_hlo, of_report
+from benchmarks.calibration.matching import compare
+from benchmarks.processes import BenchmarkFailed, run
+from sdyopt.asm.parser.module_parser import parse_module
+from sdyopt.diagnostics.source import Source
+from sdyopt.driver.interpreter import interpreter_settings
+from sdyopt.driver.job import Job
+from sdyopt.driver.run import run_job
+from sdyopt.ir.dialect import DialectTable
+from sdyopt.pipeline.text import parse_pipeline
+from sdyopt.registry import all_dialects, find_dialect, lookup
+from sdyopt.report.figures import Report
+from sdyopt.report.program_report import report_on
+
+# XLA inlines calls, too.
+PIPELINE = "builtin.module(sdy-propagation-pipeline{enable-insert-explicit-collectives=true},inline)"
+_SCRIPT = Path(__file__).with_name("compile_with_xla.py")
+
+
+class NotComparedError(Exception):
+    """Why a program cannot be compared."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Collectives and bytes of a program in the report and in XLA's result."""
+
+    name: str
+    devices: int
+    report_moved: list[Moved]
+    xla_moved: list[Moved]
+    combined: int
+    reasons: Counter[str]
+    arguments: int
+    xla_arguments: int
+    peak: int
+    xla_peak: int
+
+
+def compare_program(path: Path, python: str, keep: Path | None) -> Comparison:
+    """Raises NotComparedError if a pipeline or XLA rejects the program."""
+    report = _report(path)
+    xla = _compiled(path, report.devices, python, keep)
+    compiled = of_hlo(xla["hlo"], report.devices)
+    moved = list(of_report(report))
+    return Comparison(
+        path.stem,
+        report.devices,
+        moved,
+        compiled.moved,
+        compiled.combined,
+        compare(moved, compiled.moved),
+        report.memory.arguments,
+        xla["arguments"],
+        report.memory.peak_with_arguments,
+        xla["arguments"] + xla["results"] + xla["temporaries"] - xla["aliases"],
+    )
+
+
+def wire_bytes(moved: list[Moved]) -> Fraction:
+    """Bytes on the wire of one device, a loop body counted once."""
+    return sum((each.wire_bytes for each in moved), Fraction(0))
+
+
+def _report(path: Path) -> Report:
+    outcome = run_job(Job(path.name, path.read_bytes(), parse_pipeline(PIPELINE, lookup)))
+    if not outcome.succeeded:
+        raise NotComparedError("the pipeline rejects it")
+    with interpreter_settings():
+        module, _ = parse_module(Source(path.name, outcome.output), DialectTable(find_dialect, all_dialects))
+        return report_on(module)
+
+
+def _compiled(path: Path, devices: int, python: str, keep: Path | None) -> dict[str, Any]:
+    """What `compile_with_xla.py` prints, kept in a folder for the next time."""
+    kept = None if keep is None else keep / f"{path.stem}.json"
+    if kept is not None and kept.exists():
+        text = kept.read_text(encoding="utf-8")
+    else:
+        try:
+            command = [python, str(_SCRIPT), str(path), str(devices)]
+            text = run(command, keeps_output=True).output
+        except BenchmarkFailed as failure:
+            lines = [line for line in str(failure).splitlines() if "rror" in line]
+            raise NotComparedError(_reason(lines[-1] if lines else "XLA fails")) from None
+        if kept is not None:
+            kept.write_text(text, encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def _reason(message: str) -> str:
+    """The message without the name of the exception, at most 100 characters."""
+    return message.partition("Error: ")[2][:100] or message[:100]

@@ -1,0 +1,79 @@
+"""JSON files, read with errors that name the file, the line and the column of a value."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.diagnostics.location import FileLoc
+
+Path = tuple[str | int, ...]
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
+
+
+class JsonFile:
+    """The value of a JSON text, and where its parts stand.
+
+    Raises DiagnosticError at the first character that is not JSON.
+    """
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self._text = text
+        try:
+            self.value: Any = json.loads(text)
+        except json.JSONDecodeError as error:
+            location = FileLoc(name, error.lineno, error.colno)
+            raise DiagnosticError.at(location, f"invalid JSON: {error.msg}") from None
+        except RecursionError:
+            raise self.error("invalid JSON: it is nested too deeply") from None
+        except ValueError:
+            raise self.error("invalid JSON: a number has too many digits") from None
+
+    def location(self, path: Path = ()) -> FileLoc:
+        """Where the value at a path of keys and indices stands, or else what should contain it."""
+        while path and (offset := _offset(self._text, path)) is None:
+            path = path[:-1]
+        offset = _offset(self._text, path) or 0
+        line_start = self._text.rfind("\n", 0, offset) + 1
+        return FileLoc(self.name, self._text.count("\n", 0, offset) + 1, offset - line_start + 1)
+
+    def error(self, message: str, path: Path = ()) -> DiagnosticError:
+        """An error at the value at a path."""
+        return DiagnosticError.at(self.location(path) if path else FileLoc(self.name, 1, 1), message)
+
+
+def _offset(text: str, path: Path) -> int | None:
+    """The offset of the value at a path in a valid JSON text."""
+    # The keys and indices around the current token, and for each whether it is a key that has no colon yet.
+    here: list[str | int] = []
+    before_colon: list[bool] = []
+    for token in _TOKEN.finditer(text):
+        kind = token[0]
+        if before_colon and before_colon[-1]:
+            if kind == ":":
+                before_colon[-1] = False
+            elif kind == "}":
+                here.pop()
+                before_colon.pop()
+            elif kind != ",":
+                here[-1] = json.loads(kind)
+        elif kind == ",":
+            last = here[-1]
+            if isinstance(last, int):
+                here[-1] = last + 1
+            else:
+                before_colon[-1] = True
+        elif kind in "}]":
+            here.pop()
+            before_colon.pop()
+        else:
+            if tuple(here) == path:
+                return token.start()
+            if kind in "{[":
+                here.append("" if kind == "{" else 0)
+                before_colon.append(kind == "{")
+    return None

@@ -1,0 +1,26 @@
+"""Writes a report to a file at once: an existing file is replaced by a complete one, or not at all."""
+
+from __future__ import annotations
+
+import os
+
+from sdyopt.diagnostics.native_text import native_path
+
+
+def write_report_file(path: str, text: str) -> None:
+    """Writes a report to a file. Raises OSError, and leaves no temporary file behind."""
+    target = native_path(path)
+    if target.exists() and not target.is_file():
+        # Such as a pipe.
+        target.write_text(text, encoding="utf-8", newline="\n")
+        return
+    target = target.resolve()
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+        if target.exists():
+            temporary.chmod(target.stat().st_mode & 0o7777)
+        temporary.replace(target)
+    except OSError as problem:
+        temporary.unlink(missing_ok=True)
+        raise OSError(problem.errno, problem.strerror, path) from None

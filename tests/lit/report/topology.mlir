@@ -1,0 +1,30 @@
+// A topology adds estimated times. It has no link along "y", so that the time of one collective is unknown.
+// RUN: sdy-opt %s --report --topology=%S/Inputs/topology.toml | filecheck %s
+// RUN: sdy-opt %s --report=%t.json --topology=%S/Inputs/topology.toml -o /dev/null && filecheck %s --check-prefix=JSON < %t.json
+// Times are part of a report.
+// RUN: not sdy-opt %s --topology=%S/Inputs/topology.toml 2>&1 | filecheck %s --check-prefix=ALONE
+// A faulty topology is an error in its file.
+// RUN: not sdy-opt %s --report --topology=%s 2>&1 | filecheck %s --check-prefix=FAULTY
+
+// The product of 8.192 kFLOP takes longer than the all-gather: 6 KiB, and three steps of 1 ms.
+// CHECK:      estimated time: 14.2 s + 1 collective of unknown time
+// CHECK-NEXT:   communication 6.00 s, products 8.19 s; 8.19 s if they overlap entirely
+// CHECK-NEXT:   an estimate from wire bytes, bandwidths and latencies, and from FLOPs and bytes of products
+// CHECK:        8.19 s    58%      1  topology.mlir:{{[0-9]+}}  dot_general       compute
+// CHECK:        6.00 s    42%      1  topology.mlir:{{[0-9]+}}  all_gather {"x"}  communication
+// JSON:      "time": {
+// JSON:      "communication": {
+// JSON:      "high": 6.003,
+// JSON-NEXT: "unknown": 1
+// ALONE:     sdy-opt: the --topology option adds estimated times to a report and cannot be used without one
+// ALONE:     help: add --report
+// FAULTY:    topology.mlir:1:1: error: invalid TOML: Invalid statement
+// FAULTY:    help: write one key = value per line
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+
+func.func @main(%a: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %b: tensor<32x2xf32>) -> tensor<64x2xf32> {
+  %0 = sdy.all_gather [{"x"}, {}] %a out_sharding=<@mesh, [{}, {}]> : tensor<64x32xf32>
+  %1 = stablehlo.dot_general %0, %b, contracting_dims = [1] x [0] : (tensor<64x32xf32>, tensor<32x2xf32>) -> tensor<64x2xf32>
+  %2 = sdy.all_reduce {"y"} %1 out_sharding=<@mesh, [{}, {}]> : tensor<64x2xf32>
+  return %2 : tensor<64x2xf32>
+}

@@ -1,0 +1,114 @@
+"""The figures of a report against those that are recomputed from the printed text of its program."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from sdyopt.asm.printer.asm_printer import PrintOptions, print_op
+from sdyopt.ir.operation import Op
+from sdyopt.report.figures import Report, Times
+from sdyopt.report.memory_figures import MAX_LIVE_VALUES
+from sdyopt.report.program_report import report_on
+from sdyopt.report.totals import flop_totals, wire_totals
+from tests.recomputation import compute, memory, replica_groups
+from tests.recomputation.communication import recompute
+from tests.recomputation.executions import Executions, collectives
+from tests.recomputation.text_program import Program
+
+Figures = Sequence[object]
+
+
+def disagreements(root: Op, text: str = "") -> Iterator[str]:
+    """A sentence for each figure of the report on a module that differs from the one in its text."""
+    report, text = report_on(root), text or print_op(root, PrintOptions())
+    program = Program(text)
+    yield from _differences("collective", *_collectives(report, text, program))
+    yield from _differences("executions", *_executions(report, program))
+    yield from _differences("product", *_products(report, program))
+    yield from _differences("memory", *_memory(report, program))
+    yield from _differences("live at the peak", *_live(report, program))
+    yield from _differences("total", *_totals(report, text, program))
+
+
+def _differences(what: str, found: Figures, expected: Figures) -> Iterator[str]:
+    if len(found) != len(expected):
+        yield f"{what}: {len(found)} in the report, {len(expected)} recomputed"
+    for one, other in zip(found, expected, strict=False):
+        if one != other:
+            yield f"{what}: {one} in the report, {other} recomputed"
+
+
+def _collectives(report: Report, text: str, program: Program) -> tuple[Figures, Figures]:
+    """Bytes of each collective: the sdy ones first, then those of StableHLO."""
+    ordered = sorted(report.collectives, key=lambda each: (each.dialect != "sdy", each.number))
+    found = [(each.kind, each.bytes_in, each.bytes_out, each.wire_bytes, each.value) for each in ordered]
+    expected = [
+        (each.kind, each.bytes_in, each.bytes_out, each.wire_bytes, each.value)
+        for each in (*recompute(text), *replica_groups.recompute(program))
+    ]
+    return found, expected
+
+
+def _executions(report: Report, program: Program) -> tuple[Figures, Figures]:
+    runs = Executions(program)
+    found = [(each.value, _low_and_high(each.times)) for each in report.collectives]
+    found += [(each.value, _low_and_high(each.times)) for each in report.products]
+    ops = [*collectives(program), *compute.products(program)]
+    return found, [(op.results[0].name, runs.of(op)) for op in ops]
+
+
+def _products(report: Report, program: Program) -> tuple[Figures, Figures]:
+    found = [
+        compute.Recomputed(each.kind, each.flops, each.global_flops, each.value) for each in report.products
+    ]
+    return found, list(compute.recompute(program))
+
+
+def _memory(report: Report, program: Program) -> tuple[Figures, Figures]:
+    found = report.memory
+    peaks = memory.Recomputed(
+        found.arguments, found.results, found.constants, found.peak, found.peak_with_arguments
+    )
+    return [peaks], [memory.recompute(program)]
+
+
+def _live(report: Report, program: Program) -> tuple[Figures, Figures]:
+    """Bytes and number of copies of the values that are live at the peak, the largest first."""
+    found = Counter((each.bytes, each.replicas) for each in report.memory.live_at_peak)
+    expected = sorted(memory.live_at_peak(program), reverse=True)
+    smallest = min((each.bytes for each in report.memory.live_at_peak), default=0)
+    if len(expected) <= MAX_LIVE_VALUES:
+        return sorted(found.elements()), sorted(expected)
+    # Of equal values, a report keeps any.
+    return (
+        sorted(each for each in found.elements() if each[0] > smallest),
+        sorted(each for each in expected[:MAX_LIVE_VALUES] if each[0] > smallest),
+    )
+
+
+def _totals(report: Report, text: str, program: Program) -> tuple[Figures, Figures]:
+    """Wire bytes by kind, and FLOPs: sums over runs."""
+    found = {
+        kind: (total.low, total.high)
+        for kind, total in wire_totals(report.collectives, lambda each: each.kind).items()
+    }
+    runs = Executions(program)
+    ops = sorted(collectives(program), key=lambda op: not op.name.startswith("sdy."))
+    expected: dict[str, tuple[Fraction, Fraction]] = {}
+    for op, each in zip(ops, (*recompute(text), *replica_groups.recompute(program)), strict=False):
+        low, high = runs.of(op) or (0, 0)
+        before = expected.get(each.kind, (Fraction(0), Fraction(0)))
+        expected[each.kind] = before[0] + low * each.wire_bytes, before[1] + high * each.wire_bytes
+    local, whole = flop_totals(report)
+    flops = [0, 0]
+    for op, product in zip(compute.products(program), compute.recompute(program), strict=True):
+        _, high = runs.of(op) or (0, 0)
+        flops[0] += high * (product.flops or 0)
+        flops[1] += high * (product.global_flops or 0)
+    return [*sorted(found.items()), local.high, whole.high], [*sorted(expected.items()), *flops]
+
+
+def _low_and_high(times: Times | None) -> tuple[int, int] | None:
+    return (times.low, times.high) if times is not None else None

@@ -1,0 +1,38 @@
+"""Where an operation of a called function stands: at its own line, else at that of the call."""
+
+from tests.unit.report.programs import report
+
+PROGRAM = """
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = call @outer(%a) : (tensor<8xf32>) -> tensor<8xf32> loc("jit(step)"("model.py":7:1))
+  return %0 : tensor<8xf32>
+}
+func.func private @outer(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = call @take(%a) : (tensor<8xf32>) -> tensor<8xf32> loc("jit(take)")
+  return %0 : tensor<8xf32>
+}
+func.func private @take(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %n = stablehlo.negate %a : tensor<8xf32> loc(unknown)
+  %0 = sdy.all_reduce {"x"} %n out_sharding=<@mesh, [{}]> : tensor<8xf32> loc("scatter-add")
+  %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}]> : tensor<8xf32> loc("sum"("take.py":3:1))
+  return %1 : tensor<8xf32> loc(unknown)
+}
+"""
+
+
+def test_an_operation_without_a_line_has_that_of_the_call() -> None:
+    without, with_line = report(PROGRAM).collectives
+    assert without.location.text == "model.py:7"
+    assert without.location.name_stack == "jit(step)/jit(take)/scatter-add"
+    assert with_line.location.text == "take.py:3"
+
+
+def test_without_any_line_the_name_is_left() -> None:
+    program = PROGRAM.replace(' loc("jit(step)"("model.py":7:1))', ' loc("jit(step)")')
+    assert report(program).collectives[0].location.text == "scatter-add"
+
+
+def test_a_function_that_calls_itself() -> None:
+    program = PROGRAM.replace("call @take(%a)", "call @outer(%a)")
+    assert report(program).collectives[0].location.text == "scatter-add"

@@ -1,0 +1,97 @@
+"""Estimated times as worked examples: 6 KiB on the wire along "x", and a product of 64 kFLOP."""
+
+from fractions import Fraction
+
+import pytest
+
+from sdyopt.report.figures import Report
+from sdyopt.report.time_estimate import time_estimate
+from sdyopt.report.topology import Link, Topology
+from sdyopt.report.totals import time_totals
+from sdyopt.report.units import seconds_text
+from tests.unit.report.programs import report
+
+PROGRAM = """
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+func.func @main(%a: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+    %b: tensor<32x16xf32>) -> tensor<64x16xf32> {
+  %0 = sdy.all_gather [{"x"}, {}] %a out_sharding=<@mesh, [{}, {}]> : tensor<64x32xf32>
+  %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<64x32xf32>) -> tensor<32x64xf32>
+  %2 = stablehlo.dot_general %1, %b, contracting_dims = [0] x [0]
+    : (tensor<32x64xf32>, tensor<32x16xf32>) -> tensor<64x16xf32>
+  %3 = sdy.all_reduce {"y"} %2 out_sharding=<@mesh, [{}, {}]> : tensor<64x16xf32>
+  return %3 : tensor<64x16xf32>
+}
+"""
+X = Link(bandwidth=Fraction(6144), latency=Fraction(1, 10))
+Y = Link(bandwidth=Fraction(1024), latency=Fraction(1))
+FAST_X = Topology(flops=Fraction(65536), memory_bandwidth=Fraction(1 << 20), links={"x": X, "y": Y})
+
+
+@pytest.fixture
+def figures() -> Report:
+    return report(PROGRAM)
+
+
+def test_a_collective_takes_its_bytes_and_the_steps_of_the_ring(figures: Report) -> None:
+    gather, reduce = time_estimate(figures, FAST_X).collectives
+    # 6 KiB at 6 KiB/s, and three steps to the other devices.
+    assert gather.seconds == 1 + 3 * Fraction(1, 10)
+    # 4 KiB at 1 KiB/s, and once around the ring of two, twice.
+    assert reduce.seconds == 4 + 2 * 1
+
+
+def test_a_product_is_as_slow_as_its_flops_or_its_memory(figures: Report) -> None:
+    (product,) = time_estimate(figures, FAST_X).products
+    assert (product.seconds, product.limit) == (Fraction(1), "compute")
+    slow_memory = Topology(FAST_X.flops, Fraction(7 * 1024), FAST_X.links)
+    (product,) = time_estimate(figures, slow_memory).products
+    # Operands of 8 and 2 KiB and a result of 4 KiB.
+    assert (product.seconds, product.limit) == (Fraction(2), "memory")
+
+
+def test_a_product_waits_for_the_collectives_around_it(figures: Report) -> None:
+    """Behind the transposition, too."""
+    assert figures.products[0].collectives == (0, 1)
+    (product,) = time_estimate(figures, FAST_X).products
+    assert product.communication == Fraction(13, 10) + 6
+    assert product.is_communication_bound
+
+
+def test_a_collective_that_two_products_need_counts_in_halves() -> None:
+    twice = PROGRAM.replace(
+        "%3 = ",
+        "%4 = stablehlo.dot_general %0, %b, contracting_dims = [1] x [0]\n"
+        "    : (tensor<64x32xf32>, tensor<32x16xf32>) -> tensor<64x16xf32>\n  %3 = ",
+    )
+    _, second = time_estimate(report(twice), FAST_X).products
+    assert second.communication == Fraction(13, 20)
+    assert not second.is_communication_bound
+
+
+def test_what_the_topology_does_not_say_is_unknown(figures: Report) -> None:
+    estimate = time_estimate(figures, Topology(None, None, {"x": X, "y": Link(bandwidth=Fraction(1))}))
+    assert [each.seconds for each in estimate.collectives] == [Fraction(13, 10), None]
+    assert [each.seconds for each in estimate.products] == [None]
+    communication, compute = time_totals(figures, estimate)
+    assert (communication.high, communication.unknown, compute.unknown) == (Fraction(13, 10), 1, 1)
+
+
+def test_a_ring_along_two_axes_is_as_slow_as_the_slowest() -> None:
+    assert FAST_X.link(["x", "y"]) == Y
+    assert FAST_X.link(["x", "z"]) == FAST_X.link([]) == Link()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (Fraction(0), "0.00 s"),
+        (Fraction(5, 2), "2.50 s"),
+        (Fraction(1, 80), "12.5 ms"),
+        (Fraction(1, 800_000), "1.25 us"),
+        (Fraction(1, 8_000_000_000), "0.12 ns"),
+        (None, "unknown"),
+    ],
+)
+def test_seconds(seconds: Fraction | None, text: str) -> None:
+    assert seconds_text(seconds) == text
