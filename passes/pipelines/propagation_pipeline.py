@@ -31,6 +31,7 @@ def propagation_pipeline(
     dump_directory: str = DUMP_DIRECTORY,
     debug_sharding_origins: bool = DEBUG_SHARDING_ORIGINS,
     debug_propagation_edge_sharding: bool = DEBUG_PROPAGATION_EDGE_SHARDING,
+    partitioning: Sequence[Pass] | None = None,
 ) -> Sequence[Pass | Pipeline]:
     """sdy-propagation-pipeline: the whole pipeline: import, propagate and export.
 
@@ -87,6 +88,7 @@ def propagation_pipeline(
             dump_propagation_edges=edges,
             dumps=dumps,
             keep_debug_info=not dump_directory,
+            partitioning=partitioning,
         ),
     ]
 
