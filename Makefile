@@ -71,6 +71,8 @@ test-reference: install ## install the C++ passes too, and compare with them
 docs: install ## write the pages and tables that are made of what the code says
 	$(BIN)/python -m docs.readme
 	$(BIN)/python -m docs.passes
+	$(BIN)/python -m tests.unit.mistakes
+	$(BIN)/python -m docs.errors
 	$(BIN)/python -m docs.mesh_pages
 
 bench: install ## time sdy-opt; REFERENCE_PYTHON=… also times the C++ passes that it imports

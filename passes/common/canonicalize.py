@@ -20,11 +20,16 @@ arguments included; `aggressive` also merges identical blocks. If the program st
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
+from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
+from sdyopt.diagnostics.ids import UNKNOWN_PATTERN
+from sdyopt.diagnostics.once import is_first_occurrence
+from sdyopt.diagnostics.usage import nearest
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import GreedyOptions, Pattern, RegionSimplification, apply_greedily
 from sdyopt.pipeline import Pass, option
-from sdyopt.registry import register
+from sdyopt.registry import all_dialects, find_dialect, register
 
 
 @register("canonicalize")
@@ -55,6 +60,7 @@ class Canonicalizer(Pass):
     )
 
     def run(self, op: Op) -> bool:
+        self._warn_of_unknown_patterns(op)
         options = GreedyOptions(
             top_down=self.top_down,
             max_iterations=self.max_iterations,
@@ -67,6 +73,20 @@ class Canonicalizer(Pass):
             raise op.error("canonicalization did not converge")
         return changed
 
+    def _warn_of_unknown_patterns(self, op: Op) -> None:
+        """Warns of names that are neither the name nor a label of a pattern, once per name."""
+        unknown = {*self.enable_patterns, *self.disable_patterns} - _pattern_names("sdy")
+        if not unknown:
+            return
+        known = frozenset[str]().union(*map(_pattern_names, all_dialects()))
+        for flag, names in (("enable", self.enable_patterns), ("disable", self.disable_patterns)):
+            for name in dict.fromkeys(names):
+                if name in known or not is_first_occurrence(f"unknown pattern {name}"):
+                    continue
+                message = f"{flag}-patterns: no pattern has the name or label '{name}'"
+                help = nearest(name, known) or "--log-actions-to=- shows the names of patterns"
+                emit(Diagnostic(Severity.WARNING, op.location, message, help=help, id=UNKNOWN_PATTERN))
+
     def _patterns_of(self, op_class: type[Op]) -> Sequence[Pattern]:
         if self.filter_dialects and op_class.name.partition(".")[0] not in self.filter_dialects:
             return ()
@@ -78,3 +98,11 @@ class Canonicalizer(Pass):
         if not names.isdisjoint(self.disable_patterns):
             return False
         return not self.enable_patterns or not names.isdisjoint(self.enable_patterns)
+
+
+@cache
+def _pattern_names(namespace: str) -> frozenset[str]:
+    """The names and labels of the patterns of a dialect."""
+    dialect = find_dialect(namespace)
+    patterns = [p for op in dialect.ops.values() for p in op.canonicalizations] if dialect else []
+    return frozenset(name for pattern in patterns for name in (pattern.name, *pattern.labels) if name)

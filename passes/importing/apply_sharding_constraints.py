@@ -55,10 +55,10 @@ _CONSTRAINT_OPS = (ShardingConstraintOp, ManualComputationOp)
 @register("sdy-apply-sharding-constraints")
 class ApplyShardingConstraints(Pass):
     debug_sharding_origins: bool = option(
-        default=False, help="record the source (constraint, input or output) of every axis in a sharding"
+        default=False, help="write the origin of each axis of a sharding: a constraint, input or output"
     )
     debug_propagation_edge_sharding: bool = option(
-        default=False, help="record on every constraint which axes it propagated to its input"
+        default=False, help="write the axes that propagated from each constraint to its input"
     )
 
     def run(self, module: ModuleOp) -> bool:

@@ -27,7 +27,7 @@ from ..exporting.update_non_divisible_input_output_shardings import UpdateNonDiv
 
 # Options that the propagation pipeline has too.
 DUMP_DIRECTORY = option(
-    default="", help="existing directory for the module after each stage; nothing is written if empty"
+    default="", help="directory for the module after each stage; nothing is written if empty"
 )
 ENABLE_INSERT_EXPLICIT_COLLECTIVES = option(
     default=False, help="insert all reshards and lower them to collectives"
@@ -56,6 +56,7 @@ def export_pipeline(
         default=True, help="make the shards of inputs and outputs even"
     ),
     dumps: ModuleDumps | None = None,
+    keep_debug_info: bool = False,
 ) -> Sequence[Pass | Pipeline]:
     """sdy-export-pipeline: run the passes that follow propagation.
 
@@ -95,7 +96,7 @@ def export_pipeline(
     elif not avoid_export_for_partitioning:
         passes += [InsertExplicitReshards(), _simplify(COLLECTIVE_LABEL)]
         passes.append(dumps.save("after_minimal_partitioner_with_global_shapes"))
-    if dump_sharding_origins or dump_propagation_edges:
+    if (dump_sharding_origins or dump_propagation_edges) and not keep_debug_info:
         passes.append(RemovePropagationDebugInfo())
     if not keep_sharding_rules:
         # After the reshards, which are derived from the rules.

@@ -26,7 +26,10 @@ DEDUP_FUNCTIONS_FULLY = option(
 
 @register_pipeline("sdy-import-pipeline")
 def import_pipeline(
-    dedup_functions_fully: bool = DEDUP_FUNCTIONS_FULLY, dumps: ModuleDumps | None = None
+    dedup_functions_fully: bool = DEDUP_FUNCTIONS_FULLY,
+    dumps: ModuleDumps | None = None,
+    debug_sharding_origins: bool = False,
+    debug_propagation_edge_sharding: bool = False,
 ) -> Sequence[Pass | Pipeline]:
     """sdy-import-pipeline: run the passes that precede propagation.
 
@@ -55,13 +58,23 @@ def import_pipeline(
         # The last state that is close to the user's program.
         dumps.save("before_propagation"),
         AddDataFlowEdges(),
-        *(import_sharding_constraints() if dedup_functions_fully else ()),
+        *(
+            import_sharding_constraints(debug_sharding_origins, debug_propagation_edge_sharding)
+            if dedup_functions_fully
+            else ()
+        ),
     ]
 
 
-def import_sharding_constraints() -> Sequence[Pass]:
+def import_sharding_constraints(
+    debug_sharding_origins: bool, debug_propagation_edge_sharding: bool
+) -> Sequence[Pass]:
     """The passes that apply constraints, then import groups.
 
     In this order, because group import reports members that constraints shard differently.
     """
-    return [ApplyShardingConstraints(), ShardingGroupImport()]
+    constraints = ApplyShardingConstraints(
+        debug_sharding_origins=debug_sharding_origins,
+        debug_propagation_edge_sharding=debug_propagation_edge_sharding,
+    )
+    return [constraints, ShardingGroupImport()]

@@ -18,6 +18,7 @@ from ..importing.add_func_data_flow_edges import AddFuncDataFlowEdges
 from ..importing.flatten_call_graph import FlattenCallGraph
 from ..importing.import_func_calls import ImportFuncCalls
 from ..importing.pre_order_funcs import PreOrderFuncs
+from ..propagation.basic_propagate import DEBUG_PROPAGATION_EDGE_SHARDING, DEBUG_SHARDING_ORIGINS
 from ..propagation.user_priority_propagate import UserPriorityPropagation
 from .export_pipeline import DUMP_DIRECTORY, ENABLE_INSERT_EXPLICIT_COLLECTIVES, export_pipeline
 from .import_pipeline import DEDUP_FUNCTIONS_FULLY, import_pipeline, import_sharding_constraints
@@ -28,13 +29,19 @@ def propagation_pipeline(
     dedup_functions_fully: bool = DEDUP_FUNCTIONS_FULLY,
     enable_insert_explicit_collectives: bool = ENABLE_INSERT_EXPLICIT_COLLECTIVES,
     dump_directory: str = DUMP_DIRECTORY,
+    debug_sharding_origins: bool = DEBUG_SHARDING_ORIGINS,
+    debug_propagation_edge_sharding: bool = DEBUG_PROPAGATION_EDGE_SHARDING,
 ) -> Sequence[Pass | Pipeline]:
     """sdy-propagation-pipeline: the whole pipeline: import, propagate and export.
 
     Converts a program with some shardings to one in which every value is sharded, ready to be partitioned;
     with `enable-insert-explicit-collectives`, to one with explicit collectives. With `dump-directory`, the
-    module is written after each stage, as `01.before_propagation.mlir` and so on. (Shardy has these two
-    options in its C++ interface only.)
+    module is written after each stage, as `01.before_propagation.mlir` and so on. (Shardy has all options but
+    the first in its C++ interface only.)
+
+    `debug-sharding-origins` and `debug-propagation-edge-sharding` show why a value has its sharding: where
+    its axes come from, and in which steps they propagated. With `dump-directory`, this is in the files of
+    the stages only, otherwise in the output.
 
     The pipeline runs `sdy-import-pipeline`, `sdy-user-priority-propagate` and `sdy-export-pipeline`, with
     passes for function calls between them; `--dump-pass-pipeline` prints every pass with its options.
@@ -49,14 +56,24 @@ def propagation_pipeline(
     """
     # 00 is left for the input.
     dumps = ModuleDumps(dump_directory, first=1)
+    origins, edges = debug_sharding_origins, debug_propagation_edge_sharding
     return [
-        *import_pipeline(dedup_functions_fully=dedup_functions_fully, dumps=dumps),
-        *([AddFuncDataFlowEdges()] if dedup_functions_fully else _inline_calls()),
+        *import_pipeline(
+            dedup_functions_fully=dedup_functions_fully,
+            dumps=dumps,
+            debug_sharding_origins=origins,
+            debug_propagation_edge_sharding=edges,
+        ),
+        *([AddFuncDataFlowEdges()] if dedup_functions_fully else _inline_calls(origins, edges)),
         # Propagation visits functions in this order, and earlier operations take precedence.
         PreOrderFuncs(),
         # The export pipeline derives reshards from the rules, and drops them.
         UserPriorityPropagation(
-            keep_sharding_rules=True, module_dump_directory=dump_directory, dump_index=dumps.next_index
+            keep_sharding_rules=True,
+            module_dump_directory=dump_directory,
+            dump_index=dumps.next_index,
+            debug_sharding_origins=origins,
+            debug_propagation_edge_sharding=edges,
         ),
         *(_sink_func_edges() if dedup_functions_fully else _export_calls()),
         UnflattenCallGraph(),
@@ -64,11 +81,17 @@ def propagation_pipeline(
         SymbolDCE(),
         # Calls that share a function now may have had different result shardings.
         InsertFuncCallReshards(),
-        *export_pipeline(enable_insert_explicit_collectives=enable_insert_explicit_collectives, dumps=dumps),
+        *export_pipeline(
+            enable_insert_explicit_collectives=enable_insert_explicit_collectives,
+            dump_sharding_origins=origins,
+            dump_propagation_edges=edges,
+            dumps=dumps,
+            keep_debug_info=not dump_directory,
+        ),
     ]
 
 
-def _inline_calls() -> Sequence[Pass]:
+def _inline_calls(debug_sharding_origins: bool, debug_propagation_edge_sharding: bool) -> Sequence[Pass]:
     return [
         # One function per call, whose body can be moved.
         FlattenCallGraph(),
@@ -76,7 +99,7 @@ def _inline_calls() -> Sequence[Pass]:
         ImportFuncCalls(),
         SymbolDCE(),
         # After inlining, because constraints and groups apply to values of the callees too.
-        *import_sharding_constraints(),
+        *import_sharding_constraints(debug_sharding_origins, debug_propagation_edge_sharding),
     ]
 
 

@@ -25,6 +25,7 @@ from functools import cached_property
 from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
+from sdyopt.dialects.sdy.mesh_op import MeshOp
 from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.rewrite import Rewriter
@@ -34,9 +35,18 @@ from sdyopt.registry import register
 from sdyopt.sharding.propagation.propagation_step import Strategy
 
 from .engine.debug_info import DebugInfoRecorder
+from .engine.missing_shardings import warn_of_missing_shardings
 from .engine.op_priorities import ALL_OPS, Round
 from .engine.propagation_driver import PropagationDriver
 from .engine.sharding_groups import ShardingGroups
+
+# Options that the propagation pipeline has too.
+DEBUG_SHARDING_ORIGINS = option(
+    default=False, help="write the origin of each axis of a sharding: a constraint, input or output"
+)
+DEBUG_PROPAGATION_EDGE_SHARDING = option(
+    default=False, help="write the axes that propagated between operands and results of each operation"
+)
 
 
 @register("sdy-basic-propagate")
@@ -46,17 +56,13 @@ class BasicPropagation(Pass):
     )
     module_dump_directory: str = option(
         default="",
-        help="existing directory for the module after each user priority; nothing is written if empty",
+        help="directory for the module after each user priority; nothing is written if empty",
     )
     conservative_propagation: bool = option(
         default=False, help="propagate no sub-axes, and no axes that do not divide a dimension"
     )
-    debug_sharding_origins: bool = option(
-        default=False, help="write the origin of each axis of a sharding: a constraint, input or output"
-    )
-    debug_propagation_edge_sharding: bool = option(
-        default=False, help="write the axes that propagated between operands and results of each operation"
-    )
+    debug_sharding_origins: bool = DEBUG_SHARDING_ORIGINS
+    debug_propagation_edge_sharding: bool = DEBUG_PROPAGATION_EDGE_SHARDING
 
     def run(self, module: ModuleOp) -> bool:
         _check_types(module)
@@ -72,6 +78,8 @@ class BasicPropagation(Pass):
             _remove_rules(module, propagation.rewriter)
         if recorder is not None:
             recorder.save()
+        if not any(isinstance(op, MeshOp) for op in module.block.ops):
+            warn_of_missing_shardings(module)
         return propagation.changed
 
     def propagate(self, propagation: Propagation) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from sdyopt.api.locations import Location, location_of
+from sdyopt.asm.parser.module_parser import ParseOptions
 from sdyopt.asm.printer.asm_printer import print_for_note
 from sdyopt.diagnostics import diagnostic as ir
 from sdyopt.diagnostics.diagnostic import Severity
@@ -14,9 +15,13 @@ from sdyopt.diagnostics.location import UnknownLoc
 from sdyopt.diagnostics.render import render
 from sdyopt.diagnostics.source import Source
 from sdyopt.diagnostics.usage import UsageError
+from sdyopt.driver.explaining import LazyExplainer
+from sdyopt.ir.dialect import DialectTable
 
 # The errors that the text of an exception shows; `diagnostics` has all.
 MAX_SHOWN = 10
+# What is accepted where the source is parsed again, to find operations in it.
+_OPTIONS = ParseOptions(allow_unregistered_dialects=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,13 +123,20 @@ class PipelineError(Error, ValueError):
 class Collector:
     """A handler that collects the diagnostics of one call."""
 
-    def __init__(self, source: Source) -> None:
-        self.source = source
+    def __init__(self, source: Source, dialects: DialectTable) -> None:
         self.diagnostics: list[Diagnostic] = []
+        self._dialects = dialects
+        self.start(source)
+
+    def start(self, source: Source) -> None:
+        """Makes this the source of the following diagnostics."""
+        self._source = source
+        self._explainer = LazyExplainer(source, self._dialects, _OPTIONS)
 
     def handle(self, diagnostic: ir.Diagnostic) -> None:
         """Adds a diagnostic. Its texts are made at once, because passes may change its operation later."""
-        self.diagnostics.append(diagnostic_of(diagnostic, self.source))
+        self._explainer.complete(diagnostic)
+        self.diagnostics.append(diagnostic_of(diagnostic, self._source))
 
 
 def diagnostic_of(diagnostic: ir.Diagnostic, source: Source | None) -> Diagnostic:

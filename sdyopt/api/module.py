@@ -47,7 +47,7 @@ class Module:
         """
         pipeline = combined_pipeline(passes, options)
         program = self._program.clone()
-        collector = Collector(program.source)
+        collector = Collector(program.source, program.dialects)
         with session(collector.handle):
             try:
                 verify = IncrementalVerifier(program.verifier) if verify_each else None
@@ -69,7 +69,7 @@ class Module:
 
     def verify(self) -> None:
         """Raises VerifyError if the program is invalid, which only edits through `ir` can make it."""
-        collector = Collector(self._program.source)
+        collector = Collector(self._program.source, self._program.dialects)
         with session(collector.handle), identified(VERIFY_ERROR):
             if not self._program.verifier.verify(self._program.op):
                 raise VerifyError(collector.diagnostics)

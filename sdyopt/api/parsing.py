@@ -63,14 +63,14 @@ def parse(
     """
     source_name, text = _text_of(program)
     source = Source(name or source_name, "")
-    collector = Collector(source)
     dialects = dialect_table(mesh_version)
+    collector = Collector(source, dialects)
     options = ParseOptions(allow_unregistered_dialects=allow_unregistered_dialects)
     with session(collector.handle):
         try:
             with identified(INPUT_ERROR):
                 source = decode(source.name, text) if isinstance(text, bytes) else Source(source.name, text)
-                collector.source = source
+                collector.start(source)
                 check_text(source)
                 _check_is_mlir(source)
             with identified(PARSE_ERROR):

@@ -28,7 +28,7 @@ class Program:
         self.op = op
         self.source = source
         self._resources = resources
-        self._dialects = dialects
+        self.dialects = dialects
         self.verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
 
     def clone(self) -> Program:
@@ -37,7 +37,7 @@ class Program:
             copy = Rewriter().clone(self.op)
             _copy_order_of_uses(self.op, copy)
         assert isinstance(copy, ModuleOp)
-        return Program(copy, self.source, self._resources, self._dialects)
+        return Program(copy, self.source, self._resources, self.dialects)
 
     def text(self, options: PrintOptions) -> str:
         """The printed program, with its resources."""

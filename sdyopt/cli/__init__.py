@@ -17,9 +17,10 @@ from sdyopt import __version__
 from sdyopt.cli.arguments import Arguments, read_arguments
 from sdyopt.cli.files import STDOUT, FileProblem, Output, read_input
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
-from sdyopt.diagnostics.ids import FILE_ERROR, INTERNAL_ERROR
+from sdyopt.diagnostics.ids import FILE_ERROR
 from sdyopt.diagnostics.location import UnknownLoc
 from sdyopt.diagnostics.native_text import from_native
+from sdyopt.diagnostics.printable import printable
 from sdyopt.diagnostics.usage import UsageError
 
 if TYPE_CHECKING:  # imported only with one of its flags
@@ -97,9 +98,10 @@ def _run_guarded(argv: Sequence[str], output: DiagnosticsOutput | None) -> int:
     except Exception as error:
         if os.environ.get(DEBUG_VARIABLE):
             raise
-        message = f"internal error: {type(error).__name__}: {error}"
-        help = f"this is a bug in sdy-opt; set {DEBUG_VARIABLE}=1 to show the traceback"
-        _report(Diagnostic(Severity.ERROR, UnknownLoc(), message, help=help, id=INTERNAL_ERROR), output)
+        from sdyopt.cli.crash import STACK_TRACE_FLAG, crash_diagnostic
+
+        shows_stack = any(argument.lstrip("-").partition("=")[0] == STACK_TRACE_FLAG for argument in argv)
+        _report(crash_diagnostic(error, shows_stack), output)
         return FAILURE
 
 
@@ -184,4 +186,4 @@ def _report(diagnostic: Diagnostic, output: DiagnosticsOutput | None, text: str 
 
 
 def _report_error(message: str, help: str = "") -> None:
-    sys.stderr.write(f"sdy-opt: {message}\n" + (f"help: {help}\n" if help else ""))
+    sys.stderr.write(printable(f"sdy-opt: {message}\n" + (f"help: {help}\n" if help else "")))

@@ -86,9 +86,10 @@ def _set(values: dict[str, Value], flag: Flag, spelling: str, text: str) -> None
         raise UsageError(message, nearest_or_all(text, flag.choices))
     else:
         value = _read(flag, spelling, text)
-        if flag.kind is str and values.get(flag.name, value) != value:
+        previous = values.get(flag.name, value)
+        if previous != value:
             message = f"for the {spelling} option: may only occur zero or one times!"
-            raise UsageError(message, f"remove '{values[flag.name]}' or '{value}'")
+            raise UsageError(message, f"remove '{_text(previous)}' or '{_text(value)}'")
         values[flag.name] = value
 
 
@@ -102,6 +103,10 @@ def _read(flag: Flag, spelling: str, text: str) -> bool | int | str:
     if flag.kind is int:
         return _read_number(flag, spelling, text)
     return text
+
+
+def _text(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _read_number(flag: Flag, spelling: str, text: str) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from sdyopt import __version__
-from sdyopt.cli.files import Output
+from sdyopt.cli.files import STDOUT, Output, is_same_file
 from sdyopt.cli.flags import FLAGS
 from sdyopt.diagnostics.diagnostic import Diagnostic
 from sdyopt.diagnostics.formats import FORMATS, RunSummary
@@ -38,8 +38,8 @@ class DiagnosticsOutput:
         self._records: list[Record] = []
         self._text: list[str] = []
         self.input = ""
-        # `read_arguments` reports an unknown format.
-        is_valid = self._format in FLAGS[FORMAT].choices
+        # Usage errors that are reported later: an unknown format, and a file that has another use.
+        is_valid = self._format in FLAGS[FORMAT].choices and not _is_used_twice(path, argv)
         self._output = Output(path, makes_folder=True) if path and is_valid else None
         self.shows_text = self._output is not None or self._format == TEXT or not is_valid
         self._is_needed = is_valid and (self._format != TEXT or self._output is not None)
@@ -65,6 +65,14 @@ class DiagnosticsOutput:
             sys.stderr.write(text)
         else:
             self._output.write(text)
+
+
+def _is_used_twice(path: str, argv: Sequence[str]) -> bool:
+    """Whether another argument names the file, so that it must not be written, whatever else is wrong."""
+    if not path or path == STDOUT:
+        return False
+    values = [argument.partition("=")[2] if argument.startswith("-") else argument for argument in argv]
+    return sum(is_same_file(path, value) for value in values if value) > 1
 
 
 def _flags(argv: Sequence[str]) -> Iterator[tuple[str, str]]:

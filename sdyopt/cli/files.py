@@ -80,6 +80,11 @@ def _write_stderr(text: str) -> None:
     sys.stderr.write(text)
 
 
+def is_same_file(path: str, other: str) -> bool:
+    """Whether two names are names of one file."""
+    return os.path.realpath(path) == os.path.realpath(other)
+
+
 def encode(text: str) -> bytes:
     """The text as UTF-8; surrogate escapes become the bytes that were not UTF-8 in the input."""
     return text.encode("utf-8", "surrogateescape")

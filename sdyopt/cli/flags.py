@@ -111,6 +111,14 @@ _ALL = (
         DIAGNOSTICS,
         "print the Python stack trace of a diagnostic as a note",
     ),
+    Flag(
+        "max-diagnostic-op-lines",
+        DIAGNOSTICS,
+        "print at most N lines of the operation of a diagnostic, all for 0 (default: 3 on a terminal, all "
+        "elsewhere)",
+        "N",
+        kind=int,
+    ),
     _switch("mlir-disable-diagnostic-notes", DIAGNOSTICS, "print diagnostics without notes"),
     _choice(
         "mlir-diagnostic-verbosity-level",
@@ -132,7 +140,7 @@ _ALL = (
     Flag(
         "diagnostics-output",
         DIAGNOSTICS,
-        "write diagnostics to FILE too, as its suffix says or in the format",
+        "write diagnostics to FILE too; .json and .sarif select the format",
         "FILE",
     ),
     _switch("werror", DIAGNOSTICS, "turn warnings into errors"),

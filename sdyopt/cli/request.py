@@ -8,10 +8,11 @@ import sys
 
 from sdyopt.asm.printer.asm_printer import PrintOptions
 from sdyopt.cli.arguments import Arguments, PassFlag
-from sdyopt.cli.files import STDIN, STDIN_NAME, STDOUT, open_log, read_input, write_file
+from sdyopt.cli.files import STDIN, STDIN_NAME, STDOUT, is_same_file, open_log, read_input, write_file
+from sdyopt.cli.flag_warnings import flag_warnings
 from sdyopt.cli.flags import FLAGS
 from sdyopt.cli.missing_flags import missing_flag
-from sdyopt.diagnostics.render import Paint, leave_plain
+from sdyopt.diagnostics.render import DEFAULT_COLUMNS, Paint, leave_plain
 from sdyopt.diagnostics.usage import UsageError, nearest
 from sdyopt.driver.job import Job, ReportOptions
 from sdyopt.pipeline.ir_printing import IRPrintingOptions
@@ -21,6 +22,10 @@ from sdyopt.registry import all_passes, find_entry, lookup, missing_pass
 
 # Columns of a report that is not printed to a terminal.
 DEFAULT_WIDTH = 100
+# The lines of the operation that a diagnostic shows on a terminal.
+TERMINAL_OP_LINES = 3
+
+STDOUT_NUMBER, STDERR_NUMBER = 1, 2
 
 
 def build_pipeline(arguments: Arguments) -> Pipeline:
@@ -75,6 +80,8 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         report=_write_to_stderr,
         write_file=write_file,
         paint=choose_paint(arguments["color"]),
+        columns=_terminal_columns(STDERR_NUMBER) or DEFAULT_COLUMNS,
+        max_op_lines=_max_op_lines(arguments["max-diagnostic-op-lines"]),
         split_marker=arguments["split-input-file"],
         output_split_marker=arguments["output-split-marker"],
         allow_unregistered_dialects=arguments["allow-unregistered-dialect"],
@@ -97,6 +104,7 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         timing=arguments["mlir-timing-display"] if arguments["mlir-timing"] else "",
         timing_as_json=arguments["mlir-output-format"] == "json",
         statistics=arguments["mlir-pass-statistics-display"] if arguments["mlir-pass-statistics"] else "",
+        warnings=tuple(flag_warnings(arguments)),
         report_options=_report_options(arguments),
         run_reproducer=arguments["run-reproducer"],
         crash_reproducer=arguments["mlir-pass-pipeline-crash-reproducer"],
@@ -164,26 +172,37 @@ def _check_diagnostics_path(arguments: Arguments) -> None:
     if not path:
         message = "for the --diagnostics-output option: the file name is empty"
         raise UsageError(message, "such as diagnostics.json")
-    _check_sole_use(arguments, "--diagnostics-output", path, "write the diagnostics to a file of their own")
+    help = "write the diagnostics to a file of their own"
+    if path != STDIN and is_same_file(path, arguments.input):
+        raise UsageError(f"for the --diagnostics-output option: '{path}' is also the input", help)
+    _check_sole_use(arguments, "--diagnostics-output", path, help)
 
 
 def _check_sole_use(arguments: Arguments, option: str, path: str, help: str) -> None:
     for flag in ("-o", "--report", "--topology", "--budget", "--baseline"):
         other = arguments[flag.lstrip("-")]
-        if flag != option and other is not None and _is_same_file(path, other):
+        if flag != option and other is not None and is_same_file(path, other):
             raise UsageError(f"for the {option} option: '{path}' is also the file of {flag}", help)
-
-
-def _is_same_file(path: str, other: str) -> bool:
-    return os.path.realpath(path) == os.path.realpath(other)
 
 
 def _report_width() -> int:
     """The columns of the terminal that stdout is; elsewhere the same under every environment."""
+    return _terminal_columns(STDOUT_NUMBER) or DEFAULT_WIDTH
+
+
+def _terminal_columns(file_number: int) -> int:
+    """The columns of the terminal that stdout or stderr is; 0 if it is none."""
     try:
-        return os.get_terminal_size(1).columns or DEFAULT_WIDTH
+        return os.get_terminal_size(file_number).columns
     except OSError:
-        return DEFAULT_WIDTH
+        return 0
+
+
+def _max_op_lines(value: int | None) -> int:
+    """The lines of the operation in a diagnostic, 0 for all: by default, a few on a terminal."""
+    if value is not None:
+        return value
+    return TERMINAL_OP_LINES if _terminal_columns(STDERR_NUMBER) else 0
 
 
 def _read_text(path: str | None) -> tuple[str, str] | None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Self
 
-from sdyopt.diagnostics.location import Location
+from sdyopt.diagnostics.location import FileRange, Location
 from sdyopt.diagnostics.trace import current_trace
 
 
@@ -36,6 +36,7 @@ class Diagnostic:
     `followers` are errors that this one causes, emitted right after it. An error that is not `is_fatal` does
     not fail the pass that emits it.
     `id` names the check, see `diagnostics.ids`; `pass_flag` is the flag of the pass that was running.
+    `culprit` is the piece of the source that the excerpt underlines; None for the location itself.
     """
 
     severity: Severity
@@ -49,6 +50,7 @@ class Diagnostic:
     is_fatal: bool = True
     id: str = ""
     pass_flag: str = ""
+    culprit: FileRange | None = None
     trace: str = field(default_factory=current_trace)
 
 

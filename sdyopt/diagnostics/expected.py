@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
-from sdyopt.diagnostics.ids import MISSING_DIAGNOSTIC, UNEXPECTED_DIAGNOSTIC
+from sdyopt.diagnostics.ids import ADVICE, MISSING_DIAGNOSTIC, UNEXPECTED_DIAGNOSTIC
 from sdyopt.diagnostics.location import FileLoc, FileRange, Location, UnknownLoc, resolve_file_location
 from sdyopt.diagnostics.source import Source
 
@@ -68,7 +68,9 @@ class ExpectedDiagnostics:
         self._expectations = list(self._find_expectations(source))
 
     def handle(self, diagnostic: Diagnostic) -> None:
-        """Matches a diagnostic and its notes with the expectations."""
+        """Matches a diagnostic and its notes with the expectations; advice is ignored."""
+        if diagnostic.id in ADVICE:
+            return
         for each in (diagnostic, *diagnostic.notes):
             self._check(each)
 

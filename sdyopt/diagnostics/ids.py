@@ -30,6 +30,11 @@ ROUNDTRIP: Final = "roundtrip"
 PIPELINE_ERROR: Final = "pipeline-error"
 PASS: Final = "pass"
 UNKNOWN_SHARDING_RULE: Final = "unknown-sharding-rule"
+NO_SHARDING: Final = "no-sharding"
+GSPMD_SHARDING: Final = "gspmd-sharding"
+UNKNOWN_PATTERN: Final = "unknown-pattern"
+PASS_NOT_RUN: Final = "pass-not-run"
+FLAG_WITHOUT_EFFECT: Final = "flag-without-effect"
 DUMP_FAILED: Final = "dump-failed"
 REPRODUCER: Final = "reproducer"
 UNEXPECTED_DIAGNOSTIC: Final = "unexpected-diagnostic"
@@ -57,6 +62,11 @@ SUMMARIES: Mapping[str, str] = MappingProxyType(
         PIPELINE_ERROR: "a pass cannot run on an operation",
         PASS: "a pass fails, warns or remarks; the name is that of the pass",
         UNKNOWN_SHARDING_RULE: "an operation without a sharding rule stops propagation",
+        NO_SHARDING: "propagation runs on a program without shardings",
+        GSPMD_SHARDING: "propagation runs on a program with shardings for GSPMD only",
+        UNKNOWN_PATTERN: "a pattern that canonicalize is to apply or skip does not exist",
+        PASS_NOT_RUN: "a pass whose IR is to be printed does not run",
+        FLAG_WITHOUT_EFFECT: "a flag has no effect, because another one is missing",
         DUMP_FAILED: "a dump of the program cannot be written",
         REPRODUCER: "a pipeline failed, and a reproducer was written",
         UNEXPECTED_DIAGNOSTIC: "--verify-diagnostics: no comment expects the diagnostic",
@@ -70,6 +80,9 @@ SUMMARIES: Mapping[str, str] = MappingProxyType(
         OTHER: "any other problem",
     }
 )
+
+# Warnings of our own that say what to do. --verify-diagnostics neither expects nor shows them.
+ADVICE = frozenset((NO_SHARDING, GSPMD_SHARDING, UNKNOWN_PATTERN, PASS_NOT_RUN, FLAG_WITHOUT_EFFECT))
 
 
 def identify(diagnostic: Diagnostic, id: str, pass_flag: str = "") -> None:

@@ -58,13 +58,17 @@ class Record:
 def record(diagnostic: Diagnostic, source: Source | None = None, is_promoted: bool = False) -> Record:
     """The record of a diagnostic. `source` is the input."""
     location = diagnostic.location
+    named, in_input = _positions(location, source)
+    if in_input is None and diagnostic.culprit is not None:
+        in_input = _positions(diagnostic.culprit, source)[1]
     callers = [NoteRecord("called from", *_positions(caller, source)) for caller in call_stack(location)]
     notes = [NoteRecord(note.message, *_positions(note.location, source)) for note in diagnostic.notes]
     return Record(
         diagnostic.id or OTHER,
         Severity.ERROR if is_promoted else diagnostic.severity,
         diagnostic.message,
-        *_positions(location, source),
+        named,
+        in_input,
         next((part.name for part in location.walk() if isinstance(part, NameLoc)), ""),
         diagnostic.pass_flag,
         operation_name(diagnostic),

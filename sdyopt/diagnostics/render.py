@@ -1,16 +1,24 @@
 """Diagnostics as text: `file:line:column: severity: message`, the source line, and a caret line.
 
-The layout is that of LLVM's SourceMgr, with two exceptions: the caret is also drawn for lines with non-ASCII
-characters, and very long lines are shortened to an excerpt.
+    model.mlir:3:3: error: 'func.func' op arg 1 - unknown axis name: "modle"
+      --> model.mlir:3:213
+    ... %arg1: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"modle"}, {}]>}, %arg2: tens...
+                                                                       ^~~~~~~
+    help: did you mean "model"?
+
+The layout is that of LLVM's SourceMgr, with three exceptions. The excerpt shows the culprit, which may be at
+another position than the diagnostic, or in another file. A line that is wider than the terminal is shortened.
+And the caret is also drawn for lines with non-ASCII characters.
 """
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterable
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
+from sdyopt.diagnostics.excerpt import excerpt
 from sdyopt.diagnostics.location import (
+    FileLoc,
     FileRange,
     Location,
     UnknownLoc,
@@ -18,14 +26,11 @@ from sdyopt.diagnostics.location import (
     describe,
     resolve_file_location,
 )
+from sdyopt.diagnostics.printable import printable, printable_line
 from sdyopt.diagnostics.source import Source
 
-TAB_STOP = 8
-
-# A line longer than LINE_LIMIT is shortened to this number of characters before and after the location.
-LINE_LIMIT = 512
-EXCERPT_BEFORE, EXCERPT_AFTER = 60, 100
-ELLIPSIS = "..."
+# The columns of an excerpt that is not printed to a terminal.
+DEFAULT_COLUMNS = 100
 
 # (text, role) -> text with color codes; roles are location, message, caret, and the severities.
 Paint = Callable[[str, str], str]
@@ -36,99 +41,84 @@ def leave_plain(text: str, _role: str) -> str:
     return text
 
 
-def render(diagnostic: Diagnostic, source: Source | None = None, paint: Paint = leave_plain) -> str:
-    """The text of a diagnostic with its notes. Locations in `source` are shown with the source line."""
-    return "".join(_render_parts(diagnostic, source, paint))
-
-
-def _render_parts(diagnostic: Diagnostic, source: Source | None, paint: Paint) -> Iterable[str]:
-    yield _render_one(diagnostic.severity, diagnostic.location, diagnostic.message, source, paint)
-    shown = diagnostic.location
-    for shown in call_stack(diagnostic.location):
-        yield _render_one(Severity.NOTE, shown, "called from", source, paint)
-    for note in diagnostic.notes:
-        # Consecutive notes at the same location show the source line once.
-        line_source = source if note.location is not shown else None
-        yield _render_one(note.severity, note.location, note.message, line_source, paint)
-        shown = note.location
-    if diagnostic.help:
-        yield f"{paint('help', 'note')}: {diagnostic.help}\n"
-
-
-def _render_one(
-    severity: Severity, location: Location, message: str, source: Source | None, paint: Paint
+def render(
+    diagnostic: Diagnostic,
+    source: Source | None = None,
+    paint: Paint = leave_plain,
+    columns: int = DEFAULT_COLUMNS,
 ) -> str:
-    file_location = resolve_file_location(location)
-    if file_location is None:
+    """The text of a diagnostic with its notes. Locations in `source` are shown with an excerpt."""
+    return "".join(_Renderer(source, paint, columns).parts(diagnostic))
+
+
+class _Renderer:
+    def __init__(self, source: Source | None, paint: Paint, columns: int) -> None:
+        self._source = source
+        self._paint = paint
+        self._columns = columns
+
+    def parts(self, diagnostic: Diagnostic) -> Iterable[str]:
+        yield self._head(diagnostic.severity, diagnostic.location, diagnostic.message)
+        yield self._culprit(diagnostic)
+        shown = diagnostic.location
+        for shown in call_stack(diagnostic.location):
+            yield self._head(Severity.NOTE, shown, "called from")
+            yield self._excerpt(shown)
+        for note in diagnostic.notes:
+            yield self._head(note.severity, note.location, note.message)
+            # Consecutive notes at the same location show the source line once.
+            if note.location is not shown:
+                yield self._culprit(note)
+            shown = note.location
+        if diagnostic.help:
+            yield f"{self._paint('help', 'note')}: {printable(diagnostic.help)}\n"
+
+    def _head(self, severity: Severity, location: Location, message: str) -> str:
+        paint, where = self._paint, printable_line(_where(location))
+        message = paint(printable(message), "message")
+        return f"{paint(where + ':', 'location')} {paint(severity + ':', severity)} {message}\n"
+
+    def _culprit(self, diagnostic: Diagnostic) -> str:
+        """The excerpt of a diagnostic, and its position if that is not the position in the first line."""
+        culprit = diagnostic.culprit
+        if culprit is None:
+            return self._excerpt(diagnostic.location)
+        text = self._excerpt(culprit)
+        position = _where(culprit)
+        if not text or position == _where(diagnostic.location):
+            return text
+        return f"{self._paint(f'  --> {printable_line(position)}', 'location')}\n{text}"
+
+    def _excerpt(self, location: Location) -> str:
+        """The source line and caret line of a location; empty if it is not in the source."""
+        place, source = resolve_file_location(location), self._source
+        if place is None or source is None or place.file != source.name:
+            return ""
+        start = source.offset_of(place.line, place.column)
+        if start is None:
+            return ""
+        line_start = source.offset_of(place.line, 1) or 0
+        line, column = source.line_text(place.line), start - line_start
+        width = _underlined(place, source, start, max(1, len(line) - column))
+        if not line.strip():
+            return ""
+        text, marks = excerpt(line, column, width, self._columns)
+        return f"{text}\n{self._paint(marks, 'caret')}\n"
+
+
+def _where(location: Location) -> str:
+    place = resolve_file_location(location)
+    if place is None:
         # mlir-opt prints `<unknown>:0` for both, and the name as part of the message.
-        where = "<unknown>:0" if isinstance(location, UnknownLoc) else f"loc({describe(location)})"
-    else:
-        file = "<stdin>" if file_location.file == "-" else file_location.file
-        where = f"{file}:{file_location.line}:{file_location.column}"
-    head = f"{paint(where + ':', 'location')} {paint(severity + ':', severity)} {paint(message, 'message')}\n"
-    if file_location is None or source is None or file_location.file != source.name:
-        return head
-    start = source.offset_of(file_location.line, file_location.column)
-    if start is None:
-        return head
-    width = 1
-    if isinstance(file_location, FileRange) and file_location.end_line == file_location.line:
-        end = source.offset_of(file_location.line, file_location.end_column)
-        width = max(1, end - start) if end is not None else 1
-    line_start = source.offset_of(file_location.line, 1) or 0
-    line, column = _excerpt(source.line_text(file_location.line), start - line_start)
-    return head + _render_line(line, column, width, paint)
+        return "<unknown>:0" if isinstance(location, UnknownLoc) else f"loc({describe(location)})"
+    return f"{'<stdin>' if place.file == '-' else place.file}:{place.line}:{place.column}"
 
 
-def _excerpt(line: str, column: int) -> tuple[str, int]:
-    """The excerpt of a line that is shown, and the column in the excerpt."""
-    if len(line) <= LINE_LIMIT:
-        return line, column
-    first, last = max(0, column - EXCERPT_BEFORE), min(len(line), column + EXCERPT_AFTER)
-    before = ELLIPSIS if first > 0 else ""
-    after = ELLIPSIS if last < len(line) else ""
-    return before + line[first:last] + after, len(before) + column - first
-
-
-def _render_line(line: str, column: int, width: int, paint: Paint) -> str:
-    """A source line and its caret line, with tabs expanded in both."""
-    shown, marks = [], []
-    display_column = 0
-    for index, character in enumerate(line):
-        cell = _cell(character, display_column)
-        cells = _display_width(cell)
-        display_column += cells
-        shown.append(cell)
-        if index < column + width:
-            marks.append(_mark(index - column, width, cells))
-    if column >= len(line):
-        marks.append("^")
-    return f"{''.join(shown)}\n{paint(''.join(marks).rstrip(), 'caret')}\n"
-
-
-def _mark(distance: int, width: int, cells: int) -> str:
-    """The caret line below a character at this distance from the caret, which is one cell wide."""
-    if distance < 0:
-        return " " * cells
-    if distance > 0:
-        return "~" * cells
-    return "^" + ("~" if width > 1 else " ") * (cells - 1)
-
-
-def _cell(character: str, display_column: int) -> str:
-    """A character as shown on a terminal: control characters in the input are replaced."""
-    if character == "\t":
-        return " " * (TAB_STOP - display_column % TAB_STOP)
-    return character if character.isprintable() else "�"
-
-
-def _display_width(text: str) -> int:
-    if text.isascii():
-        return len(text)
-    return sum(map(_character_width, text))
-
-
-def _character_width(character: str) -> int:
-    if unicodedata.combining(character):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+def _underlined(place: FileLoc | FileRange, source: Source, start: int, rest_of_line: int) -> int:
+    """The number of characters to underline; a range over several lines is underlined on the first."""
+    if isinstance(place, FileLoc):
+        return 1
+    if place.end_line > place.line:
+        return rest_of_line
+    end = source.offset_of(place.line, place.end_column)
+    return max(1, end - start) if end is not None else 1

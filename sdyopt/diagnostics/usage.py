@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.ids import USAGE_ERROR
@@ -35,8 +35,24 @@ class UsageError(Exception):
 
 def nearest(name: str, names: Iterable[str]) -> str:
     """`did you mean 'x'?` for the most similar name; empty if none is similar."""
-    matches = get_close_matches(name, sorted(names), n=1, cutoff=SIMILARITY)
-    return f"did you mean '{matches[0]}'?" if matches else ""
+    match = closest(name, names)
+    return "" if match is None else f"did you mean '{match}'?"
+
+
+def closest(name: str, names: Iterable[str]) -> str | None:
+    """The most similar name; None if none is similar. Of equally similar ones, that with the same start."""
+    matches = get_close_matches(name, sorted(names), n=3, cutoff=SIMILARITY)
+    if not matches:
+        return None
+    best = SequenceMatcher(None, matches[0], name).ratio()
+    equal = [match for match in matches if SequenceMatcher(None, match, name).ratio() == best]
+    return max(equal, key=lambda match: _common_start(match, name))
+
+
+def _common_start(one: str, other: str) -> int:
+    """The number of characters with which both texts start."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def nearest_or_all(name: str, names: Iterable[str]) -> str:

@@ -11,14 +11,16 @@ from sdyopt.asm.parser.resources import Resources
 from sdyopt.asm.printer.asm_printer import PrintOptions, print_for_note, print_op
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.asm.printer.resource_printer import resource_section
-from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
+from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
 from sdyopt.diagnostics.ids import (
+    FLAG_WITHOUT_EFFECT,
     PARSE_ERROR,
     RESOURCE_LIMIT,
     ROUNDTRIP,
     VERIFY_ERROR,
     identified,
 )
+from sdyopt.diagnostics.location import UnknownLoc
 from sdyopt.diagnostics.source import Source
 from sdyopt.diagnostics.usage import UsageError
 from sdyopt.driver.crash_reproducer import CrashReproducer, LocalReproducer
@@ -71,6 +73,8 @@ class ChunkRun:
         self._verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
         self._resources = Resources()
         self.pipeline = job.pipeline
+        # The flags of the passes that ran, if the IR is printed around passes.
+        self.ran: set[str] = set()
 
     def run(self, pipeline: Pipeline) -> str:
         """Runs the pipeline of the job, or that of a reproducer, and returns the printed program.
@@ -120,6 +124,8 @@ class ChunkRun:
         if not is_valid:
             raise ChunkFailed
         reproducer = detach_reproducer(resources) if self._job.run_reproducer else Reproducer()
+        if self._job.run_reproducer and reproducer.pipeline is None:
+            emit(_missing_reproducer())
         self._resources = resources
         return op, reproducer
 
@@ -170,7 +176,7 @@ class ChunkRun:
         if self._timing is not None:
             yield self._timing
         if job.ir_printing.is_needed:
-            yield IRPrinter(job.ir_printing, self._print, job.report, job.write_file)
+            yield IRPrinter(job.ir_printing, self._print, job.report, job.write_file, self.ran)
 
     def _print(self, op: Op, external: Groups | None = None, is_verified: bool = False) -> str:
         options = self._job.print_options
@@ -184,6 +190,12 @@ class ChunkRun:
 
     def _phase(self, name: str) -> AbstractContextManager[None]:
         return nullcontext() if self._timing is None else self._timing.phase(name)
+
+
+def _missing_reproducer() -> Diagnostic:
+    message = "the --run-reproducer option has no effect: the input contains no reproducer"
+    help = "write one with --mlir-generate-reproducer"
+    return Diagnostic(Severity.WARNING, UnknownLoc(), message, help=help, id=FLAG_WITHOUT_EFFECT)
 
 
 def _short(op: Op) -> str:

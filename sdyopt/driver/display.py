@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sdyopt.asm.parser.module_parser import ParseOptions
 from sdyopt.asm.printer.asm_printer import print_for_note
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
+from sdyopt.diagnostics.excerpt import ELLIPSIS
+from sdyopt.diagnostics.ids import FLAG_WITHOUT_EFFECT, PASS_NOT_RUN
+from sdyopt.diagnostics.location import Location
+from sdyopt.diagnostics.printable import printable
 from sdyopt.diagnostics.render import render
 from sdyopt.diagnostics.source import Source
+from sdyopt.driver.explaining import LazyExplainer
 from sdyopt.driver.job import Job
+from sdyopt.ir.dialect import DialectTable
 
 # Marks a warning that is an error because of the flag.
 PROMOTED = " [--werror]"
+OP_LINES_FLAG = "--max-diagnostic-op-lines"
 
 
+# Shown as usage errors are, without a location.
+_ABOUT_FLAGS = (FLAG_WITHOUT_EFFECT, PASS_NOT_RUN)
 # The severities that are not shown, by the verbosity.
 _HIDDEN = {
     "errors": (Severity.WARNING, Severity.REMARK),
@@ -23,12 +33,26 @@ _HIDDEN = {
 
 
 class DiagnosticDisplay:
-    """Shows diagnostics by the options of a job. `promoted` counts warnings that --werror made errors."""
+    """Shows diagnostics by the options of a job. `promoted` counts warnings that --werror made errors.
 
-    def __init__(self, job: Job) -> None:
+    `source` is the whole input. Diagnostics of the current chunk are explained, if there is one.
+    """
+
+    def __init__(self, job: Job, dialects: DialectTable) -> None:
         self._job = job
+        self._dialects = dialects
         self.source = Source(job.name, "")
         self.promoted = 0
+        self._explainer: LazyExplainer | None = None
+        self._last_error: tuple[Location, Location | None] | None = None
+
+    def start_chunk(self, chunk: Source) -> None:
+        """Makes a chunk the current one."""
+        options = ParseOptions(
+            allow_unregistered_dialects=self._job.allow_unregistered_dialects,
+            implicit_module=self._job.implicit_module,
+        )
+        self._explainer = LazyExplainer(chunk, self._dialects, options)
 
     def show(self, diagnostic: Diagnostic) -> None:
         """Shows a diagnostic."""
@@ -40,6 +64,8 @@ class DiagnosticDisplay:
             return
         if job.hides_notes:
             diagnostic = replace(diagnostic, notes=[])
+        if self._explainer is not None and not job.verify_diagnostics:
+            self._explainer.complete(diagnostic)
         if job.collect is not None:
             job.collect(diagnostic, self.source, is_promoted)
         if not job.shows_text:
@@ -49,9 +75,35 @@ class DiagnosticDisplay:
             diagnostic = replace(diagnostic, severity=Severity.ERROR, message=message)
         if not job.hides_notes and not job.verify_diagnostics:
             if job.print_op_on_diagnostic:
-                diagnostic = _with_operation(diagnostic)
+                diagnostic = self._with_operation(diagnostic)
             diagnostic = _with_trace(diagnostic)
-        job.report(render(diagnostic, self.source, job.paint))
+        if diagnostic.id in _ABOUT_FLAGS:
+            job.report(
+                printable(f"sdy-opt: {diagnostic.severity}: {diagnostic.message}\nhelp: {diagnostic.help}\n")
+            )
+            return
+        source = None if self._repeats_last_place(diagnostic) else self.source
+        job.report(render(diagnostic, source, job.paint, job.columns))
+
+    def _repeats_last_place(self, diagnostic: Diagnostic) -> bool:
+        """Whether an error follows from the one before it and would show the same excerpt again."""
+        place = (diagnostic.location, diagnostic.culprit)
+        is_error = diagnostic.severity is Severity.ERROR
+        has_other_places = any(note.location is not diagnostic.location for note in diagnostic.notes)
+        is_repeated = is_error and not has_other_places and place == self._last_error
+        self._last_error = place if is_error else None
+        return is_repeated
+
+    def _with_operation(self, diagnostic: Diagnostic) -> Diagnostic:
+        """The diagnostic with its operation in the first note."""
+        if diagnostic.operation is None:
+            return diagnostic
+        text = print_for_note(diagnostic.operation, generic=not diagnostic.in_custom_syntax)
+        if self._job.max_op_lines:
+            text = shortened(text, self._job.max_op_lines, self._job.columns)
+        message = text if diagnostic.in_custom_syntax else f"see current operation: {text}"
+        note = Diagnostic(Severity.NOTE, diagnostic.location, message)
+        return replace(diagnostic, notes=[note, *diagnostic.notes])
 
 
 def _with_trace(diagnostic: Diagnostic) -> Diagnostic:
@@ -64,11 +116,13 @@ def _with_trace(diagnostic: Diagnostic) -> Diagnostic:
     return replace(diagnostic, notes=[note, *diagnostic.notes])
 
 
-def _with_operation(diagnostic: Diagnostic) -> Diagnostic:
-    """The diagnostic with its operation in the first note."""
-    if diagnostic.operation is None:
-        return diagnostic
-    text = print_for_note(diagnostic.operation, generic=not diagnostic.in_custom_syntax)
-    message = text if diagnostic.in_custom_syntax else f"see current operation: {text}"
-    note = Diagnostic(Severity.NOTE, diagnostic.location, message)
-    return replace(diagnostic, notes=[note, *diagnostic.notes])
+def shortened(text: str, count: int, columns: int) -> str:
+    """The first lines of a text, each at most `columns` wide, and how to see all of it."""
+    lines = text.lstrip("\n").split("\n")
+    shown = [line if len(line) <= columns else line[: columns - len(ELLIPSIS)] + ELLIPSIS for line in lines]
+    if shown == lines and len(lines) <= count:
+        return text
+    more = len(lines) - count
+    rest = f"{more} more line{'s' if more > 1 else ''}" if more > 0 else "shortened"
+    start = [""] if text.startswith("\n") else []
+    return "\n".join([*start, *shown[:count], f"{ELLIPSIS} ({rest}; {OP_LINES_FLAG}=0 prints all)"])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from sdyopt.asm.printer.asm_printer import PrintOptions
 from sdyopt.diagnostics.diagnostic import Diagnostic
-from sdyopt.diagnostics.render import Paint, leave_plain
+from sdyopt.diagnostics.render import DEFAULT_COLUMNS, Paint, leave_plain
 from sdyopt.diagnostics.source import Source
 from sdyopt.pipeline.ir_printing import IRPrintingOptions
 from sdyopt.pipeline.tree import Pipeline
@@ -58,6 +58,9 @@ class Job:
     report: Callable[[str], None] = discard_text
     write_file: Callable[[str, str], None] = discard_text
     paint: Paint = leave_plain
+    # The columns of excerpts in diagnostics, and the lines of the operation in a note; 0 for all lines.
+    columns: int = DEFAULT_COLUMNS
+    max_op_lines: int = 0
     # Receives each diagnostic that is shown, the input, and whether `werror` makes it an error.
     collect: Callable[[Diagnostic, Source, bool], None] | None = None
     # Whether diagnostics are reported as text.
@@ -100,6 +103,9 @@ class Job:
     timing_as_json: bool = False
     # "" (off), "pipeline" or "list".
     statistics: str = ""
+
+    # Warnings about the options, shown before anything else.
+    warnings: tuple[Diagnostic, ...] = ()
 
     report_options: ReportOptions = field(default_factory=ReportOptions)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling
 from sdyopt.diagnostics.expected import ExpectedDiagnostics
-from sdyopt.diagnostics.ids import INPUT_ERROR, USAGE_ERROR, identified
+from sdyopt.diagnostics.ids import INPUT_ERROR, PASS_NOT_RUN, USAGE_ERROR, identified
 from sdyopt.diagnostics.location import UnknownLoc
 from sdyopt.diagnostics.once import separate_run
 from sdyopt.diagnostics.source import Source
@@ -20,6 +21,7 @@ from sdyopt.driver.interpreter import interpreter_settings
 from sdyopt.driver.job import Job, Outcome
 from sdyopt.driver.split import check_text, decode, split
 from sdyopt.pipeline.timing import TimingRecorder
+from sdyopt.registry import find_entry
 
 if TYPE_CHECKING:  # imported only for reports, because importing rich is slow
     from sdyopt.driver.reporting import Reporting
@@ -38,13 +40,18 @@ class _JobRun:
         self._dialects = dialect_table(job.mesh_version)
         self._pipeline = job.pipeline.merged()
         # The pipeline that ran on the last chunk, which may be that of a reproducer.
-        self._ran = self._pipeline
+        self._last_pipeline = self._pipeline
+        # The flags of the passes that ran, if the IR is printed around passes.
+        self._ran: set[str] = set()
         self._timing = TimingRecorder() if job.timing else None
-        self._display = DiagnosticDisplay(job)
+        self._display = DiagnosticDisplay(job, self._dialects)
         self._reporting: Reporting | None = None
 
     def run(self) -> Outcome:
         job, show = self._job, self._display.show
+        if not job.verify_diagnostics:
+            for warning in job.warnings:
+                show(warning)
         with handling(show):
             try:
                 with identified(INPUT_ERROR):
@@ -66,7 +73,7 @@ class _JobRun:
             succeeded = expected.finish()
         else:
             with handling(show):
-                outputs = [self._run_chunk(chunk) for chunk in chunks]
+                outputs = self._run_chunks(chunks)
             succeeded = None not in outputs and not self._display.promoted
         self._report_statistics_and_timing()
         text = f"{job.output_split_marker}\n".join(output or "" for output in outputs)
@@ -90,14 +97,25 @@ class _JobRun:
 
         return Reporting(self._job)
 
+    def _run_chunks(self, chunks: Sequence[Source]) -> list[str | None]:
+        """The outputs of the chunks; None for all if --werror makes a warning about flags an error."""
+        is_rejected = self._display.promoted > 0
+        outputs = [self._run_chunk(chunk) for chunk in chunks]
+        if None not in outputs:
+            self._warn_of_passes_that_did_not_run()
+            is_rejected |= self._display.promoted > 0
+        return [None for _ in chunks] if is_rejected else outputs
+
     def _run_chunk(self, chunk: Source) -> str | None:
         """The output of a chunk; None if it failed, in which case the errors are emitted."""
         report = None if self._reporting is None else self._reporting.add
         promoted_before = self._display.promoted
+        self._display.start_chunk(chunk)
         try:
             run = ChunkRun(self._job, chunk, self._dialects, self._timing, report)
             output = run.run(self._pipeline)
-            self._ran = run.pipeline
+            self._last_pipeline = run.pipeline
+            self._ran |= run.ran
             return output if self._display.promoted == promoted_before else None
         except ChunkFailed:
             return None
@@ -110,6 +128,19 @@ class _JobRun:
         emit(problem)
         return None
 
+    def _warn_of_passes_that_did_not_run(self) -> None:
+        options = self._job.ir_printing
+        for flags, option in ((options.before, "before"), (options.after, "after")):
+            for flag in sorted((flags or frozenset()) - self._ran):
+                message = f"for the --mlir-print-ir-{option} option: pass '{flag}' did not run"
+                entry = find_entry(flag)
+                help = (
+                    "--dump-pass-pipeline prints the passes that run"
+                    if entry is None or entry.is_pass
+                    else f"'{flag}' is a pipeline; name one of its passes, which --dump-pass-pipeline prints"
+                )
+                emit(Diagnostic(Severity.WARNING, UnknownLoc(), message, help=help, id=PASS_NOT_RUN))
+
     # --- Reports --------------------------------------------------------------------------
 
     def _report_statistics_and_timing(self) -> None:
@@ -117,7 +148,7 @@ class _JobRun:
         if job.statistics:
             from sdyopt.report.statistics import statistics_report
 
-            job.report(statistics_report(self._ran, job.statistics == "list"))
+            job.report(statistics_report(self._last_pipeline, job.statistics == "list"))
         if self._timing is not None:
             from sdyopt.report.timing import timing_report
 

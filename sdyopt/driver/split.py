@@ -23,7 +23,11 @@ def decode(name: str, data: bytes) -> Source:
     except UnicodeDecodeError as problem:
         source = Source(name, data[: problem.start].decode())
         message = f"invalid UTF-8: byte 0x{data[problem.start]:02x}"
-        raise DiagnosticError.at(source.location(len(source.text)), message) from None
+        error = DiagnosticError.at(source.location(len(source.text)), message)
+        is_utf16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+        raise error.help(
+            "the file is UTF-16; save it as UTF-8" if is_utf16 else "save the file as UTF-8"
+        ) from None
     return Source(name, text)
 
 

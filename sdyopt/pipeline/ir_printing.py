@@ -41,15 +41,19 @@ class IRPrinter(Instrument):
         print: Callable[[Op], str],
         write: Callable[[str], None],
         write_file: Callable[[str, str], None],
+        ran: set[str],
     ) -> None:
         self._options = options
         self._print = print
         self._write = write
         self._write_file = write_file
+        # Receives the flags of the passes that run.
+        self._ran = ran
         # The number of dumps of each operation, for file names.
         self._counters: dict[Op, int] = {}
 
     def before_pass(self, pass_: Pass, op: Op) -> None:
+        self._ran.add(pass_.flag)
         if _is_selected(self._options.before, pass_):
             self._dump(f"Before {pass_.label()}", pass_, op)
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from enum import Enum, EnumType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -55,17 +56,21 @@ class Option:
             return self.kind.read(text)
         except ValueError as problem:
             message = f"for the --{self.flag} option: {problem}"
-            raise UsageError(message, nearest_or_all(text, self.kind.choices)) from None
+            raise UsageError(message, nearest_or_all(text, self.kind.choices) or self.kind.help) from None
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A type of option values. `read` raises ValueError with LLVM's message for an invalid value."""
+    """A type of option values. `read` raises ValueError with LLVM's message for an invalid value.
+
+    `help` is that for an invalid value without `choices`.
+    """
 
     placeholder: str
     read: Callable[[str], Scalar]
     write: Callable[[Scalar], str] = str
     choices: tuple[str, ...] = ()
+    help: str = ""
 
 
 def _read_bool(text: str) -> bool:
@@ -93,9 +98,9 @@ def _read_number(convert: Callable[[str], int | float], words: str) -> Callable[
 
 
 KINDS: dict[object, Kind] = {
-    bool: Kind("bool", _read_bool, lambda value: "true" if value else "false"),
-    int: Kind("int", _read_number(lambda text: int(text, 0), "long")),
-    float: Kind("number", _read_number(float, "floating point")),
+    bool: Kind("bool", _read_bool, lambda value: "true" if value else "false", help="write true or false"),
+    int: Kind("int", _read_number(lambda text: int(text, 0), "long"), help="write an integer"),
+    float: Kind("number", _read_number(float, "floating point"), help="write a number"),
     str: Kind("string", str),
 }
 
@@ -147,17 +152,31 @@ def read_options(options: tuple[Option, ...], text: str) -> dict[str, OptionValu
     """
     by_flag = {option.flag: option for option in options}
     values: dict[str, OptionValue] = {}
-    while text := text.lstrip():
-        flag, value, text = _next_assignment(text)
+    rest = text
+    while rest := rest.lstrip():
+        flag, value, rest = _next_assignment(rest)
         option = by_flag.get(flag)
         if option is None:
-            help = nearest_or_all(flag, by_flag) or "no options are declared"
+            help = _layout_help(text, by_flag) or nearest_or_all(flag, by_flag) or "no options are declared"
             raise UsageError(f"<Pass-Options-Parser>: no such option {flag}", help)
-        parsed, previous = option.read(value), values.get(option.name, ())
+        try:
+            parsed, previous = option.read(value), values.get(option.name, ())
+        except UsageError as error:
+            raise UsageError(error.message, _layout_help(text, by_flag) or error.help) from None
         if isinstance(parsed, tuple) and isinstance(previous, tuple):
             parsed = previous + parsed
         values[option.name] = parsed
     return values
+
+
+def _layout_help(text: str, flags: Container[str]) -> str:
+    """What to write instead of options in braces, or with commas between them; empty if that is not it."""
+    plain = _unwrap(text)
+    spaced = re.sub(r",\s*([\w-]+)=", lambda m: f" {m[1]}=" if m[1] in flags else m[0], plain)
+    if plain == text.strip() and spaced == plain:
+        return ""
+    separators = " separated by spaces" if spaced != plain else ""
+    return f"write the options{separators or ' without braces'}: '{spaced}'"
 
 
 def write_options(options: tuple[Option, ...], values: object) -> str:

@@ -163,6 +163,13 @@ class _Runner:
                 changed = pass_.run_with(op, self.run_nested)
             except DiagnosticError as error:
                 emit(error.diagnostic)
+            except PipelineFailure:
+                raise
+            except Exception as error:
+                # A bug, reported far from here. A pass that runs others gets the note of the innermost one.
+                if not getattr(error, "__notes__", ()):
+                    error.add_note(f"while running pass '{pass_.flag}' on '{op.signature.name}'")
+                raise
         if errors:
             raise PipelineFailure
         return changed

@@ -148,7 +148,11 @@ class _StructureParser:
                 raise self._error(self._offset, "expected ',' after parsing pipeline")
             self._offset += 1
         if len(self._stack) > 1:
-            raise self._error(self._offset, "encountered unbalanced parentheses while parsing pipeline")
+            raise self._error(
+                self._offset,
+                "encountered unbalanced parentheses while parsing pipeline",
+                "close the parentheses with `)`",
+            )
         (elements,) = self._stack
         if len(elements) > 1:
             raise self._error(elements[1].offset, "expected only one pipeline")
@@ -174,7 +178,9 @@ class _StructureParser:
                 self._offset = offset + 1
                 self._skip_space()
                 return
-        raise self._error(start, "missing closing '}' while processing pass options")
+        raise self._error(
+            start, "missing closing '}' while processing pass options", "close the options with `}`"
+        )
 
     def _parse_closing_parentheses(self) -> None:
         """Parses all closing parentheses at the current position."""
@@ -183,6 +189,7 @@ class _StructureParser:
                 raise self._error(
                     self._offset,
                     "encountered extra closing ')' creating unbalanced parentheses while parsing pipeline",
+                    "remove the `)`",
                 )
             self._stack.pop()
             self._offset += 1
@@ -192,5 +199,5 @@ class _StructureParser:
         while self._peek().isspace():
             self._offset += 1
 
-    def _error(self, offset: int, message: str) -> UsageError:
-        return _located(self._text, offset, message)
+    def _error(self, offset: int, message: str, help: str = "") -> UsageError:
+        return _located(self._text, offset, message, help)

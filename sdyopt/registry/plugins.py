@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from importlib.metadata import entry_points
 
-from sdyopt.diagnostics.usage import UsageError, nearest
+from sdyopt.diagnostics.usage import UsageError, nearest_or_all
 from sdyopt.ir.dialect import Dialect
 from sdyopt.registry.discovery import add_dialect
 
@@ -36,8 +36,9 @@ def _load(group: str, name: str, failure: str) -> object:
     plugins = entry_points(group=group)
     if name not in plugins.names:
         message = f"{failure}: no installed package has this entry point in group '{group}'"
-        raise UsageError(message, nearest(name, plugins.names))
+        help = nearest_or_all(name, sorted(plugins.names))
+        raise UsageError(message, help or "install the package of the plugin in this Python environment")
     try:
         return plugins[name].load()
-    except (ImportError, AttributeError) as problem:
+    except (ImportError, AttributeError, SyntaxError) as problem:
         raise UsageError(f"{failure}: {problem}") from problem

@@ -1,7 +1,7 @@
 """Imports: the order of the layers, no import cycles, and `passes/` in a checkout and in a wheel.
 
   interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ pipeline ‹ registry ‹ passes
-                                             registry ‹ report ‹ driver ‹ api ‹ cli ‹ lit
+                                             registry ‹ report ‹ explain ‹ driver ‹ api ‹ cli ‹ lit
 
 Imports are read from the syntax tree, so those in functions and under TYPE_CHECKING count as well.
 """
@@ -25,10 +25,11 @@ MAY_IMPORT = {
     **{layer: CORE[:index] for index, layer in enumerate(CORE)},
     "passes": (*CORE, "report"),  # for the pass sdy-report
     "report": CORE,
-    "driver": (*CORE, "report"),
-    "api": (*CORE, "report", "driver"),
-    "cli": (*CORE, "report", "driver", "api"),
-    "lit": (*CORE, "report", "driver", "api", "cli"),
+    "explain": CORE,
+    "driver": (*CORE, "report", "explain"),
+    "api": (*CORE, "report", "explain", "driver"),
+    "cli": (*CORE, "report", "explain", "driver", "api"),
+    "lit": (*CORE, "report", "explain", "driver", "api", "cli"),
     "__main__": ("cli",),
 }
 

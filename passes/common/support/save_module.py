@@ -46,6 +46,7 @@ class SaveModuleOp(Pass):
         is_valid = Verifier(dialects, AttributePrinter().type, print_for_note).is_valid(module)
         text = print_op(module, PrintOptions(generic=not is_valid))
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8", errors="surrogateescape", newline="\n")
         except OSError as error:
             # A warning, because the output does not depend on the file. It has no note, which would print the

@@ -160,13 +160,16 @@ def _string_error(text: str, start: int) -> LexError:
 def _unbalanced(text: str, position: int) -> LexError:
     """The error of the unmatched bracket in a dialect's `<…>`.
 
-    As in MLIR, its location is the last string literal before it, if there is one.
+    As in MLIR, its location is the last string literal before it, if there is one. A string literal that is
+    not closed is an error before that.
     """
     pairs, open_brackets, error_offset = {")": "(", "]": "[", "}": "{", ">": "<"}, [], position
-    for match in re.finditer(rf"{STRING_EXTENT}|->|[][(){{}}<>]", text[position:]):
+    for match in re.finditer(rf'{STRING_EXTENT}|"|->|[][(){{}}<>]', text[position:]):
         bracket = match[0]
         if bracket in "([{<":
             open_brackets.append(bracket)
+        elif bracket == '"':
+            return _string_error(text, position + match.start())
         elif bracket[0] == '"':
             error_offset = position + match.start()
         elif bracket in pairs:

@@ -34,8 +34,10 @@ def _command(record: Record, run: RunSummary) -> str:
 
 
 def _location(position: Position, run: RunSummary) -> dict[str, str]:
-    properties = {"file": run.shown(position.file), "line": str(position.line)}
-    if position.column:
+    properties = {"file": run.shown(position.file)}
+    if position.line:
+        properties["line"] = str(position.line)
+    if position.line and position.column:
         properties["col"] = str(position.characters[0] if position.characters else position.column)
     return properties
 

@@ -94,12 +94,10 @@ def _related(message: str, position: Position | None, run: RunSummary) -> Json |
 
 
 def _location(position: Position, run: RunSummary, logical: Sequence[Json] = ()) -> Json:
-    location: Json = {
-        "physicalLocation": {
-            "artifactLocation": _artifact(run.shown(position.file)),
-            "region": _region(position),
-        }
-    }
+    physical: Json = {"artifactLocation": _artifact(run.shown(position.file))}
+    if position.line:
+        physical["region"] = _region(position)
+    location: Json = {"physicalLocation": physical}
     if logical:
         location["logicalLocations"] = list(logical)
     return location

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.sdy.attribute_names import (
@@ -14,6 +14,7 @@ from sdyopt.dialects.sdy.attribute_names import (
 )
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.dialects.sdy.mesh_op import common_mesh
+from sdyopt.dialects.sdy.ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
 from sdyopt.dialects.sdy.propagation_debug_attrs import (
     OPERAND,
     AxisPropagation,
@@ -24,12 +25,12 @@ from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.dialects.sdy.rule_checks import check_rule
 from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding
 from sdyopt.dialects.sdy.sharding_checks import check_sharding, check_shardings
-from sdyopt.dialects.sdy.value_shardings import sharding_of
+from sdyopt.dialects.sdy.value_shardings import owning_op, sharding_of
 from sdyopt.ir.attribute import ArrayAttr, Attribute
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import FUNCTION
 from sdyopt.ir.types import Type
-from sdyopt.ir.value import Value
+from sdyopt.ir.value import BlockArgument, OpResult, Value
 
 # --- On operations --------------------------------------------------------------------------------
 
@@ -81,15 +82,30 @@ def _values_of(op: Op, entry: AxisPropagation) -> list[Value]:
     """The values that an entry refers to, without those that do not exist."""
     result: list[Value] = []
     for reference in (entry.source, *entry.targets):
-        values = op.operands if reference.kind == OPERAND else op.results
+        values = _edge_operands(op) if reference.kind == OPERAND else op.results
         if 0 <= reference.index < len(values):
             result.append(values[reference.index])
     return result
 
 
+def _edge_operands(op: Op) -> Sequence[Value]:
+    """The values that an operand index refers to: operands, or the sources of a data-flow edge."""
+    if not isinstance(op, DataFlowEdgeOp) or not isinstance(op.input, OpResult | BlockArgument):
+        return op.operands
+    owner = owning_op(op.input)
+    if owner.data_flow is None or op.input not in owner.data_flow.owners(owner):
+        return op.operands
+    return [use.value for use in owner.data_flow.sources(owner, op.input)]
+
+
 def _check_reference(op: Op, reference: EdgeValueRef) -> None:
+    if isinstance(op, FuncDataFlowEdgeOp) and reference.kind == OPERAND and reference.index >= 0:
+        # The operands of all calls of the function, which may be removed later.
+        return
     word, count = (
-        ("an operand", len(op.operand_uses)) if reference.kind == OPERAND else ("a result", len(op.results))
+        ("an operand", len(_edge_operands(op)))
+        if reference.kind == OPERAND
+        else ("a result", len(op.results))
     )
     if not 0 <= reference.index < count:
         raise op.op_error(

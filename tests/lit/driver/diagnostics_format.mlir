@@ -41,15 +41,19 @@ func.func @verify_error(%x: tensor<4x8xf32>) -> tensor<8x4xf32> {
 
 // -----
 
-// A warning of a pass, at the line of the Python source that the program names.
+// A warning of a pass, at the line of the Python source that the program names, and in this file. GitHub shows
+// the first of the two that exists.
 // JSON:      "id": "unknown-sharding-rule",
 // JSON-NEXT: "severity": "warning",
 // JSON:      "file": "model, v1.py",
 // JSON-NEXT: "line": 3,
+// JSON:      "input_location": {
+// JSON-NEXT:   "file": "tests/lit/driver/diagnostics_format.mlir",
 // JSON:      "pass": "sdy-basic-propagate",
 // JSON-NEXT: "operation": "stablehlo.custom_call",
-// GITHUB:      ::warning file=model%2C v1.py,line=3,col=4,title=unknown-sharding-rule::custom call @foo is unknown
-// GITHUB-SAME: %0Ain pass sdy-basic-propagate
+// GITHUB:      ::warning file=tests/lit/driver/diagnostics_format.mlir,line=62,col=30,title=unknown-sharding-rule::
+// GITHUB-SAME: custom call @foo is unknown
+// GITHUB-SAME: %0Aat model, v1.py:3:4%0Ain pass sdy-basic-propagate
 // SARIF:     "ruleId": "unknown-sharding-rule",
 // SARIF:     "level": "warning",
 // SARIF:     "uri": "model%2C%20v1.py",

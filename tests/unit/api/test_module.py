@@ -186,6 +186,15 @@ def test_a_copy_has_the_uses_in_their_order() -> None:
     assert positions(module.clone()) == positions(module) == [(2, 0), (4, 1), (4, 0), (3, 1), (3, 0), (2, 1)]
 
 
+def test_errors_have_help_and_show_the_culprit() -> None:
+    function = "func.func @f(%a: f32 {sdy.sharding = #sdy.sharding<@mseh, []>}) {\n  return\n}"
+    text = f'sdy.mesh @mesh = <["x"=2]>\n{function}'
+    with pytest.raises(sdyopt.VerifyError) as caught:
+        sdyopt.parse(text)
+    assert caught.value.help == "did you mean `@mesh`?"
+    assert caught.value.diagnostics[0].text.splitlines()[3].strip() == "^~~~~"
+
+
 def test_warnings_and_remarks_are_collected_in_order(capfd: pytest.CaptureFixture[str]) -> None:
     module = sdyopt.parse("func.func @f() {\n  return\n}")
     assert module.diagnostics == ()
@@ -193,7 +202,10 @@ def test_warnings_and_remarks_are_collected_in_order(capfd: pytest.CaptureFixtur
     assert (remark.severity, remark.message) == (sdyopt.Severity.REMARK, "a function")
     assert [note.message for note in remark.notes] == ["in this module"]
     assert (warning.severity, warning.help) == ("warning", "give it one")
-    assert str(warning) == "<string>:1:1: warning: it has no name\nfunc.func @f() {\n^\nhelp: give it one\n"
+    assert (
+        str(warning)
+        == "<string>:1:1: warning: it has no name\nfunc.func @f() {\n^~~~~~~~~\nhelp: give it one\n"
+    )
     assert capfd.readouterr() == ("", "")
 
 

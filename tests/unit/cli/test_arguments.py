@@ -89,3 +89,22 @@ def test_errors(argv: list[str], message: str, help: str) -> None:
 
 def test_every_flag_is_in_a_group_that_help_shows() -> None:
     assert {flag.group for flag in FLAGS.values()} == set(GROUPS)
+
+
+@pytest.mark.parametrize(
+    ("argv", "help"),
+    [
+        (["-o", "a", "-o", "b"], "remove 'a' or 'b'"),
+        (["--pass-pipeline=any(cse)", "--pass-pipeline=any(inline)"], "remove 'any(cse)' or 'any(inline)'"),
+        (["--report-rows=1", "--report-rows=2"], "remove '1' or '2'"),
+        (["--verify-each", "--verify-each=false"], "remove 'true' or 'false'"),
+    ],
+)
+def test_two_different_values_of_a_flag_are_an_error(argv: list[str], help: str) -> None:
+    with pytest.raises(UsageError, match="may only occur zero or one times") as caught:
+        read_arguments(argv)
+    assert caught.value.help == help
+
+
+def test_the_same_value_twice_is_no_error() -> None:
+    assert read_arguments(["-o", "a", "-o", "a"])["o"] == "a"

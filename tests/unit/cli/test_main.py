@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -110,7 +111,12 @@ def test_internal_errors_show_no_traceback(
     monkeypatch.setattr(cli, "_process", fail)
     assert main([program]) == 1
     error = capfd.readouterr().err
-    assert error.startswith("sdy-opt: internal error: ZeroDivisionError: oops\nhelp: ")
+    message, where, help = error.splitlines()
+    assert message == "sdy-opt: internal error: ZeroDivisionError: oops"
+    assert re.fullmatch(rf"raised at {re.escape(__file__)}:\d+, in fail", where)
+    assert help.startswith(
+        f"help: this is a bug in sdy-opt {__version__}; report it to its maintainers with "
+    )
     monkeypatch.setenv("SDY_OPT_DEBUG", "1")
     with pytest.raises(ZeroDivisionError):
         main([program])

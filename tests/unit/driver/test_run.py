@@ -75,7 +75,7 @@ def test_interpreter_settings_are_restored(world: World) -> None:
 def test_print_op_on_diagnostic(world: World) -> None:
     assert world.run(b"module {}", Complain()) == Outcome(False, "")
     assert world.said == (
-        "in:1:1: error: 'builtin.module' op is not good enough\nmodule {}\n^\n"
+        "in:1:1: error: 'builtin.module' op is not good enough\nmodule {}\n^~~~~~\n"
         'in:1:1: note: see current operation: \n"builtin.module"() ({\n^bb0:\n}) : () -> ()\n'
     )
     world.said = ""
@@ -145,11 +145,11 @@ class Remark(Pass):
 def test_remarks_and_warnings_are_shown_in_order(world: World) -> None:
     assert world.run(FUNCTION, Remark(), print_op_on_diagnostic=False).succeeded
     assert world.said == (
-        "in:1:1: remark: first\nfunc.func @main() {\n^\n"
+        "in:1:1: remark: first\nfunc.func @main() {\n^~~~~~~~~\n"
         "in:0:0: note: the module\n"
-        "in:1:1: warning: second\nfunc.func @main() {\n^\n"
+        "in:1:1: warning: second\nfunc.func @main() {\n^~~~~~~~~\n"
         "help: write something else\n"
-        "in:1:1: remark: third\nfunc.func @main() {\n^\n"
+        "in:1:1: remark: third\nfunc.func @main() {\n^~~~~~~~~\n"
     )
 
 

@@ -40,7 +40,7 @@ def run(folder: Path, environment: dict[str, str]) -> tuple[list[ProcessResult],
         ("größe.mlir", "-sdy-propagation-pipeline=dump-directory=ŧ"),
         ("größe.mlir", "-sdy-propagation-pipeline=dump-directory=ø", "-o", "ł.mlir"),
         ("two.mlir", "--split-input-file=// —", "--output-split-marker=// ±"),
-        ("größe.mlir", "-o", "ø/ß.mlir"),
+        ("größe.mlir", "-o", "µ/ß.mlir"),
         ("no-größe.mlir",),
         ("größe.mlir", "-größe"),
     ]

@@ -63,14 +63,34 @@ def test_reading(text: str, values: dict[str, object]) -> None:
         (
             "is-on=maybe",
             "for the --is-on option: 'maybe' is invalid value for boolean argument! Try 0 or 1",
-            "",
+            "write true or false",
         ),
-        ("count=x", "for the --count option: 'x' value invalid for long argument!", ""),
-        ("count", "for the --count option: requires a value!", ""),
-        ("ratio=x", "for the --ratio option: 'x' value invalid for floating point argument!", ""),
+        ("count=x", "for the --count option: 'x' value invalid for long argument!", "write an integer"),
+        ("count", "for the --count option: requires a value!", "write an integer"),
+        (
+            "ratio=x",
+            "for the --ratio option: 'x' value invalid for floating point argument!",
+            "write a number",
+        ),
         ("level=hihg", "for the --level option: Cannot find option named 'hihg'!", "did you mean 'high'?"),
         ("level=up", "for the --level option: Cannot find option named 'up'!", "choose from low, high"),
         ("cuont=1", "<Pass-Options-Parser>: no such option cuont", "did you mean 'count'?"),
+        # In the text of a pipeline, and in a flag, spaces separate options.
+        (
+            "count=1,is-on=true",
+            "for the --count option: '1,is-on=true' value invalid for long argument!",
+            "write the options separated by spaces: 'count=1 is-on=true'",
+        ),
+        (
+            "{count=1, ratio=2}",
+            "<Pass-Options-Parser>: no such option {count",
+            "write the options separated by spaces: 'count=1 ratio=2'",
+        ),
+        (
+            "{count=1}",
+            "<Pass-Options-Parser>: no such option {count",
+            "write the options without braces: 'count=1'",
+        ),
     ],
 )
 def test_errors(text: str, message: str, help: str) -> None:

@@ -80,3 +80,19 @@ func.func @unknown_operand(%arg: tensor<8xf32> {sdy.sharding = #sdy.sharding<@me
   %0 = stablehlo.negate %arg {sdy.propagation_edges = #sdy.propagation_edges<[{step-0 = [{"x" = operand-0 -> [operand-2]}]}]>} : tensor<8xf32>
   return
 }
+
+// -----
+
+// The operands of a data-flow edge are its sources: for a loop, the initial value and the returned one.
+sdy.mesh @mesh = <["a"=2]>
+func.func @sources_of_a_loop(%x: tensor<8xf32>, %i: tensor<i1>) -> tensor<8xf32> {
+  %0 = stablehlo.while(%v = %x) : tensor<8xf32>
+  cond {
+    stablehlo.return %i : tensor<i1>
+  } do {
+    stablehlo.return %v : tensor<8xf32>
+  }
+  // expected-error @+1 {{expected a value ref to have an operand index in range [0, 2), got: 2}}
+  %1 = sdy.data_flow_edge %0 sharding=<@mesh, [{"a"}]> {sdy.propagation_edges = #sdy.propagation_edges<[{step-0 = [{"a" = operand-1 -> [operand-2, result-0]}]}]>} : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}

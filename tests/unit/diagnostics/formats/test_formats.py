@@ -98,6 +98,13 @@ def test_properties_are_escaped_more() -> None:
     assert "file=a%2Cb%3Ac%25.py,line=1,col=1" in github(FileLoc("a,b:c%.py", 1, 1))
 
 
+def test_a_whole_file_has_no_line() -> None:
+    assert github(FileLoc("in.mlir", 0, 0)) == "::error file=in.mlir,title=parse-error::wrong\n"
+    [result] = sarif(made(FileLoc("in.mlir", 0, 0)))["runs"][0]["results"]
+    [location] = result["locations"]
+    assert list(location["physicalLocation"]) == ["artifactLocation"]
+
+
 def test_notes_and_help_are_in_the_message() -> None:
     note = Diagnostic(Severity.NOTE, FileLoc("in.mlir", 1, 1), "defined here")
     command = github(FileLoc("in.mlir", 2, 3), notes=[note], help="write less", pass_flag="cse")
@@ -219,6 +226,7 @@ def test_sarif_has_the_shape_that_the_specification_requires() -> None:
         made(FileRange("in.mlir", 2, 3, 2, 5), notes=[note, free], help="write less", pass_flag="cse"),
         made(NameLoc("f", FileLoc("/a b.py", 1, 0))),
         made(UnknownLoc()),
+        made(FileLoc("in.mlir", 0, 0)),
         record(Diagnostic(Severity.WARNING, UnknownLoc(), "careful", id="split-marker"), is_promoted=True),
         record(Diagnostic(Severity.ERROR, UnknownLoc(), "no such flag", help="x", id="usage-error")),
         record(Diagnostic(Severity.ERROR, UnknownLoc(), "no such file", id="file-error")),
@@ -226,7 +234,7 @@ def test_sarif_has_the_shape_that_the_specification_requires() -> None:
     log = sarif(*records)
     check_sarif(log, SARIF)
     [found] = log["runs"]
-    assert [result["ruleId"] for result in found["results"]] == [*["parse-error"] * 3, "split-marker"]
+    assert [result["ruleId"] for result in found["results"]] == [*["parse-error"] * 4, "split-marker"]
     assert [rule["id"] for rule in found["tool"]["driver"]["rules"]] == ["parse-error", "split-marker"]
     assert found["invocations"][0]["executionSuccessful"] is False
 

@@ -1,0 +1,53 @@
+"""The warning for a program that propagation leaves unchanged, because it contains no shardings of Shardy."""
+
+from __future__ import annotations
+
+from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
+from sdyopt.diagnostics.ids import GSPMD_SHARDING, NO_SHARDING
+from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.sdy.attribute_names import SHARDING
+from sdyopt.dialects.sdy.mesh_op import MeshOp
+from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding
+from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.function_interface import FunctionOpInterface
+from sdyopt.ir.operation import Op
+
+# The attribute with which JAX annotates shardings for GSPMD.
+GSPMD_ATTRIBUTE = "mhlo.sharding"
+USE_SHARDY = 'lower from JAX with jax.config.update("jax_use_shardy_partitioner", True)'
+
+
+def warn_of_missing_shardings(module: ModuleOp) -> None:
+    """Emits a warning for a program without a mesh and without shardings."""
+    ops = [op for op in module.walk() if op is not module]
+    # Only declarations or an empty module are not worth a warning.
+    if not any(op.results for op in ops) or any(map(_has_sharding, ops)):
+        return
+    if any(_has_attribute(op, GSPMD_ATTRIBUTE) for op in ops):
+        message = f"the program has shardings for GSPMD only (`{GSPMD_ATTRIBUTE}`), which do not propagate"
+        warning = Diagnostic(Severity.WARNING, module.location, message, help=USE_SHARDY, id=GSPMD_SHARDING)
+    else:
+        message = "the program has no mesh and no shardings, so that nothing propagates"
+        help = f"annotate inputs with `sdy.sharding`, or {USE_SHARDY}"
+        warning = Diagnostic(Severity.WARNING, module.location, message, help=help, id=NO_SHARDING)
+    emit(warning)
+
+
+def _has_sharding(op: Op) -> bool:
+    if isinstance(op, MeshOp) or _has_attribute(op, SHARDING):
+        return True
+    values = [value for _, value in op.signature.attributes.entries]
+    return any(isinstance(each, TensorSharding) or _is_non_empty(each) for each in values)
+
+
+def _is_non_empty(attribute: Attribute) -> bool:
+    return isinstance(attribute, ShardingPerValue) and bool(attribute.shardings)
+
+
+def _has_attribute(op: Op, name: str) -> bool:
+    """Whether an operation, or an argument or result of a function, has an attribute."""
+    if name in op.attributes:
+        return True
+    if not isinstance(op, FunctionOpInterface):
+        return False
+    return any(name in entries for entries in (*op.argument_attributes, *op.result_attributes))

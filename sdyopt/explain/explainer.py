@@ -1,0 +1,130 @@
+"""Completes diagnostics: the culprit for the excerpt, and help."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+from sdyopt.asm.parser.lexer import LexError, Token, next_token
+from sdyopt.asm.parser.module_parser import ParseOptions
+from sdyopt.diagnostics.diagnostic import Diagnostic
+from sdyopt.diagnostics.ids import PARSE_ERROR
+from sdyopt.diagnostics.location import FileRange, Location, UnknownLoc, resolve_file_location
+from sdyopt.diagnostics.source import Source
+from sdyopt.explain import names, shapes, shardings, syntax
+from sdyopt.explain.culprit import Step, attribute, first_of, narrow, only
+from sdyopt.explain.op_offsets import OpOffsets
+from sdyopt.explain.statement import Statement
+from sdyopt.explain.table import EXPLANATIONS, Case, Explanation
+from sdyopt.ir.dialect import DialectTable
+from sdyopt.ir.operation import Op
+
+# The modules whose functions fill the table.
+TOPICS = (names, shardings, shapes, syntax)
+
+# What a message quotes: names, types, symbols.
+_QUOTED = re.compile(r"'([^']+)'|`([^`]+)`|(\"[^\"]+\")|(@[\w$.-]+)")
+_ATTRIBUTE_NAME = re.compile(r"\b[a-z]\w{3,}")
+# Tokens of one character are not underlined any further.
+_NOT_UNDERLINED = frozenset({"->", "...", "{-#", "#-}"})
+
+
+class Explainer:
+    """Completes the diagnostics of one source, which may be a chunk of a file."""
+
+    def __init__(self, source: Source, dialects: DialectTable, options: ParseOptions) -> None:
+        self._source = source
+        self._dialects = dialects
+        self._options = options
+
+    def complete(self, diagnostic: Diagnostic) -> None:
+        """Sets the culprit and the help of a diagnostic, unless it has them."""
+        offset = self._offset(diagnostic.location, diagnostic.operation)
+        statement = None if offset < 0 else Statement(self._source.text, offset)
+        explanation = self._explain(diagnostic, offset, statement)
+        diagnostic.help = diagnostic.help or explanation.help
+        if diagnostic.culprit is None and statement is not None:
+            diagnostic.culprit = self._culprit(diagnostic, offset, statement, explanation)
+        for note in diagnostic.notes:
+            self._locate(note, diagnostic)
+
+    def _explain(self, diagnostic: Diagnostic, offset: int, statement: Statement | None) -> Explanation:
+        for pattern, explain in EXPLANATIONS:
+            match = pattern.search(diagnostic.message)
+            if match is not None:
+                case = Case(match, self._source.text, offset, self._dialects, diagnostic.operation, statement)
+                return explain(case)
+        return Explanation()
+
+    def _locate(self, note: Diagnostic, diagnostic: Diagnostic) -> None:
+        """Sets the culprit of a note at another operation, if its location is not in the source."""
+        if note.culprit is None and note.location is not diagnostic.location:
+            offset = self._offset(note.location, None)
+            if offset >= 0:
+                note.culprit = self._token_range(offset)
+
+    # --- The culprit ----------------------------------------------------------------------------
+
+    def _culprit(
+        self, diagnostic: Diagnostic, offset: int, statement: Statement, explanation: Explanation
+    ) -> FileRange | None:
+        if explanation.token is not None:
+            return self._token_range(explanation.token)
+        span = narrow(statement, *explanation.steps)
+        if span is None and not explanation.steps and diagnostic.id != PARSE_ERROR:
+            span = narrow(statement, first_of(*_named_pieces(diagnostic)))
+        return self._token_range(offset) if span is None else self._range(*statement.offsets(span))
+
+    def _token_range(self, offset: int) -> FileRange | None:
+        """The range of the token at an offset, or of a single character."""
+        token = _token_at(self._source.text, offset)
+        is_underlined = token is not None and token.text not in _NOT_UNDERLINED
+        return self._range(offset, token.end if token is not None and is_underlined else offset + 1)
+
+    def _range(self, start: int, end: int) -> FileRange:
+        source = self._source
+        line, column = source.line_column(start)
+        return FileRange(source.name, line, column, *source.line_column(end))
+
+    # --- The statement --------------------------------------------------------------------------
+
+    def _offset(self, location: Location, op: Op | None) -> int:
+        """The offset of a location in the source, or of the operation that has it; -1 if there is none."""
+        source, place = self._source, resolve_file_location(location)
+        if place is not None and place.file == source.name:
+            offset = source.offset_of(place.line, place.column)
+            is_inside = offset is not None and 0 <= offset <= len(source.text)
+            if offset is not None and is_inside and (op is None or _is_operation(source.text, offset, op)):
+                return offset
+        if op is None and isinstance(location, UnknownLoc):
+            return -1
+        found = self._op_offsets.find(location, op)
+        return -1 if found is None else found
+
+    @cached_property
+    def _op_offsets(self) -> OpOffsets:
+        return OpOffsets(self._source, self._dialects, self._options)
+
+
+def _token_at(text: str, offset: int) -> Token | None:
+    """The token that starts at an offset; None if there is none."""
+    try:
+        token = next_token(text, offset, len(text), frozenset())
+    except LexError:
+        return None
+    return token if token.start == offset and token.end > offset else None
+
+
+def _is_operation(text: str, offset: int, op: Op) -> bool:
+    """Whether the line at an offset has the operation; a location may say so for a line of another file."""
+    start, end = text.rfind("\n", 0, offset) + 1, text.find("\n", offset)
+    mnemonic = op.signature.name.rpartition(".")[2]
+    return mnemonic in text[start : end if end >= 0 else len(text)]
+
+
+def _named_pieces(diagnostic: Diagnostic) -> list[Step]:
+    """The steps to what the message quotes, except the operation's name, or to an attribute that it names."""
+    op, message = diagnostic.operation, diagnostic.message
+    quoted = [match[match.lastindex or 0] for match in _QUOTED.finditer(message)]
+    pieces = [only(piece) for piece in quoted if op is None or piece != op.signature.name]
+    return pieces + [attribute(word) for word in _ATTRIBUTE_NAME.findall(message)]

@@ -1,0 +1,30 @@
+"""Warnings for flags that have no effect without another flag."""
+
+from sdyopt.cli.arguments import read_arguments
+from sdyopt.cli.flag_warnings import NEEDS, flag_warnings
+from sdyopt.cli.flags import FLAGS
+
+
+def warnings(*argv: str) -> list[tuple[str, str]]:
+    return [(warning.message, warning.help) for warning in flag_warnings(read_arguments(argv))]
+
+
+def test_the_table_names_flags() -> None:
+    assert {*NEEDS, *(flag for flags in NEEDS.values() for flag in flags)} <= set(FLAGS)
+
+
+def test_a_flag_needs_another_one() -> None:
+    assert warnings("--mlir-timing-display=list") == [
+        ("the --mlir-timing-display option has no effect", "add --mlir-timing")
+    ]
+    assert warnings("--mlir-timing-display=list", "--mlir-timing") == []
+
+
+def test_one_of_several_flags_is_enough() -> None:
+    assert len(warnings("--mlir-print-ir-tree-dir=tree")) == 1
+    assert warnings("--mlir-print-ir-tree-dir=tree", "--mlir-print-ir-after=cse") == []
+    assert warnings("--mlir-print-ir-tree-dir=tree", "--mlir-print-ir-after-change") == []
+
+
+def test_a_default_value_is_no_reason_to_warn() -> None:
+    assert warnings("--mlir-print-ir-module-scope=false", "--mlir-timing-display=tree") == []

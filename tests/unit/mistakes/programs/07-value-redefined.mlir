@@ -1,0 +1,9 @@
+// Two values have the same name.
+// RUN: sdy-opt %s
+
+sdy.mesh @mesh = <["data"=4, "model"=2]>
+func.func @main(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  %0 = stablehlo.abs %x : tensor<8x16xf32>
+  %0 = stablehlo.exponential %x : tensor<8x16xf32>
+  return %0 : tensor<8x16xf32>
+}

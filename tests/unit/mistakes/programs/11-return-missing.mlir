@@ -1,0 +1,7 @@
+// A function does not return.
+// RUN: sdy-opt %s
+
+sdy.mesh @mesh = <["data"=4, "model"=2]>
+func.func @main(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  %0 = stablehlo.abs %x : tensor<8x16xf32>
+}

@@ -1,0 +1,8 @@
+// An axis of a sharding constraint is mistyped.
+// RUN: sdy-opt %s
+
+sdy.mesh @mesh = <["data"=4, "model"=2]>
+func.func @main(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  %0 = sdy.sharding_constraint %x <@mesh, [{"data"}, {"tensor"}]> : tensor<8x16xf32>
+  return %0 : tensor<8x16xf32>
+}

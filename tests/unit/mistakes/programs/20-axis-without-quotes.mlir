@@ -1,0 +1,7 @@
+// An axis has no quotes.
+// RUN: sdy-opt %s
+
+sdy.mesh @mesh = <["data"=4, "model"=2]>
+func.func @main(%x: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{data}, {}]>}) -> tensor<8x16xf32> {
+  return %x : tensor<8x16xf32>
+}

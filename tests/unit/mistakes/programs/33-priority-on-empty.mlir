@@ -1,0 +1,7 @@
+// A closed empty dimension has a priority.
+// RUN: sdy-opt %s
+
+sdy.mesh @mesh = <["data"=4, "model"=2]>
+func.func @main(%x: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}p1]>}) -> tensor<8x16xf32> {
+  return %x : tensor<8x16xf32>
+}

@@ -1,0 +1,7 @@
+// A mesh has two axes of the same name.
+// RUN: sdy-opt %s
+
+sdy.mesh @mesh = <["data"=4, "data"=2]>
+func.func @main(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  return %x : tensor<8x16xf32>
+}

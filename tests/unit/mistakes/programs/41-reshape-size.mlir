@@ -1,0 +1,8 @@
+// A reshape changes the number of elements.
+// RUN: sdy-opt %s
+
+sdy.mesh @mesh = <["data"=4, "model"=2]>
+func.func @main(%x: tensor<8x16xf32>) -> tensor<8x15xf32> {
+  %0 = stablehlo.reshape %x : (tensor<8x16xf32>) -> tensor<8x15xf32>
+  return %0 : tensor<8x15xf32>
+}

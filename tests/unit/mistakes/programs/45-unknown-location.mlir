@@ -1,0 +1,8 @@
+// A program with unknown locations has a mistyped axis.
+// RUN: sdy-opt %s
+
+sdy.mesh @mesh = <["data"=4, "model"=2]>
+func.func @main(%x: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {"modle"}]>} loc(unknown)) -> tensor<8x16xf32> {
+  return %x : tensor<8x16xf32> loc(#loc)
+} loc(#loc)
+#loc = loc(unknown)

@@ -1,0 +1,7 @@
+// The value of a boolean option is not one.
+// RUN: sdy-opt %s -sdy-basic-propagate=keep-sharding-rules=yes
+
+sdy.mesh @mesh = <["data"=4, "model"=2]>
+func.func @main(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  return %x : tensor<8x16xf32>
+}

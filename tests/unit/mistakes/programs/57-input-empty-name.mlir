@@ -1,0 +1,7 @@
+// The name of the input file is empty.
+// RUN: sdy-opt ''
+
+sdy.mesh @mesh = <["data"=4, "model"=2]>
+func.func @main(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  return %x : tensor<8x16xf32>
+}

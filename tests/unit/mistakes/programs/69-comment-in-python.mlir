@@ -1,0 +1,7 @@
+// A comment is written as in Python.
+// RUN: sdy-opt %s
+
+# a comment
+func.func @f() {
+  return
+}

@@ -1,0 +1,7 @@
+// The kind of an attribute is mistyped.
+// RUN: sdy-opt %s
+
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func @f(%x: tensor<8x16xf32> {sdy.sharding = #sdy.shard<@mesh, [{"x"}, {}]>}) {
+  return
+}

@@ -1,0 +1,73 @@
+"""What sdy-opt says about mistakes, on a terminal of 100 columns."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.unit.mistakes import COLUMNS, FOLDER, Mistake, mistakes, output_of, rows
+
+ROOT = Path(__file__).parents[3]
+MAX_ROWS = 14
+MISTAKES = mistakes()
+# The messages that say what to do.
+SAY_IT_THEMSELVES = {"input-missing", "input-empty-name", "output-directory"}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
+def test_output(mistake: Mistake) -> None:
+    status, text = output_of(mistake)
+    assert text == mistake.golden.read_text(encoding="utf-8")
+    assert status in (1, 2)
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
+def test_output_fits_and_says_what_to_do(mistake: Mistake) -> None:
+    text = mistake.golden.read_text(encoding="utf-8")
+    assert rows(text) <= MAX_ROWS
+    assert "\nhelp: " in text or mistake.name.partition("-")[2] in SAY_IT_THEMSELVES
+
+
+def test_there_are_no_other_outputs() -> None:
+    assert {path.stem for path in FOLDER.glob("*.txt")} == {mistake.name for mistake in MISTAKES}
+    assert len(MISTAKES) >= 40
+
+
+def test_a_mistyped_axis_in_a_long_program(tmp_path: Path) -> None:
+    program = (ROOT / "examples" / "transformer_train.mlir").read_text(encoding="utf-8")
+    path = tmp_path / "train.mlir"
+    path.write_text(program.replace('{"model"}', '{"modle"}', 1), encoding="utf-8")
+    text = on_a_terminal(str(path))
+    lines = [line.replace(str(path), "train.mlir") for line in text.splitlines()]
+    assert lines[0] == "train.mlir:3:3: error: 'func.func' op arg 0 - unknown axis name: \"modle\""
+    assert lines[1] == "  --> train.mlir:3:118"
+    start = lines[3].index("^")
+    assert lines[2][start:].startswith('"modle"')
+    assert lines[3].strip() == "^~~~~~~"
+    assert lines[-1] == 'help: did you mean "model"? @mesh has the axes "data"=4, "model"=2'
+    assert len(lines) <= MAX_ROWS
+    assert all(len(line) <= COLUMNS for line in lines[1:])
+
+
+def on_a_terminal(*arguments: str) -> str:
+    """What sdy-opt prints on stderr if that is a terminal of COLUMNS columns."""
+    ours, theirs = pty.openpty()
+    os.set_blocking(ours, False)
+    subprocess.run(["stty", "cols", str(COLUMNS)], stdin=theirs, check=True)
+    command = [sys.executable, "-m", "sdyopt", "--color=never", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs, cwd=ROOT) as process:
+        assert process.wait() == 1
+    os.close(theirs)
+    text = b""
+    while True:
+        try:
+            text += os.read(ours, 1 << 16)
+        except OSError:
+            break
+    os.close(ours)
+    return text.decode().replace("\r\n", "\n")
