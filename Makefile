@@ -26,8 +26,17 @@ $(BIN)/.installed: pyproject.toml
 
 run: install ## partition the example program, a JAX training step, and report on it
 	@mkdir -p build
-	examples/run.sh $(BIN)/sdy-opt --report -o build/transformer_train.mlir
-	@echo; echo 'the program with its collectives: build/transformer_train.mlir'
+	@echo 'This command reads a training step of a transformer, as JAX lowered it,'
+	@echo 'propagates its shardings, inserts collectives, and reports on them:'
+	@echo
+	@examples/run.sh echo '    $(BIN)/sdy-opt' | awk '{ sub(/ -sdy/, " \\\n        -sdy"); print $$0 " \\" }'
+	@echo '        --report -o build/transformer_train.mlir'
+	@echo
+	@examples/run.sh $(BIN)/sdy-opt --report -o build/transformer_train.mlir
+	@echo
+	@echo 'the program with its collectives: build/transformer_train.mlir'
+	@echo 'the model in Python:              examples/transformer_train.py'
+	@echo 'a guide:                          docs/from-jax.md'
 
 test: install ## run the unit and lit tests
 	$(BIN)/python -m pytest -n $(JOBS) tests

@@ -20,8 +20,8 @@ is, if it is not at the position in the first line. `help:` says what to write i
 In a program with locations, the first line names the Python source, and `-->` the line of the .mlir file.
 After a pass, that is the line of the operation that has the location.
 
-Excerpts are as wide as the terminal, and 100 columns in a file or pipe. The note with the operation has at
-most three lines on a terminal, and all of it elsewhere.
+Excerpts are as wide as the terminal, and 100 columns in a file or pipe. On a terminal, the note with the
+operation has at most three lines, and a very long message is shortened; elsewhere both are complete.
 
 | flag | effect |
 |---|---|

@@ -15,6 +15,9 @@ import jax
 import jax.numpy as jnp
 from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec
 
+# Locations name files without their folders, so that the text is the same on every machine.
+jax.config.update("jax_hlo_source_file_canonicalization_regex", ".*/")
+
 LAYERS, BATCH, LENGTH, WIDTH, HEADS, HIDDEN, VOCABULARY = 2, 32, 128, 256, 8, 1024, 8192
 
 MESH = AbstractMesh((4, 2), ("data", "model"))
@@ -95,7 +98,7 @@ def main() -> None:
     tokens = array((BATCH, LENGTH), "data", dtype=jnp.int32)
     step = jax.jit(train_step, donate_argnums=(0, 1))
     lowered = step.trace(parameters(), parameters(), tokens, tokens).lower(lowering_platforms=("tpu",))
-    Path(sys.argv[1]).write_text(lowered.as_text(), encoding="utf-8")
+    Path(sys.argv[1]).write_text(lowered.as_text(debug_info=True), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from sdyopt.asm.printer.asm_printer import print_for_note
 from sdyopt.diagnostics import diagnostic as ir
 from sdyopt.diagnostics.diagnostic import Severity
 from sdyopt.diagnostics.ids import USAGE_ERROR
-from sdyopt.diagnostics.location import UnknownLoc
+from sdyopt.diagnostics.location import FileLoc, UnknownLoc, resolve_file_location
 from sdyopt.diagnostics.render import render
 from sdyopt.diagnostics.source import Source
 from sdyopt.diagnostics.usage import UsageError
@@ -28,13 +28,16 @@ _OPTIONS = ParseOptions(allow_unregistered_dialects=True)
 class Diagnostic:
     """An error, a warning or a remark. `str` is the text that `sdy-opt` prints, with the source line.
 
-    `help` suggests a fix. `id` is stable and names the check that reports it. `pass_name` is the pass that
-    was running, `operation` the text of the operation that an error is about; both may be empty.
+    `location` is where the program says that it comes from, such as a line of the Python source, and
+    `input_location` where it is in the parsed text, if that is known. `help` suggests a fix. `id` is stable
+    and names the check that reports it. `pass_name` is the pass that was running, `operation` the text of the
+    operation that an error is about; both may be empty.
     """
 
     severity: Severity
     message: str
     location: Location
+    input_location: Location | None = None
     notes: tuple[Diagnostic, ...] = ()
     help: str = ""
     id: str = ""
@@ -49,8 +52,8 @@ class Diagnostic:
 class Error(Exception):
     """Base class of the errors of this library. `str` is the text of its diagnostics, with help.
 
-    `message`, `location`, `notes`, `help`, `id` and `pass_name` are those of the first error. `diagnostics`
-    has all errors, and the warnings and remarks before them.
+    `message`, `location`, `input_location`, `notes`, `help`, `id` and `pass_name` are those of the first
+    error. `diagnostics` has all errors, and the warnings and remarks before them.
     """
 
     __module__ = "sdyopt"  # as tracebacks show it
@@ -73,6 +76,10 @@ class Error(Exception):
     @property
     def location(self) -> Location:
         return self._first.location
+
+    @property
+    def input_location(self) -> Location | None:
+        return self._first.input_location
 
     @property
     def notes(self) -> tuple[Diagnostic, ...]:
@@ -121,17 +128,12 @@ class PipelineError(Error, ValueError):
 
 
 class Collector:
-    """A handler that collects the diagnostics of one call."""
+    """A handler that collects the diagnostics of one call, with the culprit in the source and help."""
 
-    def __init__(self, source: Source, dialects: DialectTable) -> None:
-        self.diagnostics: list[Diagnostic] = []
-        self._dialects = dialects
-        self.start(source)
-
-    def start(self, source: Source) -> None:
-        """Makes this the source of the following diagnostics."""
+    def __init__(self, source: Source, dialects: DialectTable, options: ParseOptions) -> None:
         self._source = source
-        self._explainer = LazyExplainer(source, self._dialects, _OPTIONS)
+        self._explainer = LazyExplainer(source, dialects, options)
+        self.diagnostics: list[Diagnostic] = []
 
     def handle(self, diagnostic: ir.Diagnostic) -> None:
         """Adds a diagnostic. Its texts are made at once, because passes may change its operation later."""
@@ -147,6 +149,7 @@ def diagnostic_of(diagnostic: ir.Diagnostic, source: Source | None) -> Diagnosti
         diagnostic.severity,
         diagnostic.message,
         location_of(diagnostic.location),
+        _input_location(diagnostic, source),
         tuple([diagnostic_of(note, source) for note in diagnostic.notes]),
         diagnostic.help,
         diagnostic.id,
@@ -154,6 +157,15 @@ def diagnostic_of(diagnostic: ir.Diagnostic, source: Source | None) -> Diagnosti
         print_for_note(diagnostic.operation).strip() if has_operation else "",
         render(diagnostic, source),
     )
+
+
+def _input_location(diagnostic: ir.Diagnostic, source: Source | None) -> Location | None:
+    """The position in the source: of the diagnostic or, if it is elsewhere, of the culprit."""
+    for location in (diagnostic.location, diagnostic.culprit):
+        place = None if location is None else resolve_file_location(location)
+        if place is not None and source is not None and place.file == source.name:
+            return location_of(FileLoc(place.file, place.line, place.column))
+    return None
 
 
 def pipeline_error(error: UsageError) -> PipelineError:

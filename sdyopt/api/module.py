@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sdyopt.api.errors import Collector, Diagnostic, PassError, VerifyError
+from sdyopt.api.errors import Diagnostic, PassError, VerifyError
 from sdyopt.api.module_html import module_html
 from sdyopt.api.operations import Function, Operation, operation_view
 from sdyopt.api.pipelines import Passes, combined_pipeline
@@ -47,7 +47,7 @@ class Module:
         """
         pipeline = combined_pipeline(passes, options)
         program = self._program.clone()
-        collector = Collector(program.source, program.dialects)
+        collector = program.collector()
         with session(collector.handle):
             try:
                 verify = IncrementalVerifier(program.verifier) if verify_each else None
@@ -69,7 +69,7 @@ class Module:
 
     def verify(self) -> None:
         """Raises VerifyError if the program is invalid, which only edits through `ir` can make it."""
-        collector = Collector(self._program.source, self._program.dialects)
+        collector = self._program.collector()
         with session(collector.handle), identified(VERIFY_ERROR):
             if not self._program.verifier.verify(self._program.op):
                 raise VerifyError(collector.diagnostics)

@@ -8,13 +8,13 @@ from inspect import signature
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from sdyopt.api.errors import Collector, ParseError, VerifyError
+from sdyopt.api.errors import Collector, ParseError, VerifyError, diagnostic_of
 from sdyopt.api.module import Module
 from sdyopt.api.program import Program
 from sdyopt.api.session import session
 from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.diagnostics.diagnostic import DiagnosticError, emit
-from sdyopt.diagnostics.ids import INPUT_ERROR, PARSE_ERROR, VERIFY_ERROR, identified
+from sdyopt.diagnostics.ids import INPUT_ERROR, PARSE_ERROR, VERIFY_ERROR, identified, identify
 from sdyopt.diagnostics.source import Source
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.driver.chunk import resource_error
@@ -62,15 +62,13 @@ def parse(
     `name` is the file name in diagnostics. Raises ParseError or VerifyError.
     """
     source_name, text = _text_of(program)
-    source = Source(name or source_name, "")
+    source = _source_of(name or source_name, text)
     dialects = dialect_table(mesh_version)
-    collector = Collector(source, dialects)
     options = ParseOptions(allow_unregistered_dialects=allow_unregistered_dialects)
+    collector = Collector(source, dialects, options)
     with session(collector.handle):
         try:
             with identified(INPUT_ERROR):
-                source = decode(source.name, text) if isinstance(text, bytes) else Source(source.name, text)
-                collector.start(source)
                 check_text(source)
                 _check_is_mlir(source)
             with identified(PARSE_ERROR):
@@ -82,7 +80,7 @@ def parse(
             emit(resource_error(source, error))
             raise ParseError(collector.diagnostics) from None
         assert isinstance(op, ModuleOp)
-        parsed = Program(op, source, resources, dialects)
+        parsed = Program(op, source, resources, dialects, options)
         with identified(VERIFY_ERROR):
             if not parsed.verifier.verify(op):
                 raise VerifyError(collector.diagnostics)
@@ -111,6 +109,17 @@ def _text_of(program: ProgramText) -> tuple[str, str | bytes]:
         f"a program is text, bytes, a path, or an object with as_text(), not {type(program).__name__}"
         + ("; lower the function first: function.lower(…)" if hasattr(program, "lower") else "")
     )
+
+
+def _source_of(name: str, text: str | bytes) -> Source:
+    """The source of a program; raises ParseError for bytes that are not text."""
+    if isinstance(text, str):
+        return Source(name, text)
+    try:
+        return decode(name, text)
+    except DiagnosticError as error:
+        identify(error.diagnostic, INPUT_ERROR)
+        raise ParseError([diagnostic_of(error.diagnostic, None)]) from None
 
 
 def _check_is_mlir(source: Source) -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from typing import Any
 
 from sdyopt.api.errors import pipeline_error
 from sdyopt.diagnostics.usage import UsageError, nearest_or_all
-from sdyopt.pipeline.base import Pass
+from sdyopt.pipeline.base import MODULE, Pass
 from sdyopt.pipeline.option import Option, OptionValue, Scalar
 from sdyopt.pipeline.text import add_entry, parse_passes, parse_pipeline
 from sdyopt.pipeline.tree import Pipeline
@@ -63,9 +62,8 @@ def create_pass(name: str, /, **options: object) -> PassPipeline:
     """
     try:
         entry = lookup(name.lstrip("-"))
-        text = _option_text(entry, options)
         pipeline = Pipeline()
-        add_entry(pipeline, entry, entry.flag, text, nests=True)
+        pipeline.add_nested(entry.create(_option_values(entry, options)))
     except UsageError as error:
         raise pipeline_error(error) from None
     return PassPipeline(pipeline)
@@ -97,7 +95,7 @@ def _elements(passes: Passes) -> Sequence[Pass | Pipeline]:
             f"passes are text, what create_pass returns, or instances of pass classes, not {passes!r}"
         )
     pipeline = passes.ir if isinstance(passes, PassPipeline) else _parse(passes)
-    return pipeline.elements if pipeline.anchor == Pipeline().anchor else [pipeline]
+    return pipeline.elements if pipeline.anchor == MODULE else [pipeline]
 
 
 def _parse(text: str) -> Pipeline:
@@ -112,7 +110,7 @@ def _parse(text: str) -> Pipeline:
             else:
                 add_entry(pipeline, lookup(name), name, value, nests=True)
         return pipeline
-    is_whole = text.startswith(f"{Pipeline().anchor}(")
+    is_whole = text.startswith(f"{MODULE}(")
     return parse_pipeline(text, lookup) if is_whole else parse_passes(text, lookup)
 
 
@@ -123,26 +121,24 @@ def _split_flags(text: str) -> list[str]:
         raise UsageError(f"{text}: {problem}") from None
 
 
-def _option_text(entry: PassEntry | PipelineEntry, values: Mapping[str, object]) -> str:
+def _option_values(entry: PassEntry | PipelineEntry, given: Mapping[str, object]) -> dict[str, OptionValue]:
     by_name = {option.name: option for option in entry.options()}
-    texts = []
-    for name, value in values.items():
+    values = {}
+    for name, value in given.items():
         option = by_name.get(name)
         if option is None:
             help = nearest_or_all(name, by_name) or "no options are declared"
             raise UsageError(f"'{entry.flag}' has no option '{name}'", help)
-        texts.append(option.write(_checked(option, value)))
-    return " ".join(texts)
+        values[name] = _checked(option, value)
+    return values
 
 
 def _checked(option: Option, value: object) -> OptionValue:
     """The value of an option, which may also be given as text. Raises UsageError if it is invalid."""
     if option.is_list and isinstance(value, list | tuple):
-        of_element = replace(option, is_list=False)
-        return tuple([element for each in value if isinstance(element := _checked(of_element, each), Scalar)])
-    if isinstance(value, str):
-        return option.read(value)
-    if not isinstance(value, bool | int | float | Enum):
+        elements = [_checked(replace(option, is_list=False), each) for each in value]
+        return tuple([element for element in elements if not isinstance(element, tuple)])
+    if not isinstance(value, Scalar):
         raise UsageError(f"for the --{option.flag} option: {value!r} is not a value of an option")
     return option.read(option.kind.write(value) if isinstance(value, bool) else str(value))
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from sdyopt.api.errors import Collector
 from sdyopt.api.session import discard, session
+from sdyopt.asm.parser.module_parser import ParseOptions
 from sdyopt.asm.parser.resources import Resources
 from sdyopt.asm.printer.aliases import Aliases
 from sdyopt.asm.printer.asm_printer import AsmPrinter, PrintOptions, print_for_note, print_op
@@ -24,11 +26,19 @@ from sdyopt.ir.verify import Verifier
 class Program:
     """A module in the IR, with its source and everything that printing and running it needs."""
 
-    def __init__(self, op: ModuleOp, source: Source, resources: Resources, dialects: DialectTable) -> None:
+    def __init__(
+        self,
+        op: ModuleOp,
+        source: Source,
+        resources: Resources,
+        dialects: DialectTable,
+        options: ParseOptions,
+    ) -> None:
         self.op = op
         self.source = source
         self._resources = resources
-        self.dialects = dialects
+        self._dialects = dialects
+        self._options = options
         self.verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
 
     def clone(self) -> Program:
@@ -37,7 +47,11 @@ class Program:
             copy = Rewriter().clone(self.op)
             _copy_order_of_uses(self.op, copy)
         assert isinstance(copy, ModuleOp)
-        return Program(copy, self.source, self._resources, self.dialects)
+        return Program(copy, self.source, self._resources, self._dialects, self._options)
+
+    def collector(self) -> Collector:
+        """A collector of diagnostics about this program."""
+        return Collector(self.source, self._dialects, self._options)
 
     def text(self, options: PrintOptions) -> str:
         """The printed program, with its resources."""

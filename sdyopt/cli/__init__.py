@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
@@ -20,11 +20,13 @@ from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.ids import FILE_ERROR
 from sdyopt.diagnostics.location import UnknownLoc
 from sdyopt.diagnostics.native_text import from_native
-from sdyopt.diagnostics.printable import printable
 from sdyopt.diagnostics.usage import UsageError
 
 if TYPE_CHECKING:  # imported only with one of its flags
     from sdyopt.cli.diagnostics_output import DiagnosticsOutput
+
+    # A command, from its arguments and the output of its diagnostics to its exit code.
+    Run = Callable[[Sequence[str], DiagnosticsOutput | None], int]
 
 SUCCESS, FAILURE, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -35,7 +37,12 @@ DEBUG_VARIABLE = "SDY_OPT_DEBUG"
 
 
 def run_process() -> NoReturn:
-    """Runs the command and exits the process without freeing memory.
+    """Runs the command and exits the process."""
+    run_main(main)
+
+
+def run_main(main: Callable[[Sequence[str]], int]) -> NoReturn:
+    """Runs the main function of a command and exits the process without freeing memory.
 
     Garbage collection and freeing a large program object by object would take a good part of the run time.
     """
@@ -54,19 +61,23 @@ def run_process() -> NoReturn:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command and returns its exit code. Errors are reported on stderr, without a traceback."""
-    arguments = sys.argv[1:] if argv is None else argv
+    """Runs the command and returns its exit code."""
+    return run_command(sys.argv[1:] if argv is None else argv, _run)
+
+
+def run_command(arguments: Sequence[str], run: Run) -> int:
+    """Runs a command and returns its exit code. Errors are reported on stderr, without a traceback."""
     try:
         output = _diagnostics_output(arguments)
     except FileProblem as problem:
-        _report_error(str(problem))
+        _write_error(str(problem))
         return FAILURE
-    code = _run_guarded(arguments, output)
+    code = _run_guarded(arguments, output, run)
     if output is not None:
         try:
             output.finish(code)
         except FileProblem as problem:
-            _report_error(str(problem))
+            _write_error(str(problem))
             return code or FAILURE
     return code
 
@@ -80,14 +91,14 @@ def _diagnostics_output(argv: Sequence[str]) -> DiagnosticsOutput | None:
     return DiagnosticsOutput(argv)
 
 
-def _run_guarded(argv: Sequence[str], output: DiagnosticsOutput | None) -> int:
+def _run_guarded(argv: Sequence[str], output: DiagnosticsOutput | None, run: Run) -> int:
     try:
-        return _run(argv, output)
+        return run(argv, output)
     except UsageError as error:
-        _report(error.as_diagnostic(), output, error.message)
+        report_error(error.as_diagnostic(), output, error.message)
         return WRONG_USAGE
     except FileProblem as problem:
-        _report(Diagnostic(Severity.ERROR, UnknownLoc(), str(problem), id=FILE_ERROR), output)
+        report_error(Diagnostic(Severity.ERROR, UnknownLoc(), str(problem), id=FILE_ERROR), output)
         return FAILURE
     except BrokenPipeError:
         # stdout is closed (EPIPE): exit quietly, and do not let the interpreter flush it at exit.
@@ -101,7 +112,7 @@ def _run_guarded(argv: Sequence[str], output: DiagnosticsOutput | None) -> int:
         from sdyopt.cli.crash import STACK_TRACE_FLAG, crash_diagnostic
 
         shows_stack = any(argument.lstrip("-").partition("=")[0] == STACK_TRACE_FLAG for argument in argv)
-        _report(crash_diagnostic(error, shows_stack), output)
+        report_error(crash_diagnostic(error, shows_stack), output)
         return FAILURE
 
 
@@ -114,14 +125,19 @@ def _run(argv: Sequence[str], diagnostics: DiagnosticsOutput | None) -> int:
     if arguments["version"]:
         Output(STDOUT).write(f"sdy-opt {__version__}\n")
         return SUCCESS
-    _load_plugins(arguments)
+    load_plugins(arguments)
     if text := _information(arguments):
         Output(STDOUT).write(text)
         return SUCCESS
+    if arguments.values.keys() & {"show-sharding", "mesh", "shape", "sharding-rows"}:
+        from sdyopt.cli.show_sharding import show_sharding
+
+        return show_sharding(arguments, diagnostics)
     return _process(arguments, diagnostics)
 
 
-def _load_plugins(arguments: Arguments) -> None:
+def load_plugins(arguments: Arguments) -> None:
+    """Loads the plugins that the arguments name."""
     passes, dialects = arguments["load-pass-plugin"], arguments["load-dialect-plugin"]
     if not passes and not dialects:
         return
@@ -177,13 +193,15 @@ def _process(arguments: Arguments, diagnostics: DiagnosticsOutput | None) -> int
     return SUCCESS if outcome.succeeded else FAILURE
 
 
-def _report(diagnostic: Diagnostic, output: DiagnosticsOutput | None, text: str = "") -> None:
+def report_error(diagnostic: Diagnostic, output: DiagnosticsOutput | None, text: str = "") -> None:
     """Reports an error of the command; `text` is its message on stderr, if that is a different one."""
     if output is not None:
         output.add(diagnostic)
     if output is None or output.shows_text:
-        _report_error(text or diagnostic.message, diagnostic.help)
+        _write_error(text or diagnostic.message, diagnostic.help)
 
 
-def _report_error(message: str, help: str = "") -> None:
+def _write_error(message: str, help: str = "") -> None:
+    from sdyopt.diagnostics.printable import printable
+
     sys.stderr.write(printable(f"sdy-opt: {message}\n" + (f"help: {help}\n" if help else "")))

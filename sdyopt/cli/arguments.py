@@ -41,6 +41,19 @@ class PassFlag:
 
 
 def read_arguments(argv: Sequence[str]) -> Arguments:
+    """Parses the arguments of a command with one input. Raises UsageError."""
+    arguments, inputs = read_arguments_and_inputs(argv)
+    if len(inputs) > 1:
+        raise UsageError(
+            "Too many positional arguments specified!\nCan specify at most 1 positional arguments",
+            f"remove the second input '{inputs[1]}'",
+        )
+    if inputs:
+        arguments.input = inputs[0]
+    return arguments
+
+
+def read_arguments_and_inputs(argv: Sequence[str]) -> tuple[Arguments, list[str]]:
     """Parses the arguments; a flag that is not one of the driver is a pass. Raises UsageError."""
     arguments = Arguments()
     inputs: list[str] = []
@@ -66,14 +79,7 @@ def read_arguments(argv: Sequence[str]) -> Arguments:
         elif not equals:
             value = flag.implied or ""
         _set(arguments.values, flag, spelling, value)
-    if len(inputs) > 1:
-        raise UsageError(
-            "Too many positional arguments specified!\nCan specify at most 1 positional arguments",
-            f"remove the second input '{inputs[1]}'",
-        )
-    if inputs:
-        arguments.input = inputs[0]
-    return arguments
+    return arguments, inputs
 
 
 def _set(values: dict[str, Value], flag: Flag, spelling: str, text: str) -> None:

@@ -37,8 +37,7 @@ class _Place:
 def crash_diagnostic(error: Exception, shows_stack: bool) -> Diagnostic:
     """The diagnostic of an unexpected exception."""
     place = _place(error)
-    reason = "".join(traceback.format_exception_only(type(error), None)).strip()
-    reason = f"{type(error).__name__}: {error}" if str(error) else reason
+    reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     where = [f"raised at {place.file}:{place.line}, in {place.function}", *getattr(error, "__notes__", ())]
     stack = "".join(traceback.format_exception(error)) if shows_stack else ""
     message = "\n".join([f"internal error: {reason}", ", ".join(where), *([stack] if stack else [])]).rstrip()

@@ -27,6 +27,14 @@ def read_input(path: str) -> bytes:
         raise FileProblem(f"cannot open input file '{path}': {why}") from None
 
 
+def programs_of(path: str) -> list[str]:
+    """The .mlir files in a folder and its sub-folders, in order; of anything else the path itself."""
+    folder = native_path(path)
+    if not path or not folder.is_dir():
+        return [path]
+    return [from_native(str(file)) for file in sorted(folder.rglob("*.mlir")) if file.is_file()]
+
+
 def _read_stdin() -> bytes:
     # None if stdin was closed when the process started.
     if sys.stdin is None:

@@ -10,9 +10,10 @@ PRINTING: Final = "Printing"
 INSTRUMENTATION: Final = "Pass instrumentation"
 DIAGNOSTICS: Final = "Diagnostics"
 REPORTS: Final = "Reports"
+SHARDINGS: Final = "Shardings"
 INFORMATION: Final = "Information"
 
-GROUPS = (GENERAL, PIPELINE, DIAGNOSTICS, PRINTING, INSTRUMENTATION, REPORTS, INFORMATION)
+GROUPS = (GENERAL, PIPELINE, DIAGNOSTICS, PRINTING, INSTRUMENTATION, REPORTS, SHARDINGS, INFORMATION)
 
 
 class Flag(NamedTuple):
@@ -230,6 +231,16 @@ _ALL = (
     Flag("budget", REPORTS, "fail if the report exceeds a limit of this TOML file", "FILE"),
     Flag("baseline", REPORTS, "fail if the report exceeds this report, written as .json", "FILE"),
     Flag("tolerance", REPORTS, "allow figures to exceed the baseline by PERCENT", "PERCENT", "0"),
+    Flag(
+        "show-sharding",
+        SHARDINGS,
+        "show which device has which slice under a sharding in any notation, or under that of a value of the "
+        "program, such as '@main %arg0'",
+        "SHARDING",
+    ),
+    Flag("mesh", SHARDINGS, """the mesh of --show-sharding, such as '"x"=4, "y"=2'""", "MESH"),
+    Flag("shape", SHARDINGS, "the shape of the tensor of --show-sharding, such as 64x128", "SHAPE"),
+    Flag("sharding-rows", SHARDINGS, "print at most N rows of shards, all for 0", "N", 16, kind=int),
     _switch("help", INFORMATION, "print help on the most common flags"),
     _switch("help-hidden", INFORMATION, "print help on all flags, passes and options"),
     Flag("help-pass", INFORMATION, "print the manual of a pass or pass pipeline", "PASS"),

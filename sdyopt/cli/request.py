@@ -77,7 +77,7 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
     return Job(
         name=STDIN_NAME if arguments.input == STDIN else arguments.input,
         pipeline=pipeline,
-        report=_write_to_stderr,
+        report=write_to_stderr,
         write_file=write_file,
         paint=choose_paint(arguments["color"]),
         columns=_terminal_columns(STDERR_NUMBER) or DEFAULT_COLUMNS,
@@ -143,7 +143,7 @@ def _report_options(arguments: Arguments) -> ReportOptions:
     return ReportOptions(
         to_stdout=to_stdout,
         path="" if to_stdout else path,
-        width=_report_width(),
+        width=output_width(),
         rows=rows or None,
         topology=_read_text(arguments["topology"]),
         budget=_read_text(arguments["budget"]),
@@ -185,7 +185,7 @@ def _check_sole_use(arguments: Arguments, option: str, path: str, help: str) -> 
             raise UsageError(f"for the {option} option: '{path}' is also the file of {flag}", help)
 
 
-def _report_width() -> int:
+def output_width() -> int:
     """The columns of the terminal that stdout is; elsewhere the same under every environment."""
     return _terminal_columns(STDOUT_NUMBER) or DEFAULT_WIDTH
 
@@ -275,5 +275,5 @@ def choose_paint(mode: str) -> Paint:
     return paint
 
 
-def _write_to_stderr(text: str) -> None:
+def write_to_stderr(text: str) -> None:
     sys.stderr.write(text)

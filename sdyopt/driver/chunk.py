@@ -77,7 +77,7 @@ class ChunkRun:
         self.ran: set[str] = set()
 
     def run(self, pipeline: Pipeline) -> str:
-        """Runs the pipeline of the job, or that of a reproducer, and returns the printed program.
+        """Runs the pipeline of the job, or that of a reproducer, and returns the printed program, if needed.
 
         `pipeline` is the merged pipeline of the job; `self.pipeline` becomes the one that ran. Raises
         ChunkFailed, DiagnosticError, or UsageError for a pipeline that cannot run on the program.
@@ -97,6 +97,10 @@ class ChunkRun:
         # An unchanged pipeline stays the same object: timers are keyed by pipeline.
         self.pipeline = pipeline if written is job.pipeline else written.merged()
         self._transform(op, self.pipeline, verify_each)
+        if job.show is not None:
+            return job.show(op)
+        if not (job.prints_output or self._report):
+            return ""
         with self._phase("Output"):
             text = self._print(op, self._resources.external, is_verified=verify_each) + "\n"
         if self._report is not None:

@@ -20,6 +20,8 @@ from sdyopt.ir.dialect import DialectTable
 # Marks a warning that is an error because of the flag.
 PROMOTED = " [--werror]"
 OP_LINES_FLAG = "--max-diagnostic-op-lines"
+# Where the lines of operations are limited, a message has this number of lines, each of that number of rows.
+MESSAGE_LINES, MESSAGE_ROWS = 2, 4
 
 
 # Shown as usage errors are, without a location.
@@ -73,6 +75,8 @@ class DiagnosticDisplay:
         if is_promoted:
             message = diagnostic.message + PROMOTED
             diagnostic = replace(diagnostic, severity=Severity.ERROR, message=message)
+        if job.max_op_lines:
+            diagnostic = self._with_short_messages(diagnostic)
         if not job.hides_notes and not job.verify_diagnostics:
             if job.print_op_on_diagnostic:
                 diagnostic = self._with_operation(diagnostic)
@@ -93,6 +97,12 @@ class DiagnosticDisplay:
         is_repeated = is_error and not has_other_places and place == self._last_error
         self._last_error = place if is_error else None
         return is_repeated
+
+    def _with_short_messages(self, diagnostic: Diagnostic) -> Diagnostic:
+        """The diagnostic with messages that fit a screen: some contain a whole operation or a long name."""
+        message = shortened(diagnostic.message, MESSAGE_LINES, self._job.columns * MESSAGE_ROWS)
+        notes = [self._with_short_messages(note) for note in diagnostic.notes]
+        return replace(diagnostic, message=message, notes=notes)
 
     def _with_operation(self, diagnostic: Diagnostic) -> Diagnostic:
         """The diagnostic with its operation in the first note."""

@@ -9,6 +9,7 @@ from sdyopt.asm.printer.asm_printer import PrintOptions
 from sdyopt.diagnostics.diagnostic import Diagnostic
 from sdyopt.diagnostics.render import DEFAULT_COLUMNS, Paint, leave_plain
 from sdyopt.diagnostics.source import Source
+from sdyopt.ir.operation import Op
 from sdyopt.pipeline.ir_printing import IRPrintingOptions
 from sdyopt.pipeline.tree import Pipeline
 
@@ -91,6 +92,8 @@ class Job:
     verify_diagnostics: str = ""
     print_op_on_diagnostic: bool = True
 
+    # Whether the output is printed; without it, a run verifies the program.
+    prints_output: bool = True
     print_options: PrintOptions = field(default_factory=PrintOptions)
     ir_printing: IRPrintingOptions = field(default_factory=IRPrintingOptions)
     # Whether operations are not verified before they are printed.
@@ -108,6 +111,8 @@ class Job:
     warnings: tuple[Diagnostic, ...] = ()
 
     report_options: ReportOptions = field(default_factory=ReportOptions)
+    # Returns the output instead of the printed program.
+    show: Callable[[Op], str] | None = None
 
     run_reproducer: bool = False
     # Paths of files to write; "" for none.

@@ -25,7 +25,9 @@ TOPICS = (names, shardings, shapes, syntax)
 # What a message quotes: names, types, symbols.
 _QUOTED = re.compile(r"'([^']+)'|`([^`]+)`|(\"[^\"]+\")|(@[\w$.-]+)")
 _ATTRIBUTE_NAME = re.compile(r"\b[a-z]\w{3,}")
-# Tokens of one character are not underlined any further.
+# A message may contain a whole operation. What counts is at its start.
+_MAX_SEARCHED = 500
+# Punctuation is not underlined.
 _NOT_UNDERLINED = frozenset({"->", "...", "{-#", "#-}"})
 
 
@@ -96,7 +98,7 @@ class Explainer:
             is_inside = offset is not None and 0 <= offset <= len(source.text)
             if offset is not None and is_inside and (op is None or _is_operation(source.text, offset, op)):
                 return offset
-        if op is None and isinstance(location, UnknownLoc):
+        if op is None and (isinstance(location, UnknownLoc) or (place and place.file == source.name)):
             return -1
         found = self._op_offsets.find(location, op)
         return -1 if found is None else found
@@ -124,7 +126,7 @@ def _is_operation(text: str, offset: int, op: Op) -> bool:
 
 def _named_pieces(diagnostic: Diagnostic) -> list[Step]:
     """The steps to what the message quotes, except the operation's name, or to an attribute that it names."""
-    op, message = diagnostic.operation, diagnostic.message
+    op, message = diagnostic.operation, diagnostic.message[:_MAX_SEARCHED]
     quoted = [match[match.lastindex or 0] for match in _QUOTED.finditer(message)]
     pieces = [only(piece) for piece in quoted if op is None or piece != op.signature.name]
     return pieces + [attribute(word) for word in _ATTRIBUTE_NAME.findall(message)]

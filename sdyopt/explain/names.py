@@ -18,7 +18,7 @@ from sdyopt.ir.symbols import SymbolTableOp, nearest_symbol_table, symbol_name
 _USUAL_DIALECTS = ("stablehlo", "sdy", "func", "chlo", "mesh")
 _STRING = re.compile(f"({STRING_EXTENT})")
 _WORD = re.compile(BARE_ID)
-_LOCAL_NAME = re.compile(rf"({SSA_ID})(?=(?::\d+)?\s*(?:,\s*{SSA_ID}(?::\d+)?\s*)*=|\s*:)")
+_LOCAL_NAME = re.compile(rf"({SSA_ID})(?=(?::\d+)?\s*(?:,\s*{SSA_ID}(?::\d+)?\s*){{0,20}}=|\s*:)")
 _TOP_LEVEL_FUNCTION = re.compile(r"^[ \t]*func\.func\b", re.MULTILINE)
 
 

@@ -84,6 +84,10 @@ def _attribute_value(case: Case) -> Explanation:
     return Explanation(help=f'write a string in quotes: `"{word}"`' if word else "")
 
 
+# The characters before a position that hints look at.
+_MAX_BEFORE = 200
+
+
 class _Hint(NamedTuple):
     """Help for a message where the line before and the text after the position have these forms.
 
@@ -177,7 +181,7 @@ def _hinted(case: Case) -> Explanation:
 def _hint(case: Case) -> str | None:
     """The help of the first hint for the message and the text at its position."""
     offset = max(0, case.offset)
-    line = case.text[case.text.rfind("\n", 0, offset) + 1 : offset]
+    line = case.text[max(case.text.rfind("\n", 0, offset) + 1, offset - _MAX_BEFORE) : offset]
     for hint in _HINTS:
         if re.search(hint.message, case.match.string) is None:
             continue

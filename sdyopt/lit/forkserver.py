@@ -24,6 +24,7 @@ from typing import IO
 # The module of each tool; its `main` reads sys.argv.
 TOOLS = {
     "sdy-opt": "sdyopt.cli",
+    "sdy-opt-verify": "sdyopt.cli.verify",
     "filecheck": "sdyopt.lit.filecheck",
     "FileCheck": "sdyopt.lit.filecheck",
     "split-file": "sdyopt.lit.split_file",

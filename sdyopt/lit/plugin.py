@@ -34,6 +34,13 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(collection.LitPlugin(config), "sdyopt-lit-collection")
 
 
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Says why a lit test that is named on the command line is not found."""
+    if config.getini(PATHS) or not any(".mlir" in argument for argument in config.args):
+        return None
+    return f"sdyopt: lit tests are collected only with the option {PATHS}, such as -o {PATHS}=."
+
+
 def _leave_assertions(pluginmanager: pytest.PytestPluginManager) -> None:
     """Takes our modules from those whose assertions pytest rewrites, as it does for the package of a plugin.
 

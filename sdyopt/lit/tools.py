@@ -18,12 +18,18 @@ from sdyopt.lit.shell import TIMEOUT_STATUS
 # The tools as modules for `python -m`.
 MODULES = {
     "sdy-opt": "sdyopt",
+    "sdy-opt-verify": "sdyopt.cli.verify",
     "filecheck": "sdyopt.lit.filecheck",
     "FileCheck": "sdyopt.lit.filecheck",
     "split-file": "sdyopt.lit.split_file",
 }
 # The commands that packages install for tools.
-COMMANDS = {"sdy-opt": "sdy-opt", "filecheck": "filecheck", "FileCheck": "filecheck"}
+COMMANDS = {
+    "sdy-opt": "sdy-opt",
+    "sdy-opt-verify": "sdy-opt-verify",
+    "filecheck": "filecheck",
+    "FileCheck": "filecheck",
+}
 # `not` must reject an internal error of sdy-opt.
 SHOW_TRACEBACKS = {"SDY_OPT_DEBUG": "1"}
 

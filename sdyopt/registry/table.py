@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from inspect import cleandoc, get_annotations
@@ -11,7 +11,7 @@ from typing import TypeVar
 from sdyopt.diagnostics.usage import UsageError
 from sdyopt.pipeline.base import Pass
 from sdyopt.pipeline.docstring import docstring
-from sdyopt.pipeline.option import Option, declared_options, read_options
+from sdyopt.pipeline.option import Option, OptionValue, declared_options, read_options
 from sdyopt.pipeline.tree import Pipeline
 
 P = TypeVar("P", bound=type[Pass])
@@ -41,7 +41,11 @@ class PassEntry:
 
     def build(self, option_text: str) -> Sequence[Pass]:
         """The pass with these options, as a list of one; raises UsageError for invalid options."""
-        return [self.pass_class(**read_options(self.options(), option_text))]
+        return self.create(read_options(self.options(), option_text))
+
+    def create(self, values: Mapping[str, OptionValue]) -> Sequence[Pass]:
+        """The pass with these values of options by name, as a list of one."""
+        return [self.pass_class(**values)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,11 @@ class PipelineEntry:
 
     def build(self, option_text: str) -> Sequence[Pass | Pipeline]:
         """The passes of the pipeline with these options; raises UsageError for invalid options."""
-        return self.builder(**read_options(self.options(), option_text))
+        return self.create(read_options(self.options(), option_text))
+
+    def create(self, values: Mapping[str, OptionValue]) -> Sequence[Pass | Pipeline]:
+        """The passes of the pipeline with these values of options by name."""
+        return self.builder(**values)
 
 
 entries: dict[str, PassEntry | PipelineEntry] = {}

@@ -20,6 +20,8 @@ DOCUMENTS = [
     *("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"),
     *("docs/api.md", "docs/architecture.md", "docs/diagnostics.md"),
     *("docs/differences.md", "docs/random-modules.md"),
+    *("docs/from-jax.md", "docs/from-mlir-opt.md", "docs/ci.md"),
+    *("docs/writing-a-pass.md", "docs/writing-an-operation.md"),
     *("examples/README.md", "benchmarks/README.md"),
 ]
 # Where the relative paths of a document start, besides its own folder.

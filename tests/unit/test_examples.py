@@ -9,6 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = "examples/transformer_train.mlir"
+LOWERED = ("transformer_train", "mlp")
 
 
 def run(*command: str) -> subprocess.CompletedProcess[str]:
@@ -26,9 +27,10 @@ def test_pipeline_runs() -> None:
 
 
 @pytest.mark.reference
-def test_program_is_what_jax_prints(tmp_path: Path) -> None:
-    run(sys.executable, "examples/transformer_train.py", str(tmp_path / "program.mlir"))
-    assert (tmp_path / "program.mlir").read_bytes() == (ROOT / PROGRAM).read_bytes()
+@pytest.mark.parametrize("name", LOWERED)
+def test_program_is_what_jax_prints(name: str, tmp_path: Path) -> None:
+    run(sys.executable, f"examples/{name}.py", str(tmp_path / "program.mlir"))
+    assert (tmp_path / "program.mlir").read_bytes() == (ROOT / f"examples/{name}.mlir").read_bytes()
 
 
 @pytest.mark.reference

@@ -1,7 +1,7 @@
 """Imports: the order of the layers, no import cycles, and `passes/` in a checkout and in a wheel.
 
   interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ pipeline ‹ registry ‹ passes
-                                             registry ‹ report ‹ explain ‹ driver ‹ api ‹ cli ‹ lit
+                                  registry ‹ notation ‹ report ‹ explain ‹ driver ‹ api ‹ cli ‹ lit
 
 Imports are read from the syntax tree, so those in functions and under TYPE_CHECKING count as well.
 """
@@ -24,12 +24,13 @@ CORE = ("interning", "diagnostics", "ir", "asm", "dialects", "sharding", "pipeli
 MAY_IMPORT = {
     **{layer: CORE[:index] for index, layer in enumerate(CORE)},
     "passes": (*CORE, "report"),  # for the pass sdy-report
-    "report": CORE,
+    "notation": CORE,
+    "report": (*CORE, "notation"),
     "explain": CORE,
-    "driver": (*CORE, "report", "explain"),
-    "api": (*CORE, "report", "explain", "driver"),
-    "cli": (*CORE, "report", "explain", "driver", "api"),
-    "lit": (*CORE, "report", "explain", "driver", "api", "cli"),
+    "driver": (*CORE, "notation", "report", "explain"),
+    "api": (*CORE, "notation", "report", "explain", "driver"),
+    "cli": (*CORE, "notation", "report", "explain", "driver", "api"),
+    "lit": (*CORE, "notation", "report", "explain", "driver", "api", "cli"),
     "__main__": ("cli",),
 }
 
@@ -38,7 +39,12 @@ USERS = {
     "click": ("sdyopt/cli",),
     "lark": ("sdyopt/asm",),
     "pytest": ("sdyopt/lit",),
-    "rich": ("sdyopt/report", "sdyopt/diagnostics/render", "sdyopt/diagnostics/paint"),
+    "rich": (
+        "sdyopt/report",
+        "sdyopt/diagnostics/render",
+        "sdyopt/diagnostics/paint",
+        "sdyopt/notation/shard_table",
+    ),
 }
 
 # The package itself offers the names of one layer.

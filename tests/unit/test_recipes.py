@@ -1,4 +1,4 @@
-"""The README's recipes work as written: their files are added to a copy of the checkout and tested there."""
+"""The guides to passes and operations work as written: their files are tested in a copy of the checkout."""
 
 from __future__ import annotations
 
@@ -13,21 +13,31 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PASS, OPERATION = "docs/writing-a-pass.md", "docs/writing-an-operation.md"
+# Each recipe is a section of a page.
+RECIPES = {
+    "Add a pass": (PASS, "In this repository"),
+    "Write a plugin": (PASS, "In a package of your own"),
+    "Add an operation": (OPERATION, "An operation"),
+    "Add a dialect": (OPERATION, "A dialect of its own"),
+}
 # What a recipe may add to or run.
 COPIED = ("sdyopt", "passes", "tests", "docs", "pyproject.toml", "README.md")
 
 
 def recipe(title: str) -> str:
-    """The text of the section `### title`."""
-    section: str
-    [section] = re.findall(rf"^### {title}\n(.*?)(?=^##)", README, re.MULTILINE | re.DOTALL)
-    return section
+    """The text of its section."""
+    page, section = RECIPES[title]
+    text = (ROOT / page).read_text(encoding="utf-8")
+    found: str
+    [found] = re.findall(rf"^## {section}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    return found
 
 
 def files(title: str) -> dict[str, str]:
     """The code blocks of a recipe by their path, which is the last name in backticks before each."""
-    *parts, _ = re.split(r"^```\w*\n", recipe(title), flags=re.MULTILINE)
+    text = re.sub(r"^```console\n.*?^```\n", "", recipe(title), flags=re.MULTILINE | re.DOTALL)
+    *parts, _ = re.split(r"^```\w*\n", text, flags=re.MULTILINE)
     paths = [re.findall(r"`([\w/-]+\.\w+)`", prose)[-1] for prose in parts[::2]]
     assert len(set(paths)) == len(paths) > 0
     return dict(zip(paths, parts[1::2], strict=True))
@@ -123,7 +133,7 @@ def test_write_a_plugin(tmp_path: Path) -> None:
     ]
     add(tmp_path, "my_package-1.dist-info/entry_points.txt", "\n".join(lines))
 
-    [command] = re.findall(r"^    sdy-opt (.*)$", recipe("Write a plugin"), re.MULTILINE)
+    [command] = re.findall(r"^\$ sdy-opt (.*)$", recipe("Write a plugin"), re.MULTILINE)
     path = os.pathsep.join([str(ROOT), str(tmp_path)])
     done = run(tmp_path, "sdyopt", *command.split(), PYTHONPATH=path)
     assert done.stderr == ""

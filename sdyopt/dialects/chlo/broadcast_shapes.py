@@ -60,7 +60,7 @@ def broadcast_along(lhs: Type, rhs: Type, element: Type, dimensions: Sequence[in
     if not isinstance(lhs, RankedTensor) or not isinstance(rhs, RankedTensor):
         return UnrankedTensor(element)
     large, small = (lhs, rhs) if lhs.rank > rhs.rank else (rhs, lhs)
-    if len(dimensions) != small.rank or any(dimension >= large.rank for dimension in dimensions):
+    if len(dimensions) != small.rank or not all(0 <= dimension < large.rank for dimension in dimensions):
         return UnrankedTensor(element)
     sizes = broadcast_shape(small.shape, [large.shape[dimension] for dimension in dimensions])
     if sizes is None:

@@ -98,10 +98,9 @@ class DotGeneralOp(Op):
 
 
 def check_result_shape(signature: OpSignature, inferred: list[int]) -> None:
-    """Checks that the single result type is compatible with the inferred shape."""
+    """Checks that the single result type is ranked and compatible with the inferred shape."""
     (type,) = signature.result_types
-    assert isinstance(type, RankedTensor)
-    if not are_shapes_compatible(inferred, type.shape):
+    if not isinstance(type, RankedTensor) or not are_shapes_compatible(inferred, type.shape):
         sizes = ", ".join(map(print_dimension_size, inferred))
         raise signature.error_without_op_note(
             f"inferred shape '[{sizes}]' is incompatible with return type of operation {quoted(type)}"

@@ -47,7 +47,7 @@ class EnumAttr(Attribute):
 
 C = TypeVar("C", bound=type[EnumAttr])
 
-_PREFIXES = {"stablehlo": "StableHLO", "chlo": "CHLO"}
+_PREFIXES = {"stablehlo": "StableHLO", "chlo": "CHLO", "mhlo": "MHLO"}
 
 
 def enumeration(dialect: Dialect, mnemonic: str, *cases: str, is_bracketed: bool = False) -> Callable[[C], C]:

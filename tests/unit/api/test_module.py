@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -112,6 +113,13 @@ def test_options_are_typed() -> None:
     listed = sdyopt.create_pass("canonicalize", disable_patterns=["a", "b"], max_iterations=3)
     assert "disable-patterns={a,b}" in str(listed)
     assert "max-iterations=3" in str(listed)
+
+
+def test_the_text_of_an_option_may_have_spaces(tmp_path: Path) -> None:
+    folder = tmp_path / "a folder"
+    folder.mkdir()
+    sdyopt.parse(REDUCED).run("sdy-propagation-pipeline", dump_directory=str(folder))
+    assert list(folder.iterdir())
 
 
 @pytest.mark.parametrize(

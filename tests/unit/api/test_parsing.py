@@ -91,6 +91,20 @@ def test_a_verification_error_has_the_operation_and_all_errors() -> None:
     assert error.diagnostics[1].severity == "error"
 
 
+def test_an_error_names_the_culprit_in_the_text_and_suggests_a_fix() -> None:
+    """Also if the locations of the program are lines of the Python program."""
+    program = LAYER.replace('[{"data"}, {?}]', '[{"dta"}, {?}]').replace("}\n", '} loc("model.py":3:1)\n')
+    with pytest.raises(sdyopt.VerifyError) as caught:
+        sdyopt.parse(program)
+    error = caught.value
+    assert error.location.short == "model.py:3"
+    assert error.input_location is not None
+    assert (error.input_location.file, error.input_location.line) == ("<string>", 2)
+    assert error.help.startswith('did you mean "data"?')
+    assert "  --> <string>:2:" in str(error)
+    assert "^~~~~" in str(error)
+
+
 def test_an_exception_can_be_pickled() -> None:
     """As pytest-xdist and multiprocessing do."""
     with pytest.raises(sdyopt.ParseError) as caught:

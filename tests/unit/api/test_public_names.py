@@ -66,6 +66,7 @@ def test_public_classes_and_members_have_docstrings_or_say_it_all() -> None:
         "arguments",
         "help",
         "id",
+        "input_location",
         "location",
         "message",
         "notes",

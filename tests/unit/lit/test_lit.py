@@ -198,7 +198,10 @@ def test_nothing_is_collected_or_imported_without_the_option(tmp_path: Path) -> 
     status, report = run_pytest(tmp_path, options="")
     assert (status, "1 passed" in report) == (0, True), report
     # A file that is named on the command line is no exception: another plugin may collect it.
-    assert "not found" in run_pytest(tmp_path, "case.mlir", options="")[1]
+    status, report = run_pytest(tmp_path, "case.mlir", options="")
+    assert status == 4
+    assert "not found" in report
+    assert "lit tests are collected only with the option sdyopt_lit_paths" in report
 
 
 def test_only_the_paths_of_the_option_are_collected(tmp_path: Path) -> None:

@@ -65,3 +65,13 @@ func.func @unknown_sizes(%x: tensor<2x1xf32>, %y: tensor<?xf32>, %z: tensor<?xf3
   %1 = chlo.broadcast_add %x, %z : (tensor<2x1xf32>, tensor<?xf32, #stablehlo.bounds<4>>) -> tensor<2x?xf32, #stablehlo.bounds<?, 4>>
   return
 }
+
+// A broadcast dimension out of range leaves the result type undetermined: any type is accepted. C++ crashes.
+// CHECK-LABEL: func.func @dimension_out_of_range
+func.func @dimension_out_of_range(%x: tensor<4xf32>, %y: tensor<2x4xf32>) {
+  // CHECK: chlo.broadcast_add %arg0, %arg1 {broadcast_dimensions = array<i64: -5>}
+  %0 = chlo.broadcast_add %x, %y {broadcast_dimensions = array<i64: -5>} : (tensor<4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+  // CHECK: chlo.broadcast_add %arg0, %arg1 {broadcast_dimensions = array<i64: 7>}
+  %1 = chlo.broadcast_add %x, %y {broadcast_dimensions = array<i64: 7>} : (tensor<4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+  return
+}

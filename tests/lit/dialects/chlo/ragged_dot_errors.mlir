@@ -61,3 +61,11 @@ func.func @unranked(%lhs: tensor<*xf32>, %rhs: tensor<3x5x7xf32>, %groups: tenso
   %0 = "chlo.ragged_dot"(%lhs, %rhs, %groups) {ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>} : (tensor<*xf32>, tensor<3x5x7xf32>, tensor<3xi64>) -> tensor<11x7xf32>
   return
 }
+
+// -----
+
+func.func @unranked_result(%lhs: tensor<11x5xf32>, %rhs: tensor<3x5x7xf32>, %groups: tensor<3xi64>) {
+  // expected-error @+1 {{inferred shape '[11, 7]' is incompatible with return type of operation 'tensor<*xf32>'}}
+  %0 = "chlo.ragged_dot"(%lhs, %rhs, %groups) {ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>} : (tensor<11x5xf32>, tensor<3x5x7xf32>, tensor<3xi64>) -> tensor<*xf32>
+  return
+}

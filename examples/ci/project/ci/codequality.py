@@ -1,0 +1,31 @@
+"""Converts diagnostics of sdy-opt to a code quality report of GitLab.
+
+python ci/codequality.py DIAGNOSTICS.json … > codequality.json
+"""
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+SEVERITIES = {"error": "major", "warning": "minor", "remark": "info"}
+
+
+def finding(diagnostic: dict[str, Any]) -> dict[str, Any]:
+    """A diagnostic as GitLab wants it; its fingerprint does not depend on the line."""
+    place = diagnostic["location"] or {"file": "unknown", "line": 1}
+    if not Path(place["file"]).is_file() and diagnostic["input_location"]:
+        place = diagnostic["input_location"]
+    key = "\0".join([diagnostic["id"], place["file"], diagnostic["message"]])
+    return {
+        "description": diagnostic["message"],
+        "check_name": diagnostic["id"],
+        "fingerprint": hashlib.sha256(key.encode()).hexdigest(),
+        "severity": SEVERITIES[diagnostic["severity"]],
+        "location": {"path": place["file"], "lines": {"begin": place["line"] or 1}},
+    }
+
+
+reports = [json.loads(Path(name).read_text(encoding="utf-8")) for name in sys.argv[1:]]
+print(json.dumps([finding(each) for report in reports for each in report["diagnostics"]], indent=2))

@@ -1,0 +1,157 @@
+"""Tilings: how many shards each dimension has, and which devices have each shard.
+
+A tiling lists devices in the order of shards, row-major. The devices of one shard are a group, divided into
+subgroups: replicated devices have the same data, unreduced ones have terms of a sum, manual ones have data of
+their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from math import prod
+from typing import NamedTuple
+
+from sdyopt.notation.device_order import DeviceOrder, Digit, iota_order
+
+
+class Sharing(StrEnum):
+    """How the devices of a subgroup share a shard."""
+
+    REPLICATED = "replicated"
+    UNREDUCED = "unreduced"
+    MANUAL = "manual"
+
+
+class Subgroup(NamedTuple):
+    """A dimension of the devices that have one shard."""
+
+    sharing: Sharing
+    size: int
+
+
+# --- What a GSPMD sharding is ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class DeviceTiling:
+    """`tiles` are the shard counts of the dimensions; positions of `order` count tiles, then subgroups."""
+
+    tiles: tuple[int, ...]
+    subgroups: tuple[Subgroup, ...]
+    order: DeviceOrder
+
+    @cached_property
+    def shard_count(self) -> int:
+        return prod(self.tiles)
+
+    @cached_property
+    def group_size(self) -> int:
+        """The number of devices that have one shard."""
+        return prod([group.size for group in self.subgroups])
+
+    @property
+    def device_count(self) -> int:
+        return self.shard_count * self.group_size
+
+    def devices_of(self, shard: int) -> Iterator[int]:
+        """The devices of a shard, subgroups in row-major order."""
+        start = shard * self.group_size
+        return map(self.order.device_at, range(start, start + self.group_size))
+
+    def shard_of(self, device: int) -> int | None:
+        """The shard of a device; None if the device has none."""
+        position = self.order.position_of(device)
+        return None if position is None else position // self.group_size
+
+    def tile_of(self, shard: int) -> tuple[int, ...]:
+        """The index of a shard in each dimension."""
+        index = []
+        for size in reversed(self.tiles):
+            shard, at = divmod(shard, size)
+            index.append(at)
+        return tuple(reversed(index))
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes of the dimensions, then of the subgroups."""
+        return (*self.tiles, *[group.size for group in self.subgroups])
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """All devices, however many, share the whole tensor."""
+
+    sharing: Sharing
+
+
+@dataclass(frozen=True)
+class Maximal:
+    """One device has the whole tensor."""
+
+    device: int
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """Nothing is said about devices."""
+
+
+Tiling = DeviceTiling | Uniform | Maximal | Unknown
+
+
+def uniform_tiling(sharing: Sharing, device_count: int, rank: int, ids: tuple[int, ...] = ()) -> DeviceTiling:
+    """The tiling by which so many devices, in the order of `ids`, share the whole tensor."""
+    order = iota_order([device_count], None, ids)
+    return DeviceTiling((1,) * rank, (Subgroup(sharing, device_count),), order)
+
+
+def simplified(tiling: DeviceTiling) -> DeviceTiling | Uniform:
+    """The tiling as XLA has it: no subgroup has size 1, and one subgroup of all devices is uniform."""
+    groups = tuple([group for group in tiling.subgroups if group.size > 1])
+    if tiling.shard_count == 1 and len(groups) < 2:
+        sharing = (groups or tiling.subgroups or (Subgroup(Sharing.REPLICATED, 1),))[0].sharing
+        return Uniform(sharing)
+    return DeviceTiling(tiling.tiles, groups, tiling.order)
+
+
+# --- Slices ---------------------------------------------------------------------------------------
+
+
+class Slice(NamedTuple):
+    """The elements `start` to `stop` of a dimension; empty if both are equal."""
+
+    start: int
+    stop: int
+
+
+def slice_of(size: int, tiles: int, index: int) -> Slice:
+    """Shard `index` of a dimension in so many tiles. Shards are rounded up, the last ones may be shorter."""
+    shard = -(-size // tiles)
+    return Slice(min(index * shard, size), min((index + 1) * shard, size))
+
+
+def split_digits(digits: tuple[Digit, ...], sizes: tuple[int, ...]) -> list[list[Digit]] | None:
+    """Divides the digits of a position among dimensions of these sizes, splitting digits where needed.
+
+    None if the boundary of a dimension is inside a digit and does not divide it.
+    """
+    pending = list(digits)
+    parts: list[list[Digit]] = []
+    for size in reversed(sizes):
+        part: list[Digit] = []
+        while size > 1:
+            digit = pending.pop()
+            if digit.size <= size and size % digit.size == 0:
+                part.insert(0, digit)
+                size //= digit.size
+            elif digit.size > size and digit.size % size == 0:
+                part.insert(0, Digit(size, digit.stride))
+                pending.append(Digit(digit.size // size, digit.stride * size))
+                size = 1
+            else:
+                return None
+        parts.insert(0, part)
+    return parts

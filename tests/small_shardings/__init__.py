@@ -1,0 +1,1 @@
+"""All shardings on small meshes, and the same shardings in XLA."""

@@ -1,0 +1,42 @@
+"""sdy-opt-verify: which files it verifies. Its messages are in tests/lit/driver/verify_files.mlir."""
+
+from pathlib import Path
+
+import pytest
+
+from sdyopt.cli.flags import FLAGS
+from sdyopt.cli.verify import ALLOWED, main
+
+VALID = "func.func private @f()\n"
+
+
+def test_many_programs_in_one_process(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They share nothing: each of them defines the same symbol."""
+    for number in range(500):
+        (tmp_path / f"{number}.mlir").write_text(VALID)
+    assert main([str(tmp_path)]) == 0
+    assert capsys.readouterr().out == "500 programs verified\n"
+
+
+def test_each_file_is_verified_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = tmp_path / "program.mlir"
+    program.write_text(VALID)
+    assert main([str(program), str(tmp_path), str(program)]) == 0
+    assert capsys.readouterr().out == "1 program verified\n"
+
+
+def test_errors_come_in_the_order_of_the_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("b", "a", "c"):
+        (tmp_path / f"{name}.mlir").write_text("module {} }\n")
+    assert main([str(tmp_path)]) == 1
+    found = [
+        line[0]
+        for line in capsys.readouterr().err.replace(f"{tmp_path}/", "\n").splitlines()
+        if "error" in line
+    ]
+    assert found == ["a", "b", "c"]
+
+
+def test_its_flags_are_flags_of_sdy_opt() -> None:
+    assert set(ALLOWED) <= set(FLAGS)
+    assert list(ALLOWED) == sorted(ALLOWED)

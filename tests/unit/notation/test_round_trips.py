@@ -1,0 +1,157 @@
+"""Random shardings: the slice of each device, and the same sharding through each notation."""
+
+from collections.abc import Sequence
+from math import prod
+
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from sdyopt.diagnostics.source import Source
+from sdyopt.dialects.sdy.axes import AxisRef, SubAxis, sorted_and_merged
+from sdyopt.dialects.sdy.mesh import Mesh, MeshAxis, mesh
+from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding, sharding_text
+from sdyopt.dialects.sdy.sharding_checks import sharding_problem
+from sdyopt.ir.attribute import SymbolRef
+from sdyopt.ir.types import F32, RankedTensor
+from sdyopt.notation.device_tiling import DeviceTiling, Sharing, Uniform, slice_of
+from sdyopt.notation.gspmd import gspmd_text, parse_gspmd
+from sdyopt.notation.mesh_dialect import mesh_dialect_text, parse_mesh_dialect
+from sdyopt.notation.mesh_of_tiling import sharding_on, sharding_on_new_mesh
+from sdyopt.notation.partition_spec import parse_partition_spec, partition_spec_text
+from sdyopt.notation.sdy_text import parse_sdy
+from sdyopt.notation.sharding_on_mesh import ShardingOnMesh, tiling_of
+from sdyopt.notation.views import as_iota
+
+MESH = SymbolRef("mesh")
+
+
+@st.composite
+def meshes(draw: st.DrawFn) -> Mesh:
+    sizes = draw(st.lists(st.sampled_from([1, 2, 3, 4, 6, 8]), min_size=1, max_size=4))
+    assume(prod(sizes) <= 256)
+    axes = [MeshAxis(name, size) for name, size in zip("xyzw", sizes, strict=False)]
+    ids = draw(st.one_of(st.just(()), st.permutations(range(prod(sizes)))))
+    return mesh(axes, ids)
+
+
+@st.composite
+def shardings(draw: st.DrawFn, with_sub_axes: bool = True) -> ShardingOnMesh:
+    """A valid sharding of rank 0 to 4. Axes of size 4, 6 or 8 may be in sub-axes."""
+    on = draw(meshes())
+    pieces: list[AxisRef] = []
+    for axis in on.axes:
+        major = draw(st.sampled_from([1, 2, 3, 4])) if with_sub_axes else 1
+        if 1 < major < axis.size and axis.size % major == 0:
+            pieces += [
+                AxisRef(axis.name, SubAxis(1, major)),
+                AxisRef(axis.name, SubAxis(major, axis.size // major)),
+            ]
+        else:
+            pieces.append(AxisRef(axis.name))
+    rank = draw(st.integers(0, 4))
+    dims: list[list[AxisRef]] = [[] for _ in range(rank)]
+    unreduced = []
+    for piece in draw(st.permutations(pieces)):
+        to = draw(st.integers(-2, rank - 1))
+        if to >= 0:
+            dims[to].append(piece)
+        elif to == -1:
+            unreduced.append(piece)
+    sharding = TensorSharding(
+        MESH, tuple(DimensionSharding(tuple(axes)) for axes in dims), (), sorted_and_merged(unreduced, on)
+    )
+    assume(sharding_problem(sharding, RankedTensor((8,) * rank, F32), on) is None)
+    return ShardingOnMesh(sharding, on)
+
+
+def coordinate(axis: AxisRef, position: int, on: Mesh) -> int:
+    """The coordinate of the device at a position along an axis or sub-axis, by its definition."""
+    names = [each.name for each in on.axes]
+    coordinates = dict.fromkeys(names, 0)
+    for each in reversed(on.axes):
+        position, coordinates[each.name] = divmod(position, each.size)
+    size = on.axis_size(axis.name)
+    minor = size // (axis.pre_size * axis.size(on))
+    return coordinates[axis.name] // minor % axis.size(on)
+
+
+def shard_along(axes: Sequence[AxisRef], position: int, on: Mesh) -> int:
+    shard = 0
+    for axis in axes:
+        shard = shard * axis.size(on) + coordinate(axis, position, on)
+    return shard
+
+
+@given(shardings())
+@settings(max_examples=300)
+def test_each_device_has_the_slice_of_its_coordinates(subject: ShardingOnMesh) -> None:
+    tiling = tiling_of(subject)
+    assert isinstance(tiling, DeviceTiling)
+    sharding, on = subject.sharding, subject.mesh
+    for position, device in enumerate(on.device_ids or range(on.total_size)):
+        shard = tiling.shard_of(device)
+        assert shard is not None
+        expected = tuple(shard_along(dim.axes, position, on) for dim in sharding.dims)
+        assert tiling.tile_of(shard) == expected
+        assert device in list(tiling.devices_of(shard))
+
+
+@given(shardings())
+@settings(max_examples=300)
+def test_gspmd_has_the_same_devices(subject: ShardingOnMesh) -> None:
+    tiling = tiling_of(subject)
+    assert isinstance(tiling, DeviceTiling)
+    parsed = parse_gspmd(Source("text", gspmd_text(tiling)))
+    if isinstance(parsed, Uniform):
+        assert tiling.shard_count == 1
+        return
+    assert isinstance(parsed, DeviceTiling)
+    for shard in range(tiling.shard_count):
+        assert sorted(parsed.devices_of(shard)) == sorted(tiling.devices_of(shard))
+
+
+@given(shardings())
+@settings(max_examples=300)
+def test_gspmd_to_sdy_and_back(subject: ShardingOnMesh) -> None:
+    """On the mesh of the sharding, and on a new one, the tiling stays the same."""
+    text = gspmd_text(tiling_of(subject))
+    parsed = parse_gspmd(Source("text", text))
+    rank = subject.sharding.rank
+    found = [sharding_on(parsed, subject.mesh, MESH, rank)]
+    if isinstance(parsed, DeviceTiling) or parsed == Uniform(Sharing.REPLICATED):
+        found.append(sharding_on_new_mesh(parsed, rank))
+    for other in found:
+        tiling = tiling_of(other)
+        if isinstance(tiling, DeviceTiling) and (iota := as_iota(tiling)) is not None:
+            tiling = iota
+        if isinstance(parsed, DeviceTiling):
+            parsed = as_iota(parsed) or parsed
+        assert gspmd_text(tiling) == gspmd_text(parsed)
+
+
+@given(shardings())
+def test_sdy_text_and_back(subject: ShardingOnMesh) -> None:
+    assert parse_sdy(Source("text", sharding_text(subject.sharding))) is subject.sharding
+
+
+@given(shardings(with_sub_axes=False))
+def test_partition_spec_and_back(subject: ShardingOnMesh) -> None:
+    text = partition_spec_text(subject)
+    assert parse_partition_spec(Source("text", text), subject.mesh, MESH, None) is subject.sharding
+
+
+@given(shardings(with_sub_axes=False), st.sampled_from([19, 21]))
+def test_mesh_dialect_and_back(subject: ShardingOnMesh, version: int) -> None:
+    subject = ShardingOnMesh(subject.sharding, Mesh(subject.mesh.axes))
+    text = mesh_dialect_text(subject, version)
+    parsed = parse_mesh_dialect(Source("text", text), subject.mesh, MESH, subject.sharding.rank)
+    assert parsed is subject.sharding
+
+
+@given(st.integers(0, 1 << 62), st.integers(1, 1 << 20))
+def test_slices_cover_a_dimension(size: int, tiles: int) -> None:
+    first, last = slice_of(size, tiles, 0), slice_of(size, tiles, tiles - 1)
+    assert (first.start, last.stop) == (0, size)
+    middle = tiles // 2
+    if middle:
+        assert slice_of(size, tiles, middle - 1).stop == slice_of(size, tiles, middle).start
