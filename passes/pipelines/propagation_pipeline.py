@@ -52,8 +52,8 @@ def propagation_pipeline(
     are merged.
 
     With `dedup-functions-fully`, functions are kept, and shardings propagate between calls and functions
-    along data-flow edges. There is less to propagate and to compile, but where the calls of a function need
-    different shardings, the function is not sharded and the calls get reshards.
+    along data-flow edges. There is less to propagate and to compile, but shardings in which the calls of a
+    function differ do not propagate to the function, and its calls get reshards.
     """
     # 00 is left for the input.
     dumps = ModuleDumps(dump_directory, first=1)
