@@ -46,7 +46,7 @@ class InsertFuncCallReshards(Pass):
 
 
 def _callee_result_shardings(call: CallOp) -> ShardingPerValue | None:
-    """The callee's result shardings; None if neither the callee nor the call has any."""
+    """The callee's result shardings, fully replicated if only the call has any; None if neither has any."""
     declared = result_shardings(called_function(call))
     of_call = call.attributes.get(SHARDING)
     if declared is not None or not isinstance(of_call, ShardingPerValue):

@@ -53,10 +53,11 @@ def export_pipeline(
     ),
     avoid_reshards_on_calls: bool = option(default=False, help="accepted for compatibility; no effect"),
     update_non_divisible_input_output_shardings: bool = option(
-        default=True, help="make the shards of inputs and outputs even"
+        default=True, help="truncate input and output shardings that do not divide, or that have sub-axes"
     ),
     dumps: ModuleDumps | None = None,
     keep_debug_info: bool = False,
+    partitioning: Sequence[Pass] | None = None,
 ) -> Sequence[Pass | Pipeline]:
     """sdy-export-pipeline: run the passes that follow propagation.
 
@@ -91,10 +92,12 @@ def export_pipeline(
         # Before shardings are closed: only dimensions that the user left open may be changed.
         passes += [UpdateNonDivisibleInputOutputShardings(), RemoveSubAxesInInputOutputShardings()]
     passes += [CloseShardings(), dumps.save("after_propagation")]
-    if enable_insert_explicit_collectives and not avoid_export_for_partitioning:
+    if partitioning is not None:
+        passes += partitioning
+    elif enable_insert_explicit_collectives and not avoid_export_for_partitioning:
         passes += _insert_collectives(dumps, remove_all_gather_reduce_scatter_for_cmv1)
     elif not avoid_export_for_partitioning:
-        passes += [InsertExplicitReshards(), _simplify(COLLECTIVE_LABEL)]
+        passes += [InsertExplicitReshards(), simplify(COLLECTIVE_LABEL)]
         passes.append(dumps.save("after_minimal_partitioner_with_global_shapes"))
     if (dump_sharding_origins or dump_propagation_edges) and not keep_debug_info:
         passes.append(RemovePropagationDebugInfo())
@@ -109,16 +112,16 @@ def _insert_collectives(dumps: ModuleDumps, leave_dots_to_xla: bool) -> Sequence
         InsertExplicitReshards(enable_full_version=True),
         dumps.save("after_explicit_reshards"),
         # Of two consecutive reshards, the first is redundant.
-        _simplify(RESHARD_LABEL),
+        simplify(RESHARD_LABEL),
         ReshardToCollectives(),
         # All-reduces and all-slices that are consecutive now become reduce-scatters.
-        _simplify(COLLECTIVE_LABEL),
+        simplify(COLLECTIVE_LABEL),
         *([RemoveAllGatherReduceScatterForCMV1()] if leave_dots_to_xla else ()),
         dumps.save("after_partitioner_with_global_shapes"),
     ]
 
 
-def _simplify(label: str) -> Pass:
+def simplify(label: str) -> Pass:
     """Applies only the canonicalization patterns with a label."""
     return Canonicalizer(
         enable_patterns=(label,), top_down=False, region_simplify=RegionSimplification.AGGRESSIVE

@@ -31,6 +31,7 @@ def propagation_pipeline(
     dump_directory: str = DUMP_DIRECTORY,
     debug_sharding_origins: bool = DEBUG_SHARDING_ORIGINS,
     debug_propagation_edge_sharding: bool = DEBUG_PROPAGATION_EDGE_SHARDING,
+    partitioning: Sequence[Pass] | None = None,
 ) -> Sequence[Pass | Pipeline]:
     """sdy-propagation-pipeline: the whole pipeline: import, propagate and export.
 
@@ -51,8 +52,8 @@ def propagation_pipeline(
     are merged.
 
     With `dedup-functions-fully`, functions are kept, and shardings propagate between calls and functions
-    along data-flow edges. There is less to propagate and to compile, but where the calls of a function need
-    different shardings, the function is not sharded and the calls get reshards.
+    along data-flow edges. There is less to propagate and to compile, but shardings in which the calls of a
+    function differ do not propagate to the function, and its calls get reshards.
     """
     # 00 is left for the input.
     dumps = ModuleDumps(dump_directory, first=1)
@@ -87,6 +88,7 @@ def propagation_pipeline(
             dump_propagation_edges=edges,
             dumps=dumps,
             keep_debug_info=not dump_directory,
+            partitioning=partitioning,
         ),
     ]
 

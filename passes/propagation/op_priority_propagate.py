@@ -5,14 +5,14 @@
 
 Runs `sdy-aggressive-propagate` in five rounds, each on more operations than the one before:
 
-1. pass-through operations (elementwise operations, reshapes, transposes, data-flow edges) whose operands
-   have no other uses; dynamic slices forward only
-2. pass-through operations whose operands have other uses
-3. pass-through factors of all operations; broadcasts backward only
-4. all factors of all operations; broadcasts backward only
-5. broadcasts in both directions
+1. pass-through operations (elementwise operations, reshapes, transposes, data-flow edges) in both directions,
+   and dynamic slices and updates forward, if none of their operands but scalars has other uses
+2. the same operations, whatever uses their operands have
+3. pass-through factors of all operations, those of broadcasts backward only
+4. all factors of all operations, those of broadcasts backward only
+5. all factors of all operations, in both directions
 
-If two shardings conflict, the one that needs less communication is thus propagated first.
+Where shardings conflict, the one that propagates along operations with less communication thus prevails.
 """
 
 from __future__ import annotations

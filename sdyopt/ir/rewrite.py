@@ -341,6 +341,24 @@ class Rewriter:
             _refresh_operand_types(use.owner)
             self._signature_changed(use.owner)
 
+    def retype(self, op: Op, result_types: Sequence[Type]) -> None:
+        """Sets the result types of an operation, and updates its signature to the types of its operands.
+
+        The signatures of users are not updated: a conversion of all types visits them later.
+        """
+        for result, type in zip(op.results, result_types, strict=True):
+            result.type = type
+        operand_types = tuple([use.value.type for use in op._operands])
+        op.signature = op.signature.with_types(operand_types, tuple(result_types))
+        self._signature_changed(op)
+
+    def retype_argument(self, argument: BlockArgument, type: Type) -> None:
+        """Sets the type of a block argument. As in `retype`, the signatures of users are not updated."""
+        if argument.type is not type:
+            argument.type = type
+            if argument.owner.parent is not None:
+                self._blocks_changed(argument.owner.parent)
+
     def set_location(self, op: Op, location: LazyLocation) -> None:
         """Sets the location of an operation. Does not set `changed`."""
         op._location = location

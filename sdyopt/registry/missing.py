@@ -10,10 +10,7 @@ from sdyopt.diagnostics.usage import UsageError
 # Flag -> what the pass does in Shardy, in the third person.
 MISSING: Mapping[str, str] = MappingProxyType(
     {
-        "sdy-convert-global-to-local": "converts global tensors to per-device local tensors",
-        "sdy-pad-for-divisibility": "pads dimensions whose size is not divisible by their sharded size",
         "sdy-per-instruction-partitioning": "partitions selected operations one at a time, for debugging",
-        "sdy-resolve-permutation-factors": "makes operations with permutation factors per-device operations",
         "sdy-resolve-single-device-sharding": "runs operations with a maximal sharding on that single device",
         "sdy-verify-unreduced-axes": "verifies that unreduced axes are reduced",
     }

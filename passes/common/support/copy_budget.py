@@ -1,4 +1,4 @@
-"""Limits of cloning and inlining functions, estimated before any change."""
+"""Limits for cloning and inlining functions."""
 
 from __future__ import annotations
 

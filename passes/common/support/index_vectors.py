@@ -20,7 +20,10 @@ from sdyopt.ir.value import Value
 
 
 def is_row_number(indices: Value, dimension: int, component: int) -> bool:
-    """Whether a component of the vectors along `dimension` equals the row number in every row."""
+    """Whether a component of the vectors along `dimension` is the row number: an iota along dimension 0.
+
+    Reshapes, broadcasts, clamps and selects of the iota count as the iota, as in the reference.
+    """
     concatenate = indices.defining_op
     if isinstance(concatenate, ConcatenateOp):
         if concatenate.dimension != dimension or component >= len(concatenate.inputs):

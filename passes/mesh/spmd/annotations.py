@@ -68,7 +68,7 @@ def _operand_candidate(value: Value) -> _Candidate:
 
 
 def _combinations(candidates: list[_Candidate]) -> Iterator[Shardings]:
-    """All combinations with and without the optional shardings, those with them first."""
+    """All combinations with and without each optional sharding; the first has all of them."""
     return product(
         *[
             [sharding] if is_mandatory or sharding is None else [sharding, None]

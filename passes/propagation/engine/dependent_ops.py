@@ -119,7 +119,7 @@ def _names_in_signature(signature: OpSignature) -> list[str]:
 def _in_symbol_use_order(module: ModuleOp) -> Iterator[Op]:
     """All operations of a module in the order in which MLIR collects symbol uses.
 
-    The operations of a function body come before those of nested regions, and the last region comes first.
+    The operations of a function body come before those of nested regions; the last of these comes first.
     """
     for top in module.block.ops:
         yield top

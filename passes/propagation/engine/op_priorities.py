@@ -31,8 +31,8 @@ class OpCategory(Enum):
 class Round(NamedTuple):
     """A direction policy for each category of operations; those with None do not propagate.
 
-    Operations of the `single_use_categories` propagate only if each operand has no other use, which could
-    need another sharding.
+    Operations of the `single_use_categories` propagate only if no operand but a scalar has another use, which
+    could need another sharding.
     """
 
     policies: dict[OpCategory, DirectionPolicy | None]
@@ -59,7 +59,7 @@ def _round(
 
 ALL_OPS = _round(DirectionPolicy.BOTH, DirectionPolicy.BOTH, DirectionPolicy.BOTH)
 
-# Pass-through operations, then pass-through factors of all operations, then all factors; broadcasts last.
+# The manual of `sdy-op-priority-propagate` describes these rounds.
 OP_PRIORITY_ROUNDS = (
     _round(
         *(DirectionPolicy.FORWARD, None, None),

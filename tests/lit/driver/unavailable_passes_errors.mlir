@@ -1,21 +1,21 @@
 // For a pass of Shardy that is not available yet, no other name is suggested.
-// RUN: not sdy-opt %s -sdy-convert-global-to-local 2>&1 | filecheck %s --check-prefix=FLAG
-// FLAG:      sdy-opt: pass 'sdy-convert-global-to-local' is not implemented
-// FLAG-NEXT: help: in Shardy, it converts global tensors to per-device local tensors; --list-passes lists the available passes
+// RUN: not sdy-opt %s -sdy-per-instruction-partitioning 2>&1 | filecheck %s --check-prefix=FLAG
+// FLAG:      sdy-opt: pass 'sdy-per-instruction-partitioning' is not implemented
+// FLAG-NEXT: help: in Shardy, it partitions selected operations one at a time, for debugging; --list-passes lists the available passes
 
 // RUN: not sdy-opt %s --sdy-verify-unreduced-axes 2>&1 | filecheck %s --check-prefix=DASHES
 // DASHES: sdy-opt: pass 'sdy-verify-unreduced-axes' is not implemented
 
 // Its options are not checked.
-// RUN: not sdy-opt %s -cse -sdy-resolve-permutation-factors=enable-halo-exchange=maybe 2>&1 | filecheck %s --check-prefix=OPTIONS
-// OPTIONS: sdy-opt: pass 'sdy-resolve-permutation-factors' is not implemented
+// RUN: not sdy-opt %s -cse -sdy-resolve-single-device-sharding=replica-count=maybe 2>&1 | filecheck %s --check-prefix=OPTIONS
+// OPTIONS: sdy-opt: pass 'sdy-resolve-single-device-sharding' is not implemented
 
 // In the text of a pipeline, a caret points at it.
-// RUN: not sdy-opt %s --pass-pipeline="builtin.module(cse,func.func(sdy-pad-for-divisibility))" 2>&1 | filecheck %s --check-prefix=TEXT
-// TEXT:      error: pass 'sdy-pad-for-divisibility' is not implemented
-// TEXT-NEXT: builtin.module(cse,func.func(sdy-pad-for-divisibility))
+// RUN: not sdy-opt %s --pass-pipeline="builtin.module(cse,func.func(sdy-verify-unreduced-axes))" 2>&1 | filecheck %s --check-prefix=TEXT
+// TEXT:      error: pass 'sdy-verify-unreduced-axes' is not implemented
+// TEXT-NEXT: builtin.module(cse,func.func(sdy-verify-unreduced-axes))
 // TEXT-NEXT: {{^}}                             ^
-// TEXT-NEXT: help: in Shardy, it pads dimensions whose size is not divisible by their sharded size;
+// TEXT-NEXT: help: in Shardy, it verifies that unreduced axes are reduced;
 
 // RUN: not sdy-opt %s --pass-pipeline="builtin.module(sdy-resolve-single-device-sharding{replica-count=2})" 2>&1 | filecheck %s --check-prefix=TEXT-OPTIONS
 // TEXT-OPTIONS: error: pass 'sdy-resolve-single-device-sharding' is not implemented
@@ -23,5 +23,5 @@
 // RUN: not sdy-opt --help-pass sdy-per-instruction-partitioning 2>&1 | filecheck %s --check-prefix=MANUAL
 // MANUAL: sdy-opt: pass 'sdy-per-instruction-partitioning' is not implemented
 
-// RUN: not sdy-opt %s --mlir-print-ir-after=sdy-convert-global-to-local 2>&1 | filecheck %s --check-prefix=AFTER
-// AFTER: sdy-opt: pass 'sdy-convert-global-to-local' is not implemented
+// RUN: not sdy-opt %s --mlir-print-ir-after=sdy-verify-unreduced-axes 2>&1 | filecheck %s --check-prefix=AFTER
+// AFTER: sdy-opt: pass 'sdy-verify-unreduced-axes' is not implemented

@@ -1,0 +1,1 @@
+"""Passes that convert a program on whole tensors to the program that each device runs."""

@@ -1,0 +1,67 @@
+"""sdy-convert-global-to-local: convert tensors to the shards that each device has.
+
+Over `sdy.mesh @mesh = <["x"=2]>`,
+
+    func.func @main(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> … {
+      %0 = stablehlo.negate %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+      %1 = sdy.all_gather [{"x"}, {}] %0 out_sharding=<@mesh, [{}, {}]>
+      return %1
+becomes
+    func.func @main(%a: tensor<4x4xf32> …) -> tensor<8x4xf32> {
+      %0 = stablehlo.negate %a : tensor<4x4xf32>
+      %1 = "stablehlo.all_gather"(%0) <{all_gather_dim = 0, replica_groups = dense<[[0, 1]]>, …}>
+      return %1
+
+The result is the program that every device runs. All movements of data must be collectives already, so this
+pass comes after `sdy-insert-explicit-reshards` in its full version and `sdy-reshard-to-collectives`. Shards
+must be even: `sdy-pad-for-divisibility` pads what does not divide.
+
+Most operations are kept with local types. Those whose attributes or meaning depend on the shard are lowered:
+constants are sliced, an iota starts at the offset of its shard, a gather selects the indices of its shard.
+The device finds its offsets by its id: `stablehlo.partition_id`, or `replica_id` if `replica-count` is
+greater than 1.
+
+Partial results are combined by the kind of reduction that left them: the partial maxima of a
+`stablehlo.reduce` by an all-reduce with `maximum`. Where no single collective can combine them, as for a
+reduction of pairs, they are gathered and reduced again.
+
+Functions, calls, loops and branches take and return local tensors. Manual computations are inlined. An
+operation that would need elements of other shards is an error.
+"""
+
+from __future__ import annotations
+
+from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.partition.conversion import convert_to_local
+from sdyopt.partition.local_context import LoweringOptions
+from sdyopt.pipeline import Pass, option
+from sdyopt.registry import register
+
+
+@register("sdy-convert-global-to-local")
+class ConvertGlobalToLocal(Pass):
+    per_dim_all_gather: bool = option(
+        default=False, help="gather several dimensions one at a time, instead of by one collective"
+    )
+    combine_multi_dimension_reduce_scatter: bool = option(
+        default=False, help="scatter several dimensions by one collective, instead of reducing and slicing"
+    )
+    enable_rgv3: bool = option(
+        default=False, help="write replica groups as axes of the mesh where no sub-axis is involved"
+    )
+    replica_count: int = option(default=1, help="number of replicas of the program")
+    partition_count: int = option(default=1, help="number of partitions of each replica")
+
+    def run(self, module: ModuleOp) -> bool:
+        if self.replica_count > 1 and self.partition_count > 1:
+            raise module.error(
+                "Shardy partitioner convert_global_to_local does not support both replica_count > 1 and "
+                "partition_count > 1 yet."
+            )
+        options = LoweringOptions(
+            per_dim_all_gather=self.per_dim_all_gather,
+            combine_multi_dimension_reduce_scatter=self.combine_multi_dimension_reduce_scatter,
+            enable_rgv3=self.enable_rgv3,
+            replica_count=self.replica_count,
+        )
+        return convert_to_local(module, options)

@@ -1,0 +1,50 @@
+"""sdy-pad-for-divisibility: pad dimensions so that all shards have one size.
+
+Over `sdy.mesh @mesh = <["x"=4]>`,
+
+    %0 = sdy.all_slice [{"x"}] %a out_sharding=<@mesh, [{"x"}]> : tensor<7xf32>
+    %1 = sdy.all_gather [{"x"}] %0 out_sharding=<@mesh, [{}]> : tensor<7xf32>
+becomes
+    %0 = stablehlo.pad %a, %zero, low = [0], high = [1], interior = [0] : tensor<8xf32>
+    %1 = sdy.all_slice [{"x"}] %0 out_sharding=<@mesh, [{"x"}]> : tensor<8xf32>
+    %2 = sdy.all_gather [{"x"}] %1 out_sharding=<@mesh, [{}]> : tensor<8xf32>
+    %3 = stablehlo.slice %2 [0:7] : tensor<7xf32>
+
+Every sharded dimension is rounded up to a multiple of its number of shards. The elements of the padding are
+undefined after most operations, so they are overwritten where they would count: with zero before a dot along
+a padded dimension, with the initial value before a reduction. The indices of a gather stay outside of the
+padding, and those of a scatter that are padding themselves become invalid.
+
+If the borders between shards change, a dimension is gathered and sliced again: 6 elements are 2+2+2+0 on four
+devices and 3+3 on two. Inputs and outputs of public functions must have even shards; the padding of private
+functions is part of their types.
+
+This pass comes after `sdy-reshard-to-collectives` and before `sdy-convert-global-to-local`, which needs even
+shards.
+"""
+
+from __future__ import annotations
+
+from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.mesh_op import enclosing_module
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.partition.local_types import LocalTypes
+from sdyopt.partition.padding import Padder
+from sdyopt.partition.paddings.shapes import pad_function
+from sdyopt.pipeline import FUNCTION, Pass
+from sdyopt.registry import register
+
+
+@register("sdy-pad-for-divisibility")
+class PadForDivisibility(Pass):
+    anchor = FUNCTION
+
+    def run(self, function: FuncOp) -> bool:
+        module, rewriter = enclosing_module(function), Rewriter()
+        padder = Padder(LocalTypes(function if module is None else module), rewriter)
+        ops = list(function.walk())
+        pad_function(function, padder)
+        for op in ops:
+            padder.visit(op)
+        padder.finish()
+        return rewriter.changed

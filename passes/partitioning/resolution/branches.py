@@ -1,0 +1,26 @@
+"""stablehlo.if: the values that its branches return get the shardings of its results.
+
+sdy has data-flow edges for case, and none for if.
+"""
+
+from __future__ import annotations
+
+from sdyopt.dialects.sdy.sharding import fully_replicated
+from sdyopt.dialects.sdy.value_shardings import rank_of, sharding_of
+from sdyopt.dialects.stablehlo.control_flow import IfOp
+from sdyopt.ir.rewrite import Rewriter
+
+from ...exporting.explicit_reshards.insertion import reshard_use
+
+
+def reshard_branches(op: IfOp, rewriter: Rewriter) -> None:
+    """Reshards the values that the branches return."""
+    for region in op.regions:
+        returned = region.blocks[0].last
+        assert returned is not None
+        for use, result in zip(returned.operand_uses, op.results, strict=True):
+            before, after = sharding_of(use.value), sharding_of(result)
+            if after is None and before is not None:
+                after = fully_replicated(rank_of(result.type), before.mesh_or_ref, is_closed=True)
+            if after is not None and not after.is_equivalent(before):
+                reshard_use(use, after, {"before": returned}, rewriter)

@@ -1,0 +1,61 @@
+"""The partition pipeline: from a program with some shardings to the program that each device runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.dialects.sdy.canonicalize_collectives import COLLECTIVE_LABEL
+from sdyopt.dialects.sdy.canonicalize_reshard import RESHARD_LABEL
+from sdyopt.pipeline import Pass, Pipeline, option
+from sdyopt.registry import register_pipeline
+
+from ..common.cse import CSE
+from ..exporting.insert_explicit_reshards import InsertExplicitReshards
+from ..exporting.reshard_to_collectives import ReshardToCollectives
+from ..partitioning.convert_global_to_local import ConvertGlobalToLocal
+from ..partitioning.pad_for_divisibility import PadForDivisibility
+from ..partitioning.resolve_permutation_factors import ResolvePermutationFactors
+from .export_pipeline import simplify
+from .import_pipeline import DEDUP_FUNCTIONS_FULLY
+from .propagation_pipeline import propagation_pipeline
+
+
+@register_pipeline("sdy-partition-pipeline")
+def partition_pipeline(
+    dedup_functions_fully: bool = DEDUP_FUNCTIONS_FULLY,
+    enable_rgv3: bool = option(
+        default=False, help="write replica groups as axes of the mesh where no sub-axis is involved"
+    ),
+    replica_count: int = option(default=1, help="number of replicas of the program"),
+    partition_count: int = option(default=1, help="number of partitions of each replica"),
+) -> Sequence[Pass | Pipeline]:
+    """sdy-partition-pipeline: partition a program: propagate, reshard, and convert to local.
+
+    Converts a program with some shardings to the program that each device runs: tensors have the types of
+    their shards, and all communication is by StableHLO collectives.
+
+    It is `sdy-propagation-pipeline` with these passes after the shardings are closed:
+    `sdy-insert-explicit-reshards` in its full version, `sdy-resolve-permutation-factors`,
+    `sdy-reshard-to-collectives`, `sdy-pad-for-divisibility` and `sdy-convert-global-to-local`.
+    `--dump-pass-pipeline` prints every pass with its options.
+    """
+    partitioning = [
+        InsertExplicitReshards(enable_full_version=True),
+        ResolvePermutationFactors(replica_count=replica_count, partition_count=partition_count),
+        # Of two consecutive reshards, the first is redundant; equal ones of a value are one collective.
+        simplify(RESHARD_LABEL),
+        CSE(),
+        ReshardToCollectives(),
+        # An all-reduce and an all-slice become a reduce-scatter.
+        simplify(COLLECTIVE_LABEL),
+        PadForDivisibility(),
+        ConvertGlobalToLocal(
+            combine_multi_dimension_reduce_scatter=True,
+            enable_rgv3=enable_rgv3,
+            replica_count=replica_count,
+            partition_count=partition_count,
+        ),
+        # Most offsets are looked up several times.
+        CSE(),
+    ]
+    return propagation_pipeline(dedup_functions_fully=dedup_functions_fully, partitioning=partitioning)

@@ -1,0 +1,1 @@
+"""Lowering of a program on whole tensors to the program that each device runs on its shards."""

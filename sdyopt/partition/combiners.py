@@ -1,0 +1,62 @@
+"""How partial results of several devices are combined.
+
+An operation whose reduced dimension is sharded has a partial result on each device. The collective after it
+combines them by the operation's own kind of reduction: the maximum of partial maxima, not their sum.
+"""
+
+from __future__ import annotations
+
+from sdyopt.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
+from sdyopt.dialects.stablehlo.binary import AddOp, AndOp, MaxOp, MinOp, MulOp, OrOp
+from sdyopt.dialects.stablehlo.concatenate_pad import PadOp
+from sdyopt.dialects.stablehlo.reduction import ReduceOp
+from sdyopt.dialects.stablehlo.scatter import ScatterOp
+from sdyopt.dialects.stablehlo.slicing import SliceOp
+from sdyopt.ir.block import Region
+from sdyopt.ir.operation import Op
+from sdyopt.ir.types import I1, element_of
+from sdyopt.ir.value import OpResult, Value
+
+# The bodies that all engines support in collectives; `and` and `or` on booleans only.
+_SUPPORTED = (AddOp, MulOp, MaxOp, MinOp)
+_SUPPORTED_ON_BOOLEANS = (AndOp, OrOp, *_SUPPORTED)
+
+
+def combiner_of(value: Value) -> type[Op] | None:
+    """The operation that combines the partial results of a value.
+
+    None if a single collective cannot: the reduction combines several values together, or has another body.
+    """
+    origin = origin_of_partial_results(value)
+    op = origin.defining_op
+    if isinstance(op, ReduceOp | ScatterOp):
+        assert isinstance(origin, OpResult)
+        combiner = binary_body(op.regions[0], origin.index)
+        supported = _SUPPORTED_ON_BOOLEANS if element_of(value.type) is I1 else _SUPPORTED
+        return combiner if combiner in supported else None
+    return AddOp
+
+
+def origin_of_partial_results(value: Value) -> Value:
+    """The first value with these partial results, before collectives on some axes, and padding for them."""
+    op = value.defining_op
+    while isinstance(op, AllReduceOp | ReduceScatterOp | PadOp | SliceOp):
+        value = op.operand_at(0)
+        op = value.defining_op
+    return value
+
+
+def binary_body(region: Region, index: int) -> type[Op] | None:
+    """The binary operation by which a region combines the two arguments of one result.
+
+    None if the region computes this result in another way.
+    """
+    (block,) = region.blocks
+    returned = block.last
+    assert returned is not None
+    count = len(block.arguments) // 2
+    op = returned.operand_at(index).defining_op
+    if op is None or len(op.results) != 1 or len(op.operands) != 2:
+        return None
+    arguments = [block.arguments[index], block.arguments[index + count]]
+    return type(op) if op.operands in (arguments, arguments[::-1]) else None

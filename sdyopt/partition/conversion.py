@@ -1,0 +1,91 @@
+"""Conversion of a module to local types: every operation is local, or is lowered.
+
+Operations are visited in pre-order. A local operation is kept and gets local result types. The results of a
+lowered operation get local types as well, so its users, which are visited later, find the sharding and the
+local type of each operand at its original definition. Replacements are applied at the end.
+"""
+
+from __future__ import annotations
+
+from sdyopt.asm.printer.asm_printer import print_for_note
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.dialects.sdy.mesh_op import MeshOp
+from sdyopt.ir.operation import Op, UnregisteredOp
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.partition.deferred_replacements import DeferredReplacements
+from sdyopt.partition.local_context import LocalContext, LoweringOptions
+from sdyopt.partition.local_ops import check_is_local
+from sdyopt.partition.registry import lowering_of
+
+_KEPT = (ModuleOp, MeshOp)
+
+
+def convert_to_local(module: ModuleOp, options: LoweringOptions) -> bool:
+    """Converts a module in which every movement of data is a collective; returns whether it changed."""
+    rewriter = Rewriter()
+    conversion = _Conversion(LocalContext(module, options, rewriter), rewriter)
+    for op in list(module.walk()):
+        if not isinstance(op, _KEPT):
+            conversion.visit(op)
+    conversion.finish()
+    return rewriter.changed
+
+
+class _Conversion:
+    def __init__(self, local: LocalContext, rewriter: Rewriter) -> None:
+        self._local = local
+        self._rewriter = rewriter
+        self._replacements = DeferredReplacements(rewriter)
+        self._manual_computations: list[ManualComputationOp] = []
+
+    def visit(self, op: Op) -> None:
+        """Lowers an operation, or gives it local types."""
+        local_types = [self._local.local_type(result, op) for result in op.results]
+        self._localize_arguments(op)
+        lower = lowering_of(type(op))
+        if lower is not None:
+            try:
+                values = lower(op, self._local)
+            except DiagnosticError as error:
+                raise error.then(legalization_error(op)) from None
+            if values is not None:
+                self._replacements.add(op, values)
+        elif op.dialect_name == "sdy" and not op.is_terminator and op.data_flow is None:
+            raise legalization_error(op)
+        elif not isinstance(op, UnregisteredOp):
+            check_is_local(op, self._local)
+        if isinstance(op, ManualComputationOp):
+            self._manual_computations.append(op)
+        self._rewriter.retype(op, local_types)
+
+    def _localize_arguments(self, op: Op) -> None:
+        for region in op.regions:
+            for block in region.blocks:
+                for argument in block.arguments:
+                    self._rewriter.retype_argument(argument, self._local.local_type(argument, op))
+
+    def finish(self) -> None:
+        """Replaces the results of lowered operations, and inlines manual computations."""
+        self._replacements.apply()
+        for computation in reversed(self._manual_computations):
+            self._inline(computation)
+
+    def _inline(self, computation: ManualComputationOp) -> None:
+        block = computation.block
+        for argument, operand in zip(block.arguments, computation.operands, strict=True):
+            self._rewriter.replace_all_uses(argument, operand)
+        returned = block.last
+        assert returned is not None and returned.is_terminator
+        for op in list(block.ops):
+            if op is not returned:
+                self._rewriter.move(op, before=computation)
+        self._rewriter.replace(computation, returned.operands)
+
+
+def legalization_error(op: Op) -> DiagnosticError:
+    """The error of an operation that is neither local nor lowered."""
+    return op.error(
+        f"failed to legalize operation '{op.name}' that was explicitly marked illegal: {print_for_note(op)}"
+    )

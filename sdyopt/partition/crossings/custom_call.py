@@ -1,0 +1,56 @@
+"""Custom calls: what a call computes is known by its target only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sdyopt.dialects.sdy.rule import OpShardingRule
+from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
+from sdyopt.ir.types import RankedTensor
+from sdyopt.partition.local_types import LocalTypes
+from sdyopt.partition.replication import Dim, all_dims, by_rule, crosses_shards, dims_with_factors
+from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
+
+# Targets that work on matrices, the last two dimensions, whatever their sharding rule says.
+_MATRIX_TARGETS = (
+    "Eigh",
+    "Qr",
+    "QrDecompositionBlock",
+    "LuDecompositionBlock",
+    "Cholesky",
+    "TriangularSolve",
+)
+
+
+@crosses_shards(CustomCallOp)
+def custom_call(op: CustomCallOp, types: LocalTypes) -> Iterator[Dim]:
+    """Matrices are whole, and so is each dimension that operands or results have for themselves.
+
+    So are all dimensions, if tensors are sharded differently along one factor: explicit reshards do not
+    change operations with a user's rule.
+    """
+    rule = sharding_rule_of(op)
+    if rule is None or not _agree(rule, op, types):
+        yield from all_dims(op)
+        return
+    yield from by_rule(op, types)
+    operand_factors, result_factors = (
+        {factor for mapping in mappings for dim in mapping.dims for factor in dim.factors}
+        for mappings in (rule.operands, rule.results)
+    )
+    yield from dims_with_factors(rule, operand_factors ^ result_factors)
+    if op.call_target_name in _MATRIX_TARGETS:
+        for each in all_dims(op):
+            type = (*op.operands, *op.results)[each.tensor].type
+            if isinstance(type, RankedTensor) and each.dim >= type.rank - 2:
+                yield each
+
+
+def _agree(rule: OpShardingRule, op: CustomCallOp, types: LocalTypes) -> bool:
+    """Whether all tensors are sharded along the same axes for each list of factors."""
+    axes_of: dict[tuple[int, ...], object] = {}
+    for value, mapping in zip((*op.operands, *op.results), rule.tensors, strict=True):
+        for axes, dim in zip(types.axes_per_dim(value), mapping.dims, strict=False):
+            if axes_of.setdefault(dim.factors, axes) != axes:
+                return False
+    return True

@@ -1,0 +1,59 @@
+"""slice and pad: free of communication if every element stays in its shard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sdyopt.dialects.stablehlo.concatenate_pad import PadOp
+from sdyopt.dialects.stablehlo.slicing import SliceOp
+from sdyopt.partition.local_builder import shape_of
+from sdyopt.partition.local_types import LocalTypes
+from sdyopt.partition.replication import Dim, crosses_shards
+
+
+@crosses_shards(SliceOp)
+def slice(op: SliceOp, types: LocalTypes) -> Iterator[Dim]:
+    """A slice may drop the last elements, as long as the shards of the result begin where they did."""
+    sizes, result_sizes = shape_of(op.operand), shape_of(op.out)
+    for dim, axes in enumerate(types.axes_per_dim(op.operand)):
+        if axes != types.axes_per_dim(op.out)[dim]:
+            yield from both(dim)
+            continue
+        shards = types.shard_count(axes, op.operand)
+        size = -(-sizes[dim] // shards)
+        stride = op.strides[dim]
+        if op.start_indices[dim] or size % stride or size // stride != -(-result_sizes[dim] // shards):
+            yield from both(dim)
+
+
+@crosses_shards(PadOp)
+def pad(op: PadOp, types: LocalTypes) -> Iterator[Dim]:
+    """Padding may go between the elements of each shard, or at the ends of the whole tensor."""
+    for dim, axes in enumerate(types.axes_per_dim(op.operand)):
+        if axes != types.axes_per_dim(op.out)[dim] or not pad_stays(
+            op, dim, types.shard_count(axes, op.operand)
+        ):
+            yield from both(dim)
+
+
+def pad_stays(op: PadOp, dim: int, shards: int) -> bool:
+    """Whether every element stays in its shard."""
+    low, high, interior = op.edge_padding_low[dim], op.edge_padding_high[dim], op.interior_padding[dim]
+    if shards == 1 or (low, high, interior) == (0, 0, 0):
+        return True
+    size, remainder = divmod(shape_of(op.operand)[dim], shards)
+    result_size, result_remainder = divmod(shape_of(op.out)[dim], shards)
+    if remainder or result_remainder:
+        return False
+    extent = size + (size - 1) * interior
+    for shard in range(shards):
+        start = shard * size * (interior + 1) + low - shard * result_size
+        if (shard > 0 and start < 0) or (shard < shards - 1 and start + extent > result_size):
+            return False
+    return True
+
+
+def both(dim: int) -> Iterator[Dim]:
+    """A dimension of the first operand, and of the last result."""
+    yield Dim(0, dim)
+    yield Dim(-1, dim)

@@ -1,0 +1,38 @@
+"""Replacements that are applied after all operations have been visited.
+
+Until then, users find the original definition of each operand, with its sharding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.ir.operation import Op
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.value import Value
+
+
+class DeferredReplacements:
+    """Operations to be replaced by values."""
+
+    def __init__(self, rewriter: Rewriter) -> None:
+        self._rewriter = rewriter
+        self._values: dict[Op, Sequence[Value]] = {}
+
+    def add(self, op: Op, values: Sequence[Value]) -> None:
+        """Replaces the results of an operation later, and erases it. The values may be replaced as well."""
+        self._values[op] = values
+
+    def apply(self) -> None:
+        """Applies all replacements."""
+        replacements = {
+            result: value
+            for op, values in self._values.items()
+            for result, value in zip(op.results, values, strict=True)
+        }
+        for result, value in replacements.items():
+            while value in replacements:
+                value = replacements[value]
+            self._rewriter.replace_all_uses(result, value)
+        for op in reversed(self._values):
+            self._rewriter.erase(op)

@@ -1,0 +1,76 @@
+"""Identities of reductions: the element that leaves the other operand unchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sdyopt.dialects.stablehlo.binary import AddOp, AndOp, MaxOp, MinOp, MulOp, OrOp, XorOp
+from sdyopt.ir.elements_attributes import element_size
+from sdyopt.ir.floats import encode_double
+from sdyopt.ir.numeric_attributes import can_be_negative
+from sdyopt.ir.operation import Op
+from sdyopt.ir.types import ComplexType, FloatType, IntegerType, Type
+
+
+def identity_of(combiner: type[Op], element: Type) -> bytes | None:
+    """The bytes of the identity of a binary operation on an element type; None if it has none."""
+    make = _IDENTITIES.get(combiner)
+    return None if make is None else make(element)
+
+
+def _zero(element: Type) -> bytes | None:
+    return bytes(element_size(element))
+
+
+def _one(element: Type) -> bytes | None:
+    if isinstance(element, ComplexType):
+        one = _one(element.element)
+        return None if one is None else one + bytes(element_size(element.element))
+    if isinstance(element, FloatType):
+        return _little_endian(encode_double(1.0, element.format), element)
+    return _little_endian(1, element)
+
+
+def _all_ones(element: Type) -> bytes | None:
+    if not isinstance(element, IntegerType):
+        return None
+    return _integer(_all_bits(element) if not can_be_negative(element) else -1, element)
+
+
+def _smallest(element: Type) -> bytes | None:
+    if isinstance(element, FloatType):
+        return _little_endian(encode_double(float("-inf"), element.format), element)
+    if isinstance(element, IntegerType):
+        return _integer(-(1 << (element.width - 1)) if can_be_negative(element) else 0, element)
+    return None
+
+
+def _largest(element: Type) -> bytes | None:
+    if isinstance(element, FloatType):
+        return _little_endian(encode_double(float("inf"), element.format), element)
+    if isinstance(element, IntegerType):
+        return _integer(_all_bits(element) >> can_be_negative(element), element)
+    return None
+
+
+_IDENTITIES: dict[type[Op], Callable[[Type], bytes | None]] = {
+    AddOp: _zero,
+    OrOp: _zero,
+    XorOp: _zero,
+    MulOp: _one,
+    AndOp: _all_ones,
+    MaxOp: _smallest,
+    MinOp: _largest,
+}
+
+
+def _all_bits(element: IntegerType) -> int:
+    return (1 << element.width) - 1
+
+
+def _integer(value: int, element: Type) -> bytes:
+    return _little_endian(value & ((1 << 8 * element_size(element)) - 1), element)
+
+
+def _little_endian(bits: int, element: Type) -> bytes:
+    return bits.to_bytes(element_size(element), "little")

@@ -1,0 +1,35 @@
+"""Arithmetic on run-time indices of any integer type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.dialects.stablehlo.compare_select import ClampOp
+from sdyopt.ir.numeric_attributes import can_be_negative
+from sdyopt.ir.types import IntegerType, RankedTensor
+from sdyopt.ir.value import Value
+from sdyopt.partition.local_builder import LocalBuilder, ranked
+
+
+def clamp_index(builder: LocalBuilder, index: Value, largest: int) -> Value:
+    """An index, or a tensor of them, clamped to 0 … largest."""
+    type = ranked(index)
+    lower = builder.integers(type, [0])
+    upper = builder.integers(type, [largest_index(type.element, largest)])
+    return builder.create(ClampOp, [lower, index, upper], [type]).result
+
+
+def largest_index(element: object, largest: int) -> int:
+    """`largest`, or the largest number of an index type if that is smaller."""
+    assert isinstance(element, IntegerType)
+    return min(largest, (1 << (element.width - can_be_negative(element))) - 1)
+
+
+def broadcast_components(
+    builder: LocalBuilder, components: Sequence[Value], type: RankedTensor, vector_dim: int
+) -> Value:
+    """A tensor of index vectors along `vector_dim`, all with these scalar components."""
+    if len(components) == 1:
+        return builder.broadcast(components[0], type)
+    rows = [builder.reshape(component, (1,)) for component in components]
+    return builder.broadcast(builder.concatenate(rows, 0), type, [vector_dim])

@@ -1,0 +1,198 @@
+"""Creation of StableHLO operations on local values, before the operation that is being lowered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sdyopt.dialects.stablehlo.binary import AddOp
+from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
+from sdyopt.dialects.stablehlo.compare_select import CompareOp, ComparisonDirection, SelectOp
+from sdyopt.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
+from sdyopt.dialects.stablehlo.control_flow import ReturnOp
+from sdyopt.dialects.stablehlo.conversion import ConvertOp
+from sdyopt.dialects.stablehlo.nullary import ConstantOp, IotaOp
+from sdyopt.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
+from sdyopt.dialects.stablehlo.slicing import DynamicSliceOp, SliceOp
+from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.block import Region
+from sdyopt.ir.elements_attributes import DenseElements, dense, dense_array, element_size
+from sdyopt.ir.numeric_attributes import integer
+from sdyopt.ir.operation import Op
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.types import I1, I64, RankedTensor, Type, tensor
+from sdyopt.ir.value import Value
+
+SCALAR_I64 = tensor((), I64)
+
+
+class LocalBuilder:
+    """Creates operations before an operation, at its location."""
+
+    def __init__(self, before: Op, rewriter: Rewriter) -> None:
+        self.before = before
+        self.rewriter = rewriter
+
+    def create(
+        self,
+        op_class: type[Op],
+        operands: Sequence[Value],
+        result_types: Sequence[Type],
+        attributes: Mapping[str, Attribute] | None = None,
+        regions: Sequence[Region] = (),
+    ) -> Op:
+        """Creates an operation with these inherent and discardable attributes."""
+        return self.rewriter.create(
+            op_class,
+            operands,
+            result_types,
+            attributes,
+            before=self.before,
+            location=self.before._location,
+            regions=regions,
+        )
+
+    # --- Constants and indices ----------------------------------------------------------------
+
+    def constant(self, value: DenseElements) -> Value:
+        """A constant tensor."""
+        return self.create(ConstantOp, (), [value.type], {"value": value}).result
+
+    def splat(self, type: RankedTensor, element: bytes) -> Value:
+        """A constant tensor whose elements all have these bytes."""
+        return self.constant(DenseElements(type, element))
+
+    def zero(self, type: RankedTensor) -> Value:
+        """A constant tensor of zeros, or of `false`."""
+        return self.splat(type, bytes(element_size(type.element)))
+
+    def integers(self, type: RankedTensor, values: Sequence[int]) -> Value:
+        """A constant tensor of integers, in row-major order."""
+        return self.constant(dense_integers(type, values))
+
+    def index(self, value: int) -> Value:
+        """A scalar `i64` constant."""
+        return self.integers(SCALAR_I64, [value])
+
+    def iota(self, type: RankedTensor, dimension: int) -> Value:
+        """The index along one dimension."""
+        return self.create(IotaOp, (), [type], {"iota_dimension": integer(dimension, I64)}).result
+
+    # --- Shapes -------------------------------------------------------------------------------
+
+    def reshape(self, value: Value, shape: Sequence[int]) -> Value:
+        """The elements of a tensor, in row-major order, in another shape."""
+        return self.create(ReshapeOp, [value], [_reshaped(value, shape)]).result
+
+    def transpose(self, value: Value, permutation: Sequence[int]) -> Value:
+        """A tensor whose dimension i is dimension `permutation[i]` of `value`."""
+        shape = [shape_of(value)[dim] for dim in permutation]
+        attributes = {"permutation": dense_array(I64, permutation)}
+        return self.create(TransposeOp, [value], [_reshaped(value, shape)], attributes).result
+
+    def broadcast(self, value: Value, type: RankedTensor, dimensions: Sequence[int] = ()) -> Value:
+        """A tensor whose dimension `dimensions[i]` is dimension i of `value`."""
+        attributes = {"broadcast_dimensions": dense_array(I64, dimensions)}
+        return self.create(BroadcastInDimOp, [value], [type], attributes).result
+
+    def slice(
+        self, value: Value, starts: Sequence[int], limits: Sequence[int], strides: Sequence[int] | None = None
+    ) -> Value:
+        """The elements from start to limit in each dimension."""
+        strides = [1] * len(starts) if strides is None else strides
+        shape = [
+            -((start - limit) // step) for start, limit, step in zip(starts, limits, strides, strict=True)
+        ]
+        attributes = {
+            "start_indices": dense_array(I64, starts),
+            "limit_indices": dense_array(I64, limits),
+            "strides": dense_array(I64, strides),
+        }
+        return self.create(SliceOp, [value], [_reshaped(value, shape)], attributes).result
+
+    def dynamic_slice(self, value: Value, starts: Sequence[Value], sizes: Sequence[int]) -> Value:
+        """The elements from run-time start indices on."""
+        attributes = {"slice_sizes": dense_array(I64, sizes)}
+        return self.create(DynamicSliceOp, [value, *starts], [_reshaped(value, sizes)], attributes).result
+
+    def pad(
+        self,
+        value: Value,
+        padding_value: Value,
+        low: Sequence[int],
+        high: Sequence[int],
+        interior: Sequence[int] | None = None,
+    ) -> Value:
+        """A tensor with padding around its elements, and between them."""
+        interior = [0] * len(low) if interior is None else interior
+        shape = [
+            before + size + max(0, size - 1) * between + after
+            for size, before, after, between in zip(shape_of(value), low, high, interior, strict=True)
+        ]
+        attributes = {
+            "edge_padding_low": dense_array(I64, low),
+            "edge_padding_high": dense_array(I64, high),
+            "interior_padding": dense_array(I64, interior),
+        }
+        return self.create(PadOp, [value, padding_value], [_reshaped(value, shape)], attributes).result
+
+    def concatenate(self, values: Sequence[Value], dimension: int) -> Value:
+        """The values one after the other along a dimension."""
+        shape = list(shape_of(values[0]))
+        shape[dimension] = sum(shape_of(value)[dimension] for value in values)
+        attributes = {"dimension": integer(dimension, I64)}
+        return self.create(ConcatenateOp, values, [_reshaped(values[0], shape)], attributes).result
+
+    # --- Elementwise --------------------------------------------------------------------------
+
+    def binary(self, op_class: type[Op], lhs: Value, rhs: Value) -> Value:
+        """An elementwise operation on two tensors of one type."""
+        return self.create(op_class, [lhs, rhs], [lhs.type]).result
+
+    def convert(self, value: Value, element: Type) -> Value:
+        """A tensor with its elements converted to another type, or to the same one."""
+        return self.create(ConvertOp, [value], [tensor(shape_of(value), element)]).result
+
+    def compare(self, lhs: Value, rhs: Value, direction: str) -> Value:
+        """An elementwise comparison: `EQ`, `NE`, `GE`, `GT`, `LE` or `LT`."""
+        attributes = {"comparison_direction": ComparisonDirection(direction)}
+        return self.create(CompareOp, [lhs, rhs], [tensor(shape_of(lhs), I1)], attributes).result
+
+    def select(self, mask: Value, on_true: Value, on_false: Value) -> Value:
+        """The elements of `on_true` where the mask is true, else those of `on_false`."""
+        return self.create(SelectOp, [mask, on_true, on_false], [on_true.type]).result
+
+    # --- Bodies -------------------------------------------------------------------------------
+
+    def reducer(self, element: Type, op_class: type[Op] = AddOp) -> Region:
+        """A region that combines two scalars by a binary operation."""
+        region, type = Region(), tensor((), element)
+        block = region.add_block()
+        location = self.before._location
+        arguments = [block.add_argument(type, location) for _ in range(2)]
+        combined = self.rewriter.create(op_class, arguments, [type], at_end_of=block, location=location)
+        self.rewriter.create(ReturnOp, combined.results, at_end_of=block, location=location)
+        return region
+
+
+def dense_integers(type: RankedTensor, values: Sequence[int]) -> DenseElements:
+    """The attribute of a tensor of integers, in row-major order; a splat where all are equal."""
+    size = element_size(type.element)
+    if len(set(values)) == 1:
+        values = values[:1]
+    mask = (1 << 8 * size) - 1
+    return dense(type, b"".join([(value & mask).to_bytes(size, "little") for value in values]))
+
+
+def shape_of(value: Value) -> tuple[int, ...]:
+    """The shape of a tensor."""
+    return ranked(value).shape
+
+
+def ranked(value: Value) -> RankedTensor:
+    """The type of a tensor."""
+    assert isinstance(value.type, RankedTensor)
+    return value.type
+
+
+def _reshaped(value: Value, shape: Sequence[int]) -> RankedTensor:
+    return tensor(tuple(shape), ranked(value).element)

@@ -1,0 +1,172 @@
+"""What lowerings need besides the operation: local types, builders, devices and channels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.sdy.axes import AxisRef
+from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding
+from sdyopt.dialects.stablehlo import mesh_axes
+from sdyopt.dialects.stablehlo.channel import DEVICE_TO_DEVICE, ChannelHandle
+from sdyopt.dialects.stablehlo.nullary import PartitionIdOp, ReplicaIdOp
+from sdyopt.ir.attribute import ArrayAttr, Attribute
+from sdyopt.ir.operation import Op
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.types import I64, UI32, RankedTensor, Type, tensor
+from sdyopt.ir.value import Value
+from sdyopt.partition.device_positions import MAX_DEVICES, replica_groups, shard_indices
+from sdyopt.partition.local_builder import SCALAR_I64, LocalBuilder, dense_integers
+from sdyopt.partition.local_types import Axes, LocalTypes
+from sdyopt.sharding.axis_lists import sharded_size
+
+
+@dataclass(frozen=True)
+class LoweringOptions:
+    """The options of `-sdy-convert-global-to-local`."""
+
+    per_dim_all_gather: bool = False
+    combine_multi_dimension_reduce_scatter: bool = False
+    enable_rgv3: bool = False
+    replica_count: int = 1
+
+
+class ReplicaGroups(NamedTuple):
+    """Replica groups as an attribute, and the number of devices in each."""
+
+    attribute: Attribute
+    size: int
+
+
+class LocalContext:
+    """The conversion of one module to local types."""
+
+    def __init__(self, module: ModuleOp, options: LoweringOptions, rewriter: Rewriter) -> None:
+        self.options = options
+        self.rewriter = rewriter
+        self.types = LocalTypes(module)
+        # The results of reductions whose partial results cannot be combined by one collective.
+        self.combined: dict[object, Sequence[Value]] = {}
+        self._next_channel = _largest_channel(module) + 1
+
+    def builder(self, op: Op) -> LocalBuilder:
+        """Creates operations before the operation that is being lowered."""
+        return LocalBuilder(op, self.rewriter)
+
+    # --- Shardings ----------------------------------------------------------------------------
+
+    def sharding(self, value: Value) -> TensorSharding | None:
+        """The sharding of a value; None if it has none or if its mesh does not exist."""
+        return self.types.sharding(value)
+
+    def axes_per_dim(self, value: Value) -> Sequence[Axes]:
+        """The axes that shard each dimension of a value."""
+        return self.types.axes_per_dim(value)
+
+    def mesh(self, sharding: TensorSharding, op: Op, message: str = "failed to resolve mesh") -> Mesh:
+        """The mesh of a sharding, which must exist."""
+        mesh = self.types.mesh(sharding)
+        if mesh is None:
+            raise op.op_error(message)
+        return mesh
+
+    def common_mesh(self, op: Op) -> Mesh:
+        """The mesh of the first sharded operand or result of an operation that has one."""
+        for value in (*op.operands, *op.results):
+            sharding = self.sharding(value)
+            if sharding is not None and not sharding.is_fully_replicated:
+                return self.mesh(sharding, op)
+        raise op.op_error("failed to resolve mesh")
+
+    def local_type(self, value: Value, op: Op) -> Type:
+        """The local type of a value that still has its global type."""
+        return self.types.local_type(value.type, self.sharding(value), op)
+
+    def local_tensor(self, value: Value, op: Op) -> RankedTensor:
+        """The local type of a tensor that still has its global type."""
+        type = self.local_type(value, op)
+        assert isinstance(type, RankedTensor)
+        return type
+
+    # --- Devices ------------------------------------------------------------------------------
+
+    def replica_groups(
+        self, axes: Sequence[AxisRef], mesh: Mesh, mesh_or_ref: MeshOrRef, op: Op
+    ) -> ReplicaGroups:
+        """The groups of devices that differ along `axes` only."""
+        if self.options.enable_rgv3 and all(axis.sub_axis is None for axis in axes):
+            return ReplicaGroups(_groups_by_axes(axes, mesh_or_ref), sharded_size(axes, mesh))
+        check_device_count(mesh, op)
+        groups = replica_groups(axes, mesh)
+        type = tensor((len(groups), len(groups[0])), I64)
+        return ReplicaGroups(dense_integers(type, [d for group in groups for d in group]), len(groups[0]))
+
+    def new_channel(self) -> ChannelHandle:
+        """A channel handle that is not used yet."""
+        self._next_channel += 1
+        return ChannelHandle(self._next_channel - 1, DEVICE_TO_DEVICE)
+
+    def device_id(self, builder: LocalBuilder) -> Value:
+        """The id of the device that runs the program, as a scalar `i64`."""
+        id_class = ReplicaIdOp if self.options.replica_count > 1 else PartitionIdOp
+        id = builder.create(id_class, (), [tensor((), UI32)]).result
+        return builder.convert(id, I64)
+
+    def lookup(self, builder: LocalBuilder, per_device: Sequence[int], element: Type = I64) -> Value:
+        """The element of a table for this device, as a tensor of size 1."""
+        device = self.device_id(builder)
+        table = builder.integers(tensor((len(per_device),), element), per_device)
+        return builder.dynamic_slice(table, [device], [1])
+
+    def offset(self, builder: LocalBuilder, axes: Axes, mesh: Mesh, shard_size: int) -> Value:
+        """The offset of the shard of this device along a dimension, as a scalar `i64`."""
+        check_device_count(mesh, builder.before)
+        offsets = [index * shard_size for index in shard_indices(axes, mesh)]
+        return builder.reshape(self.lookup(builder, offsets), SCALAR_I64.shape)
+
+    def slice_for_axes(
+        self,
+        builder: LocalBuilder,
+        value: Value,
+        axes_per_dim: Sequence[Axes],
+        mesh: Mesh,
+        type: RankedTensor,
+    ) -> Value:
+        """The shard of this device of a tensor that is whole along these axes."""
+        starts = [
+            self.offset(builder, axes, mesh, size) if axes else builder.index(0)
+            for axes, size in zip(axes_per_dim, type.shape, strict=True)
+        ]
+        return builder.dynamic_slice(value, starts, type.shape)
+
+
+def check_device_count(mesh: Mesh, op: Op) -> None:
+    """Checks that tables with one entry for each device stay small."""
+    if mesh.total_size > MAX_DEVICES:
+        raise too_many_devices(mesh, op)
+
+
+def too_many_devices(mesh: Mesh, op: Op) -> DiagnosticError:
+    """The error of a mesh whose devices cannot be listed."""
+    return op.op_error(f"needs a table of all {mesh.total_size} devices; the limit is {MAX_DEVICES}")
+
+
+def _groups_by_axes(axes: Sequence[AxisRef], mesh_or_ref: MeshOrRef) -> Attribute:
+    refs = ArrayAttr(tuple([mesh_axes.AxisRef(axis.name) for axis in axes]))
+    mesh = _stablehlo_mesh(mesh_or_ref) if isinstance(mesh_or_ref, Mesh) else mesh_or_ref
+    return mesh_axes.ReplicaGroupMeshAxes(mesh, refs)
+
+
+def _stablehlo_mesh(mesh: Mesh) -> mesh_axes.Mesh:
+    axes = tuple([mesh_axes.MeshAxis(axis.name, axis.size) for axis in mesh.axes])
+    ids = mesh.device_ids
+    return mesh_axes.Mesh(axes, dense_integers(tensor((len(ids),), I64), ids) if ids else None)
+
+
+def _largest_channel(module: ModuleOp) -> int:
+    handles = (op.attribute("channel_handle") for op in module.walk())
+    return max((handle.handle for handle in handles if isinstance(handle, ChannelHandle)), default=0)

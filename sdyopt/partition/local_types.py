@@ -1,0 +1,110 @@
+"""Local types: the type of each value on one device, by its sharding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.dialects.sdy.axes import AxisRef
+from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.mesh_op import find_mesh
+from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding
+from sdyopt.dialects.sdy.value_shardings import rank_of, sharding_of
+from sdyopt.ir.operation import Op
+from sdyopt.ir.types import DYNAMIC, RankedTensor, Type
+from sdyopt.ir.value import Value
+from sdyopt.sharding.axis_lists import sharded_size
+
+Axes = tuple[AxisRef, ...]
+
+
+class LocalTypes:
+    """Local types of the values of one module.
+
+    A value without a sharding, or with one on a mesh that does not exist, is whole on every device. The
+    shards of a dimension must have one size: what does not divide is padded before.
+    """
+
+    def __init__(self, module: Op) -> None:
+        self._module = module
+        self._meshes: dict[MeshOrRef, Mesh | None] = {}
+        self._padded_types: dict[tuple[Type, TensorSharding], Type] = {}
+        self._types: dict[tuple[Type, TensorSharding], Type | None] = {}
+
+    def mesh(self, sharding: TensorSharding) -> Mesh | None:
+        """The mesh of a sharding; None if there is none of that name."""
+        mesh_or_ref = sharding.mesh_or_ref
+        if mesh_or_ref not in self._meshes:
+            self._meshes[mesh_or_ref] = find_mesh(mesh_or_ref, self._module)
+        return self._meshes[mesh_or_ref]
+
+    def declared_sharding(self, value: Value) -> TensorSharding | None:
+        """The sharding of a value, even if its mesh does not exist."""
+        return sharding_of(value)
+
+    def sharding(self, value: Value) -> TensorSharding | None:
+        """The sharding of a value; None if it has none or if its mesh does not exist."""
+        sharding = sharding_of(value)
+        return None if sharding is None or self.mesh(sharding) is None else sharding
+
+    def local_type(self, type: Type, sharding: TensorSharding | None, op: Op) -> Type:
+        """The local type of a value of a global type; `op` is where an error is reported."""
+        if sharding is None or not isinstance(type, RankedTensor) or sharding.rank != type.rank:
+            return type
+        key = type, sharding
+        if key not in self._types:
+            self._types[key] = self._divided(type, sharding)
+        local = self._types[key]
+        if local is None:
+            raise op.error("Failed to compute local type due to non-divisible sharding").help(
+                "run -sdy-pad-for-divisibility before"
+            )
+        return local
+
+    def _divided(self, type: RankedTensor, sharding: TensorSharding) -> Type | None:
+        mesh = self.mesh(sharding)
+        if mesh is None:
+            return type
+        shape = []
+        for size, dim in zip(type.shape, sharding.dims, strict=True):
+            shards = dim.sharded_size(mesh)
+            if size != DYNAMIC and size % shards:
+                return None
+            shape.append(size if size == DYNAMIC else size // shards)
+        return RankedTensor(tuple(shape), type.element, type.encoding)
+
+    def padded_type(self, type: Type, sharding: TensorSharding | None) -> Type:
+        """The type whose dimensions are rounded up to multiples of their numbers of shards."""
+        mesh = None if sharding is None else self.mesh(sharding)
+        if (
+            mesh is None
+            or sharding is None
+            or not isinstance(type, RankedTensor)
+            or sharding.rank != type.rank
+        ):
+            return type
+        key = type, sharding
+        if key not in self._padded_types:
+            counts = [dim.sharded_size(mesh) for dim in sharding.dims]
+            shape = [
+                size if size == DYNAMIC else -(-size // count) * count
+                for size, count in zip(type.shape, counts, strict=True)
+            ]
+            self._padded_types[key] = RankedTensor(tuple(shape), type.element, type.encoding)
+        return self._padded_types[key]
+
+    def shard_size(self, size: int, axes: Axes, value: Value) -> int:
+        """The size of the shards of a dimension of a value, of which the last may be smaller."""
+        return -(-size // self.shard_count(axes, value))
+
+    def shard_count(self, axes: Axes, value: Value) -> int:
+        """The number of shards of a dimension of a value that is sharded along `axes`."""
+        sharding = self.sharding(value)
+        mesh = None if sharding is None else self.mesh(sharding)
+        return 1 if mesh is None else sharded_size(axes, mesh)
+
+    def axes_per_dim(self, value: Value) -> Sequence[Axes]:
+        """The axes that shard each dimension of a value."""
+        sharding, rank = self.sharding(value), rank_of(value.type)
+        if sharding is None or sharding.rank != rank:  # of another rank on a maximal mesh
+            return ((),) * rank
+        return [dim.axes for dim in sharding.dims]

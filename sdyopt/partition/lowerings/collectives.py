@@ -1,0 +1,86 @@
+"""sdy's collectives become StableHLO's: all_reduce, all_slice, collective_permute.
+
+The collectives that rearrange several dimensions at once, all_gather, reduce_scatter and all_to_all, are in
+`multi_dim_collectives`.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from sdyopt.dialects.sdy.axes import AxisRef, SubAxis
+from sdyopt.dialects.sdy.collectives import AllReduceOp, AllSliceOp, CollectivePermuteOp
+from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.dialects.stablehlo import collectives as stablehlo
+from sdyopt.ir.types import I64, tensor
+from sdyopt.partition.device_positions import shard_indices
+from sdyopt.partition.local_builder import dense_integers
+from sdyopt.partition.local_context import LocalContext, check_device_count
+from sdyopt.partition.partial_results import combine_partial_results
+from sdyopt.partition.registry import Lowered, lowering
+from sdyopt.sharding.axis_lists import Axes
+
+
+@lowering(AllSliceOp)
+def lower_all_slice(op: AllSliceOp, local: LocalContext) -> Lowered:
+    """Cuts out the shard of this device."""
+    mesh = local.mesh(op.out_sharding, op)
+    axes_per_dim = [axes.axes for axes in op.slicing_axes]
+    type = local.local_tensor(op.output, op)
+    return [local.slice_for_axes(local.builder(op), op.tensor, axes_per_dim, mesh, type)]
+
+
+@lowering(AllReduceOp)
+def lower_all_reduce(op: AllReduceOp, local: LocalContext) -> Lowered:
+    """Combines partial results by the reduction that they are results of."""
+    return [combine_partial_results(op, op.reduction_axes.axes, op.out_sharding, local)]
+
+
+@lowering(CollectivePermuteOp)
+def lower_collective_permute(op: CollectivePermuteOp, local: LocalContext) -> Lowered:
+    """Sends each shard to the device that has it afterwards."""
+    before, after = local.sharding(op.tensor), op.out_sharding
+    mesh_after = local.mesh(after, op)
+    if before is None:
+        raise op.op_error("collective on operand without sharding")
+    mesh_before = local.mesh(before, op)
+    if before is after:
+        return [op.tensor]
+    if mesh_before.total_size != mesh_after.total_size:
+        raise op.op_error("collective-permute between meshes of different sizes is not supported.")
+    check_device_count(mesh_after, op)
+    parts = _common_parts((*before.axis_refs, *after.axis_refs), mesh_after)
+    targets = {
+        index: device for device, index in enumerate(shard_indices(_all_parts(after, parts), mesh_after))
+    }
+    sources = shard_indices(_all_parts(before, parts), mesh_before)
+    pairs = [number for device, index in enumerate(sources) for number in (device, targets[index])]
+    attributes = {
+        "source_target_pairs": dense_integers(tensor((len(sources), 2), I64), pairs),
+        "channel_handle": local.new_channel(),
+    }
+    builder = local.builder(op)
+    return builder.create(stablehlo.CollectivePermuteOp, [op.tensor], [op.tensor.type], attributes).results
+
+
+def _all_parts(sharding: TensorSharding, parts: Axes) -> Axes:
+    """All parts of the mesh axes: those of the dimensions in order, then the others."""
+    used = [part for dim in sharding.dims for axis in dim.axes for part in parts if axis.contains(part)]
+    return (*used, *[part for part in parts if part not in used])
+
+
+def _common_parts(axes: tuple[AxisRef, ...], mesh: Mesh) -> Axes:
+    """All axes of a mesh, each cut at the borders of all sub-axes in `axes`."""
+    parts: list[AxisRef] = []
+    for mesh_axis in mesh.axes:
+        borders = {1, mesh_axis.size}
+        for axis in axes:
+            if axis.name == mesh_axis.name:
+                borders |= {axis.pre_size, axis.next_pre_size(mesh)}
+        ordered = sorted(borders)
+        if len(ordered) <= 2:
+            parts.append(AxisRef(mesh_axis.name))
+        else:
+            parts += [AxisRef(mesh_axis.name, SubAxis(a, b // a)) for a, b in pairwise(ordered)]
+    return tuple(parts)

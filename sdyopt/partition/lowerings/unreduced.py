@@ -1,0 +1,35 @@
+"""sharded_to_unreduced and replicated_to_unreduced: partial sums that add up to a tensor."""
+
+from __future__ import annotations
+
+from sdyopt.dialects.sdy.collectives import ReplicatedToUnreducedOp, ShardedToUnreducedOp
+from sdyopt.dialects.stablehlo.slicing import DynamicUpdateSliceOp
+from sdyopt.ir.types import I1, tensor
+from sdyopt.partition.device_positions import shard_indices
+from sdyopt.partition.local_builder import ranked, shape_of
+from sdyopt.partition.local_context import LocalContext, check_device_count
+from sdyopt.partition.registry import Lowered, lowering
+
+
+@lowering(ShardedToUnreducedOp)
+def lower_sharded_to_unreduced(op: ShardedToUnreducedOp, local: LocalContext) -> Lowered:
+    """Zeros, except for the elements of the shard of this device."""
+    mesh, builder = local.mesh(op.out_sharding, op), local.builder(op)
+    type = local.local_tensor(op.output, op)
+    zeros = builder.zero(type)
+    starts = [
+        local.offset(builder, axes.axes, mesh, size) if axes else builder.index(0)
+        for axes, size in zip(op.axes, shape_of(op.tensor), strict=True)
+    ]
+    return builder.create(DynamicUpdateSliceOp, [zeros, op.tensor, *starts], [type]).results
+
+
+@lowering(ReplicatedToUnreducedOp)
+def lower_replicated_to_unreduced(op: ReplicatedToUnreducedOp, local: LocalContext) -> Lowered:
+    """The tensor on the first device of each group, and zeros on the others."""
+    mesh, builder, type = local.mesh(op.out_sharding, op), local.builder(op), ranked(op.tensor)
+    check_device_count(mesh, op)
+    is_first = [int(index == 0) for index in shard_indices(tuple(op.axes), mesh)]
+    mask = builder.reshape(local.lookup(builder, is_first, I1), ())
+    full_mask = builder.broadcast(mask, tensor(type.shape, I1))
+    return [builder.select(full_mask, op.tensor, builder.zero(type))]

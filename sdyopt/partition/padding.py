@@ -1,0 +1,195 @@
+"""Padding, so that all shards of a dimension have one size.
+
+A value has one padded type: each dimension is rounded up to a multiple of its number of shards, and the
+padding is at the end. Its elements are undefined, except where they are known to be zero. So an operation
+that combines elements along a padded dimension must not see the padding: it is overwritten before with an
+element that changes nothing.
+
+    @pads(ReduceOp)
+    def pad_reduce(op: ReduceOp, padder: Padder) -> Padded: ...
+
+Such a function runs when the operands have their padded types and the signature of the operation still has
+the types before. It returns `None` if the operation is kept, with padded result types, or the values that
+replace its results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any, TypeVar
+
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.dialects.sdy.attribute_names import SHARDING
+from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding
+from sdyopt.dialects.stablehlo.binary import AndOp
+from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.operation import Op
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.types import I32, I64, RankedTensor, Type, tensor
+from sdyopt.ir.value import Value
+from sdyopt.partition.deferred_replacements import DeferredReplacements
+from sdyopt.partition.local_builder import LocalBuilder, ranked, shape_of
+from sdyopt.partition.local_types import LocalTypes
+
+Padded = Sequence[Value] | None
+PadFunction = Callable[[Any, "Padder"], Padded]
+P = TypeVar("P", bound=PadFunction)
+
+_functions: dict[type[Op], PadFunction] = {}
+
+
+def pads(*op_classes: type[Op]) -> Callable[[P], P]:
+    """Registers the function that pads operations of these classes."""
+
+    def register(function: P) -> P:
+        for op_class in op_classes:
+            assert op_class not in _functions, f"{op_class.name} is registered twice"
+            _functions[op_class] = function
+        return function
+
+    return register
+
+
+class Padder:
+    """Pads the values of one function."""
+
+    def __init__(self, types: LocalTypes, rewriter: Rewriter) -> None:
+        _load_functions()
+        self.types = types
+        self.rewriter = rewriter
+        # Values whose padding is zero.
+        self.zero_padded: set[Value] = set()
+        self._replacements = DeferredReplacements(rewriter)
+
+    def visit(self, op: Op) -> None:
+        """Pads the block arguments and the results of an operation."""
+        padded_types = [self.padded_type(result) for result in op.results]
+        for region in op.regions:
+            for block in region.blocks:
+                for argument in block.arguments:
+                    self.rewriter.retype_argument(argument, self.padded_type(argument))
+        is_same = padded_types == list(op.result_types)
+        if is_same and all(v.type is t for v, t in zip(op.operands, op.operand_types, strict=True)):
+            return
+        function = _functions.get(type(op))
+        values = None if function is None else function(op, self)
+        if values is not None:
+            self._replacements.add(op, values)
+        self.rewriter.retype(op, padded_types)
+
+    def finish(self) -> None:
+        """Replaces what functions have replaced."""
+        self._replacements.apply()
+
+    def padded_type(self, value: Value) -> Type:
+        """The padded type of a value that has its type before."""
+        return self.types.padded_type(value.type, self.types.sharding(value))
+
+    def builder(self, op: Op) -> LocalBuilder:
+        """Creates operations before an operation."""
+        return LocalBuilder(op, self.rewriter)
+
+    # --- Padding and masks -----------------------------------------------------------------------
+
+    def pad(self, op: Op, value: Value, shape: Sequence[int]) -> Value:
+        """A value with zeros after its elements, up to a shape. It keeps its sharding."""
+        if shape_of(value) == tuple(shape):
+            return value
+        builder = self.builder(op)
+        zero = builder.zero(tensor((), ranked(value).element))
+        high = [size - before for size, before in zip(shape, shape_of(value), strict=True)]
+        padded = builder.pad(value, zero, [0] * len(high), high)
+        self.share(padded, self.types.sharding(value))
+        return padded
+
+    def cut(self, op: Op, value: Value, shape: Sequence[int], sharding: TensorSharding | None) -> Value:
+        """A value without its last elements, down to a shape."""
+        if shape_of(value) == tuple(shape):
+            return value
+        cut = self.builder(op).slice(value, [0] * len(shape), shape)
+        self.share(cut, sharding)
+        return cut
+
+    def mask(self, op: Op, value: Value, real: Sequence[int], dims: Iterable[int], filler: Value) -> Value:
+        """A value whose padding along some dimensions is a scalar."""
+        padded_dims = [dim for dim in dims if shape_of(value)[dim] != real[dim]]
+        if not padded_dims:
+            return value
+        builder, sharding = self.builder(op), self.types.sharding(value)
+        mask = None
+        for dim in padded_dims:
+            is_real = self.is_before(builder, shape_of(value), dim, real[dim], sharding)
+            mask = is_real if mask is None else self.share(builder.binary(AndOp, mask, is_real), sharding)
+        assert mask is not None
+        fill = self.share(builder.broadcast(filler, ranked(value)), sharding)
+        return self.share(builder.select(mask, value, fill), sharding)
+
+    def is_before(
+        self,
+        builder: LocalBuilder,
+        shape: Sequence[int],
+        dim: int,
+        limit: int,
+        sharding: TensorSharding | None,
+    ) -> Value:
+        """A mask of the elements whose index along a dimension is smaller than a limit."""
+        element = I32 if max(shape) < 1 << 31 else I64
+        type = tensor(tuple(shape), element)
+        iota = self.share(builder.iota(type, dim), sharding)
+        limits = builder.broadcast(builder.integers(tensor((), element), [limit]), type)
+        return self.share(builder.compare(iota, self.share(limits, sharding), "LT"), sharding)
+
+    def mask_with_zero(self, op: Op, value: Value, real: Sequence[int], dims: Iterable[int]) -> Value:
+        """A value whose padding along some dimensions is zero."""
+        padded_dims = [dim for dim in dims if shape_of(value)[dim] != real[dim]]
+        if not padded_dims or value in self.zero_padded:
+            return value
+        zero = self.builder(op).zero(tensor((), ranked(value).element))
+        return self.mask(op, value, real, padded_dims, zero)
+
+    def share(self, value: Value, sharding: TensorSharding | None) -> Value:
+        """Gives a new value a sharding."""
+        op = value.defining_op
+        if sharding is not None and op is not None:
+            self.rewriter.set_attribute(op, SHARDING, ShardingPerValue((sharding,)))
+        return value
+
+    def recreate(
+        self,
+        op: Op,
+        operands: Sequence[Value],
+        types: Sequence[Type],
+        attributes: Mapping[str, Attribute] | None = None,
+    ) -> Op:
+        """A copy of an operation without regions, with other operands, types and attributes."""
+        changed = {**dict(op.signature.attributes), **dict(op.attributes), **(attributes or {})}
+        return self.builder(op).create(type(op), operands, types, changed)
+
+
+def real_shape(op: Op, operand: int) -> tuple[int, ...]:
+    """The shape of an operand before it was padded."""
+    type = op.signature.operand_types[operand]
+    assert isinstance(type, RankedTensor)
+    return type.shape
+
+
+def real_result_shape(op: Op, result: int = 0) -> tuple[int, ...]:
+    """The shape of a result before it is padded."""
+    type = op.signature.result_types[result]
+    assert isinstance(type, RankedTensor)
+    return type.shape
+
+
+def unsupported(op: Op, dim: int) -> DiagnosticError:
+    """The error of an operation that cannot be padded along a dimension."""
+    return op.op_error(
+        f"dimension {dim} is sharded into shards of different sizes, which cannot be padded here"
+    )
+
+
+@cache
+def _load_functions() -> None:
+    """Imports the functions at their first use, not at start-up."""
+    import_module("sdyopt.partition.paddings")

@@ -1,0 +1,56 @@
+"""Operations that combine elements along a padded dimension: the padding must not count."""
+
+from __future__ import annotations
+
+from sdyopt.dialects.stablehlo.contraction import DotGeneralOp, DotOp
+from sdyopt.dialects.stablehlo.convolution import ConvolutionOp
+from sdyopt.dialects.stablehlo.reduction import ReduceOp
+from sdyopt.ir.value import Value
+from sdyopt.partition.padding import Padded, Padder, pads, real_shape
+
+
+@pads(DotGeneralOp)
+def pad_dot_general(op: DotGeneralOp, padder: Padder) -> Padded:
+    """Zeros in both operands: zero times the undefined padding of the other could be NaN."""
+    dims = op.dot_dimension_numbers
+    lhs = padder.mask_with_zero(op, op.lhs, real_shape(op, 0), dims.lhs_contracting)
+    rhs = padder.mask_with_zero(op, op.rhs, real_shape(op, 1), dims.rhs_contracting)
+    _set_operands(op, [lhs, rhs], padder)
+    return None
+
+
+@pads(DotOp)
+def pad_dot(op: DotOp, padder: Padder) -> Padded:
+    """As for dot_general: the last dimension of the left operand and the first of the right one."""
+    lhs = padder.mask_with_zero(op, op.lhs, real_shape(op, 0), [len(real_shape(op, 0)) - 1])
+    _set_operands(op, [lhs, padder.mask_with_zero(op, op.rhs, real_shape(op, 1), [0])], padder)
+    return None
+
+
+@pads(ConvolutionOp)
+def pad_convolution(op: ConvolutionOp, padder: Padder) -> Padded:
+    """Zeros along the input features and the spatial dimensions of both operands."""
+    dims = op.dimension_numbers
+    lhs_dims = [dims.input_feature, *dims.input_spatial]
+    rhs_dims = [dims.kernel_input_feature, *dims.kernel_spatial]
+    lhs = padder.mask_with_zero(op, op.lhs, real_shape(op, 0), lhs_dims)
+    _set_operands(op, [lhs, padder.mask_with_zero(op, op.rhs, real_shape(op, 1), rhs_dims)], padder)
+    return None
+
+
+@pads(ReduceOp)
+def pad_reduce(op: ReduceOp, padder: Padder) -> Padded:
+    """The initial value, which is the identity of the reduction."""
+    inputs = [
+        padder.mask(op, input, real_shape(op, number), op.dimensions, init)
+        for number, (input, init) in enumerate(zip(op.inputs, op.init_values, strict=True))
+    ]
+    _set_operands(op, [*inputs, *op.init_values], padder)
+    return None
+
+
+def _set_operands(
+    op: DotGeneralOp | DotOp | ConvolutionOp | ReduceOp, operands: list[Value], padder: Padder
+) -> None:
+    if operands != op.operands:
+        padder.rewriter.set_operands(op, operands)

@@ -1,0 +1,108 @@
+"""Operations whose shapes, values or functions do not follow from their operands."""
+
+from __future__ import annotations
+
+from math import prod
+
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.attribute_names import SHARDING
+from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.dialects.sdy.ops import ConstantOp as SdyConstantOp
+from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.dialects.stablehlo.nullary import ConstantOp
+from sdyopt.dialects.stablehlo.random import RngBitGeneratorOp
+from sdyopt.dialects.stablehlo.shapes import ReshapeOp
+from sdyopt.ir.attribute import DictAttr, TypeAttr
+from sdyopt.ir.elements_attributes import DenseElements
+from sdyopt.ir.operation import Op
+from sdyopt.ir.types import FunctionType, RankedTensor, Type
+from sdyopt.partition.local_builder import shape_of
+from sdyopt.partition.padding import Padded, Padder, pads, unsupported
+from sdyopt.partition.paddings.collectives import slice_replicated
+
+
+def pad_function(function: FuncOp, padder: Padder) -> None:
+    """Pads the type of a private function; inputs and outputs of others must have even shards."""
+    type: FunctionType = function.function_type
+    inputs: list[Type] = []
+    results: list[Type] = []
+    for kind, types, dictionaries, padded in (
+        ("argument", type.inputs, function.argument_attributes, inputs),
+        ("result", type.results, function.result_attributes, results),
+    ):
+        for number, (each, attributes) in enumerate(zip(types, dictionaries, strict=True)):
+            padded.append(_padded_io(function, each, attributes, f"{kind} #{number}", padder))
+    new = FunctionType(tuple(inputs), tuple(results))
+    if new is not type:
+        padder.rewriter.set_attribute(function, "function_type", TypeAttr(new))
+
+
+def _padded_io(function: FuncOp, type: Type, attributes: DictAttr, what: str, padder: Padder) -> Type:
+    sharding = attributes.get(SHARDING)
+    padded = padder.types.padded_type(type, sharding if isinstance(sharding, TensorSharding) else None)
+    if padded is not type and function.sym_visibility != "private":
+        raise _legalization_error(
+            function,
+            function.op_error(
+                f"{what} has a non-divisible sharding. Shardy expects function IO to be divisible."
+            ).help(
+                "-sdy-update-non-divisible-input-output-shardings makes input and output shardings divisible"
+            ),
+        )
+    return padded
+
+
+def _legalization_error(op: Op, error: DiagnosticError) -> DiagnosticError:
+    return error.then(
+        op.error(f"failed to legalize operation '{op.name}' that was explicitly marked illegal")
+    )
+
+
+@pads(SdyConstantOp, ConstantOp)
+def pad_constant(op: SdyConstantOp | ConstantOp, padder: Padder) -> Padded:
+    """A splat is a larger splat; anything else is padded with zeros on every device, and sliced."""
+    type = padder.padded_type(op.output)
+    assert isinstance(type, RankedTensor)
+    value = op.value
+    if isinstance(value, DenseElements) and value.is_splat:
+        padder.rewriter.set_attribute(op, "value", DenseElements(type, value.data))
+        return None
+    whole = padder.builder(op).create(ConstantOp, (), op.signature.result_types, {"value": value}).result
+    return [slice_replicated(op, whole, padder.types.sharding(op.output), padder)]
+
+
+@pads(RngBitGeneratorOp)
+def pad_rng_bit_generator(op: RngBitGeneratorOp, padder: Padder) -> Padded:
+    """The numbers depend on the shape, so every device generates all of them, and slices."""
+    attributes = dict(op.signature.attributes)
+    whole = padder.builder(op).create(RngBitGeneratorOp, op.operands, op.signature.result_types, attributes)
+    state, bits = whole.results
+    return [state, slice_replicated(op, bits, padder.types.sharding(op.output), padder)]
+
+
+@pads(ReshapeOp)
+def pad_reshape(op: ReshapeOp, padder: Padder) -> Padded:
+    """A reshape is local if the padding stays at the end of dimensions that it keeps."""
+    padded = padder.padded_type(op.results[0])
+    assert isinstance(padded, RankedTensor)
+    if prod(padded.shape) != prod(shape_of(op.operand)):
+        raise unsupported(op, 0)
+    return None
+
+
+@pads(ManualComputationOp)
+def pad_manual_computation(op: ManualComputationOp, padder: Padder) -> Padded:
+    """Shards along manual axes are even: they are the types of the body."""
+    types = padder.types
+    body = op.block
+    returned = body.last
+    assert returned is not None
+    for value, sharding, inner in (
+        *zip(op.operands, op.in_shardings, body.arguments, strict=True),
+        *zip(op.results, op.out_shardings, returned.operands, strict=True),
+    ):
+        outer = types.padded_type(value.type, sharding)
+        if outer is not value.type and inner is not None:
+            raise unsupported(op, 0)
+    return None

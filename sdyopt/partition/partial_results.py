@@ -1,0 +1,106 @@
+"""Combination of partial results by a collective, and by a local reduction where no collective can."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.dialects.sdy.axes import AxisRef
+from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.dialects.stablehlo import collectives as stablehlo
+from sdyopt.dialects.stablehlo.reduction import ReduceOp
+from sdyopt.ir.attribute import UnitAttr
+from sdyopt.ir.block import Region
+from sdyopt.ir.elements_attributes import dense_array
+from sdyopt.ir.numeric_attributes import integer
+from sdyopt.ir.operation import Op
+from sdyopt.ir.types import I64, tensor
+from sdyopt.ir.value import OpResult, Value
+from sdyopt.partition.combiners import combiner_of, origin_of_partial_results
+from sdyopt.partition.local_builder import LocalBuilder, ranked, shape_of
+from sdyopt.partition.local_context import LocalContext
+
+
+def combine_partial_results(
+    op: Op, axes: Sequence[AxisRef], sharding: TensorSharding, local: LocalContext
+) -> Value:
+    """The operand of an all-reduce or reduce-scatter, combined over all devices along `axes`."""
+    value = op.operand_at(0)
+    combiner = combiner_of(value)
+    if combiner is not None:
+        return all_reduce(value, axes, sharding, combiner, op, local)
+    origin = origin_of_partial_results(value).defining_op
+    if isinstance(origin, ReduceOp) and value.defining_op is origin:
+        assert isinstance(value, OpResult)
+        return _reduce_again(origin, axes, sharding, op, local)[value.index]
+    raise op.op_error("cannot combine partial results of this reduction with a collective")
+
+
+def all_reduce(
+    value: Value,
+    axes: Sequence[AxisRef],
+    sharding: TensorSharding,
+    combiner: type[Op],
+    op: Op,
+    local: LocalContext,
+) -> Value:
+    """A `stablehlo.all_reduce` of a value along axes of the mesh of a sharding."""
+    builder, mesh = local.builder(op), local.mesh(sharding, op)
+    groups = local.replica_groups(axes, mesh, sharding.mesh_or_ref, op)
+    attributes = {
+        "replica_groups": groups.attribute,
+        "channel_handle": local.new_channel(),
+        "use_global_device_ids": UnitAttr(),
+    }
+    body = builder.reducer(ranked(value).element, combiner)
+    return builder.create(stablehlo.AllReduceOp, [value], [value.type], attributes, [body]).result
+
+
+def all_gather(
+    value: Value, dim: int, axes: Sequence[AxisRef], sharding: TensorSharding, op: Op, local: LocalContext
+) -> Value:
+    """A `stablehlo.all_gather` of a value along one dimension."""
+    mesh = local.mesh(sharding, op)
+    groups = local.replica_groups(axes, mesh, sharding.mesh_or_ref, op)
+    shape = list(shape_of(value))
+    shape[dim] *= groups.size
+    attributes = {
+        "all_gather_dim": integer(dim, I64),
+        "replica_groups": groups.attribute,
+        "channel_handle": local.new_channel(),
+        "use_global_device_ids": UnitAttr(),
+    }
+    type = tensor(tuple(shape), ranked(value).element)
+    return local.builder(op).create(stablehlo.AllGatherOp, [value], [type], attributes).result
+
+
+def _reduce_again(
+    origin: ReduceOp, axes: Sequence[AxisRef], sharding: TensorSharding, op: Op, local: LocalContext
+) -> Sequence[Value]:
+    """All results of a reduction over the partial results of all devices, gathered along a new dimension.
+
+    The collectives of its other results find these results.
+    """
+    key = (origin, tuple(axes))
+    if key not in local.combined:
+        local.combined[key] = _gather_and_reduce(origin, axes, sharding, op, local)
+    return local.combined[key]
+
+
+def _gather_and_reduce(
+    origin: ReduceOp, axes: Sequence[AxisRef], sharding: TensorSharding, op: Op, local: LocalContext
+) -> Sequence[Value]:
+    after = origin.next
+    assert after is not None
+    gathered = []
+    for result in origin.results:
+        # Created after the reduction, because the collective of another result may come first.
+        builder = LocalBuilder(after, local.rewriter)
+        row = builder.reshape(result, (1, *shape_of(result)))
+        gathered.append(all_gather(row, 0, axes, sharding, after, local))
+    body = Region()
+    local.rewriter.copy_region(origin.body, body)
+    attributes = {"dimensions": dense_array(I64, [0])}
+    builder = LocalBuilder(after, local.rewriter)
+    operands = [*gathered, *origin.init_values]
+    types = [result.type for result in origin.results]
+    return builder.create(ReduceOp, operands, types, attributes, [body]).results

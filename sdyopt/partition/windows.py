@@ -1,0 +1,92 @@
+"""Sliding windows along sharded dimensions: when every window lies in one shard."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from sdyopt.dialects.stablehlo.convolution import ConvolutionOp
+from sdyopt.dialects.stablehlo.reduction import ReduceWindowOp
+from sdyopt.dialects.stablehlo.scatter import SelectAndScatterOp
+from sdyopt.dialects.stablehlo.window import WindowDimension, checked_window, padding_pairs
+from sdyopt.ir.operation import Op
+from sdyopt.ir.value import Value
+from sdyopt.partition.local_builder import shape_of
+from sdyopt.partition.local_types import Axes
+
+
+class Shardings(Protocol):
+    """Knows the axes that shard each dimension of a value."""
+
+    def axes_per_dim(self, value: Value) -> Sequence[Axes]: ...
+
+
+class SlidDimension(NamedTuple):
+    """A dimension of an operand over which a window slides.
+
+    `window_axes` shard the window itself, if it is the kernel of a convolution.
+    """
+
+    operand: Value
+    dim: int
+    axes: Axes
+    window: WindowDimension
+    global_size: int
+    window_axes: Axes = ()
+
+    def is_local(self, shard_size: int) -> bool:
+        """Whether no window crosses a border between shards, and all shards have as many windows."""
+        window = self.window
+        is_plain = window.low == window.high == 0 and window.base_dilation == 1
+        if not self.axes:
+            return not self.window_axes
+        if self.window_axes:
+            # Each device has a part of the one window, and a partial sum.
+            is_whole = window.window_dilation == 1 and window.size == self.global_size
+            return is_plain and is_whole and self.axes == self.window_axes
+        extent = (window.size - 1) * window.window_dilation + 1
+        return is_plain and extent <= window.stride and shard_size % window.stride == 0
+
+
+def windows_of_convolution(op: ConvolutionOp, shardings: Shardings) -> Sequence[SlidDimension]:
+    """The spatial dimensions of the left operand of a convolution."""
+    dims, signature = op.dimension_numbers, op.signature
+    kernel, lhs = signature[ConvolutionOp.rhs].shape, signature[ConvolutionOp.lhs].shape
+    windows = checked_window(
+        signature,
+        [kernel[dim] for dim in dims.kernel_spatial],
+        op.window_strides,
+        padding_pairs(signature, op.padding),
+        op.lhs_dilation,
+        op.rhs_dilation,
+    )
+    axes, kernel_axes = shardings.axes_per_dim(op.lhs), shardings.axes_per_dim(op.rhs)
+    return [
+        SlidDimension(op.lhs, dim, axes[dim], window, lhs[dim], kernel_axes[kernel_dim])
+        for dim, kernel_dim, window in zip(dims.input_spatial, dims.kernel_spatial, windows, strict=True)
+    ]
+
+
+def windows_of(op: ReduceWindowOp | SelectAndScatterOp, shardings: Shardings) -> Sequence[SlidDimension]:
+    """The dimensions of the operands of a reduce_window or select_and_scatter."""
+    signature = op.signature
+    operand = op.operand_at(0)
+    windows = checked_window(
+        signature,
+        op.window_dimensions or (),
+        op.window_strides,
+        padding_pairs(signature, op.padding),
+        *((op.base_dilations, op.window_dilations) if isinstance(op, ReduceWindowOp) else ()),
+    )
+    shape = signature.operand_types[0].shape  # type: ignore[attr-defined]  # verified to be a tensor
+    axes = shardings.axes_per_dim(operand)
+    return [SlidDimension(operand, dim, axes[dim], window, shape[dim]) for dim, window in enumerate(windows)]
+
+
+def check_windows_stay(op: Op, windows: Sequence[SlidDimension]) -> None:
+    """Raises an error if a window crosses a border between shards."""
+    for slid in windows:
+        if not slid.is_local(shape_of(slid.operand)[slid.dim]):
+            raise op.error(
+                f"In op {op.name} dimension {slid.dim} is sharded but is not a pass-through dimension."
+            ).help("run -sdy-resolve-permutation-factors and -sdy-reshard-to-collectives before")

@@ -1,0 +1,33 @@
+// RUN: sdy-opt %s -sdy-pad-for-divisibility -split-input-file -verify-diagnostics
+
+// The inputs and outputs of a program must have even shards, because callers do not pad.
+
+sdy.mesh @mesh = <["x"=2]>
+
+// expected-error @+2 {{'func.func' op argument #0 has a non-divisible sharding. Shardy expects function IO to be divisible.}}
+// expected-error @+1 {{failed to legalize operation 'func.func'}}
+func.func @input(%a: tensor<7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+
+// expected-error @+2 {{'func.func' op result #0 has a non-divisible sharding. Shardy expects function IO to be divisible.}}
+// expected-error @+1 {{failed to legalize operation 'func.func'}}
+func.func @output(%a: tensor<7xf32>) -> (tensor<7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  return %a : tensor<7xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+
+// The rows of the result would have padding in their midst. -sdy-resolve-permutation-factors avoids this.
+func.func @reshape(%a: tensor<3x2xf32>) {
+  %0 = sdy.all_slice [{"x"}, {}] %a out_sharding=<@mesh, [{"x"}, {}]> : tensor<3x2xf32>
+  // expected-error @+1 {{'stablehlo.reshape' op dimension 0 is sharded into shards of different sizes, which cannot be padded here}}
+  %1 = stablehlo.reshape %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<3x2xf32>) -> tensor<6xf32>
+  return
+}

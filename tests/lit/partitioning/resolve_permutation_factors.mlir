@@ -1,0 +1,112 @@
+// RUN: sdy-opt %s -sdy-resolve-permutation-factors | filecheck %s
+
+// Operations that need elements of other shards are resharded.
+
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+sdy.mesh @other = <["a"=2, "b"=2]>
+
+// Elements 2 to 5 are in both shards: the slice gets the whole operand.
+// CHECK-LABEL: func.func @slice(%arg0: tensor<8xf32>{{.*}}) -> (tensor<4xf32>{{.*}})
+// CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{}]> : tensor<8xf32>
+// CHECK-NEXT: %1 = stablehlo.slice %0 [2:6]{{.*}} : (tensor<8xf32>) -> tensor<4xf32>
+// CHECK-NEXT: %2 = sdy.reshard %1 <@mesh, [{"x"}]> : tensor<4xf32>
+// CHECK-NEXT: return %2 : tensor<4xf32>
+func.func @slice(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %0 = stablehlo.slice %a [2:6] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<8xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// Without the last element, shards begin where they did before: 4 and 3 elements.
+// CHECK-LABEL: func.func @slice_in_place(%arg0: tensor<8xf32>{{.*}}) -> tensor<7xf32>
+// CHECK-NEXT: %0 = stablehlo.slice %arg0 [0:7]{{.*}} : (tensor<8xf32>) -> tensor<7xf32>
+// CHECK-NEXT: %1 = sdy.reshard %0 <@mesh, [{}]> : tensor<7xf32>
+// CHECK-NEXT: return %1 : tensor<7xf32>
+func.func @slice_in_place(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<7xf32> {
+  %0 = stablehlo.slice %a [0:7] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<8xf32>) -> tensor<7xf32>
+  %1 = sdy.reshard %0 <@mesh, [{}]> : tensor<7xf32>
+  return %1 : tensor<7xf32>
+}
+
+// Padding between elements keeps them in their shards.
+// CHECK-LABEL: func.func @pad_in_place(%arg0: tensor<8xf32>{{.*}}, %arg1: tensor<f32>) -> (tensor<16xf32>{{.*}})
+// CHECK-NEXT: %0 = stablehlo.pad %arg0, %arg1, low = [0], high = [1], interior = [1]{{.*}} : (tensor<8xf32>, tensor<f32>) -> tensor<16xf32>
+// CHECK-NEXT: return %0 : tensor<16xf32>
+func.func @pad_in_place(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %v: tensor<f32>) -> (tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %0 = stablehlo.pad %a, %v, low = [0], high = [1], interior = [1] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<8xf32>, tensor<f32>) -> tensor<16xf32>
+  return %0 : tensor<16xf32>
+}
+
+// High padding moves the border between the shards.
+// CHECK-LABEL: func.func @pad(%arg0: tensor<8xf32>{{.*}}, %arg1: tensor<f32>) -> (tensor<12xf32>{{.*}})
+// CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{}]> : tensor<8xf32>
+// CHECK-NEXT: %1 = stablehlo.pad %0, %arg1, low = [0], high = [4], interior = [0]{{.*}} : (tensor<8xf32>, tensor<f32>) -> tensor<12xf32>
+// CHECK-NEXT: %2 = sdy.reshard %1 <@mesh, [{"x"}]> : tensor<12xf32>
+// CHECK-NEXT: return %2 : tensor<12xf32>
+func.func @pad(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %v: tensor<f32>) -> (tensor<12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %0 = stablehlo.pad %a, %v, low = [0], high = [4], interior = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<8xf32>, tensor<f32>) -> tensor<12xf32>
+  return %0 : tensor<12xf32>
+}
+
+// CHECK-LABEL: func.func @reverse(%arg0: tensor<8x4xf32>{{.*}}) -> (tensor<8x4xf32>{{.*}})
+// CHECK-NEXT: %0 = sdy.reshard %arg0 <@other, [{}, {"b"}]> : tensor<8x4xf32>
+// CHECK-NEXT: %1 = stablehlo.reverse %0, dims = [0]{{.*}} : tensor<8x4xf32>
+// CHECK-NEXT: %2 = sdy.reshard %1 <@other, [{"a"}, {"b"}]> : tensor<8x4xf32>
+// CHECK-NEXT: return %2 : tensor<8x4xf32>
+func.func @reverse(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@other, [{"a"}, {"b"}]>}) -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@other, [{"a"}, {"b"}]>}) {
+  %0 = stablehlo.reverse %a, dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@other, [{"a"}, {"b"}]>]>} : tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
+
+// Splitting a dimension is local if shards are even. Here the last shard is smaller.
+// CHECK-LABEL: func.func @reshape(%arg0: tensor<6xf32>) -> tensor<2x3xf32>
+// CHECK-NEXT: %0 = sdy.reshard %arg0 <@other, [{"a", "b"}]> : tensor<6xf32>
+// CHECK-NEXT: %1 = sdy.reshard %0 <@other, [{}]> : tensor<6xf32>
+// CHECK-NEXT: %2 = stablehlo.reshape %1{{.*}} : (tensor<6xf32>) -> tensor<2x3xf32>
+// CHECK-NEXT: %3 = sdy.reshard %2 <@other, [{"a"}, {"b"}]> : tensor<2x3xf32>
+// CHECK-NEXT: %4 = sdy.reshard %3 <@other, [{}, {}]> : tensor<2x3xf32>
+// CHECK-NEXT: return %4 : tensor<2x3xf32>
+func.func @reshape(%a: tensor<6xf32>) -> tensor<2x3xf32> {
+  %0 = sdy.reshard %a <@other, [{"a", "b"}]> : tensor<6xf32>
+  %1 = stablehlo.reshape %0 {sdy.sharding = #sdy.sharding_per_value<[<@other, [{"a"}, {"b"}]>]>} : (tensor<6xf32>) -> tensor<2x3xf32>
+  %2 = sdy.reshard %1 <@other, [{}, {}]> : tensor<2x3xf32>
+  return %2 : tensor<2x3xf32>
+}
+
+// An operation without a sharding rule runs on every device.
+// CHECK-LABEL: func.func @no_rule(%arg0: tensor<8x4xf32>{{.*}}, %arg1: tensor<4xf32>) -> (tensor<8x4xf32>{{.*}})
+// CHECK-NEXT: %0 = "stablehlo.batch_norm_inference"(%arg0, %arg1, %arg1, %arg1, %arg1) <{epsilon = 1.000000e-03 : f32, feature_index = 1 : i64}>{{.*}} : (tensor<8x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<8x4xf32>
+// CHECK-NEXT: return %0 : tensor<8x4xf32>
+func.func @no_rule(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %s: tensor<4xf32>) -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0 = "stablehlo.batch_norm_inference"(%a, %s, %s, %s, %s) <{epsilon = 1.0e-3 : f32, feature_index = 1 : i64}> {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<8x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
+
+// Between meshes with different axes, a tensor is gathered. The barrier has no sharding: what is replicated on one
+// mesh is replicated on any.
+// CHECK-LABEL: func.func @meshes(%arg0: tensor<8xf32>{{.*}}) -> (tensor<8xf32>{{.*}})
+// CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{}]> : tensor<8xf32>
+// CHECK-NEXT: %1 = stablehlo.optimization_barrier %0 : tensor<8xf32>
+// CHECK-NEXT: %2 = sdy.reshard %1 <@other, [{"b"}]> : tensor<8xf32>
+// CHECK-NEXT: return %2 : tensor<8xf32>
+func.func @meshes(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@other, [{"b"}]>}) {
+  %0 = sdy.reshard %a <@other, [{"b"}]> : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// Both branches return what the result of the if is.
+// CHECK-LABEL: func.func @branches(%arg0: tensor<i1>, %arg1: tensor<8xf32>{{.*}}, %arg2: tensor<8xf32>) -> (tensor<8xf32>{{.*}})
+// CHECK-NEXT: %0 = "stablehlo.if"(%arg0) ({
+// CHECK-NEXT: stablehlo.return %arg1 : tensor<8xf32>
+// CHECK-NEXT: }, {
+// CHECK-NEXT: %1 = sdy.reshard %arg2 <@mesh, [{"x"}]> : tensor<8xf32>
+// CHECK-NEXT: stablehlo.return %1 : tensor<8xf32>
+// CHECK-NEXT: }){{.*}} : (tensor<i1>) -> tensor<8xf32>
+// CHECK-NEXT: return %0 : tensor<8xf32>
+func.func @branches(%p: tensor<i1>, %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %b: tensor<8xf32>) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %0 = "stablehlo.if"(%p) ({
+    stablehlo.return %a : tensor<8xf32>
+  }, {
+    stablehlo.return %b : tensor<8xf32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<i1>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
