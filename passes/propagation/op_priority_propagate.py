@@ -5,8 +5,9 @@
 
 Runs `sdy-aggressive-propagate` in five rounds, each on more operations than the one before:
 
-1. pass-through operations (elementwise operations, reshapes, transposes, data-flow edges) in both directions,
-   and `dynamic_slice` and `dynamic_update_slice` forward, if no operand but a scalar has other uses
+1. pass-through operations (elementwise operations, reshapes, transposes, data-flow edges, moves between host
+   and device) in both directions, and `dynamic_slice` and `dynamic_update_slice` forward, if no operand but a
+   scalar has other uses
 2. the same operations, whatever uses their operands have
 3. also pass-through factors of all operations, those of broadcasts backward only
 4. all factors of all operations, those of broadcasts backward only
