@@ -26,6 +26,8 @@ This pass inserts no reductions: `sdy-insert-explicit-reshards` has inserted an 
 axes are removed, so the input and the target of a reshard have the same unreduced axes. `sdy-export-pipeline`
 and `-canonicalize=enable-patterns=sdy-collective` fuse an all-reduce with a following all-slice into a
 reduce-scatter.
+
+The pass is a dialect conversion, which also folds operations that compute an existing value.
 """
 
 from __future__ import annotations

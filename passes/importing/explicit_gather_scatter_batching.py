@@ -16,6 +16,9 @@ dimension it can. The same holds for scatters.
 The pass recognizes batching along dimension 0 if there are no batching dimensions yet, if operand and indices
 have the same size there, if the dimension is a collapsed or inserted one, if the index into it is an iota
 along dimension 0, possibly through reshapes, broadcasts, clamps and selects, and if there are other indices.
+
+The pass is a greedy rewrite, which also folds operations, merges equal constants, erases dead operations and
+simplifies regions.
 """
 
 from __future__ import annotations
