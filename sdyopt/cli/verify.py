@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -55,6 +56,8 @@ error.
 flags, as those of sdy-opt:
 """
 WIDTH: Final = 80
+# Garbage collection is off while a program runs; programs of this size together are collected.
+COLLECTED_BYTES: Final = 4 * 2**20
 # The comment that makes a file a lit test.
 RUN_LINE = re.compile(rb"^\s*(?://|#|;)\s*RUN:", re.MULTILINE)
 
@@ -78,7 +81,7 @@ def _run(argv: Sequence[str], diagnostics: DiagnosticsOutput | None) -> int:
     if not inputs:
         raise UsageError("no programs to verify", "name files or folders, such as sdy-opt-verify models/")
     load_plugins(arguments)
-    valid, skipped, total = 0, 0, 0
+    valid, skipped, total, garbage = 0, 0, 0, 0
     for job in _jobs(arguments, inputs, diagnostics):
         total += 1
         try:
@@ -90,6 +93,10 @@ def _run(argv: Sequence[str], diagnostics: DiagnosticsOutput | None) -> int:
             skipped += 1
         else:
             valid += run_job(replace(job, data=data)).succeeded
+            garbage += len(data)
+        if garbage > COLLECTED_BYTES:
+            gc.collect()
+            garbage = 0
     Output(STDOUT).write(_summary(valid, skipped, total))
     return SUCCESS if valid + skipped == total else FAILURE
 

@@ -1,11 +1,14 @@
 """sdy-opt-verify: which files it verifies. Its messages are in tests/lit/driver/verify_files.mlir."""
 
+import gc
 from pathlib import Path
 
 import pytest
 
+from sdyopt.cli import verify
 from sdyopt.cli.flags import FLAGS
 from sdyopt.cli.verify import ALLOWED, main
+from sdyopt.dialects.builtin import ModuleOp
 
 VALID = "func.func private @f()\n"
 
@@ -35,6 +38,21 @@ def test_errors_come_in_the_order_of_the_files(tmp_path: Path, capsys: pytest.Ca
         if "error" in line
     ]
     assert found == ["a", "b", "c"]
+
+
+def test_programs_are_freed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process runs with garbage collection off, as that of sdy-opt."""
+    for number in range(5):
+        (tmp_path / f"{number}.mlir").write_text(VALID)
+    monkeypatch.setattr(verify, "COLLECTED_BYTES", 0)
+    gc.collect()
+    before = sum(isinstance(each, ModuleOp) for each in gc.get_objects())
+    gc.disable()
+    try:
+        assert main([str(tmp_path)]) == 0
+        assert sum(isinstance(each, ModuleOp) for each in gc.get_objects()) <= before
+    finally:
+        gc.enable()
 
 
 def test_its_flags_are_flags_of_sdy_opt() -> None:
