@@ -46,7 +46,7 @@ def read_arguments(argv: Sequence[str]) -> Arguments:
     if len(inputs) > 1:
         raise UsageError(
             "Too many positional arguments specified!\nCan specify at most 1 positional arguments",
-            f"remove the second input '{inputs[1]}'",
+            _flag_as_value(arguments) or f"remove the second input '{inputs[1]}'",
         )
     if inputs:
         arguments.input = inputs[0]
@@ -74,12 +74,21 @@ def read_arguments_and_inputs(argv: Sequence[str]) -> tuple[Arguments, list[str]
             continue
         if not equals and flag.implied is None:
             if not pending:
-                raise UsageError(f"for the {spelling} option: requires a value!")
+                message = f"for the {spelling} option: requires a value!"
+                raise UsageError(message, f"write {spelling} {flag.placeholder}")
             value = pending.pop()
         elif not equals:
             value = flag.implied or ""
         _set(arguments.values, flag, spelling, value)
     return arguments, inputs
+
+
+def _flag_as_value(arguments: Arguments) -> str:
+    """Help if a flag without a value has taken the next flag for it, as in `--budget -o FILE`."""
+    for name, value in arguments.values.items():
+        if isinstance(value, str) and value.startswith("-") and value.lstrip("-") in FLAGS:
+            return f"--{name} takes '{value}' for its value; write --{name}={FLAGS[name].placeholder}"
+    return ""
 
 
 def _set(values: dict[str, Value], flag: Flag, spelling: str, text: str) -> None:
