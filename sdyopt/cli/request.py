@@ -77,7 +77,7 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
     return Job(
         name=STDIN_NAME if arguments.input == STDIN else arguments.input,
         pipeline=pipeline,
-        report=write_to_stderr,
+        write_log=write_to_stderr,
         write_file=write_file,
         paint=choose_paint(arguments["color"]),
         columns=_terminal_columns(STDERR_NUMBER) or DEFAULT_COLUMNS,

@@ -96,7 +96,7 @@ class ChunkRun:
             verify_each = reproducer.verify_each
         written = self._written_pipeline(op, reproducer)
         if job.dump_pipeline:
-            job.report(written.dump())
+            job.write_log(written.dump())
         # Chunks share one pipeline object where possible: times are summed by pipeline and pass object.
         self.pipeline = pipeline if written is job.pipeline else written.merged()
         self._transform(op, self.pipeline, verify_each)
@@ -186,7 +186,7 @@ class ChunkRun:
         if self._timing is not None:
             yield self._timing
         if job.ir_printing.is_needed:
-            yield IRPrinter(job.ir_printing, self._print, job.report, job.write_file, self.ran)
+            yield IRPrinter(job.ir_printing, self._print, job.write_log, job.write_file, self.ran)
 
     def _print(self, op: Op, external: Groups | None = None, is_verified: bool = False) -> str:
         options = self._job.print_options

@@ -82,12 +82,12 @@ class DiagnosticDisplay:
                 diagnostic = self._with_operation(diagnostic)
             diagnostic = _with_trace(diagnostic)
         if diagnostic.id in _ABOUT_FLAGS:
-            job.report(
+            job.write_log(
                 printable(f"sdy-opt: {diagnostic.severity}: {diagnostic.message}\nhelp: {diagnostic.help}\n")
             )
             return
         source = None if self._repeats_excerpt(diagnostic) else self.source
-        job.report(render(diagnostic, source, job.paint, job.columns))
+        job.write_log(render(diagnostic, source, job.paint, job.columns))
 
     def _repeats_excerpt(self, diagnostic: Diagnostic) -> bool:
         """Whether an error would show only the excerpt of the error before it."""

@@ -49,14 +49,14 @@ class ReportOptions:
 class Job:
     """An input and the options of a run.
 
-    `report` receives diagnostics, IR dumps, timing and statistics as text; `write_file` receives additional
-    output files as (path, text).
+    `write_log` receives diagnostics, IR dumps, timing and statistics as text; `write_file` receives
+    additional output files as (path, text).
     """
 
     name: str
     data: bytes = b""
     pipeline: Pipeline = field(default_factory=Pipeline)
-    report: Callable[[str], None] = discard_text
+    write_log: Callable[[str], None] = discard_text
     write_file: Callable[[str, str], None] = discard_text
     paint: Paint = leave_plain
     # The maximum width of excerpts in diagnostics.

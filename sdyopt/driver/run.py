@@ -148,11 +148,11 @@ class _JobRun:
         if job.statistics:
             from sdyopt.report.statistics import statistics_report
 
-            job.report(statistics_report(self._last_pipeline, job.statistics == "list"))
+            job.write_log(statistics_report(self._last_pipeline, job.statistics == "list"))
         if self._timing is not None:
             from sdyopt.report.timing import timing_report
 
-            job.report(timing_report(self._timing.finish(), job.timing == "list", job.timing_as_json))
+            job.write_log(timing_report(self._timing.finish(), job.timing == "list", job.timing_as_json))
 
 
 def _usage_problem(error: UsageError) -> Diagnostic:
