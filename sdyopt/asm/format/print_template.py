@@ -1,4 +1,4 @@
-"""Print templates: what is the same in the text of operations with equal signature and discardable attributes.
+"""Print templates: what operations with the same signature and discardable attributes share as text.
 
 A template is a list of parts: text, operand indices, and functions that print what depends on the individual
 operation.
