@@ -7,10 +7,11 @@ becomes
     %0 = stablehlo.add %a, %b : tensor<8xf32>
     return %0, %0
 
-Of several equal pure operations, the pass keeps the first. Two operations are equal if they have the same
-name, attributes (discardable ones such as shardings included), types, operands and regions; operands of a
-commutative operation may differ in order. The first operation must be earlier in the same block, in a
-dominating block, or in an enclosing block. Dead operations are erased too.
+Of several equal operations without memory effects, the pass keeps the first. Two operations are equal if they
+have the same name, attributes (discardable ones such as shardings included), types, operands and regions;
+operands of a commutative operation may differ in order. The first operation must be earlier in the same
+block, in a dominating block, or in an enclosing block. Operations with a region of several blocks are kept.
+Dead operations are erased too.
 """
 
 from __future__ import annotations

@@ -15,11 +15,12 @@ becomes
     }
 
 The pass visits the call graph bottom-up, and runs `default-pipeline` on a function before it inlines the
-calls in it. A private function without remaining uses is erased. `no_inline` on the function or on the call
-is respected. A call is also kept if its callee calls itself or the caller, and if the callee contains
-operations of a dialect that does not allow inlining, such as the mesh dialect of LLVM 19. The functions of a
-strongly connected component of the call graph are simplified and inlined at most `max-iterations` times.
-Inlined operations have call-site locations.
+calls in it. A function that is not public and has no uses left is erased. `no_inline` on the function or on
+the call is respected. A call is also kept if its callee calls itself or the caller, if the callee contains
+operations of a dialect that does not allow inlining, such as the mesh dialect of LLVM 19, or if the callee
+has several blocks and the region of the call may have one only. For each strongly connected component of the
+call graph, functions are simplified, and calls in them inlined, at most `max-iterations` times. Inlined
+operations have call-site locations.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class Inliner(Pass):
     )
     inlining_threshold: int = option(
         default=_NO_LIMIT,
-        help="maximum size of a callee, in percent of the number of operations in the caller",
+        help="maximum size of a callee, in percent of the operations in the caller; 0 inlines no call",
     )
 
     def run_with(self, module: ModuleOp, run_nested: RunNested) -> bool:
@@ -81,7 +82,7 @@ class Inliner(Pass):
 
 @dataclass(eq=False)
 class _Call:
-    """A call, and the functions from which it was inlined, which are not inlined into themselves."""
+    """A call, and the functions whose inlined bodies it comes from; calls of these are not inlined again."""
 
     op: CallOp
     caller: FuncOp
@@ -109,10 +110,10 @@ class _Inlining:
         self._next_estimate_at = _FIRST_ESTIMATE_AT
 
     def inline_calls(self, functions: list[FuncOp]) -> bool:
-        """Inlines the calls in the simplified functions of one component; returns whether there were any."""
+        """Inlines calls in the simplified functions of one component; returns whether any was inlined."""
         for function in functions:
             self._uses.recount(function)
-        # As in C++, references from dead functions count as uses.
+        # As in MLIR, references from dead functions count as uses.
         dead = dict.fromkeys(function for function in functions if self._uses.is_dead(function))
         live = (function for function in functions if function not in dead)
         calls = [_Call(op, function) for function in live for op in calls_by_block(function.body.blocks)]

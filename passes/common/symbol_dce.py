@@ -5,9 +5,10 @@
 becomes
     func.func @main() { return }
 
-A symbol is live if it is public, or if a live symbol refers to it. So functions whose calls have all been
-inlined are removed, and entry points are kept. A symbol of nested visibility is live if its symbol table is
-visible from outside; the outermost symbol table is not.
+A symbol is live if it is public, or if a live symbol or an operation that is not a symbol refers to it. So
+functions whose calls have all been inlined are removed, and entry points are kept. A symbol with nested
+visibility is also live if all enclosing symbol tables are symbols that are not private. A top-level module
+counts as private.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ becomes
     %c = sdy.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} dense<1.0> : tensor<8xf32>
     %0 = stablehlo.add %c, %c : tensor<8xf32>
 
-The inverse of `sdy-constant-splitter`, superseded by `sdy-constant-or-scalar-merger`. It does not merge
-broadcasts of scalars, because `sdy-constant-splitter` does not copy them for every use.
+The inverse of `sdy-constant-splitter`, superseded by `sdy-constant-or-scalar-merger`. Unlike the newer pass,
+it does not merge broadcasts of scalars.
 """
 
 from __future__ import annotations

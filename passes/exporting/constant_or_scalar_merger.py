@@ -10,12 +10,12 @@ becomes
     %1 = stablehlo.multiply %b, %c : tensor<8xf32>
 
 The inverse of `sdy-constant-or-scalar-splitter`, for uses that propagation sharded alike. Of the constants in
-a region that have equal attributes, `sdy.sharding` included, the first replaces the others. Broadcasts of one
-scalar to one type are merged in the same way. Operations on constants are not merged.
+a region that have equal attributes, `sdy.sharding` included, the first replaces the others. Equal broadcasts
+of one scalar are merged in the same way. Other operations on constants are not merged.
 
 Constants are merged within one region only, because a region may shard a value differently from the regions
-around it. All blocks of a region count as one, so the pass does not support
-regions with several blocks: the first constant may not dominate all uses.
+around it. All blocks of a region count as one, so the pass does not support regions with several blocks: the
+first constant may not dominate all uses.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""sdy-drop-sharding-rules: remove the sharding rules that propagation added.
+"""sdy-drop-sharding-rules: remove all sharding rules but custom ones.
 
     %0 = stablehlo.negate %a {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8}>} : tensor<8xf32>
 becomes

@@ -6,7 +6,7 @@ becomes
     func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<["x"=2]>, [{"x"}]>}) { … }
 
 The inverse of `sdy-lift-inlined-meshes`. Shardings no longer refer to symbols, so a function can be moved to
-another module. Only meshes of the outermost module are inlined.
+another module. Meshes of nested modules are not inlined.
 """
 
 from __future__ import annotations

@@ -31,27 +31,29 @@ becomes in both versions
       %2 = stablehlo.negate %1
 
 In the full version, the operands and results of an operation with a sharding rule get the same axes for each
-factor, and no axis shards two factors. A factor that must be replicated is; its axes move to another factor
-where possible. Of two tensors, one keeps its sharding: the one whose permutation factors are not sharded, or
-else the larger one. Of more than two, the axes that shard most elements win. If a reduction factor is
-sharded, the results are all-reduced, unless they are unreduced. The sources of a data-flow edge are resharded
-to the sharding of its owner, the operands of a manual computation and the values that its body returns to its
-input and output shardings, and the values that a function returns to its result shardings. Where such a
-sharding is missing, the value is replicated.
+factor, and no axis shards two factors. If just two tensors are not scalars, one keeps its sharding: the one
+whose permutation factors are not sharded, or else the larger one. Otherwise, or if a factor must be
+replicated or a dimension has several factors, the axes that shard most elements win. A factor that must be
+replicated is; its axes move to another factor where possible. If a reduction factor is sharded, the results
+are all-reduced, unless they are unreduced. The sources of a data-flow edge are resharded to the sharding of
+its owner, the operands of a manual computation and the values that its body returns to its input and output
+shardings, and the values that a function returns to its result shardings. Where such a sharding is missing,
+the value is replicated.
 
-In both versions, call operands are resharded to the callee's argument shardings. A `stablehlo.concatenate`
-whose operands and result do not all have the same sharding, and every `mhlo.ragged_dot`, are handled as in
-the full version. An unreduced value is all-reduced along the axes that its user is not unreduced along. A
-value that must be unreduced is converted by `sdy.replicated_to_unreduced` and `sdy.sharded_to_unreduced`.
+In both versions, call operands are resharded to the callee's argument shardings, or replicated if it has
+none. A `stablehlo.concatenate` whose operands and result do not all have the same sharding, and every
+`mhlo.ragged_dot`, are handled as in the full version. An unreduced value is all-reduced along the axes that
+its user is not unreduced along. A value that must be unreduced is converted by `sdy.replicated_to_unreduced`
+and `sdy.sharded_to_unreduced`.
 
-In the default version, if the operands of a dot are compatible, and the result is sharded along just the axes
-of the contracting dimension where an operand is sharded otherwise, the result gets the axes of that operand
-and a reshard. A result that is unreduced along some axes is all-reduced along the other axes that shard the
-reduction.
+In the default version, if the operands of a dot are compatible, and a dimension of the result is sharded
+along exactly the axes of the contracting dimensions where an operand that is not smaller is sharded along
+others, the result gets the axes of that operand and a reshard. A result that is unreduced along some axes is
+all-reduced along the other axes that shard the reduction.
 
-If the meshes of the shardings differ in device order only, the mesh of most shardings that are not replicated
-is used for all. Operations with shardings on different or maximal meshes, and operations with a user-defined
-rule, are not changed.
+If the meshes of the shardings differ in device order only, the most frequent mesh of those that are not fully
+replicated is used for all. Operations with shardings on meshes with different axes or on a maximal mesh, and
+operations with a user-defined rule, get no reshards, and their results are not all-reduced.
 
 Run the pass once: it does not recognize its own all-reduces and repeats them. It warns if it has done so.
 """
@@ -139,7 +141,7 @@ class _ReshardInserter:
             self._warn_if_repeated(op)
 
     def _lower_to_unreduced(self, op: ReshardOp) -> bool:
-        """Lowers a reshard if its target has new unreduced axes; returns whether it has."""
+        """Lowers a reshard if its target has new unreduced axes; returns whether it was lowered."""
         (use,) = op.operand_uses
         if unreduce_use(use, op.sharding, self._mesh_of, {"before": op}, self._rewriter) is None:
             return False
@@ -192,7 +194,7 @@ class _ReshardInserter:
             all_reduce_use(use, required, self._mesh_of, {"before": op}, self._rewriter)
 
     def _warn_if_repeated(self, op: AllReduceOp) -> None:
-        """Warns if this pass has all-reduced the operand of an all-reduce along the same axes."""
+        """Warns if the operand of an all-reduce is an all-reduce along some of the same axes."""
         definition = op.tensor.defining_op
         if isinstance(definition, AllReduceOp) and overlap(op.reduction_axes, definition.reduction_axes.axes):
             op.warning(

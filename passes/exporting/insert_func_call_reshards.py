@@ -11,7 +11,8 @@ becomes
 
 After `sdy-unflatten-call-graph`, calls with different result shardings may share a callee. Each call gets the
 callee's result shardings, and a result whose sharding changes is resharded to the old one after the call;
-open and closed dimensions count as equal. A result without a sharding is resharded to a fully replicated one.
+only the meshes and the axes of each dimension are compared. A result without a sharding is resharded to a
+fully replicated one.
 
 Results of a callee that declares no result shardings are fully replicated.
 """
@@ -46,7 +47,7 @@ class InsertFuncCallReshards(Pass):
 
 
 def _callee_result_shardings(call: CallOp) -> ShardingPerValue | None:
-    """The callee's result shardings; None if neither the callee nor the call has any."""
+    """The callee's result shardings, fully replicated if only the call has any; None if neither has any."""
     declared = result_shardings(called_function(call))
     of_call = call.attributes.get(SHARDING)
     if declared is not None or not isinstance(of_call, ShardingPerValue):

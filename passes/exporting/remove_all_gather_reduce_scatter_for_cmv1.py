@@ -13,9 +13,9 @@ becomes
 XLA's collective matmul v1 (CM v1) overlaps communication with a windowed dot. It matches a dot whose operand
 or result shardings imply the collective, not an explicit one, so this pass removes the explicit collectives.
 
-An all-gather is removed if the dot is its only user. A reduce-scatter is removed if it is the only user of
-the dot, unless an all-gather of an operand was removed: only one of the two can be overlapped. It is kept if
-the dot result has unreduced axes, because no other operation would reduce them.
+An all-gather is removed if a dot operand is its only use. A reduce-scatter is removed if it is the only user
+of the dot, unless an all-gather of an operand was removed: only one of the two can be overlapped. It is kept
+if the dot result has unreduced axes, because no other operation would reduce them.
 """
 
 from __future__ import annotations

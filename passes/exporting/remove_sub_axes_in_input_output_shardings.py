@@ -5,9 +5,9 @@ becomes
     func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}]>})
 
 Callers should not have to handle sub-axes. The pass truncates every open dimension of the arguments and
-results of the entry point before its first sub-axis. The axes of an open dimension were chosen by
-propagation; a closed dimension was sharded by the user and is kept. The entry point is the only function of
-the module, or else `main`.
+results of the entry point before its first sub-axis. Propagation may have added the axes of an open
+dimension; a closed dimension was sharded by the user and is kept. The entry point is the only function of the
+module, or else `main`, which must exist.
 """
 
 from __future__ import annotations

@@ -8,12 +8,12 @@ becomes
         #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
     return %0 : tensor<8xf32>
 
-The inverse of `sdy-add-data-flow-edges`, to be run after propagation. If any edge of an operation has a
-sharding, its edges without one get fully open shardings. In a manual computation, the manual axes are added
-before the free axes.
+The inverse of `sdy-add-data-flow-edges`, to be run after propagation. If an edge of the results of an
+operation has a sharding, results without one get fully open shardings; the same applies to block arguments.
+The input shardings of a manual computation get the manual axes back, before the free axes.
 
 If the debug options are set, the sharding origins or propagation edges on the edges become array attributes
-of the operation, with one element for each edge that has any.
+of the operation, one for results and one for block arguments, with one element for each edge that has any.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ becomes
 
 Inside a program, a sharded size need not divide its dimension: shards are padded. At the boundary of a
 function or manual computation they are not. The pass truncates the axes of each dimension of function
-arguments and results, call results, and inputs and outputs of manual computations to the longest prefix,
-sub-axes included, whose sharded size divides the dimension. For the inputs of a manual computation, only the
-free axes are truncated, to divide the local shapes in the body.
+arguments and results, call results, and inputs and outputs of manual computations to the longest prefix whose
+sharded size divides the dimension; it may end with a sub-axis. For the inputs of a manual computation, only
+the free axes are truncated, to divide the local shapes in the body.
 
 A dimension that is divisible is kept. A truncated dimension loses its priority. The prefix ends before an
 axis of size one.

@@ -12,12 +12,14 @@ intended. So the input gets the sharding of the constraint if the input has none
 constraint are closed, and if no other constraint on the input has a different sharding. The input sharding of
 a manual computation counts as a constraint on the operand.
 
-If the input is the target of a data-flow edge, its sharding would be that of the whole edge and is not set.
-Instead the constraint moves directly after its input and replaces it in all other users.
+If the input is the target of a data-flow edge, its sharding would be that of the whole edge and is not set,
+except for unreduced axes. Instead the constraint moves directly after its input and replaces it in all other
+users; for the input sharding of a manual computation, a constraint is inserted there.
 
 In a chain of constraints on a value, the last one replaces the value in all users after the chain in the same
 block, except function returns. This requires that the value has no sharding, that the first constraint of the
-chain is the only constraint on it, and that each later one is the only user of the one before it.
+chain is the only constraint on it, that each later one is the only user of the one before it, and that the
+last one has no constraint.
 
 A constraint whose sharding is copied gets its sharding rule as an attribute.
 """
@@ -55,7 +57,7 @@ _CONSTRAINT_OPS = (ShardingConstraintOp, ManualComputationOp)
 @register("sdy-apply-sharding-constraints")
 class ApplyShardingConstraints(Pass):
     debug_sharding_origins: bool = option(
-        default=False, help="write the origin of each axis of a sharding: a constraint, input or output"
+        default=False, help="write the origin of each axis: a constraint, input, output or manual computation"
     )
     debug_propagation_edge_sharding: bool = option(
         default=False, help="write the axes that propagated from each constraint to its input"
@@ -115,7 +117,7 @@ def _apply_input_sharding(use: OpOperand, sharding: TensorSharding, rewriter: Re
 
 
 def _can_apply(sharding: TensorSharding, value: Value) -> bool:
-    """Whether a constraint with this sharding determines the sharding of the value."""
+    """Whether the sharding of a constraint on a value may become the sharding of the value."""
     return (
         shardable_value(value) is not None
         and sharding_of(value) is None

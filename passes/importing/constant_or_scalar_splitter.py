@@ -18,7 +18,8 @@ and stay shared.
 
 Copies join the sharding groups of their originals. The copy of a call calls a copy of the function, with
 copies of all its callees. Constants become `sdy.constant`, so that folding does not merge them before
-`sdy-constant-or-scalar-merger`.
+`sdy-constant-or-scalar-merger`. This is a dialect conversion, which also folds operations that compute an
+existing value.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ class _OpKind:
 
 
 class _Splitter:
-    """Splits region by region. Records the computations and functions that are not constant."""
+    """Splits region by region. Records the named computations and functions that are not constant."""
 
     def __init__(self, module: ModuleOp, rewriter: Rewriter) -> None:
         self._module = module
@@ -99,11 +100,11 @@ class _Splitter:
         self._non_constant_functions: set[str] = set()
 
     def split(self, region: Region, function: FuncOp) -> None:
-        """Copies the constant computations and scalar broadcasts of a region for all their uses in it."""
+        """Copies the constant computations and scalar broadcasts of a region for each of their uses in it."""
         constants: list[Op] = []
         scalar_broadcasts: list[Op] = []
         constant_values: set[Value] = set()
-        # The results of both that are not scalars.
+        # The results of constants and scalar broadcasts that are not scalars.
         split_values: set[Value] = set()
         is_non_constant = False
         for op in _outside_named_computations(region):
@@ -160,7 +161,7 @@ class _Splitter:
 
     def _after_copy(self, op: Op) -> None:
         if isinstance(op, CallOp):
-            self._budget.spend(op, self._functions.original(op))
+            self._budget.spend(op, self._functions.callee(op))
             self._functions.copy_for(op)
 
     def _erase_unused(self, ops: list[Op]) -> None:

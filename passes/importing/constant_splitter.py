@@ -12,6 +12,9 @@ becomes
 Superseded by `sdy-constant-or-scalar-splitter`. This pass works on one function at a time. It does not treat
 reshapes, calls and named computations as constant, copies scalar constants like all others, and copies a
 broadcast only if its operand is constant.
+
+Constants become `sdy.constant` by a dialect conversion, which also folds operations that compute an existing
+value.
 """
 
 from __future__ import annotations
@@ -44,7 +47,7 @@ class ConstantSplitter(Pass):
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
         convert_to_sdy_constants(function, rewriter)
-        copier = ComputationCopier(rewriter, _is_never_shared, grouped_values(function), _do_nothing)
+        copier = ComputationCopier(rewriter, _is_shared, grouped_values(function), _do_nothing)
         constants: dict[Op, None] = {}
         for op in function.walk_post_order():
             if isinstance(op, ShardingGroupOp):
@@ -55,7 +58,7 @@ class ConstantSplitter(Pass):
             for use in op.operand_uses:
                 if use.value.defining_op in constants:
                     rewriter.set_operand(use, copier.copy(use.value))
-        # Only constants and groups use constants now. Users are erased before definitions.
+        # Only constants and sharding groups use constants now. Users are erased before definitions.
         for op in reversed(constants):
             for user in list(op.result.users):
                 assert isinstance(user, ShardingGroupOp)
@@ -79,7 +82,8 @@ def _may_preserve_constants(signature: OpSignature) -> bool:
     return issubclass(signature.op_class, (BroadcastInDimOp, SliceOp)) or is_elementwise(signature)
 
 
-def _is_never_shared(value: Value) -> bool:
+def _is_shared(value: Value) -> bool:
+    """All values are copied, scalars too."""
     return False
 
 

@@ -44,7 +44,7 @@ class FlattenCallGraph(Pass):
         called: set[FuncOp] = set()
         repeated: list[CallOp] = []
         for call in calls:
-            function = copies.original(call)
+            function = copies.callee(call)
             if function in called:
                 budget.spend(call, function)
                 repeated.append(call)

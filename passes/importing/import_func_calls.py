@@ -10,14 +10,14 @@ becomes
     } : (tensor<8xf32>) -> tensor<8xf32>
     %2 = sdy.data_flow_edge %0 : tensor<8xf32>
 
-A named computation has the body of the callee in a region, so shardings propagate through it, and keeps the
-callee's name, so that `sdy-export-named-computations` can convert it back. The argument shardings of the
-callee become its input shardings, the result shardings of the call its output shardings; other attributes of
-the call are kept.
+A named computation has the body of the callee in a region, so shardings propagate through it. It has the name
+of the callee, or of the function that the callee is a clone of, so that `sdy-export-named-computations` can
+convert it back. The argument shardings of the callee become its input shardings, the result shardings of the
+call its output shardings; other attributes of the call are kept.
 
-The first call takes the body of the callee, and every other call a copy, with a warning; after
-`sdy-flatten-call-graph` there are no other calls. Callees are erased. A recursive callee is an error, and so
-is copying more than 1,000,000 operations.
+The body of the callee moves to the first call; every other call gets a copy, with a warning for the first
+one. After `sdy-flatten-call-graph` there are no other calls. Callees are erased. A recursive callee is an
+error, and so is copying more than 1,000,000 operations or nesting regions deeper than 1000.
 
 Because this pass may run after `sdy-add-data-flow-edges`, it inserts the data-flow edges of all named
 computations, unless `add-data-flow-edges-on-named-computations` is false.
@@ -74,7 +74,7 @@ class _CallImporter:
 
     def run(self) -> None:
         for function in self._functions:
-            # A recursive function that was inlined has no calls left: those that moved with its body stay.
+            # The body of a recursive function may have moved already; the calls in it are not replaced.
             for call in calls_in(function):
                 self._replace(call, called_function(call))
         for function in self._bodies:

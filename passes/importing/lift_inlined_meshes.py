@@ -74,13 +74,13 @@ class LiftInlinedMeshes(Pass):
 
 
 class _MeshNames:
-    """The names of meshes. Erases mesh symbols that duplicate an earlier one, and creates new ones."""
+    """The names of meshes. Erases mesh symbols that are equal to an earlier one, and creates new ones."""
 
     def __init__(self, module: ModuleOp, rewriter: Rewriter) -> None:
         self._module = module
         self._rewriter = rewriter
         self._last: MeshOp | None = None
-        # The name of a mesh, by the mesh or by the name of an erased duplicate.
+        # The names of meshes, by the mesh and by the names of erased symbols.
         self._names: dict[Attribute, SymbolRef] = {}
         for op in module.block.ops:
             if isinstance(op, MeshOp):
@@ -88,7 +88,10 @@ class _MeshNames:
         self._fresh = FreshNames(module)
 
     def name_of(self, mesh_or_ref: Mesh | StablehloMesh | SymbolRef, location: Location) -> SymbolRef:
-        """The name of a mesh, or the name that replaces a name. Creates a new mesh at `location`."""
+        """The name of a mesh, or the name that replaces the name of an erased symbol.
+
+        A new symbol has this location.
+        """
         name = self._names.get(mesh_or_ref)
         if name is not None:
             return name
@@ -134,7 +137,7 @@ def _collectives_with_meshes(module: ModuleOp) -> list[Op]:
 
 
 def _from_stablehlo(mesh: StablehloMesh) -> Mesh:
-    """The sdy mesh with the axes of a stablehlo mesh. Its device order is ignored, as in C++."""
+    """The sdy mesh with the axes of a stablehlo mesh. Its device order is ignored, as in the reference."""
     return Mesh(tuple([MeshAxis(axis.name, axis.size) for axis in mesh.axes]))
 
 

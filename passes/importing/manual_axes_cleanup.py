@@ -63,7 +63,7 @@ def _clean_up(op: ManualComputationOp, rewriter: Rewriter) -> None:
     manual = [AxisRef(name) for name in names]
 
     def complete(shardings: ShardingPerValue, types: Sequence[Type]) -> ShardingPerValue:
-        """The shardings, with the missing manual axes added to those of shaped values."""
+        """The shardings; those of values with a shaped type get the missing manual axes."""
         new = list(shardings)
         for index, (sharding, type) in enumerate(zip(shardings, types, strict=False)):
             if isinstance(type, ShapedType):

@@ -7,8 +7,8 @@ becomes
     %0 = call @f(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
         : (tensor<8xf32>) -> tensor<8xf32>
 
-Later passes clone, inline and re-create functions, and the result shardings of a function would be lost, so
-each call gets a copy of them. A call that has shardings keeps them, even if they are empty.
+Later passes clone, inline and re-create functions, which loses the result shardings of a function, so each
+call gets a copy of them. A call that has shardings keeps them, even if they are empty.
 """
 
 from __future__ import annotations

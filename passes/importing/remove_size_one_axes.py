@@ -1,14 +1,14 @@
 """sdy-remove-size-one-axes: remove axes of size one from shardings.
 
-    sdy.mesh @mesh = <["x"=1, "y"=2]>
-    %0 = … {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", "y"}, {?}], replicated={…}>]>}
+    sdy.mesh @mesh = <["x"=1, "y"=2, "z"=1]>
+    %0 = … {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", "y"}, {?}], replicated={"z"}>]>}
 becomes
-    sdy.mesh @mesh = <["x"=1, "y"=2]>
+    sdy.mesh @mesh = <["x"=1, "y"=2, "z"=1]>
     %0 = … {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {?}]>]>}
 
 Sharding along an axis of size one has no effect, but the axis could conflict with others in propagation. It
 is removed from dimension shardings, replicated axes and unreduced axes; meshes and manual axes keep it. A
-closed dimension without axes cannot have a priority, so one that becomes empty loses it.
+closed dimension sharding without axes cannot have a priority, so one that becomes empty loses it.
 """
 
 from __future__ import annotations

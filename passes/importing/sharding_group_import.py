@@ -12,8 +12,8 @@ becomes
 All values of a group are sharded alike, so two groups with a common value are one group. Groups are
 renumbered from 0, and duplicate memberships are removed.
 
-It is an error if the values of a group have different shapes, or if only some of them are in the body of a
-manual computation, where shapes and shardings are local.
+It is an error if values with one group id have different shapes. It is also an error if some of them are in
+the body of a manual computation, where shapes and shardings are local, and others outside it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ShardingGroupImport(Pass):
 
 
 def _checked_group_ops(module: ModuleOp) -> dict[Value, list[ShardingGroupOp]]:
-    """The sharding groups of each value that has any. Raises on an invalid group."""
+    """The `sdy.sharding_group` operations of each value that has any. Raises on an invalid group."""
     group_ops: dict[Value, list[ShardingGroupOp]] = {}
     first_of_group: dict[int, tuple[Op | None, tuple[int, ...]]] = {}
     for op in module.walk_post_order():
@@ -87,6 +87,6 @@ class _DisjointGroups:
         return parent
 
     def numbers(self) -> dict[int, int]:
-        """The new number of each root, in the order of the first appearance of its group."""
+        """The new number of each root, in the order in which the roots were added."""
         roots = [group for group, parent in self._parent.items() if group == parent]
         return {root: number for number, root in enumerate(roots)}

@@ -10,8 +10,8 @@ becomes
     %slice = tensor.extract_slice %0[%offset] [%size] [1] : tensor<8xf32> to tensor<?xf32>
     %1 = tensor.cast %slice : tensor<?xf32> to tensor<2xf32>
 
-Slicing needs no communication. If the mesh shape is static, test-mesh-simplifications and canonicalize
-then fold everything except the offset and the slice.
+Slicing needs no communication. If the mesh and tensor shapes are static, test-mesh-simplifications and
+canonicalize then fold the assertion and all sizes.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ becomes
 
 The annotations on operands and results shard the iterators of an operation, and the iterators shard all
 operands and results. Annotations without `annotate_for_users` on results and annotations with it on
-operands take precedence; of the others, as many as possible are kept. Operations are visited in reverse
-order and then in order, or as `traversal` selects.
+operands take precedence; of the others, the pass uses the combination that needs the least resharding.
+Operations are visited in reverse order and then in order, or as `traversal` selects.
 """
 
 from __future__ import annotations

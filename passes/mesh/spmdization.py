@@ -14,8 +14,8 @@ becomes, on a mesh of three devices,
     }
 
 Global types become local types, and two consecutive annotations become the collectives that reshard from
-one to the other. Every tensor must be annotated; run sharding-propagation first. An operation that does
-not implement the sharding interface is copied, so its tensors must be replicated.
+one to the other. Every tensor must be annotated; run sharding-propagation first. An operation that cannot
+be applied to shards as it is must have replicated operands and results.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _has_annotations(function: FuncOp) -> bool:
 
 
 def _check_is_annotated(function: FuncOp) -> None:
-    """Raises unless every tensor is used only by annotations, and its producer's are equivalent."""
+    """Raises unless annotations define all tensor operands, and all tensors are annotated."""
     values: list[Value] = list(function.entry.arguments)
     for op in function.entry.ops:
         if not isinstance(op, ShardOp | ShardingSource):
@@ -92,7 +92,7 @@ def _is_valid_operand(value: Value) -> bool:
 
 
 def _is_annotated(value: Value) -> bool:
-    """Whether all users are annotations, and the producer's annotations are equivalent."""
+    """Whether all users are annotations, and those without `annotate_for_users` are equivalent."""
     users = list(value.users)
     if not all(isinstance(user, ShardOp) for user in users):
         return False
@@ -107,7 +107,7 @@ def _not_annotated_error(function: FuncOp) -> Exception:
 
 
 def _annotation_of(value: Value) -> ShardOp | None:
-    """The first annotation by the producer of a value, or else the first annotation."""
+    """The first annotation of a value without `annotate_for_users`, or else the first annotation."""
     users = [user for user in value.users if isinstance(user, ShardOp)][::-1]
     return next((user for user in users if not user.annotate_for_users), users[0] if users else None)
 
@@ -220,7 +220,7 @@ class _Partitioner:
         self._values[result] = self._all_reduce(copy.results[0], axes, space, sharding, op)
 
     def _complete_copy(self, op: Op, copy: Op, space: IterationSpace) -> None:
-        """Checks that operand and result shardings are compatible, and reduces partial results."""
+        """Checks that shardings are compatible, reduces partial results, and shards constant values."""
         if any(
             sharding is not None and sharding.partial_axes for sharding in map(_operand_sharding, op.operands)
         ):

@@ -34,7 +34,7 @@ def import_pipeline(
     """sdy-import-pipeline: run the passes that precede propagation.
 
     Prepares a user program for propagation: every mesh has one name, calls have result shardings, every use
-    has its own constant, manual axes are sorted, and data-flow edges are explicit.
+    of a constant has a copy of its own, manual axes are sorted, and data-flow edges are explicit.
 
     With `dedup-functions-fully`, calls are not inlined before propagation, so sharding constraints are
     applied and sharding groups merged here. Otherwise `sdy-propagation-pipeline` does that after it has
@@ -46,7 +46,7 @@ def import_pipeline(
         SymbolDCE(),
         # First, because later passes compare meshes by name.
         LiftInlinedMeshes(),
-        # Before function shardings are copied to calls, because then there are fewer shardings.
+        # Before function shardings are copied to calls, because there are fewer shardings then.
         RemoveSizeOneAxes(),
         PropagateShardingFromFuncToCall(),
         # Before edges and constraints are added, because they would be uses of the constants.

@@ -35,8 +35,8 @@ def propagation_pipeline(
 ) -> Sequence[Pass | Pipeline]:
     """sdy-propagation-pipeline: the whole pipeline: import, propagate and export.
 
-    Converts a program with some shardings to one in which every value is sharded, ready to be partitioned;
-    with `enable-insert-explicit-collectives`, to one with explicit collectives. With `dump-directory`, the
+    Converts a program with some shardings to one with final shardings, ready to be partitioned; with
+    `enable-insert-explicit-collectives`, to one with explicit collectives. With `dump-directory`, the
     module is written after each stage, as `01.before_propagation.mlir` and so on. (Shardy has all options but
     the first in its C++ interface only.)
 
@@ -52,8 +52,8 @@ def propagation_pipeline(
     are merged.
 
     With `dedup-functions-fully`, functions are kept, and shardings propagate between calls and functions
-    along data-flow edges. There is less to propagate and to compile, but where the calls of a function need
-    different shardings, the function is not sharded and the calls get reshards.
+    along data-flow edges. There is less to propagate and to compile, but shardings in which the calls of a
+    function differ do not propagate to the function, and its calls get reshards.
     """
     # 00 is left for the input.
     dumps = ModuleDumps(dump_directory, first=1)

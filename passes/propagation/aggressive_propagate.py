@@ -7,7 +7,7 @@ becomes
 
 `sdy-basic-propagate` does not shard the result, because two dimensions conflict over axis x. This pass
 prefers the dimension that is sharded in the larger tensor, then, in elementwise operations, the one with the
-larger sharded size, then the one that is sharded in the earlier operand.
+larger sharded size, then the one that is sharded in the earlier operand or result.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ _STRATEGIES = {
 @register("sdy-aggressive-propagate")
 class AggressivePropagation(BasicPropagation):
     propagation_strategy: Literal["basic", "aggressive", "basic-then-aggressive"] = option(
-        default="aggressive", help="how conflicts between axes are resolved"
+        default="aggressive",
+        help="propagate only axes without conflicts (basic), resolve conflicts, or both in turn",
     )
 
     def propagate_round(self, propagation: Propagation, round: Round) -> None:

@@ -11,11 +11,13 @@ becomes
 
 The sharding rule of an operation maps the dimensions of its operands and results to factors. Shardings
 propagate along each factor, from operands to results and back, to a fixed point. An axis propagates only if
-it conflicts in no tensor: the dimensions are open, and nothing else in the tensors uses the axis.
+it conflicts in no operand or result: the dimensions are open, and no other dimension uses the axis, nor are
+the tensors replicated or unreduced along it.
 
 Shardings also propagate along data-flow edges into and out of loops and calls, through a propagation barrier
 in its allowed direction, into and out of manual computations without the manual axes, between the values of a
-sharding group, and between the results of the main function and the values that it returns.
+sharding group, and between the results of the main function and the values that it returns. Dead operations
+are erased.
 """
 
 from __future__ import annotations
@@ -42,10 +44,10 @@ from .engine.sharding_groups import ShardingGroups
 
 # Options that the propagation pipeline has too.
 DEBUG_SHARDING_ORIGINS = option(
-    default=False, help="write the origin of each axis of a sharding: a constraint, input or output"
+    default=False, help="write the origin of each axis: a constraint, input, output or manual computation"
 )
 DEBUG_PROPAGATION_EDGE_SHARDING = option(
-    default=False, help="write the axes that propagated between operands and results of each operation"
+    default=False, help="write which axes propagated between which operands and results of each operation"
 )
 
 
@@ -56,10 +58,11 @@ class BasicPropagation(Pass):
     )
     module_dump_directory: str = option(
         default="",
-        help="directory for the module after each user priority; nothing is written if empty",
+        help="directory for the module after each user priority but the last; nothing is written if empty",
     )
     conservative_propagation: bool = option(
-        default=False, help="propagate no sub-axes, and no axes that do not divide a dimension"
+        default=False,
+        help="propagate no sub-axes, and nothing along sliced, padded, concatenated or windowed dimensions",
     )
     debug_sharding_origins: bool = DEBUG_SHARDING_ORIGINS
     debug_propagation_edge_sharding: bool = DEBUG_PROPAGATION_EDGE_SHARDING
@@ -118,7 +121,7 @@ class Propagation:
         return self.rewriter.changed or self.driver.changed
 
     def write(self, with_rules: bool) -> None:
-        """Writes the shardings to the operations, and optionally the rules by which they propagated."""
+        """Writes the shardings to the module, and optionally the rules by which they propagated."""
         self.driver.write(self.rewriter)
         if with_rules:
             self.driver.write_rules(self.rewriter)

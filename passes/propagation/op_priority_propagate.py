@@ -3,16 +3,19 @@
     %0 = stablehlo.negate %a : tensor<8x8xf32>                  propagates before
     %1 = stablehlo.dot_general %0, %b, … : tensor<8x8xf32>
 
-Runs `sdy-aggressive-propagate` in five rounds, each on more operations than the one before:
+Runs `sdy-aggressive-propagate` in five rounds, each along more operations, factors or directions:
 
-1. pass-through operations (elementwise operations, reshapes, transposes, data-flow edges) whose operands
-   have no other uses; dynamic slices forward only
-2. pass-through operations whose operands have other uses
-3. pass-through factors of all operations; broadcasts backward only
-4. all factors of all operations; broadcasts backward only
-5. broadcasts in both directions
+1. pass-through operations (elementwise operations, reshapes, transposes, data-flow edges, moves between host
+   and device) in both directions, and `dynamic_slice` and `dynamic_update_slice` forward, if no operand but a
+   scalar has other uses
+2. the same operations, also if their operands have other uses
+3. also pass-through factors of all operations, those of broadcasts backward only
+4. all factors of all operations, those of broadcasts backward only
+5. all factors of all operations, in both directions
 
-If two shardings conflict, the one that needs less communication is thus propagated first.
+A propagation barrier propagates in its allowed direction in every round.
+
+Where shardings conflict, the one that propagates along operations with less communication thus prevails.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""sdy-populate-op-sharding-rules: attach a sharding rule to every operation.
+"""sdy-populate-op-sharding-rules: attach sharding rules to operations.
 
     %0 = stablehlo.add %a, %b : tensor<8xf32>
 becomes
@@ -6,7 +6,8 @@ becomes
         #sdy.op_sharding_rule<([i], [i])->([i]) {i=8}>} : tensor<8xf32>
 
 Propagation derives the same rules; this pass makes them visible, for tests and to find out why an axis does
-not propagate. Existing rules are kept.
+not propagate. Existing rules are kept. Operations without a rule get none; the first unknown operation gets a
+warning.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ class PopulateOpShardingRules(Pass):
     anchor = FUNCTION
 
     conservative_propagation: bool = option(
-        default=False, help="derive rules by which all shards of a dimension have the same size"
+        default=False,
+        help="derive rules that propagate nothing along sliced, padded, concatenated or windowed dimensions",
     )
 
     def run(self, function: FuncOp) -> bool:
@@ -37,7 +39,7 @@ class PopulateOpShardingRules(Pass):
         with_rule = cache(_with_rule)
         # Nested operations first: only the first unknown operation gets a warning.
         for op in function.walk_post_order():
-            rule = sharding_rule_of(op, conservative=self.conservative_propagation)
+            rule = sharding_rule_of(op, is_conservative=self.conservative_propagation)
             if rule is not None:
                 rewriter.set_attributes(op, with_rule(op.attributes, rule))
         return rewriter.changed

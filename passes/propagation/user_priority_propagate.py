@@ -4,7 +4,8 @@
 
 Dimension shardings have priorities `p0` (the highest, and the default), `p1`, `p2` and so on. For each
 priority in ascending order, `sdy-op-priority-propagate` runs without the dimension shardings of lower
-priority. In a sum of %a and %b, axis x thus shards the second dimension, although %a is the first operand.
+priority. In a sum of %a and %b, axis x thus shards the second dimension of the result, although %a is the
+first operand.
 
 With `module-dump-directory`, the module is written to that directory after each priority but the last, as
 `00.propagation_after_user_priority_0.mlir` and so on.
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 from sdyopt.registry import register
 
-from ..common.support.save_module import SaveModuleOp
+from ..common.support.save_module import SaveModule
 from .basic_propagate import Propagation
 from .engine.user_priorities import UserPriorities
 from .op_priority_propagate import OpPriorityPropagation
@@ -39,7 +40,7 @@ class UserPriorityPropagation(OpPriorityPropagation):
         if self.module_dump_directory:
             propagation.write(with_rules=True)
             file_name = f"propagation_after_user_priority_{priority}"
-            save_module = SaveModuleOp(
+            save_module = SaveModule(
                 directory=self.module_dump_directory, file_name=file_name, index=self.dump_index
             )
             save_module.run(propagation.module)

@@ -58,7 +58,7 @@ class _JobRun:
                     source = self._display.source = decode(job.name, job.data)
                     check_text(source)
                 chunks = list(split(source, job.split_marker))
-                self._reporting = self._start_reporting(len(chunks))
+                self._reporting = self._start_reporting(chunks)
             except DiagnosticError as error:
                 emit(error.diagnostic)
                 return Outcome(False, "")
@@ -83,16 +83,19 @@ class _JobRun:
             succeeded &= self._reporting.is_within_limits
         return Outcome(succeeded, text, "\n".join(self._reporting.texts))
 
-    def _start_reporting(self, chunk_count: int) -> Reporting | None:
+    def _start_reporting(self, chunks: Sequence[Source]) -> Reporting | None:
         """The reporting of the job; None if it is not needed. Raises DiagnosticError and UsageError."""
         options = self._job.report_options
         if not options.is_needed:
             return None
-        if options.path and chunk_count > 1:
-            raise UsageError(
-                "--report=FILE cannot be used with several chunks of input",
-                "print a report for each chunk with --report",
+        if options.path and len(chunks) > 1:
+            error = DiagnosticError.at(
+                chunks[1].location(0),
+                f"the input has {len(chunks)} chunks, and --report={options.path} is one file",
             )
+            help = "print a report for each chunk with --report, or give each chunk a file of its own"
+            error.diagnostic.id = USAGE_ERROR
+            raise error.help(help)
         from sdyopt.driver.reporting import Reporting
 
         return Reporting(self._job)

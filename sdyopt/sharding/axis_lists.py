@@ -16,7 +16,7 @@ Axes = tuple[AxisRef, ...]
 
 
 def sharded_size(axes: Iterable[AxisRef], mesh: Mesh) -> int:
-    """The product of the sizes of some axes: how many shards they make."""
+    """The product of the sizes of axes: the number of shards along them."""
     return prod([axis.size(mesh) for axis in axes])
 
 
@@ -53,7 +53,7 @@ def common_prefix(first: Sequence[AxisRef], second: Sequence[AxisRef]) -> Axes:
 
 
 def prefix_without(axis: AxisRef, others: Iterable[AxisRef]) -> AxisRef | None:
-    """The largest prefix of an axis that overlaps none of the others; None if there is none."""
+    """The largest prefix of an axis that overlaps none of `others`; None if there is none."""
     prefix: AxisRef | None = axis
     for other in others:
         if prefix is None:
@@ -64,7 +64,7 @@ def prefix_without(axis: AxisRef, others: Iterable[AxisRef]) -> AxisRef | None:
 
 
 def prefix_without_overlap(axes: Axes, others: Sequence[AxisRef]) -> Axes:
-    """The longest prefix of a list that overlaps none of the others."""
+    """The longest prefix of a list that overlaps none of `others`."""
     names = {axis.name for axis in others}
     for position, axis in enumerate(axes):
         if axis.name not in names:
@@ -86,6 +86,6 @@ def major_sub_axis(axis: AxisRef, size: int) -> AxisRef:
 
 
 def split_axis(axis: AxisRef, major_size: int, size: int) -> tuple[AxisRef, AxisRef]:
-    """Splits an axis of this size into a major sub-axis of `major_size` and the minor rest."""
+    """Splits an axis of size `size` into its major-most sub-axis of size `major_size` and the rest."""
     minor = SubAxis(axis.pre_size * major_size, size // major_size)
     return major_sub_axis(axis, major_size), AxisRef(axis.name, minor)

@@ -1,7 +1,7 @@
 """Which operations are elementwise.
 
-An operation with an elementwise trait is. In addition, sdy operations that return their operand unchanged are
-elementwise, and a `bitcast_convert` is elementwise if it keeps the shape.
+Operations with an elementwise trait are, and so are `sdy.propagation_barrier`, `sdy.sharding_constraint` and
+`sdy.reshard`, and a `bitcast_convert` that keeps the shape.
 """
 
 from __future__ import annotations

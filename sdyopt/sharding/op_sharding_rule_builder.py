@@ -37,7 +37,8 @@ _Tensor = list[list[int]]
 class OpShardingRuleBuilder:
     """The factors of a rule under construction, and the factors of each dimension, major to minor.
 
-    With `is_conservative` a rule function adds only factors along which all shards have the same size.
+    With `is_conservative`, rule functions leave out or block the factors of sliced, padded, concatenated and
+    windowed dimensions, along which the shards of operands and results can differ in size.
     """
 
     def __init__(

@@ -8,7 +8,7 @@
 
 A derived rule is cached per signature. A rule that also depends on the operands, uses or regions of the
 operation declares a `context`: the function gets `context(op)` as a third argument, and the cache has one
-rule for each value of it.
+rule per signature and context.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _entries: dict[type[Op], _Entry] = {}
 
 
 def sharding_rule(*op_classes: type[Op], context: Context | None = None) -> Callable[[F], F]:
-    """Registers the function that adds the factors of operations of these classes."""
+    """Registers the function that derives the rules of operations of these classes."""
 
     def register(function: F) -> F:
         for op_class in op_classes:
@@ -65,24 +65,30 @@ def sharding_rule(*op_classes: type[Op], context: Context | None = None) -> Call
     return register
 
 
-def sharding_rule_of(op: Op, conservative: bool = False) -> OpShardingRule | None:
-    """The rule of an operation; None if it has none, with a warning if the operation is unknown.
+def sharding_rule_of(op: Op, is_conservative: bool = False) -> OpShardingRule | None:
+    """The rule of an operation; None if it has none.
 
-    Along the factors of a conservative rule all shards have the same size.
+    The first unknown operation and the first unknown custom call get a warning. For `is_conservative`, see
+    `OpShardingRuleBuilder`.
     """
     custom = op.attributes.get(SHARDING_RULE)
     if custom is not None:
         return cast(OpShardingRule, custom)
+    return derived_rule_of(op, is_conservative)
+
+
+def derived_rule_of(op: Op, is_conservative: bool = False) -> OpShardingRule | None:
+    """The rule that follows from an operation itself, whatever rule it has as an attribute."""
     _load_rules()
     entry = _entries.get(type(op), _UNKNOWN)
     context = () if entry.context is None else (entry.context(op),)
-    key = (sharding_rule_of, conservative, *context)
+    key = (sharding_rule_of, is_conservative, *context)
     rules = op.signature.cache
     rule: OpShardingRule | NoRule
     try:
         rule = rules[key]
     except KeyError:
-        rule = rules[key] = _derive(op.signature, entry.function, conservative, context)
+        rule = rules[key] = _derive(op.signature, entry.function, is_conservative, context)
     if isinstance(rule, OpShardingRule):
         return rule
     if rule.kind and is_first_occurrence(f"{rule.kind} without a sharding rule"):
@@ -97,9 +103,9 @@ def is_rule_context_free(op: Op) -> bool:
 
 
 def _derive(
-    signature: OpSignature, function: RuleFunction, conservative: bool, context: tuple[Hashable, ...]
+    signature: OpSignature, function: RuleFunction, is_conservative: bool, context: tuple[Hashable, ...]
 ) -> OpShardingRule | NoRule:
-    builder = OpShardingRuleBuilder(signature.operand_types, signature.result_types, conservative)
+    builder = OpShardingRuleBuilder(signature.operand_types, signature.result_types, is_conservative)
     return function(signature, builder, *context) or builder.build()
 
 

@@ -2,7 +2,7 @@
 
 By the rule `([ij])->([i, j])`, a dimension of size 8 that is sharded along "x"=4 has factor i of size 2
 sharded along `"x":(1)2` and factor j of size 4 sharded along `"x":(2)2`. Factor shardings of all operands and
-results can be compared, whatever their dimensions are.
+results can be compared, although a factor belongs to different dimensions in each.
 
 A factor takes axes until it is fully sharded. The minor-most factor of a dimension takes all remaining axes,
 even if they do not divide it (the dimension is padded). If another factor is not fully sharded, and the size
@@ -130,8 +130,8 @@ def _project_dimension(
         overflow = remaining.take_all() if remaining and sharded_size(axes, mesh) != sizes[factor] else ()
         factors[factor] = FactorSharding(axes, sharding.is_closed, False, overflow)
         if overflow:
-            # No factor after overflow axes can be sharded. As in the reference, the first of them is
-            # closed, and the others have no factor sharding.
+            # No factor after overflow axes can be sharded. As in the reference, the first of these factors
+            # is closed, and the others have no factor sharding.
             next_factor = dim.factors[dim.factors.index(factor) + 1]
             factors[next_factor] = FactorSharding((), True, next_factor == last)
             return
@@ -150,7 +150,7 @@ class _RemainingAxes:
         return bool(self._axes)
 
     def take(self, size: int) -> Axes:
-        """Takes the major-most axes, as long as they divide the unsharded size of a factor."""
+        """Takes major-most axes or sub-axes, as long as they divide the rest of a factor of this size."""
         taken: list[AxisRef] = []
         while self._axes:
             axis = self._axes[-1]
@@ -193,5 +193,5 @@ def _unproject_dimension(
 
 
 def _concatenate(axes: Axes, more: Axes, mesh: Mesh) -> Axes:
-    """Both lists in one; two sub-axes where they meet are merged if possible."""
+    """Both lists in one; the last axis of the first and the first of the second are merged if possible."""
     return with_axis(axes, more[0], mesh) + more[1:] if more else axes

@@ -29,7 +29,7 @@ class FunctionCopies:
         self._names = FreshNames(module)
         self._functions = {op.sym_name: op for op in module.block.ops if isinstance(op, FuncOp)}
 
-    def original(self, call: CallOp) -> FuncOp:
+    def callee(self, call: CallOp) -> FuncOp:
         """The callee of a call, also if the call is in a copy that is not in the module yet.
 
         Raises a diagnostic if the module does not contain the callee, as in a nested module.
@@ -40,7 +40,7 @@ class FunctionCopies:
         return function
 
     def copy_for(self, call: CallOp) -> None:
-        """Copies the callee of a call, with copies of all its callees, and makes the call call the copy.
+        """Copies the callee of a call, with copies of all its callees, and redirects the call to the copy.
 
         Copies of callees are named and inserted first. The callee must not be recursive; `CopyBudget` ensures
         that.
@@ -59,7 +59,7 @@ class FunctionCopies:
 
     def _start(self, call: CallOp) -> tuple[FuncOp, list[CallOp]]:
         """A copy of the callee that is not in the module yet, and the calls in it in reverse order."""
-        function = self.original(call)
+        function = self.callee(call)
         copy = self._rewriter.clone(function)
         assert isinstance(copy, FuncOp)
         self._rewriter.set_attribute(copy, ORIGINAL_NAME, string(original_name(function)))

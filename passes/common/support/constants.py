@@ -74,7 +74,7 @@ def grouped_values(root: Op) -> set[Value]:
 
 @dataclass(frozen=True, slots=True)
 class ComputationCopier:
-    """Copies values with their backward slices: the operations that they are computed from.
+    """Copies values with the operations that they are computed from: their backward slices.
 
     Values for which `is_shared` holds are not copied. A copy is inserted directly before its original. If the
     original is in `grouped_values`, the copy joins its sharding groups. Every copy is passed to `after_copy`.

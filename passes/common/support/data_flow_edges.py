@@ -37,7 +37,7 @@ def remove_edges(owners: Sequence[Value], rewriter: Rewriter) -> None:
 
 
 def shardings_of_edges(owners: Sequence[Value]) -> ShardingPerValue | None:
-    """The shardings of the edges of these owners, fully open where one has none; None if all have none."""
+    """For each owner the sharding of its edge, fully open if it has none; None if no edge has one."""
     edges = [edge_of_owner(owner) for owner in owners]
     shardings = [None if edge is None else edge.sharding for edge in edges]
     first = next((sharding for sharding in shardings if sharding is not None), None)

@@ -1,4 +1,4 @@
-"""Dialect conversion: replaces all operations of some classes, in the order of MLIR's conversion driver.
+"""Dialect conversion: replaces all operations of one class, in the order of MLIR's conversion driver.
 
 The result is that of replacing the operations one after the other, except for the order of use lists, on
 which later passes depend: uses by new and by visited operations come first, in program order, and results are
@@ -39,7 +39,7 @@ def convert(
     rewriter: Rewriter,
     legal: Collection[type[Op]] = (),
 ) -> None:
-    """Converts the operations nested in `root` by a pattern, except those of `legal` classes."""
+    """Folds the operations in `root` and converts them by a pattern, except those of `legal` classes."""
     replaced: dict[Op, Sequence[Value]] = {}
     mapping: dict[Value, Value] = {}
     for op in list(root.walk()):

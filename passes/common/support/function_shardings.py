@@ -15,12 +15,18 @@ from sdyopt.ir.types import Type
 
 
 def argument_shardings(function: FuncOp) -> ShardingPerValue | None:
-    """The shardings of all arguments, fully open for those without one; None if no argument has one."""
+    """The shardings of all arguments, fully open for those without one.
+
+    None if no argument has one, or only ones with maximal meshes.
+    """
     return _completed(function, function.argument_attributes, function.function_type.inputs)
 
 
 def result_shardings(function: FuncOp) -> ShardingPerValue | None:
-    """The shardings of all results, fully open for those without one; None if no result has one."""
+    """The shardings of all results, fully open for those without one.
+
+    None if no result has one, or only ones with maximal meshes.
+    """
     return _completed(function, function.result_attributes, function.function_type.results)
 
 

@@ -19,7 +19,7 @@ class FunctionUses:
         self._inside: dict[FuncOp, Counter[str]] = {}
 
     def recount(self, function: FuncOp) -> None:
-        """Updates the counts after another pass has edited a function."""
+        """Counts the references in a function, at first and after another pass has edited it."""
         old = self._inside.get(function)
         if old is not None:
             self._all.subtract(old)

@@ -1,4 +1,4 @@
-"""Index vectors of gathers and scatters: the slices of an integer tensor along one dimension.
+"""Index vectors of gathers and scatters: the vectors of an integer tensor along one dimension.
 
 Each component of the vectors is often a tensor of its own, and a concatenate combines them.
 """
@@ -20,7 +20,10 @@ from sdyopt.ir.value import Value
 
 
 def is_row_number(indices: Value, dimension: int, component: int) -> bool:
-    """Whether a component of the vectors along `dimension` equals the row number in every row."""
+    """Whether a component of the vectors along `dimension` is the row number: an iota along dimension 0.
+
+    Reshapes, broadcasts, clamps and selects of the iota count as the iota, as in the reference.
+    """
     concatenate = indices.defining_op
     if isinstance(concatenate, ConcatenateOp):
         if concatenate.dimension != dimension or component >= len(concatenate.inputs):

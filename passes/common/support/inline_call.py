@@ -101,7 +101,7 @@ def _inline_block(block: Block, call: CallOp, rewriter: Rewriter) -> None:
 
 
 def _inline_blocks(blocks: list[Block], call: CallOp, rewriter: Rewriter) -> None:
-    """Splits the block of the call and inserts blocks between its two parts."""
+    """Splits the block of the call, appends the first block to its first part, and inserts the others."""
     before = call.parent
     assert before is not None
     after = Block()

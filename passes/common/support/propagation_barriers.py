@@ -1,4 +1,4 @@
-"""Propagation barriers: they stop propagation but do not change the value."""
+"""Propagation barriers: they restrict the direction of propagation, but do not change the value."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
     03.after_propagation.mlir
 
-The number is the position in the pipeline. Without a directory, nothing is written. Named pipelines contain
-this pass; help does not list it.
+Files are numbered in the order in which a pipeline writes them. Without a directory, nothing is written.
+Named pipelines contain this pass; help does not list it.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from sdyopt.registry import all_dialects, find_dialect, register
 
 
 @register("sdy-save-module", is_listed=False)
-class SaveModuleOp(Pass):
+class SaveModule(Pass):
     """sdy-save-module: write the module to a file.
 
-    Part of pipelines with a dump directory. As in C++, pipeline text does not include the directory; a pass
-    that is parsed from text writes nothing.
+    Part of pipelines with a dump directory. As in the reference, pipeline text does not include the
+    directory; a pass that is parsed from text writes nothing.
     """
 
     # Not options: the pipeline sets them.
@@ -63,8 +63,8 @@ class ModuleDumps:
         self._directory = directory
         self.next_index = first
 
-    def save(self, file_name: str) -> SaveModuleOp:
+    def save(self, file_name: str) -> SaveModule:
         """The pass that writes the next file."""
         index = self.next_index
         self.next_index += 1
-        return SaveModuleOp(directory=self._directory, file_name=file_name, index=index)
+        return SaveModule(directory=self._directory, file_name=file_name, index=index)

@@ -79,7 +79,7 @@ class ReshardPlanner:
         self._find_common_axes = find_common_axes
 
     def plan(self, op: PlanInput, full: bool) -> ReshardPlan | None:
-        """The plan of an operation; None if its shardings are compatible.
+        """The plan of an operation; None if there is nothing to change, or no common mesh.
 
         `full` plans as with `enable-full-version`; otherwise a plan covers unreduced results and dots only.
         Raises `IncompatibleReductionError`.

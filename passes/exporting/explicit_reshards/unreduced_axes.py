@@ -60,8 +60,8 @@ def unreduce_use(
 ) -> TensorSharding | None:
     """Makes a used value unreduced along the required axes. Returns its new sharding; None without a change.
 
-    Axes that shard a dimension in addition to the required ones become unreduced if they are minor-most;
-    otherwise a reshard is inserted first.
+    Axes of a dimension after its required axes become unreduced directly, if all of them have to. A dimension
+    whose axes differ otherwise is resharded first.
     """
     sharding = sharding_of(use.value)
     if sharding is None or required is None or not required.unreduced_axes:

@@ -24,7 +24,10 @@ from .unreduced_axes import all_reduce_use, unreduce_use
 
 
 class UseResharder:
-    """Reshards uses of values. Without `full`, only all-reduces and conversions to unreduced are inserted."""
+    """Reshards uses of values.
+
+    Without `full`, only all-reduces and conversions to unreduced are inserted, except for call operands.
+    """
 
     def __init__(self, mesh_of: MeshLookup, full: bool, rewriter: Rewriter) -> None:
         self._mesh_of = mesh_of
@@ -42,7 +45,7 @@ class UseResharder:
                 self._reshard(source, required, point, self._full)
 
     def reshard_call_operands(self, call: CallOp) -> None:
-        """Reshards call operands to the callee's argument shardings; replicates them if it has none.
+        """Reshards call operands to the callee's argument shardings; replicates them if the callee has none.
 
         This is part of both versions, because otherwise a function would need a copy per call.
         """

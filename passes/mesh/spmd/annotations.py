@@ -16,7 +16,7 @@ Shardings = Sequence[MeshSharding | None]
 
 
 class ReshardingRequirement(IntEnum):
-    """Which annotations differ from some shardings and so require resharding; lower is better.
+    """Which annotations differ from given shardings and so require resharding; lower is better.
 
     An annotation is explicit where it is on the operation itself: with `annotate_for_users` on an
     operand, without it on a result.
@@ -68,7 +68,7 @@ def _operand_candidate(value: Value) -> _Candidate:
 
 
 def _combinations(candidates: list[_Candidate]) -> Iterator[Shardings]:
-    """All combinations with and without the optional shardings, those with them first."""
+    """All combinations with and without each optional sharding; the first has all of them."""
     return product(
         *[
             [sharding] if is_mandatory or sharding is None else [sharding, None]

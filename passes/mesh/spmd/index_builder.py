@@ -1,4 +1,4 @@
-"""Builds the operations that compute sizes and positions at an insertion point."""
+"""Creates operations that compute sizes and positions."""
 
 from __future__ import annotations
 

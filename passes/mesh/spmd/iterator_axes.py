@@ -35,13 +35,16 @@ class IteratorAxes:
         )
 
     def add_partial_axes(self, axes: Axes) -> None:
-        """Assigns axes to the first reduction iterator, unless one has axes already."""
+        """Assigns axes to the first reduction iterator, unless a reduction iterator has axes already."""
         reductions = self.space.reduction_iterators
         if not any(self._axes[iterator] for iterator in reductions):
             self._assign(reductions[0], axes)
 
     def _assign(self, iterator: int | None, axes: Axes) -> bool:
-        """Assigns axes to an iterator; False if it has others, or another iterator has one of them."""
+        """Assigns axes to an iterator; False on a conflict.
+
+        It conflicts if the iterator has other axes or cannot be sharded, or if another has one of these axes.
+        """
         if iterator is None or self.space.iterator_types[iterator] is IteratorType.REPLICATED:
             return not axes
         if self._axes[iterator] and self._axes[iterator] != axes:

@@ -11,7 +11,7 @@ from sdyopt.ir.types import RankedTensor
 
 
 class IteratorType(Enum):
-    """How the elements along an iterator relate."""
+    """The type of an iterator, which determines how it can be sharded."""
 
     PARALLEL = "parallel"
     REDUCTION = "reduction"
@@ -46,7 +46,7 @@ class IterationSpace:
 
 
 def elementwise(op: Op) -> IterationSpace | None:
-    """One parallel iterator per dimension; None unless there are tensors and all are ranked."""
+    """One parallel iterator per dimension; None unless all operands and results are ranked tensors."""
     types = [type for type in (*op.operand_types, *op.result_types) if isinstance(type, RankedTensor)]
     if len(types) != len(op.operand_types) + len(op.result_types) or not types:
         return None

@@ -51,7 +51,7 @@ class DebugInfoRecorder:
         self._rewriter = rewriter
         self._origins = ShardingOrigins(module, rewriter) if has_origins else None
         self._has_edges = has_edges
-        # For each operation its edges, with the first step that used each.
+        # The edges of each operation, with the first step that propagated along each.
         self._edges: dict[Op, dict[_Edge, int]] = {}
         self._step = last_step(module) + 1
 
@@ -112,7 +112,10 @@ def _value_order(value: EdgeValueRef) -> tuple[str, int]:
 
 
 def propagated_axes(rule: OpShardingRule, step: StepResult) -> Iterator[PropagatedAxis]:
-    """Each axis that a step adds to a tensor, with the first tensor that had it in the same factor before."""
+    """Each axis that a step adds to a factor of a tensor, with the tensor that it comes from.
+
+    This is the first tensor in which the factor had all new axes before the step.
+    """
     for target, mapping in enumerate(rule.tensors):
         sources = _new_axes(mapping, step.before[target], step.after[target], step.before, step.mesh)
         for axis, source in sources.items():
@@ -148,7 +151,7 @@ def _new_axes(
 
 
 def _added_axes(old: Axes, new: Axes) -> Axes:
-    """The axes of a list that its prefix lacks; the prefix may end with a sub-axis of the first of them."""
+    """The axes of `new` that its prefix `old` lacks; `old` may end with a sub-axis of the first of them."""
     count = len(old)
     return new[count - 1 :] if old and old[-1] is not new[count - 1] else new[count:]
 

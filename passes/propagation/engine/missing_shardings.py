@@ -1,4 +1,4 @@
-"""The warning for a program that propagation leaves unchanged, because it contains no shardings of Shardy."""
+"""The warning for a program without shardings of Shardy, in which nothing propagates."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ USE_SHARDY = 'lower from JAX with jax.config.update("jax_use_shardy_partitioner"
 def warn_of_missing_shardings(module: ModuleOp) -> None:
     """Emits a warning for a program without a mesh and without shardings."""
     ops = [op for op in module.walk() if op is not module]
-    # Only declarations or an empty module are not worth a warning.
+    # There is nothing to shard if no operation has results, as in a module of declarations.
     if not any(op.results for op in ops) or any(map(_has_sharding, ops)):
         return
     if any(_has_attribute(op, GSPMD_ATTRIBUTE) for op in ops):

@@ -16,6 +16,7 @@ class OpCategory(Enum):
     """The category of an operation, which determines in which rounds and directions it propagates."""
 
     PASS_THROUGH = auto()
+    # dynamic_slice and dynamic_update_slice.
     DYNAMIC_SLICE = auto()
     BROADCAST = auto()
     OTHER = auto()
@@ -31,8 +32,8 @@ class OpCategory(Enum):
 class Round(NamedTuple):
     """A direction policy for each category of operations; those with None do not propagate.
 
-    Operations of the `single_use_categories` propagate only if each operand has no other use, which could
-    need another sharding.
+    Operations of the `single_use_categories` propagate only if no operand but a scalar has another use, which
+    could need another sharding.
     """
 
     policies: dict[OpCategory, DirectionPolicy | None]
@@ -59,7 +60,7 @@ def _round(
 
 ALL_OPS = _round(DirectionPolicy.BOTH, DirectionPolicy.BOTH, DirectionPolicy.BOTH)
 
-# Pass-through operations, then pass-through factors of all operations, then all factors; broadcasts last.
+# The manual of `sdy-op-priority-propagate` describes these rounds.
 OP_PRIORITY_ROUNDS = (
     _round(
         *(DirectionPolicy.FORWARD, None, None),

@@ -1,7 +1,7 @@
 """Propagates the shardings of a module, in rounds.
 
-A round visits the operations as the reference's greedy pattern driver does, until no sharding changes. Dead
-operations are erased when they are visited.
+A round visits operations in the order of the reference's greedy pattern driver, until the worklist is empty.
+Dead operations are erased when they are visited.
 """
 
 from __future__ import annotations
@@ -67,12 +67,12 @@ class PropagationDriver:
         self._runner_of = cache(self._new_runner)
         self._ops = [op for op in module.walk() if op is not module]
         self._op_indices = {op: index for index, op in enumerate(self._ops)}
-        # The site of each operation; None if nothing propagates along it.
+        # The site of each operation; None if nothing propagates along it or it is erased.
         self._sites: list[PropagationSite | Literal[_Unvisited.UNVISITED] | None]
         self._sites = [_UNVISITED] * len(self._ops)
         self._result_sites = self._function_result_sites()
         self._worklist = Worklist(len(self._ops))
-        # For each slot, the operations to push when its sharding changes, each followed by its parents.
+        # For each slot, the operations to push when its sharding changes; see `_with_parents`.
         self._dependents: dict[int, list[tuple[int, ...]]] = {}
         self._last_run: tuple[Round, Strategy] | None = None
 
@@ -85,7 +85,7 @@ class PropagationDriver:
     # --- Rounds -----------------------------------------------------------------------------------
 
     def run(self, round: Round, strategy: Strategy) -> None:
-        """Propagates to a fixed point, as far as the reference's driver reaches it."""
+        """Runs one round."""
         runners = {kind: self._runner_for(kind, round, strategy) for kind in SITE_KINDS}
         single_use_categories = round.single_use_categories
         self._mark_sites_with_new_policy_dirty(round, strategy)
@@ -275,14 +275,14 @@ class PropagationDriver:
         self.sharding_map.write(rewriter)
 
     def write_rules(self, rewriter: Rewriter) -> None:
-        """Writes the rules by which shardings propagated to the operations."""
+        """Sets on each operation the rule by which shardings propagated along it."""
         for op, rule in self._site_factory.rules:
             if op.parent is not None:
                 rewriter.set_attribute(op, SHARDING_RULE, rule)
 
 
 def _has_operand_with_other_uses(op: Op) -> bool:
-    """Whether some operand that is not a scalar has other uses."""
+    """Whether an operand that is not a scalar has more than one use."""
     return any(
         not value.has_one_use and not (isinstance(value.type, RankedShapedType) and value.type.rank == 0)
         for value in op.operands

@@ -55,8 +55,8 @@ SITE_KINDS = tuple(_SITE_KINDS.values())
 class EdgeConversion(NamedTuple):
     """Converts the sharding of an edge into or out of a manual computation.
 
-    The sources of such an edge and its result are on different sides of the region, with the manual axes on
-    the outside only. A step runs on the side of the sources.
+    The sources of such an edge are outside the region and its result inside, or the reverse. Only shardings
+    outside have the manual axes. A step uses the shardings of the side of the sources.
     """
 
     to_source_side: Callable[[TensorSharding], TensorSharding]
@@ -66,9 +66,11 @@ class EdgeConversion(NamedTuple):
 class PropagationSite:
     """An operation with a rule, and the slots of its operands' and results' shardings.
 
+    For a data-flow edge, its sources take the place of operands.
+
     `read` selects these shardings from `ShardingMap.shardings`. `conversion` applies to the last slot.
-    `fallback`, for data-flow edges and barriers with a custom rule, propagates by that rule if nothing
-    changes here.
+    `fallback`, for data-flow edges and barriers with a `sdy.sharding_rule` attribute, propagates by that rule
+    if this site propagates nothing.
     """
 
     __slots__ = ("conversion", "fallback", "kind", "op", "read", "rule", "slots", "values")
@@ -180,7 +182,10 @@ class PropagationSites:
         return self._identity_site(op, OpCategory.PASS_THROUGH, sources, op.result)
 
     def _func_edge_sources(self, op: FuncDataFlowEdgeOp) -> list[Value] | None:
-        """The operands of all calls, or the value that the callee returns; None without calls or a body."""
+        """The operands of all calls, or the value that the callee returns.
+
+        None if there are no calls, or if the callee has no body.
+        """
         value = op.input
         if isinstance(value, BlockArgument):
             function = op.parent_of_type(FuncOp)

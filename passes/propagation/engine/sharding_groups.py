@@ -36,8 +36,8 @@ class ShardingGroups:
     def synchronize(self, rewriter: Rewriter) -> None:
         """Sets the sharding of each group on all its members.
 
-        If the members have different shardings, an open constraint is inserted after each of them and becomes
-        the member of the group instead.
+        If the members have different shardings, apart from fully open ones, a fully open constraint is
+        inserted after each of them and becomes the member of the group instead.
         """
         for group in sorted(self._members):
             members = self._members[group]

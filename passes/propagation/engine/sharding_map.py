@@ -1,7 +1,7 @@
-"""The shardings of a program during propagation; `write` stores them on the operations.
+"""The shardings of a module during propagation; `write` stores them in attributes.
 
-Every value with a sharding of its own has a slot, and so has a result of a function signature; slots are
-created at their first use. The values of one data-flow edge share a slot.
+Every value with a sharding of its own has a slot, and so has each result of a function signature. Slots are
+created at their first use. The targets of one data-flow edge share a slot.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Shardable = OpResult | BlockArgument | FunctionResult
 
 
 class ShardingMap:
-    """`shardings[slot]` is the sharding of `values[slot]`.
+    """`shardings[slot]` is the sharding of `values[slot]`; both are None in slot `UNSHARDABLE`.
 
     `readers[slot]` are the operations that read the sharding, by index in program order.
     """
@@ -83,7 +83,8 @@ class ShardingMap:
     def set(self, slot: int, sharding: TensorSharding) -> list[int]:
         """Sets a sharding. Returns all slots that changed.
 
-        If the value is the first of several results to get a sharding, the others get a fully open one.
+        If the value is the first to get a sharding among those whose shardings are in one attribute, the
+        others get a fully open one.
         """
         if slot == UNSHARDABLE:
             return []

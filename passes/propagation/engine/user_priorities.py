@@ -1,10 +1,11 @@
 """User priorities of dimension shardings.
 
-    [{"x"}p0, {"y"}p1]
+    [{"x", ?}p0, {"y"}p1]
 
-Before the first round, dimension shardings with a priority other than 0 are removed, and their axes made
-replicated so that nothing else uses them: `[{"x"}, {}] replicated={"y"}`. Before the round of priority 1 they
-are restored: `[{"x", …}, {"y"}]`, where the first dimension keeps the axes that have been propagated to it.
+While only priority 0 is propagated, dimension shardings with other priorities are removed, and their axes are
+replicated axes, so that no other dimension uses them: `[{"x", ?}, {}] replicated={"y"}`. Before priority 1 is
+propagated, its dimension shardings are restored: `[{"x", "z", ?}, {"y"}]`, if "z" has propagated to the first
+dimension.
 """
 
 from __future__ import annotations
@@ -101,7 +102,10 @@ class UserPriorities:
         rewriter.set_attribute(op, name, ShardingPerValue(tuple(new)))
 
     def _without_deferred(self, sharding: TensorSharding, value: Shardable | None) -> TensorSharding:
-        """The sharding in the first round. Values of a data-flow edge keep it: the edge op has it, too."""
+        """The sharding while only priority 0 is propagated.
+
+        Targets of a data-flow edge keep theirs, because propagation uses that of the edge operation.
+        """
         if isinstance(value, OpResult | BlockArgument) and edge_of(value) is not None:
             return sharding
         for priority in dict.fromkeys(dim.priority for dim in sharding.dims if dim.priority):

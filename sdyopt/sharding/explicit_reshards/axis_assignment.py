@@ -4,7 +4,7 @@ The axes of every factor in every tensor, and all their prefixes, are candidates
 is assigned to its factor, and the remaining candidates are truncated where they overlap its axes. The best
 candidate is the one that shards the most elements, summed over all tensors in which the factor is sharded
 along these axes or more. Ties are resolved by factor type (pass-through, then reduction, permutation and
-need-replication), then by how much the sharded size of the factor grows.
+need-replication), then by how much the sharded size of the factor grows, then by factor index and axes.
 
 A factor depends on the factors before it in a dimension: it gets no axes until they are fully sharded,
 because its shards would not be contiguous.
@@ -57,8 +57,8 @@ def assign_axes_to_factors(
 class _Candidate:
     """A factor and axes for it.
 
-    `weight` is the number of elements that the axes shard, `growth` the ratio of the sharded sizes of the
-    factor after and before their assignment.
+    `weight` is the number of elements of all tensors in which the factor is sharded along the axes, `growth`
+    the ratio of the sharded sizes of the factor after and before their assignment.
     """
 
     __slots__ = ("axes", "factor", "growth", "precedence", "weight")
@@ -73,8 +73,8 @@ class _Candidate:
     def update(self, factor: int, axes: Axes, assigned: Axes, mesh: Mesh) -> bool:
         """Updates this candidate after `axes` have been assigned to a factor.
 
-        `assigned` are the axes of this candidate's own factor. Returns whether it remains a candidate:
-        whether it still has more axes than these.
+        `assigned` are the axes of this candidate's own factor. Returns whether it remains a candidate, that
+        is, whether its axes still extend `assigned`.
         """
         if self.factor == factor:
             if not is_strict_prefix(axes, self.axes):
@@ -138,7 +138,7 @@ def _precedence(rule: OpShardingRule, factor: int) -> _Precedence:
 
 
 class _FactorDependencies:
-    """For each factor, the factors before it in some dimension that are not fully sharded yet."""
+    """For each factor, the factors directly before it in a dimension that are not fully sharded yet."""
 
     def __init__(self, rule: OpShardingRule) -> None:
         self._dependencies: dict[int, set[int]] = {}

@@ -1,9 +1,9 @@
 """Finds common axes: one axis list per factor, for all operands and results of an operation.
 
-Compatible shardings are kept. If only two tensors are not scalars, one of them keeps its sharding, unless a
-factor needs replication or a dimension has several factors. Otherwise axes are assigned to factors greedily.
-Then the axes of factors that need replication are redistributed to factors that all tensors have, so that the
-operation is still sharded along them.
+Compatible shardings are kept. If exactly two tensors are not scalars, one of them keeps its sharding, unless
+a factor needs replication or a dimension has several factors. Otherwise axes are assigned to factors
+greedily; then the axes of factors that need replication move to pass-through factors that all tensors have,
+so that the operation is still sharded along them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def already_common_axes(rule: OpShardingRule, tensors: Sequence[TensorProjection
     """The axes of each factor if the shardings are compatible, None if they are not.
 
     They are compatible if all tensors have the same axes for each factor, factors that need replication have
-    none, and no two factors overlap.
+    none, and the axes of no two factors overlap.
     """
     common: list[Axes] = []
     used: Axes = ()
@@ -75,7 +75,7 @@ def _axes_of_two_tensors(
     first: int,
     second: int,
 ) -> list[Axes]:
-    """Keeps the axes of one tensor; a factor that only the other has keeps its axes up to an overlap."""
+    """Keeps the axes of one tensor; a factor that only the other has keeps those before an overlap."""
 
     def preference(index: int) -> tuple[bool, int, int]:
         tensor = tensors[index]
@@ -105,9 +105,9 @@ def _has_multi_factor_dimension(rule: OpShardingRule) -> bool:
 
 
 def redistribute_replicated_axes(rule: OpShardingRule, axes: list[Axes], mesh: Mesh) -> None:
-    """Moves the axes of factors that need replication to batching factors, where these have capacity.
+    """Moves the axes of factors that need replication to batching factors.
 
-    Both factors must be in all tensors that are not scalars; otherwise the axes are dropped.
+    Both factors must be in all tensors that are not scalars. Axes that cannot be moved are dropped.
     """
     batching_factors = [factor for factor in range(len(axes)) if _is_batching(rule, factor)]
     for factor in rule.need_replication:
@@ -119,7 +119,7 @@ def redistribute_replicated_axes(rule: OpShardingRule, axes: list[Axes], mesh: M
 def _distribute(
     new_axes: Axes, factors: Sequence[int], rule: OpShardingRule, axes: list[Axes], mesh: Mesh
 ) -> None:
-    """Appends axes in order, to each factor as many as divide its unsharded size."""
+    """Appends axes in order, to each factor as many as divide its capacity, size / sharded size."""
     # The next axis comes last.
     remaining = list(reversed(new_axes))
     for factor in factors:
@@ -134,7 +134,7 @@ def _distribute(
 
 
 def _is_batching(rule: OpShardingRule, factor: int) -> bool:
-    """Whether this is a pass-through factor of all tensors."""
+    """Whether this is a pass-through factor of all tensors that are not scalars."""
     special = factor in rule.reduction or factor in rule.need_replication or factor in rule.permutation
     return not special and _is_in_all_tensors(rule, factor)
 

@@ -26,7 +26,7 @@ def better_dot_result_axes(
 
     The operands must be compatible, and conflict with the result in one factor only. This factor must be
     sharded in an operand that is not smaller than the result. In the result, it must have exactly the axes of
-    the reduction.
+    the reduction factors.
     """
     lhs, rhs, result = tensors
     reduction_axes: Axes = ()

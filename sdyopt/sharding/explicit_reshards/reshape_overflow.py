@@ -1,10 +1,10 @@
 """Finds common axes of a reshape with overflow axes.
 
-By `([ij])->([i, j])` with i=3 and j=4, a dimension of size 12 that is sharded along "x"=4 does not shard
-factor i: the shards of i would not be contiguous. So "x" is an overflow axis. It could still shard factor j
-after a reshard of the tensor. To find such axes, the axes of the tensor with more shards are redistributed
-over the factors of operand and result separately, each axis to the first factor with capacity for it; the
-common prefixes of both are the common axes.
+By `([ij])->([i, j])` with i=3 and j=4, a dimension of size 12 that is sharded along "x"=4 shards neither
+factor: 4 has no divisor in common with i, and j could be sharded only if i were fully sharded. So "x" is an
+overflow axis. It could still shard factor j after a reshard of the tensor. To find such axes, the axes of the
+tensor with more shards are redistributed over the factors of operand and result separately, each axis or
+sub-axis to the first factor with capacity for it; the common prefixes of both are the common axes.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _common_axes(tensors: list[TensorProjection], factor: int) -> Axes:
 def _redistribute(
     axes: Axes, tensor: TensorProjection, mapping: TensorMapping, sizes: tuple[int, ...], mesh: Mesh
 ) -> None:
-    """Replaces all axes of a tensor; those for which no factor has capacity overflow in the last factor."""
+    """Replaces all axes of a tensor; those beyond all capacities are overflow axes of the last factor."""
     factors = [factor for dim in mapping.dims for factor in dim.factors if factor in tensor.factors]
     capacities = [sizes[factor] for factor in factors]
     assigned: list[Axes] = [()] * len(factors)

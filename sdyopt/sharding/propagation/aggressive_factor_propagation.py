@@ -5,7 +5,8 @@ many of them as it can, factor by factor in this order of preference:
 
 1. the factor whose axes come from the larger tensor,
 2. in elementwise operations, the factor with the larger sharded size,
-3. the factor whose axes come from the earlier operand or result.
+3. the factor whose axes come from the earlier operand or result,
+4. the factor with the lower index.
 
 Results take axes before operands.
 """
@@ -96,7 +97,7 @@ def _by_preference(step: StepInput, axes: list[Axes]) -> list[int]:
 
 
 def _source_tensors(step: StepInput, axes: list[Axes]) -> list[tuple[int, int]]:
-    """For each factor, the size and index of the largest tensor that has all its axes; -1 if none."""
+    """For each factor, the size and index of the largest tensor with all its axes; -1, -1 without axes."""
     sources = [(-1, -1)] * len(axes)
     for index, tensor in enumerate(step.tensors):
         size = prod(step.sizes[factor] for factor in tensor.factors)

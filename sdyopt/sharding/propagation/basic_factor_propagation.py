@@ -1,9 +1,10 @@
 """The basic strategy: propagates axes that conflict with no operand or result.
 
-Each factor is propagated by itself. Its compatible major axes are the longest list that is compatible with
-its axes in all operands and results. The list is truncated at the first axis that conflicts in one of the
-tensors: another factor uses it, the tensor is replicated or unreduced along it, the factor is closed, or its
-size does not divide. The truncated list is propagated to all tensors.
+Each factor is propagated independently. Its compatible major axes are the longest list that is compatible
+with its axes in all operands and results. The list is truncated at the first axis that conflicts in one of
+the tensors: another factor uses it, the tensor is replicated or unreduced along it, the factor is closed, or,
+unless the factor is minor-most, the axis does not divide it. The truncated list is propagated to all tensors
+that have the factor.
 """
 
 from __future__ import annotations
@@ -52,8 +53,8 @@ def propagate_basic(step: StepInput) -> None:
 def compatible_major_axes(step: StepInput, factor: int, direction: PropagationDirection) -> Axes:
     """The longest list of axes that is compatible with the axes of a factor in all tensors.
 
-    With direction FORWARD or BACKWARD only the source tensors add axes to the list; the axes of the target
-    tensors can still be incompatible and truncate it.
+    With direction FORWARD, only the operands add axes to the list; with BACKWARD, only the results. Axes of
+    the other tensors that are not compatible with the list truncate it.
     """
     if direction is NONE:
         return ()
@@ -151,7 +152,7 @@ def prefix_allowed_in_factor(
     """The largest prefix of an axis along which a factor of a tensor is sharded or may be sharded.
 
     `size` is the size of the factor, `sharded_size` that of the axes before this one. None if there is no
-    prefix.
+    such prefix.
     """
     prefix = prefix_without(axis, tensor.replicated_axes)
     if prefix is not None:
@@ -173,7 +174,7 @@ def prefix_allowed_in_factor(
 
 
 def _dividing_prefix(axis: AxisRef, size: int, sharded_size: int, mesh: Mesh) -> AxisRef | None:
-    """The largest prefix of an axis whose size divides the unsharded size of a factor."""
+    """The largest prefix of an axis whose size divides `size / sharded_size`; None if there is none."""
     if size % sharded_size:
         return None
     axis_size = axis.size(mesh)

@@ -43,7 +43,7 @@ _PROPAGATE: dict[Strategy, Callable[[StepInput], None]] = {
 
 
 class StepKind(NamedTuple):
-    """What a step depends on, apart from its rule and shardings."""
+    """What a step depends on, apart from its rule, shardings and mesh."""
 
     policy: DirectionPolicy
     strategy: Strategy
@@ -84,7 +84,10 @@ class StepRunner:
         return updates
 
     def run(self, rule: OpShardingRule, shardings: Shardings) -> StepResult | None:
-        """Runs a step without the cache; None if the shardings have no common mesh, or a maximal one."""
+        """Runs a step without the cache.
+
+        None if the shardings have no common mesh or a maximal one, or if one has another rank than the rule.
+        """
         mesh_or_ref = common_mesh_or_ref(shardings, self._mesh_of)
         mesh = None if mesh_or_ref is None else self._mesh_of(mesh_or_ref)
         if mesh_or_ref is None or mesh is None or mesh.is_maximal:

@@ -6,7 +6,7 @@ from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.sharding.reshard_to_collectives.state import ReshardState
 
 
-def gather(state: ReshardState) -> list[list[AxisRef]] | None:
+def gather_dimensions(state: ReshardState) -> list[list[AxisRef]] | None:
     """Gathers each dimension whose last surplus axis no dimension lacks; None if there is no such dimension.
 
     All surplus axes of the dimension are gathered, even those that another dimension lacks. Such axes only

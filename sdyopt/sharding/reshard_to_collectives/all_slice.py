@@ -11,15 +11,15 @@ from sdyopt.sharding.reshard_to_collectives.state import ReshardState
 
 
 def slice_dimensions(state: ReshardState) -> list[list[AxisRef]] | None:
-    """Slices each dimension up to the sharded size of the target; None if nothing can be sliced.
+    """Slices each dimension within its capacity; None if nothing can be sliced.
 
     The capacity of a dimension is how many times larger its sharded size may become; axes beyond it would
-    have to be removed again. The missing axes that are not in use are sliced, in this order,
+    have to be removed again. Dimensions are sliced along the missing axes that are not in use, in this order,
 
     1. together with an axis that moves to their dimension: if `"x"` moves from dimension 0 to dimension 1,
        whose target is `"x", "y"`, then `"y"` is sliced in dimension 0, and one all-to-all moves both;
     2. in the dimension that lacks them;
-    3. in the first dimension that has capacity.
+    3. in the first dimension with capacity for them.
     """
     return _AllSlice(state).run()
 
@@ -56,10 +56,10 @@ class _AllSlice:
     # --- 1. Axes that move with others --------------------------------------------------------
 
     def _axes_that_move_together(self, source: int) -> Sequence[AxisRef]:
-        """The axes to slice in a dimension whose last surplus axis moves to the dimension that lacks them.
+        """The axes along which to slice a dimension whose last surplus axis moves to the one that lacks them.
 
-        Neither dimension may need a permute, and the shards of this one must stay equal in size. The axes use
-        the capacity of the other dimension.
+        Neither dimension may need a permute, and the slices must divide this one evenly. The axes use the
+        capacity of the other dimension.
         """
         state = self._state
         surplus = state.surplus[source]

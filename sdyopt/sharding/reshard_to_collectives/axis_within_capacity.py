@@ -46,7 +46,7 @@ def assign_to_surplus(
     """Assigns available axes to the surplus of each dimension, within its capacity.
 
     They become the major-most or minor-most surplus axes. `available(dim)` may return one list for all
-    dimensions; assigned axes are removed from it. `on_assigned` is called for each of them.
+    dimensions; assigned axes are removed from it. `on_assigned` is called for each assigned axis.
     """
     split_axes: list[AxisRef] = []
     for dim, surplus in enumerate(state.surplus):

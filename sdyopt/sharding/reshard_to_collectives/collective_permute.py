@@ -17,7 +17,7 @@ def is_permute_useful(state: ReshardState) -> bool:
 
 
 def _is_useful_in(state: ReshardState, dim: int) -> bool:
-    """Whether missing axes can replace surplus axes of a dimension, or these are in the wrong order."""
+    """Whether missing axes can replace surplus axes of a dimension, or its surplus axes are misordered."""
     surplus, missing = state.surplus[dim], state.missing[dim]
     if surplus and missing and state.sizes_divide(surplus[0], missing[0]):
         return True
@@ -59,9 +59,9 @@ def _axes_to_gather(state: ReshardState) -> Iterator[AxisRef]:
 def permute(state: ReshardState) -> None:
     """Replaces the surplus axes of each dimension by axes of the same sharded size.
 
-    In this order: missing axes of the dimension; then remaining missing axes of any dimension, as the last
-    axes, where an all-to-all can move them; then the old axes that are to be gathered, as the first axes, in
-    their old dimension if possible, and then in any.
+    In this order: missing axes of the dimension; then the remaining missing axes of any dimension, as its
+    last axes, where an all-to-all can move them; then the old axes that are to be gathered, as its first
+    surplus axes, in their old dimension if possible, otherwise in any.
     """
     old_surplus, state.surplus = state.surplus, [[] for _ in state.surplus]
     state.in_use = set()

@@ -25,7 +25,7 @@ from sdyopt.dialects.sdy.collectives import (
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.ir.attribute import Attribute
-from sdyopt.sharding.reshard_to_collectives.all_gather import gather
+from sdyopt.sharding.reshard_to_collectives.all_gather import gather_dimensions
 from sdyopt.sharding.reshard_to_collectives.all_slice import slice_dimensions
 from sdyopt.sharding.reshard_to_collectives.all_to_all import move_axes
 from sdyopt.sharding.reshard_to_collectives.collective_permute import is_permute_useful, permute
@@ -80,7 +80,7 @@ def _round(state: ReshardState) -> Iterator[Step]:
     for in_order in (True, False):
         for params in move_axes(state, in_order):
             yield Step(AllToAllOp, (("params", params),), state.sharding)
-    gathered = gather(state)
+    gathered = gather_dimensions(state)
     if gathered is not None:
         yield Step(AllGatherOp, (("gathering_axes", axes_per_dim(gathered)),), state.sharding)
 

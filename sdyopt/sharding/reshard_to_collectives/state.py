@@ -26,8 +26,8 @@ class ReshardState:
 
     Invariants between collectives, for each dimension:
 
-    - `current` is a prefix of the target, then `surplus`; the target is that prefix, then `missing`. Adjacent
-      sub-axes are merged in `current`, but not in the other two.
+    - `current` is a prefix of the target followed by `surplus`; the target is that prefix followed by
+      `missing`. Adjacent sub-axes are merged in `current`, but not in the other two.
     - `surplus` and `missing` do not start with the same axis.
 
     For the whole tensor:
@@ -37,7 +37,7 @@ class ReshardState:
     - `in_use` has all surplus axes, which an all-slice must not use. As in the reference, axes may remain
       in it after an all-gather.
     - `destinations` maps each missing axis to its dimension and its position in `missing`. All-to-alls remove
-      the first missing axes and leave it as it is: positions of one dimension are valid relative to each
+      the first missing axes and do not update the map: positions of one dimension stay valid relative to each
       other, and axes that are no longer missing keep their entries.
     """
 
@@ -124,7 +124,7 @@ class ReshardState:
             axes.append(axis)
 
     def drop_current(self, dim: int, axes: Sequence[AxisRef]) -> None:
-        """Removes axes from the end of `current` in a dimension, which may have them as sub-axes."""
+        """Removes axes from the end of `current` in a dimension, where they may be part of merged axes."""
         current = self.current[dim]
         for axis in reversed(axes):
             if not current:
@@ -135,7 +135,7 @@ class ReshardState:
 
 
 def axes_per_dim(dims: Iterable[Iterable[AxisRef]]) -> AxesPerDim:
-    """The attribute of a collective for axes per dimension."""
+    """The attribute of a collective that lists axes per dimension."""
     return AxesPerDim(tuple([AxisRefList(tuple(axes)) for axes in dims]))
 
 

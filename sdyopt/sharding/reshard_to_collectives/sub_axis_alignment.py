@@ -1,4 +1,4 @@
-"""Aligns two lists of axes, so that their sub-axes are either equal or disjoint.
+"""Aligns two lists of axes, so that sub-axes that can coexist are either equal or disjoint.
 
 With `"a":(1)8` in one list and `"a":(4)4` in the other, the first is split into `"a":(1)4` and `"a":(4)2`,
 the second into `"a":(4)2` and `"a":(8)2`. Aligned sub-axes can be compared by identity, and looked up in a
@@ -32,12 +32,12 @@ def sub_axis(name: str, pre_size: int, next_pre_size: int) -> AxisRef:
 def _split(
     axis: AxisRef, others: Sequence[AxisRef], keys: Sequence[tuple[str, int, int]], mesh: Mesh
 ) -> list[AxisRef]:
-    """The sub-axes of an axis that are in one of the sorted `others`, or in none of them."""
+    """The sub-axes of an axis, each contained in one of the sorted `others` or disjoint from all of them."""
     index = bisect_left(keys, axis.sort_key)
     if index > 0 and axis.overlaps(others[index - 1]):
         index -= 1
     sub_axes: list[AxisRef] = []
-    while index < len(others) and _splits(others[index], axis):
+    while index < len(others) and _must_split(axis, others[index]):
         other = others[index]
         start, end = axis.pre_size, axis.next_pre_size(mesh)
         other_start, other_end = other.pre_size, other.next_pre_size(mesh)
@@ -51,6 +51,6 @@ def _split(
     return [*sub_axes, axis]
 
 
-def _splits(other: AxisRef, axis: AxisRef) -> bool:
-    """Whether another axis overlaps an axis, but does not contain all of it."""
+def _must_split(axis: AxisRef, other: AxisRef) -> bool:
+    """Whether another axis overlaps an axis without containing it, and can coexist with it."""
     return other.overlaps(axis) and not other.contains(axis) and other.can_coexist(axis)

@@ -48,7 +48,10 @@ def convolution(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
 def _add_spatial_factors(
     signature: OpSignature, builder: OpShardingRuleBuilder, dim: int, kernel_dim: int, result_dim: int
 ) -> None:
-    """Adds a factor for the window positions and one for the window itself; the larger one is major."""
+    """Adds a factor for the window positions and one for the window itself; the larger one is major.
+
+    Their product is at most the size of the input dimension. A factor of size 1 is left out.
+    """
     result_size = signature[ConvolutionOp.out].shape[result_dim]
     window_size = signature[ConvolutionOp.rhs].shape[kernel_dim]
     positions: _Factor = result_size, [dim, None], [result_dim], FactorType.PERMUTATION

@@ -52,7 +52,7 @@ _TargetRule = Callable[[Shapes, Shapes, OpShardingRuleBuilder], None]
 
 
 class _Target(NamedTuple):
-    """The rule of a call target, and the operands and results that it applies to.
+    """The rule of a call target, and the numbers of operands and results that it applies to.
 
     The first operand must have at least rank `min_rank`.
     """
@@ -79,7 +79,7 @@ def _target(
 
 
 def _feeds_rng_bit_generator(op: CustomCallOp) -> bool:
-    """Whether the call combines the halves of an integer that is the state of a random generator."""
+    """Whether an `rng_bit_generator` uses the integer that the call combines from two halves."""
     if op.call_target_name != "X64Combine":
         return False
     return any(isinstance(user, RngBitGeneratorOp) for result in op.results for user in result.users)
@@ -89,7 +89,10 @@ def _feeds_rng_bit_generator(op: CustomCallOp) -> bool:
 def custom_call(
     signature: OpSignature, builder: OpShardingRuleBuilder, is_random_state: bool
 ) -> NoRule | None:
-    """The factors of the call target; unknown targets get a warning."""
+    """Adds the factors of the call target.
+
+    There is no rule for an unknown target, nor for unexpected numbers or ranks of operands or results.
+    """
     name = signature[CustomCallOp.call_target_name]
     if name in _OPAQUE:
         return NoRule()
@@ -97,7 +100,7 @@ def custom_call(
         return _add_pointwise_factors(signature, builder, is_random_state)
     if name not in _targets:
         return NoRule("custom call", f"@{name}")
-    mismatch = NoRule("custom call", f"@{name} with such operands and results")
+    mismatch = NoRule("custom call", f"@{name} with these operands and results")
     target = _targets[name]
     operands, results = _shapes(signature.operand_types), _shapes(signature.result_types)
     if len(operands) not in target.operand_counts or len(results) not in target.result_counts:

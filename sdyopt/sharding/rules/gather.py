@@ -1,8 +1,8 @@
-"""Sharding rules of gather and scatter, each the inverse of the other.
+"""Sharding rules of gather and scatter.
 
-Both address slices of an operand by a tensor of indices: gather reads them, scatter writes updates to them.
-In both, every dimension of the slices corresponds to a dimension of the operand (a window dimension), of the
-indices (a batch dimension) or of both (a batching dimension of operand and indices).
+Both address slices of an operand by a tensor of indices: the slices are the result of a gather and the
+updates of a scatter. Every dimension of the slices corresponds to a dimension of the operand (a window
+dimension), of the indices (a batch dimension) or of both (a batching dimension of operand and indices).
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
 def gather(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
     """([k, j], [i, l])->([i, j]) reduction={k} need_replication={l}
 
-    i is a batch dimension, j a window dimension. If k is sharded, each device gathers the rows of its own
-    shard, and zeros for all others; the result is the sum over the devices.
+    i is a batch dimension, j a window dimension. If k is sharded, each device gathers the slices that are in
+    its own shard, and zeros for the others; the result is the sum over the devices.
     """
     dims = signature[GatherOp.dimension_numbers]
     operand, indices = signature[GatherOp.operand].shape, signature[GatherOp.start_indices].shape
@@ -52,7 +52,7 @@ def gather(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
 
 
 def _has_commutative_reducer(op: ScatterOp) -> bool:
-    """Whether one commutative operation combines the updates of all inputs."""
+    """Whether one commutative operation combines the elements and updates of every input."""
     block = op.update_computation.entry
     terminator = None if block is None else block.last
     if block is None or not isinstance(terminator, ReturnOp):
@@ -65,8 +65,8 @@ def _has_commutative_reducer(op: ScatterOp) -> bool:
 def scatter(signature: OpSignature, builder: OpShardingRuleBuilder, is_commutative: bool) -> None:
     """([k, j], [i, l], [i, j])->([k, j]) reduction={i} need_replication={l}
 
-    If i is sharded, each device scatters its own updates into zeros, and the results are reduced over the
-    devices. This needs a commutative reducer; otherwise i needs replication.
+    If i is sharded, each device scatters its own updates, and the results are reduced over the devices. This
+    needs a commutative reducer; otherwise i needs replication.
     """
     dims = _gather_dimensions(signature[ScatterOp.scatter_dimension_numbers])
     count = len(signature[ScatterOp.inputs])
@@ -135,7 +135,7 @@ _REDUCERS = (AddOp, MulOp, MaxOp, MinOp)
 
 
 def _reducer(arguments: Sequence[Value], index: int, value: Value) -> type[Op] | None:
-    """The commutative operation that computes a value from the two elements of input `index`, if any."""
+    """The commutative operation that combines the element and update of input `index`, if there is one."""
     op = value.defining_op
     is_logical = isinstance(op, AndOp | OrOp) and element_of(value.type) is I1
     if op is None or not (is_logical or isinstance(op, _REDUCERS)):

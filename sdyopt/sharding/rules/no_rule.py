@@ -1,7 +1,8 @@
 """The operations that need no sharding rule.
 
-They are structural, have nothing to shard, or are handled by the propagation itself. Terminators and
-operations with data-flow edges need no rule either, and are not listed.
+They are structural, have no operands that are tensors, transfer data to or from the host, reshard their
+operand, or are handled by propagation itself. Terminators and operations with data-flow edges need no rule
+either, and are not listed.
 """
 
 from __future__ import annotations
@@ -33,17 +34,16 @@ from sdyopt.sharding.op_sharding_rule_builder import OpShardingRuleBuilder
 from sdyopt.sharding.op_sharding_rule_registry import NoRule, sharding_rule
 
 _STRUCTURAL = (ModuleOp, FuncOp, CallOp, MeshOp, AfterAllOp, CreateTokenOp)
-_NOTHING_TO_SHARD = (ConstantOp, SdyConstantOp, IotaOp, PartitionIdOp, GetTupleElementOp)
+_NO_TENSOR_OPERANDS = (ConstantOp, SdyConstantOp, IotaOp, PartitionIdOp, GetTupleElementOp)
 _HOST_TRANSFER = (InfeedOp, OutfeedOp, RecvOp, SendOp)
 _HANDLED_BY_PROPAGATION = (
     DataFlowEdgeOp,
     FuncDataFlowEdgeOp,
     PropagationBarrierOp,
-    ReshardOp,
     ShardingGroupOp,
 )
 
 
-@sharding_rule(*_STRUCTURAL, *_NOTHING_TO_SHARD, *_HOST_TRANSFER, *_HANDLED_BY_PROPAGATION)
+@sharding_rule(*_STRUCTURAL, *_NO_TENSOR_OPERANDS, *_HOST_TRANSFER, ReshardOp, *_HANDLED_BY_PROPAGATION)
 def no_rule(signature: OpSignature, builder: OpShardingRuleBuilder) -> NoRule:
     return NoRule()

@@ -1,9 +1,9 @@
 """The sharding rule of reshape, which splits dimensions, merges them, or both.
 
 Both shapes are read from the major-most dimension on, and divided into factors. While the products of the
-factors read so far are equal, a common divisor of the next dimensions is a factor of both, along which
-shardings propagate. Otherwise the shape with the smaller product gets a factor of its own until the products
-are equal again.
+factors read so far are equal, the greatest common divisor of what remains of both current dimensions is a
+factor of both, along which shardings propagate; if it is 1, each shape gets a factor of its own. While the
+products differ, the shape with the smaller one gets factors of its own.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sdyopt.sharding.op_sharding_rule_registry import NoRule, sharding_rule
 
 @sharding_rule(ReshapeOp)
 def reshape(signature: OpSignature, builder: OpShardingRuleBuilder) -> NoRule | None:
-    """([ij])->([i, j]), or without a common divisor, ([i, k])->([j, l])"""
+    """([ij])->([i, j]), or without a common divisor, such as 3x2 to 2x3, ([i, l])->([j, k])"""
     operand, result = signature[ReshapeOp.operand], signature[ReshapeOp.out]
     if not operand.has_static_shape or not result.has_static_shape:
         return NoRule()
@@ -64,7 +64,7 @@ class _ShapeReader:
 
     @property
     def has_unit_dim(self) -> bool:
-        """Whether the current dimension has size 1, and corresponds to no dimension of the other shape."""
+        """Whether the current dimension has size 1, and so corresponds to no dimension of the other shape."""
         return not self.is_done and self._shape[self._dim] == 1
 
     def advance(self) -> int:
@@ -83,8 +83,7 @@ class _ShapeReader:
         """The factor to take next if the other shape has the larger product.
 
         It is the factor that makes both products equal, if it divides `remaining`; otherwise `remaining`
-        divided by its greatest common divisor with that of the other shape, or all of it if nothing else
-        would remain.
+        divided by its greatest common divisor with that of the other shape, or `remaining` if that is 1.
         """
         quotient, rest = divmod(other.product, self.product)
         if rest == 0 and self.remaining % quotient == 0:

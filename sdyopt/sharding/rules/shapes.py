@@ -45,7 +45,7 @@ def broadcast_in_dim(signature: OpSignature, builder: OpShardingRuleBuilder) -> 
 
 @sharding_rule(BitcastConvertOp)
 def bitcast_convert(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
-    """([i, j])->([i]) need_replication={j}: j narrow elements make up a wide one"""
+    """([i, j])->([i]) need_replication={j}: j narrow elements make up a wide one; or the reverse"""
     shape, result_shape = signature[BitcastConvertOp.operand].shape, signature[BitcastConvertOp.out].shape
     rank, result_rank = len(shape), len(result_shape)
     builder.add_pointwise(min(shape, result_shape, key=len))

@@ -29,7 +29,7 @@ def pad(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
 def _add_slice_or_pad_factors(
     builder: OpShardingRuleBuilder, shape: Sequence[int], result_shape: Sequence[int]
 ) -> None:
-    """Adds a factor per dimension. Where the size changes, elements move between devices by fixed offsets."""
+    """Adds a common factor per dimension, a permutation factor where the size changes."""
     builder.add_pointwise_with_type_for_mismatch(
         shape, result_shape, FactorType.PERMUTATION, is_mismatch_blocked=builder.is_conservative
     )
@@ -72,7 +72,7 @@ def dynamic_update_slice(
 
 
 def _concatenates_slices(op: ConcatenateOp) -> bool:
-    """Whether all operands are slices, or a tensor and slices of it."""
+    """Whether all operands are slices, or some are slices of a tensor and the others this tensor."""
     operands = op.inputs
     are_slices = [isinstance(value.defining_op, SliceOp) for value in operands]
     return all(are_slices) or (any(are_slices) and len({_sliced_value(value) for value in operands}) == 1)

@@ -70,7 +70,7 @@ def test_a_rule_may_depend_on_a_context() -> None:
 
 def test_conservative_rules_are_cached_separately() -> None:
     op = concatenation(argument(), argument())
-    default, conservative = sharding_rule_of(op), sharding_rule_of(op, conservative=True)
+    default, conservative = sharding_rule_of(op), sharding_rule_of(op, is_conservative=True)
     assert default is not None and default.factor_sizes == (16,)
     assert conservative is not None and conservative.factor_sizes == (1, 1, 1)
 

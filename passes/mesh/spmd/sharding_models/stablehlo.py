@@ -1,7 +1,7 @@
 """Sharding models of StableHLO, from the sharding rules: an iterator per factor.
 
-Need-replication, permutation and blocked-propagation factors cannot be sharded, because a shard of such
-an operation would depend on its position. A reduction factor can be sharded where partial results can
+Need-replication, permutation and blocked-propagation factors cannot be sharded, because the operation
+cannot be applied to shards as it is. A reduction factor can be sharded where partial results can
 be combined.
 """
 
