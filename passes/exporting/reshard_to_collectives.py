@@ -15,7 +15,7 @@ A reshard is lowered to rounds of these collectives, in this order:
 A collective is inserted only if it brings the sharding closer to the target. Axes are split into sub-axes as
 needed: from [{"x"}] to [{"x":(1)2}] with "x"=8, the all-gather is along "x":(2)4. One round is nearly always
 enough; if all axis sizes are powers of two, two rounds always are. Other sizes may need a third round, which
-C++ omits: its result then does not have the target sharding.
+Shardy omits: its result then does not have the target sharding.
 
 A reshard whose input has the same sharding is removed, unless `keep-redundant-reshards` is set. A reshard
 between meshes with different axes is kept, unless its target is fully replicated: then the tensor is gathered

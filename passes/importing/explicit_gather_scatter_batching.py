@@ -11,7 +11,7 @@ becomes
 
 Row i of the operand is indexed by row i of the indices only, but a gather that takes the row number as an
 index does not show that: propagation could not shard its operand along the rows. With an explicit batching
-dimension it can. The same holds for scatters.
+dimension it can. The same applies to scatters.
 
 The pass recognizes batching along dimension 0 if there are no batching dimensions yet, if operand and indices
 have the same size there, if the dimension is a collapsed or inserted one, if the index into it is an iota

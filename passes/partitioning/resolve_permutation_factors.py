@@ -21,9 +21,9 @@ Run this pass after `sdy-insert-explicit-reshards` in its full version and befor
 from __future__ import annotations
 
 from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.sdy.ops import ReshardOp
+from sdyopt.dialects.sdy.ops import PropagationBarrierOp, ReshardOp
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
-from sdyopt.dialects.stablehlo.control_flow import IfOp
+from sdyopt.dialects.stablehlo.control_flow import IfOp, OptimizationBarrierOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.partition.local_types import LocalTypes
@@ -33,7 +33,7 @@ from sdyopt.registry import register
 
 from ..exporting.explicit_reshards.insertion import apply_plan
 from ..exporting.explicit_reshards.reshard_plan import ReshardPlan
-from .resolution.branches import reshard_branches
+from .resolution.branches import reshard_barrier_operands, reshard_branches
 from .resolution.meshes import resolve_mesh_change
 
 
@@ -50,10 +50,15 @@ class ResolvePermutationFactors(Pass):
         for op in list(module.walk_post_order()):
             if isinstance(op, ReshardOp):
                 resolve_mesh_change(op, types, rewriter)
+            elif isinstance(op, PropagationBarrierOp):
+                rewriter.replace(op, [op.input])
             elif isinstance(op, IfOp):
                 reshard_branches(op, rewriter)
             elif op.dialect_name in ("stablehlo", "chlo"):
                 _replicate(op, types, self.enable_halo_exchange, rewriter)
+        for op in list(module.walk()):
+            if isinstance(op, OptimizationBarrierOp):
+                reshard_barrier_operands(op, rewriter)
         return rewriter.changed
 
 

@@ -53,7 +53,8 @@ def export_pipeline(
     ),
     avoid_reshards_on_calls: bool = option(default=False, help="accepted for compatibility; no effect"),
     update_non_divisible_input_output_shardings: bool = option(
-        default=True, help="truncate input and output shardings that do not divide, or that have sub-axes"
+        default=True,
+        help="truncate input and output shardings that do not divide their dimensions or have sub-axes",
     ),
     dumps: ModuleDumps | None = None,
     keep_debug_info: bool = False,
