@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from sdyopt.cli.flags import ALIASES, FLAGS, Flag
 from sdyopt.diagnostics.usage import UsageError, nearest_or_all
 
 STDIN = "-"
+LONG_DASHES = ("\N{EN DASH}", "\N{EM DASH}", "\N{MINUS SIGN}")
 TRUE, FALSE = ("", "true", "TRUE", "True", "1"), ("false", "FALSE", "False", "0")
 
 
@@ -46,7 +49,9 @@ def read_arguments(argv: Sequence[str]) -> Arguments:
     if len(inputs) > 1:
         raise UsageError(
             "Too many positional arguments specified!\nCan specify at most 1 positional arguments",
-            _flag_as_value(arguments) or f"remove the second input '{inputs[1]}'",
+            _flag_as_value(arguments)
+            or _flag_as_input(argv, inputs[1:])
+            or f"remove the second input '{inputs[1]}'",
         )
     if inputs:
         arguments.input = inputs[0]
@@ -89,6 +94,15 @@ def _flag_as_value(arguments: Arguments) -> str:
         if isinstance(value, str) and value.startswith("-") and value.lstrip("-") in FLAGS:
             return f"--{name} takes '{value}' for its value; write --{name}={FLAGS[name].placeholder}"
     return ""
+
+
+def _flag_as_input(argv: Sequence[str], inputs: Sequence[str]) -> str:
+    """Help if an input is meant for a flag: options after a space, or a dash that an editor has made long."""
+    for before, input in pairwise(argv):
+        if input in inputs and before.startswith("-") and re.match(r"[\w-]+=", input):
+            return f"write {before}='{input}'"
+    long = next((input for input in inputs if input[:1] in LONG_DASHES), None)
+    return "" if long is None else f"write '-{long[1:]}', with a hyphen"
 
 
 def _set(values: dict[str, Value], flag: Flag, spelling: str, text: str) -> None:

@@ -70,6 +70,9 @@ def _unknown(flag: PassFlag) -> UsageError:
                     message,
                     f"'{option.flag}' is an option of a pass; write -{entry.flag}='{option.flag}={value}'",
                 )
+    names = flag.name.split(",")
+    if len(names) > 1 and all(map(find_entry, names)):
+        return UsageError(message, f"write {' '.join(f'-{name}' for name in names)}")
     help = nearest(flag.name, [*FLAGS, *(entry.flag for entry in entries)])
     return UsageError(message, help.replace("'", "'--", 1))
 

@@ -71,6 +71,7 @@ def test_a_program_round_trips(program: str, capfd: pytest.CaptureFixture[str]) 
             ["--load-pass-plugin=none-such"],
             "Failed to load passes from 'none-such': no installed package has this entry point",
         ),
+        (["-cse,canonicalize"], "help: write -cse -canonicalize"),
         (["--mlir-print-ir-after=loops"], "help: --list-passes lists the passes"),
         (["--help-pass=loops"], "help: --list-passes lists the passes"),
         (["--help-pass=csee"], "help: did you mean 'cse'?"),
