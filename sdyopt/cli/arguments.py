@@ -12,7 +12,8 @@ from sdyopt.cli.flags import ALIASES, FLAGS, Flag
 from sdyopt.diagnostics.usage import UsageError, nearest_or_all
 
 STDIN = "-"
-LONG_DASHES = ("\N{EN DASH}", "\N{EM DASH}", "\N{MINUS SIGN}")
+# En dash, em dash and minus sign. Names of characters would import a module at start-up.
+LONG_DASHES = ("\u2013", "\u2014", "\u2212")
 TRUE, FALSE = ("", "true", "TRUE", "True", "1"), ("false", "FALSE", "False", "0")
 
 
