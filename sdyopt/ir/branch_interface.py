@@ -1,4 +1,7 @@
-"""Branches: terminators with successor operands, which become the arguments of the successor blocks."""
+"""Branches: terminators with successor operands, which become the arguments of the successor blocks.
+
+`number` is the index of a successor of a branch.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from sdyopt.ir.value import BlockArgument, Value
 
 
 def successor_operand_range(branch: Op, number: int) -> tuple[int, int]:
-    """The index of the first operand that a branch forwards to a successor, and their number."""
+    """The operands that a branch forwards to a successor: (index of the first, number of them)."""
     field = branch.fields[branch.successor_operands[number]]
     assert isinstance(field, OperandField)
     return field.range_of(branch.signature)
@@ -26,7 +29,7 @@ def forwarded_operands(op: Op) -> Set[int]:
 
 
 def incoming_edges(block: Block) -> list[tuple[Op, int]]:
-    """The branches to a block, each with the index of the block in its successors."""
+    """The branches to a block, each with the index of the block in its successors, once per such index."""
     return [
         (predecessor.last, number)
         for predecessor in dict.fromkeys(block.predecessors)
@@ -43,7 +46,7 @@ def successor_operand_values(branch: Op, number: int) -> list[Value]:
 
 
 def append_successor_operands(rewriter: Rewriter, branch: Op, number: int, values: Sequence[Value]) -> None:
-    """Forwards further values to a successor, as its last arguments."""
+    """Appends values to the operands that a branch forwards to a successor."""
     start, count = successor_operand_range(branch, number)
     name = branch.successor_operands[number]
     ranges = operand_ranges(branch.signature)

@@ -2,7 +2,7 @@
 
 An edge connects sources (operands of the operation, or of the terminators of its regions) with targets
 (results, or block arguments of its regions). One of the targets is the edge's owner. All sources and targets
-of an edge have the same sharding, so edges propagate shardings into and out of loops.
+of an edge should have the same sharding, so propagation along edges passes shardings into and out of regions.
 
     class WhileOp(Op):
         data_flow = LOOP

@@ -1,8 +1,8 @@
 """Liveness: operations with memory effects, terminators, and everything these depend on.
 
 A block argument is live if a live operation uses it; only then are the operands that branches forward to it
-live. If a registered terminator does not declare its successor operands, all arguments of its successors are
-live. As in MLIR, an unregistered terminator forwards nothing.
+live. If a terminator does not declare its successor operands, all arguments of its successors are live. As in
+MLIR, an unregistered operation with successors forwards nothing, and these arguments may be dead.
 """
 
 from __future__ import annotations

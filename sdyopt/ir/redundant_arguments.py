@@ -25,7 +25,7 @@ def _drop_in(rewriter: Rewriter, block: Block) -> bool:
         return False
     redundant: list[BlockArgument] = []
     for argument in block.arguments:
-        # Read again for each argument: replacing another one may have changed the forwarded values.
+        # Read again for each argument: replacing an earlier one may have changed the forwarded values.
         forwarded: list[Value] = [
             successor_operand_values(branch, number)[argument.index] for branch, number in edges
         ]
