@@ -1,4 +1,4 @@
-"""Parses argv. Not with click, whose parser does not keep the order of passes."""
+"""Parses argv without click, whose parser does not keep the order of pass flags."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class PassFlag:
 
 
 def read_arguments(argv: Sequence[str]) -> Arguments:
-    """Parses the arguments of a command with one input. Raises UsageError."""
+    """Parses the arguments of a command with at most one input. Raises UsageError."""
     arguments, inputs = read_arguments_and_inputs(argv)
     if len(inputs) > 1:
         raise UsageError(
@@ -54,7 +54,7 @@ def read_arguments(argv: Sequence[str]) -> Arguments:
 
 
 def read_arguments_and_inputs(argv: Sequence[str]) -> tuple[Arguments, list[str]]:
-    """Parses the arguments; a flag that is not one of the driver is a pass. Raises UsageError."""
+    """Parses the arguments; a flag that is not in FLAGS counts as a pass. Raises UsageError."""
     arguments = Arguments()
     inputs: list[str] = []
     pending = list(reversed(argv))

@@ -22,7 +22,7 @@ from sdyopt.registry import all_passes, find_entry, lookup, missing_pass
 
 # Columns of a report that is not printed to a terminal.
 DEFAULT_WIDTH = 100
-# The lines of the operation that a diagnostic shows on a terminal.
+# The maximum number of lines of an operation in a diagnostic on a terminal, by default.
 TERMINAL_OP_LINES = 3
 
 STDOUT_NUMBER, STDERR_NUMBER = 1, 2
@@ -58,7 +58,7 @@ def _unknown(flag: PassFlag) -> UsageError:
     for entry in entries:
         for option in entry.options():
             if option.flag == flag.name:
-                # A boolean option that is given without a value is true.
+                # Suggest `true` for an option that is false by default.
                 default = (
                     "true" if option.default is False else option.write(option.default).partition("=")[2]
                 )
@@ -77,7 +77,7 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
     return Job(
         name=STDIN_NAME if arguments.input == STDIN else arguments.input,
         pipeline=pipeline,
-        report=write_to_stderr,
+        write_log=write_to_stderr,
         write_file=write_file,
         paint=choose_paint(arguments["color"]),
         columns=_terminal_columns(STDERR_NUMBER) or DEFAULT_COLUMNS,
@@ -153,7 +153,7 @@ def _report_options(arguments: Arguments) -> ReportOptions:
 
 
 def _report_path(arguments: Arguments) -> str:
-    """The file of the report, "" if there is none. Raises UsageError for a file that has another use."""
+    """The file of the report, `-` for stdout, "" without a report. Raises UsageError."""
     path: str | None = arguments["report"]
     if path is None:
         return ""
@@ -186,12 +186,12 @@ def _check_sole_use(arguments: Arguments, option: str, path: str, help: str) -> 
 
 
 def output_width() -> int:
-    """The columns of the terminal that stdout is; elsewhere the same under every environment."""
+    """The columns of stdout, if it is a terminal; otherwise DEFAULT_WIDTH."""
     return _terminal_columns(STDOUT_NUMBER) or DEFAULT_WIDTH
 
 
 def _terminal_columns(file_number: int) -> int:
-    """The columns of the terminal that stdout or stderr is; 0 if it is none."""
+    """The columns of a file descriptor, if it is a terminal; otherwise 0."""
     try:
         return os.get_terminal_size(file_number).columns
     except OSError:
@@ -199,7 +199,7 @@ def _terminal_columns(file_number: int) -> int:
 
 
 def _max_op_lines(value: int | None) -> int:
-    """The lines of the operation in a diagnostic, 0 for all: by default, a few on a terminal."""
+    """The maximum number of lines of an operation in a diagnostic; 0 for no limit."""
     if value is not None:
         return value
     return TERMINAL_OP_LINES if _terminal_columns(STDERR_NUMBER) else 0
@@ -211,7 +211,7 @@ def _read_text(path: str | None) -> tuple[str, str] | None:
 
 
 def _percentage(text: str) -> str:
-    """A percentage such as `2.5`. Raises UsageError."""
+    """The text of a percentage such as `2.5`. Raises UsageError for any other text."""
     if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", text) is None:
         raise UsageError(f"for the --tolerance option: '{text}' is not a percentage", "such as 2.5")
     return text

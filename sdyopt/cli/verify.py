@@ -27,7 +27,7 @@ from sdyopt.pipeline.tree import Pipeline
 if TYPE_CHECKING:  # imported only with one of its flags
     from sdyopt.cli.diagnostics_output import DiagnosticsOutput
 
-# The flags of sdy-opt that this command has.
+# The flags of sdy-opt that this command accepts.
 ALLOWED: Final = (
     "allow-unregistered-dialect",
     "color",
@@ -56,7 +56,7 @@ error.
 flags, as those of sdy-opt:
 """
 WIDTH: Final = 80
-# Garbage collection is off while a program runs; programs of this size together are collected.
+# Jobs run without cyclic garbage collection; it runs after each such amount of input.
 COLLECTED_BYTES: Final = 4 * 2**20
 # The comment that makes a file a lit test.
 RUN_LINE = re.compile(rb"^\s*(?://|#|;)\s*RUN:", re.MULTILINE)

@@ -87,7 +87,7 @@ class FuncOp(FunctionOpInterface):
     result_attributes: list[DictAttr]
 
     def set_up(self) -> None:
-        # Which of `arg_attrs` and `res_attrs` are present even if all their dictionaries are empty.
+        # Which of `arg_attrs` and `res_attrs` are present even though all their dictionaries may be empty.
         self._explicit_lists: set[str] = set()
         self.set_mutable_attribute("arg_attrs", None)
         self.set_mutable_attribute("res_attrs", None)

@@ -27,7 +27,7 @@ _BOOLEAN = TypeConstraint[Type]("1-bit signless integer", lambda type: type is I
 
 @scf.op("yield", PURE, TERMINATOR)
 class YieldOp(Op):
-    """Terminates a region and yields its results."""
+    """Terminates a region of scf.if; its operands are the results of the region."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""The package filecheck as a tool of RUN lines, with errors that say what it lacks of LLVM's FileCheck."""
+"""The package filecheck as a tool of RUN lines. Its errors add how to run LLVM's FileCheck instead."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Finds the module of a pass, pipeline or dialect by name, without a list of files.
 
-The flag of a pass or pipeline names its file: `sdy-close-shardings` is `passes/exporting/close_shardings.py`.
-So running a pass imports only its module; help and unknown names import all.
+A pass or pipeline is in the file that its flag names: `sdy-close-shardings` is in
+`passes/exporting/close_shardings.py`. So running a pass imports only its module. Help imports all modules,
+and so does the search for a flag without such a file.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def find_entry(flag: str) -> PassEntry | PipelineEntry | None:
 
 
 def lookup(flag: str) -> PassEntry | PipelineEntry:
-    """The entry of a flag; raises UsageError, with the most similar name as help, if there is none."""
+    """The entry of a flag. Without one, raises UsageError with the most similar name, if any, as help."""
     entry = find_entry(flag)
     if entry is None:
         if (error := missing_pass(flag)) is not None:

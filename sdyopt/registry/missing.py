@@ -1,4 +1,4 @@
-"""Shardy passes that are not implemented: the error for one suggests no similar name."""
+"""Shardy passes that are not implemented. The error for one says so, and suggests no similar name."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def _parse_group_id(op_parser: OpAsmParser) -> Attribute:
 
 @sdy.op("sharding_group", INFERS_TYPES)
 class ShardingGroupOp(Op):
-    """Adds a value to a sharding group, whose values have equivalent shardings."""
+    """Adds a value to a sharding group. Propagation gives all values of a group equivalent shardings."""
 
     __slots__ = ()
 
@@ -272,7 +272,7 @@ class ConstantOp(Op):
 
 @sdy.op("return", PURE, TERMINATOR)
 class ReturnOp(Op):
-    """Terminates the body of an sdy operation and returns its results."""
+    """Terminates the body of an sdy operation; its operands are the results of the operation."""
 
     __slots__ = ()
 
