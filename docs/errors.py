@@ -1,4 +1,4 @@
-"""Writes docs/errors.md, a selection of mistakes and what sdy-opt says about them: `make docs`."""
+"""Writes docs/errors.md, a selection of mistakes and the errors that sdy-opt prints for them: `make docs`."""
 
 from __future__ import annotations
 

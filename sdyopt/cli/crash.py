@@ -1,7 +1,7 @@
-"""Reports of unexpected exceptions: where it was raised, in which pass, and where to report the bug.
+"""Reports an unexpected exception: the exception, the frame and the pass, and where to report the bug.
 
-Imported on use. Whose bug it is follows from the stack: the innermost frame in a plugin, if there is one,
-otherwise the innermost frame.
+Imported on use. If frames of the stack are in plugins, the report names the innermost of these frames and its
+plugin; otherwise it names the innermost frame of all, and sdy-opt.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TRACKERS = ("issues", "bug tracker", "tracker", "bugs", "issue tracker", "homep
 
 @dataclass(frozen=True)
 class _Place:
-    """Where an exception was raised, and the package to which that belongs; None for sdy-opt."""
+    """The frame that a report names, and the plugin that it is in; None for sdy-opt."""
 
     file: str
     line: int
@@ -59,7 +59,7 @@ def _help(plugin: Distribution | None, shows_stack: bool) -> str:
 
 
 def _address(plugin: Distribution) -> str | None:
-    """The bug tracker or home page of a package, or the address of its author."""
+    """The bug tracker or home page of a package, or the address of its author; None if it declares none."""
     urls = {}
     for entry in plugin.metadata.get_all("Project-URL") or ():
         label, _, url = str(entry).partition(",")

@@ -1,4 +1,4 @@
-"""Features that lit tests require: boolean expressions of names, such as `system-linux && !slow`."""
+"""Features in directives of lit tests: boolean expressions of names, such as `system-linux && !slow`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Features:
     def hold(self, expression: str) -> bool:
         """Whether an expression of names, `!`, `&&`, `||` and parentheses holds.
 
-        Raises MalformedCaseError, also for an unknown name: lit would skip the test everywhere.
+        Raises MalformedCaseError, also for an unknown name, for which lit would skip the test everywhere.
         """
         return _Evaluation(expression, self._available).result()
 
