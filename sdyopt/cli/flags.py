@@ -115,8 +115,8 @@ _ALL = (
     Flag(
         "max-diagnostic-op-lines",
         DIAGNOSTICS,
-        "print at most N lines of the operation of a diagnostic, all for 0 (default: 3 on a terminal, all "
-        "elsewhere)",
+        "print at most N lines of the operation of a diagnostic, all for 0 (default: 3 on a terminal and in "
+        "sdy-opt-verify, all elsewhere)",
         "N",
         kind=int,
     ),

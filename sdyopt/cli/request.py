@@ -18,7 +18,7 @@ from sdyopt.driver.job import Job, ReportOptions
 from sdyopt.pipeline.ir_printing import IRPrintingOptions
 from sdyopt.pipeline.text import failed_to_add, parse_pipeline
 from sdyopt.pipeline.tree import Pipeline
-from sdyopt.registry import all_passes, find_entry, lookup, missing_pass
+from sdyopt.registry import LIST_PASSES, all_passes, find_entry, lookup, missing_pass
 
 # Columns of a report that is not printed to a terminal.
 DEFAULT_WIDTH = 100
@@ -36,7 +36,10 @@ def build_pipeline(arguments: Arguments) -> Pipeline:
         raise UsageError(message, "remove --run-reproducer, or the passes")
     if text is not None:
         if arguments.passes:
-            raise UsageError("'-pass-pipeline' option can't be used with individual pass options")
+            raise UsageError(
+                "'-pass-pipeline' option can't be used with individual pass options",
+                f"move {arguments.passes[0].spelling} into the text of the pipeline, or make all of it flags",
+            )
         return parse_pipeline(text, lookup)
     pipeline = Pipeline()
     for flag in arguments.passes:
@@ -67,6 +70,9 @@ def _unknown(flag: PassFlag) -> UsageError:
                     message,
                     f"'{option.flag}' is an option of a pass; write -{entry.flag}='{option.flag}={value}'",
                 )
+    names = flag.name.split(",")
+    if len(names) > 1 and all(map(find_entry, names)):
+        return UsageError(message, f"write {' '.join(f'-{name}' for name in names)}")
     help = nearest(flag.name, [*FLAGS, *(entry.flag for entry in entries)])
     return UsageError(message, help.replace("'", "'--", 1))
 
@@ -256,7 +262,7 @@ def _selected_passes(arguments: Arguments, flag: str) -> frozenset[str] | None:
         if find_entry(name) is None:
             if (error := missing_pass(name)) is not None:
                 raise error
-            help = nearest(name, [entry.flag for entry in all_passes()])
+            help = nearest(name, [entry.flag for entry in all_passes()]) or LIST_PASSES
             raise UsageError(f"for the --{flag} option: Cannot find option named '{name}'!", help)
     return frozenset(arguments[flag])
 

@@ -9,7 +9,7 @@ from sdyopt.asm.format.assembly_format import (
     Custom,
     FunctionalType,
     Operand,
-    Optional,
+    OptionalGroup,
     TypeOf,
     assembly,
 )
@@ -150,7 +150,7 @@ class ReturnOp(Op):
 
     values = operands(ANY_TYPE)
 
-    assembly = assembly(AttrDict(), Optional(Operand("values"), ":", TypeOf("values"), anchor="values"))
+    assembly = assembly(AttrDict(), OptionalGroup(Operand("values"), ":", TypeOf("values"), anchor="values"))
 
     def verify_in_context(self) -> None:
         function = self.parent_op

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdyopt.asm.format.assembly_format import AttrDict, Custom, Operand, Optional, TypeOf, assembly
+from sdyopt.asm.format.assembly_format import AttrDict, Custom, Operand, OptionalGroup, TypeOf, assembly
 from sdyopt.asm.format.typed_operands import ImpliedType
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.printer.attribute_printer import plain_type
@@ -33,7 +33,7 @@ class YieldOp(Op):
 
     values = operands(ANY_TYPE)
 
-    assembly = assembly(AttrDict(), Optional(Operand("values"), ":", TypeOf("values"), anchor="values"))
+    assembly = assembly(AttrDict(), OptionalGroup(Operand("values"), ":", TypeOf("values"), anchor="values"))
 
     def verify_in_context(self) -> None:
         if not isinstance(self.parent_op, IfOp):

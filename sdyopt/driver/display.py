@@ -8,7 +8,7 @@ from sdyopt.asm.parser.module_parser import ParseOptions
 from sdyopt.asm.printer.asm_printer import print_for_note
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.excerpt import ELLIPSIS
-from sdyopt.diagnostics.ids import FLAG_WITHOUT_EFFECT, PASS_NOT_RUN
+from sdyopt.diagnostics.ids import ADVICE, FLAG_WITHOUT_EFFECT, PASS_NOT_RUN
 from sdyopt.diagnostics.location import Location
 from sdyopt.diagnostics.printable import printable
 from sdyopt.diagnostics.render import render
@@ -78,7 +78,7 @@ class DiagnosticDisplay:
         if job.max_op_lines:
             diagnostic = self._with_short_messages(diagnostic)
         if not job.hides_notes and not job.verify_diagnostics:
-            if job.print_op_on_diagnostic:
+            if job.print_op_on_diagnostic and diagnostic.id not in ADVICE:
                 diagnostic = self._with_operation(diagnostic)
             diagnostic = _with_trace(diagnostic)
         if diagnostic.id in _ABOUT_FLAGS:

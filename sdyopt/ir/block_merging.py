@@ -101,8 +101,10 @@ class _Cluster:
         for use, column in zip(uses[0], columns, strict=True):
             rewriter.set_operand(use, arguments[column])
         for block, row in zip(self._blocks, values, strict=True):
-            for branch, number in incoming_edges(block):
-                append_successor_operands(rewriter, branch, number, [row[column] for column in arguments])
+            for branch, successor_index in incoming_edges(block):
+                append_successor_operands(
+                    rewriter, branch, successor_index, [row[column] for column in arguments]
+                )
 
 
 def _differing_operands(first: Block, other: Block) -> set[OperandPosition] | None:

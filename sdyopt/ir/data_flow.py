@@ -78,7 +78,7 @@ class _Branches(DataFlow):
         return [terminator_of(region).operand_uses[owner.index] for region in op.regions]
 
 
-class _PassThrough(DataFlow):
+class _OperandsToResults(DataFlow):
     """Operands flow to the results."""
 
     def sources(self, op: Op, owner: Value) -> list[OpOperand]:
@@ -89,4 +89,4 @@ class _PassThrough(DataFlow):
 SINGLE_BODY = _SingleBody()
 LOOP = _Loop()
 BRANCHES = _Branches()
-PASS_THROUGH = _PassThrough()
+OPERANDS_TO_RESULTS = _OperandsToResults()

@@ -55,8 +55,8 @@ class FloatFormat:
         return self.has_zero - self.bias
 
     @property
-    def overflow(self) -> int:
-        """The smallest magnitude bits that are not finite; one more than the largest if all are finite."""
+    def finite_limit(self) -> int:
+        """The exponent and mantissa bits of finite numbers are less than this."""
         ones = (1 << (self.exponent_bits + self.mantissa_bits)) - 1
         if self.specials is Specials.IEEE:
             return ones ^ ((1 << self.mantissa_bits) - 1)
@@ -106,7 +106,7 @@ def decode(bits: int, format: FloatFormat) -> Finite | None:
     if format.has_explicit_one:
         exponent = bits >> (format.mantissa_bits + 1) & ((1 << format.exponent_bits) - 1)
         magnitude = exponent << format.mantissa_bits | bits & ((1 << format.mantissa_bits) - 1)
-    if magnitude >= format.overflow:
+    if magnitude >= format.finite_limit:
         return None
     if format.specials is Specials.NAN_NEGATIVE_ZERO and is_negative and not magnitude:
         return None
@@ -121,7 +121,7 @@ def decode(bits: int, format: FloatFormat) -> Finite | None:
 def encode(is_negative: bool, numerator: int, denominator: int, format: FloatFormat) -> int:
     """The bits of `numerator / denominator`, negated if `is_negative`, rounded to this format."""
     magnitude = _nearest_magnitude(numerator, denominator, format) if numerator else 0
-    if magnitude >= format.overflow:
+    if magnitude >= format.finite_limit:
         return _overflowed(is_negative, format)
     if format.specials is Specials.NAN_NEGATIVE_ZERO and not magnitude:
         return 0
@@ -187,10 +187,10 @@ def _overflowed(is_negative: bool, format: FloatFormat) -> int:
     if format.specials is Specials.NAN_NEGATIVE_ZERO:
         return 1 << (format.width - 1)
     if format.specials is Specials.FINITE_ONLY:
-        return _signed(is_negative, format.overflow - 1, format)
+        return _signed(is_negative, format.finite_limit - 1, format)
     if not format.is_signed:
-        return format.overflow
-    return _signed(is_negative, format.overflow, format)
+        return format.finite_limit
+    return _signed(is_negative, format.finite_limit, format)
 
 
 def _signed(is_negative: bool, magnitude: int, format: FloatFormat) -> int:

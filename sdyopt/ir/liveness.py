@@ -57,9 +57,9 @@ class Liveness:
         for predecessor in dict.fromkeys(argument.owner.predecessors):
             branch = predecessor.last
             assert branch is not None
-            for number in range(len(branch.successor_operands)):
-                if branch.successors[number] is argument.owner:
-                    start, _ = successor_operand_range(branch, number)
+            for successor_index in range(len(branch.successor_operands)):
+                if branch.successors[successor_index] is argument.owner:
+                    start, _ = successor_operand_range(branch, successor_index)
                     self._add(branch.operand_at(start + argument.index))
 
     def _add(self, value: Value) -> None:

@@ -72,10 +72,10 @@ def check_inferred_types(signature: OpSignature, regions: Sequence[Region], prin
         return
     infer = op_class.infer_result_types
     assert infer is not None
-    compare_types(signature, lambda: infer(signature, regions), trait.accepts, print_type)
+    infer_and_compare_types(signature, lambda: infer(signature, regions), trait.accepts, print_type)
 
 
-def compare_types(
+def infer_and_compare_types(
     signature: OpSignature,
     infer: Callable[[], Sequence[Type]],
     accepts: Callable[[Type, Type], bool],

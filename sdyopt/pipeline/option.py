@@ -157,7 +157,7 @@ def read_options(options: tuple[Option, ...], text: str) -> dict[str, OptionValu
         flag, value, rest = _next_assignment(rest)
         option = by_flag.get(flag)
         if option is None:
-            help = _layout_help(text, by_flag) or nearest_or_all(flag, by_flag) or "no options are declared"
+            help = _layout_help(text, by_flag) or nearest_or_all(flag, by_flag) or "the pass has no options"
             raise UsageError(f"<Pass-Options-Parser>: no such option {flag}", help)
         try:
             parsed, previous = option.read(value), values.get(option.name, ())

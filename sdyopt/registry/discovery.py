@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from sdyopt.diagnostics.usage import UsageError, nearest
 from sdyopt.dialects import dialect_names, load_dialect
 from sdyopt.ir.dialect import Dialect
-from sdyopt.registry.missing import missing_pass
+from sdyopt.registry.missing import LIST_PASSES, missing_pass
 from sdyopt.registry.table import PassEntry, PipelineEntry, entries
 
 # Dialects of other packages, by namespace.
@@ -40,7 +40,7 @@ def lookup(flag: str) -> PassEntry | PipelineEntry:
         if (error := missing_pass(flag)) is not None:
             raise error
         message = f"'{flag}' does not refer to a registered pass or pass pipeline"
-        raise UsageError(message, nearest(flag, entries))
+        raise UsageError(message, nearest(flag, entries) or LIST_PASSES)
     return entry
 
 

@@ -93,7 +93,7 @@ class Literal(FormatElement):
         out.literal(self.text)
 
 
-class Optional(FormatElement):
+class OptionalGroup(FormatElement):
     """An optional group of elements.
 
     It is parsed if its first element, a literal or an operand, is next. It is printed if the field `anchor`
@@ -396,7 +396,7 @@ __all__ = [
     "FunctionalType",
     "Literal",
     "Operand",
-    "Optional",
+    "OptionalGroup",
     "RegionElement",
     "SameType",
     "TypeOf",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from sdyopt.asm.format.assembly_format import Attr, AttrDict, Optional, assembly
+from sdyopt.asm.format.assembly_format import Attr, AttrDict, OptionalGroup, assembly
 from sdyopt.asm.format.typed_operands import TypeOfClass
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.parser.op_parser import OpAsmParser
@@ -69,14 +69,14 @@ def _print(attribute: BareReduction, _attribute_printer: AttributePrinter) -> st
     return f"partial {attribute.kind}"
 
 
-def _reduction_clause() -> Optional:
+def _reduction_clause() -> OptionalGroup:
     """`reduction =  kind`; the reference prints two spaces."""
 
     def parse(op_parser: OpAsmParser) -> Attribute:
         return parse_bare_reduction(op_parser)
 
     element = Attr("reduction", parse, lambda attribute, attribute_printer: f" {attribute.kind}")
-    return Optional("reduction", "=", element, anchor="reduction")
+    return OptionalGroup("reduction", "=", element, anchor="reduction")
 
 
 @mesh21.op("mesh", SYMBOL, PURE)

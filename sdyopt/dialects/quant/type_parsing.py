@@ -237,7 +237,7 @@ def _magnitude_range(type: FloatType) -> tuple[float, float]:
     """The smallest positive and the largest finite number of a type; 0 and infinity beyond `f64`."""
     format = type.format
     smallest = decode(1 if format.has_zero else 0, format)
-    largest = decode(format.overflow - 1, format)
+    largest = decode(format.finite_limit - 1, format)
     if format.exponent_bits > F64.format.exponent_bits or smallest is None or largest is None:
         return 0.0, inf
     return ldexp(smallest.significand, smallest.exponent), ldexp(largest.significand, largest.exponent)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import IntEnum
 
-from sdyopt.asm.format.assembly_format import AttrDict, Operand, Optional, TypeOf, assembly
+from sdyopt.asm.format.assembly_format import AttrDict, Operand, OptionalGroup, TypeOf, assembly
 from sdyopt.asm.format.constant import constant_assembly
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.printer.attribute_printer import plain_type
@@ -278,4 +278,4 @@ class ReturnOp(Op):
 
     values = operands(ANY_TYPE)
 
-    assembly = assembly(AttrDict(), Optional(Operand("values"), ":", TypeOf("values"), anchor="values"))
+    assembly = assembly(AttrDict(), OptionalGroup(Operand("values"), ":", TypeOf("values"), anchor="values"))

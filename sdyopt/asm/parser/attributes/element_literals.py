@@ -78,13 +78,13 @@ def _shape(skeleton: str, element: str) -> tuple[int, ...] | None:
 
 def parse_elements(context: ActionContext, text: str, offset: int) -> ElementList:
     """Parses a list of elements, or a single one, that is the whole text; raises DiagnosticError."""
-    scanner = Scanner(context, text, offset)
-    elements = scanner.elements()
-    scanner.expect_end("expected '>'")
+    element_parser = ElementParser(context, text, offset)
+    elements = element_parser.elements()
+    element_parser.expect_end("expected '>'")
     return elements
 
 
-class Scanner:
+class ElementParser:
     """Parses elements token by token."""
 
     def __init__(self, context: ActionContext, text: str, offset: int) -> None:
