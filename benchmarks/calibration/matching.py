@@ -1,4 +1,4 @@
-"""Pairs the collectives of a report with those that XLA compiles, and says why the others differ."""
+"""Pairs the collectives of a report with those that XLA compiles, and counts pairs by the difference."""
 
 from __future__ import annotations
 

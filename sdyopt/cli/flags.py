@@ -200,7 +200,7 @@ _ALL = (
     Flag(
         "log-actions-to",
         INSTRUMENTATION,
-        "log each pass, iteration of patterns and pattern to FILE, or to stderr for -",
+        "log each pass, greedy rewrite iteration and pattern attempt to FILE, or to stderr for -",
         "FILE",
     ),
     _switch("mlir-timing", INSTRUMENTATION, "report the wall time of each pass in seconds"),

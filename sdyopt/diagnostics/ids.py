@@ -81,7 +81,7 @@ SUMMARIES: Mapping[str, str] = MappingProxyType(
     }
 )
 
-# Warnings of our own that say what to do. --verify-diagnostics neither expects nor shows them.
+# Warnings that the C++ tools do not have. --verify-diagnostics neither expects nor shows them.
 ADVICE = frozenset((NO_SHARDING, GSPMD_SHARDING, UNKNOWN_PATTERN, PASS_NOT_RUN, FLAG_WITHOUT_EFFECT))
 
 

@@ -166,7 +166,7 @@ class ChunkRun:
             # Also when a pass raises an unexpected exception.
             if reproducer is not None and not succeeded:
                 job.write_file(job.crash_reproducer, reproducer.text())
-                reproducer.report(job.crash_reproducer)
+                reproducer.emit_error(job.crash_reproducer)
         if not succeeded:
             raise ChunkFailed
 

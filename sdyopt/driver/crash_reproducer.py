@@ -37,8 +37,8 @@ class CrashReproducer(Instrument):
         """The reproducer."""
         return self._text
 
-    def report(self, path: str) -> None:
-        """Emits an error that names the pass and the file of the reproducer."""
+    def emit_error(self, path: str) -> None:
+        """Emits an error that names the pass and the file of the reproducer. Called after `text`."""
         message = "Failures have been detected while processing an MLIR pass pipeline"
         error = DiagnosticError.at(self._location, message)
         note = f"Pipeline failed while executing {self._description}: reproducer generated at `{path}`"

@@ -84,7 +84,10 @@ class _JobRun:
         return Outcome(succeeded, text, "\n".join(self._reporting.texts))
 
     def _start_reporting(self, chunks: Sequence[Source]) -> Reporting | None:
-        """The reporting of the job; None if it is not needed. Raises DiagnosticError and UsageError."""
+        """The reporting of the job; None if it is not needed.
+
+        Raises DiagnosticError for several chunks and one file, or an invalid topology, budget or baseline.
+        """
         options = self._job.report_options
         if not options.is_needed:
             return None

@@ -33,15 +33,15 @@ class LitTest:
 
     def reason_to_skip(self, features: Features) -> str | None:
         """Why the test is skipped here; None if it runs."""
-        if missing := [each for each in self.required if not features.hold(each)]:
+        if missing := [each for each in self.required if not features.evaluate(each)]:
             return f"requires {', '.join(missing)}"
-        if present := [each for each in self.unsupported if features.hold(each)]:
+        if present := [each for each in self.unsupported if features.evaluate(each)]:
             return f"unsupported with {', '.join(present)}"
         return None
 
     def reason_to_fail(self, features: Features) -> str | None:
         """Why the test should fail here; None if it should pass."""
-        if present := [each for each in self.failing if each == "*" or features.hold(each)]:
+        if present := [each for each in self.failing if each == "*" or features.evaluate(each)]:
             return "expected to fail" if "*" in present else f"expected to fail with {', '.join(present)}"
         return None
 

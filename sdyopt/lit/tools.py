@@ -30,7 +30,7 @@ COMMANDS = {
     "filecheck": "filecheck",
     "FileCheck": "filecheck",
 }
-# Lets internal errors of sdy-opt through to the fork server, which reports crashes; `not` rejects these.
+# Makes sdy-opt raise internal errors; the fork server ends such a run as a crash, which `not` rejects.
 SHOW_TRACEBACKS = {"SDY_OPT_DEBUG": "1"}
 
 

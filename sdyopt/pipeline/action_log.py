@@ -1,4 +1,4 @@
-"""`--log-actions-to`: logs the begin and the end of each pass, greedy rewrite iteration and pattern."""
+"""`--log-actions-to`: logs begin and end of each pass, greedy rewrite iteration and pattern attempt."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ _FORMATS_FOLDED_AS_DOUBLES = frozenset({"bf16", "f16", "f32", "f64", "tf32"})
 def fold_integers(
     constants: Constants, compute: IntegerFunction, result_element: Type | None = None
 ) -> Attribute | None:
-    """Applies `compute` to signed integers, with wraparound.
+    """Applies `compute` to signed integers, with wraparound; an `i1` is 0 or 1.
 
     None if an operand is not constant, or an element of the result is undefined.
     """

@@ -78,7 +78,7 @@ def _root(value: Value) -> Value:
 
 
 def _target_sharding(sharding: TensorSharding, value: Value, root: Value) -> TensorSharding:
-    """The sharding of `value`, carried back to `root` through transposes, up to a reshape of the rank."""
+    """The sharding of `value`, carried back through transposes to `root` or to a change of rank."""
     while value is not root:
         op = value.defining_op
         assert op is not None

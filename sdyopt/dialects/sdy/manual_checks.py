@@ -40,7 +40,7 @@ def check_manual_computation(
 
 
 class _Values:
-    """The operands or the results of a manual computation."""
+    """Checks the operands or the results of a manual computation."""
 
     def __init__(self, op: AxisBinder, word: str, shardings: ShardingPerValue) -> None:
         self._op = op

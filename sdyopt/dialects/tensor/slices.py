@@ -86,7 +86,7 @@ def with_segments(attributes: dict[str, Attribute], count: int) -> dict[str, Att
 
 
 def _fold_constants(mixed: Mixed, are_sizes: bool = False) -> Mixed:
-    """Replaces constant values with numbers; negative sizes are invalid and stay."""
+    """Replaces constant values with numbers, except for negative sizes, which are invalid."""
     folded: Mixed = []
     for entry in mixed:
         constant = constant_index(entry) if isinstance(entry, Value) else None
