@@ -130,7 +130,6 @@ def test_the_text_of_an_option_may_have_spaces(tmp_path: Path) -> None:
         ("sdy-basic-propagate", {"keep_rules": True}, "help: did you mean 'keep_sharding_rules'?"),
         ("sdy-basic-propagate", {"keep_sharding_rules": 3}, "'3' is invalid value for boolean argument"),
         ("sdy-basic-propagate", {"keep_sharding_rules": None}, "None is not a value of an option"),
-        ("sdy-verify-unreduced-axes", {}, "pass 'sdy-verify-unreduced-axes' is not implemented"),
     ],
 )
 def test_errors_in_pipelines(name: str, options: dict[str, object], message: str) -> None:
