@@ -39,6 +39,7 @@ class Diagnostic:
     `id` names the check, see `diagnostics.ids`; `pass_flag` is the flag of the pass that was running.
     `culprit` is the piece of the source that the excerpt underlines; None for the location itself.
     `source` is the text that the location is in, if that is not the program.
+    `trace` is the Python stack trace, if traces are recorded.
     """
 
     severity: Severity
@@ -98,7 +99,7 @@ _handlers: list[Handler] = []
 
 
 def emit(diagnostic: Diagnostic) -> None:
-    """Passes a diagnostic and its followers to the innermost handler; without one, raises errors."""
+    """Passes a diagnostic and its followers to the innermost handler; without one, raises an error."""
     handle = _innermost_handler()
     handle(diagnostic)
     for follower in diagnostic.followers:
