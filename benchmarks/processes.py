@@ -1,7 +1,7 @@
 """Runs a command and measures its time and peak memory.
 
 On Linux the peak memory of a process includes the time before exec, when it is a copy of its parent. So this
-process has to stay small; whatever needs memory runs in another process.
+process must stay small; programs are generated in other processes.
 """
 
 import os

@@ -14,7 +14,7 @@ from benchmarks.tape import Tape, Tensor
 BATCH, LENGTH, WIDTH, HEADS, HIDDEN, VOCABULARY = 64, 1024, 768, 12, 3072, 50304
 HEAD = WIDTH // HEADS
 
-# The shardings of activations: of the residual stream, of attention heads, and along features.
+# The shardings of activations: of the residual stream, with sharded heads, and with sharded features.
 ACTIVATION = '{"data", "fsdp"}, {}, {}'
 SHARDED_HEADS = '{"data", "fsdp"}, {}, {"tensor"}, {}'
 SHARDED_FEATURES = '{"data", "fsdp"}, {}, {"tensor"}'

@@ -1,4 +1,4 @@
-"""Writes docs/errors.md, a selection of mistakes and what sdy-opt says about them: `make docs`."""
+"""Writes docs/errors.md, a selection of mistakes and the errors that sdy-opt prints for them: `make docs`."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ HEAD = """\
 
 # Errors
 
-What sdy-opt says about common mistakes, on a terminal of 100 columns. The first line is that of the C++
-tools: the same position and words. The excerpt underlines what is wrong; a line with `-->` says where that
-is, if it is not at the position in the first line. `help:` says what to write instead.
+The errors that sdy-opt prints for common mistakes, on a terminal of 100 columns. The first line is that of
+the C++ tools: the same position and words. The excerpt underlines the mistake; a line with `-->` shows its
+position, if that differs from the position in the first line. `help:` suggests a fix.
 
 In a program with locations, the first line names the Python source, and `-->` the line of the .mlir file.
 After a pass, that is the line of the operation that has the location.
@@ -32,7 +32,7 @@ operation has at most three lines, and a very long message is shortened; elsewhe
 | `--color=always`, `--color=never` | with and without colors, whatever stderr is |
 
 [diagnostics.md](diagnostics.md) describes the formats for tools. The folder `tests/unit/mistakes/programs/`
-has the programs, and more mistakes.
+contains the programs, and more mistakes.
 """
 
 # Section -> the mistakes in it, by name.

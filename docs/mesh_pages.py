@@ -21,7 +21,7 @@ from sdyopt.registry import PassEntry, PipelineEntry, all_passes
 
 FOLDER = Path(__file__).parent / "mesh"
 
-# Operations that LLVM 21 introduced and that are accepted in LLVM 19, too.
+# Operations that LLVM 21 introduced. The mesh dialect of LLVM 19 accepts them here, too.
 LLVM21_OPS = ("get_sharding", "neighbors_linear_indices", "shard_shape", "sharding", "update_halo")
 
 

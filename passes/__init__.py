@@ -1,9 +1,10 @@
 """The passes, one per file. A file has the name of its pass's flag, without the dialect prefix.
 
-    common/       dialect-independent passes (canonicalize, cse, symbol-dce, …) and shared helpers in support/
+    common/       passes for any stage (canonicalize, cse, sdy-report, …) and shared helpers in support/
     importing/    run before propagation: bring a program into the form that propagation expects
-    propagation/  propagate the user's shardings to all values
+    propagation/  propagate shardings through a module
     exporting/    run after propagation: insert reshards and collectives, remove what propagation needed
+    partitioning/ convert a program on global tensors to the program that each device runs
     mesh/         the passes of MLIR's mesh dialect
     pipelines/    named pipelines of these passes
 

@@ -10,13 +10,15 @@ can be cached in a dict. The table of values has only weak references: an unused
 
     assert AxisRef("x") is AxisRef("x", None) is AxisRef(name="x")
 
-The annotations of a class are its fields, as in a dataclass, but no methods are generated: the program
-declares a few hundred such classes, and generating methods would slow its start. `derived_field()` declares a
-field that `__post_init__` computes from the others. An abstract base class that annotates members for its
-subclasses sets `__slots__ = ()`, so that they are not fields of its own.
+The annotations of a class are its fields, except for those with `ClassVar`, as in a dataclass; a class also
+has the fields of its first base. No methods are generated: the program declares more than a hundred such
+classes, and generating methods would slow its start. `derived_field()` declares a field that `__post_init__`
+computes from the others. An abstract base class that annotates members for its subclasses sets
+`__slots__ = ()`, so that they are not fields of its own.
 
-Fields must be hashable. The fields of a class must not mix `1`, `1.0` and `True`, which compare equal in
-Python: floats are therefore stored as bit patterns.
+The values of fields must be hashable. The values of one field must not mix integers, floats and booleans,
+because `1`, `1.0` and `True` are equal in Python. Floats are stored as bit patterns, because `0.0` equals
+`-0.0` and a NaN does not equal itself.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ def set_derived(instance: Interned, **fields: object) -> None:
 class InternedMeta(type):
     """Declares the slots of an interned class; calling the class returns the existing equal value, if any."""
 
-    # The names of the fields in declaration order, and their defaults.
+    # The names of the fields in declaration order, derived ones excluded, and their defaults.
     _names: tuple[str, ...]
     _defaults: tuple[object, ...]
     _has_post_init: bool
@@ -112,7 +114,7 @@ class Interned(metaclass=InternedMeta):
 
     __slots__ = ("__weakref__",)
 
-    # The names of the fields, in order.
+    # The names of the fields in declaration order, derived ones excluded.
     _names: ClassVar[tuple[str, ...]]
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -132,7 +134,7 @@ class Interned(metaclass=InternedMeta):
 
 
 def field_names(interned_class: type[Interned]) -> tuple[str, ...]:
-    """The names of the fields of an interned class in declaration order, without derived ones."""
+    """The names of the fields of an interned class in declaration order, derived ones excluded."""
     return interned_class._names
 
 

@@ -1,1 +1,1 @@
-"""Compares reports with what XLA compiles: collectives, and peak memory."""
+"""Compares the collectives and the peak memory in reports with those of programs that XLA compiles."""

@@ -22,9 +22,9 @@ _ROUNDS = {"all_reduce": 2}
 
 @dataclass(frozen=True)
 class Moved:
-    """A tensor that a collective moves: elements and bits of an element on one device.
+    """An operand of a collective: the number of elements on one device, and the bits of an element.
 
-    The tensor is the larger one of operand and result. Permutes have no groups.
+    If the result is larger than the operand, its elements count. Permutes have no groups.
     """
 
     kind: str
@@ -38,7 +38,7 @@ class Moved:
 
     @property
     def wire_bytes(self) -> Fraction:
-        """What a device sends along a ring; for a permute, the whole operand."""
+        """The bytes that a device sends along a ring; for a permute, the whole operand."""
         if self.kind == "collective_permute":
             return Fraction(self.bytes)
         n = max(map(len, self.groups))
@@ -47,7 +47,7 @@ class Moved:
 
 @dataclass(frozen=True)
 class Compiled:
-    """The collectives of optimized HLO, a loop body counted once, and how many were combined with others."""
+    """The collectives of optimized HLO, a loop body counted once, and how many are combined with others."""
 
     moved: list[Moved]
     combined: int
@@ -71,7 +71,7 @@ def of_report(report: Report) -> Iterator[Moved]:
 
 
 def of_hlo(text: str, devices: int) -> Compiled:
-    """The collectives of optimized HLO. The parts of a combined one count as one each."""
+    """The collectives of optimized HLO. Each operand of a combined collective counts as one."""
     found, combined = [], 0
     for line in text.splitlines():
         if (match := _OP.search(line)) is None:
@@ -102,7 +102,7 @@ def _communicates(each: Moved, operands: str) -> bool:
 
 
 def _bits(element: str) -> int:
-    """Bits of `f32`, `bf16`, `pred`, `complex<f32>` or `f8E4M3FN`."""
+    """Bits of `f32`, `bf16`, `complex<f32>` or `f8E4M3FN`; 8 for `i1` and `pred`, stored as bytes."""
     if element in ("i1", "pred"):
         return 8
     if element.startswith("complex<"):

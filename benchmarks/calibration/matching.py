@@ -1,4 +1,4 @@
-"""Pairs the collectives of a report with those that XLA compiles, and says why the others differ."""
+"""Pairs the collectives of a report with those that XLA compiles, and counts pairs by the difference."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchmarks.calibration.collectives import Moved
 HIT = "same"
 _REDUCTIONS = ("all_reduce", "reduce_scatter")
 
-# What is equal in a pair that is no hit, from the least difference to the greatest: (reason, key).
+# What is equal in the pairs of each reason, from the least difference to the greatest: (reason, key).
 _PAIRED: tuple[tuple[str, Callable[[Moved], Hashable]], ...] = (
     (HIT, lambda each: (each.kind, each.groups, each.bytes)),
     ("other element type", lambda each: (each.kind, each.groups, each.elements)),
@@ -29,7 +29,7 @@ REASONS = (HIT, AXIS_BY_AXIS, *(reason for reason, _ in _PAIRED[1:]), REPEATED, 
 
 
 def compare(report: Sequence[Moved], xla: Sequence[Moved]) -> Counter[str]:
-    """How many collectives are in pairs of each reason, and how many are in none."""
+    """The number of pairs by reason, and of collectives that are in no pair."""
     found: Counter[str] = Counter()
     ours, theirs = Counter(report), Counter(xla)
     hits = Counter(ours) & Counter(theirs)
@@ -46,7 +46,7 @@ def compare(report: Sequence[Moved], xla: Sequence[Moved]) -> Counter[str]:
 
 
 def _pair_with_two(ours: Counter[Moved], theirs: Counter[Moved]) -> int:
-    """Removes all-reduces of a report that XLA does in two steps, and returns their number."""
+    """Removes all-reduces of a report that XLA splits into two all-reduces, and returns their number."""
     found = 0
     for each in list(ours.elements()):
         if each.kind != "all_reduce":
@@ -70,7 +70,7 @@ def _pair_with_two(ours: Counter[Moved], theirs: Counter[Moved]) -> int:
 
 
 def is_product(whole: Moved, first: Moved, second: Moved) -> bool:
-    """Whether two reductions, one after the other, reduce over the groups of one."""
+    """Whether two successive reductions reduce over the groups of `whole`."""
     size, one, two = (max(map(len, each.groups)) for each in (whole, first, second))
     return size == one * two and all(
         any(group <= around for around in whole.groups) for group in (*first.groups, *second.groups)

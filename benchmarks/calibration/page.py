@@ -1,4 +1,4 @@
-"""The page of the calibration: tables of what agrees with XLA, and of what does not."""
+"""The page of the calibration: tables that compare the collectives and the peak memory with XLA's."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _METHOD = """
 The report is that after `sdy-propagation-pipeline{enable-insert-explicit-collectives=true}` and `inline`.
 XLA is that of jaxlib 0.10.2, which runs Shardy's propagation and its own SPMD partitioner, and optimizes
 for the CPU. A loop body counts once on both sides. XLA combines small collectives into one with several
-operands, which count one by one here. The parts of a decomposed all-to-all count as one.
+operands; each operand counts as a collective here. The parts of a decomposed all-to-all count as one.
 """
 _ON_MEMORY = """
-The peak of the report, arguments held to the end, and the arguments, results and temporaries of XLA's
-buffer assignment less aliases. XLA fuses operations and reuses buffers, which the report does not, so
-that its peak is the higher one in most programs. It is the lower one where a partitioned operation has
-temporaries that the program does not name, or where XLA communicates more. The peak is stated here, and
-not tuned.
+The table compares the peak in the report, with arguments live to the end, with the arguments, results and
+temporaries of XLA's buffer assignment, less aliases. XLA fuses operations and reuses buffers; the report
+assumes neither, so its peak is higher for most programs. It is lower where a partitioned operation has
+temporaries that the program does not name, or where XLA communicates more. The report is not tuned to these
+figures.
 """
 
 _MEANINGS = {

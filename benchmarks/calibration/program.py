@@ -29,7 +29,7 @@ _SCRIPT = Path(__file__).with_name("compile_with_xla.py")
 
 
 class NotComparedError(Exception):
-    """Why a program cannot be compared."""
+    """A program cannot be compared; the message is the reason."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Comparison:
 
 
 def compare_program(path: Path, python: str, keep: Path | None) -> Comparison:
-    """Raises NotComparedError if a pipeline or XLA rejects the program."""
+    """Compares a program. Raises NotComparedError if the pipeline or XLA rejects it."""
     report = _report(path)
     xla = _compiled(path, report.devices, python, keep)
     compiled = of_hlo(xla["hlo"], report.devices)
@@ -83,7 +83,7 @@ def _report(path: Path) -> Report:
 
 
 def _compiled(path: Path, devices: int, python: str, keep: Path | None) -> dict[str, Any]:
-    """What `compile_with_xla.py` prints, kept in a folder for the next time."""
+    """The output of `compile_with_xla.py`, read from the folder `keep` if it is there, and kept there."""
     kept = None if keep is None else keep / f"{path.stem}.json"
     if kept is not None and kept.exists():
         text = kept.read_text(encoding="utf-8")

@@ -1,1 +1,1 @@
-"""Dialect-independent passes, and in support/ the helpers that passes of several folders share."""
+"""Passes for any stage of a pipeline, and in support/ the helpers that passes of several folders share."""

@@ -13,8 +13,8 @@ applies their canonicalization patterns until nothing changes. `enable-patterns`
 patterns by name or label: the sdy pipelines run only those with the label `sdy-reshard` or `sdy-collective`.
 
 Between two iterations, `region-simplify=normal` removes unreachable blocks and dead values, dead block
-arguments included; `aggressive` also merges identical blocks. If the program still changes after
-`max-iterations` iterations, the result is kept, unless `test-convergence` is set.
+arguments included; `aggressive` also merges identical blocks and removes redundant block arguments. If the
+program still changes after `max-iterations` iterations, the result is kept, unless `test-convergence` is set.
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ class _Inlining:
         """Inlines calls in the simplified functions of one component; returns whether any was inlined."""
         for function in functions:
             self._uses.recount(function)
-        # As in C++, references from dead functions count as uses.
+        # As in MLIR, references from dead functions count as uses.
         dead = dict.fromkeys(function for function in functions if self._uses.is_dead(function))
         live = (function for function in functions if function not in dead)
         calls = [_Call(op, function) for function in live for op in calls_by_block(function.body.blocks)]

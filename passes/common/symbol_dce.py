@@ -5,10 +5,10 @@
 becomes
     func.func @main() { return }
 
-A symbol is live if it is public, or if a live symbol or an operation that is no symbol refers to it. So
-functions whose calls have all been inlined are removed, and entry points are kept. A symbol of nested
-visibility is also live if its symbol table and all around it are symbols that are not private; the outermost
-symbol table counts as private if no operation encloses it.
+A symbol is live if it is public, or if a live symbol or an operation that is not a symbol refers to it. So
+functions whose calls have all been inlined are removed, and entry points are kept. A symbol with nested
+visibility is also live if all enclosing symbol tables are symbols that are not private. A top-level module
+counts as private.
 """
 
 from __future__ import annotations

@@ -11,7 +11,8 @@ becomes
 
 After `sdy-unflatten-call-graph`, calls with different result shardings may share a callee. Each call gets the
 callee's result shardings, and a result whose sharding changes is resharded to the old one after the call;
-open and closed dimensions count as equal. A result without a sharding is resharded to a fully replicated one.
+only the meshes and the axes of each dimension are compared. A result without a sharding is resharded to a
+fully replicated one.
 
 Results of a callee that declares no result shardings are fully replicated.
 """

@@ -15,7 +15,7 @@ A reshard is lowered to rounds of these collectives, in this order:
 A collective is inserted only if it brings the sharding closer to the target. Axes are split into sub-axes as
 needed: from [{"x"}] to [{"x":(1)2}] with "x"=8, the all-gather is along "x":(2)4. One round is nearly always
 enough; if all axis sizes are powers of two, two rounds always are. Other sizes may need a third round, which
-C++ omits: its result then does not have the target sharding.
+Shardy omits: its result then does not have the target sharding.
 
 A reshard whose input has the same sharding is removed, unless `keep-redundant-reshards` is set. A reshard
 between meshes with different axes is kept, unless its target is fully replicated: then the tensor is gathered
@@ -26,6 +26,8 @@ This pass inserts no reductions: `sdy-insert-explicit-reshards` has inserted an 
 axes are removed, so the input and the target of a reshard have the same unreduced axes. `sdy-export-pipeline`
 and `-canonicalize=enable-patterns=sdy-collective` fuse an all-reduce with a following all-slice into a
 reduce-scatter.
+
+The pass is a dialect conversion, which also folds operations that compute an existing value.
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ becomes
 A constraint propagates both to its uses and to its input. After propagation a constraint only means that its
 result has this sharding, whatever sharding its input has: it is a reshard. Later passes handle reshards only,
 and remove the redundant ones.
+
+The pass is a dialect conversion, which also folds operations that compute an existing value.
 """
 
 from __future__ import annotations

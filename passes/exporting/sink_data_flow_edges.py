@@ -9,7 +9,7 @@ becomes
     return %0 : tensor<8xf32>
 
 The inverse of `sdy-add-data-flow-edges`, to be run after propagation. If an edge of the results of an
-operation has a sharding, results without one get fully open shardings; the same holds for block arguments.
+operation has a sharding, results without one get fully open shardings; the same applies to block arguments.
 The input shardings of a manual computation get the manual axes back, before the free axes.
 
 If the debug options are set, the sharding origins or propagation edges on the edges become array attributes

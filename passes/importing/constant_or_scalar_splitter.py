@@ -18,7 +18,8 @@ and stay shared.
 
 Copies join the sharding groups of their originals. The copy of a call calls a copy of the function, with
 copies of all its callees. Constants become `sdy.constant`, so that folding does not merge them before
-`sdy-constant-or-scalar-merger`.
+`sdy-constant-or-scalar-merger`. This is a dialect conversion, which also folds operations that compute an
+existing value.
 """
 
 from __future__ import annotations

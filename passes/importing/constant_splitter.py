@@ -12,6 +12,9 @@ becomes
 Superseded by `sdy-constant-or-scalar-splitter`. This pass works on one function at a time. It does not treat
 reshapes, calls and named computations as constant, copies scalar constants like all others, and copies a
 broadcast only if its operand is constant.
+
+Constants become `sdy.constant` by a dialect conversion, which also folds operations that compute an existing
+value.
 """
 
 from __future__ import annotations

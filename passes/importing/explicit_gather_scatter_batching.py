@@ -11,11 +11,14 @@ becomes
 
 Row i of the operand is indexed by row i of the indices only, but a gather that takes the row number as an
 index does not show that: propagation could not shard its operand along the rows. With an explicit batching
-dimension it can. The same holds for scatters.
+dimension it can. The same applies to scatters.
 
 The pass recognizes batching along dimension 0 if there are no batching dimensions yet, if operand and indices
 have the same size there, if the dimension is a collapsed or inserted one, if the index into it is an iota
 along dimension 0, possibly through reshapes, broadcasts, clamps and selects, and if there are other indices.
+
+The pass is a greedy rewrite, which also folds operations, merges equal constants, erases dead operations and
+simplifies regions.
 """
 
 from __future__ import annotations

@@ -137,7 +137,7 @@ def _collectives_with_meshes(module: ModuleOp) -> list[Op]:
 
 
 def _from_stablehlo(mesh: StablehloMesh) -> Mesh:
-    """The sdy mesh with the axes of a stablehlo mesh. Its device order is ignored, as in C++."""
+    """The sdy mesh with the axes of a stablehlo mesh. Its device order is ignored, as in the reference."""
     return Mesh(tuple([MeshAxis(axis.name, axis.size) for axis in mesh.axes]))
 
 

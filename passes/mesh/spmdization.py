@@ -220,7 +220,7 @@ class _Partitioner:
         self._values[result] = self._all_reduce(copy.results[0], axes, space, sharding, op)
 
     def _complete_copy(self, op: Op, copy: Op, space: IterationSpace) -> None:
-        """Checks that operand and result shardings are compatible, and reduces partial results."""
+        """Checks that shardings are compatible, reduces partial results, and shards constant values."""
         if any(
             sharding is not None and sharding.partial_axes for sharding in map(_operand_sharding, op.operands)
         ):

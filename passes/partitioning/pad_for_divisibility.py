@@ -12,7 +12,7 @@ becomes
 
 Every sharded dimension is rounded up to a multiple of its number of shards. The elements of the padding are
 undefined after most operations, so they are overwritten where they would count: with zero before a dot along
-a padded dimension, with the initial value before a reduction. The indices of a gather stay outside of the
+a padded dimension, with the identity before a reduction. The indices of a gather stay outside of the
 padding, and those of a scatter that are padding themselves become invalid.
 
 If the borders between shards change, a dimension is gathered and sliced again: 6 elements are 2+2+2+0 on four

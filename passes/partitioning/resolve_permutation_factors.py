@@ -14,6 +14,8 @@ does an operation without a sharding rule, for all dimensions, and one whose sha
 meshes. What stays in its shard is not changed: a slice of whole shards, padding between elements, windows
 that do not overlap.
 
+An operation with side effects runs on every device too, with a warning.
+
 Run this pass after `sdy-insert-explicit-reshards` in its full version and before
 `sdy-reshard-to-collectives`, which lowers the reshards.
 """
@@ -21,9 +23,10 @@ Run this pass after `sdy-insert-explicit-reshards` in its full version and befor
 from __future__ import annotations
 
 from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.sdy.ops import ReshardOp
+from sdyopt.dialects.sdy.ops import PropagationBarrierOp, ReshardOp
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
-from sdyopt.dialects.stablehlo.control_flow import IfOp
+from sdyopt.dialects.stablehlo.control_flow import IfOp, OptimizationBarrierOp
+from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.partition.local_types import LocalTypes
@@ -33,7 +36,7 @@ from sdyopt.registry import register
 
 from ..exporting.explicit_reshards.insertion import apply_plan
 from ..exporting.explicit_reshards.reshard_plan import ReshardPlan
-from .resolution.branches import reshard_branches
+from .resolution.branches import reshard_barrier_operands, reshard_branches
 from .resolution.meshes import resolve_mesh_change
 
 
@@ -50,11 +53,27 @@ class ResolvePermutationFactors(Pass):
         for op in list(module.walk_post_order()):
             if isinstance(op, ReshardOp):
                 resolve_mesh_change(op, types, rewriter)
+            elif isinstance(op, PropagationBarrierOp):
+                rewriter.replace(op, [op.input])
             elif isinstance(op, IfOp):
                 reshard_branches(op, rewriter)
             elif op.dialect_name in ("stablehlo", "chlo"):
+                _warn_of_effects(op, types)
                 _replicate(op, types, self.enable_halo_exchange, rewriter)
+        for op in list(module.walk()):
+            if isinstance(op, OptimizationBarrierOp):
+                reshard_barrier_operands(op, rewriter)
         return rewriter.changed
+
+
+def _warn_of_effects(op: Op, types: LocalTypes) -> None:
+    """Warns of an effect that happens once in the program, and will happen on every device."""
+    if isinstance(op, CustomCallOp) and op.has_side_effect:
+        shardings = (types.sharding(value) for value in (*op.operands, *op.results))
+        meshes = (types.mesh(sharding) for sharding in shardings if sharding is not None)
+        devices = max((mesh.total_size for mesh in meshes if mesh is not None), default=1)
+        if devices > 1:
+            op.warning(f"has side effects, and runs on each of {devices} devices")
 
 
 def _replicate(op: Op, types: LocalTypes, keep_local_windows: bool, rewriter: Rewriter) -> None:

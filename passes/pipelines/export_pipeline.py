@@ -53,7 +53,8 @@ def export_pipeline(
     ),
     avoid_reshards_on_calls: bool = option(default=False, help="accepted for compatibility; no effect"),
     update_non_divisible_input_output_shardings: bool = option(
-        default=True, help="truncate input and output shardings that do not divide, or that have sub-axes"
+        default=True,
+        help="truncate input and output shardings that do not divide their dimensions or have sub-axes",
     ),
     dumps: ModuleDumps | None = None,
     keep_debug_info: bool = False,
@@ -67,11 +68,11 @@ def export_pipeline(
     Run it once, and not after `sdy-propagation-pipeline`, which ends with it: a second run would insert
     reshards and all-reduces again.
 
-    The passes merge constants, sink data-flow edges, replace sharding constraints with reshards, make the
-    shards of inputs and outputs even, and close all shardings. Then `sdy-insert-explicit-reshards` runs, or,
-    for collectives, its full version and `sdy-reshard-to-collectives`. Finally, collectives are simplified:
-    an all-reduce followed by an all-slice becomes a reduce-scatter. `--dump-pass-pipeline` prints every pass
-    with its options.
+    The passes merge constants, sink data-flow edges, replace sharding constraints with reshards, truncate the
+    input and output shardings that do not divide or have sub-axes, and close all shardings. Then
+    `sdy-insert-explicit-reshards` runs, or, for collectives, its full version and
+    `sdy-reshard-to-collectives`. Finally, collectives are simplified: an all-reduce followed by an all-slice
+    becomes a reduce-scatter. `--dump-pass-pipeline` prints every pass with its options.
 
     With `dump-directory`, the module is written after each stage, as `00.after_propagation.mlir` and so on.
     With `dump-sharding-origins` and `dump-propagation-edges`, these files show the debug info of propagation,

@@ -13,6 +13,7 @@ from ..common.cse import CSE
 from ..exporting.insert_explicit_reshards import InsertExplicitReshards
 from ..exporting.reshard_to_collectives import ReshardToCollectives
 from ..partitioning.convert_global_to_local import ConvertGlobalToLocal
+from ..partitioning.finish_partitioning import FinishPartitioning
 from ..partitioning.pad_for_divisibility import PadForDivisibility
 from ..partitioning.resolve_permutation_factors import ResolvePermutationFactors
 from .export_pipeline import simplify
@@ -36,7 +37,8 @@ def partition_pipeline(
 
     It is `sdy-propagation-pipeline` with these passes after the shardings are closed:
     `sdy-insert-explicit-reshards` in its full version, `sdy-resolve-permutation-factors`,
-    `sdy-reshard-to-collectives`, `sdy-pad-for-divisibility` and `sdy-convert-global-to-local`.
+    `sdy-reshard-to-collectives`, `sdy-pad-for-divisibility`, `sdy-convert-global-to-local`, and
+    `sdy-finish-partitioning`.
     `--dump-pass-pipeline` prints every pass with its options.
     """
     partitioning = [
@@ -57,5 +59,6 @@ def partition_pipeline(
         ),
         # Most offsets are looked up several times.
         CSE(),
+        FinishPartitioning(replica_count=replica_count),
     ]
     return propagation_pipeline(dedup_functions_fully=dedup_functions_fully, partitioning=partitioning)

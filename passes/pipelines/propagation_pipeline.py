@@ -35,8 +35,8 @@ def propagation_pipeline(
 ) -> Sequence[Pass | Pipeline]:
     """sdy-propagation-pipeline: the whole pipeline: import, propagate and export.
 
-    Converts a program with some shardings to one in which every value is sharded, ready to be partitioned;
-    with `enable-insert-explicit-collectives`, to one with explicit collectives. With `dump-directory`, the
+    Converts a program with some shardings to one with final shardings, ready to be partitioned; with
+    `enable-insert-explicit-collectives`, to one with explicit collectives. With `dump-directory`, the
     module is written after each stage, as `01.before_propagation.mlir` and so on. (Shardy has all options but
     the first in its C++ interface only.)
 

@@ -16,7 +16,8 @@ the tensors replicated or unreduced along it.
 
 Shardings also propagate along data-flow edges into and out of loops and calls, through a propagation barrier
 in its allowed direction, into and out of manual computations without the manual axes, between the values of a
-sharding group, and between the results of the main function and the values that it returns.
+sharding group, and between the results of the main function and the values that it returns. Dead operations
+are erased.
 """
 
 from __future__ import annotations

@@ -3,14 +3,17 @@
     %0 = stablehlo.negate %a : tensor<8x8xf32>                  propagates before
     %1 = stablehlo.dot_general %0, %b, … : tensor<8x8xf32>
 
-Runs `sdy-aggressive-propagate` in five rounds, each on more operations than the one before:
+Runs `sdy-aggressive-propagate` in five rounds, each along more operations, factors or directions:
 
-1. pass-through operations (elementwise operations, reshapes, transposes, data-flow edges) in both directions,
-   and dynamic slices and updates forward, if none of their operands but scalars has other uses
-2. the same operations, whatever uses their operands have
-3. pass-through factors of all operations, those of broadcasts backward only
+1. pass-through operations (elementwise operations, reshapes, transposes, data-flow edges, moves between host
+   and device) in both directions, and `dynamic_slice` and `dynamic_update_slice` forward, if no operand but a
+   scalar has other uses
+2. the same operations, also if their operands have other uses
+3. also pass-through factors of all operations, those of broadcasts backward only
 4. all factors of all operations, those of broadcasts backward only
 5. all factors of all operations, in both directions
+
+A propagation barrier propagates in its allowed direction in every round.
 
 Where shardings conflict, the one that propagates along operations with less communication thus prevails.
 """

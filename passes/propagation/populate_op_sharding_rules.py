@@ -6,7 +6,8 @@ becomes
         #sdy.op_sharding_rule<([i], [i])->([i]) {i=8}>} : tensor<8xf32>
 
 Propagation derives the same rules; this pass makes them visible, for tests and to find out why an axis does
-not propagate. Existing rules are kept.
+not propagate. Existing rules are kept. Operations without a rule get none; the first unknown operation gets a
+warning.
 """
 
 from __future__ import annotations

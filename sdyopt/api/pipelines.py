@@ -127,7 +127,7 @@ def _option_values(entry: PassEntry | PipelineEntry, given: Mapping[str, object]
     for name, value in given.items():
         option = by_name.get(name)
         if option is None:
-            help = nearest_or_all(name, by_name) or "no options are declared"
+            help = nearest_or_all(name, by_name) or "the pass has no options"
             raise UsageError(f"'{entry.flag}' has no option '{name}'", help)
         values[name] = _checked(option, value)
     return values

@@ -1,7 +1,7 @@
 r"""MLIR's lexical grammar, as fragments of regular expressions.
 
-The lexer, the extent scanner and the printers build their patterns from these, so that each token is
-defined once. No fragment has a capturing group or depends on a flag (`\w` and `\d` would).
+The lexer, the parsers and the printers build their patterns from these. No fragment has a capturing group or
+depends on a flag (`\w` and `\d` would).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ATTRIBUTE_ID = rf"#(?!-\}}){SUFFIX_ID}"
 TYPE_ID = rf"!{SUFFIX_ID}"
 
 HEXADECIMAL = r"0x[0-9a-fA-F]+"
-# Digits before a dot belong to a float.
+# Digits directly before a dot belong to a float.
 INTEGER = rf"(?:{HEXADECIMAL}|[0-9]++(?!\.))"
 _FRACTION = r"\.[0-9]*(?:[eE][-+]?[0-9]+)?"
 FLOAT = rf"[0-9]+{_FRACTION}"

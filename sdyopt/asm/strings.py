@@ -12,7 +12,10 @@ _SPECIAL = re.compile(r'[^\x20-\x7e]|["\\]')
 
 
 def unescape(text: str) -> str:
-    """The value of a string literal without its quotes. Bytes above 127 are decoded as UTF-8."""
+    """The value of a string literal's text between the quotes.
+
+    Escaped bytes are decoded as UTF-8; those that are not valid UTF-8 are surrogate escapes.
+    """
     if "\\" not in text:
         return text
     raw = _ESCAPE.sub(lambda match: _unescaped(match[0][1:]), text)
@@ -20,7 +23,7 @@ def unescape(text: str) -> str:
 
 
 def escape(value: str) -> str:
-    """A value as LLVM prints it between quotes: bytes that are not printable ASCII as `\\XX`."""
+    """A value as LLVM prints it between quotes: `"` and bytes other than printable ASCII as `\\XX`."""
     if _SPECIAL.search(value) is None:
         return value
     return "".join(

@@ -1,4 +1,4 @@
-"""Symbol names in assembly: `@name`, or `@"any text"` if the name is not a bare identifier."""
+"""Symbol names as text: `@name`, or `@"any text"` if the name is not a bare identifier."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sdyopt.ir.types import NONE
 
 
 def symbol_text(name: str) -> str:
-    """`@name`, quoted if necessary."""
+    """`@name`, quoted if necessary; MLIR's `@<<INVALID EMPTY SYMBOL>>` if the name is empty."""
     if not name:
         return "@<<INVALID EMPTY SYMBOL>>"
     return f"@{name}" if is_bare_id(name) else f'@"{escape(name)}"'

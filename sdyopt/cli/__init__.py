@@ -25,7 +25,7 @@ from sdyopt.diagnostics.usage import UsageError
 if TYPE_CHECKING:  # imported only with one of its flags
     from sdyopt.cli.diagnostics_output import DiagnosticsOutput
 
-    # A command, from its arguments and the output of its diagnostics to its exit code.
+    # (arguments, output of diagnostics) -> exit code.
     Run = Callable[[Sequence[str], DiagnosticsOutput | None], int]
 
 SUCCESS, FAILURE, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
@@ -83,7 +83,7 @@ def run_command(arguments: Sequence[str], run: Run) -> int:
 
 
 def _diagnostics_output(argv: Sequence[str]) -> DiagnosticsOutput | None:
-    """The output of diagnostics in another format than text on stderr; None without such a flag."""
+    """The output that --diagnostics-format and --diagnostics-output select; None without these flags."""
     if not any(argument.lstrip("-").startswith("diagnostics-") for argument in argv):
         return None
     from sdyopt.cli.diagnostics_output import DiagnosticsOutput
@@ -194,7 +194,7 @@ def _process(arguments: Arguments, diagnostics: DiagnosticsOutput | None) -> int
 
 
 def report_error(diagnostic: Diagnostic, output: DiagnosticsOutput | None, text: str = "") -> None:
-    """Reports an error of the command; `text` is its message on stderr, if that is a different one."""
+    """Reports an error of the command; `text` is the message on stderr, if it is a different one."""
     if output is not None:
         output.add(diagnostic)
     if output is None or output.shows_text:

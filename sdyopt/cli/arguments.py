@@ -1,15 +1,19 @@
-"""Parses argv. Not with click, whose parser does not keep the order of passes."""
+"""Parses argv without click, whose parser does not keep the order of pass flags."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from sdyopt.cli.flags import ALIASES, FLAGS, Flag
 from sdyopt.diagnostics.usage import UsageError, nearest_or_all
 
 STDIN = "-"
+# En dash, em dash and minus sign. Names of characters would import a module at start-up.
+LONG_DASHES = ("\u2013", "\u2014", "\u2212")
 TRUE, FALSE = ("", "true", "TRUE", "True", "1"), ("false", "FALSE", "False", "0")
 
 
@@ -41,12 +45,14 @@ class PassFlag:
 
 
 def read_arguments(argv: Sequence[str]) -> Arguments:
-    """Parses the arguments of a command with one input. Raises UsageError."""
+    """Parses the arguments of a command with at most one input. Raises UsageError."""
     arguments, inputs = read_arguments_and_inputs(argv)
     if len(inputs) > 1:
         raise UsageError(
             "Too many positional arguments specified!\nCan specify at most 1 positional arguments",
-            f"remove the second input '{inputs[1]}'",
+            _flag_as_value(arguments)
+            or _flag_as_input(argv, inputs[1:])
+            or f"remove the second input '{inputs[1]}'",
         )
     if inputs:
         arguments.input = inputs[0]
@@ -54,7 +60,7 @@ def read_arguments(argv: Sequence[str]) -> Arguments:
 
 
 def read_arguments_and_inputs(argv: Sequence[str]) -> tuple[Arguments, list[str]]:
-    """Parses the arguments; a flag that is not one of the driver is a pass. Raises UsageError."""
+    """Parses the arguments; a flag that is not in FLAGS counts as a pass. Raises UsageError."""
     arguments = Arguments()
     inputs: list[str] = []
     pending = list(reversed(argv))
@@ -74,12 +80,30 @@ def read_arguments_and_inputs(argv: Sequence[str]) -> tuple[Arguments, list[str]
             continue
         if not equals and flag.implied is None:
             if not pending:
-                raise UsageError(f"for the {spelling} option: requires a value!")
+                message = f"for the {spelling} option: requires a value!"
+                raise UsageError(message, f"write {spelling} {flag.placeholder}")
             value = pending.pop()
         elif not equals:
             value = flag.implied or ""
         _set(arguments.values, flag, spelling, value)
     return arguments, inputs
+
+
+def _flag_as_value(arguments: Arguments) -> str:
+    """Help if a flag without a value has taken the next flag for it, as in `--budget -o FILE`."""
+    for name, value in arguments.values.items():
+        if isinstance(value, str) and value.startswith("-") and value.lstrip("-") in FLAGS:
+            return f"--{name} takes '{value}' for its value; write --{name}={FLAGS[name].placeholder}"
+    return ""
+
+
+def _flag_as_input(argv: Sequence[str], inputs: Sequence[str]) -> str:
+    """Help if an input is meant for a flag: options after a space, or a dash that an editor has made long."""
+    for before, input in pairwise(argv):
+        if input in inputs and before.startswith("-") and re.match(r"[\w-]+=", input):
+            return f"write {before}='{input}'"
+    long = next((input for input in inputs if input[:1] in LONG_DASHES), None)
+    return "" if long is None else f"write '-{long[1:]}', with a hyphen"
 
 
 def _set(values: dict[str, Value], flag: Flag, spelling: str, text: str) -> None:

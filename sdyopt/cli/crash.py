@@ -1,7 +1,7 @@
-"""Reports of unexpected exceptions: where it was raised, in which pass, and where to report the bug.
+"""Reports an unexpected exception: the exception, the frame and the pass, and where to report the bug.
 
-Imported on use. Whose bug it is follows from the stack: the innermost frame in a plugin, if there is one,
-otherwise the innermost frame.
+Imported on use. If frames of the stack are in plugins, the report names the innermost of these frames and its
+plugin; otherwise it names the innermost frame of all, and sdy-opt.
 """
 
 from __future__ import annotations
@@ -16,17 +16,16 @@ from sdyopt import __version__
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.ids import INTERNAL_ERROR
 from sdyopt.diagnostics.location import UnknownLoc
+from sdyopt.registry.plugins import DIALECT_GROUP, PASS_GROUP
 
 STACK_TRACE_FLAG = "mlir-print-stacktrace-on-diagnostic"
-# The groups of entry points of plugins.
-_GROUPS = ("sdyopt.passes", "sdyopt.dialects")
-# The labels of the URL of a bug tracker in the metadata of a package.
+# The labels of URLs in the metadata of a package, in lower case, in the order of preference.
 _TRACKERS = ("issues", "bug tracker", "tracker", "bugs", "issue tracker", "homepage", "repository", "source")
 
 
 @dataclass(frozen=True)
-class _Place:
-    """Where an exception was raised, and the package to which that belongs; None for sdy-opt."""
+class _Frame:
+    """The stack frame that a report names, and the plugin that it is in; None for sdy-opt."""
 
     file: str
     line: int
@@ -36,13 +35,13 @@ class _Place:
 
 def crash_diagnostic(error: Exception, shows_stack: bool) -> Diagnostic:
     """The diagnostic of an unexpected exception."""
-    place = _place(error)
+    blamed = _blamed_frame(error)
     reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    where = [f"raised at {place.file}:{place.line}, in {place.function}", *getattr(error, "__notes__", ())]
+    where = [f"raised at {blamed.file}:{blamed.line}, in {blamed.function}", *getattr(error, "__notes__", ())]
     stack = "".join(traceback.format_exception(error)) if shows_stack else ""
     message = "\n".join([f"internal error: {reason}", ", ".join(where), *([stack] if stack else [])]).rstrip()
     return Diagnostic(
-        Severity.ERROR, UnknownLoc(), message, help=_help(place.plugin, shows_stack), id=INTERNAL_ERROR
+        Severity.ERROR, UnknownLoc(), message, help=_help(blamed.plugin, shows_stack), id=INTERNAL_ERROR
     )
 
 
@@ -59,7 +58,7 @@ def _help(plugin: Distribution | None, shows_stack: bool) -> str:
 
 
 def _address(plugin: Distribution) -> str | None:
-    """The bug tracker or home page of a package, or the address of its author."""
+    """The bug tracker or home page of a package, or the address of its author; None if it declares none."""
     urls = {}
     for entry in plugin.metadata.get_all("Project-URL") or ():
         label, _, url = str(entry).partition(",")
@@ -69,15 +68,15 @@ def _address(plugin: Distribution) -> str | None:
     return next((str(each) for each in (*found, *others) if each), None)
 
 
-def _place(error: Exception) -> _Place:
+def _blamed_frame(error: Exception) -> _Frame:
     frames = list(_frames(error.__traceback__))
     plugins = _plugins()
     for frame, line in reversed(frames):
         plugin = plugins.get(str(frame.f_globals.get("__name__", "")).partition(".")[0])
         if plugin is not None:
-            return _Place(frame.f_code.co_filename, line, frame.f_code.co_name, plugin)
+            return _Frame(frame.f_code.co_filename, line, frame.f_code.co_name, plugin)
     frame, line = frames[-1]
-    return _Place(frame.f_code.co_filename, line, frame.f_code.co_name, None)
+    return _Frame(frame.f_code.co_filename, line, frame.f_code.co_name, None)
 
 
 def _frames(trace: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
@@ -89,5 +88,5 @@ def _frames(trace: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
 
 def _plugins() -> dict[str, Distribution]:
     """The packages that declare plugins, by the name of their top-level module."""
-    found = [entry for group in _GROUPS for entry in entry_points(group=group)]
+    found = [entry for group in (PASS_GROUP, DIALECT_GROUP) for entry in entry_points(group=group)]
     return {entry.module.partition(".")[0]: entry.dist for entry in found if entry.dist is not None}

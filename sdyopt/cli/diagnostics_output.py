@@ -22,7 +22,7 @@ FORMAT, OUTPUT = "diagnostics-format", "diagnostics-output"
 TEXT = "text"
 # The format of a file, unless --diagnostics-format names one.
 _BY_SUFFIX = {".json": "json", ".sarif": "sarif"}
-# The root of the repository in GitHub Actions.
+# The environment variable with the root of the repository, set by GitHub Actions.
 ROOT_VARIABLE = "GITHUB_WORKSPACE"
 
 
@@ -30,14 +30,14 @@ class DiagnosticsOutput:
     """Collects the diagnostics of a run, and writes them at its end."""
 
     def __init__(self, argv: Sequence[str]) -> None:
-        """Reads the two flags; `argv` may contain any errors. Raises FileProblem for an unwritable file."""
+        """Reads the two flags; usage errors in `argv` are left to the command. Raises FileProblem."""
         flags = dict(_flags(argv))
         path = self._path = flags.get(OUTPUT, "")
         self._format = flags.get(FORMAT, _BY_SUFFIX.get(PurePath(path).suffix, TEXT))
         self._records: list[Record] = []
         self._text: list[str] = []
         self.input = ""
-        # Usage errors that are reported later: an unknown format, and a file that has another use.
+        # The command reports these usage errors: an unknown format, and a file that has another use.
         is_valid = self._format in FLAGS[FORMAT].choices and not _is_used_twice(path, argv)
         self._output = Output(path, makes_folder=True) if path and is_valid else None
         self.shows_text = self._output is not None or self._format == TEXT or not is_valid
@@ -73,7 +73,7 @@ class DiagnosticsOutput:
 
 
 def _is_used_twice(path: str, argv: Sequence[str]) -> bool:
-    """Whether another argument names the file, so that it must not be written, whatever else is wrong."""
+    """Whether another argument names the same file, which then must not be overwritten."""
     if not path or path == STDOUT:
         return False
     values = [argument.partition("=")[2] if argument.startswith("-") else argument for argument in argv]
@@ -81,7 +81,7 @@ def _is_used_twice(path: str, argv: Sequence[str]) -> bool:
 
 
 def _flags(argv: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The two flags and their values. The other arguments may be wrong."""
+    """The two flags and their values, wherever they are. Other arguments are not checked."""
     for argument, following in zip(argv, [*argv[1:], ""], strict=True):
         name, equals, value = argument.lstrip("-").partition("=")
         if argument.startswith("-") and name in (FORMAT, OUTPUT):

@@ -33,7 +33,7 @@ def read_input(path: str) -> bytes:
 
 
 def programs_of(path: str) -> list[str]:
-    """The .mlir files in a folder and its sub-folders, in order; of anything else the path itself."""
+    """The .mlir files in a folder and its sub-folders, sorted; any other path alone."""
     folder = native_path(path)
     try:
         is_folder = folder.is_dir()
@@ -123,11 +123,11 @@ def encode(text: str) -> bytes:
 
 
 class Output:
-    """The output: stdout, or a file that is written to a temporary file and renamed.
+    """An output: stdout, or a file. A file is written as a temporary file, which is then renamed.
 
-    An existing file is unchanged until then, and if the job fails. The temporary file is created when the
-    output is opened, so that an unwritable directory is an error before the job runs. With `makes_folder`, a
-    missing directory is created. All methods raise FileProblem.
+    So an existing file is unchanged if the job fails. The temporary file is created when the output is
+    opened, so that an unwritable directory is an error before the job runs. With `makes_folder`, a missing
+    directory is created. All methods raise FileProblem.
     """
 
     def __init__(self, path: str, makes_folder: bool = False) -> None:

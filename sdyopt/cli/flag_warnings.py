@@ -20,7 +20,7 @@ _IR_PRINTING = (
     "mlir-print-ir-after-failure",
 )
 
-# Flag -> the flags of which it needs one.
+# Flag -> flags, at least one of which it needs.
 NEEDS = MappingProxyType(
     {
         "mlir-print-ir-tree-dir": _IR_PRINTING,

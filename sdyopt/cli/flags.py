@@ -1,4 +1,4 @@
-"""The flags of the command line except passes: one table for parsing, help and completion."""
+"""The flags of the command line except those of passes: one table for parsing, help and completion."""
 
 from __future__ import annotations
 
@@ -91,12 +91,12 @@ _ALL = (
     _switch(
         "mlir-pass-pipeline-local-reproducer",
         PIPELINE,
-        "reduce this reproducer to the pass that failed, and the program before it",
+        "reduce the crash reproducer to the pass that failed, and the program before this pass",
     ),
     _choice(
         "verify-diagnostics",
         DIAGNOSTICS,
-        "compare all, or only expected, diagnostics with the expected-* comments",
+        "compare diagnostics with the expected-* comments; only-expected ignores unexpected diagnostics",
         "all",
         "only-expected",
         implied="all",
@@ -115,8 +115,8 @@ _ALL = (
     Flag(
         "max-diagnostic-op-lines",
         DIAGNOSTICS,
-        "print at most N lines of the operation of a diagnostic, all for 0 (default: 3 on a terminal, all "
-        "elsewhere)",
+        "print at most N lines of the operation of a diagnostic, all for 0 (default: 3 on a terminal and in "
+        "sdy-opt-verify, all elsewhere)",
         "N",
         kind=int,
     ),
@@ -159,7 +159,7 @@ _ALL = (
     _switch(
         "mlir-pretty-debuginfo", PRINTING, "print source locations in a short form that cannot be parsed"
     ),
-    _switch("mlir-print-assume-verified", PRINTING, "print without verifying operations before"),
+    _switch("mlir-print-assume-verified", PRINTING, "print operations without verifying them first"),
     _switch("mlir-print-local-scope", PRINTING, "print attributes, types and locations without aliases"),
     _switch("mlir-print-skip-regions", PRINTING, "print operations without their regions"),
     _switch("mlir-print-value-users", PRINTING, "print the users of each value as comments"),
@@ -200,7 +200,7 @@ _ALL = (
     Flag(
         "log-actions-to",
         INSTRUMENTATION,
-        "log each pass, iteration of patterns and pattern to FILE, or to stderr for -",
+        "log each pass, greedy rewrite iteration and pattern attempt to FILE, or to stderr for -",
         "FILE",
     ),
     _switch("mlir-timing", INSTRUMENTATION, "report the wall time of each pass in seconds"),

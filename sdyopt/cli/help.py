@@ -30,12 +30,12 @@ Passes are listed by --list-passes, all flags and options by --help-hidden.
 EXIT_CODES = "Exit codes: 0: success; 1: invalid input; 2: usage error."
 # The columns for the names of passes in the short list. A few names are longer.
 NAME_COLUMNS = 33
-# The columns of help and manuals, at most.
+# The maximum width of help and manuals.
 MAX_WIDTH = 100
 
 
 def command() -> click.Command:
-    """The click command, for help and completion only; `cli.arguments` parses the arguments."""
+    """The click command, for shell completion only; `cli.arguments` parses the arguments."""
     entries = all_passes()
     parameters: list[click.Parameter] = [_flag_option(flag) for flag in FLAGS.values() if flag.name != "help"]
     parameters += [_pass_option(entry) for entry in entries]
@@ -53,7 +53,7 @@ def help_text(is_complete: bool = False) -> str:
 
 
 class _Command(click.Command):
-    """Help by groups; completion of flags with one dash or two."""
+    """Help with the common flags by group; completion of flags with one dash or two."""
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         name = incomplete.lstrip("-")
@@ -191,7 +191,7 @@ def manual_text(flag: str) -> str:
 
 
 def wrapped(text: str, width: int) -> str:
-    """The text with paragraphs wrapped that are too wide. Indented paragraphs are code."""
+    """Wraps paragraphs that are too wide. Paragraphs with indented lines are code, and are kept."""
     paragraphs = text.split("\n\n")
     return "\n\n".join(_wrapped_paragraph(paragraph, width) for paragraph in paragraphs)
 

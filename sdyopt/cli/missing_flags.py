@@ -68,7 +68,7 @@ _INSTEAD = MappingProxyType({name: instead for names, instead in ROWS for name i
 
 
 def missing_flag(name: str, spelling: str) -> UsageError | None:
-    """The error for a flag that only C++ has; None for any other name."""
+    """The error for a flag that only the C++ tools have; None for any other name."""
     instead = _INSTEAD.get(name)
     if instead is None:
         return None

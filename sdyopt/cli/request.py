@@ -19,11 +19,11 @@ from sdyopt.driver.job import Job, ReportOptions
 from sdyopt.pipeline.ir_printing import IRPrintingOptions
 from sdyopt.pipeline.text import failed_to_add, parse_pipeline
 from sdyopt.pipeline.tree import Pipeline
-from sdyopt.registry import all_passes, find_entry, lookup, missing_pass
+from sdyopt.registry import LIST_PASSES, all_passes, find_entry, lookup, missing_pass
 
 # Columns of a report that is not printed to a terminal.
 DEFAULT_WIDTH = 100
-# The lines of the operation that a diagnostic shows on a terminal.
+# The maximum number of lines of an operation in a diagnostic on a terminal, by default.
 TERMINAL_OP_LINES = 3
 
 STDOUT_NUMBER, STDERR_NUMBER = 1, 2
@@ -37,7 +37,10 @@ def build_pipeline(arguments: Arguments) -> Pipeline:
         raise UsageError(message, "remove --run-reproducer, or the passes")
     if text is not None:
         if arguments.passes:
-            raise UsageError("'-pass-pipeline' option can't be used with individual pass options")
+            raise UsageError(
+                "'-pass-pipeline' option can't be used with individual pass options",
+                f"move {arguments.passes[0].spelling} into the text of the pipeline, or make all of it flags",
+            )
         return parse_pipeline(text, lookup)
     pipeline = Pipeline()
     for flag in arguments.passes:
@@ -59,7 +62,7 @@ def _unknown(flag: PassFlag) -> UsageError:
     for entry in entries:
         for option in entry.options():
             if option.flag == flag.name:
-                # A boolean option that is given without a value is true.
+                # Suggest `true` for an option that is false by default.
                 default = (
                     "true" if option.default is False else option.write(option.default).partition("=")[2]
                 )
@@ -68,6 +71,9 @@ def _unknown(flag: PassFlag) -> UsageError:
                     message,
                     f"'{option.flag}' is an option of a pass; write -{entry.flag}='{option.flag}={value}'",
                 )
+    names = flag.name.split(",")
+    if len(names) > 1 and all(map(find_entry, names)):
+        return UsageError(message, f"write {' '.join(f'-{name}' for name in names)}")
     help = nearest(flag.name, [*FLAGS, *(entry.flag for entry in entries)])
     return UsageError(message, help.replace("'", "'--", 1))
 
@@ -78,7 +84,7 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
     return Job(
         name=STDIN_NAME if arguments.input == STDIN else arguments.input,
         pipeline=pipeline,
-        report=write_to_stderr,
+        write_log=write_to_stderr,
         write_file=write_file,
         paint=choose_paint(arguments["color"]),
         columns=_terminal_columns(STDERR_NUMBER) or DEFAULT_COLUMNS,
@@ -154,18 +160,18 @@ def _report_options(arguments: Arguments) -> ReportOptions:
 
 
 def _report_path(arguments: Arguments) -> str:
-    """The file of the report, "" if there is none."""
+    """The file of the report, `-` for stdout, "" without a report."""
     path: str | None = arguments["report"]
     return path or ""
 
 
 def output_width() -> int:
-    """The columns of the terminal that stdout is; elsewhere the same under every environment."""
+    """The columns of stdout, if it is a terminal; otherwise DEFAULT_WIDTH."""
     return _terminal_columns(STDOUT_NUMBER) or DEFAULT_WIDTH
 
 
 def _terminal_columns(file_number: int) -> int:
-    """The columns of the terminal that stdout or stderr is; 0 if it is none."""
+    """The columns of a file descriptor, if it is a terminal; otherwise 0."""
     try:
         return os.get_terminal_size(file_number).columns
     except OSError:
@@ -173,7 +179,7 @@ def _terminal_columns(file_number: int) -> int:
 
 
 def _max_op_lines(value: int | None) -> int:
-    """The lines of the operation in a diagnostic, 0 for all: by default, a few on a terminal."""
+    """The maximum number of lines of an operation in a diagnostic; 0 for no limit."""
     if value is not None:
         return value
     return TERMINAL_OP_LINES if _terminal_columns(STDERR_NUMBER) else 0
@@ -185,7 +191,7 @@ def _read_text(path: str | None) -> tuple[str, str] | None:
 
 
 def _percentage(text: str) -> str:
-    """A percentage such as `2.5`. Raises UsageError."""
+    """The text of a percentage such as `2.5`. Raises UsageError for any other text."""
     if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", text) is None:
         raise UsageError(f"for the --tolerance option: '{text}' is not a percentage", "such as 2.5")
     return text
@@ -230,7 +236,7 @@ def _selected_passes(arguments: Arguments, flag: str) -> frozenset[str] | None:
         if find_entry(name) is None:
             if (error := missing_pass(name)) is not None:
                 raise error
-            help = nearest(name, [entry.flag for entry in all_passes()])
+            help = nearest(name, [entry.flag for entry in all_passes()]) or LIST_PASSES
             raise UsageError(f"for the --{flag} option: Cannot find option named '{name}'!", help)
     return frozenset(arguments[flag])
 

@@ -1,4 +1,4 @@
-"""--show-sharding: shows a sharding that the command line has in any notation, or that a value has."""
+"""--show-sharding: shows a sharding that is given in any notation, or that of a value of the program."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class _Request:
     sources: dict[str, Source] = field(default_factory=dict)
 
     def output(self) -> str | None:
-        """The text to print; None if there was an error, which is reported. Raises DiagnosticError."""
+        """The text to print; None after an error that is already reported. Raises DiagnosticError."""
         shape = self._parsed("shape", parse_shape)
         context = Context(self._parsed("mesh", parse_mesh), shape)
         is_value = names_a_value(self.source.text)
@@ -69,7 +69,7 @@ class _Request:
         return self._output_of_program(context, is_value)
 
     def report(self, error: DiagnosticError) -> None:
-        """Prints an error, which is located in one of the texts of the command line."""
+        """Reports an error that is located in the value of a flag."""
         name = getattr(error.diagnostic.location, "file", "")
         source = self.sources.get(name, self.source)
         self.is_reported = True

@@ -16,7 +16,7 @@ from sdyopt.cli.arguments import Arguments, read_arguments_and_inputs
 from sdyopt.cli.file_uses import check_files
 from sdyopt.cli.files import STDOUT, FileProblem, Output, programs_of, read_input
 from sdyopt.cli.flags import FLAGS
-from sdyopt.cli.request import build_job
+from sdyopt.cli.request import TERMINAL_OP_LINES, build_job
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.ids import FILE_ERROR
 from sdyopt.diagnostics.location import UnknownLoc
@@ -28,7 +28,7 @@ from sdyopt.pipeline.tree import Pipeline
 if TYPE_CHECKING:  # imported only with one of its flags
     from sdyopt.cli.diagnostics_output import DiagnosticsOutput
 
-# The flags of sdy-opt that this command has.
+# The flags of sdy-opt that this command accepts.
 ALLOWED: Final = (
     "allow-unregistered-dialect",
     "color",
@@ -36,6 +36,7 @@ ALLOWED: Final = (
     "diagnostics-output",
     "help",
     "load-dialect-plugin",
+    "max-diagnostic-op-lines",
     "mesh-version",
     "mlir-print-op-on-diagnostic",
     "no-implicit-module",
@@ -57,7 +58,7 @@ error.
 flags, as those of sdy-opt:
 """
 WIDTH: Final = 80
-# Garbage collection is off while a program runs; programs of this size together are collected.
+# Jobs run without cyclic garbage collection; it runs after each such amount of input.
 COLLECTED_BYTES: Final = 4 * 2**20
 # The comment that makes a file a lit test.
 RUN_LINE = re.compile(rb"^\s*(?://|#|;)\s*RUN:", re.MULTILINE)
@@ -98,6 +99,8 @@ def _run(argv: Sequence[str], diagnostics: DiagnosticsOutput | None) -> int:
         if garbage > COLLECTED_BYTES:
             gc.collect()
             garbage = 0
+    if not total:
+        raise UsageError("no programs to verify", f"there is no .mlir file in {', '.join(inputs)}")
     Output(STDOUT).write(_summary(valid, skipped, total))
     return SUCCESS if valid + skipped == total else FAILURE
 
@@ -114,6 +117,9 @@ def _check_flags(arguments: Arguments) -> None:
 
 def _jobs(arguments: Arguments, inputs: list[str], diagnostics: DiagnosticsOutput | None) -> Iterator[Job]:
     job = replace(build_job(arguments, Pipeline()), prints_output=False)
+    # Logs of CI and of hooks are for people, as a terminal is.
+    if arguments["max-diagnostic-op-lines"] is None:
+        job = replace(job, max_op_lines=TERMINAL_OP_LINES)
     if diagnostics is not None:
         job = replace(job, collect=diagnostics.add, shows_text=diagnostics.shows_text)
     paths = list(dict.fromkeys(path for input in inputs for path in programs_of(input)))

@@ -37,6 +37,7 @@ class Diagnostic:
     not fail the pass that emits it.
     `id` names the check, see `diagnostics.ids`; `pass_flag` is the flag of the pass that was running.
     `culprit` is the piece of the source that the excerpt underlines; None for the location itself.
+    `trace` is the Python stack trace, if traces are recorded.
     """
 
     severity: Severity
@@ -90,7 +91,7 @@ _handlers: list[Handler] = []
 
 
 def emit(diagnostic: Diagnostic) -> None:
-    """Passes a diagnostic and its followers to the innermost handler; without one, raises errors."""
+    """Passes a diagnostic and its followers to the innermost handler; without one, raises an error."""
     handle = _innermost_handler()
     handle(diagnostic)
     for follower in diagnostic.followers:

@@ -20,7 +20,7 @@ def excerpt(line: str, column: int, width: int, columns: int) -> tuple[str, str]
 
 
 def _window(line: str, column: int, width: int, columns: int) -> tuple[int, int]:
-    """The part of a line that is shown, as two indices: all of it if it fits."""
+    """The start and end index of the part of a line that is shown: all of it if it fits."""
     if len(line) <= columns and _cells(line) <= columns:
         return 0, len(line)
     room = columns - 2 * len(ELLIPSIS)
@@ -53,7 +53,7 @@ def _with_marks(line: str, column: int, width: int) -> tuple[str, str]:
 
 
 def _mark(distance: int, width: int, cells: int) -> str:
-    """The caret line below a character at this distance from the caret, which is one cell wide."""
+    """The marks below a character of `cells` cells, at this distance from the caret in characters."""
     if distance < 0:
         return " " * cells
     if distance > 0:
@@ -62,7 +62,7 @@ def _mark(distance: int, width: int, cells: int) -> str:
 
 
 def _cells(line: str) -> int:
-    """The columns that a line takes."""
+    """The number of terminal columns of a line."""
     if line.isascii() and "\t" not in line:
         return len(line)
     display_column = 0

@@ -4,8 +4,8 @@
     // expected-note-re @below {{tensor {{.*}} defined here}}
     // expected-warning @unknown {{no mesh}}
 
-A diagnostic is expected on the line of the comment. `@+N` and `@-N` are relative to that line, `@above` and
-`@below` are the nearest lines without such a comment, and `@unknown` expects a diagnostic without a location.
+By default, a diagnostic is expected on the line of the comment. `@+N` and `@-N` are relative to it, `@above`
+and `@below` are the nearest lines without such a comment, and `@unknown` expects one without a location.
 The text must occur in the message; in an `-re` comment, a nested `{{…}}` is a regular expression. The
 diagnostic must occur at least once or, in `expected-remark @above 2 {{…}}`, exactly that many times.
 """
@@ -31,7 +31,7 @@ NO_LINE = 0
 
 @dataclass(slots=True, eq=False)
 class Expectation:
-    """An expected diagnostic. `line` is NO_LINE without a location, `times` None for once or more.
+    """An expected diagnostic. `line` is NO_LINE for one without a location, `times` None for at least once.
 
     `comment` is the location of the expecting comment, `count` the number of matching diagnostics so far.
     """

@@ -1,4 +1,4 @@
-"""Ids of diagnostics, for tools that read them: which check a diagnostic is from.
+"""Ids of diagnostics, for tools: an id names the check that a diagnostic is from.
 
 An id is a key of `SUMMARIES`, or a key, a slash and a name: `verify-error/sdy.reshard`, `pass/cse`. Ids are
 stable: tools filter and group by them. Messages may change.
@@ -81,12 +81,15 @@ SUMMARIES: Mapping[str, str] = MappingProxyType(
     }
 )
 
-# Warnings of our own that say what to do. --verify-diagnostics neither expects nor shows them.
+# Warnings that the C++ tools do not have. --verify-diagnostics neither expects nor shows them.
 ADVICE = frozenset((NO_SHARDING, GSPMD_SHARDING, UNKNOWN_PATTERN, PASS_NOT_RUN, FLAG_WITHOUT_EFFECT))
 
 
 def identify(diagnostic: Diagnostic, id: str, pass_flag: str = "") -> None:
-    """Gives a diagnostic an id and a pass, unless it has them."""
+    """Sets the id and the pass of a diagnostic, if they are not set.
+
+    The name of the operation is added to the id of a verify error.
+    """
     if not diagnostic.id:
         name = operation_name(diagnostic) if id == VERIFY_ERROR else ""
         diagnostic.id = f"{id}/{name}" if name else id

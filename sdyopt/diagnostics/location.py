@@ -96,7 +96,7 @@ def fused(locations: Iterable[Location], metadata: Interned | None = None) -> Lo
     """A location that fuses several others, simplified as in MLIR.
 
     Drops duplicates and unknown locations, and flattens nested ones with the same metadata. Without metadata,
-    a single location is returned as it is.
+    a single location is returned as it is; if none is left, the result is unknown.
     """
     parts: dict[Location, None] = {}
     for location in locations:
@@ -114,7 +114,7 @@ CALL_STACK_LIMIT = 10
 
 
 def resolve_file_location(location: Location) -> FileLoc | FileRange | None:
-    """The first file location in a location, the one that diagnostics show; None if there is none."""
+    """The first file location in a location in pre-order, which diagnostics show; None if there is none."""
     for part in location.walk():
         if isinstance(part, (FileLoc, FileRange)):
             return part

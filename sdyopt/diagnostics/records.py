@@ -27,7 +27,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class NoteRecord:
-    """A note. `location` is in the program's source, or in the input without debug locations."""
+    """A note. Its locations are those of `Record`."""
 
     message: str
     location: Position | None
@@ -38,8 +38,9 @@ class NoteRecord:
 class Record:
     """A diagnostic.
 
-    `location` is what the program's locations say, such as a line of the Python source; `input_location` is
-    in the input file. `is_promoted`: a warning that is an error because of --werror.
+    `location` is from the source locations of the program, such as a line of Python; `input_location` is in
+    the input file. They are equal for a program without source locations. `name` is that of the outermost
+    named location. `is_promoted`: a warning that is an error because of --werror.
     """
 
     id: str
@@ -95,7 +96,7 @@ def _positions(location: Location, source: Source | None) -> tuple[Position | No
 
 
 def _character_column(source: Source, line: int, column: int) -> int:
-    """The column in characters of a column in bytes."""
+    """Converts a column in bytes to one in characters."""
     if not 1 <= line <= source.line_count:
         return column
     before = source.line_text(line).encode("utf-8", "surrogateescape")[: max(0, column - 1)]

@@ -47,7 +47,7 @@ def render(
     paint: Paint = leave_plain,
     columns: int = DEFAULT_COLUMNS,
 ) -> str:
-    """The text of a diagnostic with its notes. Locations in `source` are shown with an excerpt."""
+    """The text of a diagnostic with its notes and help. Locations in `source` are shown with an excerpt."""
     return "".join(_Renderer(source, paint, columns).parts(diagnostic))
 
 

@@ -1,4 +1,4 @@
-"""Usage errors: errors in the command line or pipeline, independent of the input."""
+"""Usage errors: errors in the command line or in the text of a pipeline."""
 
 from __future__ import annotations
 
@@ -40,17 +40,16 @@ def nearest(name: str, names: Iterable[str]) -> str:
 
 
 def closest(name: str, names: Iterable[str]) -> str | None:
-    """The most similar name; None if none is similar. Of equally similar ones, that with the same start."""
+    """The most similar name; None if none is similar. Of several, that with the longest common prefix."""
     matches = get_close_matches(name, sorted(names), n=3, cutoff=SIMILARITY)
     if not matches:
         return None
     best = SequenceMatcher(None, matches[0], name).ratio()
     equal = [match for match in matches if SequenceMatcher(None, match, name).ratio() == best]
-    return max(equal, key=lambda match: _common_start(match, name))
+    return max(equal, key=lambda match: _common_prefix_length(match, name))
 
 
-def _common_start(one: str, other: str) -> int:
-    """The number of characters with which both texts start."""
+def _common_prefix_length(one: str, other: str) -> int:
     pairs = enumerate(zip(one, other, strict=False))
     return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sdyopt.asm.format.assembly_format import (
     AttrDict,
     Operand,
-    Optional,
+    OptionalGroup,
     RegionElement,
     TypeOf,
     assembly,
@@ -76,7 +76,7 @@ class UnrealizedConversionCastOp(Op):
     outputs = results(ANY_TYPE)
 
     assembly = assembly(
-        Optional(Operand("inputs"), ":", TypeOf("inputs"), anchor="inputs"),
+        OptionalGroup(Operand("inputs"), ":", TypeOf("inputs"), anchor="inputs"),
         "to",
         TypeOf("outputs"),
         AttrDict(),

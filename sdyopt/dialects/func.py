@@ -9,7 +9,7 @@ from sdyopt.asm.format.assembly_format import (
     Custom,
     FunctionalType,
     Operand,
-    Optional,
+    OptionalGroup,
     TypeOf,
     assembly,
 )
@@ -87,7 +87,7 @@ class FuncOp(FunctionOpInterface):
     result_attributes: list[DictAttr]
 
     def set_up(self) -> None:
-        # Which of `arg_attrs` and `res_attrs` are present even if all their dictionaries are empty.
+        # Which of `arg_attrs` and `res_attrs` are present even though all their dictionaries may be empty.
         self._explicit_lists: set[str] = set()
         self.set_mutable_attribute("arg_attrs", None)
         self.set_mutable_attribute("res_attrs", None)
@@ -150,7 +150,7 @@ class ReturnOp(Op):
 
     values = operands(ANY_TYPE)
 
-    assembly = assembly(AttrDict(), Optional(Operand("values"), ":", TypeOf("values"), anchor="values"))
+    assembly = assembly(AttrDict(), OptionalGroup(Operand("values"), ":", TypeOf("values"), anchor="values"))
 
     def verify_in_context(self) -> None:
         function = self.parent_op

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sdyopt.asm.format.assembly_format import AttrDict, Custom, Operand, Optional, TypeOf, assembly
+from sdyopt.asm.format.assembly_format import AttrDict, Custom, Operand, OptionalGroup, TypeOf, assembly
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.dialects.arith.constant import make_constant
@@ -44,7 +44,7 @@ class YieldOp(Op):
 
     values = operands(ANY_TYPE)
 
-    assembly = assembly(AttrDict(), Optional(Operand("values"), ":", TypeOf("values"), anchor="values"))
+    assembly = assembly(AttrDict(), OptionalGroup(Operand("values"), ":", TypeOf("values"), anchor="values"))
 
 
 def _parse(op_parser: OpAsmParser) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdyopt.asm.format.assembly_format import AttrDict, Custom, Operand, Optional, TypeOf, assembly
+from sdyopt.asm.format.assembly_format import AttrDict, Custom, Operand, OptionalGroup, TypeOf, assembly
 from sdyopt.asm.format.typed_operands import ImpliedType
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.printer.attribute_printer import plain_type
@@ -27,13 +27,13 @@ _BOOLEAN = TypeConstraint[Type]("1-bit signless integer", lambda type: type is I
 
 @scf.op("yield", PURE, TERMINATOR)
 class YieldOp(Op):
-    """Terminates a region and yields its results."""
+    """Terminates a region of scf.if; its operands are the results of the region."""
 
     __slots__ = ()
 
     values = operands(ANY_TYPE)
 
-    assembly = assembly(AttrDict(), Optional(Operand("values"), ":", TypeOf("values"), anchor="values"))
+    assembly = assembly(AttrDict(), OptionalGroup(Operand("values"), ":", TypeOf("values"), anchor="values"))
 
     def verify_in_context(self) -> None:
         if not isinstance(self.parent_op, IfOp):

@@ -1,1 +1,4 @@
-"""Runs a job, from bytes to text: split, parse, verify, run a pipeline, print. Does no I/O itself."""
+"""Runs a job: splits, parses and verifies the input, runs a pipeline, and prints.
+
+All I/O is left to the caller and to the callbacks of the job.
+"""

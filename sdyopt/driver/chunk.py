@@ -52,7 +52,10 @@ class ChunkFailed(Exception):
 
 
 class ChunkRun:
-    """Processes one chunk. Emits diagnostics to the handler of the caller."""
+    """Processes one chunk. Diagnostics are emitted.
+
+    `report` receives the program after the pipeline, and a function that returns the printed program.
+    """
 
     def __init__(
         self,
@@ -73,13 +76,13 @@ class ChunkRun:
         self._verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
         self._resources = Resources()
         self.pipeline = job.pipeline
-        # The flags of the passes that ran, if the IR is printed around passes.
+        # The flags of the passes that ran; collected only if passes dump the IR.
         self.ran: set[str] = set()
 
     def run(self, pipeline: Pipeline) -> str:
-        """Runs the pipeline of the job, or that of a reproducer, and returns the printed program, if needed.
+        """Runs the pipeline of the job, or that of a reproducer. Returns the output; "" if none is needed.
 
-        `pipeline` is the merged pipeline of the job; `self.pipeline` becomes the one that ran. Raises
+        `pipeline` is the merged pipeline of the job; `self.pipeline` becomes the one that runs. Raises
         ChunkFailed, DiagnosticError, or UsageError for a pipeline that cannot run on the program.
         """
         job = self._job
@@ -93,8 +96,8 @@ class ChunkRun:
             verify_each = reproducer.verify_each
         written = self._written_pipeline(op, reproducer)
         if job.dump_pipeline:
-            job.report(written.dump())
-        # An unchanged pipeline stays the same object: timers are keyed by pipeline.
+            job.write_log(written.dump())
+        # Chunks share one pipeline object where possible: times are summed by pipeline and pass object.
         self.pipeline = pipeline if written is job.pipeline else written.merged()
         self._transform(op, self.pipeline, verify_each)
         if job.show is not None:
@@ -109,7 +112,10 @@ class ChunkRun:
         return text
 
     def _written_pipeline(self, op: Op, reproducer: Reproducer) -> Pipeline:
-        """The pipeline of the reproducer, or that of the job on the top-level operation."""
+        """The pipeline before merging: that of the reproducer, or that of the job.
+
+        Unless the job is anchored, its pipeline is adapted to the top-level operation.
+        """
         job = self._job
         if reproducer.pipeline is not None:
             return parse_pipeline(reproducer.pipeline, lookup)
@@ -160,13 +166,13 @@ class ChunkRun:
             # Also when a pass raises an unexpected exception.
             if reproducer is not None and not succeeded:
                 job.write_file(job.crash_reproducer, reproducer.text())
-                reproducer.report(job.crash_reproducer)
+                reproducer.emit_error(job.crash_reproducer)
         if not succeeded:
             raise ChunkFailed
 
     @contextmanager
     def _observing_actions(self) -> Iterator[list[Instrument]]:
-        """Logs the actions of the passes in the `with` block, with an instrument."""
+        """Logs the actions in the `with` block, if the job has a log; yields the instrument for passes."""
         write = self._job.log_action
         if write is None:
             yield []
@@ -180,13 +186,13 @@ class ChunkRun:
         if self._timing is not None:
             yield self._timing
         if job.ir_printing.is_needed:
-            yield IRPrinter(job.ir_printing, self._print, job.report, job.write_file, self.ran)
+            yield IRPrinter(job.ir_printing, self._print, job.write_log, job.write_file, self.ran)
 
     def _print(self, op: Op, external: Groups | None = None, is_verified: bool = False) -> str:
         options = self._job.print_options
         is_verified |= self._job.assume_verified
         if not (is_verified or options.generic or self._verifier.is_valid(op)):
-            # Custom assembly formats cannot print all invalid operations.
+            # Some invalid operations cannot be printed in their custom assembly format.
             options = replace(options, generic=True)
         text = print_op(op, options)
         text += resource_section(op, self._resources, options.elide_resources_larger_than)
@@ -203,7 +209,7 @@ def _missing_reproducer() -> Diagnostic:
 
 
 def _short(op: Op) -> str:
-    """An operation without its regions, with the SSA names that it has in the function."""
+    """An operation without its regions; one that has none is printed with the SSA names of its function."""
     if op.regions:
         return print_op(op, PrintOptions(skip_regions=True)).strip()
     return print_for_note(op, generic=False).strip()

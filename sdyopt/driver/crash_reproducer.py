@@ -1,7 +1,7 @@
-"""`--mlir-pass-pipeline-crash-reproducer`: the program and the passes of a pipeline that fails.
+"""`--mlir-pass-pipeline-crash-reproducer`: records the program and the passes of a pipeline that fails.
 
-A reproducer has the program before the first pass, and all passes. A local one has the program before the
-pass that failed, and this pass alone.
+A reproducer contains the program before the first pass, and all passes. A local reproducer contains the
+program before the pass that failed, and this pass alone.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PrintReproducer = Callable[[Op, Pipeline], str]
 
 
 class CrashReproducer(Instrument):
-    """Records the program before the first pass, and which pass ran last."""
+    """Records the program before the first pass, and the pass that started last."""
 
     def __init__(self, root: Op, pipeline: Pipeline, print: PrintReproducer) -> None:
         self._text = print(root, pipeline)
@@ -37,8 +37,8 @@ class CrashReproducer(Instrument):
         """The reproducer."""
         return self._text
 
-    def report(self, path: str) -> None:
-        """Emits an error that names the pass and the file of the reproducer."""
+    def emit_error(self, path: str) -> None:
+        """Emits an error that names the pass and the file of the reproducer. Called after `text`."""
         message = "Failures have been detected while processing an MLIR pass pipeline"
         error = DiagnosticError.at(self._location, message)
         note = f"Pipeline failed while executing {self._description}: reproducer generated at `{path}`"
@@ -47,14 +47,14 @@ class CrashReproducer(Instrument):
 
 
 class LocalReproducer(CrashReproducer):
-    """Records the operation of each pass before the pass runs, until one fails."""
+    """Copies the operation of each pass before the pass runs, until a pass fails."""
 
     def __init__(self, root: Op, print: PrintReproducer) -> None:
         self._root = root
         self._print = print
         self._description = self._flag = ""
         self._location = root.location
-        # The passes that are running, innermost last, with their operations and copies from before the pass.
+        # The running passes, innermost last, each with its operation and a copy from before the pass.
         self._running: list[tuple[Pass, Op, Op]] = []
         self._failed: tuple[Pass, Op, Op] | None = None
 
@@ -84,7 +84,7 @@ class LocalReproducer(CrashReproducer):
 
 
 def _with_copy(root: Op, op: Op, before: Op) -> Op:
-    """A copy of a program in which `before` replaces an operation."""
+    """A copy of the program `root` with `before` in place of `op`."""
     if op is root:
         return before
     rewriter = Rewriter()

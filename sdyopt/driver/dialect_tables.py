@@ -1,4 +1,4 @@
-"""The dialects of a run, by the version of the mesh dialect."""
+"""The dialects of a run, with the mesh dialect of LLVM 19 or 21."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from sdyopt.registry import all_dialects, find_dialect
 
 
 def dialect_table(mesh_version: int = 19) -> DialectTable:
-    """All dialects, each loaded on first use; the syntax of mesh is that of LLVM 19 or 21."""
+    """All dialects, each loaded on first use. The mesh dialect is that of LLVM 19 or 21."""
     return DialectTable(find_dialect if mesh_version < 21 else _find_with_mesh_llvm21, all_dialects)
 
 

@@ -1,4 +1,4 @@
-"""Shows the diagnostics of a job: as text, and to the collector of another format."""
+"""Shows the diagnostics of a job as text, and passes them to the collector of a job with another format."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sdyopt.asm.parser.module_parser import ParseOptions
 from sdyopt.asm.printer.asm_printer import print_for_note
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.excerpt import ELLIPSIS
-from sdyopt.diagnostics.ids import FLAG_WITHOUT_EFFECT, PASS_NOT_RUN
+from sdyopt.diagnostics.ids import ADVICE, FLAG_WITHOUT_EFFECT, PASS_NOT_RUN
 from sdyopt.diagnostics.location import Location
 from sdyopt.diagnostics.printable import printable
 from sdyopt.diagnostics.render import render
@@ -17,14 +17,13 @@ from sdyopt.driver.explaining import LazyExplainer
 from sdyopt.driver.job import Job
 from sdyopt.ir.dialect import DialectTable
 
-# Marks a warning that is an error because of the flag.
+# The suffix of a warning that --werror makes an error.
 PROMOTED = " [--werror]"
 OP_LINES_FLAG = "--max-diagnostic-op-lines"
-# Where the lines of operations are limited, a message has this number of lines, each of that number of rows.
+# If the lines of operations are limited, so are messages: to MESSAGE_LINES lines of MESSAGE_ROWS rows each.
 MESSAGE_LINES, MESSAGE_ROWS = 2, 4
 
-
-# Shown as usage errors are, without a location.
+# Shown like usage errors, without a location.
 _ABOUT_FLAGS = (FLAG_WITHOUT_EFFECT, PASS_NOT_RUN)
 # The severities that are not shown, by the verbosity.
 _HIDDEN = {
@@ -35,9 +34,10 @@ _HIDDEN = {
 
 
 class DiagnosticDisplay:
-    """Shows diagnostics by the options of a job. `promoted` counts warnings that --werror made errors.
+    """Shows diagnostics according to the options of a job.
 
-    `source` is the whole input. Diagnostics of the current chunk are explained, if there is one.
+    `promoted` counts the warnings that --werror made errors. `source` is the whole input. Once a chunk is
+    started, diagnostics are explained from it.
     """
 
     def __init__(self, job: Job, dialects: DialectTable) -> None:
@@ -49,7 +49,7 @@ class DiagnosticDisplay:
         self._last_error: tuple[Location, Location | None] | None = None
 
     def start_chunk(self, chunk: Source) -> None:
-        """Makes a chunk the current one."""
+        """Explains the following diagnostics from this chunk."""
         options = ParseOptions(
             allow_unregistered_dialects=self._job.allow_unregistered_dialects,
             implicit_module=self._job.implicit_module,
@@ -78,19 +78,19 @@ class DiagnosticDisplay:
         if job.max_op_lines:
             diagnostic = self._with_short_messages(diagnostic)
         if not job.hides_notes and not job.verify_diagnostics:
-            if job.print_op_on_diagnostic:
+            if job.print_op_on_diagnostic and diagnostic.id not in ADVICE:
                 diagnostic = self._with_operation(diagnostic)
             diagnostic = _with_trace(diagnostic)
         if diagnostic.id in _ABOUT_FLAGS:
-            job.report(
+            job.write_log(
                 printable(f"sdy-opt: {diagnostic.severity}: {diagnostic.message}\nhelp: {diagnostic.help}\n")
             )
             return
-        source = None if self._repeats_last_place(diagnostic) else self.source
-        job.report(render(diagnostic, source, job.paint, job.columns))
+        source = None if self._repeats_excerpt(diagnostic) else self.source
+        job.write_log(render(diagnostic, source, job.paint, job.columns))
 
-    def _repeats_last_place(self, diagnostic: Diagnostic) -> bool:
-        """Whether an error follows from the one before it and would show the same excerpt again."""
+    def _repeats_excerpt(self, diagnostic: Diagnostic) -> bool:
+        """Whether an error would show only the excerpt of the error before it."""
         place = (diagnostic.location, diagnostic.culprit)
         is_error = diagnostic.severity is Severity.ERROR
         has_other_places = any(note.location is not diagnostic.location for note in diagnostic.notes)
@@ -99,13 +99,13 @@ class DiagnosticDisplay:
         return is_repeated
 
     def _with_short_messages(self, diagnostic: Diagnostic) -> Diagnostic:
-        """The diagnostic with messages that fit a screen: some contain a whole operation or a long name."""
+        """The diagnostic with short messages: some contain a whole operation or a long name."""
         message = shortened(diagnostic.message, MESSAGE_LINES, self._job.columns * MESSAGE_ROWS)
         notes = [self._with_short_messages(note) for note in diagnostic.notes]
         return replace(diagnostic, message=message, notes=notes)
 
     def _with_operation(self, diagnostic: Diagnostic) -> Diagnostic:
-        """The diagnostic with its operation in the first note."""
+        """The diagnostic with its operation, if any, as the first note."""
         if diagnostic.operation is None:
             return diagnostic
         text = print_for_note(diagnostic.operation, generic=not diagnostic.in_custom_syntax)
@@ -117,7 +117,7 @@ class DiagnosticDisplay:
 
 
 def _with_trace(diagnostic: Diagnostic) -> Diagnostic:
-    """The diagnostic with its stack trace, if it was recorded, in the first note."""
+    """The diagnostic with its stack trace, if it was recorded, as the first note."""
     if not diagnostic.trace:
         return diagnostic
     note = Diagnostic(
@@ -127,7 +127,7 @@ def _with_trace(diagnostic: Diagnostic) -> Diagnostic:
 
 
 def shortened(text: str, count: int, columns: int) -> str:
-    """The first lines of a text, each at most `columns` wide, and how to see all of it."""
+    """The first `count` lines of a text, each at most `columns` wide, and the flag that prints all of it."""
     lines = text.lstrip("\n").split("\n")
     shown = [line if len(line) <= columns else line[: columns - len(ELLIPSIS)] + ELLIPSIS for line in lines]
     if shown == lines and len(lines) <= count:

@@ -1,4 +1,4 @@
-"""Explains diagnostics on demand: the layer `explain` is imported with the first one."""
+"""Explains diagnostics. The layer `explain` is imported for the first diagnostic, not at start-up."""
 
 from __future__ import annotations
 

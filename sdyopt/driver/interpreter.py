@@ -13,7 +13,10 @@ RECURSION_LIMIT = 10_000
 
 @contextmanager
 def interpreter_settings() -> Iterator[None]:
-    """Raises the recursion limit, and disables garbage collection: a run frees few of its many objects."""
+    """Raises the recursion limit, lifts the limit on digits, and disables cyclic garbage collection.
+
+    Few of the many objects of a run become garbage before its end.
+    """
     was_enabled, limit = gc.isenabled(), sys.getrecursionlimit()
     gc.disable()
     sys.setrecursionlimit(max(limit, RECURSION_LIMIT))

@@ -17,17 +17,17 @@ SPLIT_MARKER = "// -----"
 
 
 def discard_text(*_: str) -> None:
-    """Discards the text that is written."""
+    """Ignores its arguments."""
 
 
 @dataclass(frozen=True)
 class ReportOptions:
-    """The options of reports on a program after its pipeline, and of checks of their figures.
+    """Options of the report on the program after its pipeline, and of the budget and baseline checks.
 
     The suffix of the file `path` selects the format; with `to_stdout`, the report replaces the program on
-    stdout. `rows` limits each table on stdout; None means no limit. `topology`, `budget` and `baseline` are
-    files, as (name, text); `tolerance` is the percentage, in decimal digits, by which figures may exceed
-    those of the baseline.
+    stdout. `width` is the number of columns on stdout, and `rows` the limit of each table there; None means
+    no limit. `topology`, `budget` and `baseline` are files, as (name, text). `tolerance` is the percentage by
+    which figures may exceed those of the baseline, as text such as "2.5".
     """
 
     to_stdout: bool = False
@@ -49,18 +49,19 @@ class ReportOptions:
 class Job:
     """An input and the options of a run.
 
-    `report` receives diagnostics, IR dumps and reports as text; `write_file` receives additional output files
-    as (path, text).
+    `write_log` receives diagnostics, IR dumps, timing and statistics as text; `write_file` receives
+    additional output files as (path, text).
     """
 
     name: str
     data: bytes = b""
     pipeline: Pipeline = field(default_factory=Pipeline)
-    report: Callable[[str], None] = discard_text
+    write_log: Callable[[str], None] = discard_text
     write_file: Callable[[str, str], None] = discard_text
     paint: Paint = leave_plain
-    # The columns of excerpts in diagnostics, and the lines of the operation in a note; 0 for all lines.
+    # The maximum width of excerpts in diagnostics.
     columns: int = DEFAULT_COLUMNS
+    # The maximum number of lines of the operation in a note; 0 for no limit.
     max_op_lines: int = 0
     # Receives each diagnostic that is shown, the input, and whether `werror` makes it an error.
     collect: Callable[[Diagnostic, Source, bool], None] | None = None
@@ -78,12 +79,12 @@ class Job:
     split_marker: str = ""
     output_split_marker: str = SPLIT_MARKER
     allow_unregistered_dialects: bool = False
-    # The LLVM release that defines the syntax of the mesh dialect: 19 or 21.
+    # The LLVM release whose mesh dialect is used: 19 or 21.
     mesh_version: int = 19
 
     # Whether a program that is not a single module becomes the body of one.
     implicit_module: bool = True
-    # Whether the pipeline runs on its anchor only; otherwise it runs on the top-level operation.
+    # Whether the pipeline runs on its anchor only. Otherwise it is adapted to the top-level operation.
     is_anchored: bool = False
     dump_pipeline: bool = False
     verify_each: bool = True
@@ -92,7 +93,7 @@ class Job:
     verify_diagnostics: str = ""
     print_op_on_diagnostic: bool = True
 
-    # Whether the output is printed; without it, a run verifies the program.
+    # Whether the program is printed after the pipeline.
     prints_output: bool = True
     print_options: PrintOptions = field(default_factory=PrintOptions)
     ir_printing: IRPrintingOptions = field(default_factory=IRPrintingOptions)
@@ -107,24 +108,28 @@ class Job:
     # "" (off), "pipeline" or "list".
     statistics: str = ""
 
-    # Warnings about the options, shown before anything else.
+    # Warnings about the options, shown before the input is parsed.
     warnings: tuple[Diagnostic, ...] = ()
 
     report_options: ReportOptions = field(default_factory=ReportOptions)
-    # Returns the output instead of the printed program.
+    # Returns the output for the program, instead of the printed program.
     show: Callable[[Op], str] | None = None
 
     run_reproducer: bool = False
-    # Paths of files to write; "" for none.
+    # The file of the reproducer of a pipeline that fails; "" for none.
     crash_reproducer: str = ""
-    # Whether a crash reproducer has the program before the pass that failed, and this pass alone.
+    # Whether it contains only the pass that failed, and the program before this pass.
     local_reproducer: bool = False
+    # The file of the reproducer that is written before the pipeline runs; "" for none.
     reproducer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of a job: the printed program, reports for stdout, and whether there were no errors."""
+    """The result of a job: whether it succeeded, its output, and the reports for stdout.
+
+    With `verify_diagnostics`, a job succeeds if the diagnostics are the expected ones.
+    """
 
     succeeded: bool
     output: str

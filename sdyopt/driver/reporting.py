@@ -30,8 +30,8 @@ from sdyopt.report.topology import read_topology
 class Reporting:
     """The reports of one job.
 
-    `texts` are those for stdout; `is_within_limits` is False once a limit is exceeded. The constructor raises
-    DiagnosticError, located in the file, for an invalid topology, budget or baseline.
+    `texts` are those for stdout; `is_within_limits` becomes False when a limit is exceeded. The constructor
+    raises DiagnosticError, located in the file, for an invalid topology, budget or baseline.
     """
 
     def __init__(self, job: Job) -> None:
@@ -48,7 +48,10 @@ class Reporting:
         self.is_within_limits = True
 
     def add(self, op: Op, program: Callable[[], str]) -> None:
-        """Reports on a program, whose text `program` returns, and emits an error for each exceeded limit."""
+        """Reports on a program, and emits diagnostics of the budget and the baseline.
+
+        `program` returns the printed program.
+        """
         options = self._job.report_options
         report = report_on(op, self._topology)
         if options.to_stdout:

@@ -1,4 +1,4 @@
-"""Reproducers: a program together with the pipeline to run on it, in the external resources of the file:
+"""Reproducers: programs whose external resources contain the pipeline to run:
 
 {-#
   external_resources: {
@@ -28,7 +28,7 @@ Groups = dict[str, dict[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Reproducer:
-    """The pipeline and options in a reproducer; None if absent."""
+    """The pipeline of a reproducer, and its option `verify_each`; None if absent."""
 
     pipeline: str | None = None
     verify_each: bool | None = None

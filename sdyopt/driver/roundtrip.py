@@ -13,14 +13,14 @@ from sdyopt.diagnostics.source import Source
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.operation import Op
 
-# Only the generic syntax prints all of a program: `reduce … applies` has no syntax for the locations in its
-# region, and functions have none for empty attribute dictionaries. The custom syntax is compared without
-# locations.
+# Only the generic syntax represents a program completely: `reduce … applies` has no syntax for the locations
+# in its region, and functions have none for empty attribute dictionaries. So locations are compared in the
+# generic syntax only.
 SYNTAXES = (PrintOptions(debuginfo=True, generic=True), PrintOptions())
 
 
 def verify_roundtrip(op: Op, resources: Resources, dialects: DialectTable, options: ParseOptions) -> None:
-    """Raises DiagnosticError with the first line that differs after parsing the printed program again."""
+    """Raises DiagnosticError if the printed program cannot be parsed, or is then printed differently."""
     for print_options in SYNTAXES:
         before = print_op(op, print_options) + resource_section(op, resources)
         try:

@@ -41,7 +41,7 @@ class _JobRun:
         self._pipeline = job.pipeline.merged()
         # The pipeline that ran on the last chunk, which may be that of a reproducer.
         self._last_pipeline = self._pipeline
-        # The flags of the passes that ran, if the IR is printed around passes.
+        # The flags of the passes that ran; collected only if passes dump the IR.
         self._ran: set[str] = set()
         self._timing = TimingRecorder() if job.timing else None
         self._display = DiagnosticDisplay(job, self._dialects)
@@ -58,7 +58,7 @@ class _JobRun:
                     source = self._display.source = decode(job.name, job.data)
                     check_text(source)
                 chunks = list(split(source, job.split_marker))
-                self._reporting = self._start_reporting(len(chunks))
+                self._reporting = self._start_reporting(chunks)
             except DiagnosticError as error:
                 emit(error.diagnostic)
                 return Outcome(False, "")
@@ -83,22 +83,28 @@ class _JobRun:
             succeeded &= self._reporting.is_within_limits
         return Outcome(succeeded, text, "\n".join(self._reporting.texts))
 
-    def _start_reporting(self, chunk_count: int) -> Reporting | None:
-        """Reads the budget and the baseline. Raises DiagnosticError for an invalid one."""
+    def _start_reporting(self, chunks: Sequence[Source]) -> Reporting | None:
+        """The reporting of the job; None if it is not needed.
+
+        Raises DiagnosticError for several chunks and one file, or an invalid topology, budget or baseline.
+        """
         options = self._job.report_options
         if not options.is_needed:
             return None
-        if options.path and chunk_count > 1:
-            raise UsageError(
-                "--report=FILE cannot be used with several chunks of input",
-                "print a report for each chunk with --report",
+        if options.path and len(chunks) > 1:
+            error = DiagnosticError.at(
+                chunks[1].location(0),
+                f"the input has {len(chunks)} chunks, and --report={options.path} is one file",
             )
+            help = "print a report for each chunk with --report, or give each chunk a file of its own"
+            error.diagnostic.id = USAGE_ERROR
+            raise error.help(help)
         from sdyopt.driver.reporting import Reporting
 
         return Reporting(self._job)
 
     def _run_chunks(self, chunks: Sequence[Source]) -> list[str | None]:
-        """The outputs of the chunks; None for all if --werror makes a warning about flags an error."""
+        """The outputs of the chunks; None for all if --werror makes a warning about options an error."""
         is_rejected = self._display.promoted > 0
         outputs = [self._run_chunk(chunk) for chunk in chunks]
         if None not in outputs:
@@ -148,11 +154,11 @@ class _JobRun:
         if job.statistics:
             from sdyopt.report.statistics import statistics_report
 
-            job.report(statistics_report(self._last_pipeline, job.statistics == "list"))
+            job.write_log(statistics_report(self._last_pipeline, job.statistics == "list"))
         if self._timing is not None:
             from sdyopt.report.timing import timing_report
 
-            job.report(timing_report(self._timing.finish(), job.timing == "list", job.timing_as_json))
+            job.write_log(timing_report(self._timing.finish(), job.timing == "list", job.timing_as_json))
 
 
 def _usage_problem(error: UsageError) -> Diagnostic:

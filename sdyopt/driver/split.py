@@ -44,7 +44,7 @@ def check_text(source: Source) -> None:
 def split(source: Source, marker: str) -> Iterator[Source]:
     """The chunks of a source between markers; the whole source if the marker is empty.
 
-    As in mlir-opt, emits a warning for a marker that lacks one or two characters at its end.
+    As in mlir-opt, emits a warning for text that equals the marker but for its last two characters.
     """
     if not marker:
         yield source

@@ -45,9 +45,16 @@ def _compatible(_: Case) -> Explanation:
 
 
 @explains(
-    r"inferred shape '.*' is incompatible with return type|Dimension size mismatch for result axis \S+\. Exp"
+    r"inferred shape '\[(?P<sizes>[^']*)\]' is incompatible with return type of operation "
+    r"'tensor<(?:[\d?*]+x)*(?P<element>[^']*)>'"
 )
-def _result_shape(_: Case) -> Explanation:
+def _inferred_shape(case: Case) -> Explanation:
+    sizes = "".join(f"{size}x" for size in case["sizes"].split(", ") if size)
+    return Explanation([result_type()], f"write `tensor<{sizes}{case['element']}>`")
+
+
+@explains(r"Dimension size mismatch for result axis \S+\. Exp")
+def _result_size(_: Case) -> Explanation:
     return Explanation([result_type()])
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from sdyopt.asm.symbol_names import symbol_text
+from sdyopt.dialects.sdy.axis_lists import ManualAxes
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import mesh_of
 from sdyopt.dialects.sdy.sharding import TensorSharding
@@ -243,10 +244,24 @@ def _wrong_sharding_attribute(case: Case) -> Explanation:
     r"region (?P<word>operand|result) shape at index \d+ must match\. Expected local shape '(?P<type>[^']*)'"
 )
 def _local_shape(case: Case) -> Explanation:
+    # The verifier checks the shapes before the names of the axes.
+    if (axis := _undefined_manual_axis(case.op)) is not None:
+        return Explanation([text(f'"{axis}"')], _axis_help(case, axis))
     return Explanation(
         _value(case),
         f"inside of the body, values have the shape of a shard along the manual axes: `{case['type']}`",
     )
+
+
+def _undefined_manual_axis(op: Op | None) -> str | None:
+    """The first manual axis that the mesh lacks."""
+    sharding = next(_shardings(op), None)
+    mesh = None if sharding is None or op is None else mesh_of(sharding, op)
+    if op is None or mesh is None:
+        return None
+    manual = (each for each in nested_attributes(op.inherent_attributes()) if isinstance(each, ManualAxes))
+    known = {axis.name for axis in mesh.axes}
+    return next((name for axes in manual for name in axes.names if name not in known), None)
 
 
 @explains(r"dimension size (?P<size>\d+) is not divisible by the manual axes size (?P<ways>\d+)")

@@ -1,4 +1,4 @@
-"""Actions: steps inside a pass that a log shows, such as applying a pattern."""
+"""Actions (`mlir::tracing::Action`): steps of a pass that can be logged, such as applying a pattern."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from sdyopt.ir.operation import Op
 
-# Returns the context of an action, given its tag, its description and an operation.
+# (tag of the action, its description, operation) -> the context manager in which the action runs.
 Observer = Callable[[str, str, Op], AbstractContextManager[None]]
 
 _observers: list[Observer] = []
@@ -15,7 +15,7 @@ _observers: list[Observer] = []
 
 @contextmanager
 def observing_actions(observer: Observer) -> Iterator[None]:
-    """Passes the actions in the `with` block to an observer."""
+    """Calls an observer, instead of any outer one, for each action in the `with` block."""
     _observers.append(observer)
     try:
         yield
@@ -29,5 +29,5 @@ def is_observed() -> bool:
 
 
 def action(tag: str, description: str, op: Op) -> AbstractContextManager[None]:
-    """The context of an action. `%s` in the description stands for the operation."""
+    """The context manager in which to run an action. `%s` in the description stands for the operation."""
     return _observers[-1](tag, description, op) if _observers else nullcontext()

@@ -1,7 +1,6 @@
 """Affine expressions, maps and integer sets.
 
-The functions below build expressions and simplify them by MLIR's rules, so that most equivalent expressions
-are the same object and print alike.
+The functions below build expressions and simplify them by MLIR's rules, so that they print as in MLIR.
 """
 
 from __future__ import annotations
@@ -26,8 +25,9 @@ class AffineOperator(Enum):
 class AffineExpr(Interned):
     """Base class of affine expressions.
 
-    `is_symbolic`: it contains no dimension. `divisor`: its largest known divisor. `depth`: the nesting depth
-    of its operators.
+    - `is_symbolic`: whether it contains no dimension.
+    - `divisor`: the largest integer that is known to divide it; 0 for the constant 0.
+    - `depth`: the nesting depth of its operators.
     """
 
     @property
@@ -62,7 +62,7 @@ class AffineSymbol(AffineExpr):
 
 
 class AffineConstant(AffineExpr):
-    """`42`: a 64-bit constant."""
+    """`42`: a signed 64-bit constant."""
 
     value: int
     is_symbolic = True
@@ -74,7 +74,7 @@ class AffineConstant(AffineExpr):
 
 
 class AffineBinary(AffineExpr):
-    """`lhs operator rhs`. Use `add`, `multiply` etc. to build one, which simplify."""
+    """`lhs operator rhs`. Built by `add`, `multiply` and so on, which simplify."""
 
     operator: AffineOperator
     lhs: AffineExpr
@@ -114,7 +114,10 @@ class AffineMapAttr(Attribute):
 
 
 class IntegerSetAttr(Attribute):
-    """`affine_set<(d0)[s0] : (d0 - s0 >= 0, d0 == 0)>`; `constraints` are (expression, is equality)."""
+    """`affine_set<(d0)[s0] : (d0 - s0 >= 0, d0 == 0)>`.
+
+    `constraints` are pairs of an expression and whether it is equal to 0, rather than at least 0.
+    """
 
     num_dims: int
     num_symbols: int
@@ -122,7 +125,7 @@ class IntegerSetAttr(Attribute):
 
 
 def constant(value: int) -> AffineConstant:
-    """The constant, wrapped to 64 bits."""
+    """The constant, wrapped to a signed 64-bit integer."""
     return AffineConstant(((value + (1 << 63)) & ((1 << 64) - 1)) - (1 << 63))
 
 
@@ -140,7 +143,7 @@ def add(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
     """`lhs + rhs`."""
     if isinstance(lhs, AffineConstant) and isinstance(rhs, AffineConstant):
         return constant(lhs.value + rhs.value)
-    # Canonical order: constants are on the right; otherwise symbols are.
+    # Canonical order: a constant is on the right, and otherwise a symbolic expression.
     if isinstance(lhs, AffineConstant) or (lhs.is_symbolic and not rhs.is_symbolic):
         return add(rhs, lhs)
     if isinstance(rhs, AffineConstant) and rhs.value == 0:
@@ -250,7 +253,7 @@ def _factored(expression: AffineExpr) -> tuple[int, AffineExpr]:
 
 
 def _as_modulo(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr | None:
-    """`lhs mod q` if the sum is `lhs + (lhs floordiv q) * -q`, or `… + (lhs floordiv q) * q * -1`."""
+    """`lhs mod q` if `rhs` is `(lhs floordiv q) * -q` or `(lhs floordiv q) * q * -1`; otherwise None."""
     if not isinstance(rhs, AffineBinary):
         return None
     inner, factor = rhs.lhs, rhs.rhs

@@ -1,8 +1,9 @@
 """Attributes: interned immutable values that annotate operations.
 
-`Attribute` and `Type` are the base classes of every dialect's attributes and types. Below are the builtin
-attributes that are not numeric; numbers are in `numeric_attributes.py`, elements in `elements_attributes.py`,
-affine maps in `affine.py`, the builtin types in `types.py`.
+`Attribute` and `Type` are the base classes of every dialect's attributes and types. The builtin attributes
+are below, except for integers and floats (`numeric_attributes.py`), elements, dense arrays and strided
+layouts (`elements_attributes.py`), and affine maps and sets (`affine.py`). The builtin types are in
+`types.py`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class Attribute(Interned):
 
 
 class Type(Attribute):
-    """Base class of all types. `TypeAttr` wraps a type as the value of an attribute."""
+    """Base class of all types. A type that is used as an attribute is wrapped in a `TypeAttr`."""
 
 
 class UnitAttr(Attribute):
@@ -32,20 +33,20 @@ class UnitAttr(Attribute):
 
 
 class TypeAttr(Attribute):
-    """A type as the value of an attribute."""
+    """A type as an attribute."""
 
     type: Type
 
 
 class StringAttr(Attribute):
-    """`"…"`: a byte string, stored as text; bytes that are not UTF-8 are surrogate escapes."""
+    """`"…"` or `"…" : type`: a byte string, decoded as UTF-8; invalid bytes are surrogate escapes."""
 
     value: str
     type: Type | None = None
 
 
 class SymbolRef(Attribute):
-    """`@root::@nested`: a symbol reference, resolved relative to the operation that contains it."""
+    """`@root::@nested`: a symbol reference, resolved from the operation with the attribute."""
 
     root: str
     nested: tuple[str, ...] = ()
@@ -110,7 +111,7 @@ class DictAttr(Attribute):
 
 
 class DistinctAttr(Attribute):
-    """`distinct[id]<attribute>`: equal only to a distinct attribute of the same id."""
+    """`distinct[id]<attribute>`: not equal to a distinct attribute with another ID."""
 
     id: int
     attribute: Attribute
@@ -125,13 +126,13 @@ class OpaqueAttr(Attribute):
 
 
 class LocationAttr(Attribute):
-    """`loc(…)`: a location as the value of an attribute."""
+    """`loc(…)`: a location as an attribute."""
 
     location: Location
 
 
 def dictionary(entries: Mapping[str, Attribute] | Iterable[tuple[str, Attribute]]) -> DictAttr:
-    """The dictionary with these entries, which need not be sorted."""
+    """The dictionary with these entries, which need not be sorted; no name may occur twice."""
     pairs = entries.items() if isinstance(entries, Mapping) else entries
     return DictAttr(tuple(sorted(pairs, key=_name)))
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # operations contain regions, regions contain blocks, blocks 
 class Block:
     """Arguments and a doubly linked list of operations.
 
-    `is_ordered`: whether the operations' `order` numbers are up to date.
+    `is_ordered`: whether `Op.order` increases from each operation to the next.
     """
 
     __slots__ = ("arguments", "first", "is_ordered", "last", "parent")
@@ -34,7 +34,7 @@ class Block:
 
     @property
     def ops(self) -> Iterator[Op]:
-        """The operations in order. The yielded operation may be erased or moved."""
+        """The operations in order. The yielded operation may be erased or moved, but not the next one."""
         op = self.first
         while op is not None:
             following = op.next
@@ -52,7 +52,7 @@ class Block:
 
     @property
     def predecessors(self) -> list[Block]:
-        """The blocks that branch to this one, once per branch edge."""
+        """The blocks that branch to this one; a block once per successor that is this one."""
         if self.parent is None:
             return []
         return [
@@ -112,7 +112,7 @@ class Block:
         op.parent = op.prev = op.next = None
 
     def number(self) -> None:
-        """Renumbers the operations, for `Op.is_before`."""
+        """Sets `order` of the operations, which `Op.is_before` and the verifier compare."""
         for order, op in enumerate(self.ops):
             op.order = order
         self.is_ordered = True

@@ -1,8 +1,8 @@
 """Merges equal blocks of a region.
 
-Two blocks are equal if they contain the same operations on the same values, have the same successors, and
-their values are used only inside the block. Operands that differ but are defined outside become block
-arguments:
+Two blocks are equal if their argument types, operations, operands and successors are equal, no operation has
+a region with blocks, and values defined in a block are used only there. The entry block is not merged.
+Operands that differ but are defined outside both blocks become block arguments:
 
     cf.cond_br %c, ^bb1, ^bb2                      cf.cond_br %c, ^bb1(%a : f32), ^bb1(%b : f32)
   ^bb1:                                          ^bb1(%0: f32):
@@ -22,7 +22,7 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import OpOperand, Value
 
-# An operand of a block: the index of the operation in the block, and of the operand.
+# An operand in a block: the index of the operation in the block, and that of the operand.
 OperandPosition = tuple[int, int]
 
 
@@ -49,7 +49,7 @@ def _merge_in(rewriter: Rewriter, region: Region) -> bool:
 
 
 def _can_merge(block: Block) -> bool:
-    """Whether a block contains no regions, and its values are used in it only."""
+    """Whether a block has no nested blocks, and the values that it defines are used only in it."""
     for op in block.ops:
         if any(not region.is_empty for region in op.regions):
             return False
@@ -63,7 +63,7 @@ class _Cluster:
 
     def __init__(self, first: Block) -> None:
         self._blocks = [first]
-        # The operands that differ between the blocks.
+        # The positions of the operands that differ between the blocks.
         self._differing: set[OperandPosition] = set()
 
     def try_add(self, block: Block) -> bool:
@@ -76,7 +76,7 @@ class _Cluster:
         return True
 
     def merge(self, rewriter: Rewriter) -> bool:
-        """Replaces the other blocks by the first one. Returns whether any were replaced."""
+        """Replaces the other blocks with the first one. Returns whether any were replaced."""
         first, *others = self._blocks
         if not others or (self._differing and not all(map(_has_declared_operands, self._blocks))):
             return False
@@ -101,12 +101,14 @@ class _Cluster:
         for use, column in zip(uses[0], columns, strict=True):
             rewriter.set_operand(use, arguments[column])
         for block, row in zip(self._blocks, values, strict=True):
-            for branch, number in incoming_edges(block):
-                append_successor_operands(rewriter, branch, number, [row[column] for column in arguments])
+            for branch, successor_index in incoming_edges(block):
+                append_successor_operands(
+                    rewriter, branch, successor_index, [row[column] for column in arguments]
+                )
 
 
 def _differing_operands(first: Block, other: Block) -> set[OperandPosition] | None:
-    """The operands that differ and are defined outside both blocks; None if the blocks are not equal."""
+    """The positions of operands that differ and are defined outside; None if the blocks are not equal."""
     if _successors(first) != _successors(other):
         return None
     if [a.type for a in first.arguments] != [a.type for a in other.arguments]:
@@ -137,7 +139,7 @@ def _successors(block: Block) -> list[Block]:
 
 
 def _can_forward(block: Block, value: Value) -> bool:
-    """Whether branches to a block can forward a value: not one that such a branch defines."""
+    """Whether all branches to a block can forward a value: a branch cannot forward its own result."""
     op = value.defining_op
     return op is None or not op.is_terminator or op.parent not in block.predecessors
 
@@ -153,7 +155,7 @@ def _uses_at(block: Block, positions: Sequence[OperandPosition]) -> list[OpOpera
 
 
 def _deduplicated(rows: Sequence[Sequence[Value]]) -> list[int]:
-    """For each column, the first column with the same values in all rows.
+    """For each column, an earlier column with the same values in all rows, or itself if there is none.
 
     As in MLIR, the only candidate is the first column with the same value in the first row.
     """

@@ -12,40 +12,44 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import BlockArgument, Value
 
 
-def successor_operand_range(branch: Op, number: int) -> tuple[int, int]:
-    """The index of the first operand that a branch forwards to a successor, and their number."""
-    field = branch.fields[branch.successor_operands[number]]
+def successor_operand_range(branch: Op, successor_index: int) -> tuple[int, int]:
+    """The operands that a branch forwards to a successor: (index of the first, number of them)."""
+    field = branch.fields[branch.successor_operands[successor_index]]
     assert isinstance(field, OperandField)
     return field.range_of(branch.signature)
 
 
 def forwarded_operands(op: Op) -> Set[int]:
     """The indices of the operands that are forwarded to successors; empty if the class declares none."""
-    ranges = [successor_operand_range(op, number) for number in range(len(op.successor_operands))]
+    ranges = [
+        successor_operand_range(op, successor_index) for successor_index in range(len(op.successor_operands))
+    ]
     return {index for start, count in ranges for index in range(start, start + count)}
 
 
 def incoming_edges(block: Block) -> list[tuple[Op, int]]:
-    """The branches to a block, each with the index of the block in its successors."""
+    """The branches to a block, each with the index of the block in its successors, once per such index."""
     return [
-        (predecessor.last, number)
+        (predecessor.last, successor_index)
         for predecessor in dict.fromkeys(block.predecessors)
         if predecessor.last is not None
-        for number, successor in enumerate(predecessor.last.successors)
+        for successor_index, successor in enumerate(predecessor.last.successors)
         if successor is block
     ]
 
 
-def successor_operand_values(branch: Op, number: int) -> list[Value]:
+def successor_operand_values(branch: Op, successor_index: int) -> list[Value]:
     """The operands that a branch forwards to a successor."""
-    start, count = successor_operand_range(branch, number)
+    start, count = successor_operand_range(branch, successor_index)
     return list(branch.operands[start : start + count])
 
 
-def append_successor_operands(rewriter: Rewriter, branch: Op, number: int, values: Sequence[Value]) -> None:
-    """Forwards further values to a successor, as its last arguments."""
-    start, count = successor_operand_range(branch, number)
-    name = branch.successor_operands[number]
+def append_successor_operands(
+    rewriter: Rewriter, branch: Op, successor_index: int, values: Sequence[Value]
+) -> None:
+    """Appends values to the operands that a branch forwards to a successor."""
+    start, count = successor_operand_range(branch, successor_index)
+    name = branch.successor_operands[successor_index]
     ranges = operand_ranges(branch.signature)
     sizes = [size + len(values) * (field == name) for field, (_, size) in ranges.items()]
     operands = list(branch.operands)
@@ -56,8 +60,8 @@ def append_successor_operands(rewriter: Rewriter, branch: Op, number: int, value
 def keep_successor_operands(rewriter: Rewriter, branch: Op, kept: Set[BlockArgument]) -> None:
     """Erases the successor operands of all block arguments that are not in `kept`."""
     dropped: set[int] = set()
-    for number, block in enumerate(branch.successors):
-        start, _ = successor_operand_range(branch, number)
+    for successor_index, block in enumerate(branch.successors):
+        start, _ = successor_operand_range(branch, successor_index)
         dropped.update(start + argument.index for argument in block.arguments if argument not in kept)
     if not dropped:
         return

@@ -23,30 +23,30 @@ from sdyopt.ir.numeric_attributes import FloatAttr, IntegerAttr
 from sdyopt.ir.types import F32, FunctionType, IntegerType, Signedness, Type
 
 T = TypeVar("T")
-Value = TypeVar("Value", covariant=True)
+PythonValue = TypeVar("PythonValue", covariant=True)
 C = TypeVar("C", bound=Type, covariant=True)
 
 
 @dataclass(frozen=True, eq=False)
 class TypeConstraint(Generic[C]):
-    """A set of types, all of class `C`, with its description."""
+    """A set of types, all of class `C`, and its description."""
 
     description: str
     accepts: Callable[[Type], bool]
 
 
 @dataclass(frozen=True, eq=False)
-class AttrConstraint(Generic[Value]):
-    """A set of attributes with its description, and the conversion of an attribute to its Python value.
+class AttrConstraint(Generic[PythonValue]):
+    """A set of attributes, its description, and the conversion of an attribute to its Python value.
 
-    The parser of the generic syntax rejects an inherent attribute of another storage class before anything
-    else is verified. `accepts_storage` accepts every attribute of the storage class; None if `accepts` does.
-    For example, the storage class of a positive integer attribute is that of all integer attributes.
+    The parser rejects an inherent attribute of another storage class in `<{…}>` before anything is verified.
+    `accepts_storage` accepts every attribute of the storage class; None if `accepts` does. For example, the
+    storage class of a positive integer attribute is that of all integer attributes.
     """
 
     description: str
     accepts: Callable[[Attribute], bool]
-    value: Callable[[Any], Value]
+    value: Callable[[Any], PythonValue]
     accepts_storage: Callable[[Attribute], bool] | None = None
 
     def has_storage_class(self, attribute: Attribute) -> bool:
@@ -57,7 +57,10 @@ class AttrConstraint(Generic[Value]):
 
 @dataclass(frozen=True, eq=False)
 class RegionConstraint:
-    """A set of regions, as "region #0 ('body') failed to verify constraint: {description}"."""
+    """A set of regions, and its description.
+
+    The error is "region #0 ('body') failed to verify constraint: {description}".
+    """
 
     description: str
     accepts: Callable[[Any], bool]
@@ -73,7 +76,7 @@ def _is_a(cls: type | UnionType) -> Callable[[Attribute], bool]:
 
 
 def of_class(cls: type[T], description: str) -> AttrConstraint[T]:
-    """The attributes of a Python class, with the attribute itself as the Python value."""
+    """The attributes of a Python class; the Python value is the attribute itself."""
     return AttrConstraint(
         description, lambda attribute: isinstance(attribute, cls), lambda attribute: attribute
     )

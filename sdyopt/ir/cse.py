@@ -26,7 +26,8 @@ def eliminate_common_subexpressions(rewriter: Rewriter, region: Region) -> bool:
 class CseDriver:
     """Merges equal operations. Dead and merged operations are collected, and erased by `finish`.
 
-    `merged` counts operations that were replaced with an equal one, `removed` those that were dead before.
+    `merged` counts the operations whose uses were replaced with those of an equal one, `removed` the
+    operations that were dead before.
     """
 
     def __init__(self, rewriter: Rewriter) -> None:
@@ -103,14 +104,17 @@ class CseDriver:
         if visited is None:
             self._rewriter.replace_all_uses(old, new)
             return
-        # Visited users are left alone: changing an operand would invalidate their key in `_available`.
+        # Not in visited users: their keys in `_available` contain their operands.
         for use in list(old.uses):
             if use.owner not in visited:
                 self._rewriter.set_operand(use, new)
 
 
 def _key(op: Op, value_ids: dict[Value, int]) -> Key:
-    """A key, equal for equal operations. `value_ids` numbers the values defined in its regions."""
+    """A key that is equal for equal operations.
+
+    `value_ids` numbers the values that are defined in regions of the operation for which a key is computed.
+    """
     operands: list[Key] = [value_ids.get(value, value) for value in op.operands]
     if COMMUTATIVE in op.traits and value_ids.keys().isdisjoint(op.operands):
         operands.sort(key=id)

@@ -2,7 +2,7 @@
 
 An edge connects sources (operands of the operation, or of the terminators of its regions) with targets
 (results, or block arguments of its regions). One of the targets is the edge's owner. All sources and targets
-of an edge have the same sharding, so edges propagate shardings into and out of loops.
+of an edge should have the same sharding, so propagation along edges passes shardings into and out of regions.
 
     class WhileOp(Op):
         data_flow = LOOP
@@ -78,7 +78,7 @@ class _Branches(DataFlow):
         return [terminator_of(region).operand_uses[owner.index] for region in op.regions]
 
 
-class _PassThrough(DataFlow):
+class _OperandsToResults(DataFlow):
     """Operands flow to the results."""
 
     def sources(self, op: Op, owner: Value) -> list[OpOperand]:
@@ -89,4 +89,4 @@ class _PassThrough(DataFlow):
 SINGLE_BODY = _SingleBody()
 LOOP = _Loop()
 BRANCHES = _Branches()
-PASS_THROUGH = _PassThrough()
+OPERANDS_TO_RESULTS = _OperandsToResults()

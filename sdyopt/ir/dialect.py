@@ -5,8 +5,8 @@
     @stablehlo.op("add", PURE)
     class AddOp(Op): ...
 
-The module of a dialect is found by its namespace, so there is no list of dialects. The asm layer parses and
-prints; the tables of custom parsers and printers that it uses are stored here.
+The registry finds the module of a dialect by its namespace, so there is no list of dialects. The asm layer
+parses and prints; the parsers and printers of dialect attributes and types that it calls are registered here.
 """
 
 from __future__ import annotations
@@ -43,22 +43,23 @@ class Dialect:
     def __init__(self, name: str) -> None:
         self.name = name
         self.ops: dict[str, type[Op]] = {}
-        # Mnemonic -> parser of what follows it.
+        # Mnemonic -> parser of the text after it.
         self.attribute_parsers: dict[str, Callable[..., Attribute]] = {}
         self.type_parsers: dict[str, Callable[..., Type]] = {}
-        # The errors for a mnemonic that is in neither.
+        # The errors for a mnemonic without a parser.
         self.unknown_attribute = "unknown attribute `{mnemonic}` in dialect `{dialect}`"
         self.unknown_type = "unknown type `{mnemonic}` in dialect `{dialect}`"
-        # Attribute name -> help for a value that starts with `<`, which no attribute does.
+        # Attribute name -> help for the syntax error of a value that starts with `<`.
         self.hints: dict[str, str] = {}
-        # Verifiers of the discardable attributes whose name starts with `name.`.
+        # The verifier of discardable attributes whose names start with the namespace and a dot. Those of
+        # function arguments and results have verifiers of their own, below.
         self.verify_op_attribute: VerifyOpAttribute | None = None
         # The discardable attributes whose verifiers read more than the signature and enclosing operations.
         self.nonlocal_attributes: frozenset[str] = frozenset()
         self.verify_argument_attribute: VerifyArgumentAttribute | None = None
         self.verify_result_attribute: VerifyArgumentAttribute | None = None
-        # (encoding, tensor type without it) -> an error message to which that type is appended; None if they
-        # are compatible.
+        # (encoding of a tensor, tensor type without it) -> the error message, to which the parser appends the
+        # type; None if the encoding is valid.
         self.verify_encoding: Callable[[Attribute, RankedTensor], str | None] | None = None
         # (attribute, type, location) -> a detached constant operation, or None.
         self.materialize_constant: Callable[..., Op | None] | None = None
@@ -123,7 +124,7 @@ def _check_is_new(table: Mapping[K, object], key: K, dialect: str) -> None:
 
 
 def complete_attributes(op_class: type[Op], attributes: DictAttr) -> DictAttr:
-    """The inherent attributes, with defaults filled in for missing required ones."""
+    """The inherent attributes `attributes`; missing required ones with a default are added."""
     for field in op_class.fields.values():
         if not isinstance(field, AttrField) or field.is_optional or field.default is None:
             continue
@@ -133,7 +134,7 @@ def complete_attributes(op_class: type[Op], attributes: DictAttr) -> DictAttr:
 
 
 def inherent_names(op_class: type[Op]) -> frozenset[str]:
-    """The names of the inherent attributes of this class."""
+    """The names of the inherent attributes of this class, segment sizes included."""
     names = _inherent_names.get(op_class)
     if names is None:
         declared = [field.name for field in op_class.fields.values() if isinstance(field, AttrField)]
@@ -168,7 +169,7 @@ class DialectTable:
             return dialect
 
     def op_class(self, name: str) -> type[Op] | None:
-        """The class of operation `dialect.mnemonic`; None if it is not registered."""
+        """The class of the operation `namespace.mnemonic`; None if it is not registered."""
         namespace, _, mnemonic = name.partition(".")
         dialect = self.find(namespace)
         return None if dialect is None else dialect.ops.get(mnemonic)

@@ -12,13 +12,13 @@ DominatorTree = dict[Block, list[Block]]
 
 
 class Dominance:
-    """Dominance information, computed per region on demand. Invalid after edits."""
+    """Dominance information, computed per region on demand. Invalid once blocks or branches are edited."""
 
     def __init__(self) -> None:
         self._dominators: dict[Region, dict[Block, set[Block]]] = {}
 
     def value_dominates(self, value: Value, user: Op) -> bool:
-        """Whether `value` properly dominates `user`."""
+        """Whether `value` properly dominates `user`. In a graph region, values dominate the whole region."""
         block = value.block
         if block is None or block.parent is None:
             return False
@@ -40,7 +40,7 @@ class Dominance:
         return self.block_dominates(block, ancestor.parent)
 
     def block_dominates(self, block: Block, other: Block) -> bool:
-        """Whether every path from the entry block to `other` contains `block`."""
+        """Whether every path from the entry block of their region to `other` contains `block`."""
         region = block.parent
         assert region is not None
         dominators = self._dominators_of(region)
@@ -72,7 +72,10 @@ class Dominance:
 
 
 def has_ssa_dominance(region: Region) -> bool:
-    """Whether definitions must dominate uses in this region; they need not in a graph region."""
+    """Whether definitions must dominate uses in this region.
+
+    They need not in a graph region. The only block of a region of an unregistered operation may be one.
+    """
     op = region.parent
     return op is None or len(region.blocks) > 1 or (bool(op.name) and GRAPH_REGION not in op.traits)
 

@@ -21,7 +21,7 @@ class EditLog:
     """The edited operations, by kind of edit."""
 
     def __init__(self) -> None:
-        # Discardable attributes, or attributes of function arguments and results, have changed.
+        # Discardable or mutable attributes have changed, such as those of function arguments.
         self.attributes_changed: set[Op] = set()
         # The signature has changed.
         self.signature_changed: set[Op] = set()
@@ -58,7 +58,10 @@ class EditLog:
             self.moved.add(region.parent)
 
     def record_symbol_change(self, op: Op) -> None:
-        """Requires full verification if a symbol has changed. References to functions are always verified."""
+        """Requires full verification if `op` is a symbol other than a function.
+
+        References to functions are verified after every edit, with the symbol table that encloses the edit.
+        """
         if SYMBOL in op.traits and FUNCTION not in op.traits:
             self.needs_full_verification = True
 
@@ -79,5 +82,5 @@ def recording() -> Iterator[EditLog]:
 
 
 def current_log() -> EditLog:
-    """The innermost active log; an unused one outside of any `recording`."""
+    """The innermost active log; outside of any `recording`, a new one that is never read."""
     return _active_logs[-1] if _active_logs else EditLog()

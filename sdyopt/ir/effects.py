@@ -7,7 +7,7 @@ from sdyopt.ir.traits import NO_MEMORY_EFFECT, PURE, RECURSIVE_EFFECTS, SYMBOL, 
 
 
 def is_trivially_dead(op: Op) -> bool:
-    """Whether the operation is unused and can be erased."""
+    """Whether the operation is unused and can be erased (`isOpTriviallyDead`)."""
     for result in op.results:
         if result.first_use is not None:
             return False
@@ -15,7 +15,7 @@ def is_trivially_dead(op: Op) -> bool:
 
 
 def would_be_dead(op: Op) -> bool:
-    """Whether the operation can be erased once it is unused."""
+    """Whether the operation can be erased once it is unused (`wouldOpBeTriviallyDead`)."""
     traits = op.traits
     if TERMINATOR in traits or (SYMBOL in traits and op.attribute("sym_name") is not None):
         return False
@@ -23,7 +23,10 @@ def would_be_dead(op: Op) -> bool:
 
 
 def is_memory_effect_free(op: Op) -> bool:
-    """Whether the operation and those in its regions have no memory effects."""
+    """Whether the operation is known to have no memory effects (`isMemoryEffectFree`).
+
+    The operations in its regions count only if it has the trait RECURSIVE_EFFECTS.
+    """
     traits = op.traits
     if RECURSIVE_EFFECTS in traits:
         return all(

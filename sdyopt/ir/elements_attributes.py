@@ -18,8 +18,8 @@ from sdyopt.ir.types import (
 class DenseElements(Attribute):
     """`dense<[1, 2]> : tensor<2xi32>`: the bytes of the elements, little-endian, in row-major order.
 
-    Each element takes whole bytes (`i1`, `i4` and `f4E2M1FN` one, `tf32` three); a complex element is its
-    real part followed by its imaginary part. A splat stores one element; `dense(…)` detects splats.
+    Each number takes whole bytes (`i1`, `i4` and `f4E2M1FN` one, `tf32` three); a complex element is its real
+    part followed by its imaginary part. A splat stores one element. Built by `dense`, which detects splats.
     """
 
     type: RankedShapedType
@@ -27,7 +27,7 @@ class DenseElements(Attribute):
 
     @property
     def is_splat(self) -> bool:
-        """Whether all elements are equal; `data` is then one element."""
+        """Whether `data` is one element, to which all are equal."""
         return len(self.data) == element_size(self.type.element)
 
     @property
@@ -44,12 +44,12 @@ class DenseStringElements(Attribute):
 
     @property
     def is_splat(self) -> bool:
-        """Whether all elements are equal; `values` is then one value."""
+        """Whether `values` has one value, to which all elements are equal."""
         return len(self.values) == 1
 
 
 class DenseResource(Attribute):
-    """`dense_resource<key> : tensor<2xi32>`: the elements are a blob in the resource section."""
+    """`dense_resource<key> : tensor<2xi32>`: the elements are the blob with this key."""
 
     type: Type
     key: str
@@ -66,7 +66,7 @@ class DenseArray(Attribute):
 
 
 class SparseElements(Attribute):
-    """`sparse<indices, values> : tensor<…>`: zero except for the values at the indices."""
+    """`sparse<indices, values> : tensor<…>`: the elements are zero except for `values` at `indices`."""
 
     type: RankedShapedType
     indices: DenseElements
@@ -74,7 +74,7 @@ class SparseElements(Attribute):
 
 
 class StridedLayout(Attribute):
-    """`strided<[s0, s1], offset: o>`: a memref layout, in elements."""
+    """`strided<[s0, s1], offset: o>`: a memref layout; strides and offset count elements, or are DYNAMIC."""
 
     strides: tuple[int, ...]
     offset: int = 0

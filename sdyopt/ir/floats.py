@@ -1,7 +1,7 @@
 """Floating-point formats: exact conversion between the bits of MLIR's float types, numbers and text.
 
-All arithmetic is on integers. `encode` rounds to nearest, ties to even, with the overflow behavior of each
-format; `float_text` returns the decimal text that MLIR prints.
+Conversions compute with integers, or use `struct` for the formats that it has. `encode` rounds to nearest,
+ties to even, with the overflow behavior of each format; `float_text` returns the text that MLIR prints.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from enum import Enum
 
 
 class Specials(Enum):
-    """The bit patterns of a format that are not finite numbers."""
+    """Which bit patterns of a format are not finite numbers."""
 
     IEEE = "infinities and NaNs have the largest exponent"
     NAN_ALL_ONES = "no infinity; NaN is all ones, of either sign"
@@ -55,8 +55,8 @@ class FloatFormat:
         return self.has_zero - self.bias
 
     @property
-    def overflow(self) -> int:
-        """The smallest magnitude bits that are not finite; one more than the largest if all are finite."""
+    def finite_limit(self) -> int:
+        """The exponent and mantissa bits of finite numbers are less than this."""
         ones = (1 << (self.exponent_bits + self.mantissa_bits)) - 1
         if self.specials is Specials.IEEE:
             return ones ^ ((1 << self.mantissa_bits) - 1)
@@ -106,7 +106,7 @@ def decode(bits: int, format: FloatFormat) -> Finite | None:
     if format.has_explicit_one:
         exponent = bits >> (format.mantissa_bits + 1) & ((1 << format.exponent_bits) - 1)
         magnitude = exponent << format.mantissa_bits | bits & ((1 << format.mantissa_bits) - 1)
-    if magnitude >= format.overflow:
+    if magnitude >= format.finite_limit:
         return None
     if format.specials is Specials.NAN_NEGATIVE_ZERO and is_negative and not magnitude:
         return None
@@ -119,9 +119,9 @@ def decode(bits: int, format: FloatFormat) -> Finite | None:
 
 
 def encode(is_negative: bool, numerator: int, denominator: int, format: FloatFormat) -> int:
-    """The bits of a fraction, rounded to this format."""
+    """The bits of `numerator / denominator`, negated if `is_negative`, rounded to this format."""
     magnitude = _nearest_magnitude(numerator, denominator, format) if numerator else 0
-    if magnitude >= format.overflow:
+    if magnitude >= format.finite_limit:
         return _overflowed(is_negative, format)
     if format.specials is Specials.NAN_NEGATIVE_ZERO and not magnitude:
         return 0
@@ -144,7 +144,11 @@ def encode_double(value: float, format: FloatFormat) -> int:
 
 
 def float_text(bits: int, format: FloatFormat) -> str:
-    """The text of a number: six digits if they are exact, else more digits, else its bits in hexadecimal."""
+    """The text of a number.
+
+    Six significant digits if these parse to the same bits, otherwise as many as the format needs. Infinities,
+    NaNs, and numbers whose digits would have no decimal point are printed as hexadecimal bits.
+    """
     number = decode(bits, format)
     if number is None:
         return f"0x{bits:X}"
@@ -183,10 +187,10 @@ def _overflowed(is_negative: bool, format: FloatFormat) -> int:
     if format.specials is Specials.NAN_NEGATIVE_ZERO:
         return 1 << (format.width - 1)
     if format.specials is Specials.FINITE_ONLY:
-        return _signed(is_negative, format.overflow - 1, format)
+        return _signed(is_negative, format.finite_limit - 1, format)
     if not format.is_signed:
-        return format.overflow
-    return _signed(is_negative, format.overflow, format)
+        return format.finite_limit
+    return _signed(is_negative, format.finite_limit, format)
 
 
 def _signed(is_negative: bool, magnitude: int, format: FloatFormat) -> int:
@@ -232,7 +236,10 @@ def _decimal(number: Finite, precision: int) -> tuple[str, int]:
 
 
 def _natural_text(digits: str, exponent: int, precision: int) -> str:
-    """Positional notation with at most three padding zeros, otherwise scientific notation."""
+    """Positional notation, or scientific notation if that takes more than three padding zeros.
+
+    An integer with padding zeros must also have no more than `precision` digits.
+    """
     leading = exponent + len(digits) - 1
     has_much_padding = -leading > 3 if exponent < 0 else exponent > 3 or len(digits) + exponent > precision
     if has_much_padding:

@@ -22,9 +22,9 @@ def constant_value(op: Op | None) -> Attribute | None:
 
 
 def fold(op: Op, rewriter: Rewriter) -> Sequence[Value | Attribute] | None:
-    """The values or constants by which folding replaces the results of an operation.
+    """Folds an operation, perhaps in place. Returns the value or constant attribute of each result.
 
-    An empty list if the operation was folded in place, None if it does not fold.
+    The list is empty if the operation was folded in place; None if it does not fold.
     """
     if op.fold is not None:
         constants = [constant_value(use.value.defining_op) for use in op._operands]
@@ -40,7 +40,7 @@ def fold(op: Op, rewriter: Rewriter) -> Sequence[Value | Attribute] | None:
 
 
 def materialize(op: Op, value: Attribute, result: Value) -> Op | None:
-    """A detached constant for a result of `op`; None if the dialect of `op` cannot materialize it."""
+    """A detached constant operation for a result of `op`; None if the dialect of `op` cannot create one."""
     make = op.dialect.materialize_constant if op.dialect is not None else None
     return None if make is None else cast("Op | None", make(value, result.type, op.location))
 
@@ -64,16 +64,15 @@ def _move_constants_right(op: Op) -> bool:
 
 
 class ConstantPool:
-    """Merges equal constants of an isolated region, at the start of its entry block."""
+    """Merges equal constants, and hoists them to the start of the outermost possible region."""
 
-    def __init__(self, rewriter: Rewriter, region: Region) -> None:
+    def __init__(self, rewriter: Rewriter) -> None:
         self._rewriter = rewriter
-        self._region = region
         self._constants: dict[tuple[Region, str, Attribute, Attribute], Op] = {}
         self._hoisted: set[Op] = set()
 
     def hoist_or_replace(self, op: Op, value: Attribute) -> bool:
-        """Hoists a new constant and returns True; replaces one equal to an earlier one and returns False."""
+        """Hoists a constant, or replaces it with an equal earlier one. Returns whether `op` still exists."""
         region = _insertion_region(op)
         key = (region, op.dialect_name, value, op.results[0].type)
         first = self._constants.get(key)
@@ -94,7 +93,7 @@ class ConstantPool:
 
 
 def _insertion_region(op: Op) -> Region:
-    """The outermost enclosing region into which constants may be hoisted."""
+    """The outermost region into which a constant may be hoisted: not out of an isolated operation."""
     region = op.parent_region
     assert region is not None
     while True:

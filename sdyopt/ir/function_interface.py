@@ -10,8 +10,8 @@ from sdyopt.ir.types import FunctionType
 class FunctionOpInterface(Op):
     """Base class of the operations with the FUNCTION trait.
 
-    The attributes of arguments and results are stored one dictionary per value, outside the signature. The
-    inherent attribute `function_type` is the type of the function.
+    The attributes of arguments and results are stored outside the signature, one dictionary per argument or
+    result. The inherent attribute `function_type` is the type of the function.
     """
 
     __slots__ = ()

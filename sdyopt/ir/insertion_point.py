@@ -9,7 +9,11 @@ from sdyopt.ir.operation import Op
 
 
 class InsertionPoint(TypedDict, total=False):
-    """Exactly one of the four keys. Operations inserted at `before` or `at_end_of` keep their order."""
+    """Has exactly one of the four keys.
+
+    Operations that are inserted one after another are in this order with `before` or `at_end_of`, and in
+    reverse order with `after` or `at_start_of`.
+    """
 
     before: Op
     after: Op

@@ -1,8 +1,8 @@
 """Liveness: operations with memory effects, terminators, and everything these depend on.
 
 A block argument is live if a live operation uses it; only then are the operands that branches forward to it
-live. If a registered terminator does not declare its successor operands, all arguments of its successors are
-live. As in MLIR, an unregistered terminator forwards nothing.
+live. If a terminator does not declare its successor operands, all arguments of its successors are live. As in
+MLIR, an unregistered operation with successors forwards nothing, and these arguments may be dead.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ class Liveness:
         for predecessor in dict.fromkeys(argument.owner.predecessors):
             branch = predecessor.last
             assert branch is not None
-            for number in range(len(branch.successor_operands)):
-                if branch.successors[number] is argument.owner:
-                    start, _ = successor_operand_range(branch, number)
+            for successor_index in range(len(branch.successor_operands)):
+                if branch.successors[successor_index] is argument.owner:
+                    start, _ = successor_operand_range(branch, successor_index)
                     self._add(branch.operand_at(start + argument.index))
 
     def _add(self, value: Value) -> None:

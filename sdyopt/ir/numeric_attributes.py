@@ -9,8 +9,8 @@ from sdyopt.ir.types import I1, INDEX_WIDTH, FloatType, IndexType, IntegerType
 class IntegerAttr(Attribute):
     """`3 : i64`, `true`: an integer of integer or index type.
 
-    `value` is the bits as a signed number or, for unsigned types and `i1`, as an unsigned one. `integer(…)`
-    wraps any number into that range.
+    `value` is in the range of a signed integer of the type's width or, for unsigned types and `i1`, of an
+    unsigned one. `integer(…)` wraps any number into that range.
     """
 
     value: int

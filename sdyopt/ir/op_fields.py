@@ -41,7 +41,10 @@ RESULT_SEGMENTS = "resultSegmentSizes"
 
 
 class Field:
-    """A declared part of an operation class. `field_name` is its name in Python."""
+    """A declared operand, result, attribute or region of an operation class, or a group of them.
+
+    `field_name` is its name in Python.
+    """
 
     field_name: str
 
@@ -56,7 +59,7 @@ class Field:
 class ValueField(Field, Generic[V, S]):
     """A group of operands or results; `arity` is ONE, OPTIONAL or VARIADIC."""
 
-    # The name of the segment sizes attribute.
+    # The name of the attribute with the number of values in each group.
     segment_sizes: str
 
     def __init__(self, constraint: TypeConstraint[Type], arity: str) -> None:
@@ -259,14 +262,17 @@ def result_ranges(signature: OpSignature) -> Ranges:
 
 
 def _ranges(signature: OpSignature, fields: Sequence[ValueField[object, object]], total: int) -> Ranges:
-    """Group sizes come from the segment sizes attribute; without one, the variadic group takes the rest."""
+    """The range of each field in all `total` operands or results.
+
+    The segment sizes attribute has the sizes of groups. Without one, the variadic group has what remains.
+    """
     segments = signature.attributes.get(fields[0].segment_sizes) if fields else None
     if isinstance(segments, DenseArray):
         sizes = [int(size) for size in segments.values]
     else:
         groups = sum(field.arity != ONE for field in fields)
         rest = max(total - (len(fields) - groups), 0)
-        # A class with several variadic groups and no segment sizes has groups of equal size.
+        # Without segment sizes, several variadic groups have the same size.
         sizes = [1 if field.arity == ONE else rest // groups for field in fields]
     ranges, start = {}, 0
     for field, size in zip(fields, sizes, strict=False):

@@ -1,7 +1,8 @@
 """Operation signatures: the class, name, inherent attributes, operand types and result types of an operation.
 
-Signatures are interned. Whatever depends on the signature alone (constraints, print template, sharding rule,
-cost) is computed once per signature and stored in its `cache`.
+Mutable attributes (`Op.mutable_attributes`) are not part of it. Signatures are interned. What depends on the
+signature alone, such as whether it is valid, and the sharding rule, is computed once and stored in its
+`cache`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ F = TypeVar("F", covariant=True)
 
 
 class SignatureField(Protocol[F]):
-    """A declared operand, result or attribute, as read from a signature."""
+    """A declared operand, result or attribute, whose type or value can be read from a signature."""
 
     def of_signature(self, signature: OpSignature) -> F:
         """The type of an operand or result, or the value of an attribute."""
@@ -30,9 +31,9 @@ class SignatureField(Protocol[F]):
 class SignatureError(Exception):
     """A signature violates a constraint; the verifier adds the operation's location.
 
-    `prefixed` adds `'dialect.name' op ` before the message, as MLIR's emitOpError does. Without
-    `shows_operation`, no note with the operation follows, for errors that the reference reports at a bare
-    location. `followers` are errors that this one causes, reported after it.
+    If `prefixed`, the message is reported after `'dialect.name' op `, as by MLIR's emitOpError. Unless
+    `shows_operation`, no note with the operation follows: the reference reports such an error at a location
+    only. `followers` are errors that this one causes, reported after it.
     """
 
     def __init__(self, message: str, prefixed: bool, shows_operation: bool = True) -> None:
@@ -57,7 +58,8 @@ class SignatureError(Exception):
 class OpSignature(Interned):
     """The interned part of an operation.
 
-    `name` is that of `op_class`, except for an unregistered operation. `cached` stores its values in `cache`.
+    `name` is `op_class.name` or, for an unregistered operation, the name in the text. `cache` has values that
+    are computed from the signature, by the function that computes them or by another key.
     """
 
     op_class: type[Op]
@@ -79,7 +81,7 @@ class OpSignature(Interned):
         return value
 
     def attribute(self, name: str) -> Attribute | None:
-        """The inherent attribute of this name; None if it is missing."""
+        """The inherent attribute of this name; None if it is missing or mutable."""
         return self.attributes.get(name)
 
     def with_attributes(self, attributes: DictAttr) -> OpSignature:

@@ -1,4 +1,4 @@
-"""Operations: an interned signature plus operands, regions, successors, location and discardable attributes.
+"""Operations: an interned signature, and what is not part of it, such as operands, regions and the location.
 
 `build` creates operations; `ir.rewrite.Rewriter` edits them.
 """
@@ -23,10 +23,11 @@ UNKNOWN = UnknownLoc()
 
 
 class Op:
-    """Base class of all operations. A class declares operands, results and attributes (see `ir.op_fields`).
+    """Base class of all operations. A class declares operands, results, attributes, regions (`ir.op_fields`).
 
-    The dialect's `op` decorator sets `name` (with the namespace), `dialect`, `traits`, and `fields`, which
-    maps names to fields in declaration order.
+    The dialect's `op` decorator sets the class attributes up to `declares_regions`. `name` has the namespace,
+    and `fields` maps the names of fields to fields in declaration order. `attributes` are the discardable
+    attributes.
     """
 
     __slots__ = (
@@ -52,9 +53,9 @@ class Op:
     declares_regions: ClassVar[bool] = False
 
     # --- Text ---
-    # Directly inside this operation, operations of this dialect are printed without the namespace.
+    # Directly inside this operation, names of operations of this dialect are written without the namespace.
     default_dialect: ClassVar[str] = ""
-    # The assembly format, which only the asm layer reads; None for the generic syntax.
+    # The assembly format, which only the asm layer reads; None if there is only the generic form.
     assembly: ClassVar[Any] = None
     # Suggested SSA names: () -> (result index, name), … and (region) -> (argument, name), …
     name_results: Callable[[], Sequence[tuple[int, str]]] | None = None
@@ -69,8 +70,8 @@ class Op:
     verify_symbol_uses: Callable[..., None] | None = None
     # (signature, regions) -> the result types, for classes with an `InfersTypes` trait.
     infer_result_types: ClassVar[Callable[..., Sequence[Type]] | None] = None
-    # Whether `verify_in_context` reads more than the operation, the definitions of its operands, and the
-    # enclosing operations.
+    # Whether `verify_in_context` reads more than the operation, its nested operations, the definitions of its
+    # operands, and the enclosing operations.
     has_nonlocal_verifier: ClassVar[bool] = False
     # For classes with regions: whether no verifier reads discardable attributes, nested ones included.
     ignores_discardable_attributes: ClassVar[bool] = False
@@ -81,6 +82,7 @@ class Op:
     # (constant operand values, None for the others) -> a value or attribute per result, [] if the operation
     # was folded in place, None if it does not fold.
     fold: Callable[..., Sequence[Value | Attribute] | None] | None = None
+    # Each an `ir.patterns.Pattern`.
     canonicalizations: ClassVar[tuple[Any, ...]] = ()
     # (signature) -> whether the operation has no memory effects, if the traits do not determine it.
     is_effect_free: ClassVar[Callable[..., bool] | None] = None
@@ -88,9 +90,9 @@ class Op:
     successor_operands: ClassVar[tuple[str, ...]] = ()
     # The data-flow edges of the operation, an `ir.data_flow.DataFlow`; None if it has none.
     data_flow: ClassVar[Any] = None
-    # Inherent attributes that are stored outside the signature because each changes often;
-    # `set_up` initializes their slots.
+    # The inherent attributes that are stored outside the signature because they change often.
     mutable_attributes: ClassVar[tuple[str, ...]] = ()
+    # Initializes the slots that the class adds.
     set_up: Callable[[], None] | None = None
 
     signature: OpSignature
@@ -153,7 +155,7 @@ class Op:
         return self.signature.name.partition(".")[0]
 
     def attribute(self, name: str) -> Attribute | None:
-        """An attribute by name, inherent ones first."""
+        """The inherent attribute of this name or, if there is none, the discardable one; None if missing."""
         if name in self.mutable_attributes:
             return self.mutable_attribute(name)
         inherent = self.signature.attributes.get(name)
@@ -169,7 +171,7 @@ class Op:
         return attributes
 
     def mutable_attribute(self, name: str) -> Attribute | None:
-        """The value of one of `mutable_attributes`; None if it is empty."""
+        """The value of one of `mutable_attributes`; None if it is missing."""
         raise NotImplementedError
 
     def set_mutable_attribute(self, name: str, value: Attribute | None) -> None:
@@ -218,9 +220,10 @@ class Op:
         return self.order < other.order
 
     def walk(self) -> Iterator[Op]:
-        """This operation and all nested ones in pre-order. The yielded operation may be erased.
+        """This operation and all nested ones in pre-order.
 
-        Not recursive, and neither is `walk_post_order`, because passes walk often.
+        The yielded operation may be erased; those nested in it are still visited. Neither this nor
+        `walk_post_order` is a recursive generator, which would be slow, as passes walk often.
         """
         yield self
         # The remaining blocks of the innermost operation; and per enclosing operation, innermost last, the
@@ -299,7 +302,7 @@ class Op:
 
 
 class UnregisteredOp(Op):
-    """An operation of a dialect that is not registered. Its name is in the signature."""
+    """An operation whose name is not registered. The name is in its signature."""
 
     __slots__ = ()
 
@@ -316,7 +319,7 @@ def build(
     regions: tuple[Region, ...] = (),
     successors: Sequence[Block] = (),
 ) -> Op:
-    """Creates a detached operation. The parser calls this for every operation, so it calls no helpers."""
+    """Creates a detached operation. For the speed of the parser, it calls no helper functions."""
     op = object.__new__(signature.op_class)
     op.signature = signature
     op.attributes = attributes

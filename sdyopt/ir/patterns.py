@@ -1,8 +1,8 @@
 """Rewrite patterns and the greedy rewrite driver.
 
-The result depends on the order in which operations are visited, so it is that of MLIR's greedy driver: a
-worklist (a stack), filled top-down or bottom-up, to which every edit adds the affected operations; repeated
-until a fixed point is reached.
+The result depends on the order in which operations are visited, so this order is that of MLIR's greedy
+driver. Each iteration fills a worklist (a stack) top-down or bottom-up and empties it; every edit pushes the
+affected operations. Iterations are repeated until a fixed point is reached.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from sdyopt.ir.value import Value
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """A rewrite of operations of one class.
+    """A rewrite pattern for operations of one class.
 
     `rewrite(op, rewriter)` returns whether it matched, and edits only then. Patterns with a higher `benefit`
-    are tried first; passes enable and disable patterns by `labels` and `name`.
+    are tried first. `name` and `labels` are what the options that disable and enable patterns refer to.
     """
 
     rewrite: Callable[[Any, Rewriter], bool]
@@ -39,7 +39,7 @@ class Pattern:
 
 
 class RegionSimplification(StrEnum):
-    """How regions are simplified between iterations; AGGRESSIVE also merges blocks."""
+    """How regions are simplified after each iteration; AGGRESSIVE also merges blocks."""
 
     DISABLED = "disabled"
     NORMAL = "normal"
@@ -48,7 +48,7 @@ class RegionSimplification(StrEnum):
 
 @dataclass(frozen=True)
 class GreedyOptions:
-    """The configuration of the greedy driver. -1 means no limit."""
+    """The configuration of the greedy driver. -1 means no limit; `max_rewrites` is per iteration."""
 
     top_down: bool = False
     max_iterations: int = 10
@@ -66,7 +66,10 @@ PatternsOf = Callable[[type[Op]], Sequence[Pattern]]
 def apply_greedily(
     root: Op, patterns_of: PatternsOf, options: GreedyOptions = GreedyOptions()
 ) -> tuple[bool, bool]:
-    """Applies patterns and folds to the operations nested in `root`: (changed, reached a fixed point)."""
+    """Applies patterns and folds to the operations nested in `root`.
+
+    Returns whether anything changed, and whether all regions reached a fixed point.
+    """
     changed, converged = False, True
     for number in range(len(root.regions)):
         driver = _Driver(root, number, patterns_of, options)
@@ -90,7 +93,7 @@ class _Driver:
         self._patterns_by_class: dict[type[Op], Sequence[Pattern]] = {}
         self._options = options
         self._rewriter = Rewriter(self)
-        # A stack without duplicates: a dict is ordered and finds members fast.
+        # A stack without duplicates, whose top is the last key.
         self._worklist: dict[Op, None] = {}
 
     def run(self) -> bool:
@@ -101,7 +104,7 @@ class _Driver:
             if 0 <= self._options.max_iterations < iteration:
                 return False
             self._worklist.clear()
-            pool = ConstantPool(self._rewriter, self._region)
+            pool = ConstantPool(self._rewriter)
             self._fill_worklist(pool)
             changed = erase_unreachable(self._rewriter, self._region)
             with action(
@@ -187,7 +190,7 @@ class _Driver:
     # --- The worklist ---------------------------------------------------------------------
 
     def _push(self, op: Op) -> None:
-        """Adds an operation and then its ancestors in the region."""
+        """Pushes an operation and then its ancestors in the region; ignores an operation outside it."""
         if op.parent is not None and op.parent.parent is self._region:
             self._worklist.setdefault(op)
             return
@@ -220,7 +223,7 @@ class _Driver:
 
 
 def _observed(pattern: Pattern) -> Callable[[Any, Rewriter], bool]:
-    """The rewrite of a pattern as an action."""
+    """The rewrite of a pattern, which runs as an action."""
     name = pattern.name or getattr(pattern.rewrite, "__qualname__", "")
 
     def rewrite(op: Op, rewriter: Rewriter) -> bool:
@@ -231,7 +234,7 @@ def _observed(pattern: Pattern) -> Callable[[Any, Rewriter], bool]:
 
 
 def has_two_other_users(value: Value, op: Op) -> bool:
-    """Whether a value has more than one user besides `op`: then MLIR does not revisit its definition."""
+    """Whether a value has two or more users besides `op`: then MLIR does not revisit its definition."""
     other = None
     for user in value.users:
         if user is op or user is other:

@@ -25,9 +25,10 @@ def _drop_in(rewriter: Rewriter, block: Block) -> bool:
         return False
     redundant: list[BlockArgument] = []
     for argument in block.arguments:
-        # Read again for each argument: replacing another one may have changed the forwarded values.
+        # Read again for each argument: replacing an earlier one may have changed the forwarded values.
         forwarded: list[Value] = [
-            successor_operand_values(branch, number)[argument.index] for branch, number in edges
+            successor_operand_values(branch, successor_index)[argument.index]
+            for branch, successor_index in edges
         ]
         if all(value is forwarded[0] for value in forwarded):
             rewriter.replace_all_uses(argument, forwarded[0])

@@ -1,7 +1,7 @@
-"""Region simplification: erases unreachable blocks and dead code, and merges equal blocks.
+"""Region simplification: erases unreachable blocks, dead code, redundant arguments, and merges equal blocks.
 
-Follows MLIR's simplifyRegions exactly, because later rewrites depend on the result. A value is live if an
-operation with memory effects, or a terminator, depends on it.
+The result is that of MLIR's simplifyRegions, because later rewrites depend on it. `liveness` defines what is
+dead.
 """
 
 from __future__ import annotations
@@ -19,7 +19,11 @@ from sdyopt.ir.rewrite import Rewriter
 
 
 def simplify_region(rewriter: Rewriter, region: Region, merges_blocks: bool = False) -> bool:
-    """Simplifies a region and nested ones. Returns whether more than dead block arguments has changed."""
+    """Simplifies a region and nested ones.
+
+    With `merges_blocks`, it also merges equal blocks and erases redundant arguments. Returns whether anything
+    changed; erasing dead block arguments does not count.
+    """
     changed = erase_unreachable(rewriter, region)
     changed |= _erase_dead(rewriter, region)
     if merges_blocks:
@@ -42,9 +46,9 @@ def erase_unreachable(rewriter: Rewriter, region: Region) -> bool:
 
 
 def _erase_dead(rewriter: Rewriter, region: Region) -> bool:
-    """Erases dead operations, cycles of dead ones included. Returns whether there were any.
+    """Erases dead operations, also those that use each other. Returns whether there were any.
 
-    Dead block arguments are erased too, but do not count as a change.
+    Dead block arguments are erased too, but do not count.
     """
     if _is_all_live(region):
         return False
@@ -60,9 +64,9 @@ def _erase_dead(rewriter: Rewriter, region: Region) -> bool:
 
 
 def _is_all_live(region: Region) -> bool:
-    """Whether every operation has a use or memory effects, and use cycles are impossible.
+    """Whether no operation is trivially dead and no operations can use each other in a cycle.
 
-    Then every chain of uses ends at an operation with effects or at a terminator, so all are live.
+    Then every chain of uses ends at an operation that is not erasable, so all operations are live.
     """
     if len(region.blocks) != 1:
         return not region.blocks

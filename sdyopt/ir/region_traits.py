@@ -1,4 +1,4 @@
-"""Traits that constrain the parent, the blocks and the terminators of an operation, checked as in MLIR."""
+"""Traits that constrain the parent of an operation, or the blocks of its regions, checked as in MLIR."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def has_parent(name: str) -> Trait:
 
 
 def ends_with(name: str) -> Trait:
-    """Each region has one block with a terminator of this name (`SingleBlockImplicitTerminator`)."""
+    """Each region has at most one block, which ends with this op (`SingleBlockImplicitTerminator`)."""
 
     def check(op: Op) -> None:
         for region in op.regions:
@@ -56,7 +56,7 @@ def _check_no_arguments(op: Op) -> None:
             raise op.op_error(f"region{many} should have no arguments")
 
 
-# Entry blocks have no arguments.
+# Entry blocks have no arguments (`NoRegionArguments`).
 NO_REGION_ARGUMENTS = Trait("no-region-arguments", verify_structure=_check_no_arguments)
-# Each region has at most one block.
+# Each region has at most one block, which is not empty unless the operation has the trait NO_TERMINATOR.
 SINGLE_BLOCK = Trait("single-block", verify_structure=_check_single_block)

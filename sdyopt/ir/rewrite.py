@@ -1,4 +1,4 @@
-"""The rewriter, through which all edits of the IR are made.
+"""The rewriter, through which passes edit the IR.
 
 It maintains uses, parents and signatures, notifies a listener, records in the edit log what must be verified
 again (`ir.edit_log`), and sets `changed` on the first edit.
@@ -27,7 +27,7 @@ from sdyopt.ir.value import BlockArgument, LazyLocation, OpOperand, OpResult, Va
 
 
 class Listener(Protocol):
-    """Is notified of edits.
+    """Is notified of edits of operations, but not of moves and new locations.
 
     `erased` is called before an operation is unlinked, `replaced` before the uses of its results are
     replaced, the others after the edit.
@@ -156,7 +156,7 @@ class Rewriter:
         self.changed = True
 
     def replace(self, op: Op, values: Sequence[Value] | Op) -> None:
-        """Replaces the results of an operation by other values and erases it."""
+        """Replaces the results of an operation with other values and erases it."""
         new = values.results if isinstance(values, Op) else values
         assert len(new) == len(op.results), f"{op} has a different number of results"
         if self._listener is not None:
@@ -168,7 +168,7 @@ class Rewriter:
     def change_op_class(self, op: Op, signature: OpSignature) -> None:
         """Changes the class of an operation in place; operand and result types stay the same.
 
-        Reverses the order of the uses of its results, as replacing it by a new operation would.
+        Reverses the order of the uses of its results, as replacing it with a new operation would.
         """
         assert (
             signature.operand_types == op.signature.operand_types
@@ -184,7 +184,7 @@ class Rewriter:
         self._signature_changed(op)
 
     def replace_all_uses(self, old: Value, new: Value) -> None:
-        """Replaces all uses of `old` by `new`, most recent use first."""
+        """Replaces all uses of `old` with `new`, most recent use first."""
         while (use := old.first_use) is not None:
             self._relink(use, new)
 
@@ -197,13 +197,13 @@ class Rewriter:
                 use.link(value)
 
     def replace_uses_except(self, old: Value, new: Value, exception: Op) -> None:
-        """Replaces all uses of `old` by `new`, except those by one operation."""
+        """Replaces all uses of `old` with `new`, except those in the operation `exception`."""
         for use in list(old.uses):
             if use.owner is not exception:
                 self._relink(use, new)
 
     def erase_block(self, block: Block) -> None:
-        """Erases a block and its operations, whose results must be used in dead code only."""
+        """Erases a block and its operations, whose results may be used only in code that is erased, too."""
         op = block.last
         while op is not None:
             previous = op.prev
@@ -220,7 +220,7 @@ class Rewriter:
         self._blocks_changed(region)
 
     def redirect(self, old: Block, new: Block) -> None:
-        """Redirects all branches from one block to another."""
+        """Makes `new` the successor of all branches to `old`."""
         for block in old.predecessors:
             assert block.last is not None
             successors = block.last.successors
@@ -240,7 +240,7 @@ class Rewriter:
         self._blocks_changed(region)
 
     def take_body(self, source: Region, target: Region) -> None:
-        """Moves all blocks of a region to the end of another one."""
+        """Moves all blocks of `source` to the end of `target`."""
         for block in source.blocks:
             target.add_block(block)
         source.blocks = []
@@ -255,7 +255,7 @@ class Rewriter:
         self._operands_changed(op)
 
     def set_operand(self, use: OpOperand, value: Value) -> None:
-        """Sets an operand. The type of the value may differ."""
+        """Sets an operand. The new value may have another type."""
         if use.value is not value:
             self._relink(use, value)
 
@@ -312,7 +312,7 @@ class Rewriter:
         self._attributes_changed(op)
 
     def set_attributes(self, op: Op, attributes: DictAttr) -> None:
-        """Sets all discardable attributes."""
+        """Replaces all discardable attributes."""
         if op.attributes is not attributes:
             op.attributes = attributes
             self._attributes_changed(op)

@@ -1,4 +1,4 @@
-"""Traits that constrain shapes and element types, checked as in MLIR."""
+"""Traits that constrain types, shapes and element types, checked as in MLIR."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _MAPPABLE = (RankedTensor, UnrankedTensor, VectorType)
 
 
 def are_compatible_sizes(*sizes: int) -> bool:
-    """Whether all static sizes are equal."""
+    """Whether all static sizes among these dimension sizes are equal."""
     return len({size for size in sizes if size != DYNAMIC}) <= 1
 
 
 def are_compatible_shapes(types: Iterable[Type]) -> bool:
-    """Whether no type is shaped, or all have the same rank (if any) and compatible dimension sizes."""
+    """Whether no type is shaped, or all are, and the ranked ones have the same rank and compatible sizes."""
     types = list(types)
     shaped = [type for type in types if isinstance(type, ShapedType)]
     if len(shaped) != len(types):
@@ -91,7 +91,8 @@ def _check_same_types(signature: OpSignature) -> None:
         raise signature.op_error("requires the same type for all operands and results")
 
 
-# Elementwise mappable: operands and results have the same shape.
+# The tensors (or vectors) among operands and results have compatible shapes, and there are results among them
+# if and only if there are operands (`Elementwise`).
 ELEMENTWISE = Trait("elementwise", _check_elementwise)
 SAME_TYPE = Trait("same-operands-and-result-type", _check_same_types)
 SAME_SHAPE = Trait("same-operands-and-result-shape", _check_same_shape)

@@ -9,9 +9,9 @@ from sdyopt.ir.attribute import Attribute, DictAttr
 
 
 def nested_attributes(attribute: Attribute) -> Iterator[Attribute]:
-    """The attribute and all nested ones in pre-order, each once.
+    """The attribute itself and all nested ones in pre-order, each once.
 
-    Visiting every occurrence could take exponential time, because sub-elements are shared.
+    Visiting every occurrence could take exponential time, because sub-elements may be shared.
     """
     visited: set[Attribute] = set()
     pending = [attribute]
@@ -25,7 +25,7 @@ def nested_attributes(attribute: Attribute) -> Iterator[Attribute]:
 
 
 def immediate_sub_elements(attribute: Attribute) -> list[Attribute]:
-    """The attributes directly nested in an attribute, in order."""
+    """The attributes and types directly nested in an attribute, in the order of its fields."""
     sub_elements: list[Attribute] = []
     if isinstance(attribute, DictAttr):
         return [value for _, value in attribute.entries]

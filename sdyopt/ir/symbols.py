@@ -17,7 +17,7 @@ SYM_VISIBILITY = "sym_visibility"
 class SymbolTableOp(Op):
     """An operation whose only block contains symbols.
 
-    Names are cached; each look-up validates the cached entry, so edits need no invalidation.
+    Symbols are cached by name; each look-up checks the cached entry, so edits need no invalidation.
     """
 
     __slots__ = ("_symbols",)
@@ -37,9 +37,9 @@ class SymbolTableOp(Op):
         return symbol
 
     def symbols(self) -> Iterator[Op]:
-        """The symbols in this table in reverse order.
+        """The symbols in this table, last one first.
 
-        A dict built in this order keeps the first of several symbols with the same name, which are invalid.
+        So a dict by name keeps the first of several symbols with the same name, which the verifier rejects.
         """
         for region in self.regions:
             for block in region.blocks:
@@ -89,7 +89,7 @@ def may_be_symbol_table(op: Op) -> bool:
 
 
 def lookup_symbol(op: Op, reference: SymbolRef | str) -> Op | None:
-    """The symbol that a reference in `op` resolves to, starting at the nearest symbol table."""
+    """The symbol to which a reference in `op` resolves, starting at the nearest symbol table; or None."""
     table = nearest_symbol_table(op)
     if table is None:
         return None
@@ -100,9 +100,9 @@ def lookup_symbol(op: Op, reference: SymbolRef | str) -> Op | None:
 
 
 def lookup_path(table: SymbolTableOp, reference: SymbolRef) -> list[Op]:
-    """The symbols that each component of `@root::@nested` resolves to, starting in `table`.
+    """The symbol to which each component of `@root::@nested` resolves, starting in `table`.
 
-    Empty if a symbol is missing, or if a nested one is private.
+    Empty if a symbol is missing, or if one after the root is private.
     """
     symbol = table.symbol(reference.root)
     path = [symbol]
@@ -115,10 +115,11 @@ def lookup_path(table: SymbolTableOp, reference: SymbolRef) -> list[Op]:
 
 
 def symbol_uses(op: Op, visited: set[Attribute | OpSignature]) -> list[SymbolRef] | None:
-    """The symbol references in `op` and in nested operations that resolve them in the same symbol table.
+    """The symbol references in `op` and in nested operations, except those inside nested symbol tables.
 
-    Skips attributes and signatures that are in `visited`, and adds the others to it: calls that share
-    `visited` return each reference at least once. None if an unregistered operation may be a symbol table.
+    Skips attributes and signatures that are in `visited`, and adds the others to it, so that calls that share
+    `visited` together return each distinct reference. None if an unregistered operation may be a symbol
+    table.
     """
     uses: list[SymbolRef] = []
     return uses if _gather_uses(op, uses, visited) else None
@@ -171,7 +172,7 @@ def symbol_references(attribute: Attribute) -> Iterator[SymbolRef]:
 
 
 def verify_symbol_table(op: Op) -> None:
-    """Checks the structure of a symbol table, that symbol names are unique, and all symbol uses."""
+    """Checks that a symbol table has one block, unique symbol names and valid symbol uses."""
     if len(op.regions) != 1:
         raise op.op_error("Operations with a 'SymbolTable' must have exactly one region")
     if len(op.regions[0].blocks) != 1:
@@ -205,5 +206,5 @@ def _users_in_scope(table: Op) -> Iterator[Op]:
                 op = op.next
 
 
-# Defines a symbol scope.
+# Defines a scope of symbol names.
 SYMBOL_TABLE = Trait("symbol-table", verify_regions=verify_symbol_table)

@@ -1,7 +1,7 @@
 """Operation traits and their verifiers.
 
-The verifiers of an operation's traits run in the order in which its class lists the traits, after the checks
-of the declared fields, as in MLIR.
+The verifiers of an operation's traits run in the order in which its class lists the traits: as in MLIR,
+`verify_structure` before the checks of the declared fields, the others after them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Trait:
 
     `verify_signature(signature)` raises SignatureError; `verify_in_context(op)` and, after the nested
     operations are verified, `verify_regions(op)` raise DiagnosticError. `verify_structure(op)` runs before
-    all others, on operations with regions only.
+    all others, and only on operations that have or declare regions.
     """
 
     name: str
@@ -61,7 +61,7 @@ def _check_symbol(op: Any) -> None:
 _VISIBILITIES = ("public", "private", "nested")
 # No memory effects and speculatable: may be erased when unused, merged by CSE, and hoisted.
 PURE = Trait("pure")
-# No memory effects, but undefined for some operands, so not speculatable.
+# No memory effects, but undefined for some operand values, so not speculatable.
 NO_MEMORY_EFFECT = Trait("no-memory-effect")
 # Has the memory effects of the operations in its regions.
 RECURSIVE_EFFECTS = Trait("recursive-memory-effects")
@@ -69,9 +69,9 @@ RECURSIVE_EFFECTS = Trait("recursive-memory-effects")
 CONSTANT_LIKE = Trait("constant-like")
 # Operands commute; folding moves constants to the right.
 COMMUTATIVE = Trait("commutative")
-# Regions use no values defined above; the numbering of SSA names restarts at 0.
+# Regions use no values defined outside the operation.
 ISOLATED = Trait("isolated-from-above")
-# The region arguments correspond to the operands, and are printed under the operands' names.
+# The region arguments correspond to the operands, and are printed with the operands' names.
 RENAMES_OPERANDS = Trait("renames-operands")
 # Must be the last operation of its block.
 TERMINATOR = Trait("terminator", verify_in_context=_check_is_last)
@@ -85,10 +85,10 @@ SYMBOL = Trait("symbol", verify_in_context=_check_symbol)
 FUNCTION = Trait("function")
 # A scope for affine dimensions and symbols.
 AFFINE_SCOPE = Trait("affine-scope")
-# Several variadic groups of operands (results), with their sizes in an attribute.
+# The segment sizes attribute has the number of operands (results) of each field.
 ATTR_SIZED_OPERANDS = Trait("attr-sized-operand-segments")
 ATTR_SIZED_RESULTS = Trait("attr-sized-result-segments")
-# Several variadic groups of operands, all of the same size.
+# All variadic groups of operands have the same size.
 SAME_SIZE_OPERANDS = Trait("same-variadic-operand-size")
 # Result types are inferred, and must equal the inferred ones.
 INFERS_TYPES = InfersTypes("infer-type-op-interface")

@@ -1,4 +1,4 @@
-"""The builtin types: numbers, tensors, vectors, memory references, tuples, functions."""
+"""The builtin types, and opaque types of unregistered dialects."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # values, operations and blocks refer to each other
     from sdyopt.ir.block import Block
     from sdyopt.ir.operation import Op
 
-# A location that is not written in the text is (source, offset) until it is first read.
+# A location that the text does not state is (source, offset) until it is first read.
 LazyLocation = Location | tuple[Source, int]
 
 

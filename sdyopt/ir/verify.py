@@ -1,8 +1,8 @@
 """The verifier, in MLIR's order: an operation, then the operations in its regions, then its region traits.
 
-Operations that are isolated from above (functions) are verified separately, after all others of the parent
-operation: an error in one does not hide errors in the next. Within one, the first error ends verification.
-Errors are emitted.
+Operations that are isolated from above, such as functions, are verified separately, after the other
+operations of the parent, so that an error in one does not hide errors in the next. Within one, the first
+error ends verification. Errors are emitted.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Verifier:
     dialects: DialectTable
     print_type: PrintType
     print_op: Callable[[Op], str]
-    # Valid signatures of classes that verify nothing but the signature.
+    # Valid signatures of classes that verify only the signature.
     _valid_signatures: set[OpSignature] = field(default_factory=set, init=False, repr=False)
     # The cache of `reads_nonlocal_state`.
     _has_nonlocal: dict[DictAttr, bool] = field(default_factory=dict, init=False, repr=False)
@@ -161,7 +161,7 @@ class Verifier:
     # --- Nested operations --------------------------------------------------------------
 
     def verify_regions(self, op: Op) -> bool:
-        """Whether `op`, in which all isolated operations are valid, satisfies its region traits."""
+        """Runs `check_region_traits` on `op`, in which all operations are valid; errors are emitted."""
         try:
             self.check_region_traits(op)
         except DiagnosticError as error:
@@ -175,7 +175,7 @@ class Verifier:
         self._check_regions(op, valid)
 
     def _check_regions(self, op: Op, valid: ValidAttributes) -> None:
-        """Checks nested operations, isolated ones after the others, and then the region traits."""
+        """Checks nested operations, isolated ones after the others, and then calls `check_region_traits`."""
         isolated: list[Op] = []
         if op.scopes_attributes:
             valid = set()
@@ -255,7 +255,7 @@ class Verifier:
             raise last.error(f"block with no terminator, has {self.print_op(last)}")
 
     def check_region_traits(self, op: Op) -> None:
-        """Checks the region traits and inferred types of an operation, after all nested operations."""
+        """Checks what depends on nested operations: region traits, `verify_regions`, inferred types."""
         for trait in op.trait_order:
             if trait.verify_regions is not None:
                 trait.verify_regions(op)
@@ -269,7 +269,7 @@ class Verifier:
     # --- Dominance ----------------------------------------------------------------------
 
     def check_dominance(self, op: Op) -> None:
-        """Checks that definitions dominate uses: directly in an operation, then in nested ones."""
+        """Checks that definitions dominate uses in an operation, except in nested isolated operations."""
         dominance = Dominance()
         pending = [op]
         while pending:
@@ -289,7 +289,7 @@ class InvalidNested(Exception):
 
 
 def _verifies_signature_only(op_class: type[Op]) -> bool:
-    """Whether a class has no verifiers but those of the signature."""
+    """Whether a class has no verifiers but those of the signature and of symbol uses."""
     if not op_class.name or op_class.declares_regions or op_class.verify_in_context is not None:
         return False
     return not any(

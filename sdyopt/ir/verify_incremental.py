@@ -1,9 +1,9 @@
 """Incremental verification: verifies only what edits may have invalidated in a valid program.
 
-The validity of an operation depends on its signature and attributes, its operands, the enclosing operations,
-and the nested ones. So this checks the edited operations, their users, the enclosing operations, and all
-operations with nonlocal verifiers. On the first error it verifies everything from scratch, so that errors and
-their order are those of full verification.
+Unless it has a nonlocal verifier, the validity of an operation depends only on its signature and attributes,
+the definitions of its operands, the enclosing operations, and the nested ones. So this checks the edited
+operations, their users, the enclosing operations, and all operations with nonlocal verifiers. On the first
+error it verifies everything, so that errors and their order are those of full verification.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class IncrementalVerifier:
         self._verifier = verifier
 
     def verify_edits(self, op: Op, edits: EditLog) -> bool:
-        """Whether `op`, valid before, is valid after edits inside it."""
+        """Whether `op`, valid before, is valid after edits inside it; errors are emitted."""
         return verify_incrementally(self._verifier, op, edits)
 
     def verify_regions(self, op: Op) -> bool:
-        """Whether `op`, in which all isolated operations are valid, satisfies its region traits."""
+        """As `Verifier.verify_regions`."""
         return self._verifier.verify_regions(op)
 
 
@@ -62,12 +62,14 @@ class _IncrementalCheck:
         self._verifier = verifier
         self._root = root
         self._dominance = Dominance()
-        # For each block with edits, whether it is still nested in the root.
+        # For each block that contains edits, whether it is still nested in the root.
         self._block_is_in_root: dict[Block, bool] = {root.parent: False} if root.parent is not None else {}
-        # Checked after the edited operations: the enclosing operations, and those that read edited ones.
+        # Checked after the edited operations: the operations that enclose them, and those whose verifiers may
+        # read them.
         self._enclosing: dict[Op, None] = {}
         self._readers: set[Op] = set()
-        # Moved operations, their users, and operations with changed operands: their uses are checked.
+        # Moved operations, their users, and operations with changed operands: the dominance of their operands
+        # is checked.
         self._users: set[Op] = set()
         self._valid_by_scope: dict[Op | None, ValidAttributes] = {}
         self._valid_in: dict[Block, ValidAttributes] = {}
@@ -129,7 +131,7 @@ class _IncrementalCheck:
         return is_inside
 
     def _valid_at(self, op: Op) -> ValidAttributes:
-        """The valid attributes in the scope of an operation."""
+        """The valid attributes in the innermost enclosing operation that `scopes_attributes`."""
         block = op.parent
         assert block is not None
         valid = self._valid_in.get(block)
@@ -164,7 +166,10 @@ class _IncrementalCheck:
             self._check_edited(op)
 
     def _check_edited(self, op: Op) -> None:
-        """Checks the attributes of an operation, and the nested operations that may depend on them."""
+        """Checks an operation with a new signature or attributes, and nested ones that may depend on these.
+
+        Some of them are checked later, as enclosing operations or readers.
+        """
         if not (op.regions or op.declares_regions):
             self._verifier.check_op_without_regions(op, self._valid_at(op))
         elif op.ignores_discardable_attributes:
@@ -179,7 +184,7 @@ class _IncrementalCheck:
                         self._readers.add(block.last)
 
     def _add_readers(self, op: Op) -> None:
-        """Adds the users with a context verifier, which may read more of a value than its type."""
+        """Adds the users with a `verify_in_context`, which may read the definitions of operands."""
         for result in op.results:
             use = result.first_use
             while use is not None:

@@ -62,17 +62,20 @@ def _find_problem(signature: OpSignature, print_type: PrintType) -> SignatureErr
 
 
 def check_inferred_types(signature: OpSignature, regions: Sequence[Region], print_type: PrintType) -> None:
-    """Checks the result types against the inferred ones. Runs last, after nested operations are verified."""
+    """Checks the result types against the inferred ones.
+
+    Runs last: for a class with regions, after the nested operations are verified.
+    """
     op_class = signature.op_class
     trait = next((t for t in op_class.trait_order if isinstance(t, InfersTypes)), None)
     if trait is None:
         return
     infer = op_class.infer_result_types
     assert infer is not None
-    compare_types(signature, lambda: infer(signature, regions), trait.accepts, print_type)
+    infer_and_compare_types(signature, lambda: infer(signature, regions), trait.accepts, print_type)
 
 
-def compare_types(
+def infer_and_compare_types(
     signature: OpSignature,
     infer: Callable[[], Sequence[Type]],
     accepts: Callable[[Type, Type], bool],

@@ -1,4 +1,4 @@
-"""Verification of the numbers of regions, successors and blocks. All functions raise DiagnosticError."""
+"""Verification of regions, successors and blocks. All functions raise DiagnosticError if the check fails."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def check_region_count(op: Op) -> None:
 
 
 def check_successor_count(op: Op) -> None:
-    """Checks the number of successors against `successor_operands`."""
+    """Checks that a registered operation has as many successors as its class declares successor operands."""
     needed, count = len(op.successor_operands), len(op.successors)
     if op.name and count != needed:
         s = "" if needed == 1 else "s"

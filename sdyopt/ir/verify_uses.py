@@ -1,4 +1,4 @@
-"""Verification of uses: definitions must dominate uses, and isolated operations use no outer values."""
+"""Verification of uses: definitions dominate uses, and isolated operations use no values from outside."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from sdyopt.ir.value import BlockArgument, OpResult, Value
 
 
 def check_uses(op: Op, dominance: Dominance, is_reachable: bool) -> None:
-    """Checks that the definitions of the operands dominate an operation, whose block must be numbered.
+    """Checks the operands of an operation, whose block must be ordered; raises DiagnosticError.
 
-    Raises DiagnosticError.
+    Dominance is checked only if the block `is_reachable`.
     """
     block = op.parent
     for use in op._operands:

@@ -1,4 +1,4 @@
-"""Collects each .mlir file of the opted-in folders as a test of pytest, and runs its RUN lines.
+"""Collects each .mlir file of the configured files and folders as a pytest test, and runs its RUN lines.
 
     // RUN: sdy-opt %s -canonicalize | filecheck %s
 
@@ -29,7 +29,7 @@ from sdyopt.lit.tools import Tools
 
 
 class LitPlugin:
-    """The hooks of pytest, and what all lit tests of a run share."""
+    """The hooks of pytest, and the configuration and tools of all lit tests of a run."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -68,7 +68,7 @@ class LitPlugin:
 
     @cached_property
     def temporary_folder(self) -> Path:
-        """A folder of the cache of pytest, or of the system if the cache is disabled."""
+        """A folder in the cache of pytest, or a temporary folder of the system if the cache is disabled."""
         cache: pytest.Cache | None = getattr(self._config, "cache", None)
         if cache is not None:
             return self.relative(cache.mkdir("sdyopt-lit"))
@@ -78,11 +78,11 @@ class LitPlugin:
 
     @cached_property
     def elsewhere(self) -> str:
-        """The folder that commands run in; empty if it is the one that pytest was started in."""
+        """The folder that commands run in; empty if pytest was started in it."""
         return "" if self._config.invocation_params.dir == self.root else str(self.root)
 
     def relative(self, path: Path) -> Path:
-        """The path from the root folder if it is in there: commands are shorter, and have no user's name."""
+        """The path relative to the root folder, if it is in it: shorter, and without the home directory."""
         return path.relative_to(self.root) if path.is_relative_to(self.root) else path
 
 

@@ -10,7 +10,7 @@ DIRECTIVE = re.compile(
     r"(?:^|[^\w-])(RUN|REQUIRES|UNSUPPORTED|XFAIL|DEFINE|REDEFINE|ALLOW_RETRIES):[ \t]*(.*?)[ \t]*$",
     re.MULTILINE,
 )
-# The directives after this line are text.
+# Directives after this line are ignored.
 END = re.compile(r"^\W*END\.\s*$", re.MULTILINE)
 
 
@@ -24,7 +24,7 @@ class RunLine:
 
 @dataclass(frozen=True)
 class LitTest:
-    """The commands of a lit test, and the features that decide whether they run, or should fail."""
+    """The commands of a lit test, and the features that decide whether it runs and whether it should fail."""
 
     commands: tuple[RunLine, ...]
     required: tuple[str, ...] = ()
@@ -33,15 +33,15 @@ class LitTest:
 
     def reason_to_skip(self, features: Features) -> str | None:
         """Why the test is skipped here; None if it runs."""
-        if missing := [each for each in self.required if not features.hold(each)]:
+        if missing := [each for each in self.required if not features.evaluate(each)]:
             return f"requires {', '.join(missing)}"
-        if present := [each for each in self.unsupported if features.hold(each)]:
+        if present := [each for each in self.unsupported if features.evaluate(each)]:
             return f"unsupported with {', '.join(present)}"
         return None
 
     def reason_to_fail(self, features: Features) -> str | None:
         """Why the test should fail here; None if it should pass."""
-        if present := [each for each in self.failing if each == "*" or features.hold(each)]:
+        if present := [each for each in self.failing if each == "*" or features.evaluate(each)]:
             return "expected to fail" if "*" in present else f"expected to fail with {', '.join(present)}"
         return None
 
@@ -49,7 +49,8 @@ class LitTest:
 def parse_directives(text: str) -> LitTest:
     """Parses the directives of a file; a backslash at the end of a RUN line continues it.
 
-    Raises MalformedCaseError if there is no command or the last one is incomplete.
+    Raises MalformedCaseError for a directive that is not supported, and if there is no command or the last
+    one is incomplete.
     """
     if end := END.search(text):
         text = text[: end.start()]

@@ -1,4 +1,4 @@
-"""Features that lit tests require: boolean expressions of names, such as `system-linux && !slow`."""
+"""Features in directives of lit tests: boolean expressions of names, such as `system-linux && !slow`."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ class Features:
         systems = {name: sys.platform == platform for platform, name in SYSTEMS.items()}
         self._available = {"true": True, "false": False, **systems, **(declared or {})}
 
-    def hold(self, expression: str) -> bool:
-        """Whether an expression of names, `!`, `&&`, `||` and parentheses holds.
+    def evaluate(self, expression: str) -> bool:
+        """The value of an expression of names, `!`, `&&`, `||` and parentheses.
 
-        Raises MalformedCaseError, also for an unknown name: lit would skip the test everywhere.
+        Raises MalformedCaseError, also for an unknown name, for which lit would skip the test everywhere.
         """
         return _Evaluation(expression, self._available).result()
 
 
 class _Evaluation:
-    """Evaluates an expression; both operands are read, so that each name is checked."""
+    """Evaluates an expression. Both operands of `&&` and `||` are evaluated, so that each name is checked."""
 
     def __init__(self, expression: str, available: Mapping[str, bool]) -> None:
         self._expression = expression

@@ -1,7 +1,7 @@
 """A server that forks for each run of a tool, so that Python starts and imports modules once.
 
 Each run is a process with its own file descriptors, exit status, environment and working directory, and
-shares no state with other runs. The server has no threads, so forking it is safe; the process of pytest has.
+shares no state with other runs. Forking the server is safe, because it has no threads; pytest may have some.
 
 Client and server communicate over a socket. A request is its length, the JSON text of the arguments and of
 changes to the environment, and three file descriptors; the response is the exit status.
@@ -40,7 +40,7 @@ COMMON_MODULES = (
     "sdyopt.driver.run",
 )
 PRELOADED = (*TOOLS.values(), "filecheck.main", "filecheck.matcher", *COMMON_MODULES)
-# The server finds modules where the client does, not in the folder that it runs in.
+# The server has the client's module search path, without the folder that it runs in.
 START = (
     "import json, runpy, sys; sys.path[:] = json.loads(sys.argv.pop(1)); "
     "runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
@@ -57,7 +57,7 @@ _STATUS = struct.Struct("!i")
 class ForkServer:
     """The client: starts the server and sends it requests.
 
-    Tools run in the folder; one that takes longer than the number of seconds is ended.
+    Tools run in `folder`; one that takes longer than `seconds` is ended.
     """
 
     def __init__(self, folder: Path, seconds: int = SECONDS_PER_RUN) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 
-# Each returns a mapping, so the results of several conftest.py are a list.
+# Several conftest.py can implement a hook; pytest returns a list of their mappings.
 @pytest.hookspec
 def pytest_sdyopt_lit_features(config: pytest.Config) -> Mapping[str, bool]:  # type: ignore[empty-body]
     """Returns the features that REQUIRES, UNSUPPORTED and XFAIL lines can name, and which are available."""

@@ -23,7 +23,7 @@ def can_run(stage: Stage) -> bool:
 
 
 class InProcess:
-    """Runs programs for the shell; `record` is called with everything that sdy-opt prints."""
+    """Runs programs for the shell; `record` receives the bytes that sdy-opt writes to stdout and stderr."""
 
     def __init__(self, record: Callable[[bytes], object]) -> None:
         self._record = record

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class MalformedCaseError(Exception):
-    """A lit test with invalid directives or commands: what is wrong, what helps, and in which line.
+    """Invalid directives or commands in a lit test, with help and a line number.
 
     The line is 0 if the error concerns the whole file, or if it is not known yet.
     """

@@ -42,9 +42,9 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 
 def _leave_assertions(pluginmanager: pytest.PytestPluginManager) -> None:
-    """Takes our modules from those whose assertions pytest rewrites, as it does for the package of a plugin.
+    """Excludes sdyopt from the packages whose assertions pytest rewrites, which plugins are by default.
 
-    Tests that import sdyopt would start a second later where Python does not write bytecode.
+    Without bytecode files, rewriting would delay tests that import sdyopt by a second.
     """
     rewritten: set[str] = getattr(pluginmanager.rewrite_hook, "_must_rewrite", set())
     rewritten.discard("sdyopt")

@@ -43,13 +43,13 @@ BUILTINS = {
     "cd": "commands run in the root folder of pytest; write paths with %s, %S and %t",
     "export": "write env NAME=VALUE before the command",
 }
-TIMEOUT_STATUS = -14  # as SIGALRM ends a process; Windows does not have this signal
+TIMEOUT_STATUS = -14  # the status of a process that SIGALRM ends; Windows does not have this signal
 QUOTED = re.compile(r"""'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^'"\\]+)""", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One command of a pipeline with its redirections and environment; `negated` by `not`."""
+    """One command of a pipeline with its redirections and environment; `not` makes it `negated`."""
 
     words: tuple[str, ...]
     redirects: tuple[tuple[str, str], ...] = ()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sdyopt.lit.malformed import MalformedCaseError
 
-# `%0` and `%arg0` in a quoted pattern are SSA names, `%{{.*}}` is a pattern.
+# Not SSA names such as `%0` and `%arg0`, nor patterns such as `%{{.*}}`.
 SUBSTITUTION = re.compile(
     r"%(?: [A-Za-z](?!\w) | % | basename_t\b | [/:][A-Za-z]\b | (?:if|else)\b | \((?=line) | \{(?!\{) )",
     re.VERBOSE,
@@ -33,13 +33,13 @@ class Substitutions:
         self._declared = dict(declared or {})
 
     def expand(self, command: str) -> str:
-        """Replaces the declared substitutions, which may consist of several words, longest first."""
+        """Replaces the declared substitutions, longest name first. A replacement may be several words."""
         for name in sorted(self._declared, key=len, reverse=True):
             command = re.sub(re.escape(name) + r"(?!\w)", self._declared[name].replace("\\", r"\\"), command)
         return command
 
     def replace(self, word: str) -> str:
-        """Replaces paths in a word, which stays one even if they have spaces.
+        """Replaces the predefined substitutions in a word, which stays one word even if a path has spaces.
 
         Raises MalformedCaseError for an unknown substitution.
         """

@@ -30,15 +30,15 @@ COMMANDS = {
     "filecheck": "filecheck",
     "FileCheck": "filecheck",
 }
-# `not` must reject an internal error of sdy-opt.
+# Makes sdy-opt raise internal errors; the fork server ends such a run as a crash, which `not` rejects.
 SHOW_TRACEBACKS = {"SDY_OPT_DEBUG": "1"}
 
 
 class Tools:
     """Runs programs for the shell, in a folder. There is one per process of pytest.
 
-    A program that takes longer than the number of seconds is ended. `filecheck` is a program to run for
-    FileCheck instead of the package filecheck.
+    A program that takes longer than `seconds` is ended. `filecheck` is a program to run for FileCheck instead
+    of the package filecheck.
     """
 
     def __init__(self, folder: Path, seconds: int = SECONDS_PER_RUN, filecheck: str = "") -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sdyopt.dialects.stablehlo.binary import AddOp, AndOp, MaxOp, MinOp, MulOp, OrOp, XorOp
-from sdyopt.ir.elements_attributes import element_size
+from sdyopt.ir.elements_attributes import DenseElements, element_size
 from sdyopt.ir.floats import encode_double
+from sdyopt.ir.folding import constant_value
 from sdyopt.ir.numeric_attributes import can_be_negative
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import ComplexType, FloatType, IntegerType, Type
+from sdyopt.ir.value import Value
 
 
 def identity_of(combiner: type[Op], element: Type) -> bytes | None:
@@ -74,3 +76,11 @@ def _integer(value: int, element: Type) -> bytes:
 
 def _little_endian(bits: int, element: Type) -> bytes:
     return bits.to_bytes(element_size(element), "little")
+
+
+def is_identity(combiner: type[Op], value: Value) -> bool:
+    """Whether a value is a constant that is the identity of a binary operation."""
+    constant = constant_value(value.defining_op)
+    if not isinstance(constant, DenseElements):
+        return False
+    return constant.data == identity_of(combiner, constant.type.element)

@@ -37,6 +37,9 @@ Padded = Sequence[Value] | None
 PadFunction = Callable[[Any, "Padder"], Padded]
 P = TypeVar("P", bound=PadFunction)
 
+# Sizes are 64-bit numbers.
+_LARGEST_SIZE = (1 << 63) - 1
+
 _functions: dict[type[Op], PadFunction] = {}
 
 
@@ -65,11 +68,11 @@ class Padder:
 
     def visit(self, op: Op) -> None:
         """Pads the block arguments and the results of an operation."""
-        padded_types = [self.padded_type(result) for result in op.results]
+        padded_types = [self._checked(op, self.padded_type(result)) for result in op.results]
         for region in op.regions:
             for block in region.blocks:
                 for argument in block.arguments:
-                    self.rewriter.retype_argument(argument, self.padded_type(argument))
+                    self.rewriter.retype_argument(argument, self._checked(op, self.padded_type(argument)))
         is_same = padded_types == list(op.result_types)
         if is_same and all(v.type is t for v, t in zip(op.operands, op.operand_types, strict=True)):
             return
@@ -86,6 +89,13 @@ class Padder:
     def padded_type(self, value: Value) -> Type:
         """The padded type of a value that has its type before."""
         return self.types.padded_type(value.type, self.types.sharding(value))
+
+    def _checked(self, op: Op, type: Type) -> Type:
+        if isinstance(type, RankedTensor) and max(type.shape, default=0) > _LARGEST_SIZE:
+            raise op.op_error(
+                f"a dimension would have size {max(type.shape)} with its padding, which is too large"
+            )
+        return type
 
     def builder(self, op: Op) -> LocalBuilder:
         """Creates operations before an operation."""

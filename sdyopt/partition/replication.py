@@ -10,17 +10,19 @@ device: that is always right for operations without effects.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
 
 from sdyopt.dialects.func import CallOp
+from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
 from sdyopt.dialects.sdy.rule import OpShardingRule
+from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import RankedTensor
-from sdyopt.partition.local_types import LocalTypes
-from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
+from sdyopt.partition.local_types import Axes, LocalTypes
+from sdyopt.sharding.op_sharding_rule_registry import derived_rule_of, sharding_rule_of
 
 
 class Dim(NamedTuple):
@@ -62,13 +64,45 @@ def dims_to_replicate(op: Op, types: LocalTypes, keep_local_windows: bool = True
     axes = [types.axes_per_dim(value) for value in values]
     if not any(map(any, axes)):
         return []
-    if _has_different_meshes(op, types):
-        return [each for each in all_dims(op) if axes[each.tensor][each.dim]]
     _load_crossings()
     find = _crossings.get(type(op), by_rule)
-    if find in _windows and not keep_local_windows:
+    if _has_different_meshes(op, types) or (_has_user_rule(op) and not isinstance(op, CustomCallOp)):
+        find = _everything
+    elif find in _windows and not keep_local_windows:
         find = by_rule
-    return [each for each in find(op, types) if axes[each.tensor][each.dim]]
+    dims = [*find(op, types), *_differently_sharded(op, axes)]
+    return [each for each in dict.fromkeys(dims) if axes[each.tensor][each.dim]]
+
+
+def _everything(op: Op, types: LocalTypes) -> Iterator[Dim]:
+    return all_dims(op)
+
+
+def _has_user_rule(op: Op) -> bool:
+    """Whether the rule was written by the user. Explicit reshards do not change such operations."""
+    rule = op.attributes.get(SHARDING_RULE)
+    return isinstance(rule, OpShardingRule) and (rule.is_custom or rule is not derived_rule_of(op))
+
+
+def _differently_sharded(op: Op, axes: Sequence[Sequence[Axes]]) -> Iterator[Dim]:
+    """The dimensions with a factor that is sharded differently elsewhere.
+
+    Explicit reshards leave such factors if an axis is larger than a dimension. Reduction factors are not
+    changed, because the all-reduce that follows would add whole results.
+    """
+    rule = sharding_rule_of(op)
+    if rule is None:
+        return
+    axes_of: dict[tuple[int, ...], Axes] = {}
+    different: set[int] = set()
+    for mapping, axes_per_dim in zip(rule.tensors, axes, strict=True):
+        for dim_mapping, dim_axes in zip(mapping.dims, axes_per_dim, strict=False):
+            factors = dim_mapping.factors
+            if len(factors) == 1 and axes_of.setdefault(factors, dim_axes) != dim_axes:
+                different.update(factors)
+    different.difference_update(rule.reduction)
+    if different:
+        yield from dims_with_factors(rule, different)
 
 
 def _has_different_meshes(op: Op, types: LocalTypes) -> bool:

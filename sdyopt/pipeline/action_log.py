@@ -1,4 +1,4 @@
-"""`--log-actions-to`: logs where each pass, iteration of patterns and pattern begins and ends."""
+"""`--log-actions-to`: logs begin and end of each pass, greedy rewrite iteration and pattern attempt."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ActionLog(Instrument):
 
     @contextmanager
     def observe(self, tag: str, description: str, op: Op) -> Iterator[None]:
-        """Logs an action inside a pass."""
+        """Logs an action inside a pass. `%s` in the description stands for the operation."""
         self._write(f"{_THREAD} begins (no breakpoint) Action {description.replace('%s', self._show(op))}`\n")
         try:
             yield

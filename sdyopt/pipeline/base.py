@@ -16,7 +16,8 @@ from sdyopt.pipeline.option import Option, declared_options, option, write_optio
 MODULE = "builtin.module"
 FUNCTION = "func.func"
 
-# Runs passes on each operation, with the instruments and verification of the pipeline; raises if one fails.
+# Runs passes on each operation, with the instruments and verification of the pipeline. After a failure, runs
+# them on the remaining operations, then raises PipelineFailure.
 RunNested = Callable[[Sequence["Pass"], Sequence[Op]], None]
 
 
@@ -56,7 +57,7 @@ class Pass:
         return self.run(op)
 
     def count(self, statistic: Statistic, by: int = 1) -> None:
-        """Increments a statistic."""
+        """Adds to a statistic."""
         self._counts[statistic.name] = self._counts.get(statistic.name, 0) + by
 
     def counted(self, statistic: Statistic) -> int:
@@ -79,7 +80,7 @@ class Pass:
 
     @classmethod
     def label(cls) -> str:
-        """The name in IR dumps, timing and statistics: that of the C++ class."""
+        """The name in IR dumps, timing and statistics: like that of a C++ class, such as `CSEPass`."""
         return f"{cls.__name__}Pass"
 
     @classmethod

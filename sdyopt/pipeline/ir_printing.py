@@ -13,9 +13,10 @@ from sdyopt.pipeline.run import Instrument
 
 @dataclass(frozen=True, slots=True)
 class IRPrintingOptions:
-    """Which passes dump the IR, and how much of it.
+    """Which passes dump the IR, and how.
 
-    `before` and `after` are flags of passes; None means all passes.
+    `before` and `after` are flags of passes; None means all passes. `only_on_change` and `only_on_failure`
+    restrict the dumps after passes.
     """
 
     before: frozenset[str] | None = frozenset()

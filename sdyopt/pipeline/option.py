@@ -2,7 +2,7 @@
 
     keep_sharding_rules: bool = option(default=False, help="keep sharding rules on operations")
 
-is `keep-sharding-rules=true` in a pipeline. Types are bool, int, float, str, string enumerations
+is written `keep-sharding-rules=true` in a pipeline. Types are bool, int, float, str, string enumerations
 (`Literal` or `StrEnum`), and tuples of one of these, written `name=a,b` or `name={a,b}`.
 """
 
@@ -63,7 +63,7 @@ class Option:
 class Kind:
     """A type of option values. `read` raises ValueError with LLVM's message for an invalid value.
 
-    `help` is that for an invalid value without `choices`.
+    `help` is shown for an invalid value of a kind without `choices`.
     """
 
     placeholder: str
@@ -81,18 +81,18 @@ def _read_bool(text: str) -> bool:
     raise ValueError(f"'{text}' is invalid value for boolean argument! Try 0 or 1")
 
 
-_MAX_NUMBER = 100
+_MAX_NUMBER_LENGTH = 100
 
 
-def _read_number(convert: Callable[[str], int | float], words: str) -> Callable[[str], int | float]:
+def _read_number(convert: Callable[[str], int | float], kind: str) -> Callable[[str], int | float]:
     def read(text: str) -> int | float:
         if not text:
             raise ValueError("requires a value!")
         try:
             # A reproducer may contain a number that takes long to convert.
-            return convert(text if len(text) <= _MAX_NUMBER else "")
+            return convert(text if len(text) <= _MAX_NUMBER_LENGTH else "")
         except ValueError:
-            raise ValueError(f"'{text}' value invalid for {words} argument!") from None
+            raise ValueError(f"'{text}' value invalid for {kind} argument!") from None
 
     return read
 
@@ -106,7 +106,7 @@ KINDS: dict[object, Kind] = {
 
 
 def _choice(values: Mapping[str, Scalar]) -> Kind:
-    """A kind whose values are written as the keys."""
+    """A kind whose values are written as the keys of a mapping."""
 
     def read(text: str) -> Scalar:
         if text not in values:
@@ -146,9 +146,9 @@ def _declared(name: str, field: dataclasses.Field[Any], annotation: object) -> O
 
 
 def read_options(options: tuple[Option, ...], text: str) -> dict[str, OptionValue]:
-    """Parses `a=1 b={x,y}` into values by option name. Repeated list options are concatenated.
+    """Parses `a=1 b={x,y}` into values by option name. Raises UsageError.
 
-    Raises UsageError for unknown options and invalid values.
+    The values of a repeated list option are concatenated; for any other repeated option, the last one counts.
     """
     by_flag = {option.flag: option for option in options}
     values: dict[str, OptionValue] = {}
@@ -157,7 +157,7 @@ def read_options(options: tuple[Option, ...], text: str) -> dict[str, OptionValu
         flag, value, rest = _next_assignment(rest)
         option = by_flag.get(flag)
         if option is None:
-            help = _layout_help(text, by_flag) or nearest_or_all(flag, by_flag) or "no options are declared"
+            help = _layout_help(text, by_flag) or nearest_or_all(flag, by_flag) or "the pass has no options"
             raise UsageError(f"<Pass-Options-Parser>: no such option {flag}", help)
         try:
             parsed, previous = option.read(value), values.get(option.name, ())
@@ -170,7 +170,7 @@ def read_options(options: tuple[Option, ...], text: str) -> dict[str, OptionValu
 
 
 def _layout_help(text: str, flags: Container[str]) -> str:
-    """What to write instead of options in braces, or with commas between them; empty if that is not it."""
+    """The help for options that are in braces or separated by commas; empty for others."""
     plain = _unwrap(text)
     spaced = re.sub(r",\s*([\w-]+)=", lambda m: f" {m[1]}=" if m[1] in flags else m[0], plain)
     if plain == text.strip() and spaced == plain:
@@ -188,7 +188,7 @@ def write_options(options: tuple[Option, ...], values: object) -> str:
 
 
 def _next_assignment(text: str) -> tuple[str, str, str]:
-    """The name and value of the first assignment in a text, and the remaining text."""
+    """The name and value of the first option in a text, and the remaining text; a value may be missing."""
     name_end = next((i for i, character in enumerate(text) if character in " ="), len(text))
     name = text[:name_end]
     if text[name_end : name_end + 1] != "=":

@@ -45,7 +45,7 @@ class Instrument:
 
 
 class PipelineFailure(Exception):
-    """A pass or its verification failed; the errors are already emitted."""
+    """A pass, or the verification after it, failed; the errors are already emitted."""
 
 
 def run_pipeline(
@@ -56,7 +56,8 @@ def run_pipeline(
 ) -> bool:
     """Runs a pipeline on an operation. Returns whether it succeeded; errors are emitted.
 
-    `verify` runs after each pass that changed something, and on the parent after each nested pipeline.
+    After each pass that changed something, `verify` verifies its operation; after each nested pipeline that
+    did, its parent operation.
     """
     try:
         if pipeline.anchor not in (ANY, op.signature.name):
@@ -112,7 +113,7 @@ class _Runner:
             return self._verify.verify_regions(parent)
 
     def run_nested(self, passes: Sequence[Pass], ops: Sequence[Op]) -> None:
-        """Runs passes on each operation, for a pass that may edit the operations between such runs."""
+        """Implements `RunNested`. Verifies operations in full: the calling pass may have edited them, too."""
         has_failed = False
         for op in ops:
             try:
@@ -166,7 +167,7 @@ class _Runner:
             except PipelineFailure:
                 raise
             except Exception as error:
-                # A bug, reported far from here. A pass that runs others gets the note of the innermost one.
+                # A bug, which the caller reports. The note names the innermost pass.
                 if not getattr(error, "__notes__", ()):
                     error.add_note(f"while running pass '{pass_.flag}' on '{op.signature.name}'")
                 raise

@@ -26,7 +26,7 @@ class Entry(Protocol):
 
     @property
     def is_pass(self) -> bool:
-        """Whether it is a pass, which must match the anchor; a pipeline is nested as needed."""
+        """Whether it is a pass, which must match the anchor; passes of a pipeline are nested as needed."""
 
 
 # Name -> entry; raises UsageError with help for an unknown name.
@@ -44,7 +44,7 @@ class _Element:
 
 
 def parse_pipeline(text: str, lookup: Lookup) -> Pipeline:
-    """Parses a textual pipeline; raises UsageError with the location in the text."""
+    """Parses a textual pipeline. Raises UsageError, which shows where wrong syntax or an unknown name is."""
     text = text.strip()
     if not re.fullmatch(r"[^(]+\(.*\)", text, re.DOTALL):
         raise UsageError(
@@ -60,9 +60,9 @@ def parse_pipeline(text: str, lookup: Lookup) -> Pipeline:
 
 
 def parse_passes(text: str, lookup: Lookup) -> Pipeline:
-    """Parses `a{x=1},b` into a pipeline on modules; raises UsageError with the location in the text.
+    """Parses `a{x=1},b` into a pipeline on modules. Raises UsageError like `parse_pipeline`.
 
-    Unlike those of a textual pipeline, the passes are nested under the operations that they run on.
+    Unlike in a textual pipeline, a pass that runs on another operation is nested under it.
     """
     text = f"{MODULE}({text.strip()})"
     (outer,) = _StructureParser(text).parse()
@@ -73,7 +73,7 @@ def parse_passes(text: str, lookup: Lookup) -> Pipeline:
 
 
 def _wrapped(text: str) -> str:
-    """The help for a text that is not a pipeline: the text with the missing parts."""
+    """The help for a text that is not a pipeline: the text with the missing parts, if they are known."""
     missing = text.count("(") - text.count(")")
     if missing > 0:
         return f"write {text}{')' * missing}"

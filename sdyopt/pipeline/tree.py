@@ -13,7 +13,10 @@ ANY = "any"
 
 @dataclass(slots=True, eq=False)
 class Pipeline:
-    """Passes and nested pipelines that run on every operation `anchor` directly in the parent operation."""
+    """Passes and nested pipelines that run on operations named `anchor`.
+
+    A nested pipeline runs on each such operation that is directly in a region of the parent operation.
+    """
 
     anchor: str = MODULE
     elements: list[Pass | Pipeline] = field(default_factory=list)
@@ -31,7 +34,10 @@ class Pipeline:
         self.elements.append(element)
 
     def add_nested(self, elements: Iterable[Pass | Pipeline]) -> None:
-        """Appends passes; a pass with a different anchor is wrapped in a nested pipeline."""
+        """Appends passes and pipelines; a pass with a different anchor is wrapped in a nested pipeline.
+
+        Raises UsageError for a pass on modules if the anchor is another operation.
+        """
         for element in elements:
             if isinstance(element, Pass) and element.anchor not in (None, MODULE, self.anchor):
                 self.elements.append(Pipeline(element.anchor, [element]))
@@ -51,7 +57,10 @@ class Pipeline:
                 yield from element.passes()
 
     def on(self, anchor: str) -> Pipeline:
-        """This pipeline on modules as one on another operation; raises UsageError for a pass on modules."""
+        """This pipeline with another anchor; nested pipelines on that anchor are unwrapped.
+
+        Raises UsageError for a pass with a different anchor.
+        """
         pipeline = Pipeline(anchor)
         for element in self.elements:
             if isinstance(element, Pipeline) and element.anchor == anchor:
@@ -61,7 +70,7 @@ class Pipeline:
         return pipeline
 
     def merged(self) -> Pipeline:
-        """This pipeline with adjacent nested pipelines of the same anchor merged, as it is run.
+        """This pipeline as it is run: adjacent nested pipelines with the same anchor are merged.
 
         All passes of a merged pipeline run on one operation before the next operation.
         """

@@ -9,10 +9,11 @@ from sdyopt.registry.discovery import (
     import_passes,
     lookup,
 )
-from sdyopt.registry.missing import missing_pass
+from sdyopt.registry.missing import LIST_PASSES, missing_pass
 from sdyopt.registry.table import PassEntry, PipelineEntry, register, register_pipeline
 
 __all__ = [
+    "LIST_PASSES",
     "PassEntry",
     "PipelineEntry",
     "add_dialect",

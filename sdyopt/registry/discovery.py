@@ -1,7 +1,8 @@
 """Finds the module of a pass, pipeline or dialect by name, without a list of files.
 
-The flag of a pass or pipeline names its file: `sdy-close-shardings` is `passes/exporting/close_shardings.py`.
-So running a pass imports only its module; help and unknown names import all.
+A pass or pipeline is in the file that its flag names: `sdy-close-shardings` is in
+`passes/exporting/close_shardings.py`. So running a pass imports only its module. Help imports all modules,
+and so does the search for a flag without such a file.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from importlib.util import find_spec
 from sdyopt.diagnostics.usage import UsageError, nearest
 from sdyopt.dialects import dialect_names, load_dialect
 from sdyopt.ir.dialect import Dialect
-from sdyopt.registry.missing import missing_pass
+from sdyopt.registry.missing import LIST_PASSES, missing_pass
 from sdyopt.registry.table import PassEntry, PipelineEntry, entries
 
 # Dialects of other packages, by namespace.
@@ -33,13 +34,13 @@ def find_entry(flag: str) -> PassEntry | PipelineEntry | None:
 
 
 def lookup(flag: str) -> PassEntry | PipelineEntry:
-    """The entry of a flag; raises UsageError, with the most similar name as help, if there is none."""
+    """The entry of a flag. Without one, raises UsageError with the most similar name, if any, as help."""
     entry = find_entry(flag)
     if entry is None:
         if (error := missing_pass(flag)) is not None:
             raise error
         message = f"'{flag}' does not refer to a registered pass or pass pipeline"
-        raise UsageError(message, nearest(flag, entries))
+        raise UsageError(message, nearest(flag, entries) or LIST_PASSES)
     return entry
 
 

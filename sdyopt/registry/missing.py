@@ -1,11 +1,15 @@
-"""Shardy passes that are not implemented: the error for one suggests no similar name."""
+"""Shardy passes that are not implemented. The error for one says so, and suggests no similar name."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Final
 
 from sdyopt.diagnostics.usage import UsageError
+
+# Help for the name of a pass that resembles no other.
+LIST_PASSES: Final = "--list-passes lists the passes"
 
 # Flag -> what the pass does in Shardy, in the third person.
 MISSING: Mapping[str, str] = MappingProxyType(

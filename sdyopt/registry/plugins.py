@@ -4,7 +4,7 @@
     my-passes = "my_package.passes"
 
 declares a module that registers passes when imported, for `--load-pass-plugin=my-passes`. An entry point in
-the group `sdyopt.dialects` declares a `Dialect`.
+the group `sdyopt.dialects` declares a `Dialect`, for `--load-dialect-plugin`.
 """
 
 from __future__ import annotations

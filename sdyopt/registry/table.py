@@ -24,7 +24,7 @@ class PassEntry:
 
     flag: str
     pass_class: type[Pass]
-    # Whether help lists it. Passes that only pipelines use are registered to parse pipeline text.
+    # Whether help lists it. Passes for pipelines only are registered so that pipeline text can name them.
     is_listed: bool = True
     is_pass: bool = field(default=True, init=False)
 
@@ -50,7 +50,7 @@ class PassEntry:
 
 @dataclass(frozen=True, slots=True)
 class PipelineEntry:
-    """A registered pass pipeline: a function that returns passes."""
+    """A registered pass pipeline: a function that returns passes and nested pipelines."""
 
     flag: str
     builder: Builder
@@ -121,5 +121,5 @@ def _add(entry: PassEntry | PipelineEntry) -> None:
     entries[entry.flag] = entry
 
 
-# The module of what a notebook defines. Running a cell again replaces the passes that it defines.
+# The module of definitions in a notebook. Running a cell again replaces the passes that it defines.
 _INTERACTIVE = "__main__"

@@ -74,7 +74,8 @@ def _section(section: Section, axes: Mapping[str, int], links: Mapping[int, int]
 
 
 def _table(table: ReportTable, axes: Mapping[str, int], links: Mapping[int, int]) -> Iterator[str]:
-    yield f"<h3>{escape(table.title)}</h3><div class=scroll><table><thead><tr>"
+    notes = " class=notes" if table.has_notes else ""
+    yield f"<h3>{escape(table.title)}</h3><div class=scroll><table{notes}><thead><tr>"
     for number, column in enumerate(table.columns):
         yield f"<th{' class=n' if number < table.figures else ''}>{escape(column)}</th>"
     yield "</tr></thead><tbody>"

@@ -29,7 +29,8 @@ def _communication(report: Report) -> Section:
     total, count = wire_total(report), len(report.collectives)
     collectives = f"{count} collective{'' if count == 1 else 's'}"
     section = Section(f"communication: {total_text(total)} on the wire per device, {collectives}")
-    section.sentences.append("wire bytes by the ring model, times the number of runs")
+    if count:
+        section.sentences.append("wire bytes by the ring model, times the number of runs")
     section.add_table(
         "by kind and axes", ("bytes", "share", "count", "kind and axes"), 3, _by_kind(report, total)
     )
@@ -114,8 +115,10 @@ def _memory(report: Report) -> Section:
     section.sentences.append("an upper bound: every result is a new buffer, nothing is fused")
     section.sentences.append(
         f"arguments {bytes_text(memory.arguments)}, results {bytes_text(memory.results)}, constants "
-        f"{bytes_text(memory.constants)}; peak with arguments held to the end "
-        f"{bytes_text(memory.peak_with_arguments)}"
+        f"{bytes_text(memory.constants)}"
+    )
+    section.sentences.append(
+        f"with arguments held to the end, the peak is {bytes_text(memory.peak_with_arguments)}"
     )
     if memory.unknown_values:
         section.sentences.append(f"{memory.unknown_values} values of dynamic shape are not counted")
@@ -146,7 +149,8 @@ def _compute(report: Report) -> Section:
     share = useful_share(report)
     useful = "" if share is None else f", {share_text(share)} of them useful"
     unknown = f", {local.unknown} products unknown" if local.unknown else ""
-    heading = f"compute per device: {flops_text(local.high)} in {local.count} products{useful}{unknown}"
+    products = "product" if local.count == 1 else "products"
+    heading = f"compute per device: {flops_text(local.high)} in {local.count} {products}{useful}{unknown}"
     section = Section(heading)
     section.add_table(
         "repeated or padded work",

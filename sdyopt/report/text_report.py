@@ -43,8 +43,9 @@ def text_report(report: Report, width: int = 80, rows: int | None = ROWS) -> str
 
 
 def _lines(report: Report, width: int, rows: int | None) -> Iterator[str]:
-    if report.mesh:
-        yield from _rendered(printable(f"{report.devices} devices, mesh {report.mesh}"), width)
+    devices = f"{report.devices} {'device' if report.devices == 1 else 'devices'}"
+    mesh = f"mesh {report.mesh}" if report.mesh else "no mesh"
+    yield from _rendered(printable(f"{devices}, {mesh}"), width)
     for section in sections_of(report):
         yield ""
         yield from _rendered(printable(section.heading), width)

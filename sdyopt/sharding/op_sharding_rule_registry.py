@@ -74,6 +74,11 @@ def sharding_rule_of(op: Op, is_conservative: bool = False) -> OpShardingRule | 
     custom = op.attributes.get(SHARDING_RULE)
     if custom is not None:
         return cast(OpShardingRule, custom)
+    return derived_rule_of(op, is_conservative)
+
+
+def derived_rule_of(op: Op, is_conservative: bool = False) -> OpShardingRule | None:
+    """The rule that follows from an operation itself, whatever rule it has as an attribute."""
     _load_rules()
     entry = _entries.get(type(op), _UNKNOWN)
     context = () if entry.context is None else (entry.context(op),)

@@ -40,7 +40,7 @@ class FunctionCopies:
         return function
 
     def copy_for(self, call: CallOp) -> None:
-        """Copies the callee of a call, with copies of all its callees, and changes the call to the copy.
+        """Copies the callee of a call, with copies of all its callees, and redirects the call to the copy.
 
         Copies of callees are named and inserted first. The callee must not be recursive; `CopyBudget` ensures
         that.

@@ -12,8 +12,8 @@ from .call_graph import called_function
 
 # The limit for copies: a chain of functions that each call the next one twice grows exponentially.
 MAX_COPIED_OPERATIONS = 1_000_000
-# The limit for the depth of calls that become nested regions.
-MAX_NESTED_CALLS = 1000
+# The limit for the nesting depth of regions after inlining.
+MAX_NESTING_DEPTH = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +66,9 @@ class CopyBudget:
         depth = self._sizes.get(function, _DECLARATION).depth
         if depth == inf:
             raise call.op_error(f"cannot inline '{function.sym_name}': its calls are recursive")
-        if depth > MAX_NESTED_CALLS:
+        if depth > MAX_NESTING_DEPTH:
             raise call.op_error(
-                f"cannot inline '{function.sym_name}': its calls are nested deeper than {MAX_NESTED_CALLS}"
+                f"cannot inline '{function.sym_name}': regions would nest deeper than {MAX_NESTING_DEPTH}"
             )
 
     def _measure(self, function: FuncOp) -> InlinedSize:

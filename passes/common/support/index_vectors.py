@@ -1,4 +1,4 @@
-"""Index vectors of gathers and scatters: the slices of an integer tensor along one dimension.
+"""Index vectors of gathers and scatters: the vectors of an integer tensor along one dimension.
 
 Each component of the vectors is often a tensor of its own, and a concatenate combines them.
 """

@@ -14,7 +14,7 @@ from sdyopt.ir.traits import CONSTANT_LIKE
 from sdyopt.ir.types import RankedShapedType, Type
 from sdyopt.ir.value import Value
 
-# What two broadcasts, or two constants, are compared by.
+# Equal for two broadcasts, or for two constants, that are merged.
 _Key = tuple[OpSignature, Value, DictAttr] | tuple[DictAttr, DictAttr]
 
 

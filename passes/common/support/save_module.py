@@ -24,8 +24,8 @@ from sdyopt.registry import all_dialects, find_dialect, register
 class SaveModule(Pass):
     """sdy-save-module: write the module to a file.
 
-    Part of pipelines with a dump directory. As in C++, pipeline text does not include the directory; a pass
-    that is parsed from text writes nothing.
+    Part of pipelines with a dump directory. As in the reference, pipeline text does not include the
+    directory; a pass that is parsed from text writes nothing.
     """
 
     # Not options: the pipeline sets them.

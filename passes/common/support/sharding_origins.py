@@ -1,8 +1,8 @@
 """Sharding origins: the annotation that each axis of a sharding originates in.
 
-The origin of an axis is the name of the sharding constraint, input, output or manual computation that first
-mentions it. Values store the origins of their axes in `sdy.sharding_origins`; `self` stands for the value
-itself.
+The origin of an axis is the name of the sharding constraint, manual computation, function input or function
+output from whose sharding it has propagated; if these share a value, it is the first in this order. Values
+store the origins of their axes in `sdy.sharding_origins`; `self` stands for the value itself.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ Shardings = Sequence[MeshSharding | None]
 
 
 class ReshardingRequirement(IntEnum):
-    """Which annotations differ from some shardings and so require resharding; lower is better.
+    """Which annotations differ from given shardings and so require resharding; lower is better.
 
     An annotation is explicit where it is on the operation itself: with `annotate_for_users` on an
     operand, without it on a result.

@@ -34,7 +34,7 @@ def reshard_halos(
     op: Op,
     **insertion_point: Unpack[InsertionPoint],
 ) -> Value:
-    """The shard under `target`: its core in a tensor of the new local shape, then halos from neighbours.
+    """The shard under `target`: its core in a tensor of the new local shape, then halos from neighbors.
 
     Errors are located at `op`.
     """

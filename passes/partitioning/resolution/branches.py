@@ -1,4 +1,4 @@
-"""stablehlo.if: the values that its branches return get the shardings of its results.
+"""stablehlo.if and barriers: the values that are passed on get the shardings of the results.
 
 sdy has data-flow edges for case, and none for if.
 """
@@ -7,10 +7,18 @@ from __future__ import annotations
 
 from sdyopt.dialects.sdy.sharding import fully_replicated
 from sdyopt.dialects.sdy.value_shardings import rank_of, sharding_of
-from sdyopt.dialects.stablehlo.control_flow import IfOp
+from sdyopt.dialects.stablehlo.control_flow import IfOp, OptimizationBarrierOp
 from sdyopt.ir.rewrite import Rewriter
 
 from ...exporting.explicit_reshards.insertion import reshard_use
+
+
+def reshard_barrier_operands(op: OptimizationBarrierOp, rewriter: Rewriter) -> None:
+    """Reshards the operands of a barrier, where its results have other shardings."""
+    for use, result in zip(op.operand_uses, op.results, strict=True):
+        before, after = sharding_of(use.value), sharding_of(result)
+        if after is not None and not after.is_equivalent(before):
+            reshard_use(use, after, {"before": op}, rewriter)
 
 
 def reshard_branches(op: IfOp, rewriter: Rewriter) -> None:

@@ -2,8 +2,9 @@
 
 The order is that of the reference, because the result of propagation depends on it. First come the users of
 the other targets of a data-flow edge, then the operation that defines the value, then its users, most recent
-use first. A use by a terminator leads to the parent operation; calls lead to the arguments of their callee,
-and the results of a function to those of its calls.
+use first. Some users are replaced by others: a user of a source of a data-flow edge by the operation of the
+edge, a call by the users of the callee's argument, the return of a called function by the users of the call
+results, and any other terminator by its parent operation.
 """
 
 from __future__ import annotations
@@ -99,8 +100,7 @@ class DependentOps:
 def _edge_of_use(use: OpOperand) -> DataFlowEdgeOp | None:
     """The operation for the data-flow edge that a use is a source of, if there is one.
 
-    As in the reference, there is none for an operand of an operation whose edges are those of its block
-    arguments.
+    As in the reference, there is none for an operand that flows to a block argument of a single body.
     """
     user = use.owner
     is_terminator = TERMINATOR in user.traits

@@ -23,14 +23,14 @@ def warn_of_missing_shardings(module: ModuleOp) -> None:
     # There is nothing to shard if no operation has results, as in a module of declarations.
     if not any(op.results for op in ops) or any(map(_has_sharding, ops)):
         return
-    if any(_has_attribute(op, GSPMD_ATTRIBUTE) for op in ops):
+    annotated = next((op for op in ops if _has_attribute(op, GSPMD_ATTRIBUTE)), None)
+    if annotated is not None:
         message = f"the program has shardings for GSPMD only (`{GSPMD_ATTRIBUTE}`), which do not propagate"
-        warning = Diagnostic(Severity.WARNING, module.location, message, help=USE_SHARDY, id=GSPMD_SHARDING)
+        op, help, id = annotated, USE_SHARDY, GSPMD_SHARDING
     else:
         message = "the program has no mesh and no shardings, so that nothing propagates"
-        help = f"annotate inputs with `sdy.sharding`, or {USE_SHARDY}"
-        warning = Diagnostic(Severity.WARNING, module.location, message, help=help, id=NO_SHARDING)
-    emit(warning)
+        op, help, id = module, f"annotate inputs with `sdy.sharding`, or {USE_SHARDY}", NO_SHARDING
+    emit(Diagnostic(Severity.WARNING, op.location, message, operation=op, help=help, id=id))
 
 
 def _has_sharding(op: Op) -> bool:

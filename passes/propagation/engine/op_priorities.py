@@ -16,6 +16,7 @@ class OpCategory(Enum):
     """The category of an operation, which determines in which rounds and directions it propagates."""
 
     PASS_THROUGH = auto()
+    # dynamic_slice and dynamic_update_slice.
     DYNAMIC_SLICE = auto()
     BROADCAST = auto()
     OTHER = auto()

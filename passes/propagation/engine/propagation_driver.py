@@ -14,9 +14,8 @@ from typing import Literal
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
-from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import find_mesh
-from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding
+from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.ir.effects import is_trivially_dead
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import has_two_other_users
@@ -63,8 +62,9 @@ class PropagationDriver:
         self._recorder = recorder
         self._dependent_ops = DependentOps(module)
         self._site_factory = PropagationSites(module, self.sharding_map, self._dependent_ops, is_conservative)
-        self._mesh_of = cache(self._find_mesh)
-        self._runner_of = cache(self._new_runner)
+        # Caches of bound methods would make the driver part of a cycle, and keep it after propagation.
+        mesh_of = cache(lambda mesh_or_ref: find_mesh(mesh_or_ref, module))
+        self._runner_of = cache(lambda kind: StepRunner(kind, mesh_of))
         self._ops = [op for op in module.walk() if op is not module]
         self._op_indices = {op: index for index, op in enumerate(self._ops)}
         # The site of each operation; None if nothing propagates along it or it is erased.
@@ -75,12 +75,6 @@ class PropagationDriver:
         # For each slot, the operations to push when its sharding changes; see `_with_parents`.
         self._dependents: dict[int, list[tuple[int, ...]]] = {}
         self._last_run: tuple[Round, Strategy] | None = None
-
-    def _find_mesh(self, mesh_or_ref: MeshOrRef) -> Mesh | None:
-        return find_mesh(mesh_or_ref, self._module)
-
-    def _new_runner(self, kind: StepKind) -> StepRunner:
-        return StepRunner(kind, self._mesh_of)
 
     # --- Rounds -----------------------------------------------------------------------------------
 

@@ -66,6 +66,8 @@ class EdgeConversion(NamedTuple):
 class PropagationSite:
     """An operation with a rule, and the slots of its operands' and results' shardings.
 
+    For a data-flow edge, its sources take the place of operands.
+
     `read` selects these shardings from `ShardingMap.shardings`. `conversion` applies to the last slot.
     `fallback`, for data-flow edges and barriers with a `sdy.sharding_rule` attribute, propagates by that rule
     if this site propagates nothing.

@@ -3,9 +3,9 @@
     class SliceOp(Op):
         assembly = assembly(Operand("input"), AttrDict(), ":", TypeOf("input"))
 
-A string is a literal. Spaces follow the rules of MLIR's declarative format and are not declared.
-Elements write what depends on the signature alone into a print template, which is cached per
-signature; regions, arguments and SSA names are printed for each operation.
+A string is a literal. Spaces follow the rules of MLIR's declarative format and are not declared. Elements
+write what depends only on the signature and the discardable attributes into a print template, which the
+printer caches by these; regions, their arguments and SSA names are printed for each operation.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from sdyopt.ir.types import FunctionType, Type
 
 
 class FormatElement:
-    """A part of an assembly format.
+    """An element of an assembly format.
 
-    `elides` names the attributes that it prints, so that the attribute dictionary leaves them out.
+    `elides` names the attributes that it prints, so that the attribute dictionary does not.
     """
 
     elides: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class FormatElement:
 
 
 class Assembly:
-    """The format of an operation after its name."""
+    """The format of the text after an operation's name."""
 
     def __init__(self, elements: Sequence[FormatElement]) -> None:
         self.elements = tuple(elements)
@@ -93,11 +93,12 @@ class Literal(FormatElement):
         out.literal(self.text)
 
 
-class Optional(FormatElement):
+class OptionalGroup(FormatElement):
     """An optional group of elements.
 
-    It is parsed if its first element (a literal or an operand group) is next, and printed if the field
-    `anchor` is present. Otherwise the elements of `otherwise` are parsed and printed.
+    It is parsed if its first element, a literal or an operand, is next. It is printed if the field `anchor`
+    is an attribute with a value other than its default, or has operands or results. Otherwise the elements of
+    `otherwise` are parsed or printed.
     """
 
     def __init__(
@@ -183,7 +184,7 @@ class TypeOf(FormatElement):
 
 
 class FunctionalType(FormatElement):
-    """`(operand types) -> result types` of all operands and results, or of one field each."""
+    """`(operand types) -> result types` of all operands and results, or of the given fields."""
 
     def __init__(self, operands: str | None = None, results: str | None = None) -> None:
         self.operands = operands
@@ -235,7 +236,7 @@ def _assign_types(
 
 
 class SameType(FormatElement):
-    """The common type of all operands and results, or a functional type if they differ."""
+    """The common type of all operands and the result, or a functional type if their types differ."""
 
     def parse(self, op_parser: OpAsmParser) -> None:
         offset = op_parser.skip_trivia()
@@ -266,7 +267,7 @@ class SameType(FormatElement):
 class AttrDict(FormatElement):
     """The discardable attributes, and the inherent ones that no other element prints.
 
-    Attributes with their default value are left out.
+    Inherent attributes with their default value and segment sizes are not printed.
     """
 
     def __init__(self, with_keyword: bool = False) -> None:
@@ -285,7 +286,7 @@ class AttrDict(FormatElement):
 
 
 def visible_attributes(signature: OpSignature, attributes: DictAttr, elided: frozenset[str]) -> DictAttr:
-    """The inherent and discardable attributes, without elided ones and default values."""
+    """The inherent and discardable attributes, without elided ones, default values and segment sizes."""
     if not signature.attributes.entries:
         return attributes if not elided else attributes.without(*elided)
     defaults = {f.name: f.default for f in signature.op_class.fields.values() if isinstance(f, AttrField)}
@@ -304,8 +305,9 @@ SEGMENT_NAMES = frozenset(["operandSegmentSizes", "resultSegmentSizes"])
 class Attr(FormatElement):
     """An inherent attribute.
 
-    `parse(op_parser)` returns the attribute, `print(attribute, attribute_printer)` its text. By default,
-    the attribute is parsed and printed in full.
+    `parse(op_parser)` returns the attribute, None if it is missing; `print(attribute, attribute_printer)`
+    returns its text. By default, the attribute is parsed and printed in full. A missing one is printed as its
+    default.
     """
 
     def __init__(
@@ -358,7 +360,7 @@ class Custom(FormatElement):
     """An element with its own parse and print functions (MLIR's custom directive).
 
     It prints with either `write(out, signature, attributes)`, which adds to the print template, or
-    `print(op, printer)`, which is called for each operation and also writes the spaces around its text.
+    `print(op, printer)`, which is called for each operation and also writes the space before its text.
     """
 
     def __init__(
@@ -394,7 +396,7 @@ __all__ = [
     "FunctionalType",
     "Literal",
     "Operand",
-    "Optional",
+    "OptionalGroup",
     "RegionElement",
     "SameType",
     "TypeOf",

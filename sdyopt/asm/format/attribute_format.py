@@ -6,13 +6,13 @@
         size: int
         assembly = attribute_format(string("name"), "=", integer("size"))
 
-The elements appear in the order of the text, their parameters in the order of the class's fields. By
-itself an attribute is `#dialect.mnemonic<…>` if its format has angle brackets, `#dialect<mnemonic…>`
-otherwise. Inside another attribute or an operation the dialect and mnemonic are left out, though
-the parser accepts them, as well as an alias.
+The elements are in the order of the text, their parameters in the order of the class's fields. By itself an
+attribute is `#dialect.mnemonic<…>` if its format is in angle brackets, otherwise `#dialect<mnemonic…>`. As a
+parameter of another attribute it is printed without dialect and mnemonic; the parser also accepts it with
+them, and an alias.
 
-A parse error in a parameter is followed by one error per enclosing parameter, worded as by the parsers
-that MLIR generates from TableGen definitions.
+A parse error in a parameter is followed by an error for this parameter and for each enclosing one, worded as
+by the parsers that MLIR generates from TableGen definitions.
 """
 
 from __future__ import annotations
@@ -42,22 +42,25 @@ Check = Callable[[Any], str | None]
 
 
 class AttributeElement(Protocol):
-    """A part of an attribute's format."""
+    """An element of an attribute's format."""
 
     def bind(self, definition: str) -> None:
-        """Sets the TableGen definition that parse errors name."""
+        """Sets the name of the TableGen definition, which is part of parse errors."""
 
     def parse(self, parser: AsmParser, values: Values) -> None:
-        """Parses this part and appends the values of its parameters."""
+        """Parses this element and appends the values of its parameters."""
 
-    def text(self, attribute: Attribute) -> str: ...
+    def text(self, attribute: Attribute) -> str:
+        """The text of this element in the text of an attribute."""
+        ...
 
 
 class AttributeFormat:
     """The format of one class of attributes, without dialect and mnemonic.
 
-    `build` builds the attribute from the parameters; by default it is the class itself. `check` returns
-    the error of an invalid attribute, which the parser reports at the start of the attribute.
+    `build` builds the attribute from the parameters; by default it is the class itself. `check` returns the
+    error message for an invalid attribute, None for a valid one; the parser reports it at the start of the
+    attribute.
     """
 
     def __init__(
@@ -69,7 +72,7 @@ class AttributeFormat:
         self._elements = tuple(elements)
         self._build = build
         self._check = check
-        # Nested attributes such as axis references repeat.
+        # Cached because the same nested attributes, such as axis references, are printed many times.
         self.text = lru_cache(_CACHED_TEXTS)(self._text)
 
     @property
@@ -105,7 +108,7 @@ def attribute_format(
     build: Callable[..., Attribute] | None = None,
     check: Check | None = None,
 ) -> AttributeFormat:
-    """The format with these elements; a string is punctuation or a keyword, with the spaces to print."""
+    """The format with these elements; a string is a literal, with the spaces to print around it."""
     return AttributeFormat(_elements(elements), build, check)
 
 
@@ -117,7 +120,7 @@ def dialect_attribute(
 ) -> Callable[[C], C]:
     """Class decorator: the attribute `mnemonic` of a dialect, defined as `definition` in TableGen.
 
-    `brackets` are those around the whole text, if the format has other brackets than `<>`.
+    `brackets` are those around the whole format, if it has any other than `<>`; they are part of help texts.
     """
 
     def register(attribute_class: C) -> C:
@@ -163,12 +166,12 @@ _MAX_HELP_TEXT = 60
 
 
 def _with_mnemonic(mnemonic: str, text: str) -> str:
-    """A mnemonic and the text after it, with a space where the two would otherwise be one word."""
+    """A mnemonic and the text after it, with a space between them if the text starts with a letter."""
     return f"{mnemonic} {text}" if text[:1].isalpha() else mnemonic + text
 
 
 def _body(text: str, start: int, brackets: str) -> str:
-    """The text between `<` and `>`, in the brackets of the format."""
+    """The text between `<` and `>`, `…` if it is empty or too long, in the brackets of the format."""
     body = text[start + 1 : body_extent(text, start) - 1]
     if not body or "\n" in body or len(body) > _MAX_HELP_TEXT:
         body = "…"
@@ -252,7 +255,7 @@ class BracketedList:
 
 
 class OptionalGroup:
-    """Elements around one parameter, which are left out if the parameter has its default value.
+    """Elements around one parameter, which are not printed if the parameter has its default value.
 
     The first element is a literal, by which the parser recognizes the group.
     """
@@ -302,7 +305,7 @@ class Custom:
 
 
 def integer(field: str, name: str = "") -> Parameter[int]:
-    """A 64-bit integer."""
+    """A signed 64-bit integer."""
     return Parameter(field, name or field, "int64_t", AsmParser.integer, str)
 
 
@@ -312,7 +315,7 @@ def string(field: str, name: str = "") -> Parameter[str]:
 
 
 def nested(field: str, attribute_class: type[A], name: str = "", namespace: str = "") -> Parameter[A]:
-    """An attribute of a class; `namespace` qualifies the name of the class in errors."""
+    """An attribute of a class; `namespace` is the C++ namespace in the class's name in errors."""
     format = _formats[attribute_class]
     cpp_type = namespace + _cpp_names[attribute_class]
     parse = lambda parser: parse_nested(parser, attribute_class)  # noqa: E731
@@ -327,7 +330,7 @@ def nested_list(field: str, attribute_class: type[A], name: str = "") -> Paramet
         name or field,
         _cpp_names[attribute_class],
         lambda parser: parse_nested(parser, attribute_class),
-        # An attribute whose text is empty is printed in full.
+        # An attribute whose text would be empty is printed with dialect and mnemonic.
         lambda item: text(item) or _full_text(item),
     )
 
@@ -358,7 +361,7 @@ def parse_nested(parser: AsmParser, attribute_class: type[A]) -> A:
 
 
 def with_error_at_next_token(parser: AsmParser, error: DiagnosticError, message: str) -> DiagnosticError:
-    """An error followed by another one at the next token."""
+    """`error`, followed by an error with this message at the next token."""
     return error.then(parser.error(message))
 
 

@@ -1,4 +1,7 @@
-"""The assembly format of constants: `{…} dense<…> : type`, or the generic form if the types differ."""
+"""The assembly format of constants: `{…} dense<…> : type`, or the generic form if the types differ.
+
+They differ if the type of the result is not that of the attribute `value`.
+"""
 
 from __future__ import annotations
 

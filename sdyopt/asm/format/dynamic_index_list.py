@@ -1,6 +1,6 @@
 """`[%i, 2, %j]`: a list of static and dynamic indices.
 
-The static indices are an attribute with `DYNAMIC` in place of the dynamic ones, which are operands.
+The static indices are in an attribute, with `DYNAMIC` in place of each dynamic one, which is an operand.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from sdyopt.ir.types import DYNAMIC, I64, Type
 
 
 class DynamicIndexList(FormatElement):
-    """A list of the static indices in an attribute and the dynamic ones in an operand group.
+    """A list of the static indices in the attribute `numbers` and the dynamic ones in an operand group.
 
-    If all operands have the type `type`, it is not printed. An attached list has no space before it.
+    `type` is the type of all operands in the group; None if another element parses and prints their types. If
+    `is_attached`, no space is printed before the list.
     """
 
     def __init__(

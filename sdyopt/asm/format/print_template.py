@@ -1,7 +1,7 @@
-"""Print templates: the text of all operations with one signature and discardable attributes.
+"""Print templates: what operations with the same signature and discardable attributes share as text.
 
-A template is a list of parts: text, operand indices, and functions that print what depends on the
-operation itself.
+A template is a list of parts: text, operand indices, and functions that print what depends on the individual
+operation.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Template:
         self._after_punctuation = not (text[0].isalpha() or text[0] == "_")
 
     def word(self, text: str) -> None:
-        """Adds text, such as an attribute, after a space."""
+        """Adds text, such as an attribute, after a space where one is needed."""
         self._space()
         self.text(text)
 
@@ -82,7 +82,7 @@ class Template:
         self.parts.append(lambda op, printer: printer.region(op.regions[index]))
 
     def call(self, function: Callable[[Any, OpAsmPrinter], None]) -> None:
-        """Adds a function that prints a part of an operation and the spaces around it."""
+        """Adds a function that prints a part of an operation and the space before it."""
         self.parts.append(function)
         self._needs_space, self._after_punctuation = True, False
 

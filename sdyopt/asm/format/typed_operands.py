@@ -1,4 +1,4 @@
-"""Type elements with the error messages of LLVM 19's dialects."""
+"""Format elements that parse the types of operands and results, with the error messages of LLVM 19."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from sdyopt.ir.op_signature import OpSignature
 
 
 class UnitKeyword(FormatElement):
-    """A keyword that is present if the unit attribute of this name is."""
+    """A keyword, the name of a unit attribute's field, which is present if the attribute is."""
 
     def __init__(self, field: str) -> None:
         self.field = field

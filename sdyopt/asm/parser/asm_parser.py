@@ -1,8 +1,8 @@
 """The parser that dialects and assembly formats use.
 
-Each method skips whitespace and comments, then parses what its name says, or raises a located
-`DiagnosticError` with MLIR's message. Types, attributes and locations are parsed by an `AttributeParser`,
-which caches them by their text.
+Each parse method first skips whitespace and comments. Those named `accept…` parse something only if it is
+next; the others raise a located `DiagnosticError` with MLIR's message if it is not. Types, attributes and
+locations are parsed by an `AttributeParser`, which caches them by their text.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ STRING_LITERAL = re.compile(f"{TRIVIA}({STRING})")
 _INTEGER = re.compile(f"{TRIVIA}(-?){TRIVIA}({INTEGER})")
 _FLOAT = re.compile(f"{TRIVIA}(-?{FLOAT})")
 _SYMBOL = re.compile(f"{TRIVIA}@(?:({BARE_ID})|({STRING}))")
-# The maximum number of digits of an integer, which is checked before it is converted.
+# The maximum length of an integer literal, which is checked before it is converted.
 MAX_DIGITS = 100
 
 
@@ -70,7 +70,7 @@ class AsmParser:
         return self._end_of(token) >= 0
 
     def accept(self, token: str) -> bool:
-        """Parses `token` if it is next."""
+        """Parses `token`, punctuation or a keyword, if it is next; returns whether it was."""
         end = self._end_of(token)
         if end < 0:
             return False
@@ -78,7 +78,7 @@ class AsmParser:
         return True
 
     def _end_of(self, token: str) -> int:
-        """The end of `token` if it is next, else -1. It compiles no pattern, as there are many tokens."""
+        """The end of `token` if it is next, else -1."""
         text = self.text
         trivia = LEADING_TRIVIA.match(text, self.position)
         assert trivia is not None
@@ -134,7 +134,7 @@ class AsmParser:
         return -value if match[1] else value
 
     def integer(self, bits: int = 64) -> int:
-        """Parses a signed integer of at most `bits` bits, or raises "expected integer value"."""
+        """Parses a signed `bits`-bit integer, or raises an error, such as "expected integer value"."""
         offset = self.skip_trivia()
         value = self.accept_integer()
         if value is None:
@@ -280,23 +280,23 @@ class AsmParser:
         return error
 
     def error_at_next_token(self, message: str) -> DiagnosticError:
-        """An error about an unexpected keyword or literal, at its offset."""
+        """An error at the next token, which should have been a certain keyword or literal."""
         return self.error(message, self.skip_trivia())
 
     def wrong_token_error(self, message: str) -> DiagnosticError:
-        """An error about an unexpected token.
+        """An error about the next token, which is not what is expected.
 
-        As in MLIR, its location is the end of the previous token, which may be lines before it.
+        As in MLIR, its location is the end of the previous token, which may be some lines before the next.
         """
         following = self._clamped(self.skip_trivia())
         return self.unprefixed_error(message, end_of_previous(self.text, following))
 
     def _clamped(self, offset: int) -> int:
-        """The offset of an error: at the end of the text, that of the last character."""
+        """The offset of an error: `offset`, or that of the last character if it is the end of the text."""
         return min(offset, max(0, len(self.text) - 1))
 
 
-# Punctuation -> the following characters with which it is a longer token.
+# Punctuation -> the text that makes it a longer token if it follows.
 _LONGER_TOKEN = {"{": "-#", "-": ">"}
 _WORD_CHARACTERS = frozenset(ascii_letters + digits + "_$.")
 

@@ -1,8 +1,8 @@
 """Finds the end of a type, attribute or location without parsing it.
 
-The parser looks up the text in a cache first, for which it needs the end. The scan is linear and
-recognizes strings and comments. With unbalanced brackets the extent is the rest of the text, in which
-the parser then finds the error.
+The parser needs the end to look up the text in a cache before it parses it. The scan takes linear time and
+recognizes strings and comments. With unbalanced brackets the extent is the rest of the text, in which the
+parser then finds the error.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def _value_extent(text: str, position: int) -> tuple[int, bool]:
 
 
 def _dialect_symbol_extent(text: str, position: int) -> int:
-    """The end of `#name` or `!name` with the `<…>` that directly follows it."""
+    """The end of `#name` or `!name` with the `<…>` directly after it; without a name, that of the prefix."""
     name = _DIALECT_SYMBOL.match(text, position)
     if name is None:
         return position + 1

@@ -25,7 +25,10 @@ from sdyopt.ir.floats import FLOAT_FORMATS
 
 
 class Token(NamedTuple):
-    """A kind (for punctuation and keywords the text itself), the text, and its span."""
+    """A kind (for punctuation and keywords the text itself), the text, and the span of the token.
+
+    The text of a BODY is without its angle brackets.
+    """
 
     kind: str
     text: str
@@ -158,10 +161,10 @@ def _string_error(text: str, start: int) -> LexError:
 
 
 def _unbalanced(text: str, position: int) -> LexError:
-    """The error of the unmatched bracket in a dialect's `<…>`.
+    """The error of the first unmatched bracket in a dialect's `<…>`, which starts at `position`.
 
-    As in MLIR, its location is the last string literal before it, if there is one. A string literal that is
-    not closed is an error before that.
+    As in MLIR, its location is the last string literal before the bracket or, if there is none, `position`.
+    If a string literal before the bracket is not closed, that is the error.
     """
     pairs, open_brackets, error_offset = {")": "(", "]": "[", "}": "{", ">": "<"}, [], position
     for match in re.finditer(rf'{STRING_EXTENT}|"|->|[][(){{}}<>]', text[position:]):

@@ -1,7 +1,7 @@
 """Parses a source into a module.
 
-Each statement is built from its template if an equal one has been parsed before (see
-`statement_cache`), otherwise by the assembly format of its operation.
+A statement in a region is built from a template if an equal one has been parsed before (see
+`statement_cache`). Other statements are parsed by the assembly format of their operation, or in generic form.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ class ParseOptions:
 def parse_module(
     source: Source, dialects: DialectTable, options: ParseOptions = ParseOptions()
 ) -> tuple[Op, Resources]:
-    """The module of a source, and the resources of its `{-# … #-}` section.
+    """The module of a source, and the resources of its `{-# … #-}` sections.
 
     Unless the source is a single module, its top-level operations are the body of a new one. Without an
-    implicit module, the only top-level operation is returned. It is not verified. Raises DiagnosticError.
+    implicit module, the only top-level operation is returned. Nothing is verified. Raises DiagnosticError.
     """
     return ModuleParser(source, dialects, options).module()
 
@@ -153,7 +153,7 @@ class ModuleParser:
         return region
 
     def _set_default_dialect(self, dialect: str) -> None:
-        """Sets the dialect whose operations are printed without its name."""
+        """Sets the dialect whose operations may be written without its namespace."""
         self._default_dialect = dialect
         self._templates = self._templates_by_dialect.setdefault(dialect, {})
 
@@ -245,7 +245,7 @@ class ModuleParser:
     # --- Statements ---------------------------------------------------------------------
 
     def _parse_cached_lines(self, block: Block) -> int:
-        """Builds statements from templates, line by line, until one has none.
+        """Builds statements from templates, line by line, until a line has none that applies.
 
         Returns the offset of the last statement built, -1 if there is none. Most of a program is parsed
         here, so the loop makes few calls.
@@ -298,7 +298,7 @@ class ModuleParser:
         start: int,
         trailing_location: Location | None,
     ) -> bool:
-        """Builds any statement from a template; False if the template does not apply."""
+        """Builds a statement from a template, simple or not; False if the template does not apply."""
         names, count = parts[1::2], len(template.groups)
         location: LazyLocation
         if trailing_location is not None:
@@ -321,7 +321,7 @@ class ModuleParser:
         return True
 
     def _add_implied_regions(self, op: Op, add_implied_regions: Callable[[Op], None]) -> None:
-        """Adds the regions that the assembly implies; they have the operation's location."""
+        """Adds the regions that the assembly implies; everything in them has the operation's location."""
         add_implied_regions(op)
         if type(op._location) is not UnresolvedLocation:
             return
@@ -390,7 +390,7 @@ class ModuleParser:
             self._templates["%".join(NAMES.split(body)[::2])] = template
 
     def _parse_operation(self) -> OpAsmParser:
-        """Parses an operation after `=`, without its location."""
+        """Parses an operation from its name on, without its location."""
         parser = self._parser()
         offset = parser.skip_trivia()
         name = parser.accept_string()

@@ -60,7 +60,7 @@ class Argument:
 class RegionParser(Protocol):
     """The parser of the enclosing region.
 
-    It has the scope of SSA names, and parses what needs more than the operation: nested regions, block
+    It has the scope of SSA names, and parses what depends on more than the operation: nested regions, block
     labels and location aliases.
     """
 
@@ -186,7 +186,7 @@ class OpAsmParser(AsmParser):
         return self.region_parser.scope.use(operand.name, operand.offset, type, self)
 
     def resolve_all(self, operands: Sequence[OperandName], types: Sequence[Type], offset: int) -> list[Value]:
-        """The values of operands, as many as types."""
+        """The values of operands; raises an error at `offset` unless there are as many types as operands."""
         self.check_operand_count(operands, types, offset)
         return [self.resolve(operand, type) for operand, type in zip(operands, types, strict=True)]
 
@@ -210,7 +210,7 @@ class OpAsmParser(AsmParser):
         return attributes
 
     def check_not_in_dictionary(self, name: str) -> None:
-        """Raises an error if the attribute dictionary has an attribute that the format parses elsewhere."""
+        """Raises an error if the dictionary has this attribute, which the format parses elsewhere."""
         if name in self.dictionary_attributes:
             message = f"attribute '{name}' occurs more than once in the attribute list"
             raise self.error(message, self.offset)
@@ -225,7 +225,7 @@ class OpAsmParser(AsmParser):
         return self.attribute_dictionary()
 
     def check_attributes(self, attributes: DictAttr, offset: int) -> None:
-        """Rejects inherent attributes of the wrong kind, which MLIR's parser does before the verifier."""
+        """Raises an error if an inherent attribute violates its constraint: MLIR's parser checks it, too."""
         problem = attribute_problem(self.op_class, dict(attributes.entries)) if attributes.entries else None
         if problem is not None:
             raise self.error(f"'{self.name}' op {problem}", offset)
@@ -291,7 +291,10 @@ class OpAsmParser(AsmParser):
     # --- The operation ------------------------------------------------------------------
 
     def resolve_operands_and_types(self) -> None:
-        """Resolves the operands and infers the result types, unless the format has done so."""
+        """Resolves the operands, and the result types from the text or by inference.
+
+        The format may have resolved either.
+        """
         if self.operands is None:
             self.operands = self._resolve_fields()
         if self.result_types is None:
@@ -312,7 +315,7 @@ class OpAsmParser(AsmParser):
         return op
 
     def _inherent_attributes(self) -> dict[str, Attribute]:
-        """The inherent attributes. One of the wrong kind in the dictionary counts as missing."""
+        """The inherent attributes. One in the dictionary with another storage class counts as missing."""
         attributes = dict(self.attributes)
         kinds = {f.name: f.constraint for f in self.op_class.fields.values() if isinstance(f, AttrField)}
         for name in inherent_names(self.op_class) & self.dictionary_attributes.keys():

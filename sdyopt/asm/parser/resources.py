@@ -47,7 +47,7 @@ def _section(parser: AsmParser, resources: Resources, dialects: DialectTable) ->
 
 
 def _groups(parser: AsmParser, parse: Callable[[str, int], None]) -> None:
-    """Parses `{name: {…}, …}`. `parse` takes a name and its offset, and parses after the inner brace."""
+    """Parses `{name: {…}, …}`. `parse` takes a name and its offset, and parses what follows the inner `{`."""
 
     def group() -> None:
         offset = parser.skip_trivia()

@@ -31,11 +31,12 @@ class ForwardValue(Value):
 
 
 class Scope:
-    """The names that are visible at a point of the source, including those outside of isolated regions.
+    """The SSA names that are visible at a point of the source.
 
     `values` maps `%name` and `%name#k` to values, `offsets` to the offset of the definition, or of the
     first use of a forward reference. `forward` has the names that are not yet defined. The names of a
-    nested region are removed at its end. The verifier rejects uses across isolated regions.
+    nested region are removed at its end. Names outside of an isolated region are visible inside it; the
+    verifier rejects such uses.
     """
 
     __slots__ = ("_type_text", "forward", "offsets", "source", "values")
@@ -131,7 +132,7 @@ def with_definitions(values: Sequence[Value]) -> list[Value]:
 
 
 def replace_all_uses(old: Value, new: Value) -> None:
-    """Replaces every use of `old` with `new`, the last use first, as in MLIR."""
+    """Replaces every use of `old` with `new`, the most recent use first, as in MLIR."""
     while (use := old.first_use) is not None:
         use.unlink()
         use.link(new)

@@ -1,9 +1,10 @@
 """Templates of one-line statements, keyed by their text without SSA names and trailing location.
 
-A training step of 36,000 operations has about a hundred distinct statements. The first one is parsed in
-full and stored as a template; equal ones are built from it with one regular expression and one lookup.
-There is a template only for a statement that takes up its whole line and in which each SSA name is one
-result or one operand, so that the template and the full parser build the same operation.
+A training step of 36,000 operations has about a hundred distinct statements. The first one is parsed in full
+and stored as a template; equal ones are built from it with one regular expression and one lookup. There is a
+template only for a statement that is alone on its line and has no successors or written regions, and in which
+each SSA name is one result group or one operand, so that the template and the full parser build the same
+operation.
 """
 
 from __future__ import annotations
@@ -27,9 +28,10 @@ class StatementTemplate:
     """A statement without SSA names and location.
 
     - `groups`: the number of results of each name before `=`.
-    - `order`: for each operand the index of its name in the text after `=`; None if they are in order.
-    - `location_offset`: the offset of the operation's location from the last name before `=`.
-    - `add_implied_regions`: adds the regions that the assembly implies.
+    - `order`: for each operand the index of its name among those after `=`; None if they are in order.
+    - `location_offset`: the offset of the operation's location, counted from the end of the last name before
+      `=` or, without one, from the start of the statement.
+    - `add_implied_regions`: adds the regions that the assembly implies; None if there are none.
     - `is_simple`: whether there is one result, no implied region, and the operands are in order.
     """
 
@@ -60,9 +62,9 @@ def template_of(
     location_offset: int,
     add_implied_regions: Callable[[Op], None] | None,
 ) -> StatementTemplate | None:
-    """The template of a parsed statement, None if its line allows none.
+    """The template of a parsed statement, None if there can be none.
 
-    `line` is the statement without its location; `location_offset` is that of the operation.
+    `line` is the statement without its location. All offsets are from the start of the source.
     """
     if (
         (op.regions and add_implied_regions is None)

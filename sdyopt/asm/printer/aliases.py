@@ -30,8 +30,8 @@ _NAMES: dict[type, str] = {AffineMapAttr: "map", IntegerSetAttr: "set", Distinct
 class _Visited:
     """A visited attribute. Without a name it gets no alias, but attributes nested in it may.
 
-    `depth` is the number of nested attributes from this one to the innermost with an alias, 0 if there is
-    none.
+    `depth` is the length of the longest path from this attribute, inclusive, to a nested one that gets an
+    alias; 0 if neither this nor a nested one gets one.
     """
 
     name: str
@@ -74,7 +74,7 @@ class AliasFinder:
     def visit(self, element: Interned, is_deferrable: bool = False) -> int:
         """Visits an attribute and its sub-elements; returns its depth.
 
-        The alias of a deferrable one is defined after the module, unless it is visited elsewhere.
+        The alias of an attribute is defined after the module if `is_deferrable` is set at all its visits.
         """
         if isinstance(element, LocationAttr):
             element = element.location

@@ -30,7 +30,7 @@ from sdyopt.ir.value import Value
 
 @dataclass(frozen=True)
 class PrintOptions:
-    """Printing options, named after mlir-opt's flags."""
+    """Printing options, each of which is a flag of mlir-opt."""
 
     generic: bool = False
     debuginfo: bool = False
@@ -60,7 +60,7 @@ def print_op(op: Op, options: PrintOptions = PrintOptions()) -> str:
 
 
 def print_for_note(op: Op, generic: bool = True) -> str:
-    """The text of an operation in a diagnostic, with the SSA names of the enclosing isolated operation.
+    """The text of an operation in a diagnostic, with the SSA names of its innermost isolated operation.
 
     A text of several lines starts with a newline.
     """
@@ -75,10 +75,10 @@ def print_for_note(op: Op, generic: bool = True) -> str:
 
 
 class _Line:
-    """The print template of an operation's first line.
+    """The parts of a print template.
 
-    `format` is a format string for `%` and the names of the result and the operands, in order; None if the
-    parts must be printed one by one.
+    `format` is their text as a format string for the operator `%`, whose values are the name of the result,
+    if there is exactly one, and those of the operands in order; None if the parts must be printed one by one.
     """
 
     __slots__ = ("format", "parts")
@@ -110,7 +110,7 @@ class AsmPrinter:
         self.names = self.ssa_names.names
         self.out: list[str] = []
         self._indent = ""
-        # Keyed by default dialect and number of regions, which is not part of the signature.
+        # By default dialect and number of regions, because neither is part of the signature.
         self._lines: dict[tuple[str, int], dict[tuple[OpSignature, DictAttr], _Line]] = {}
         self._uses_fast_path = not options.debuginfo and not options.value_users
 

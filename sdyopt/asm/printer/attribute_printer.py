@@ -65,7 +65,8 @@ from sdyopt.ir.types import (
     FunctionType,
 )
 
-# By default, lists with more elements than this are printed in hexadecimal.
+# By default, dense elements attributes with more elements than this, unless splats, are printed in
+# hexadecimal.
 HEX_LARGER_THAN = 100
 # The maximum number of characters and of parts of a text: attributes that share sub-elements can be
 # exponentially larger as text.
@@ -74,7 +75,11 @@ MAX_PARTS = 1 << 22
 
 
 class AttributePrinter:
-    """Prints types, attributes and locations, those in `aliases` by their alias."""
+    """Prints types, attributes and locations, those in `aliases` by their alias.
+
+    Elements attributes other than splats with more than `elide_larger_than` elements are elided; None elides
+    none. `is_pretty` prints locations as `--mlir-pretty-debuginfo` does.
+    """
 
     def __init__(
         self,
@@ -86,7 +91,7 @@ class AttributePrinter:
         self.elide_larger_than = elide_larger_than
         self.hex_larger_than = HEX_LARGER_THAN if hex_larger_than is None else hex_larger_than
         self.is_pretty = is_pretty
-        # Whether an attribute that should have an alias has been printed in full.
+        # Whether an attribute that gets an alias has been printed in full.
         self.lacks_alias = False
         self._texts: dict[Interned, str] = dict(aliases or {})
         self._distinct: dict[DistinctAttr, int] = {}

@@ -1,4 +1,4 @@
-"""Prints the elements of dense attributes and arrays."""
+"""Prints the elements of dense elements attributes and dense arrays."""
 
 from __future__ import annotations
 

@@ -15,14 +15,14 @@ from sdyopt.ir.value import Value
 class OpAsmPrinter(Protocol):
     """Prints the parts of an operation that its signature does not determine.
 
-    Those are SSA names, block labels, regions and their arguments. `write` adds text as it is; the
-    methods that return text add nothing.
+    Those are SSA names, block labels, regions and their arguments. `write` adds text as it is; the methods
+    that return text only return it.
     """
 
     def write(self, text: str) -> None: ...
 
     def newline(self) -> None:
-        """Starts a line with the indentation of the operation."""
+        """Starts a new line with the indentation of the current one."""
 
     def name(self, value: Value) -> str:
         """The `%name` of a value."""

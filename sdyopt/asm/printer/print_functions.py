@@ -14,7 +14,7 @@ from sdyopt.ir.types import F64, I64
 
 _PRETTY_SYMBOL = re.compile(r"[A-Za-z][\w.]*(?:<[\s\S]*>)?", re.ASCII)
 
-# The text of an attribute, with attributes, types and locations nested in it.
+# The text of an attribute, in which nested attributes, types and locations stand for their text.
 Parts = list[str | Interned]
 # (the attribute printer, an attribute, type or location) -> its parts
 PrintFunction = Callable[[Any, Any], Parts]
@@ -35,7 +35,7 @@ def prints(*classes: type[Interned]) -> Callable[[F], F]:
 
 
 def dialect_symbol(prefix: str, namespace: str, body: str) -> str:
-    """`#sdy.text` or `#sdy<text>`: the second form for what is no keyword with optional parameters."""
+    """`#namespace.body` if the body is a keyword, alone or before `<…>`; otherwise `#namespace<body>`."""
     if _PRETTY_SYMBOL.fullmatch(body):
         return f"{prefix}{namespace}.{body}"
     return f"{prefix}{namespace}<{body}>"

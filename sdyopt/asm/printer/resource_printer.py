@@ -10,9 +10,9 @@ from sdyopt.ir.sub_elements import nested_attributes
 
 
 def resource_section(root: Op, resources: Resources, elide_larger_than: int | None = None) -> str:
-    """The section of the blobs that attributes refer to, after a blank line; empty if there are none.
+    """The section of the blobs that attributes refer to, after a newline; empty if there are none.
 
-    Blobs whose text is longer than `elide_larger_than` are left out.
+    Blobs whose text is longer than `elide_larger_than` are not printed; None prints all.
     """
     keys = [key for key in _resource_keys(root) if key in resources.blobs] if resources.blobs else []
     if not keys:

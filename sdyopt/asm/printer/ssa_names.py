@@ -1,8 +1,8 @@
 """SSA names of values and labels of blocks in a printed program.
 
-Values of a region are named before those of its nested regions. Sibling regions start from the same
-counters, so they use the same names, except in generic form, where all names are unique. An operation
-may suggest names (`%cst`, `%iterArg`), which get a suffix `_0`, `_1`, … if they are in use.
+Values of a region are named before those of its nested regions. Sibling regions start from the same counters,
+so they use the same names, unless all names are to be unique, as in generic form. An operation may suggest
+names (`%cst`, `%iterArg`), which get a suffix `_0`, `_1`, … if they are in use.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class _Names(dict[Value, str]):
 
 @dataclass
 class _Counters:
-    """The next numbers of values, of entry block arguments, and of suffixes."""
+    """The next numbers: of unnamed values, of entry block arguments, and of suffixes of names in use."""
 
     value: int = 0
     argument: int = 0
@@ -73,7 +73,7 @@ class SsaNames:
         self._name_regions([root])
 
     def _name_regions(self, ops: Sequence[Op]) -> None:
-        """Names the values in the regions of operations, each region starting from the same counters."""
+        """Names the values in regions; unless names are unique, each region starts at the same numbers."""
         for op in reversed(ops):
             for region in reversed(op.regions):
                 outer = self._counters
@@ -148,7 +148,7 @@ class SsaNames:
                 self.names[op.results[start]] = f"{base}#0"
 
     def _location_name(self, value: Value, default: str) -> str:
-        """The name from the value's location, if names are taken from locations."""
+        """The name in the value's location if names are taken from locations, or `default`."""
         if not self._from_locations:
             return default
         return next((inner.name for inner in value.location.walk() if isinstance(inner, NameLoc)), default)
@@ -171,7 +171,7 @@ class SsaNames:
 
 
 def _sanitized(name: str) -> str:
-    """A name as a valid SSA name."""
+    """A name as a valid SSA name (without `%`)."""
     if _SUFFIX_ID.fullmatch(name):
         return name if not name.isdigit() else f"_{name}"
     clean = "".join(c if (c.isalnum() and c.isascii()) or c in "$._-" else _hex(c) for c in name)

@@ -9,7 +9,7 @@ from sdyopt.ir.value import Value
 
 
 def users_comment(op: Op, ssa_names: SsaNames) -> str:
-    """The comment after an operation, with a leading space; empty if there is none."""
+    """The comment after an operation, with a space before it; empty if there is none."""
     if not op.results:
         return f" // id: {ssa_names.ids[op]}" if op.operand_uses and op in ssa_names.ids else ""
     if not any(result.has_uses for result in op.results):

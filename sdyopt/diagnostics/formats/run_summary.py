@@ -1,4 +1,4 @@
-"""What the formats say about the run as a whole."""
+"""Data about the run as a whole, for all formats."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class RunSummary:
     """The input, the exit code, and how file names are shown.
 
     Tools that show diagnostics beside the code expect names relative to `root`, the root of the repository,
-    if it is known. They show nothing for a file that is not there, so `exists` decides which of the two
+    if it is known. They show nothing for a file that does not exist, so `exists` decides which of the two
     locations of a diagnostic comes first.
     """
 

@@ -1,6 +1,7 @@
 """Diagnostics as a SARIF 2.1.0 log, the format of code scanning.
 
-Errors in the use of the tool are notifications of its invocation; all other diagnostics are results.
+Usage errors, file errors and internal errors are notifications of the invocation; all other diagnostics are
+results.
 """
 
 from __future__ import annotations

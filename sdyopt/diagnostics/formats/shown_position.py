@@ -30,6 +30,6 @@ def note_line(note: NoteRecord, run: RunSummary) -> str:
 
 
 def _positions(record: Record | NoteRecord) -> list[Position]:
-    """The distinct locations in a file that has a name."""
+    """The distinct locations, without those in stdin."""
     found = dict.fromkeys((record.location, record.input_location))
     return [each for each in found if each is not None and each.file != STDIN]

@@ -81,9 +81,10 @@ def fold_operands(map: AffineMapAttr, constants: Sequence[int | None]) -> list[A
 
 
 def is_symbol(value: Value) -> bool:
-    """Whether a value is a valid symbol.
+    """Whether a value can be a symbol operand.
 
-    It is defined at the top level of an affine scope, constant, or an affine.apply of symbols.
+    It must be defined at the top level of an affine scope, be constant, or result from an affine.apply of
+    such values.
     """
     if isinstance(value, BlockArgument):
         owner = value.owner.parent_op
@@ -121,7 +122,7 @@ def canonicalize(applied: AppliedMap) -> AppliedMap:
             if value not in dims:
                 dims.append(value)
             replacements[old] = AffineDim(dims.index(value))
-    # Operands that were symbols already precede those that were dimensions.
+    # Operands that are symbols of the old map precede those that are its dimensions.
     order = _symbols_first(map, operands, symbols, used)
     renumbered = {AffineSymbol(old): AffineSymbol(order.index(value)) for old, value in enumerate(symbols)}
     replacements = {old: renumbered.get(new, new) for old, new in replacements.items()}  # type: ignore[call-overload]
@@ -191,7 +192,7 @@ def _applied_map(value: Value) -> AppliedMap | None:
 
 
 def simplify(expression: AffineExpr) -> AffineExpr:
-    """Orders the terms of a linear expression by dimension and symbol; keeps any other expression."""
+    """Merges the terms of a linear expression, and orders them by position; keeps any other expression."""
     terms = _linear_terms(expression)
     if terms is None:
         return expression

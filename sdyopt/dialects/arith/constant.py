@@ -83,7 +83,7 @@ class ConstantOp(Op):
 
 
 def make_constant(value: Attribute, type: Type, location: LazyLocation) -> Op | None:
-    """A detached constant; None if the attribute is not a valid value of this type."""
+    """A detached constant; None if the attribute cannot be the value of a constant of this type."""
     if not isinstance(value, TYPED) or value.type is not type:
         return None
     if isinstance(type, IntegerType) and not type.is_signless:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, TypeVar
 
-from sdyopt.asm.format.assembly_format import Attr, Optional
+from sdyopt.asm.format.assembly_format import Attr, OptionalGroup
 from sdyopt.asm.format.print_template import Template
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.parser.op_parser import OpAsmParser
@@ -117,7 +117,7 @@ def _print(flags: Flags, _attribute_printer: AttributePrinter) -> str:
     return flags.mnemonic + flags.text
 
 
-class _FlagsClause(Optional):
+class _FlagsClause(OptionalGroup):
     """`keyword<flags>`, or nothing if no flag is set."""
 
     def __init__(self, keyword: str, field: str, attribute: str, cls: type[Flags]) -> None:
@@ -137,11 +137,11 @@ class _FlagsClause(Optional):
             out.word(f"{flags.mnemonic}{flags.text}")
 
 
-def fast_math_clause() -> Optional:
+def fast_math_clause() -> OptionalGroup:
     """`fastmath<flags>`."""
     return _FlagsClause("fastmath", "fastmath", "fastmath", FastMath)
 
 
-def overflow_clause() -> Optional:
+def overflow_clause() -> OptionalGroup:
     """`overflow<flags>`."""
     return _FlagsClause("overflow", "overflow_flags", "overflowFlags", Overflow)

@@ -37,12 +37,18 @@ _FORMATS_FOLDED_AS_DOUBLES = frozenset({"bf16", "f16", "f32", "f64", "tf32"})
 def fold_integers(
     constants: Constants, compute: IntegerFunction, result_element: Type | None = None
 ) -> Attribute | None:
-    """Applies `compute` to signed integers, with wraparound; None unless all operands are constant."""
+    """Applies `compute` to signed integers, with wraparound; an `i1` is 0 or 1.
+
+    None if an operand is not constant, or an element of the result is undefined.
+    """
     return _fold(constants, compute, result_element)
 
 
 def fold_floats(constants: Constants, compute: FloatFunction) -> Attribute | None:
-    """Applies `compute` to floats, converted to doubles; None unless all operands are constant."""
+    """Applies `compute` to floats, converted to doubles.
+
+    None if an operand is not constant, an element of the result is undefined, or rounding twice may differ.
+    """
 
     def on_bits(format: FloatFormat) -> IntegerFunction:
         def compute_bits(*bits: int) -> int | None:

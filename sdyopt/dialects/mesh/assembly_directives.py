@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdyopt.asm.format.assembly_format import Attr, Optional
+from sdyopt.asm.format.assembly_format import Attr, OptionalGroup
 from sdyopt.asm.format.dynamic_index_list import DynamicIndexList
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.symbol_names import symbol_text
@@ -21,14 +21,14 @@ def mesh_reference() -> Attr:
     )
 
 
-def axes_clause(field: str) -> Optional:
+def axes_clause(field: str) -> OptionalGroup:
     """`field = [axes]`, or nothing for an empty list."""
-    return Optional(field, "=", Attr(field, parse_axes_attribute, print_axes), anchor=field)
+    return OptionalGroup(field, "=", Attr(field, parse_axes_attribute, print_axes), anchor=field)
 
 
-def reduction_clause() -> Optional:
+def reduction_clause() -> OptionalGroup:
     """`reduction = <kind>`, or nothing for the default, the sum."""
-    return Optional(
+    return OptionalGroup(
         "reduction",
         "=",
         Attr("reduction", parse_bracketed_reduction, print_bracketed_reduction),

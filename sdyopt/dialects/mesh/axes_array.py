@@ -19,7 +19,7 @@ _PARAMETER = (
 
 
 class AxesLists(Attribute):
-    """The axes that split each dimension of a tensor."""
+    """The axes along which each dimension of a tensor is sharded."""
 
     lists: tuple[Axes, ...]
 

@@ -31,7 +31,10 @@ DEVICE = I64_ARRAY
 
 
 def _fold_empty_mesh_axes(op: Collective, rewriter: Rewriter) -> bool:
-    """Removes a collective along no axes, because its groups are single devices."""
+    """Replaces a collective along no axes, whose groups are single devices, with its operand.
+
+    Not if the result has another type.
+    """
     value = op.operand_at(0)
     if op.mesh_axes or value.type is not op.results[0].type:
         return False
@@ -108,7 +111,7 @@ def check_axis(op: Collective, word: str, axis: int) -> None:
 
 
 def check_gathered_shape(op: Collective, mesh_op: MeshOp, gather_axis: int) -> None:
-    """Raises unless only `gather_axis` differs, with the size of a group's concatenated shards."""
+    """Raises unless the result has the operand's sizes, multiplied along `gather_axis` by the group size."""
     check_axis(op, "Gather", gather_axis)
     operand_shape, result_shape = op.shapes()
     count = mesh_op.group_size(op.mesh_axes)
@@ -117,7 +120,7 @@ def check_gathered_shape(op: Collective, mesh_op: MeshOp, gather_axis: int) -> N
 
 
 def check_sliced_shape(op: Collective, mesh_op: MeshOp, word: str, slice_axis: int) -> None:
-    """Raises unless only `slice_axis` differs, divided by the number of devices in a group."""
+    """Raises unless the result has the operand's sizes, divided along `slice_axis` by the group size."""
     check_axis(op, word, slice_axis)
     check_unchanged_sizes(op, slice_axis)
     operand_shape, result_shape = op.shapes()

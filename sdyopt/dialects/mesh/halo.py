@@ -9,7 +9,7 @@ from sdyopt.asm.format.assembly_format import (
     AttrDict,
     Custom,
     Operand,
-    Optional,
+    OptionalGroup,
     TypeOf,
     assembly,
 )
@@ -164,7 +164,7 @@ class UpdateHaloOp(Op):
         "on",
         mesh_reference(),
         *axes_lists_clause("split_axes"),
-        Optional(
+        OptionalGroup(
             "halo_sizes",
             "=",
             DynamicIndexList("halo_sizes", "static_halo_sizes", I64),

@@ -1,6 +1,6 @@
 """The mesh dialect of LLVM 21, selected by `--mesh-version=21`.
 
-Shardings are values, reductions are bare keywords, meshes are pure, and collectives can be inlined.
+Shardings are values, reductions are bare keywords, meshes are pure, and all operations can be inlined.
 Operations that have not changed are registered with their LLVM 19 definitions.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from sdyopt.asm.format.assembly_format import Attr, AttrDict, Optional, assembly
+from sdyopt.asm.format.assembly_format import Attr, AttrDict, OptionalGroup, assembly
 from sdyopt.asm.format.typed_operands import TypeOfClass
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.parser.op_parser import OpAsmParser
@@ -69,14 +69,14 @@ def _print(attribute: BareReduction, _attribute_printer: AttributePrinter) -> st
     return f"partial {attribute.kind}"
 
 
-def _reduction_clause() -> Optional:
+def _reduction_clause() -> OptionalGroup:
     """`reduction =  kind`; the reference prints two spaces."""
 
     def parse(op_parser: OpAsmParser) -> Attribute:
         return parse_bare_reduction(op_parser)
 
     element = Attr("reduction", parse, lambda attribute, attribute_printer: f" {attribute.kind}")
-    return Optional("reduction", "=", element, anchor="reduction")
+    return OptionalGroup("reduction", "=", element, anchor="reduction")
 
 
 @mesh21.op("mesh", SYMBOL, PURE)
@@ -130,7 +130,10 @@ class ReduceScatter21Op(ReduceScatterOp):
 
 
 def _merge_duplicate_annotation(op: ShardOp, rewriter: Rewriter) -> bool:
-    """Removes the later of two equal annotations of a value, or applies it to the result of the earlier."""
+    """Removes the later of two annotations of a value, if their shardings are equal.
+
+    Otherwise the later one becomes an annotation of the result of the earlier one.
+    """
     if isinstance(op.src.defining_op, ShardOp) or op.src.has_one_use:
         return False
     other = next((user for user in op.src.users if user is not op), None)
@@ -191,7 +194,7 @@ _NO_OPERANDS: dict[str, Attribute] = {"operandSegmentSizes": DenseArray(I32, (0,
 
 
 def _fold_constant_sizes(op: ShardingOp, rewriter: Rewriter) -> bool:
-    """Replaces constant operands with static sizes."""
+    """Replaces constant operands with static sizes and offsets."""
     halos = _fold_constants(op.static_halo_sizes, op.dynamic_halo_sizes)
     offsets = _fold_constants(op.static_sharded_dims_offsets, op.dynamic_sharded_dims_offsets)
     if len(halos[1]) + len(offsets[1]) == len(op.operands):
@@ -199,7 +202,7 @@ def _fold_constant_sizes(op: ShardingOp, rewriter: Rewriter) -> bool:
     return _set_sizes(op, rewriter, halos, offsets)
 
 
-# Static sizes, `DYNAMIC` where the size is an operand, and those operands.
+# Sizes or offsets, `DYNAMIC` where the number is an operand, and those operands.
 Sizes = tuple[list[int], list[Value]]
 
 
@@ -248,7 +251,7 @@ def _set_sizes(op: ShardingOp, rewriter: Rewriter, halos: Sizes, offsets: Sizes)
 
 @mesh21.op("sharding", PURE, ATTR_SIZED_OPERANDS)
 class Sharding21Op(ShardingOp):
-    """`sharding` with canonicalizations."""
+    """`sharding` with bare reductions, and with canonicalizations."""
 
     __slots__ = ()
 

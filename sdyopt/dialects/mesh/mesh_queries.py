@@ -20,7 +20,7 @@ INDEX_VALUE = TypeConstraint[Type]("index", lambda type: type is INDEX)
 
 
 class AxesQuery(Op):
-    """Base: one result per axis of `axes`, or per axis of the mesh without `axes`."""
+    """Base of the queries of axes: one result per axis in `axes`; if that is empty, per axis of the mesh."""
 
     __slots__ = ()
 

@@ -85,7 +85,7 @@ class SendOp(Collective):
 
 @mesh.op("recv", SAME_SHAPE_EXACTLY, SAME_INPUT_AND_RESULT_ELEMENT_TYPE)
 class RecvOp(Collective):
-    """Receives the tensor sent by one device of the group, or by any without `source`.
+    """Receives the tensor that the device `source` of the group sends or, without `source`, any device.
 
         %1 = mesh.recv %0 on @grid mesh_axes = [1] source = [2]
           : (tensor<4xf32>) -> tensor<4xf32>

@@ -34,7 +34,7 @@ ATTRIBUTES_AND_TYPES: tuple[FormatElement | str, ...] = (AttrDict(), ":", Operan
 
 
 class RootedCollective(Collective):
-    """Base of the collectives with a root: a static or dynamic index along each mesh axis."""
+    """Base of the collectives with a root device: a static or dynamic index along each of `mesh_axes`."""
 
     __slots__ = ()
 

@@ -52,13 +52,13 @@ SAME_TENSOR_TYPE = Trait("same-tensor-type", _check_same_type)
 
 
 class ShardingSource(Op):
-    """Base of the operations whose result is a statically known sharding."""
+    """Base of the operations whose result is a sharding."""
 
     __slots__ = ()
 
     @property
     def mesh_sharding(self) -> MeshSharding:
-        """The sharding; raises if it depends on values that are not constant."""
+        """The sharding; raises if it is not known statically."""
         raise NotImplementedError
 
 
@@ -129,7 +129,10 @@ class ShardOp(Op):
 
 
 def mesh_sharding_of(attribute: MeshSharding | None, value: Value | None) -> MeshSharding:
-    """The sharding of an attribute, or of the operation that defines a value; raises if there is neither."""
+    """The sharding of an attribute or, without one, of the operation that defines a value.
+
+    Raises if that is not an operation whose result is a sharding.
+    """
     if attribute is not None:
         return attribute
     source = value.defining_op if value is not None else None

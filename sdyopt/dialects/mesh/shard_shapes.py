@@ -16,7 +16,7 @@ def mesh_of(op: Op, sharding: MeshSharding) -> MeshOp:
 
 
 def local_type(type: RankedTensor, sharding: MeshSharding, op: Op) -> RankedTensor:
-    """The local type with its halos; raises an error at `op` if a dimension is not divisible."""
+    """The local type, halos included; raises an error at `op` if a dimension has no equal shards."""
     mesh_op = mesh_of(op, sharding)
     shape = list(type.shape)
     for dimension, size in enumerate(shape):

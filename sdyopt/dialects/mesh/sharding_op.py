@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import pairwise
 
-from sdyopt.asm.format.assembly_format import AttrDict, FormatElement, Operand, Optional, TypeOf, assembly
+from sdyopt.asm.format.assembly_format import (
+    AttrDict,
+    FormatElement,
+    Operand,
+    OptionalGroup,
+    TypeOf,
+    assembly,
+)
 from sdyopt.asm.format.dynamic_index_list import DynamicIndexList
 from sdyopt.asm.format.print_template import Template
 from sdyopt.asm.parser.op_parser import OpAsmParser
@@ -87,13 +94,13 @@ class ShardingOp(ShardingSource):
         mesh_reference(),
         *axes_lists_clause("split_axes"),
         _Partial(),
-        Optional(
+        OptionalGroup(
             "halo_sizes",
             "=",
             DynamicIndexList("dynamic_halo_sizes", "static_halo_sizes", I64),
             anchor="static_halo_sizes",
         ),
-        Optional(
+        OptionalGroup(
             "sharded_dims_offsets",
             "=",
             DynamicIndexList("dynamic_sharded_dims_offsets", "static_sharded_dims_offsets", I64),

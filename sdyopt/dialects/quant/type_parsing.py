@@ -118,7 +118,7 @@ def _parse_calibrated(parser: AsmParser) -> Type:
 
 
 def _parse_storage(parser: AsmParser) -> _Storage:
-    """Parses `i8`, `u8` or a small float type, and `<minimum:maximum>` after it."""
+    """Parses a storage type such as `i8`, `u8` or `f8E5M2`, and `<minimum:maximum>` after it, if present."""
     offset = parser.skip_trivia()
     match = KEYWORD.match(parser.text, offset)
     word = match[1] if match is not None else ""
@@ -234,10 +234,10 @@ def _check_blocks(parser: AsmParser, blocks: list[tuple[int, int]], offset: int)
 
 
 def _magnitude_range(type: FloatType) -> tuple[float, float]:
-    """The smallest positive and the largest number of a type, within the range of doubles."""
+    """The smallest positive and the largest finite number of a type; 0 and infinity beyond `f64`."""
     format = type.format
     smallest = decode(1 if format.has_zero else 0, format)
-    largest = decode(format.overflow - 1, format)
+    largest = decode(format.finite_limit - 1, format)
     if format.exponent_bits > F64.format.exponent_bits or smallest is None or largest is None:
         return 0.0, inf
     return ldexp(smallest.significand, smallest.exponent), ldexp(largest.significand, largest.exponent)

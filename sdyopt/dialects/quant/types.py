@@ -105,8 +105,8 @@ class CalibratedQuantized(Type):
 class QuantileType(Type):
     """`!quant.quantile<i1:f16, {-1.0,1.0}>`: a stored number is an index into a lookup table.
 
-    `values` are `f64` bit patterns. `limits` are the minimum and maximum index, if they are not those of
-    the storage type.
+    `values` are `f64` bit patterns. `limits` are the minimum and maximum of stored numbers, None if they are
+    not written: then those of the storage type.
     """
 
     storage: Type

@@ -99,7 +99,7 @@ class NamedAttr(FormatElement):
 
 
 def named_attr(field: str, attribute_class: type[Attribute]) -> NamedAttr:
-    """`field=value`, the value being printed without `#sdy.` and mnemonic."""
+    """`field=value`, where the value is printed without `#sdy.` and mnemonic."""
     text = format_of(attribute_class).text
     return NamedAttr(field, lambda op_parser: parse_nested(op_parser, attribute_class), text)
 

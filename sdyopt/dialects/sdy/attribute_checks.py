@@ -79,7 +79,7 @@ def _check_op_edges(op: Op, attribute: Attribute) -> None:
 
 
 def _values_of(op: Op, entry: AxisPropagation) -> list[Value]:
-    """The values that an entry refers to, without those that do not exist."""
+    """The values that an entry refers to; indices out of range are skipped."""
     result: list[Value] = []
     for reference in (entry.source, *entry.targets):
         values = _edge_operands(op) if reference.kind == OPERAND else op.results
@@ -100,7 +100,7 @@ def _edge_operands(op: Op) -> Sequence[Value]:
 
 def _check_reference(op: Op, reference: EdgeValueRef) -> None:
     if isinstance(op, FuncDataFlowEdgeOp) and reference.kind == OPERAND and reference.index >= 0:
-        # The operands of all calls of the function, which may be removed later.
+        # The operands are those of calls of the function. Calls may be erased later: no index is too large.
         return
     word, count = (
         ("an operand", len(_edge_operands(op)))

@@ -110,7 +110,7 @@ class AxisRef(Attribute):
         return ends[0] % starts[1] == 0 and starts[1] % starts[0] == 0 and ends[1] % ends[0] == 0
 
     def prefix_without_overlap(self, other: AxisRef) -> AxisRef | None:
-        """The longest prefix that does not overlap `other`; None if there is none."""
+        """The longest prefix that does not overlap `other`; None if there is none or they cannot coexist."""
         if not self.can_coexist(other):
             return None
         if not self.overlaps(other):
@@ -120,7 +120,7 @@ class AxisRef(Attribute):
         return AxisRef(self.name, SubAxis(self.pre_size, other.pre_size // self.pre_size))
 
     def suffix_without_overlap(self, other: AxisRef, mesh: Mesh) -> AxisRef | None:
-        """The longest suffix that does not overlap `other`; None if there is none."""
+        """The longest suffix that does not overlap `other`; None if there is none or they cannot coexist."""
         if not self.can_coexist(other):
             return None
         if not self.overlaps(other):
@@ -129,7 +129,7 @@ class AxisRef(Attribute):
         return AxisRef(self.name, SubAxis(start, end // start)) if start < end else None
 
     def can_merge(self, other: AxisRef) -> bool:
-        """Whether `other` starts where this ends: `"a":(2)4` and `"a":(8)2`."""
+        """Whether `other` is a sub-axis that starts where this sub-axis ends: `"a":(2)4` and `"a":(8)2`."""
         return (
             self.name == other.name
             and self.sub_axis is not None
@@ -185,7 +185,7 @@ def with_axes(axes: Sequence[AxisRef], more: Iterable[AxisRef], mesh: Mesh) -> t
 
 
 def sorted_and_merged(axes: Iterable[AxisRef], mesh: Mesh) -> tuple[AxisRef, ...]:
-    """References in mesh order, consecutive ones merged where possible."""
+    """References in mesh order; consecutive ones are merged where possible."""
     return with_axes((), sorted(axes, key=lambda axis: mesh_order(axis, mesh)), mesh)
 
 

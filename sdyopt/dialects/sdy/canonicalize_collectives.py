@@ -101,7 +101,7 @@ def _fold_reduce_of_unreduced(op: AllReduceOp, rewriter: Rewriter) -> bool:
 
 
 def _fuse_all_to_alls(op: AllToAllOp, rewriter: Rewriter) -> bool:
-    """Fuses two all-to-alls with distinct dimensions."""
+    """Fuses an all-to-all of an all-to-all, if their source and target dimensions are all distinct."""
     inner = op.tensor.defining_op
     if not isinstance(inner, AllToAllOp) or not inner.output.has_one_use:
         return False
@@ -130,7 +130,10 @@ def _gather_sharded(op: AllReduceOp, rewriter: Rewriter) -> bool:
 
 
 def _fuse_reduce_scatter(op: AllSliceOp, rewriter: Rewriter) -> bool:
-    """Fuses an all-reduce and an all-slice into a reduce-scatter, and an all-slice along any other axes."""
+    """Fuses an all-reduce and the all-slices of it into a reduce-scatter.
+
+    If the all-slices have axes that are not reduced, an all-slice along these axes follows.
+    """
     reduce = op.tensor.defining_op
     if not isinstance(reduce, AllReduceOp) or not _is_first_of_equal_slices(op, reduce):
         return False
@@ -160,7 +163,7 @@ def _fuse_reduce_scatter(op: AllSliceOp, rewriter: Rewriter) -> bool:
 
 
 def _is_first_of_equal_slices(op: AllSliceOp, reduce: AllReduceOp) -> bool:
-    """Whether all users of an all-reduce are slices along the same axes, and `op` is the first of them."""
+    """Whether all users of an all-reduce slice along the same axes, and `op` is the first in its block."""
     for user in reduce.output.users:
         if not isinstance(user, AllSliceOp) or user.slicing_axes is not op.slicing_axes:
             return False
@@ -170,7 +173,7 @@ def _is_first_of_equal_slices(op: AllSliceOp, reduce: AllReduceOp) -> bool:
 
 
 def _split_axes(reduction: AxisRefList, slicing: AxesPerDim) -> tuple[AxesPerDim, AxesPerDim] | None:
-    """The longest prefix of reduced axes in each dimension, and the remaining axes.
+    """Splits the axes of each dimension into the longest prefix of reduced axes, and the other axes.
 
     None if a reduced axis is in none of the prefixes.
     """

@@ -1,8 +1,8 @@
 """Canonicalization patterns of manual computations: erase unused inputs, inline redundant bodies.
 
-Both edit with a separate rewriter, which adds nothing to the driver's worklist. The driver visits the
-edited operations in its next iteration only, as in the C++ passes. This determines the final order of
-the constants in a body.
+Both edit operands and bodies with a separate rewriter, which adds nothing to the driver's worklist. So the
+driver visits the edited operations only in its next iteration, as in the C++ passes. This determines the
+final order of the constants in a body.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sdyopt.ir.value import Value
 
 
 def _erase_unused_inputs(op: ManualComputationOp, rewriter: Rewriter) -> bool:
-    """Erases unused arguments with their operands and shardings."""
+    """Erases unused block arguments with their operands and shardings."""
     unused = [argument for argument in op.block.arguments if not argument.has_uses]
     if not unused:
         return False
@@ -32,7 +32,7 @@ def _erase_unused_inputs(op: ManualComputationOp, rewriter: Rewriter) -> bool:
 
 
 def _inline_redundant(op: ManualComputationOp, rewriter: Rewriter) -> bool:
-    """Inlines a body whose manual axes all have size 1; erases an empty operation without values."""
+    """Inlines the body of an operation without inputs and outputs, or whose manual axes all have size 1."""
     shardings = [*op.in_shardings, *op.out_shardings]
     terminator = terminator_of(op.body)
     if not shardings and op.block.first is terminator:
@@ -42,7 +42,7 @@ def _inline_redundant(op: ManualComputationOp, rewriter: Rewriter) -> bool:
         mesh = common_mesh(shardings, op)
         if mesh is None or any(mesh.axis_size(name) != 1 for name in op.manual_axes):
             return False
-    # Clones, so that use lists are in the order of the body.
+    # The operations are cloned, not moved, so that use lists are in the order of the body.
     values: dict[Value, Value] = dict(zip(op.block.arguments, op.tensors, strict=True))
     unlogged = Rewriter()
     for inner in op.block.ops:

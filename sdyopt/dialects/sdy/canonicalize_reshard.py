@@ -22,7 +22,7 @@ from sdyopt.ir.value import Value
 # The label by which passes enable folding a reshard of a reshard.
 RESHARD_LABEL = "sdy-reshard"
 _RESHAPE, _TRANSPOSE = "stablehlo.reshape", "stablehlo.transpose"
-_METADATA_ONLY = (_RESHAPE, _TRANSPOSE)
+_LOOKED_THROUGH = (_RESHAPE, _TRANSPOSE)
 
 
 # --- Reshards of reshards ---------------------------------------------------------------------------------
@@ -66,11 +66,11 @@ def _reuse_reshard(op: ReshardOp, rewriter: Rewriter) -> bool:
 def _root(value: Value) -> Value:
     """The value from which reshapes and transposes compute `value`.
 
-    In a graph region these operations may form a cycle; then it is any value of the cycle.
+    In a graph region these operations may form a cycle; then it is a value of the cycle.
     """
     visited: set[Value] = set()
     op = value.defining_op
-    while value not in visited and op is not None and op.signature.name in _METADATA_ONLY:
+    while value not in visited and op is not None and op.signature.name in _LOOKED_THROUGH:
         visited.add(value)
         value = op.operand_at(0)
         op = value.defining_op
@@ -78,7 +78,7 @@ def _root(value: Value) -> Value:
 
 
 def _target_sharding(sharding: TensorSharding, value: Value, root: Value) -> TensorSharding:
-    """The sharding of `root` that transposes turn into `sharding` of `value`, up to a change of rank."""
+    """The sharding of `value`, carried back through transposes to `root` or to a change of rank."""
     while value is not root:
         op = value.defining_op
         assert op is not None
@@ -98,7 +98,7 @@ def _find_reshard(
 ) -> tuple[ReshardOp, type[Op] | None] | None:
     """An equal earlier reshard of the root or of a reshape of it, in the same block.
 
-    The second value is the class of the reshapes, if there are any.
+    The second value is the class of reshapes; None if the search has met no reshape.
     """
     pending, visited = [root], set[Value]()
     reshape_class: type[Op] | None = None
@@ -138,7 +138,7 @@ def _is_same_reshard(other: ReshardOp, target: TensorSharding, op: ReshardOp) ->
 
 
 def _strides(sharding: TensorSharding, type: RankedTensor, mesh: Mesh) -> list[tuple[AxisRef, int]]:
-    """The distance in the global tensor between neighboring shards along each axis, the smallest first."""
+    """The distance in elements between neighboring shards along each axis, the smallest first."""
     strides: list[tuple[AxisRef, int]] = []
     minor_size = 1
     for dim, size in zip(reversed(sharding.dims), reversed(type.shape), strict=False):

@@ -16,7 +16,7 @@ from sdyopt.ir.op_fields import attr, operand, result
 
 
 class CollectiveOp(ShardingOwner):
-    """A collective. Its verifier computes `out_sharding` from its operand's sharding and compares."""
+    """A collective. Its verifier compares `out_sharding` with the sharding of the operand."""
 
     __slots__ = ()
 
@@ -34,7 +34,10 @@ class CollectiveOp(ShardingOwner):
     infer_result_types = staticmethod(operand_type)
 
     def verify_in_context(self) -> None:
-        """Checks that the operand has a sharding, of the same mesh and rank as the result's."""
+        """Checks the result's sharding, and that the operand has one with the same mesh and rank.
+
+        A subclass may allow an operand without a sharding, or with another mesh.
+        """
         operand = sharding_of(self.tensor)
         if operand is None and not self.allows_missing_sharding:
             raise self.op_error("collective on operand without sharding")
@@ -56,7 +59,7 @@ class CollectiveOp(ShardingOwner):
 
     @property
     def mesh(self) -> Mesh:
-        """The mesh of the result, which must exist."""
+        """The mesh of the result's sharding, which must exist."""
         mesh = mesh_of(self.out_sharding, self)
         assert mesh is not None
         return mesh
@@ -69,7 +72,7 @@ class CollectiveOp(ShardingOwner):
         return sharding
 
     def mesh_error(self, message: str, operand_mesh: Mesh) -> DiagnosticError:
-        """An error about the meshes of operand and result."""
+        """An error with a note that shows the mesh of the operand."""
         return self.op_error(message).note(
             f"operand mesh: {plain_attribute(operand_mesh)}", self.tensor.location
         )

@@ -18,7 +18,7 @@ _ResultAxes = Callable[[int, DimensionSharding, Iterable[AxisRef]], tuple[AxisRe
 
 
 def check_gather(op: CollectiveOp, axes: AxesPerDim, word: str) -> None:
-    """Checks that the result's dimensions have the operand's axes without the suffixes `axes`."""
+    """Checks that each dimension of the result has the operand's axes without the suffix in `axes`."""
 
     def result_axes(index: int, dim: DimensionSharding, axes: Iterable[AxisRef]) -> tuple[AxisRef, ...]:
         return _without_suffix(op, index, dim, tuple(axes), word)
@@ -27,7 +27,7 @@ def check_gather(op: CollectiveOp, axes: AxesPerDim, word: str) -> None:
 
 
 def check_slice(op: CollectiveOp, axes: AxesPerDim) -> None:
-    """Checks that the result's dimensions have the operand's axes with `axes` appended."""
+    """Checks that each dimension of the result has the operand's axes with those in `axes` appended."""
     mesh = op.mesh
     _check_axes_per_dim(op, axes, lambda index, dim, axes: with_axes(dim.axes, axes, mesh))
 
@@ -55,7 +55,7 @@ def check_replicated_to_unreduced(op: CollectiveOp, axes: AxisRefList) -> None:
 
 
 def check_all_reduce(op: CollectiveOp, axes: AxisRefList) -> None:
-    """Checks that dimension shardings do not change, and that the reduced axes are not in use."""
+    """Checks that dimension shardings do not change, and that the sharding uses no reduced axis."""
     out = op.out_sharding
     operand = sharding_or_replicated(op.tensor, out.mesh_or_ref)
     if not operand.is_equivalent(out):

@@ -1,4 +1,4 @@
-"""Removes the manual axes from shardings inside a manual computation, and adds them outside of it."""
+"""Removes manual axes from shardings for the body of a manual computation, and adds them for the outside."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
 
 
 def without_manual_axes(sharding: TensorSharding, manual: ManualAxes) -> TensorSharding:
-    """The sharding inside the body. In each dimension of `sharding` the manual axes come first."""
+    """The sharding in the body. In each dimension of `sharding`, the manual axes must come first."""
     if not manual:
         return sharding
 
@@ -28,7 +28,10 @@ def without_manual_axes(sharding: TensorSharding, manual: ManualAxes) -> TensorS
 
 
 def with_manual_axes(free: TensorSharding, outside: TensorSharding, manual: ManualAxes) -> TensorSharding:
-    """The sharding outside the body: the manual axes of `outside`, then the free axes of `free`."""
+    """The sharding outside the body: in each dimension, the manual axes of `outside`, then those of `free`.
+
+    Replicated and unreduced axes are those of `outside`.
+    """
     dims = tuple(
         DimensionSharding(
             outer.axes[: _manual_count(outer.axes, manual)] + dim.axes, dim.is_closed, dim.priority

@@ -40,7 +40,7 @@ def check_manual_computation(
 
 
 class _Values:
-    """The operands or the results of a manual computation."""
+    """Checks the operands or the results of a manual computation."""
 
     def __init__(self, op: AxisBinder, word: str, shardings: ShardingPerValue) -> None:
         self._op = op
@@ -49,7 +49,7 @@ class _Values:
         self._shardings = shardings
 
     def check(self, outside: Sequence[Type], inside: Sequence[Type]) -> None:
-        """Checks that the types inside the body are the local types of those outside."""
+        """Checks the shardings, and that the types inside the body are the local types of those outside."""
         op, word = self._op, self._word
         if not outside and not inside and not len(self._shardings):
             return
@@ -84,7 +84,7 @@ class _Values:
             )
 
     def _manual_after_free(self, axes: Sequence[AxisRef]) -> tuple[AxisRef, AxisRef] | None:
-        """The first free axis that a manual one follows, and that manual axis."""
+        """The first free axis that is directly before a manual axis, and that manual axis."""
         for axis, following in pairwise(axes):
             if axis.name not in self._manual and following.name in self._manual:
                 return axis, following

@@ -58,7 +58,7 @@ def find_mesh(mesh_or_ref: MeshOrRef, op: Op) -> Mesh | None:
 
 
 def common_mesh(shardings: Iterable[TensorSharding | None], op: Op) -> Mesh | None:
-    """The mesh that all shardings refer to; None if they refer to different ones or there are none.
+    """The mesh that all shardings refer to; None if the meshes differ, one is unknown, or there are none.
 
     An empty mesh is compatible with any other. Missing shardings are ignored.
     """

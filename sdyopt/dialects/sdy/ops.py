@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import IntEnum
 
-from sdyopt.asm.format.assembly_format import AttrDict, Operand, Optional, TypeOf, assembly
+from sdyopt.asm.format.assembly_format import AttrDict, Operand, OptionalGroup, TypeOf, assembly
 from sdyopt.asm.format.constant import constant_assembly
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.printer.attribute_printer import plain_type
@@ -94,7 +94,7 @@ def _parse_group_id(op_parser: OpAsmParser) -> Attribute:
 
 @sdy.op("sharding_group", INFERS_TYPES)
 class ShardingGroupOp(Op):
-    """Adds a value to a sharding group, whose values have equivalent shardings."""
+    """Adds a value to a sharding group. Propagation gives all values of a group equivalent shardings."""
 
     __slots__ = ()
 
@@ -272,10 +272,10 @@ class ConstantOp(Op):
 
 @sdy.op("return", PURE, TERMINATOR)
 class ReturnOp(Op):
-    """Terminates the body of an sdy operation and returns its results."""
+    """Terminates the body of an sdy operation; its operands are the results of the operation."""
 
     __slots__ = ()
 
     values = operands(ANY_TYPE)
 
-    assembly = assembly(AttrDict(), Optional(Operand("values"), ":", TypeOf("values"), anchor="values"))
+    assembly = assembly(AttrDict(), OptionalGroup(Operand("values"), ":", TypeOf("values"), anchor="values"))

@@ -211,7 +211,7 @@ class TensorSharding(Attribute):
         return all(dim.is_closed for dim in self.dims)
 
     def is_equivalent(self, other: TensorSharding | None) -> bool:
-        """Whether both shard each dimension along the same axes; None counts as fully replicated."""
+        """Whether both shard each dimension along the same mesh axes; None counts as fully replicated."""
         if self.is_fully_replicated:
             return other is None or other.is_fully_replicated
         return (
@@ -229,7 +229,7 @@ class TensorSharding(Attribute):
         return TensorSharding(self.mesh_or_ref, tuple(dims), self.replicated_axes, self.unreduced_axes)
 
     def closed(self) -> TensorSharding:
-        """This sharding with all dimensions closed, and therefore without replicated axes."""
+        """This sharding with all dimensions closed, without replicated axes, which are then redundant."""
         dims = tuple(dim.closed() for dim in self.dims)
         return TensorSharding(self.mesh_or_ref, dims, (), self.unreduced_axes)
 

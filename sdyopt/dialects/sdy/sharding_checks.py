@@ -47,7 +47,10 @@ def check_sharding(op: Op, sharding: TensorSharding, type: Type | None, error: E
 
 
 def check_shardings(op: Op, shardings: ShardingPerValue, types: Sequence[Type], error: ErrorMaker) -> None:
-    """Checks a list with a sharding for each value."""
+    """Checks a list with a sharding for each value.
+
+    Without values, the list may also contain one sharding that is maximal or fully replicated.
+    """
     if not types and len(shardings) == 1:
         (only,) = shardings
         mesh = mesh_of(only, op)
@@ -63,7 +66,7 @@ def check_shardings(op: Op, shardings: ShardingPerValue, types: Sequence[Type], 
 
 
 def _error_of_value(error: ErrorMaker, count: int, index: int) -> ErrorMaker:
-    """Prefixes errors with the index of the value, if there are several."""
+    """Prefixes errors with the index of the value, unless there is exactly one."""
     which = "- " if count == 1 else f"{index} - "
     return lambda message: error(which + message)
 
@@ -93,7 +96,11 @@ def bound_axis_error(axis: str, binder: Op, error: ErrorMaker) -> DiagnosticErro
 def sharding_problem(
     sharding: TensorSharding, type: Type | None, mesh: Mesh, must_divide: bool = False
 ) -> str | None:
-    """The error of a sharding with a mesh for values of a type, None if it is valid."""
+    """The error of a sharding with this mesh for values of a type, None if it is valid.
+
+    `type` is None for an operation without values. With `must_divide`, sharded sizes must divide the sizes of
+    dimensions.
+    """
     has_axes_or_rank = bool(sharding.dims or sharding.replicated_axes or sharding.unreduced_axes)
     if mesh.is_maximal or (type is None and sharding.is_fully_replicated):
         return f"a maximal sharding {_ONLY_RANK_0}" if has_axes_or_rank else None

@@ -84,5 +84,5 @@ def owning_op(value: OpResult | BlockArgument) -> Op:
 
 
 def rank_of(type: Type) -> int:
-    """The number of dimensions; 0 for unranked types."""
+    """The number of dimensions; 0 for types without a rank."""
     return type.rank if isinstance(type, RankedShapedType) else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand, Optional, assembly
+from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand, OptionalGroup, assembly
 from sdyopt.dialects.stablehlo import types
 from sdyopt.dialects.stablehlo.assembly_directives import (
     AllOperands,
@@ -68,7 +68,7 @@ class CompareOp(Op):
         Operand("lhs"),
         ",",
         Operand("rhs"),
-        Optional(",", enum_attr("compare_type", ComparisonType), anchor="compare_type"),
+        OptionalGroup(",", enum_attr("compare_type", ComparisonType), anchor="compare_type"),
         AttrDict(),
         ":",
         FunctionalType(),

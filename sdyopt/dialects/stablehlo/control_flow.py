@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.asm.format.assembly_format import AttrDict, Custom, Operand, Optional, TypeOf, assembly
+from sdyopt.asm.format.assembly_format import AttrDict, Custom, Operand, OptionalGroup, TypeOf, assembly
 from sdyopt.dialects.stablehlo.assembly_directives import PairwiseOpType
 from sdyopt.dialects.stablehlo.case_folding import FOLD_CONSTANT_CASE
 from sdyopt.dialects.stablehlo.diagnostic_text import listing, quoted, quoted_all
@@ -29,7 +29,7 @@ from sdyopt.dialects.stablehlo.while_assembly import parse_while, print_while
 from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import I64_ARRAY, ONE_BLOCK
-from sdyopt.ir.data_flow import BRANCHES, LOOP, PASS_THROUGH
+from sdyopt.ir.data_flow import BRANCHES, LOOP, OPERANDS_TO_RESULTS
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import SAME_SHAPE
@@ -46,7 +46,7 @@ class ReturnOp(Op):
 
     values = op_fields.operands(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_BUFFER)
 
-    assembly = assembly(Operand("values"), AttrDict(), Optional(":", TypeOf("values"), anchor="values"))
+    assembly = assembly(Operand("values"), AttrDict(), OptionalGroup(":", TypeOf("values"), anchor="values"))
 
 
 @stablehlo.op("optimization_barrier", PURE, PAIRWISE_SAME_TYPE, INFERS_COMPATIBLE_TYPES)
@@ -60,9 +60,9 @@ class OptimizationBarrierOp(Op):
 
     assembly = assembly(
         AttrDict(),
-        Optional(Operand("values"), ":", PairwiseOpType(), anchor="values", otherwise=("(", ")")),
+        OptionalGroup(Operand("values"), ":", PairwiseOpType(), anchor="values", otherwise=("(", ")")),
     )
-    data_flow = PASS_THROUGH
+    data_flow = OPERANDS_TO_RESULTS
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:

@@ -32,7 +32,7 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import are_compatible_sizes, same_element_types
 from sdyopt.ir.traits import NO_MEMORY_EFFECT, PURE
 from sdyopt.ir.types import DYNAMIC, RankedTensor, Type
-from sdyopt.ir.verify_signature import compare_types
+from sdyopt.ir.verify_signature import infer_and_compare_types
 
 
 @stablehlo.op("gather", NO_MEMORY_EFFECT, INFERS_COMPATIBLE_TYPES, same_element_types("operand", "result"))
@@ -73,7 +73,7 @@ class DynamicGatherOp(Op):
     def verify_in_context(self) -> None:
         constant = constant_value(self.slice_sizes.defining_op)
         sizes = integers_of(constant) if isinstance(constant, DenseElements) else None
-        compare_types(
+        infer_and_compare_types(
             self.signature, lambda: _infer_dynamic(self.signature, sizes), are_compatible, plain_type
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand, Optional, assembly
+from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand, OptionalGroup, assembly
 from sdyopt.dialects.stablehlo.assembly_directives import (
     SameOperandsAndResultType,
     enum_attr,
@@ -41,7 +41,7 @@ class CholeskyOp(Op):
 
     assembly = assembly(
         Operand("a"),
-        Optional(",", "lower", "=", integer_attr("lower", I1), anchor="lower"),
+        OptionalGroup(",", "lower", "=", integer_attr("lower", I1), anchor="lower"),
         *(AttrDict(), ":", SameOperandsAndResultType()),
     )
 

@@ -27,7 +27,7 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import same_element_types
 from sdyopt.ir.traits import NO_MEMORY_EFFECT
 from sdyopt.ir.types import DYNAMIC, FloatType, Type, tensor
-from sdyopt.ir.verify_signature import compare_types
+from sdyopt.ir.verify_signature import infer_and_compare_types
 
 
 @enumeration(stablehlo, "rng_distribution", "UNIFORM", "NORMAL")
@@ -60,7 +60,9 @@ class RngOp(Op):
     def verify_in_context(self) -> None:
         constant = constant_value(self.shape.defining_op)
         sizes = integers_of(constant) if isinstance(constant, DenseElements) else None
-        compare_types(self.signature, lambda: _infer_rng(self.signature, sizes), are_compatible, plain_type)
+        infer_and_compare_types(
+            self.signature, lambda: _infer_rng(self.signature, sizes), are_compatible, plain_type
+        )
 
 
 def _infer_rng(signature: OpSignature, sizes: list[int] | None) -> list[Type]:

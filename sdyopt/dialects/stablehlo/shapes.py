@@ -36,7 +36,7 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import SAME_ELEMENT_TYPE
 from sdyopt.ir.traits import NO_MEMORY_EFFECT, PURE
 from sdyopt.ir.types import DYNAMIC, I32, RankedTensor, Type, tensor
-from sdyopt.ir.verify_signature import compare_types
+from sdyopt.ir.verify_signature import infer_and_compare_types
 
 
 @stablehlo.op("reshape", NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES)
@@ -246,7 +246,7 @@ class SetDimensionSizeOp(Op):
     def verify_in_context(self) -> None:
         # The inferred type depends on the value of a constant size, which the signature does not contain.
         size = constant_integers(self.size)
-        compare_types(
+        infer_and_compare_types(
             self.signature, lambda: [_type_with_size(self.signature, size)], are_compatible, plain_type
         )
 

@@ -96,7 +96,7 @@ def loses_static_sizes(op: CastOp) -> bool:
 
 
 def _use_cast_source(op: DimOp, rewriter: Rewriter) -> bool:
-    """Queries the source of a cast."""
+    """Queries the source of a cast instead of its result."""
     cast = op.source.defining_op
     if not isinstance(cast, CastOp):
         return False

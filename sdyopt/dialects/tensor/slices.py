@@ -79,14 +79,14 @@ def operands_and_attributes(
 
 
 def with_segments(attributes: dict[str, Attribute], count: int) -> dict[str, Attribute]:
-    """Adds `count` single operands before those of the lists to the segment sizes."""
+    """Prepends `count` segments of one operand to the segment sizes."""
     counts = attributes["operandSegmentSizes"]
     assert isinstance(counts, DenseArray)
     return {**attributes, "operandSegmentSizes": DenseArray(I32, (1,) * count + counts.values)}
 
 
 def _fold_constants(mixed: Mixed, are_sizes: bool = False) -> Mixed:
-    """Replaces constant values with numbers; negative sizes are invalid and stay."""
+    """Replaces constant values with numbers, except for negative sizes, which are invalid."""
     folded: Mixed = []
     for entry in mixed:
         constant = constant_index(entry) if isinstance(entry, Value) else None
@@ -99,7 +99,7 @@ def _shape_of(sizes: Mixed) -> tuple[int, ...]:
 
 
 def _kept_dimensions(full: tuple[int, ...], reduced: tuple[int, ...]) -> list[int] | None:
-    """The dimensions of `full` that remain in `reduced`, which drops unit dimensions; None if it does not."""
+    """The dimensions of `full` that `reduced` keeps; None unless it only drops unit dimensions."""
     kept, position = [], 0
     for dimension, size in enumerate(full):
         if position < len(reduced) and size == reduced[position]:
@@ -195,7 +195,7 @@ def extract(
     type: RankedTensor,
     before: Op,
 ) -> Op:
-    """Creates an extract_slice."""
+    """Creates an extract_slice before an operation, at its location."""
     values, attributes = operands_and_attributes(offsets, sizes, strides)
     return rewriter.create(
         ExtractSliceOp,
@@ -260,7 +260,7 @@ class ExtractSliceOp(SliceOp, ReifiesShape):
 
 
 def _use_dest(op: DimOp, rewriter: Rewriter) -> bool:
-    """Queries the destination of an insert_slice, which has the shape of the result."""
+    """Queries the destination of an insert_slice instead of the result, which has the same shape."""
     insert = op.source.defining_op
     if not isinstance(insert, InsertSliceOp):
         return False

@@ -1,12 +1,15 @@
-"""reshape: dimensions that are split or merged must have even shards."""
+"""reshape and broadcast_in_dim: dimensions that are split, merged or expanded must have even shards."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from sdyopt.dialects.sdy.axes import AxisRef, with_axes
+from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp
+from sdyopt.ir.value import Value
 from sdyopt.partition.local_builder import shape_of
-from sdyopt.partition.local_types import LocalTypes
+from sdyopt.partition.local_types import Axes, LocalTypes
 from sdyopt.partition.replication import Dim, crosses_shards
 
 _Groups = tuple[list[int], list[int]]
@@ -14,7 +17,7 @@ _Groups = tuple[list[int], list[int]]
 
 @crosses_shards(ReshapeOp)
 def reshape(op: ReshapeOp, types: LocalTypes) -> Iterator[Dim]:
-    """The dimensions of each group that is split or merged and has a dimension with uneven shards."""
+    """Dimensions that are split or merged, unless both sides have the same blocks of elements."""
     values = (op.operands[0], op.results[0])
     shapes = [shape_of(value) for value in values]
     axes = [types.axes_per_dim(value) for value in values]
@@ -22,15 +25,48 @@ def reshape(op: ReshapeOp, types: LocalTypes) -> Iterator[Dim]:
         return
     for groups in _groups(*shapes):
         kept = [[dim for dim in dims if shape[dim] != 1] for dims, shape in zip(groups, shapes, strict=True)]
-        if len(kept[0]) == len(kept[1]) == 1 and axes[0][kept[0][0]] == axes[1][kept[1][0]]:
+        is_kept = len(kept[0]) == len(kept[1]) == 1 and axes[0][kept[0][0]] == axes[1][kept[1][0]]
+        ones = [Dim(n, dim) for n, dims in enumerate(groups) for dim in dims if shapes[n][dim] == 1]
+        if is_kept:
+            yield from ones
             continue
-        uneven = any(
-            shape[dim] % types.shard_count(axes_per_dim[dim], value)
-            for value, shape, axes_per_dim, dims in zip(values, shapes, axes, groups, strict=True)
-            for dim in dims
-        )
-        if uneven:
+        blocks = [_blocks(value, dims, types) for value, dims in zip(values, groups, strict=True)]
+        if blocks[0] is None or blocks[0] != blocks[1]:
             yield from (Dim(number, dim) for number, dims in enumerate(groups) for dim in dims)
+
+
+def _blocks(value: Value, dims: Sequence[int], types: LocalTypes) -> Axes | None:
+    """The axes along which the elements of some dimensions, in row-major order, are cut into even blocks.
+
+    None if shards are not such blocks: a dimension is sharded, and one before it is not in shards of size 1.
+    """
+    shape, axes_per_dim = shape_of(value), types.axes_per_dim(value)
+    blocks: tuple[AxisRef, ...] = ()
+    is_complete = True
+    for dim in dims:
+        axes = axes_per_dim[dim]
+        count = types.shard_count(axes, value)
+        if count == 1:
+            is_complete = is_complete and shape[dim] == 1
+            continue
+        if not is_complete or shape[dim] % count:
+            return None
+        is_complete = shape[dim] == count
+        sharding = types.sharding(value)
+        mesh = None if sharding is None else types.mesh(sharding)
+        assert mesh is not None
+        blocks = with_axes(blocks, axes, mesh)
+    return blocks
+
+
+@crosses_shards(BroadcastInDimOp)
+def broadcast_in_dim(op: BroadcastInDimOp, types: LocalTypes) -> Iterator[Dim]:
+    """A dimension of size 1 that is expanded: its shards but the first are padding."""
+    for dim, result_dim in enumerate(op.broadcast_dimensions):
+        if shape_of(op.operand)[dim] == 1:
+            yield Dim(0, dim)
+            if shape_of(op.results[0])[result_dim] == 1:
+                yield Dim(1, result_dim)
 
 
 def _groups(shape: Sequence[int], result_shape: Sequence[int]) -> Iterator[_Groups]:

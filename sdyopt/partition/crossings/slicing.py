@@ -1,14 +1,15 @@
-"""slice and pad: free of communication if every element stays in its shard."""
+"""slice, pad, dynamic_update_slice and scatter: free of communication if every element stays in its shard."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from sdyopt.dialects.stablehlo.concatenate_pad import PadOp
-from sdyopt.dialects.stablehlo.slicing import SliceOp
+from sdyopt.dialects.stablehlo.scatter import ScatterOp
+from sdyopt.dialects.stablehlo.slicing import DynamicUpdateSliceOp, SliceOp
 from sdyopt.partition.local_builder import shape_of
 from sdyopt.partition.local_types import LocalTypes
-from sdyopt.partition.replication import Dim, crosses_shards
+from sdyopt.partition.replication import Dim, by_rule, crosses_shards
 
 
 @crosses_shards(SliceOp)
@@ -34,6 +35,26 @@ def pad(op: PadOp, types: LocalTypes) -> Iterator[Dim]:
             op, dim, types.shard_count(axes, op.operand)
         ):
             yield from both(dim)
+
+
+@crosses_shards(DynamicUpdateSliceOp)
+def dynamic_update_slice(op: DynamicUpdateSliceOp, types: LocalTypes) -> Iterator[Dim]:
+    """Every device needs the update whole, along the dimensions of which it covers a part."""
+    for dim, (size, update_size) in enumerate(zip(shape_of(op.operand), shape_of(op.update), strict=True)):
+        if size != update_size:
+            yield Dim(1, dim)
+
+
+@crosses_shards(ScatterOp)
+def scatter(op: ScatterOp, types: LocalTypes) -> Iterator[Dim]:
+    """Dimensions by the rule, and those that are neither indexed nor in the windows."""
+    yield from by_rule(op, types)
+    dims, count = op.scatter_dimension_numbers, len(op.inputs)
+    for dim in dims.inserted_window_dims:
+        if dim not in dims.scatter_dims_to_operand_dims:
+            for number in range(count):
+                yield Dim(number, dim)
+                yield Dim(2 * count + 1 + number, dim)
 
 
 def pad_stays(op: PadOp, dim: int, shards: int) -> bool:

@@ -10,22 +10,40 @@ from sdyopt.dialects.stablehlo.scatter import SelectAndScatterOp
 from sdyopt.partition.local_types import LocalTypes
 from sdyopt.partition.replication import Dim, by_rule, crosses_shards
 from sdyopt.partition.windows import SlidDimension, windows_of, windows_of_convolution
+from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
 
 
 @crosses_shards(ConvolutionOp, has_windows=True)
 def convolution(op: ConvolutionOp, types: LocalTypes) -> Iterable[Dim]:
-    """Windows that cross a border. The kernel may be sharded where the left operand is whole."""
-    dims = op.dimension_numbers
-    output_dims = dict(zip(dims.input_spatial, dims.output_spatial, strict=True))
-    crossing = [slid for slid in windows_of_convolution(op, types) if _crosses(slid, types)]
-    return [each for slid in crossing for each in (Dim(0, slid.dim), Dim(2, output_dims[slid.dim]))]
+    """Windows that cross a border. The kernel may be sharded where the left operand is whole.
+
+    Then there are partial sums, if this dimension of the kernel is a reduction factor.
+    """
+    dims, output_axes = op.dimension_numbers, types.axes_per_dim(op.out)
+    found = []
+    windows = windows_of_convolution(op, types)
+    for slid, kernel_dim, output_dim in zip(windows, dims.kernel_spatial, dims.output_spatial, strict=True):
+        is_partial_sum = bool(slid.window_axes)
+        if _crosses(slid, types) or (slid.axes != output_axes[output_dim] and not is_partial_sum):
+            found += [Dim(0, slid.dim), Dim(2, output_dim)]
+        if not _is_reduced(op, kernel_dim):
+            found.append(Dim(1, kernel_dim))
+    return found
+
+
+def _is_reduced(op: ConvolutionOp, kernel_dim: int) -> bool:
+    rule = sharding_rule_of(op)
+    return rule is not None and any(
+        factor in rule.reduction for factor in rule.operands[1].dims[kernel_dim].factors
+    )
 
 
 @crosses_shards(ReduceWindowOp, has_windows=True)
 def reduce_window(op: ReduceWindowOp, types: LocalTypes) -> Iterator[Dim]:
     """Windows that cross a border."""
     for slid in windows_of(op, types):
-        if _crosses(slid, types):
+        outputs = types.axes_per_dim(op.results[0])
+        if _crosses(slid, types) or slid.axes != outputs[slid.dim]:
             for number in range(len(op.inputs)):
                 yield Dim(number, slid.dim)
                 yield Dim(2 * len(op.inputs) + number, slid.dim)

@@ -6,6 +6,7 @@ The collectives that rearrange several dimensions at once, all_gather, reduce_sc
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from sdyopt.dialects.sdy.axes import AxisRef, SubAxis
@@ -51,17 +52,35 @@ def lower_collective_permute(op: CollectivePermuteOp, local: LocalContext) -> Lo
         raise op.op_error("collective-permute between meshes of different sizes is not supported.")
     check_device_count(mesh_after, op)
     parts = _common_parts((*before.axis_refs, *after.axis_refs), mesh_after)
+    old, new = (_all_parts(s, parts) if parts else _dim_axes(s) for s in (before, after))
+    senders = _by_shard(shard_indices(old, mesh_before))
+    receivers = _by_shard(shard_indices(new, mesh_after))
+    if any(len(senders[shard]) != len(receivers.get(shard, ())) for shard in senders):
+        raise op.op_error("sub-axes that do not divide each other shard one tensor")
     targets = {
-        index: device for device, index in enumerate(shard_indices(_all_parts(after, parts), mesh_after))
+        device: target
+        for shard in senders
+        for device, target in zip(senders[shard], receivers[shard], strict=True)
     }
-    sources = shard_indices(_all_parts(before, parts), mesh_before)
-    pairs = [number for device, index in enumerate(sources) for number in (device, targets[index])]
+    pairs = [number for device in sorted(targets) for number in (device, targets[device])]
     attributes = {
-        "source_target_pairs": dense_integers(tensor((len(sources), 2), I64), pairs),
+        "source_target_pairs": dense_integers(tensor((len(targets), 2), I64), pairs),
         "channel_handle": local.new_channel(),
     }
     builder = local.builder(op)
     return builder.create(stablehlo.CollectivePermuteOp, [op.tensor], [op.tensor.type], attributes).results
+
+
+def _by_shard(indices: Sequence[int]) -> dict[int, list[int]]:
+    """The devices with each shard, by their ids."""
+    devices: dict[int, list[int]] = {}
+    for device, index in enumerate(indices):
+        devices.setdefault(index, []).append(device)
+    return devices
+
+
+def _dim_axes(sharding: TensorSharding) -> Axes:
+    return tuple([axis for dim in sharding.dims for axis in dim.axes])
 
 
 def _all_parts(sharding: TensorSharding, parts: Axes) -> Axes:
@@ -71,7 +90,10 @@ def _all_parts(sharding: TensorSharding, parts: Axes) -> Axes:
 
 
 def _common_parts(axes: tuple[AxisRef, ...], mesh: Mesh) -> Axes:
-    """All axes of a mesh, each cut at the borders of all sub-axes in `axes`."""
+    """All axes of a mesh, each cut at the borders of all sub-axes in `axes`.
+
+    Nothing if some borders do not divide each other. Then devices with equal shards are matched by their ids.
+    """
     parts: list[AxisRef] = []
     for mesh_axis in mesh.axes:
         borders = {1, mesh_axis.size}
@@ -79,6 +101,8 @@ def _common_parts(axes: tuple[AxisRef, ...], mesh: Mesh) -> Axes:
             if axis.name == mesh_axis.name:
                 borders |= {axis.pre_size, axis.next_pre_size(mesh)}
         ordered = sorted(borders)
+        if any(end % start for start, end in pairwise(ordered)):
+            return ()
         if len(ordered) <= 2:
             parts.append(AxisRef(mesh_axis.name))
         else:

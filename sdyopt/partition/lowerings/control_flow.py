@@ -1,10 +1,12 @@
-"""stablehlo.if: its branches are local programs, and every device takes the same one.
+"""stablehlo.if, whose branches are local programs, and propagation barriers.
 
-while and case have data-flow edges, so they need no lowering; sdy has no edges for if.
+Every device takes the same branch. while and case have data-flow edges, so they need no lowering; sdy has no
+edges for if.
 """
 
 from __future__ import annotations
 
+from sdyopt.dialects.sdy.ops import PropagationBarrierOp
 from sdyopt.dialects.stablehlo.control_flow import IfOp
 from sdyopt.partition.local_context import LocalContext
 from sdyopt.partition.registry import Lowered, lowering
@@ -14,3 +16,9 @@ from sdyopt.partition.registry import Lowered, lowering
 def lower_if(op: IfOp, local: LocalContext) -> Lowered:
     """An if is local: its condition is a scalar."""
     return None
+
+
+@lowering(PropagationBarrierOp)
+def lower_barrier(op: PropagationBarrierOp, local: LocalContext) -> Lowered:
+    """A barrier for propagation computes nothing."""
+    return [op.input]

@@ -6,6 +6,9 @@ from sdyopt.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.dialects.stablehlo.convolution import ConvolutionOp
 from sdyopt.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.ir.value import Value
+from sdyopt.partition.combiners import binary_body
+from sdyopt.partition.identities import identity_of, is_identity
+from sdyopt.partition.local_builder import ranked, shape_of
 from sdyopt.partition.padding import Padded, Padder, pads, real_shape
 
 
@@ -40,13 +43,23 @@ def pad_convolution(op: ConvolutionOp, padder: Padder) -> Padded:
 
 @pads(ReduceOp)
 def pad_reduce(op: ReduceOp, padder: Padder) -> Padded:
-    """The initial value, which is the identity of the reduction."""
-    inputs = [
-        padder.mask(op, input, real_shape(op, number), op.dimensions, init)
-        for number, (input, init) in enumerate(zip(op.inputs, op.init_values, strict=True))
-    ]
+    """The identity of the reduction, or the initial value if the reduction is not known to have one."""
+    inputs = []
+    for number, (input, init) in enumerate(zip(op.inputs, op.init_values, strict=True)):
+        real = real_shape(op, number)
+        if any(shape_of(input)[dim] != real[dim] for dim in op.dimensions):
+            input = padder.mask(op, input, real, op.dimensions, _filler(op, number, init, padder))
+        inputs.append(input)
     _set_operands(op, [*inputs, *op.init_values], padder)
     return None
+
+
+def _filler(op: ReduceOp, number: int, init: Value, padder: Padder) -> Value:
+    combiner, type = binary_body(op.body, number), ranked(init)
+    identity = None if combiner is None else identity_of(combiner, type.element)
+    if combiner is None or identity is None or is_identity(combiner, init):
+        return init
+    return padder.builder(op).splat(type, identity)
 
 
 def _set_operands(

@@ -134,7 +134,7 @@ def _distribute(
 
 
 def _is_batching(rule: OpShardingRule, factor: int) -> bool:
-    """Whether this is a pass-through factor of all tensors."""
+    """Whether this is a pass-through factor of all tensors that are not scalars."""
     special = factor in rule.reduction or factor in rule.need_replication or factor in rule.permutation
     return not special and _is_in_all_tensors(rule, factor)
 

@@ -1,4 +1,4 @@
-"""Sharding rules of the collectives of stablehlo, which operate on per-process tensors."""
+"""Sharding rules of the collectives of StableHLO."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def custom_call(
         return _add_pointwise_factors(signature, builder, is_random_state)
     if name not in _targets:
         return NoRule("custom call", f"@{name}")
-    mismatch = NoRule("custom call", f"@{name} with such operands and results")
+    mismatch = NoRule("custom call", f"@{name} with these operands and results")
     target = _targets[name]
     operands, results = _shapes(signature.operand_types), _shapes(signature.result_types)
     if len(operands) not in target.operand_counts or len(results) not in target.result_counts:

@@ -60,3 +60,29 @@ func.func @with_location(%x: tensor<4xf32>) {
 // CHECK-NEXT: error: custom op 'sdy.mesh' failed to parse Sdy_MeshAxis parameter
 // CHECK-NEXT: error: custom op 'sdy.mesh' failed to parse Sdy_Mesh parameter
 sdy.mesh @mesh = <[x=2]>
+
+// -----
+
+// The type that the operands imply is the help.
+// CHECK:      error: inferred shape '[4, 16]' is incompatible with return type
+// CHECK:      {{^ +\^~~~~~~~~~~~~~~~$}}
+// CHECK:      help: write `tensor<4x16xf32>`
+func.func @inferred_shape(%x: tensor<4x8xf32>, %y: tensor<8x16xf32>) {
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x17xf32>
+  return
+}
+
+// -----
+
+// A mistyped manual axis changes the shapes in the body, which are verified first; the axis is the mistake.
+// CHECK:      error: 'sdy.manual_computation' op operand shape, corresponding sharding, and region operand shape
+// CHECK:      manual_axes={"dta"}
+// CHECK-NEXT: {{^ +\^~~~~$}}
+// CHECK:      help: did you mean "data"? @mesh has the axes "data"=4
+sdy.mesh @mesh = <["data"=4]>
+func.func @manual_axis(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"data"}]>] out_shardings=[<@mesh, [{"data"}]>] manual_axes={"dta"} (%a: tensor<2xf32>) {
+    sdy.return %a : tensor<2xf32>
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

@@ -28,7 +28,8 @@
 // TWO-NEXT: help: remove the second input 'other.mlir'
 
 // RUN: not sdy-opt missing.mlir -o 2>&1 | filecheck %s --check-prefix=VALUE
-// VALUE: for the -o option: requires a value!
+// VALUE:      for the -o option: requires a value!
+// VALUE-NEXT: help: write -o FILE
 
 // RUN: not sdy-opt missing.mlir --load-pass-plugin=none-such 2>&1 | filecheck %s --check-prefix=PLUGIN
 // PLUGIN: Failed to load passes from 'none-such': no installed package has this entry point

@@ -20,6 +20,14 @@
 // RUN: sdy-opt-verify %t/folder | filecheck %s --check-prefix=FOLDER
 // FOLDER: {{^}}1 program verified; 1 lit test skipped{{$}}
 
+// Of the operation of an error, the first lines are shown; all of them on request.
+// RUN: not sdy-opt-verify %t/axis.mlir 2>&1 | filecheck %s --check-prefix=SHORT
+// SHORT:      note: see current operation:
+// SHORT:      ... ({{[0-9]+}} more lines; --max-diagnostic-op-lines=0 prints all)
+// SHORT-NEXT: help: did you mean "x"?
+// RUN: not sdy-opt-verify %t/axis.mlir --max-diagnostic-op-lines=0 2>&1 | filecheck %s --check-prefix=WHOLE
+// WHOLE:     "func.return"
+
 // The flags for reading programs are those of sdy-opt.
 // RUN: not sdy-opt-verify %t/chunks.mlir
 // RUN: sdy-opt-verify %t/chunks.mlir --split-input-file --allow-unregistered-dialect
@@ -38,6 +46,10 @@
 // NEAREST: help: did you mean '--split-input-file'?
 // RUN: not sdy-opt-verify 2>&1 | filecheck %s --check-prefix=NOTHING
 // NOTHING: no programs to verify
+// RUN: mkdir -p %t/empty
+// RUN: not sdy-opt-verify %t/empty 2>&1 | filecheck %s --check-prefix=NO-FILE
+// NO-FILE:      no programs to verify
+// NO-FILE-NEXT: help: there is no .mlir file in {{.*}}empty
 // RUN: sdy-opt-verify --help | filecheck %s --check-prefix=HELP
 // HELP: usage: sdy-opt-verify
 // HELP: --split-input-file=MARKER
@@ -52,6 +64,13 @@ sdy.mesh @mesh = <["x"=2]>
 //--- undefined.mlir
 func.func @f(%x: tensor<2xf32>) -> tensor<3xf32> {
   return %x : tensor<2xf32>
+}
+//--- axis.mlir
+sdy.mesh @mesh = <["x"=2]>
+func.func @f(%x: tensor<2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"xx"}]>}) -> tensor<2xf32> {
+  %0 = stablehlo.negate %x : tensor<2xf32>
+  %1 = stablehlo.negate %0 : tensor<2xf32>
+  return %1 : tensor<2xf32>
 }
 //--- syntax.mlir
 func.func @f(

@@ -95,3 +95,25 @@ func.func @argmax(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]
   %2 = sdy.all_reduce {"x"} %0#1 out_sharding=<@mesh, []> : tensor<i32>
   return %1, %2 : tensor<f32>, tensor<i32>
 }
+
+// A sum counts its initial value once: the other device starts from zero.
+// CHECK-LABEL: func.func @initial_value(%arg0: tensor<4xf32>{{.*}}, %arg1: tensor<f32>) -> tensor<f32>
+// CHECK-NEXT: %0 = stablehlo.partition_id : tensor<ui32>
+// CHECK-NEXT: %1 = stablehlo.convert %0 : (tensor<ui32>) -> tensor<i64>
+// CHECK-NEXT: %c = stablehlo.constant dense<[true, false]> : tensor<2xi1>
+// CHECK-NEXT: %2 = stablehlo.dynamic_slice %c, %1, sizes = [1] : (tensor<2xi1>, tensor<i64>) -> tensor<1xi1>
+// CHECK-NEXT: %3 = stablehlo.reshape %2 : (tensor<1xi1>) -> tensor<i1>
+// CHECK-NEXT: %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+// CHECK-NEXT: %4 = stablehlo.select %3, %arg1, %cst : tensor<i1>, tensor<f32>
+// CHECK-NEXT: %5 = stablehlo.reduce(%arg0 init: %4) applies stablehlo.add across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+// CHECK-NEXT: %6 = "stablehlo.all_reduce"(%5) <{channel_handle = #stablehlo.channel_handle<handle = 7, type = 1>, replica_groups = dense<{{\[\[}}0, 1]]> : tensor<1x2xi64>, use_global_device_ids}> ({
+// CHECK-NEXT: ^bb0(%arg2: tensor<f32>, %arg3: tensor<f32>):
+// CHECK-NEXT: %7 = stablehlo.add %arg2, %arg3 : tensor<f32>
+// CHECK-NEXT: stablehlo.return %7 : tensor<f32>
+// CHECK-NEXT: }) : (tensor<f32>) -> tensor<f32>
+// CHECK-NEXT: return %6 : tensor<f32>
+func.func @initial_value(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %init: tensor<f32>) -> tensor<f32> {
+  %0 = stablehlo.reduce(%a init: %init) applies stablehlo.add across dimensions = [0] : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
+  %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, []> : tensor<f32>
+  return %1 : tensor<f32>
+}

@@ -103,16 +103,17 @@ func.func @dot(%a: tensor<4x7xf32>, %b: tensor<7x4xf32>) -> tensor<4x4xf32> {
   return %4 : tensor<4x4xf32>
 }
 
-// Before a reduction, the padding becomes the initial value. (C++ reduces the padding too.)
+// Before a reduction, the padding becomes the identity. (C++ reduces the padding too.)
 // CHECK-LABEL: func.func @reduce(%arg0: tensor<7xf32>, %arg1: tensor<f32>) -> tensor<f32>
 // CHECK-NEXT: %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
 // CHECK-NEXT: %0 = stablehlo.pad %arg0, %cst, low = [0], high = [1], interior = [0] : (tensor<7xf32>, tensor<f32>) -> tensor<8xf32>
 // CHECK-NEXT: %1 = sdy.all_slice [{"x"}] %0 out_sharding=<@mesh, [{"x"}]> : tensor<8xf32>
+// CHECK-NEXT: %cst_0 = stablehlo.constant dense<0xFF800000> : tensor<f32>
 // CHECK-NEXT: %2 = stablehlo.iota dim = 0{{.*}} : tensor<8xi32>
 // CHECK-NEXT: %c = stablehlo.constant dense<7> : tensor<i32>
 // CHECK-NEXT: %3 = stablehlo.broadcast_in_dim %c, dims = []{{.*}} : (tensor<i32>) -> tensor<8xi32>
 // CHECK-NEXT: %4 = stablehlo.compare LT, %2, %3{{.*}} : (tensor<8xi32>, tensor<8xi32>) -> tensor<8xi1>
-// CHECK-NEXT: %5 = stablehlo.broadcast_in_dim %arg1, dims = []{{.*}} : (tensor<f32>) -> tensor<8xf32>
+// CHECK-NEXT: %5 = stablehlo.broadcast_in_dim %cst_0, dims = []{{.*}} : (tensor<f32>) -> tensor<8xf32>
 // CHECK-NEXT: %6 = stablehlo.select %4, %1, %5{{.*}} : tensor<8xi1>, tensor<8xf32>
 // CHECK-NEXT: %7 = stablehlo.reduce(%6 init: %arg1) applies stablehlo.maximum across dimensions = [0] : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
 // CHECK-NEXT: %8 = sdy.all_reduce {"x"} %7 out_sharding=<@mesh, []> : tensor<f32>

@@ -31,3 +31,13 @@ func.func @reshape(%a: tensor<3x2xf32>) {
   %1 = stablehlo.reshape %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<3x2xf32>) -> tensor<6xf32>
   return
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+
+func.func @huge(%a: tensor<9223372036854775807xi8>) {
+  // expected-error @+1 {{'sdy.all_slice' op a dimension would have size 9223372036854775808 with its padding, which is too large}}
+  %0 = sdy.all_slice [{"x"}] %a out_sharding=<@mesh, [{"x"}]> : tensor<9223372036854775807xi8>
+  return
+}

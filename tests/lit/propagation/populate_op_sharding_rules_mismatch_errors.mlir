@@ -2,7 +2,7 @@
 
 // Known call targets with other operands and results have a warning of their own.
 // A warning shows the operation as it is in the program.
-// CHECK: mismatch_errors.mlir:10:10: warning: custom call @Eigh with such operands and results is unknown to SDY sharding rule registry
+// CHECK: mismatch_errors.mlir:10:10: warning: custom call @Eigh with these operands and results is unknown to SDY sharding rule registry
 // CHECK: note: %0:2 = stablehlo.custom_call @Eigh(%arg0) : (tensor<8xf32>) -> (tensor<8xf32>, tensor<f32>)
 // CHECK-LABEL: func.func @eigenvectors_of_a_vector
 // CHECK-NOT: sharding_rule

@@ -73,7 +73,10 @@ def test_double_dash_ends_flags() -> None:
     ("argv", "message", "help"),
     [
         (["a", "b"], "Too many positional arguments specified!", "remove the second input 'b'"),
-        (["-o"], "for the -o option: requires a value!", ""),
+        (["a", "--budget", "-o", "b"], "Too many", "--budget takes '-o' for its value; write --budget=FILE"),
+        (["a", "-cse", "a=1"], "Too many", "write -cse='a=1'"),
+        (["a", "\N{EM DASH}cse"], "Too many", "write '-cse', with a hyphen"),
+        (["-o"], "for the -o option: requires a value!", "write -o FILE"),
         (["--verify-each=maybe"], "'maybe' is invalid value for boolean argument! Try 0 or 1", ""),
         (["--mlir-timing-display=lsit"], "Cannot find option named 'lsit'!", "did you mean 'list'?"),
         (["--color=pink"], "Cannot find option named 'pink'!", "choose from auto, always, never"),

@@ -60,7 +60,8 @@ def test_a_program_round_trips(program: str, capfd: pytest.CaptureFixture[str]) 
         (["--pass-pipeline=cse"], "help: write builtin.module(cse)"),
         (
             ["--pass-pipeline=any(cse)", "-cse"],
-            "'-pass-pipeline' option can't be used with individual pass options",
+            "'-pass-pipeline' option can't be used with individual pass options\n"
+            "help: move -cse into the text of the pipeline, or make all of it flags",
         ),
         (
             ["--mlir-print-ir-after=csee"],
@@ -70,6 +71,9 @@ def test_a_program_round_trips(program: str, capfd: pytest.CaptureFixture[str]) 
             ["--load-pass-plugin=none-such"],
             "Failed to load passes from 'none-such': no installed package has this entry point",
         ),
+        (["-cse,canonicalize"], "help: write -cse -canonicalize"),
+        (["--mlir-print-ir-after=loops"], "help: --list-passes lists the passes"),
+        (["--help-pass=loops"], "help: --list-passes lists the passes"),
         (["--help-pass=csee"], "help: did you mean 'cse'?"),
     ],
 )

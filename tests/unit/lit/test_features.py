@@ -15,17 +15,17 @@ FEATURES = Features({"yes": True, "no": False, "c++17": True})
     ["yes", "true", "!no", "!!yes", "c++17 && yes", "yes || no && no", "!(yes && no)"],
 )
 def test_expressions_that_hold(expression: str) -> None:
-    assert FEATURES.hold(expression)
+    assert FEATURES.evaluate(expression)
 
 
 @pytest.mark.parametrize("expression", ["no", "false", "!yes", "yes && no", "(yes || yes) && no"])
 def test_expressions_that_do_not_hold(expression: str) -> None:
-    assert not FEATURES.hold(expression)
+    assert not FEATURES.evaluate(expression)
 
 
 def test_systems_are_features() -> None:
-    assert FEATURES.hold(SYSTEMS[sys.platform])
-    assert not any(FEATURES.hold(name) for platform, name in SYSTEMS.items() if platform != sys.platform)
+    assert FEATURES.evaluate(SYSTEMS[sys.platform])
+    assert not any(FEATURES.evaluate(name) for platform, name in SYSTEMS.items() if platform != sys.platform)
 
 
 @pytest.mark.parametrize(
@@ -43,4 +43,4 @@ def test_systems_are_features() -> None:
 def test_invalid_expressions(expression: str, message: str) -> None:
     """An unknown name is an error: a misspelled one would skip the test everywhere."""
     with pytest.raises(MalformedCaseError, match=message):
-        FEATURES.hold(expression)
+        FEATURES.evaluate(expression)

@@ -124,6 +124,14 @@ def test_another_filecheck(tmp_path: Path) -> None:
     tools.close()
 
 
+def test_filecheck_without_a_file(tmp_path: Path) -> None:
+    """The package prints its help and succeeds; then a test that lacks `%s` would pass whatever it prints."""
+    tools = Tools(tmp_path)
+    status, _, errors = run_program(tools, "FileCheck", text="input")
+    assert (status, errors) == (2, "filecheck: no file with checks\nhelp: write FileCheck %s\n")
+    tools.close()
+
+
 def test_commands_are_short_if_path_has_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise the module runs, so that the command uses this Python in any case."""
     tools = Tools(tmp_path)

@@ -6,6 +6,7 @@ import os
 import pty
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -65,17 +66,15 @@ def located(text: str, part: str) -> tuple[int, int]:
 def on_a_terminal(*arguments: str) -> str:
     """What sdy-opt prints on stderr if that is a terminal of COLUMNS columns."""
     ours, theirs = pty.openpty()
-    os.set_blocking(ours, False)
     subprocess.run(["stty", "cols", str(COLUMNS)], stdin=theirs, check=True)
     command = [sys.executable, "-m", "sdyopt", "--color=never", *arguments]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs, cwd=ROOT) as process:
-        assert process.wait() == 1
-    os.close(theirs)
     text = b""
-    while True:
-        try:
-            text += os.read(ours, 1 << 16)
-        except OSError:
-            break
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs, cwd=ROOT) as process:
+        os.close(theirs)
+        # Reading fails at the end, when nobody has the terminal open any more.
+        with suppress(OSError):
+            while part := os.read(ours, 1 << 16):
+                text += part
+        assert process.wait() == 1
     os.close(ours)
     return text.decode().replace("\r\n", "\n")

@@ -6,7 +6,7 @@ import pytest
 
 from passes.common import inline
 from passes.common.inline import Inliner
-from passes.common.support.copy_budget import MAX_NESTED_CALLS
+from passes.common.support.copy_budget import MAX_NESTING_DEPTH
 from passes.common.support.inline_call import inline_call
 from passes.importing.import_func_calls import ImportFuncCalls
 from sdyopt.dialects.func import CallOp, FuncOp
@@ -35,13 +35,13 @@ def run(program: bytes, single: Pass) -> tuple[bool, str]:
 
 
 def test_calls_nested_to_the_limit() -> None:
-    assert run(chain(MAX_NESTED_CALLS - 1), ImportFuncCalls()) == (True, "")
+    assert run(chain(MAX_NESTING_DEPTH - 1), ImportFuncCalls()) == (True, "")
 
 
 def test_calls_nested_too_deep() -> None:
-    succeeded, diagnostics = run(chain(MAX_NESTED_CALLS + 1), ImportFuncCalls())
+    succeeded, diagnostics = run(chain(MAX_NESTING_DEPTH + 1), ImportFuncCalls())
     assert not succeeded
-    assert f"its calls are nested deeper than {MAX_NESTED_CALLS}" in diagnostics
+    assert f"regions would nest deeper than {MAX_NESTING_DEPTH}" in diagnostics
     assert diagnostics.startswith("in:")
 
 

@@ -40,7 +40,7 @@ def test_parse_and_print(text: str, printed: str) -> None:
         ("", ""),
         ("on-any", "write builtin.module(on-any)"),
         ("builtin.module(func.func(on-any", "write builtin.module(func.func(on-any))"),
-        ("builtin.module(on-any{x=1})", "no options are declared"),
+        ("builtin.module(on-any{x=1})", "the pass has no options"),
         ("builtin.module(on-function)", "write func.func(on-function)"),
         ("func.func(on-module)", "on-module runs on builtin.module: write it outside of func.func(…)"),
     ],

@@ -35,7 +35,7 @@ _ACTIONS = (_affine, _arrays, _attributes, _elements, _locations, _sparse, _type
 class AttributeParser:
     """Parses the types, attributes and locations of one source, cached by their text.
 
-    In all methods, `offset` is the position of the text in the source. They raise DiagnosticError.
+    In all methods, `offset` is the position of the text in the source. The methods raise DiagnosticError.
     """
 
     def __init__(self, source: Source, environment: Environment, uses_fast_path: bool = True) -> None:
@@ -78,7 +78,7 @@ class AttributeParser:
         return attributes
 
     def dictionary_at(self, offset: int) -> tuple[DictAttr, int] | None:
-        """Parses the dictionary that opens at an offset and returns its end; None if it needs the grammar."""
+        """The dictionary that opens at an offset, and its end; None if it needs the grammar."""
         return dictionary_at(self.attribute, self._source.text, offset) if self._uses_fast_path else None
 
     def location(self, text: str, offset: int) -> Location:

@@ -1,4 +1,4 @@
-"""Semantic actions of builtin attributes other than elements attributes and arrays."""
+"""Semantic actions of builtin attributes other than affine ones, `dense<…>`, `sparse<…>` and `array<…>`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LARGEST_INT64 = (1 << 63) - 1
 
 
 class Literal(Protocol):
-    """A literal, whose attribute depends on the type after it, if there is one."""
+    """A literal. Its attribute depends on its type, which is written after it or expected, or missing."""
 
     def attribute_of(self, context: ActionContext, type: Type | None) -> Attribute: ...
 

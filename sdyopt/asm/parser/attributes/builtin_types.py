@@ -212,7 +212,7 @@ def _dimension(context: ActionContext, text: str, offset: int) -> int:
     if text == "?":
         return DYNAMIC
     if len(text) > 30 or int(text) > _LARGEST_DIMENSION:
-        # The first occurrence of the digits: a size that large does not repeat.
+        # The first occurrence of the digits is this one: at an earlier one, the error would have been raised.
         raise _invalid_dimension(context, text, offset)
     return int(text)
 

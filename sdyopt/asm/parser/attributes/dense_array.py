@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sdyopt.asm.parser.attributes.element_literals import Scanner
+from sdyopt.asm.parser.attributes.element_literals import ElementParser
 from sdyopt.asm.parser.attributes.numbers import float_bits, integer_value
 from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, Parts, action
 from sdyopt.ir.elements_attributes import DenseArray
@@ -42,41 +42,41 @@ def _dense_array(_context: ActionContext, parts: Parts, _offsets: list[int]) -> 
 
 
 def _parse_values(context: ActionContext, text: str, offset: int, type: IntegerType | FloatType) -> list[int]:
-    scanner = Scanner(context, text, offset)
+    element_parser = ElementParser(context, text, offset)
     values = []
     while True:
-        is_negative = scanner.accept("-")
-        token, start = scanner.token, scanner.start
+        is_negative = element_parser.accept("-")
+        token, start = element_parser.token, element_parser.start
         if isinstance(type, FloatType):
             if not token[:1].isdigit():
-                raise scanner.error("expected floating point literal")
+                raise element_parser.error("expected floating point literal")
             values.append(float_bits(context, token, is_negative, type, start))
-            scanner.accept(token)
+            element_parser.accept(token)
         else:
-            values.append(_array_integer(scanner, is_negative, type))
-        if not scanner.accept(","):
+            values.append(_array_integer(element_parser, is_negative, type))
+        if not element_parser.accept(","):
             break
-    scanner.expect_end("expected '>' to close an array attribute")
+    element_parser.expect_end("expected '>' to close an array attribute")
     return values
 
 
-def _array_integer(scanner: Scanner, is_negative: bool, type: IntegerType) -> int:
-    token = scanner.token
+def _array_integer(element_parser: ElementParser, is_negative: bool, type: IntegerType) -> int:
+    token = element_parser.token
     if token in ("true", "false"):
         if type is not I1:
-            raise scanner.error("expected i1 type for 'true' or 'false' values")
-        scanner.accept(token)
+            raise element_parser.error("expected i1 type for 'true' or 'false' values")
+        element_parser.accept(token)
         return int(token == "true")
     if not token[:1].isdigit() or not token.isalnum():
-        raise scanner.error("expected integer literal")
-    scanner.accept(token)
+        raise element_parser.error("expected integer literal")
+    element_parser.accept(token)
     if type is I1:
-        raise scanner.error("expected 'true' or 'false' values for i1 type")
+        raise element_parser.error("expected 'true' or 'false' values for i1 type")
     if is_negative and type.is_unsigned:
         signed = integer_value(token, True, IntegerType(type.width))
         value = None if signed is None else wrapped(signed, type)
     else:
         value = integer_value(token, is_negative, type)
     if value is None:
-        raise scanner.error("integer constant out of range")
+        raise element_parser.error("integer constant out of range")
     return value

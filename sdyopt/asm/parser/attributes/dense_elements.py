@@ -46,7 +46,7 @@ _DECIMALS = re.compile(r"(?:-?\d{1,18},)*", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class DenseLiteral:
-    """`dense<elements>`; `number_list` has the elements if they are a well-formed list of numbers."""
+    """`dense<elements>`; `number_list` has the elements if they are well-formed numbers."""
 
     text: str
     number_list: NumberList | None
@@ -68,7 +68,7 @@ class DenseLiteral:
 
 @action("elements")
 def _elements(context: ActionContext, parts: Parts, offsets: list[int]) -> tuple[str, NumberList | None]:
-    """The text, which must be a list of elements of any type, and its numbers if it is well-formed."""
+    """The text of the elements, and their values if they are well-formed numbers, otherwise None."""
     text = parts[0]
     if not text.strip() and not context.source.text.startswith(">", context.next_offset):
         raise context.error_at_next_token("expected element literal of primitive type")
@@ -110,7 +110,10 @@ def elements_attribute(
 def dense_elements_from(
     text: str, number_list: NumberList | None, type: RankedShapedType
 ) -> DenseElements | None:
-    """The attribute of a list with exactly the shape of the type; None for any other list."""
+    """The attribute of well-formed numbers or hexadecimal data that fit the type.
+
+    None if the elements must be parsed one by one, to find the error or because they are unusual.
+    """
     element = type.element
     is_complex = isinstance(element, ComplexType)
     if isinstance(element, ComplexType):
@@ -239,7 +242,7 @@ def _string_elements(
 
 
 def static_shape(context: ActionContext, type: Type, offset: int) -> RankedShapedType:
-    """The type of an elements literal; raises an error if it has no static shape."""
+    """`type`, which is that of an elements literal; raises an error if it has no static shape."""
     if not isinstance(type, ShapedType):
         raise context.error("elements literal must be a shaped type", offset)
     if not isinstance(type, RankedShapedType) or not type.has_static_shape:

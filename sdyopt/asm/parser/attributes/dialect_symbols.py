@@ -55,7 +55,10 @@ def parse_dialect_attribute(context: ActionContext, text: str, offset: int) -> A
 
 @dataclass(frozen=True, slots=True)
 class DialectSymbol:
-    """`#namespace.body` or `#namespace<body>`, and the offset of the body; an alias has no body."""
+    """`#namespace.body` or `#namespace<body>`, or the same with `!`; an alias has no body.
+
+    `offset` is that of the symbol or, for an alias, of its end, where MLIR reports that it is undefined.
+    """
 
     namespace: str
     body: str | None

@@ -1,7 +1,7 @@
 """Parses dictionaries entry by entry, so that equal values are parsed once.
 
-The signature of a function may have thousands of dictionaries with few distinct values. Anything
-unusual is left to the grammar, which also has the error messages.
+The arguments of a function may have thousands of dictionaries with few distinct values. Anything unusual, or
+invalid, is parsed by the grammar instead.
 """
 
 from __future__ import annotations

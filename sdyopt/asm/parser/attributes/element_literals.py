@@ -23,7 +23,8 @@ _TOKEN = re.compile(rf"{TRIVIA}(?:({NUMBER}|(?:true|false)\b|{STRING_EXTENT})|([
 class ElementList:
     """Parsed elements in order, and the shape of their list, None for a single element.
 
-    `texts` are without the minus sign; `negative` marks the elements that have one.
+    A complex element is two elements here. `texts` are without the minus sign; `negative` marks the elements
+    that have one.
     """
 
     shape: tuple[int, ...] | None = None
@@ -42,7 +43,7 @@ class NumberList:
 
 
 def decode_numbers(text: str) -> NumberList | None:
-    """The numbers of a well-formed list; None if the text is anything else."""
+    """The numbers of a well-formed list, or a single number; None if the text is anything else."""
     if '"' in text:
         return None
     if "//" in text:
@@ -59,7 +60,7 @@ def decode_numbers(text: str) -> NumberList | None:
 
 
 def _shape(skeleton: str, element: str) -> tuple[int, ...] | None:
-    """The shape of a nested list; None if lists of the same depth differ in size."""
+    """The shape of a nested list; None for other text, or if lists of the same depth differ in size."""
     depth = len(skeleton) - len(skeleton.lstrip("["))
     if not depth:
         return None
@@ -77,13 +78,13 @@ def _shape(skeleton: str, element: str) -> tuple[int, ...] | None:
 
 def parse_elements(context: ActionContext, text: str, offset: int) -> ElementList:
     """Parses a list of elements, or a single one, that is the whole text; raises DiagnosticError."""
-    scanner = Scanner(context, text, offset)
-    elements = scanner.elements()
-    scanner.expect_end("expected '>'")
+    element_parser = ElementParser(context, text, offset)
+    elements = element_parser.elements()
+    element_parser.expect_end("expected '>'")
     return elements
 
 
-class Scanner:
+class ElementParser:
     """Parses elements token by token."""
 
     def __init__(self, context: ActionContext, text: str, offset: int) -> None:

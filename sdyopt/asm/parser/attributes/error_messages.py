@@ -138,7 +138,7 @@ _MESSAGES_AT_TOKENS = {
 
 
 def message_at_token(message: str, kind: str) -> str:
-    """The message, or its replacement if the unexpected token is of a certain kind."""
+    """The message, or what replaces it if the unexpected token is of this kind."""
     if message == _EMPTY_LIST and kind != ">":
         return "expected attribute value"
     return _MESSAGES_AT_TOKENS.get((message, kind), message)

@@ -1,7 +1,6 @@
 """Parses the most common types, attributes and locations with regular expressions.
 
-The result must be the same as that of the grammar. Text that is not obviously well-formed is left to the
-grammar, which also has the error messages.
+The result must be the same as that of the grammar, which parses all text that these expressions do not match.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from sdyopt.asm.parser.attributes.lr_tables import Tables
 from sdyopt.asm.parser.lexer import CONTEXTUAL_KINDS, END, LexError, Token, contextual_token, next_token
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 
-# The maximum nesting of brackets, which allows functions on the result to be recursive.
+# The maximum nesting depth of brackets, which allows functions on the result to be recursive.
 MAX_DEPTH = 256
 
 

@@ -30,9 +30,9 @@ _FORMAT_VERSION = 1
 class Tables:
     """An LR automaton. States and rules are numbers; tokens, symbols and actions are names.
 
-    No state of this grammar reduces more than one rule, so it reduces without a lookahead, as a recursive
-    descent parser does. This yields MLIR's error messages: a missing optional part is not an error,
-    but the missing part after it is.
+    No state of this grammar reduces more than one rule, so that rule is reduced at any token that cannot be
+    shifted, as in a recursive descent parser. This yields MLIR's error messages: if an optional part is
+    missing, the error is that the part after it is.
     """
 
     key: str
@@ -86,7 +86,7 @@ def build_tables(key: str = "") -> Tables:
 
 
 def write_tables(tables: Tables, path: Path) -> None:
-    """Writes the tables to a file atomically; does nothing if that fails."""
+    """Writes the tables to a file atomically; failure is ignored."""
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     with suppress(OSError):
         draft.write_text(json.dumps(asdict(tables), separators=(",", ":")), encoding="utf-8")

@@ -12,7 +12,7 @@ from sdyopt.ir.floats import encode_double
 from sdyopt.ir.numeric_attributes import can_be_negative, integer_width, wrapped
 from sdyopt.ir.types import FloatType, IndexType, IntegerType
 
-# Longer literals are out of range of any type, and Python may refuse to convert them.
+# Longer literals count as out of range, because Python may refuse to convert them.
 _MAX_DIGITS = 4000
 _ARRAY_CODES = {8: "b", 16: "h", 32: "i", 64: "q"}
 _FLOAT_CODES = {"f32": "f", "f64": "d"}

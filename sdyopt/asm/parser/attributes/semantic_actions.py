@@ -66,7 +66,7 @@ class ActionContext:
         self.attribute_parser = attribute_parser
         self.attribute_printer = AttributePrinter()
         self.distinct: dict[int, DistinctAttr] = {}
-        # The offset of the token after the rule.
+        # The offset of the token after the parts of the current action.
         self.next_offset = 0
         # The offset of the colon before the type of a literal.
         self.colon_offset = 0
@@ -81,7 +81,7 @@ class ActionContext:
         return _actions[action](self, parts, offsets)
 
     def error(self, message: str, offset: int) -> DiagnosticError:
-        """An error at an offset; at the end of the text, at its last character."""
+        """An error at an offset, or at the last character of the source if the offset is its end."""
         last = max(0, len(self.source.text) - 1)
         return DiagnosticError.at(self.source.location(min(offset, last)), message)
 
@@ -98,7 +98,7 @@ class ActionContext:
         return self.error(f"{message}'{self.attribute_printer.type(type)}'", offset)
 
     def wrong_token_error(self, message: str, offset: int) -> DiagnosticError:
-        """An error about an unexpected token, at the end of the token before it."""
+        """An error about an unexpected token at `offset`, located at the end of the token before it."""
         last = max(0, len(self.source.text) - 1)
         error = self.error(message, end_of_previous(self.source.text, min(offset, last)))
         return error.help(hint) if (hint := self._hint(offset)) else error

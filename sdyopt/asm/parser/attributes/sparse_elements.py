@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sdyopt.asm.parser.attributes.dense_elements import elements_attribute, static_shape
-from sdyopt.asm.parser.attributes.element_literals import ElementList, Scanner
+from sdyopt.asm.parser.attributes.element_literals import ElementList, ElementParser
 from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, Parts, action
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.elements_attributes import (
@@ -78,11 +78,11 @@ def _sparse_elements(
 ) -> tuple[ElementList, ElementList]:
     if not parts[0].strip():
         return ElementList((0,)), ElementList((0,))
-    scanner = Scanner(context, parts[0], offsets[0])
-    indices = scanner.elements()
-    scanner.expect(",", "expected ','")
-    values = scanner.elements()
-    scanner.expect_end("expected '>'")
+    element_parser = ElementParser(context, parts[0], offsets[0])
+    indices = element_parser.elements()
+    element_parser.expect(",", "expected ','")
+    values = element_parser.elements()
+    element_parser.expect_end("expected '>'")
     return indices, values
 
 

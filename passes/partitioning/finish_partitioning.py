@@ -1,0 +1,48 @@
+"""sdy-finish-partitioning: remove shardings of operations, and set the number of devices.
+
+    module {
+      sdy.mesh @mesh = <["x"=2]>
+      func.func @main(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> … {
+        %0 = stablehlo.sine %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<4xf32>
+becomes
+    module attributes {mhlo.num_partitions = 2 : i32, mhlo.num_replicas = 1 : i32} {
+      sdy.mesh @mesh = <["x"=2]>
+      func.func @main(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> … {
+        %0 = stablehlo.sine %a : tensor<4xf32>
+
+For programs after `sdy-convert-global-to-local`, in which tensors are shards. A runtime needs the number
+of devices, and the shardings of inputs and outputs, so the shardings of functions stay. Those of
+operations, and sharding rules, would be read as if tensors were global.
+"""
+
+from __future__ import annotations
+
+from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.sdy.attribute_names import SHARDING, SHARDING_RULE
+from sdyopt.dialects.sdy.mesh_op import MeshOp
+from sdyopt.ir.numeric_attributes import integer
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.types import I32
+from sdyopt.pipeline import Pass, option
+from sdyopt.registry import register
+
+
+@register("sdy-finish-partitioning")
+class FinishPartitioning(Pass):
+    replica_count: int = option(default=1, help="number of replicas of the program")
+
+    def run(self, module: ModuleOp) -> bool:
+        rewriter = Rewriter()
+        devices = 1
+        for op in module.walk():
+            if isinstance(op, MeshOp):
+                devices = max(devices, op.mesh.total_size)
+            rewriter.remove_attribute(op, SHARDING)
+            rewriter.remove_attribute(op, SHARDING_RULE)
+        is_replicated = self.replica_count > 1
+        for name, count in (
+            ("mhlo.num_partitions", 1 if is_replicated else devices),
+            ("mhlo.num_replicas", devices if is_replicated else 1),
+        ):
+            rewriter.set_attribute(module, name, integer(count, I32))
+        return rewriter.changed

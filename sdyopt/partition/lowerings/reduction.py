@@ -1,0 +1,43 @@
+"""reduce: partial results, of which only those on the first device include the initial value."""
+
+from __future__ import annotations
+
+from sdyopt.dialects.stablehlo.binary import AddOp, MulOp, XorOp
+from sdyopt.dialects.stablehlo.reduction import ReduceOp
+from sdyopt.ir.types import I1, tensor
+from sdyopt.partition.combiners import binary_body
+from sdyopt.partition.device_positions import shard_indices
+from sdyopt.partition.identities import identity_of, is_identity
+from sdyopt.partition.local_builder import ranked
+from sdyopt.partition.local_context import LocalContext, check_device_count
+from sdyopt.partition.registry import Lowered, lowering
+
+# A maximum may include the initial value once for each device, and a sum may not.
+_COUNTS_EACH = (AddOp, MulOp, XorOp)
+
+
+@lowering(ReduceOp)
+def lower_reduce(op: ReduceOp, local: LocalContext) -> Lowered:
+    """Starts from the identity of the reduction on all devices but the first.
+
+    Nothing changes if the initial value is the identity, as it usually is.
+    """
+    axes_per_dim = local.axes_per_dim(op.inputs[0])
+    axes = tuple([axis for dim in op.dimensions for axis in axes_per_dim[dim]])
+    if not axes:
+        return None
+    inits = list(op.init_values)
+    for index, init in enumerate(inits):
+        combiner, element = binary_body(op.body, index), ranked(init).element
+        if combiner not in _COUNTS_EACH or is_identity(combiner, init):
+            continue
+        identity = identity_of(combiner, element)
+        assert identity is not None
+        builder, mesh = local.builder(op), local.common_mesh(op)
+        check_device_count(mesh, op)
+        table = [int(shard == 0) for shard in shard_indices(axes, mesh)]
+        is_first = builder.reshape(local.lookup(builder, table, I1), ())
+        inits[index] = builder.select(is_first, init, builder.splat(tensor((), element), identity))
+    if inits != list(op.init_values):
+        local.rewriter.set_operands(op, [*op.inputs, *inits])
+    return None

@@ -1,0 +1,13 @@
+// A program without a mesh runs on one device, and its report says so. It has one product and no collective.
+// RUN: sdy-opt %s --report | filecheck %s
+
+// CHECK:      {{^}}1 device, no mesh{{$}}
+// CHECK:      {{^}}communication: 0 B on the wire per device, 0 collectives{{$}}
+// CHECK-NOT:  ring model
+// CHECK:      memory per device
+// CHECK:        with arguments held to the end, the peak is
+// CHECK:      in 1 product, 100% of them useful
+func.func @main(%x: tensor<4x8xf32>, %y: tensor<8x16xf32>) -> tensor<4x16xf32> {
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
+  return %0 : tensor<4x16xf32>
+}

@@ -1,0 +1,71 @@
+"""Reports for callers that have a module: texts, files and findings."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.diagnostics.usage import UsageError
+from sdyopt.report.entry import (
+    over_baseline,
+    over_budget,
+    read_topology,
+    report_on,
+    report_text,
+    write_report,
+)
+from tests.unit.report.programs import module
+
+PROGRAM = """
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(%a: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> tensor<64x32xf32> {
+  %0 = sdy.all_gather [{"x"}, {}] %a out_sharding=<@mesh, [{}, {}]> : tensor<64x32xf32>
+  return %0 : tensor<64x32xf32>
+}
+"""
+
+
+def test_texts() -> None:
+    report = report_on(module(PROGRAM))
+    assert report_text(report).startswith('4 devices, mesh <["x"=4]>\n')
+    assert json.loads(report_text(report, ".json"))["devices"] == 4
+    assert "sdy.all_gather" in report_text(report, ".html", program=PROGRAM)
+    with pytest.raises(UsageError):
+        report_text(report, ".pdf")
+
+
+def test_an_existing_file_is_replaced_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    path.write_text("old")
+    path.chmod(0o640)
+    inode = path.stat().st_ino
+    write_report(report_on(module(PROGRAM)), str(path))
+    assert json.loads(path.read_text())["schema"] == "sdy-opt-report"
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert path.stat().st_ino != inode
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="missing"):
+        write_report(report_on(module(PROGRAM)), str(tmp_path / "missing" / "report.json"))
+    with pytest.raises(UsageError):
+        write_report(report_on(module(PROGRAM)), str(tmp_path / "report.pdf"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_findings(tmp_path: Path) -> None:
+    report = report_on(module(PROGRAM))
+    (tmp_path / "budget.toml").write_text("[kinds]\nall_gather = 0\n")
+    (found,) = over_budget(report, str(tmp_path / "budget.toml"))
+    assert found.message.startswith("all_gather collectives: 6.00 KiB")
+    write_report(report, str(tmp_path / "old.json"))
+    assert over_baseline(report, str(tmp_path / "old.json")) == []
+
+
+def test_a_faulty_topology_is_located(tmp_path: Path) -> None:
+    (tmp_path / "topology.toml").write_text("flops = 0")
+    with pytest.raises(DiagnosticError, match="'flops' is zero"):
+        read_topology(str(tmp_path / "topology.toml"))
