@@ -18,10 +18,14 @@ from sdyopt.report.tensor_bytes import bytes_of
 
 
 class LocalShapes:
-    """Local shapes and sizes of the values of one module. Shardings must not change meanwhile."""
+    """Local shapes and sizes of the values of one module. Shardings must not change meanwhile.
+
+    `has_shardings` says whether a value that was asked for has a sharding.
+    """
 
     def __init__(self, module: Op) -> None:
         self._module = module
+        self.has_shardings = False
         self._meshes: dict[MeshOrRef, Mesh | None] = {}
         self._bytes: dict[tuple[Type, TensorSharding | None], int | None] = {}
         self._shapes: dict[tuple[Type, TensorSharding | None], tuple[int, ...] | None] = {}
@@ -31,7 +35,10 @@ class LocalShapes:
         if not isinstance(value, OpResult | BlockArgument):
             return None
         sharding = sharding_of(value)
-        return None if sharding is None or self.mesh(sharding.mesh_or_ref) is None else sharding
+        if sharding is None or self.mesh(sharding.mesh_or_ref) is None:
+            return None
+        self.has_shardings = True
+        return sharding
 
     def mesh(self, mesh_or_ref: MeshOrRef) -> Mesh | None:
         """The mesh that a sharding refers to; None if the module has none of this name."""
