@@ -50,7 +50,7 @@ def _group_size(op: Operation, program: Program) -> int:
     groups = GROUPS.search(op.text)
     assert groups is not None, op.text
     columns = int(groups[3])
-    ids = [int(number) for number in re.findall(r"-?\d+", groups[1])]
+    ids = _integers(groups[1])
     if len(ids) == 1:
         return columns
     if not ids:
@@ -63,10 +63,18 @@ def _moving_share(op: Operation, program: Program) -> Fraction:
     return Fraction(sum(source != target for source, target in _pairs(op)), _devices(program))
 
 
+def _integers(text: str) -> list[int]:
+    """The elements of a dense attribute; many are printed as the bytes of 64-bit integers."""
+    if text.startswith('"0x'):
+        data = bytes.fromhex(text.strip('"')[2:])
+        return [int.from_bytes(data[at : at + 8], "little", signed=True) for at in range(0, len(data), 8)]
+    return [int(number) for number in re.findall(r"-?\d+", text)]
+
+
 def _pairs(op: Operation) -> list[list[int]]:
     pairs = PAIRS.search(op.text)
     assert pairs is not None, op.text
-    ids = [int(number) for number in re.findall(r"\d+", pairs[1])]
+    ids = _integers(pairs[1])
     return [ids[start : start + 2] for start in range(0, len(ids), 2)]
 
 
@@ -75,7 +83,7 @@ def _device_groups(op: Operation, program: Program) -> list[list[int]]:
     found = GROUPS.search(op.text)
     assert found is not None, op.text
     rows, columns = int(found[2]), int(found[3])
-    ids = [int(number) for number in re.findall(r"-?\d+", found[1])]
+    ids = _integers(found[1])
     if not ids:
         return [list(range(_devices(program)))]
     ids = ids * (rows * columns) if len(ids) == 1 else ids

@@ -35,6 +35,21 @@ def test_the_useful_share_needs_shardings() -> None:
     assert "in 1 product, 50% of them useful" in replicated
 
 
+def test_shardings_of_a_partitioned_program_divide_nothing() -> None:
+    program = """
+        sdy.mesh @mesh = <["x"=2]>
+        func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<16xf32> {
+          %0 = "stablehlo.all_gather"(%a) <{all_gather_dim = 0 : i64,
+              replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<8xf32>) -> tensor<16xf32>
+          return %0 : tensor<16xf32>
+        }
+    """
+    report = report_on(_parsed(program))
+    assert report.memory.arguments == 8 * 4
+    assert [each.bytes_in for each in report.collectives] == [8 * 4]
+    assert not report.is_sharded
+
+
 def test_an_optional_column_without_text_is_left_out() -> None:
     columns = ("bytes", "could be", "type")
     assert without_empty(columns, [("1 B", "", "i8")]) == (("bytes", "type"), [("1 B", "i8")])
