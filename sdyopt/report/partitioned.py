@@ -8,7 +8,7 @@ from sdyopt.report.stablehlo_collectives import COLLECTIVES
 
 
 def is_partitioned(module: Op) -> bool:
-    """Whether it has StableHLO collectives and no manual computation: types are local, whatever shardings say.
+    """Whether StableHLO collectives but no manual computation are there: all types are local.
 
     Partitioning leaves the shardings of functions as they are. A partitioned program that does not
     communicate looks like one that is not partitioned.
