@@ -8,13 +8,11 @@ from sdyopt.report.stablehlo_collectives import COLLECTIVES
 
 
 def is_partitioned(module: Op) -> bool:
-    """Whether a StableHLO collective is in no manual computation: types are local, whatever shardings say.
+    """Whether StableHLO collectives but no manual computation are there: all types are local.
 
     Partitioning leaves the shardings of functions as they are. A partitioned program that does not
     communicate looks like one that is not partitioned.
     """
-    return any(
-        isinstance(op, COLLECTIVES)
-        and not any(isinstance(parent, ManualComputationOp) for parent in op.ancestors())
-        for op in module.walk()
-    )
+    ops = list(module.walk())
+    is_manual = any(isinstance(op, ManualComputationOp) for op in ops)
+    return not is_manual and any(isinstance(op, COLLECTIVES) for op in ops)

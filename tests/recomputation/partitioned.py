@@ -21,9 +21,10 @@ COLLECTIVES = tuple(
 
 
 def without_stale_shardings(program: Program) -> Program:
-    """The program; if a StableHLO collective is in no manual computation, no value is divided."""
+    """The program; with StableHLO collectives and no manual computation, no value is divided."""
     ops = [op for function in program.functions.values() for op in function.walk()]
-    if any(op.name in COLLECTIVES and not _is_manual(op) for op in ops):
+    names = {op.name for op in ops}
+    if not names.isdisjoint(COLLECTIVES) and "sdy.manual_computation" not in names:
         for value in _values(ops):
             value.shards = []
     return program
@@ -34,9 +35,3 @@ def _values(ops: list[Operation]) -> Iterator[Value]:
         yield from op.results
         for region in op.regions:
             yield from region.arguments
-
-
-def _is_manual(op: Operation | None) -> bool:
-    while op is not None and op.name != "sdy.manual_computation":
-        op = op.parent
-    return op is not None
